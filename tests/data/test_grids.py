@@ -146,6 +146,9 @@ def test_tables_in_python() -> None:
         found.hessian["x"]["y"].tolist() == found.hessian["y"]["x"].tolist() == [0, 0, 2, 2, 4, 4]
     )
     assert (found.counts, found.diagnostics) == ({}, [])
+    assert [*found.columns] == ["x", "y", "value", "d_x", "d_y", "d_x_x", "d_x_y", "d_y_y"]
+    assert repr(found).splitlines()[-1] == "6 points; y varies fastest"
+    assert "<td" in found._repr_html_()
     only = f.table({"y": 3, "x": "1:100:log:3"}, order=0)
     assert (only.value.tolist(), only.gradient, only.hessian) == ([3, 300, 30000], {}, {})
     assert f.table(x="-1:1:3", y=0, wrt=["y"]).gradient["y"].tolist() == [1, 0, 1]

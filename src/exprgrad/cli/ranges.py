@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.cli.output import Answer, give, quiet_line
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from exprgrad.data.grids import Grid
     from exprgrad.run.evaluation import Diagnostic
     from exprgrad.run.values.ranges import Range
-    from exprgrad.show.text.table import Table
 
 __all__ = ["has_ranges", "over_ranges"]
 
@@ -64,8 +61,9 @@ def over_ranges(
 def answer(grid: Grid, tally: Any, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
     from exprgrad.data.grids import grid_rows, row_names, warnings_about
+    from exprgrad.show.text.rows import rows_table
 
-    columns = headings([*grid.ranges], row_names(grid))
+    columns, digits, whole = row_names(grid), options["digits"], options["show_all"]
     diagnostics: list[Diagnostic] = []
 
     def found() -> Iterator[tuple[Any, ...]]:
@@ -78,7 +76,7 @@ def answer(grid: Grid, tally: Any, command: str, options: Mapping[str, Any]) -> 
         fields(grid, found(), tally, diagnostics),
         chain([columns], found()),
         (("", line) for line in quiet_rows(grid, found())),
-        lambda _: [table(grid, columns, found(), options)],
+        lambda _: [rows_table(columns, [*grid.ranges], found(), grid.size, digits, whole=whole)],
         diagnostics,
     )
 
@@ -107,12 +105,12 @@ def fields(
 
 def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
     """The answer alone: each row's value, or its derivatives of the order that is asked for, by name."""
-    from exprgrad.data.grids import row_names
+    from exprgrad.data.job import result_names
 
     if not grid.order:
         yield from (cells[len(grid.ranges)] for cells in rows)
         return
-    shown = grid.wrt if grid.order == 1 else row_names(grid)[1 + len(grid.wrt) :]
+    shown = [*grid.wrt] if grid.order == 1 else result_names(grid.job)[1 + len(grid.wrt) :]
     for cells in rows:
         pairs = zip(shown, cells[-len(shown) :], strict=True)
         yield " ".join(
@@ -121,49 +119,7 @@ def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
         )
 
 
-def headings(names: Sequence[str], results: Sequence[str]) -> list[str]:
-    """The columns: inputs, then results; a result that is called like an input is told from it."""
-    taken = set(names)
-    return [*names, *(f"result_{name}" if name in taken else name for name in results)]
-
-
 def range_fields(one: Range) -> dict[str, Any]:
     """A range as JSON has it."""
     start, stop = one.points([0, one.size - 1])
     return {"start": start, "stop": stop, "count": one.size, "log": one.by_ratio}
-
-
-def table(
-    grid: Grid, columns: Sequence[str], rows: Iterable[Sequence[Any]], options: Mapping[str, Any]
-) -> Table:
-    """The rows as people read them: of many the first and the last, which alone are kept in memory."""
-    from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE
-    from exprgrad.show.text.table import Column, tabulated
-
-    source = iter(rows)
-    first = list(source if options["show_all"] else islice(source, LONGEST_WHOLE))
-    last = deque(source, EDGE_ROWS)
-    left_out = grid.size - 2 * EDGE_ROWS if last else 0
-    if left_out:
-        tail = [*first[EDGE_ROWS:], *last][-EDGE_ROWS:]
-        first = [*first[:EDGE_ROWS], *tail]
-    width = len(grid.ranges)
-    styles = ["dim"] * width + ["green"] + ["yellow"] * len(columns)
-    heads = [
-        Column(name, is_number=True, style=style)
-        for name, style in zip(columns, styles, strict=False)
-    ]
-
-    def made(count: int) -> Table:
-        """The table of the first few columns."""
-        foot = [f"{grid.size:,} points; {[*grid.ranges][-1]} varies fastest"] * (width > 1)
-        more = len(columns) - count
-        foot += [f"{more} more column{'s' * (more > 1)}: --csv has them"] * (more > 0)
-        lines = [row[:count] for row in first]
-        found = tabulated(
-            heads[:count], lines, list, options["digits"], whole=True, foot="\n".join(foot)
-        )
-        return found._replace(left_out=left_out, what="rows")
-
-    narrower = [partial(made, count) for count in range(len(columns) - 1, width, -1)]
-    return made(len(columns))._replace(narrower=narrower)

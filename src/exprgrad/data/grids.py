@@ -40,7 +40,10 @@ from exprgrad.run.evaluation import Diagnostic, Evaluator, Flag, shapes_of
 from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.run.values.inputs import is_range, normal, resolve, select, spelled
 from exprgrad.run.values.ranges import Range, range_in
+from exprgrad.show.text.lines import diagnosed
 from exprgrad.show.text.matrices import number_label
+from exprgrad.show.text.rows import rows_table
+from exprgrad.show.text.table import Table, in_html, plain
 from exprgrad.solvers.elasticity import elasticity_of
 from exprgrad.source import printable
 
@@ -62,6 +65,8 @@ LONGEST_BLOCKED = 5000
 """The nodes of a formula up to which bounds for many rows at a time pay."""
 LEAST_COMPILED = 50_000
 """Fewer rows are computed by NumPy: to load what makes machine code takes longer than they do."""
+DIGITS = 6
+"""How many digits a table is printed with."""
 MOST_LOOKED = {"infinite": 1000, "kink": 1000, "digits": 4000}
 """How many rows are looked at one by one: of those not finite, of those at kinks, and of the others."""
 EXPLAINED = 20
@@ -279,6 +284,7 @@ class RangeTable(NamedTuple):
     ``value``, ``gradient``, ``hessian``, ``elasticity``  what was found there; by input, and empty if it
     was not asked for
     ``counts``   by reason, how many rows something is told of in the ``diagnostics``
+    ``text``     the formula
     """
 
     inputs: dict[str, np.ndarray]
@@ -288,6 +294,34 @@ class RangeTable(NamedTuple):
     elasticity: dict[str, np.ndarray]
     counts: dict[str, int]
     diagnostics: list[Diagnostic]
+    text: str
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """All columns by the headings of ``--csv``: ``x``, ``value``, ``d_x``, ``d_x_y``, ``e_x``."""
+        names = [*self.hessian]
+        results = {"value": self.value}
+        results |= {f"d_{name}": one for name, one in self.gradient.items()}
+        for at, a in enumerate(names):
+            results |= {f"d_{a}_{b}": self.hessian[a][b] for b in names[at:]}
+        results |= {f"e_{name}": one for name, one in self.elasticity.items()}
+        heads = headings([*self.inputs], [*results])
+        return dict(zip(heads, [*self.inputs.values(), *results.values()], strict=True))
+
+    @property
+    def parts(self) -> list[str | Table]:
+        """What people read: the table, and what is worth knowing."""
+        columns = self.columns
+        rows = zip(*columns.values(), strict=True)
+        cells = ([float(x) if np.ndim(x) == 0 else x for x in row] for row in rows)
+        table = rows_table([*columns], [*self.inputs], cells, len(self.value), DIGITS)
+        return [table, *("\n" + diagnosed(one, self.text) for one in self.diagnostics)]
+
+    def __repr__(self) -> str:
+        return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts)
+
+    def _repr_html_(self) -> str:
+        return in_html(self.parts)
 
 
 def tabled(grid: Grid) -> RangeTable:
@@ -301,12 +335,21 @@ def tabled(grid: Grid) -> RangeTable:
         fields.get(name, {}) for name in ("gradient", "hessian", "elasticity")
     )
     told = warnings_about(grid, tally)
-    return RangeTable(inputs, fields["value"], gradient, hessian, elasticity, tally.counts, told)
+    return RangeTable(
+        inputs, fields["value"], gradient, hessian, elasticity, tally.counts, told, grid.text
+    )
 
 
 def row_names(grid: Grid) -> list[str]:
-    """What the results are called: see ``result_names``; elasticities are ``e_x``."""
-    return [*result_names(grid.job), *(f"e_{name}" for name in grid.wrt if grid.elastic)]
+    """The columns: inputs, then results as ``result_names`` has them, then elasticities, ``e_x``."""
+    elasticities = [f"e_{name}" for name in grid.wrt if grid.elastic]
+    return headings([*grid.ranges], [*result_names(grid.job), *elasticities])
+
+
+def headings(names: Sequence[str], results: Sequence[str]) -> list[str]:
+    """Inputs, then results; a result that is called like an input is told from it."""
+    taken = set(names)
+    return [*names, *(f"result_{name}" if name in taken else name for name in results)]
 
 
 def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
