@@ -75,7 +75,10 @@ PLOTS = [
     "plot|log(-1 - x^2)|x=0:1",
     "plot|x|x=1:0",
     "plot|x*y|x=0:1|y=0:1:3",
-    "plot|x",
+    "plot|x^2*y + a|x=-1:1|y=-1:1|a=2|--descend|x=1,y=1|--steps|2",
+    "plot|log(x*y)|x=-1:1|y=-1:1",
+    "plot|x*y*z|x=-1:1|y=-1:1|z=0:1",
+    "plot|x|--order|0",
 ]
 NORMAL = MISRA.replace("y ~ b1*(1 - exp(-b2*x))", "log(s) + (y - b1*(1 - exp(-b2*x)))^2/(2*s^2)")
 REQUESTS = [

@@ -477,20 +477,42 @@ class Expression(Drawn):
         /,
         *,
         order: int = 1,
-        y: object = None,
+        shown: object = None,
         tangent: object = None,
+        descend: Mapping[str, object] | None = None,
+        rate: float | None = None,
+        steps: int = 20,
         **inputs: object,
     ) -> Plot:
         """The curve over the range of an input, ``f.plot(x=(-5, 5))``, and what is worth a mark on it.
 
         The other inputs have values; an input alone that has none goes from -10 to 10.  ``order`` is that
-        of the highest derivative that is drawn, 2 at most; ``y`` are the values that are shown, low and
-        high; ``tangent`` is where to draw one.  A range is a pair or a text, ``"-5:5"``.
+        of the highest derivative that is drawn, 2 at most; ``shown`` are the values that are shown, from
+        low to high; ``tangent`` is where to draw one.  A range is a pair or a text, ``"-5:5"``.
+
+        Over the ranges of two inputs it is a map with contours and the field of the gradient, and with the
+        path of a descent if its start is given as ``descend``: ``rate`` and ``steps`` are then as in
+        ``descend``.
         """
         from exprgrad.show.picture.curves import Plot
-        from exprgrad.solvers.curves.ranged import ranged
+        from exprgrad.show.picture.planes import Map
+        from exprgrad.solvers.curves.curve import Curve
+        from exprgrad.solvers.curves.ranged import descended, ranged
 
-        return Plot(ranged(self.graph, self.text, self.named(values, inputs), y, tangent), order)
+        times = whole(order)
+        if times not in (0, 1, 2):
+            help = "0 is for the value alone, 1 for the derivative, 2 for the second one, too"
+            raise RequestError("bad-order", f"there is no plot of order {order!r}", help=help)
+        found = ranged(self.graph, self.text, self.named(values, inputs), shown, tangent)
+        if isinstance(found, Curve):
+            if descend is not None:
+                raise RequestError("usage", "a descent is drawn over the ranges of two inputs")
+            return Plot(found, times)
+        if descend is not None:
+            start = resolve(self.graph, self.text, {**found.given, **descend})
+            course = self.descend(start, rate=rate, steps=steps, wrt=found.names)
+            found = descended(found, course)
+        return Map(found)
 
     def minimize(
         self,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from exprgrad.run.values.uncertain import Spread
 
 __all__ = [
+    "ENDINGS",
     "HELP",
     "Count",
     "FormulaCommand",

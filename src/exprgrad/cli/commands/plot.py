@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from exprgrad.cli.output import Answer, give
 from exprgrad.cli.request import (
+    ENDINGS,
     Count,
     FormulaCommand,
     Words,
@@ -18,6 +20,7 @@ from exprgrad.cli.request import (
     start,
 )
 from exprgrad.errors import RequestError
+from exprgrad.explain.limits import MOST_STEPS
 
 __all__ = ["plot_command"]
 
@@ -38,6 +41,14 @@ path_option = click.option(
 @click.option("--y", "shown", metavar="LOW:HIGH", help="Show these values.")
 @click.option("--tangent", metavar="X", help="Draw the tangent there, too.")
 @click.option(
+    "--descend", metavar="START", help="Over two inputs: draw the way of a descent, from x=-1,y=2."
+)
+@click.option("--rate", metavar="NUMBER", help="The rate of --descend, 0.1 by default.")
+@click.option(
+    "--steps", "count", type=Count(1, MOST_STEPS), default=20, metavar="N",
+    help="The most steps of --descend, 20 by default.",
+)  # fmt: skip
+@click.option(
     "--look", type=Words("light", "dark"),
     help="Draw the file for a light page or a dark one.  An SVG follows its page by default.",
 )  # fmt: skip
@@ -46,49 +57,54 @@ def plot_command(path: str | None, **options: Any) -> int:
     """A curve and its derivative, with roots, extrema, inflections, kinks and poles.
 
     One input has a range, as in x=-5:5; the others have values.  Poles and jumps are not joined, however
-    narrow, and what is only steep is.
+    narrow, and what is only steep is.  If two inputs have ranges it is a map: contours, arrows along the
+    gradient, and the points where that is 0.
     """
-    from exprgrad.show.documents.curves import curve_fields, curve_rows
     from exprgrad.show.picture.plots import PLOTS, plot_format
-    from exprgrad.show.text.curves import curve_parts
 
-    form = None
+    is_picture = False
     if path is not None:
-        ending = os.path.splitext(path)[1].lower()  # noqa: PTH122
-        if ending in (".json", ".csv", ".txt"):
+        is_picture = os.path.splitext(path)[1].lower() not in ENDINGS  # noqa: PTH122
+        if is_picture:
+            plot_format(path)
+        else:
             options["document"] = path
             settle_form(options)
-        else:
-            form = plot_format(path)
+    if options["look"] is not None and not is_picture:
+        message = f"--look is for {', '.join(PLOTS)}"
+        raise RequestError("usage", message, help="write it with -o FILE")
     expression, request = start(options)
-    choices = {"order": options["order"], "y": options["shown"], "tangent": options["tangent"]}
-    plot = expression.plot(request.values, **choices)
-    found, order, digits = plot.curve, plot.order, options["digits"]
-    if form is not None and path is not None:
+    plot = expression.plot(request.values, **choices(options))
+    if path is not None and is_picture:
         plot.save(path, options["look"])
         if not (options["as_json"] or options["as_csv"] or options["quiet"]):
             return 0
-    elif options["look"] is not None:
-        raise RequestError(
-            "usage", f"--look is for {', '.join(PLOTS)}", help="write it with -o FILE"
-        )
+    digits, whole = options["digits"], options["show_all"]
     answer = Answer(
         "plot",
         expression.text,
-        curve_fields(found, order),
-        curve_rows(found, order),
-        ((one.kind, one.x) for one in found.features),
-        lambda screen: curve_parts(
-            found,
-            order,
-            digits,
-            screen._replace(width=screen_columns()),
-            screen_rows(),
-            whole=options["show_all"],
+        plot.fields(),
+        plot.rows(),
+        plot.lines(),
+        lambda screen: plot.parts(
+            digits, screen._replace(width=screen_columns()), screen_rows(), whole=whole
         ),
-        is_doubtful=not found.arcs,
+        is_doubtful=plot.is_empty,
     )
     return give(answer, options)
+
+
+def choices(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is asked for besides ranges and values."""
+    from exprgrad.cli.assignments import weights
+    from exprgrad.run.values.inputs import as_number
+
+    chosen = {name: options[name] for name in ("order", "shown", "tangent")}
+    if options["descend"] is None:
+        return chosen
+    rate = None if options["rate"] is None else as_number(options["rate"], "--rate")
+    from_there = weights(options["descend"], "--descend")
+    return {**chosen, "descend": from_there, "rate": rate, "steps": options["count"]}
 
 
 def screen_columns() -> int:

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from exprgrad.show.documents.curves import curve_fields, curve_rows
 from exprgrad.show.picture.picture import notebook, put
 from exprgrad.show.picture.plots import Dots, Frame, Layer, Line, Note, Rule, plot, plot_format
 from exprgrad.show.text.curves import MARGIN, MOST_MARKED, curve_parts, derivative_names
-from exprgrad.show.text.table import Screen, plain
+from exprgrad.show.text.table import Screen, Table, plain
 from exprgrad.show.text.views import signed
 from exprgrad.solvers.curves.curve import Arc, Curve, Feature
 from exprgrad.source import cut, printable
 
-__all__ = ["Plot", "curve_frames"]
+__all__ = ["LONGEST_TITLE", "Plot"]
 
 SHARES = (1.0, 0.7, 0.6)
 ROLES = ("data", "grad", "ink")
@@ -70,10 +71,35 @@ class Plot:
 
     def drawn(self, format: str, look: str | None = None) -> bytes:
         """The bytes of a file."""
-        return plot(curve_frames(self.curve, self.order), format, look)
+        return plot(self.frames(), format, look)
+
+    def frames(self) -> list[Frame]:
+        """What is drawn, one frame below the other."""
+        return curve_frames(self.curve, self.order)
+
+    def fields(self) -> Iterator[tuple[str, Any]]:
+        """The fields of the JSON object."""
+        return curve_fields(self.curve, self.order)
+
+    def rows(self) -> Iterator[list[Any]]:
+        """The lines of CSV."""
+        return curve_rows(self.curve, self.order)
+
+    def lines(self) -> Iterator[tuple[str, Any]]:
+        """What ``-q`` prints: the features, such as ``root=0.0``."""
+        return ((one.kind, one.x) for one in self.features)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.curve.arcs
+
+    def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
+        """What people read on a terminal, the panels in so many rows."""
+        return curve_parts(self.curve, self.order, digits, screen, rows, whole=whole)
 
     def __str__(self) -> str:
-        parts = curve_parts(self.curve, self.order, 6, Screen(80), PRINTED_ROWS)
+        parts = self.parts(6, Screen(80), PRINTED_ROWS, whole=False)
         return "\n".join(part if isinstance(part, str) else plain(part) for part in parts)
 
     __repr__ = __str__

@@ -288,7 +288,16 @@ def painted(axes: Any, layer: Layer, colors: Mapping[str, str], depth: float) ->
             color = color_of("data", colors)
             steps = [(color, MOST_SHADE * at / len(levels)) for at in range(len(levels) + 1)]
             axes.contourf(x, y, values, levels=levels, colors=steps, zorder=1, extend="both")
-            axes.contour(x, y, values, levels=levels, colors=[color], linewidths=0.7, zorder=1.1)
+            axes.contour(
+                x,
+                y,
+                values,
+                levels=levels,
+                colors=[color],
+                linewidths=0.7,
+                linestyles="solid",
+                zorder=1.1,
+            )
         case Field(x, y, u, v):
             axes.quiver(
                 x, y, u, v, color=color_of("grad", colors), angles="xy", pivot="mid", zorder=depth,
@@ -307,8 +316,13 @@ def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> Non
     unit = figure.dpi / 72
     inside = axes.get_window_extent(renderer)
     taken = [*obstacles(axes, frame, unit)]
+    covered = any(isinstance(layer, Field) for layer in frame.layers)
     for one in notes:
-        text = axes.text(one.x, one.y, one.text, color=colors[INK], fontsize=SMALL, zorder=6)
+        ground = {"facecolor": colors[CARD], "edgecolor": "none", "alpha": 0.7, "pad": 1}
+        text = axes.text(
+            one.x, one.y, one.text, color=colors[INK], fontsize=SMALL, zorder=6,
+            bbox=ground if covered else None,
+        )  # fmt: skip
         text.set_parse_math(False)
         box = text.get_window_extent(renderer)
         at = axes.transData.transform((one.x, one.y))
@@ -357,6 +371,8 @@ def dotted(points: Any, step: float) -> Iterator[tuple[float, float]]:
 
 MARKER = re.compile(r'(<path id="m[0-9a-f]+"[^>]*?) stroke="#[0-9a-f]+"')
 """A marker with a colour of its own, which no page's style reaches where the marker is used."""
+PLACED = re.compile(r' (d|x|y|transform|points)="([^"]*)"')
+"""Coordinates."""
 INLINE = re.compile(r' style="([^"]*)"')
 
 
@@ -378,10 +394,16 @@ def ours(svg: str, name: str, *, follows: bool) -> str:
     svg = re.sub(r'<defs>\s*<style type="text/css">.*?</style>\s*</defs>', "", svg, flags=re.DOTALL)
     svg = INLINE.sub(lambda found: attributes(found[1]), svg)
     svg = MARKER.sub(r"\1", svg)
+    svg = PLACED.sub(lambda found: f' {found[1]}="{shortened(found[2])}"', svg)
     head, body = svg.removeprefix("<svg").split(">", 1)
     sheet, title = style() if follows else "", f"<title>{escape(name)}</title>\n"
     joins = 'stroke-linejoin="round" stroke-linecap="butt"'
     return f'<svg class="exprgrad" role="img" {joins}{head}>\n{title}{sheet}{body}'
+
+
+def shortened(numbers: str) -> str:
+    """Coordinates to a hundredth of a point."""
+    return re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", numbers)
 
 
 def attributes(text: str) -> str:

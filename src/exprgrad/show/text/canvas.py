@@ -14,12 +14,12 @@ DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 BRAILLE = 0x2800
 ROUND = (1, 2, 5, 10)
 """What the distance of two ticks is, times a power of ten."""
-LONGEST = 8
+LONGEST_NUMBER = 8
 """The most digits of a large number that is written out."""
 LARGEST, SMALLEST = 1e6, 1e-4
 """Ticks that are larger or smaller than these are tick_texts with a power of ten."""
 BEYOND = 4.0
-"""A line is followed so many heights beyond the canvas, and no further."""
+"""A line is followed so many canvases beyond this one, and no further."""
 RESET = "\x1b[0m"
 
 
@@ -40,7 +40,8 @@ def ticks(low: float, high: float, most: int) -> tuple[tuple[float, str], ...]:
     span = high / 2 - low / 2
     if not (0 < span < math.inf) or most < 1:
         return ()
-    start, stop = Fraction(low), Fraction(high)
+    rounding = Fraction(span) / 10**9
+    start, stop = Fraction(low) - rounding, Fraction(high) + rounding
     power = math.floor(math.log10(span)) - 1
     while True:
         for factor in ROUND[:3]:
@@ -56,15 +57,16 @@ def tick_texts(numbers: Sequence[Fraction], power: int) -> list[str]:
     """Multiples of a power of ten, all with as many decimals."""
     largest = max(map(abs, numbers), default=Fraction(0))
     length = len(str(math.floor(largest))) + max(0, -power)
-    if (largest < LARGEST or length <= LONGEST) and 10.0**power >= SMALLEST:
+    if (largest < LARGEST or length <= LONGEST_NUMBER) and 10.0**power >= SMALLEST:
         return [f"{float(x):.{max(0, -power)}f}" if x else "0" for x in numbers]
-    if power < -300 or power > 300:
-        return [f"{float(x):.3g}" if x else "0" for x in numbers]
     found = []
     for x in numbers:
-        top = math.floor(math.log10(abs(float(x)))) if x else power
-        found.append(f"{float(x):.{max(0, top - power)}e}" if x else "0")
-    return [text.replace("e+", "e").replace("e0", "e").replace("e-0", "e-") for text in found]
+        digits = 2
+        if x and abs(power) < 300:
+            digits = max(0, math.floor(math.log10(abs(float(x)))) - power)
+        mantissa, _, exponent = f"{float(x):.{digits}e}".partition("e")
+        found.append(f"{mantissa}e{int(exponent)}" if x else "0")
+    return found
 
 
 def axis(low: float, high: float, most: int, *, margin: float = 0.0) -> Axis:
@@ -98,10 +100,8 @@ class Canvas:
         """A line through points, parts of the canvas from the left and from below."""
         before: tuple[float, float] | None = None
         for x, y in points:
-            here = (
-                x * (2 * self.columns - 1),
-                (1 - min(max(y, -BEYOND), 1 + BEYOND)) * (4 * self.rows - 1),
-            )
+            across, up = (min(max(part, -BEYOND), 1 + BEYOND) for part in (x, y))
+            here = across * (2 * self.columns - 1), (1 - up) * (4 * self.rows - 1)
             if before is not None:
                 self.stretch(before, here)
             elif 0 <= y <= 1:

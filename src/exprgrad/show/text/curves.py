@@ -7,21 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from exprgrad.show.text.canvas import Axis, Canvas, Panel, axis, framed
-from exprgrad.show.text.lines import narrowed
+from exprgrad.show.text.lines import all_shows, narrowed
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
 from exprgrad.show.text.views import decimal
 from exprgrad.solvers.curves.curve import Curve, Feature
 from exprgrad.source import cut, printable
 
 __all__ = [
-    "GLYPHS",
-    "MARGIN",
-    "MOST_MARKED",
-    "curve_parts",
-    "dense_words",
+    "COLORS", "FAINT", "GLYPHS", "MARGIN", "MARKS", "MOST_MARKED", "TICK_CELLS", "TICK_ROWS", "curve_parts",
     "derivative_names",
-    "feature_table",
-]
+]  # fmt: skip
 
 GLYPHS = {
     "root": "○", "inflection": "◇", "minimum": "▼", "maximum": "▲", "kink": "◆", "cusp": "◆",
@@ -41,6 +36,8 @@ TICK_ROWS, TICK_CELLS = 3, 12
 """One tick to so many rows, and to so many cells."""
 MOST_MARKED = 60
 """So many features are marked on the picture; of more, none are, for nothing else could be seen."""
+MOST_LISTED = 24
+"""So many features are listed, unless all are asked for."""
 MARGIN = 0.03
 """What is shown beyond the least and the greatest value: a part of the height."""
 PRIMES = ("", "′", "″")
@@ -131,8 +128,12 @@ def feature_table(found: Curve, digits: int, *, whole: bool = False) -> Table:
         Column("f", is_number=True, style="green"),
         Column(derivative_names(printable(found.name))[1], style="yellow", flexible=True),
     ]
+    features, left_out = found.features, len(found.features) - MOST_LISTED
     foot = dense_words(found, digits)
-    return tabulated(columns, found.features, row, digits, whole=whole, foot=foot, what="points")
+    if left_out > 0 and not whole:
+        features = features[:MOST_LISTED]
+        foot = "\n".join(filter(None, [f"… {left_out:,} more; {all_shows()} them", foot]))
+    return tabulated(columns, features, row, digits, whole=True, foot=foot)
 
 
 def value_of(one: Feature) -> float | None:

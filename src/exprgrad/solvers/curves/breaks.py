@@ -38,6 +38,8 @@ EQUAL = 1e-7
 """Two limits that are so near to each other, beside what they are, are one."""
 NEAR_ZERO = 1e-9
 """Limits that are less are compared as if they were so much."""
+GONE = 1e-9
+"""What is left of a step's rise, where the limit is 0."""
 PROOFS = 40
 """The most parts that a bracket is divided into to prove that a curve is continuous there."""
 
@@ -161,7 +163,8 @@ def limit(
     if grows:
         return math.copysign(math.inf, last)
     if slopes is not None and abs(slopes[-1] - slopes[-2]) <= 0.01 * abs(slopes[-1]):
-        return last - slopes[-1] * steps[-1]
+        rise = slopes[-1] * steps[-1]
+        return 0.0 if abs(last - rise) <= GONE * abs(rise) else last - rise
     return end if abs(end - last) <= abs(last - before) else last
 
 

@@ -372,15 +372,16 @@ def truly_halved(jets: Jets, order: int, low: float, high: float, sign: int) -> 
 def broken(one: Break) -> Iterator[Feature]:
     """The features at a break."""
     value = one.value
-    if one.joined[0] and not math.isnan(one.left[0]):
-        value = one.left[0] if math.isnan(value) else value
+    if one.joined[0] and math.isfinite(value) and math.isfinite(one.left[0]):
         left, right = one.left[1], one.right[1]
-        if left * right < 0:
-            yield Feature("minimum" if left < 0 else "maximum", one.x, value, left, right)
+        before, after = left or -one.left[2], right or one.right[2]
+        if before * after < 0:
+            yield Feature("minimum" if before < 0 else "maximum", one.x, value, left, right)
         if value == 0 or one.left[0] * one.right[0] < 0:
             yield Feature("root", one.x, 0.0, left, right)
         if one.kind == "" and one.left[2] * one.right[2] < 0:
             yield Feature("inflection", one.x, value, left, right)
+    value = one.left[0] if one.kind == "hole" else value
     order = 1 if one.kind in ("kink", "cusp", "edge") else 0
     if one.kind:
         yield Feature(one.kind, one.x, value, one.left[order], one.right[order])

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from exprgrad.errors import InputError, RequestError
+from exprgrad.explain.descent import Descent
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.run.values.inputs import absent, as_number, is_range, resolve
 from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.solvers.curves.curve import Curve, curve
+from exprgrad.solvers.curves.plane import Plane, plane
 from exprgrad.source import Source
 
-__all__ = ["ranged"]
+__all__ = ["descended", "ranged"]
 
 USUAL = Interval(-10.0, 10.0)
 """The range of an input alone that has none."""
@@ -23,8 +26,8 @@ def ranged(
     given: Mapping[str, object],
     shown: object = None,
     tangent_at: object = None,
-) -> Curve:
-    """The curve that some values ask for, of which one is a range.
+) -> Curve | Plane:
+    """The curve that some values ask for, of which one is a range; or the plane, of which two are.
 
     Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
     """
@@ -41,15 +44,32 @@ def ranged(
     missing = [name for name in graph.inputs if name not in fixed]
     if not spans and len(missing) == 1:
         spans = {missing.pop(): USUAL}
-    if len(spans) != 1:
+    if len(spans) not in (1, 2):
         raise many(graph, spans)
     if missing:
         raise absent(graph, text, missing)
-    ((name, (low, high)),) = spans.items()
-    others = {other: as_number(value, other) for other, value in fixed.items() if other != name}
-    window = None if shown is None else as_interval(shown, "y")
+    others = {name: value for name, value in fixed.items() if name not in spans}
+    for name, value in others.items():
+        if not isinstance(value, float):
+            message = f"the value of '{name}' is not a number but a tensor"
+            help = "a plot takes numbers, and ranges for one input or two"
+            raise InputError("bad-value", message, help=help)
+    window = None if shown is None else as_interval(shown, "f")
+    if len(spans) == 2:
+        if tangent_at is not None:
+            raise RequestError("usage", "a tangent is for a curve, over the range of one input")
+        return plane(text, graph, spans, others, window)
     at = None if tangent_at is None else as_number(tangent_at, "tangent")
+    ((name, (low, high)),) = spans.items()
     return curve(text, graph, name, low, high, others, window, at)
+
+
+def descended(found: Plane, course: Descent[Any]) -> Plane:
+    """The plane with the points of a descent."""
+    first, second = found.names
+    path = [(step.inputs[first], step.inputs[second]) for step in course.steps]
+    word = "" if course.verdict == "steps" else f"{course.verdict}: "
+    return found._replace(path=path, ending=word + course.message)
 
 
 def is_pair(value: object) -> bool:
@@ -68,9 +88,7 @@ def many(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
             "bad-range", message, help=f"write {first}=LOW:HIGH, such as {first}=-5:5"
         )
     message = f"{len(spans)} inputs have ranges: {', '.join(spans)}"
-    return InputError(
-        "bad-range", message, help="a curve is drawn over one, and the others have values"
-    )
+    return InputError("bad-range", message, help="one or two may have, and the others have values")
 
 
 def tensors(graph: Graph, text: str, node: int) -> RequestError:

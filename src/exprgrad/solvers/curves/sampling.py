@@ -28,7 +28,7 @@ __all__ = [
     "window",
 ]
 
-FIRST = 512
+FIRST_POINTS = 512
 """How many points are looked at first."""
 FINEST = 2.0**-13
 """The least distance of two points, where nothing is searched for: a part of the range."""
@@ -56,7 +56,9 @@ class Samples(NamedTuple):
 
 def spread(low: float, high: float) -> Any:
     """The first points: the ends, and one at an uneven place in each of as many parts of equal width."""
-    part = (np.arange(FIRST) + 0.25 + 0.5 * ((np.arange(FIRST) * GOLDEN) % 1.0)) / FIRST
+    part = (
+        np.arange(FIRST_POINTS) + 0.25 + 0.5 * ((np.arange(FIRST_POINTS) * GOLDEN) % 1.0)
+    ) / FIRST_POINTS
     inner = low * (1 - part) + high * part
     return np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
 

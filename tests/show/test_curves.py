@@ -1,0 +1,100 @@
+"""Plots on a terminal: what they look like, as golden files, and how they fit."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+import golden
+from exprgrad import parse
+from exprgrad.show.text.canvas import ticks
+from exprgrad.source import display_width
+from shell import command
+
+PLOTS = {
+    "tan": ["tan(x)", "x=-5:5"],
+    "kinks": ["max(sin(x), cos(x))", "x=0:2*pi", "--order", "2"],
+    "steps": ["floor(x)*x", "x=-2.5:2.5"],
+    "domain": ["sqrt(x^2 - 1)", "x=-3:3", "--order", "0"],
+    "steep": ["tanh(1e4*x)", "x=-1:1"],
+    "dense": ["sin(1/x)", "x=-1:1", "--order", "0"],
+    "tangent": ["log(x)", "x=0:4", "--order", "0", "--tangent", "1"],
+    "empty": ["sqrt(-1 - x^2)", "x=-1:1"],
+    "large": ["1e300*x + 1e299", "x=-1:1"],
+    "map": [
+        "(1 - x)^2 + 100*(y - x^2)^2",
+        "x=-2:2",
+        "y=-1:3",
+        "--descend",
+        "x=-1,y=1",
+        "--rate",
+        "2e-3",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_plots_on_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    status, out, err = command("plot", *PLOTS[name])
+    assert (status, err) == (0, "")
+    golden.agree(f"plots/{name}.txt", out)
+
+
+@pytest.mark.parametrize("columns", [20, 40, 132])
+def test_a_plot_fits_its_columns(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for argv in (["x^3 - 2*x", "x=-2:2"], ["x^2 - y^2", "x=-1:1", "y=-1:1"]):
+        panels = command("plot", *argv).out.split("\n\n")[0]
+        widths = [display_width(line) for line in panels.splitlines()]
+        assert max(widths) <= max(columns, 26)
+
+
+def test_colour_is_for_terminals_and_for_who_asks() -> None:
+    argv = ["plot", "x^2 - 1", "x=-2:2"]
+    plain, colored = command(*argv).out, command(*argv, "--color", "always").out
+    assert "\x1b" not in plain
+    assert {"\x1b[36m", "\x1b[33m"} <= {*re.findall("\x1b\\[[0-9]+m", colored)}
+
+
+def test_a_descent_that_runs_away_is_drawn_as_far_as_it_is_near() -> None:
+    argv = ["plot", "(1 - x)^2 + 100*(y - x^2)^2", "x=-2:2", "y=-1:3", "--descend", "x=-1,y=2"]
+    assert "● descent: 5 steps" in command(*argv).out
+
+
+def test_many_points_are_counted_and_not_listed() -> None:
+    few, every = (command("plot", "tan(x)", "x=-20:20", *more).out for more in ([], ["--all"]))
+    assert re.search("… [0-9]+ more; (--all|all=True)", few)
+    assert few.count("pole") < 10 < every.count("pole")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "texts"),
+    [
+        (0, 1, ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        (-2, 2, ["-2", "-1", "0", "1", "2"]),
+        (999998, 1000002, ["999998", "999999", "1000000", "1000001", "1000002"]),
+        (0, 5e-300, ["0", "1.00e-300", "2.00e-300", "3.00e-300", "4.00e-300", "5.00e-300"]),
+        (-1.7e308, 1.7e308, ["-1.00e308", "0", "1.00e308"]),
+        (0, 1.5e-5, ["0", "5e-6", "1.0e-5", "1.5e-5"]),
+    ],
+)
+def test_ticks_are_round_numbers(low: float, high: float, texts: list[str]) -> None:
+    found = ticks(low, high, 6)
+    assert [text for _, text in found] == texts
+    assert [value for value, _ in found] == [pytest.approx(float(text)) for text in texts]
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 1), (math.nan, 1), (0, math.inf)])
+def test_no_ticks_where_there_is_no_axis(low: float, high: float) -> None:
+    assert ticks(low, high, 5) == ()
+
+
+def test_a_plot_in_python_is_the_command_s() -> None:
+    plot = parse("x^3 - 2*x").plot(x="-2:2")
+    assert "○ root" in str(plot)
+    assert plot.at("minimum", "maximum") == [-0.816496580927726, 0.816496580927726]
+    assert parse("a*x").plot({"x": (-1, 1), "a": 2}).curve.given == {"a": 2}
