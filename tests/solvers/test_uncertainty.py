@@ -138,6 +138,13 @@ def test_tensors() -> None:
     assert [terms.enough for terms in found.second or ()] == [True, True, False]  # type: ignore[union-attr]
 
 
+def test_kinks_of_tensors_are_told_of_where_they_stand() -> None:
+    run = parse("2*relu(x)").evaluate(x="[0.05±0.1, 2±0.1]")
+    (one,) = run.uncertainty.diagnostics
+    assert "relu(x[0]) has a kink 0.5 standard uncertainties away" in one.message
+    assert run.nodes[one.node].text == "relu(x)" and run.text[slice(*one.span)] == "relu(x)"
+
+
 def test_simultaneous_resistance_and_reactance() -> None:
     """JCGM 100:2008, H.2: three quantities of three correlated inputs, table H.4."""
     f = parse("[V/I*cos(p), V/I*sin(p), V/I]")
@@ -317,3 +324,17 @@ def test_runs_print_their_uncertainties() -> None:
     assert "1/x = 0.50 ± 0.12, or 0.50(12)" in str(run) and "linearising is not enough" in str(run)
     assert '"text": ["0.50 \\u00b1 0.12", "0.50(12)"]' in run.json()
     assert "±" not in str(parse("1/x").gradient(x=2))
+
+
+@together([1e-250, 1e-170, 1e170, 1e250])
+def test_scales_change_nothing(scale: float) -> None:
+    """Squares of what is so small, or so large, are no doubles."""
+    for text in ("1/x", "abs(x - 0.9)"):
+        plain = parse(text).evaluate(x="1±0.1").uncertainty
+        found = parse(f"s*({text})").evaluate(x="1±0.1", s=scale).uncertainty
+        assert found.value == pytest.approx(plain.value * scale, rel=1e-12)
+        assert [one.message[:50] for one in found.diagnostics] == [
+            one.message[:50] for one in plain.diagnostics
+        ]
+        second = found.second, plain.second
+        assert second[0].value == pytest.approx(second[1].value * scale, rel=1e-12)  # type: ignore[union-attr]

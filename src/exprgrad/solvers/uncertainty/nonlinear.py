@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, sqrt
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import advice
@@ -23,6 +23,9 @@ from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
 from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
+
+if TYPE_CHECKING:
+    from exprgrad.run.arrays.elements import Origin
 
 __all__ = ["Second", "nonlinear", "written_out"]
 
@@ -68,27 +71,29 @@ def nonlinear(
         return [], (warning_at(message, run, graph.output)._replace(severity="note"),)
     found: list[Second | None] = []
     told: list[Diagnostic] = []
-    over, outputs = written_out(run)
+    over, outputs, origins = written_out(run)
     for output, u in zip(outputs, uncertainties, strict=True):
         view = over if len(outputs) == 1 else seen_from_output(over, output)
         terms = second_terms(view, numbers, u)
         found.append(terms)
-        told += warnings(run, view, numbers, terms, u)
+        told += second_warnings(run, terms, u)
+        for one in kink_warnings(view, numbers, u):
+            told.append(one._replace(node=origins[one.node].node) if origins else one)
     once = {one.message: one for one in told}
     return found, tuple(once.values())
 
 
-def written_out(run: Run) -> tuple[Run, list[int]]:
-    """A run over numbers, and those of its nodes that are the run's value.
+def written_out(run: Run) -> tuple[Run, list[int], Sequence[Origin]]:
+    """A run over numbers, those of its nodes that are the run's value, and where its nodes come from.
 
     Raises ``RequestError`` for tensors of more than 4,096 numbers over all nodes.
     """
     if not run.graph.shapes:
-        return run, [run.graph.output]
+        return run, [run.graph.output], ()
     from exprgrad.run.arrays.elements import elements
 
-    over, _, nodes = elements(run)
-    return cast(Run, over), nodes[run.graph.output].ravel().tolist()
+    over, origins, nodes = elements(run)
+    return cast(Run, over), nodes[run.graph.output].ravel().tolist(), origins
 
 
 def seen_from_output(run: Run, output: int) -> Run:
@@ -113,26 +118,29 @@ def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None
         return Second(0.0, 0.0, True)
     point = Point(evaluator, run.inputs, {}, names)
     deviations = [numbers.deviations[name] for name in names]
-    slopes = matrices.gradient(point)
-    parts = [slopes[name] * d for name, d in zip(names, deviations, strict=True)]
+    slopes, entries = matrices.gradient(point), matrices.hessian(point).entries
     count = range(len(names))
     r = [[numbers.correlation(one, other) for other in names] for one in names]
-    entries = matrices.hessian(point).entries
     bent = [
         [entries.get((i, j), 0.0) * deviations[i] * deviations[j] for j in count] for i in count
     ]
+    unit = (
+        u or max(abs(term) for row in bent for term in row) or 1.0
+    )  # so that squares stay doubles
+    bent = [[term / unit for term in row] for row in bent]
+    parts = [slopes[name] * d / unit for name, d in zip(names, deviations, strict=True)]
     total = [sum(r[i][j] * parts[j] for j in count) for i in count]
     mixed = bent
     if numbers.correlations:
         mixed = [[sum(bent[i][k] * r[k][j] for k in count) for j in count] for i in count]
-    shift = sum(mixed[i][i] for i in count) / 2
+    shift = unit * sum(mixed[i][i] for i in count) / 2
     square = sum(mixed[i][j] * mixed[j][i] for i in count for j in count) / 2
     steps = {name: d * t for name, d, t in zip(names, deviations, total, strict=True)}
-    third = third_term(evaluator, run.inputs, names, steps, deviations, r)
-    variance = u * u + square + third
+    third = third_term(evaluator, run.inputs, names, steps, deviations, r) / unit
+    variance = (u / unit) ** 2 + square + third
     if not (isfinite(shift) and isfinite(variance)):
         return None
-    value = sqrt(variance) if variance >= 0 else float("nan")
+    value = unit * sqrt(variance) if variance >= 0 else float("nan")
     tolerance = half_unit(u)
     return Second(shift, value, abs(shift) <= tolerance and abs(value - u) <= tolerance)
 
@@ -173,10 +181,8 @@ def half_unit(u: float) -> float:
     return float(f"0.5e{exponent + power}")
 
 
-def warnings(
-    run: Run, view: Run, numbers: UncertainNumbers, terms: Second | None, u: float
-) -> Iterator[Diagnostic]:
-    """What is to be said of one number of the value."""
+def second_warnings(run: Run, terms: Second | None, u: float) -> Iterator[Diagnostic]:
+    """What is to be said of terms of second order."""
     output = run.graph.output
     if terms is None:
         message = "whether linearising is enough is not known: second derivatives are not finite"
@@ -184,14 +190,19 @@ def warnings(
     elif not terms.enough:
         message = f"linearising is not enough: terms of second order {changed(terms, u)}"
         yield warning_at(message, run, output)
+
+
+def kink_warnings(view: Run, numbers: UncertainNumbers, u: float) -> Iterator[Diagnostic]:
+    """What is to be said of kinks and jumps within reach."""
     if not any(BY_NAME[kind].special for kind in BY_NAME.keys() & {*view.graph.kinds}):
         return
     from exprgrad.solvers.uncertainty.reach import crossings
 
-    allowed = half_unit(u)
-    for node, code, distance, shift, variance in crossings(view, numbers):
-        value = sqrt(max(u * u + variance, 0.0))
-        if not (abs(shift) <= allowed and abs(value - u) <= allowed):
+    unit = u or 1.0
+    allowed, before = half_unit(u) / unit, u / unit
+    for node, code, distance, shift, variance in crossings(view, numbers, unit):
+        change = sqrt(max(before * before + variance, 0.0)) - before
+        if not (abs(shift) <= allowed and abs(change) <= allowed):
             count = f"{distance:.2g}"
             many = "uncertainty" if count == "1" else "uncertainties"
             far = f"{count} standard {many} away" if distance > HERE else "here"

@@ -226,13 +226,16 @@ def of_tensor(run: Run, estimate: Any, deviations: dict[str, Any], spread: Sprea
             total[:, places[one]] += r * parts[:, places[other]]
             total[:, places[other]] += r * parts[:, places[one]]
     covariance = total @ parts.T
-    variances = np.maximum((parts * total).sum(axis=1), 0.0)
-    weights = parts * total / np.where(variances > 0, variances, 1.0)[:, None]
+    largest = abs(parts).max(axis=1, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)[:, None]  # so that squares stay doubles
+    products = parts / unit * (total / unit)
+    variances = np.maximum(products.sum(axis=1), 0.0)
+    weights = products / np.where(variances > 0, variances, 1.0)[:, None]
     shares = {
         name: weights[:, [owner == name for owner in owners]].sum(axis=1).reshape(shape)
         for name in names
     }
-    value = np.sqrt(variances).reshape(shape)
+    value = (unit[:, 0] * np.sqrt(variances)).reshape(shape)
     return Uncertainty(estimate, value, shares, slopes, deviations, spread.correlations, covariance)
 
 

@@ -50,8 +50,8 @@ class Crossing(NamedTuple):
     ``node``      the node that has it
     ``code``      ``kink`` or ``jump``
     ``distance``  how far away it is, in standard deviations of what has to cross it
-    ``shift``     by how much it moves the mean
-    ``variance``  by how much it changes the variance
+    ``shift``     by how many units it moves the mean
+    ``variance``  by how many units, squared, it changes the variance
     """
 
     node: int
@@ -91,8 +91,8 @@ Moves = Mapping[str, float]
 """By uncertain number, how far it moves a node: deviation times derivative."""
 
 
-def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[Crossing]:
-    """The kinks and jumps within reach, and what each does by itself."""
+def crossings(run: Run, numbers: UncertainNumbers, unit: float = 1.0) -> Iterator[Crossing]:
+    """The kinks and jumps within reach, and what each does by itself, in some unit of the value."""
     graph, used = run.graph, live(run)
     names = tuple([name for name in graph.inputs if name in numbers.deviations])
     moved = dependents(graph, [graph.inputs[name] for name in names])
@@ -114,7 +114,7 @@ def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[Crossing]:
     for node in suspects:
         op = BY_NAME[graph.kinds[node]]
         for line, k in meetings(run, evaluator, node, op, moves, numbers, moving):
-            yield Crossing(node, op.special[0].code, abs(k), *effect(line, k))
+            yield Crossing(node, op.special[0].code, abs(k), *effect(line, k, unit))
 
 
 def meetings(
@@ -229,16 +229,16 @@ def first(crosses: Callable[[float], bool], side: float) -> float | None:
     return None
 
 
-def effect(line: Direction, k: float) -> tuple[float, float]:
+def effect(line: Direction, k: float, unit: float) -> tuple[float, float]:
     """By how much a kink or a jump on a line moves the mean, and what it adds to the variance."""
     side = copysign(1.0, k)
     near, far = k - side * BESIDE, k + side * BESIDE
     (before, inner), (behind, outer) = line.slope(near), line.slope(far)
     if not isfinite(behind) or not isfinite(outer):
         return inf, inf
-    jump = behind - before - side * BESIDE * (inner + outer)
-    bend = side * (outer - inner)
-    c = side * line.slope(0.0 if k else near)[1]
+    jump = (behind - before - side * BESIDE * (inner + outer)) / unit
+    bend = side * (outer - inner) / unit
+    c = side * line.slope(0.0 if k else near)[1] / unit
     z = abs(k)
     density, beyond = exp(-z * z / 2) / sqrt(2 * pi), erfc(z / sqrt(2)) / 2
     over = density - z * beyond

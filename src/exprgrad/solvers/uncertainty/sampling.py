@@ -61,7 +61,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
 
     Raises ``RequestError`` for tensors of more than 4,096 numbers over all nodes.
     """
-    over, outputs = written_out(run)
+    over, outputs, _ = written_out(run)
     graph, inputs = over.graph, over.inputs
     names = [name for name in graph.inputs if name in numbers.deviations]
     builder = Builder()
