@@ -82,7 +82,9 @@ def axe(page: Any, scheme: str) -> list[str]:
     """What axe-core has against a page as it is; in the dark only its colours are others."""
     from axe_playwright_python.sync_playwright import Axe
 
-    options = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
+    options = {"resultTypes": ["violations"]}  # of what is well it need not tell every place
+    if scheme == "dark":
+        options["runOnly"] = ["color-contrast"]
     found = Axe().run(page, options=options).response["violations"]
     return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Trained", "names_of_weights", "network", "trained"]
+__all__ = ["Trained", "names_of_weights", "network", "room", "trained"]
 
 ROUNDING = 2.0**-53
 """How far a number is rounded, at most, relative to itself."""
@@ -32,15 +33,10 @@ def network(*widths: int) -> tuple[str, dict[str, float]]:
 
 
 class Trained(NamedTuple):
-    """The weights after each step, the first that is at rest with all points, and how far off they may be.
-
-    ``room`` bounds how far two programs are apart that both compute every operation as well as it is
-    promised, in whatever order they multiply and add.
-    """
+    """The weights after each step, and the first that is at rest with all points."""
 
     weights: list[Any]
     reached: int | None
-    room: Any
 
 
 def names_of_weights(neurons: int) -> list[str]:
@@ -53,20 +49,28 @@ def trained(
 ) -> Trained:
     """Descent of the mean of ``(tanh(Σ w·tanh(u·x + v·y + b) + c) - t)^2`` over points, by hand."""
     neurons = sum(name.startswith("u") for name in values)
-    weights = np.array([values[name] for name in names_of_weights(neurons)])
-    every, reached, apart = [weights], None, np.zeros((len(weights), 0))
+    every, reached = [np.array([values[name] for name in names_of_weights(neurons)])], None
     for at in range(steps):
-        total, off, outputs = gradient(weights, points)
+        total, _, outputs = gradient(every[-1], points)
         if reached is None and np.all((outputs > 0) == (np.array(points[2]) > 0)):
             reached = at
+        every.append(every[-1] + -rate * (total / len(points[0])))
+    return Trained(every, reached)
+
+
+def room(every: Sequence[Any], points: Sequence[Sequence[float]], rate: float) -> Any:
+    """How far two programs are apart at most that train alike, in whatever order they multiply and add.
+
+    Both compute every operation as well as it is promised; ``every`` holds the weights after each step.
+    """
+    apart = np.zeros((len(every[0]), 0))
+    for weights, after in pairwise(every):
+        total, off, _ = gradient(weights, points)
         # A step carries what the weights are off on to the next, to first order by its Jacobian.
         carried = np.eye(len(weights)) - rate * hessian(weights, points)
-        mean = total / len(points[0])
-        weights = weights + -rate * mean
-        own = rate * off + 3 * ROUNDING * rate * abs(mean) + ROUNDING * abs(weights)
+        own = rate * off + 3 * ROUNDING * rate * abs(total / len(points[0])) + ROUNDING * abs(after)
         apart = np.hstack([carried @ apart, np.diag(2 * own)])
-        every.append(weights)
-    return Trained(every, reached, abs(apart).sum(axis=1))
+    return abs(apart).sum(axis=1)
 
 
 def gradient(weights: Any, points: Sequence[Sequence[float]]) -> tuple[Any, Any, Any]:
