@@ -324,6 +324,16 @@ def test_runs_print_their_uncertainties() -> None:
     assert "1/x = 0.50 ± 0.12, or 0.50(12)" in str(run) and "linearising is not enough" in str(run)
     assert '"text": ["0.50 \\u00b1 0.12", "0.50(12)"]' in run.json()
     assert "±" not in str(parse("1/x").gradient(x=2))
+    assert "0.50 ± 0.12" in run._repr_mimebundle_()["text/html"]
+    assert PENDULUM.gradient(AT).budget().splitlines()[1].split() == [
+        "T",
+        "2.006",
+        "±",
+        "0.012",
+        "-9.78131",
+        "99.3",
+        "%",
+    ]
 
 
 @together([1e-250, 1e-170, 1e170, 1e250])

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from exprgrad.run.matrices import Matrix
 
 __all__ = [
-    "Course", "Listed", "Named", "Parts", "Text", "as_checks", "by_input", "gradient_text", "matrix",
-    "traced", "warnings",
+    "Course", "Listed", "Named", "Parts", "Text", "as_checks", "beside_nodes", "by_input", "gradient_text",
+    "matrix", "traced", "warnings",
 ]  # fmt: skip
 
 Item = TypeVar("Item")
@@ -127,6 +127,15 @@ def warnings(run: Run, answer: Guarded) -> list[str]:
     if told[MOST_WARNINGS:]:
         lines.append(f"… {len(told) - MOST_WARNINGS:,} more in the run's diagnostics")
     return lines
+
+
+def beside_nodes(run: Any) -> list[str]:
+    """What is printed beside a run's nodes: the budget of its uncertainty, if it has one, and warnings."""
+    listed = [*warnings(run, run.true)]
+    if run.spread is None:
+        return ["\n".join(listed)] if listed else []
+    listed += [diagnosed(one, run.text) for one in run.uncertainty.diagnostics]
+    return [run.budget(), *(["\n".join(listed)] if listed else [])]
 
 
 def as_checks(found: Sequence[Check], run: Run | None) -> list[Check]:

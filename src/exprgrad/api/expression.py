@@ -1204,31 +1204,28 @@ class Run(Drawn, diagnostics.Run):
             self, digits=digits, all=all, lesson=lesson, descend=descend, run_of=run_of_formula
         )
 
-    def budget(self) -> list[str]:
-        """What the uncertainty of the value comes from, as plain text, and what it is warned of."""
-        if self.spread is None:
-            return []
-        from exprgrad.show.text.lines import diagnosed
+    def budget(self, *, digits: int = 6, all: bool = False) -> str:
+        """What the uncertainty of the value comes from, input by input, as plain text.
+
+        Raises ``RequestError`` where no input is uncertain.
+        """
+        from exprgrad.api.displays import Text
         from exprgrad.show.text.table import plain
         from exprgrad.show.text.uncertainty import budget
 
-        found = self.uncertainty
-        return [
-            plain(budget(self, found, 6)),
-            "\n".join(diagnosed(one, self.text) for one in found.diagnostics),
-        ]
+        return Text(plain(budget(self, self.uncertainty, significant(digits), whole=all)))
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.api.displays import warnings
+        from exprgrad.api.displays import beside_nodes
         from exprgrad.show.text.nodes import node_table
         from exprgrad.show.text.table import in_html
 
-        shown, told = super()._repr_mimebundle_(), "\n".join(warnings(self, self.true))
+        shown, told = super()._repr_mimebundle_(), beside_nodes(self)
         picture = shown.get("image/svg+xml")
         if picture is None:
-            shown["text/html"] = in_html([node_table(self), told])
+            shown["text/html"] = in_html([node_table(self), *told])
         elif told:
-            shown["text/html"] = picture + in_html([told])
+            shown["text/html"] = picture + in_html(told)
         return shown
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -1236,10 +1233,9 @@ class Run(Drawn, diagnostics.Run):
         return run_again, (self.text, self.inputs, self.wrt, self.spelled, names, self.spread)
 
     def __str__(self) -> str:
-        from exprgrad.api.displays import warnings
+        from exprgrad.api.displays import beside_nodes
 
-        told = "\n".join(warnings(self, self.true))
-        return "\n\n".join(filter(None, [self.table(), *self.budget(), told]))
+        return "\n\n".join([self.table(), *beside_nodes(self)])
 
     __repr__ = __str__
 
