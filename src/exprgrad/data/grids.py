@@ -65,7 +65,7 @@ LONGEST_BLOCKED = 5000
 """The nodes of a formula up to which bounds for many rows at a time pay."""
 LEAST_COMPILED = 50_000
 """Fewer rows are computed by NumPy: to load what makes machine code takes longer than they do."""
-DIGITS = 6
+PRINTED_DIGITS = 6
 """How many digits a table is printed with."""
 MOST_LOOKED = {"infinite": 1000, "kink": 1000, "digits": 4000}
 """How many rows are looked at one by one: of those not finite, of those at kinks, and of the others."""
@@ -314,7 +314,7 @@ class RangeTable(NamedTuple):
         columns = self.columns
         rows = zip(*columns.values(), strict=True)
         cells = ([float(x) if np.ndim(x) == 0 else x for x in row] for row in rows)
-        table = rows_table([*columns], [*self.inputs], cells, len(self.value), DIGITS)
+        table = rows_table([*columns], [*self.inputs], cells, len(self.value), PRINTED_DIGITS)
         return [table, *("\n" + diagnosed(one, self.text) for one in self.diagnostics)]
 
     def __repr__(self) -> str:
