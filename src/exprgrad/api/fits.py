@@ -17,8 +17,6 @@ from exprgrad.solvers.fit.fit import Fit
 
 __all__ = ["Fitted", "fit", "model_text"]
 
-DIGITS = 6
-
 
 def model_text(response: str, text: str, graph: Graph) -> str:
     """The text ``response ~ EXPR`` for a formula, whose last statement is what the response is to be."""
@@ -37,7 +35,7 @@ class Fitted(Fit):
 
     def parts(self) -> Iterable[str | Table]:
         """The texts and tables that a command prints."""
-        return fit_parts(self, DIGITS, whole=False)
+        return fit_parts(self, 6, whole=False)
 
     def __repr__(self) -> str:
         return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())

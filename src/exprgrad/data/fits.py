@@ -77,7 +77,7 @@ def fit_to(asked: FitRequest) -> Fit:
         asked.profile,
     )
     loss = loss_of(asked.loss, asked.loss_scale)
-    rows = rows_of(asked, graph, given)
+    rows = rows_asked(asked, graph, given)
     refuse_few(rows.rows, parameters, rows.left_out, text)
     given_rows = rows.names, parameters, held, rows.blocks, rows.rows
     problem = problem_of(graph, response, *given_rows, *loss)
@@ -89,7 +89,7 @@ def fit_to(asked: FitRequest) -> Fit:
     return found._replace(left_out=rows.left_out, parameters=in_order)
 
 
-def rows_of(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
+def rows_asked(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
     """The rows that a fit is to; an error for names that are neither columns nor given."""
     listed = tables(asked.data)
     condition = condition_of(asked.where) if asked.where is not None else None

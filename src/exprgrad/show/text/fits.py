@@ -142,11 +142,6 @@ def fit_ending(found: Fit) -> str:
 
 def fit_fields(found: Fit) -> dict[str, Any]:
     """A fit as JSON has it."""
-    names = found.estimated
-    correlation = {
-        name: dict(zip(names, map(float, row), strict=True))
-        for name, row in zip(names, found.correlation, strict=True)
-    }
     parameters = {name: estimate_fields(one, found) for name, one in found.parameters.items()}
     return {
         "parameters": Lines(parameters.items(), "{}"),
@@ -163,7 +158,8 @@ def fit_fields(found: Fit) -> dict[str, Any]:
         "level": found.level,
         "absolute": found.absolute,
         "loss": found.loss or None,
-        "correlation": Lines(correlation.items(), "{}"),
+        "correlation": by_names(found, found.correlation),
+        "covariance": by_names(found, found.covariance),
         "rank": found.rank,
         "condition": found.condition,
         "undetermined": found.open,
@@ -171,6 +167,13 @@ def fit_fields(found: Fit) -> dict[str, Any]:
         "passes": found.passes,
         "starts": found.starts._asdict(),
     }
+
+
+def by_names(found: Fit, matrix: Any) -> Lines:
+    """A matrix of the estimates, by name."""
+    names = found.estimated
+    rows = (dict(zip(names, map(float, row), strict=True)) for row in matrix)
+    return Lines(zip(names, rows, strict=True), "{}")
 
 
 def estimate_fields(one: Estimate, found: Fit) -> dict[str, Any]:

@@ -19,8 +19,6 @@ MOST_DOTS = 4000
 GRID = 801
 """The points of a curve."""
 
-Numbers = list[float]
-
 
 class FitCurve(NamedTuple):
     """What is drawn: rows and residuals over a column, or over the model's values if there are several.
@@ -32,14 +30,14 @@ class FitCurve(NamedTuple):
     """
 
     column: str
-    x: Numbers
-    y: Numbers
-    residuals: Numbers
-    deviations: Numbers | None
-    places: Numbers
-    values: Numbers
-    low: Numbers | None
-    high: Numbers | None
+    x: list[float]
+    y: list[float]
+    residuals: list[float]
+    deviations: list[float] | None
+    places: list[float]
+    values: list[float]
+    low: list[float] | None
+    high: list[float] | None
 
 
 def fit_curve(found: Fit) -> FitCurve:
@@ -79,8 +77,8 @@ def columns_across(found: Fit) -> list[int]:
 
 
 def curve(
-    found: Fit, point: Any, column: int, first: list[float], x: Numbers
-) -> tuple[Numbers, Numbers, Numbers | None, Numbers | None]:
+    found: Fit, point: Any, column: int, first: list[float], x: list[float]
+) -> tuple[list[float], list[float], list[float] | None, list[float] | None]:
     """The model over a column, and its band: what the estimates' covariance comes to there.
 
     Source: Bates and Watts, Nonlinear Regression Analysis (1988), section 2.3.2.

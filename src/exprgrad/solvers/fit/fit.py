@@ -17,7 +17,7 @@ from exprgrad.solvers.fit.estimates import (
     spread_of,
     variation_of,
 )  # fmt: skip
-from exprgrad.solvers.fit.least_squares import Minimum, descended, inner, polished
+from exprgrad.solvers.fit.least_squares import Minimum, descended, polished, strictly_inside
 from exprgrad.solvers.fit.problem import Linearized, Problem
 from exprgrad.solvers.fit.profile import profile
 
@@ -104,9 +104,6 @@ class Fit(NamedTuple):
     rows: int
     dof: int
     cost: float
-    residual_sd: float | None
-    r_squared: float | None
-    aic: float | None
     covariance: Any
     estimated: tuple[str, ...]
     rank: int
@@ -114,13 +111,16 @@ class Fit(NamedTuple):
     open: list[dict[str, float]]
     converged: bool
     reason: str
-    offset: float | None
     passes: int
     starts: Starts
     level: float
     absolute: bool
-    loss: str
-    linear: bool
+    residual_sd: float | None = None
+    r_squared: float | None = None
+    aic: float | None = None
+    offset: float | None = None
+    loss: str = ""
+    linear: bool = False
     profiled: bool = False
     objective: bool = False
     left_out: int = 0
@@ -129,7 +129,9 @@ class Fit(NamedTuple):
     def correlation(self) -> Any:
         """The correlation of the estimates; nan where one is not determined."""
         errors = np.array([self.parameters[name].error or nan for name in self.estimated])
-        return self.covariance / np.outer(errors, errors)
+        found = np.clip(self.covariance / np.outer(errors, errors), -1.0, 1.0)
+        np.fill_diagonal(found, np.where(errors == errors, 1.0, nan))
+        return found
 
 
 def fitted(
@@ -147,7 +149,7 @@ def fitted(
     first = np.array([start[name] for name in problem.parameters])
     tried = drawn(first, low, high, manner.starts, manner.seed)
     best, ends = best_of(problem, tried, low, high)
-    minimum, free = settled(problem, best, low, high)
+    minimum, free = at_rest(problem, best, low, high)
     found = accounted(text, problem, minimum, np.flatnonzero(free), manner, ends)
     if manner.profile:
         found = with_profiles(found, minimum, free, (low, high))
@@ -178,7 +180,7 @@ def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tup
     """The least of the minima that some starts lead to, and what became of these."""
     ends = []
     for start in starts:
-        inside = inner(start, low, high)
+        inside = strictly_inside(start, low, high)
         if problem.linearized(inside) is not None:
             ends.append(descended(problem, inside, low, high))
     if not ends:
@@ -190,7 +192,7 @@ def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tup
     return best._replace(passes=sum(end.passes for end in ends)), tried
 
 
-def settled(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Minimum, Any]:
+def at_rest(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Minimum, Any]:
     """The minimum to the last digit, and which parameters are free there: the others are at a bound.
 
     Those that the polish would take beyond a bound are held at it, and it begins again.

@@ -15,13 +15,13 @@ import numpy as np
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.solvers.fit.problem import Linearized, Problem
 
-__all__ = ["Minimum", "by_lengths", "descended", "inner", "polished"]
+__all__ = ["Minimum", "by_lengths", "descended", "polished", "strictly_inside"]
 
 FINE = 1e-15
 """To what relative changes the trust region goes on."""
 POINTS = 5000
 """The most points that it tries, for each parameter."""
-STEPS = 100
+MOST_POLISHING = 100
 """The most steps of the polish."""
 SHRINKS = 0.5
 """A step of the polish is to be shorter than so many of the one before it, or it is one of the last."""
@@ -113,7 +113,7 @@ def descended(
     free = np.ones(len(start), dtype=bool) if free is None else free
     triangles = Triangles(problem, start, free)
     least_squares = scipy_least_squares()
-    first = inner(start[free], low[free], high[free])
+    first = strictly_inside(start[free], low[free], high[free])
     with np.errstate(all="ignore"):
         found = least_squares(
             triangles.residuals, first, triangles.jacobian, (low[free], high[free]), "trf",
@@ -124,7 +124,7 @@ def descended(
     return Minimum(triangles.whole(found.x), linearized, triangles.passes)
 
 
-def inner(start: Any, low: Any, high: Any) -> Any:
+def strictly_inside(start: Any, low: Any, high: Any) -> Any:
     """A start strictly within its bounds, which a trust region wants."""
     room = np.minimum(high - low, np.maximum(np.abs(start), 1.0)) * 1e-8
     return np.clip(start, low + room, high - room)
@@ -134,7 +134,7 @@ def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
     """The minimum to the last digit; only the parameters that are ``free`` move."""
     point, here, passes = minimum.point, minimum.linearized, minimum.passes
     best, shortest, last = minimum, np.inf, np.inf
-    for _ in range(STEPS):
+    for _ in range(MOST_POLISHING):
         step, curvature = next_step(problem, point, here, free)
         length = relative(step, point, here)
         if length < shortest or best.step is None:

@@ -7,7 +7,7 @@ its gradient and its Hessian are sums over rows, each exact.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import frexp, fsum, inf, isfinite, ldexp
+from math import frexp, fsum, inf, isfinite, ldexp, sqrt
 from typing import Any
 
 import numpy as np
@@ -126,12 +126,12 @@ def likely(
     least = best.last.value
     led = sum(course.last.value <= least + 1e-6 * max(abs(least), 1.0) for course in courses)
     failed = sum(course.reason == "undefined" for course in courses)
-    fit = accounted(text, total, best, found, box, manner, Starts(len(tried), led, failed))
+    fit = outcome(text, total, best, found, box, manner, Starts(len(tried), led, failed))
     held = {name: Estimate(value, held="fixed") for name, value in fixed.items()}
     return fit._replace(parameters={**fit.parameters, **held})
 
 
-def accounted(
+def outcome(
     text: str,
     total: Total,
     course: Course,
@@ -151,21 +151,13 @@ def accounted(
     ways = [dict(zip(names, map(float, in_units(way * unit)), strict=True)) for way in open]
     _, noise = total.noise(here.at)
     moved = np.abs(inverse) @ noise[chosen] * unit
-    point = here.at * total.unit
-    parameters = {
-        name: Estimate(value, held="bound")
-        for name, value in zip(problem.parameters, map(float, point), strict=True)
-    }
     reach = quantile(manner.level, inf)
-    for at, name in enumerate(names):
-        value = parameters[name].value
-        one = Estimate(value, digits=right_digits(value, float(moved[at])))
-        variance = float(covariance[at, at])
-        if variance > 0 and not any(way[name] for way in ways):
-            error = float(np.sqrt(variance))
-            interval = value - reach * error, value + reach * error
-            one = one._replace(error=error, interval=interval)
-        parameters[name] = one
+    values = zip(problem.parameters, map(float, here.at * total.unit), strict=True)
+    parameters = {name: Estimate(value, held="bound") for name, value in values}
+    for name, variance, off in zip(names, np.diag(covariance), moved, strict=True):
+        is_open = any(way[name] for way in ways)
+        known = (float(variance), float(off), reach)
+        parameters[name] = estimate(parameters[name].value, *known, is_open=is_open)
     converged = found.kind == "minimum" and not ways
     return Fit(
         text=text,
@@ -174,8 +166,6 @@ def accounted(
         rows=problem.rows,
         dof=max(problem.rows - len(chosen), 0),
         cost=here.value,
-        residual_sd=None,
-        r_squared=None,
         aic=2 * here.value + 2 * len(chosen) if converged else None,
         covariance=covariance,
         estimated=names,
@@ -184,15 +174,21 @@ def accounted(
         open=ways,
         converged=converged,
         reason=REASONS["flat" if ways and found.kind == "minimum" else found.kind],
-        offset=None,
         passes=total.counts.gradient + total.counts.hessian,
         starts=starts,
         level=manner.level,
         absolute=True,
-        loss="",
-        linear=False,
         objective=True,
     )
+
+
+def estimate(value: float, variance: float, off: float, reach: float, *, is_open: bool) -> Estimate:
+    """A parameter by its variance, and by what rounding may have moved it by."""
+    one = Estimate(value, digits=right_digits(value, off))
+    if is_open or not variance > 0:
+        return one
+    error = sqrt(variance)
+    return one._replace(error=error, interval=(value - reach * error, value + reach * error))
 
 
 def inverted(hessian: Vector) -> tuple[Vector, float, int, Sequence[Vector]]:

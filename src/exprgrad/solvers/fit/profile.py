@@ -15,7 +15,7 @@ WIDENINGS = 60
 """How often an interval is doubled before it is said to have no end."""
 TRIALS = 60
 """The most points on the way to an end."""
-CLOSE = 1e-9
+MET = 1e-9
 """An end is found where the profile is so near its height, relatively."""
 LOWER = 1e-9
 """By so much, relatively, a sum of squares has to be less to be of another minimum."""
@@ -105,7 +105,7 @@ def end(rise: Callable[[float], float], height: float, width: float, most: float
         if above < inf:
             place = (low * above - high * below) / (above - below)
         off = rise(place) - height
-        if abs(off) <= CLOSE * height or not low < place < high:
+        if abs(off) <= MET * height or not low < place < high:
             return place
         if off > 0:
             high, above = place, off
