@@ -36,6 +36,7 @@ from exprgrad.run.values.inputs import (
 from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
+    from os import PathLike
     from pathlib import Path
 
     from exprgrad.api.displays import Course
@@ -838,30 +839,40 @@ class Expression(Drawn):
         of: Iterable[str] | None = None,
         value_only: bool = False,
         hessian: bool = False,
+        where: str | None = None,
         only: bool = False,
         prefix: str = "",
         bad_rows: str = "null",
+        reduce: str | None = None,
+        by: str | Iterable[str] = (),
+        output: str | PathLike[str] | None = None,
+        to: str | None = None,
+        resume: bool = False,
+        check_content: bool = False,
+        cluster: str | None = None,
+        threads: int | None = None,
         **inputs: object,
     ) -> Any:
         """Value and gradient for every row of a frame: the frame again, with columns ``value``, ``d_x``….
 
         ``data`` is a frame of pandas, polars or pyarrow, or a file of rows, or a list of files: those give
-        an iterator of pyarrow's record batches.  Inputs are columns by name; a value given is the same
-        number in every row, and ``map={"x": "column"}`` takes another column.  All
-        else is as in ``exprgrad batch``.  Raises ``InputError`` for columns that are missing or hold no
-        numbers.
-        """
-        from exprgrad.data.frames import batched
+        an iterator of pyarrow's record batches, or with ``output`` a file, or a folder of them.  With
+        ``reduce`` it is what the rows come to: ``.value``, ``.gradient``, ``.rows``, ``.bad`` and
+        ``.kinks``, and with ``by`` a dictionary of such, by group.
 
-        given = self.named(values, inputs)
-        chosen: dict[str, Any] = {
-            "wrt": wrt,
-            "of": of,
-            "value_only": value_only,
-            "hessian": hessian,
-        }
-        manner: dict[str, Any] = {"only": only, "prefix": prefix, "bad_rows": bad_rows}
-        return batched(self.text, data, constants=given, renamed=map, **chosen, **manner)
+        Inputs are columns by name; a value given is the same number in every row, and
+        ``map={"x": "column"}`` takes another column.  All else is as in ``exprgrad batch``.  Raises
+        ``InputError`` for columns that are missing or hold no numbers.
+        """
+        from exprgrad.data.answers import Manner, batched
+
+        manner = Manner(
+            only, prefix, bad_rows, reduce, by, output, to, resume, check_content, cluster, threads
+        )
+        return batched(
+            self.text, data, manner, constants=self.named(values, inputs), renamed=map, wrt=wrt,
+            of=of, value_only=value_only, hessian=hessian, where=where,
+        )  # fmt: skip
 
     def latex(self) -> str:
         """The formula in LaTeX, for math mode; named statements stand in an ``aligned``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -44,8 +44,11 @@ __all__ = [
     "as_column",
     "carried_out",
     "file_written",
+    "kept_rows",
     "partition_reduced",
     "partition_rows",
+    "results",
+    "rows_reduced",
 ]
 
 Progress = Callable[[int], None]
@@ -247,12 +250,21 @@ def partition_reduced(
     threads: Threads | None = None,
 ) -> Done:
     """What the rows of one partition come to: the same on every machine of one kind."""
+    return rows_reduced(
+        job, partition, batches(partition, job.read.names, job.read, threads), progress
+    )
+
+
+def rows_reduced(
+    job: Job, partition: Partition, rows: Iterable[Any], progress: Progress = lambda rows: None
+) -> Done:
+    """What rows of a partition come to, or of a table that stands for one."""
     kernel = prepared(job)
     if kernel.engine == "native" and job.reduce in ("sum", "mean") and not job.by:
-        return partition_summed(job, partition, progress, threads)
+        return rows_summed(job, partition, rows, progress)
     partial, tally = start(job.reduce, kernel.results), Tally()
     memory = staggered(kernel.outputs, CHUNK)
-    for batch, columns, low, high, row in chunks(job, partition, progress, threads):
+    for batch, columns, low, high, row in chunks(job, partition.row, rows, progress):
         block = computed(kernel, columns, low, high, memory)
         tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
         keys, codes = groups_of(job, batch, low, high)
@@ -260,9 +272,7 @@ def partition_reduced(
     return Done(tally, partial)
 
 
-def partition_summed(
-    job: Job, partition: Partition, progress: Progress, threads: Threads | None
-) -> Done:
+def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: Progress) -> Done:
     """The same where all rows are added: in machine code, as long as each of them computes."""
     from exprgrad.run.engines.totals import Totals
 
@@ -271,7 +281,7 @@ def partition_summed(
     totals, tally = Totals(memory[: kernel.results]), Tally()
     huge: list[Partial] = []
     plain = kept = 0
-    for _, columns, low, high, row in chunks(job, partition, progress, threads):
+    for _, columns, low, high, row in chunks(job, partition.row, rows, progress):
         played(kernel, columns, low, high, memory)
         has_gaps = any(one.missing is not None for one in columns)
         is_plain = not (kernel.kink or kernel.condition or has_gaps)
@@ -298,11 +308,10 @@ def partition_summed(
 
 
 def chunks(
-    job: Job, partition: Partition, progress: Progress, threads: Threads | None
+    job: Job, row: int, rows: Iterable[Any], progress: Progress
 ) -> Iterator[tuple[Any, list[Doubles], int, int, int]]:
-    """A partition's chunks: the batch, its columns, from where to where, and the row in the file."""
-    row = partition.row
-    for batch in in_chunks(batches(partition, job.read.names, job.read, threads)):
+    """The chunks of rows: the batch, its columns, from where to where, and the row in the file."""
+    for batch in in_chunks(rows):
         columns = columns_of(job, batch)
         for low in range(0, batch.num_rows, CHUNK):
             yield batch, columns, low, min(low + CHUNK, batch.num_rows), row + low
@@ -332,7 +341,7 @@ def kept_rows(block: Block) -> np.ndarray | None:
     return ~block.bad if block.chosen is None else block.chosen & ~block.bad
 
 
-def in_chunks(rows: Iterator[Any]) -> Iterator[Any]:
+def in_chunks(rows: Iterable[Any]) -> Iterator[Any]:
     """Batches anew, all but the last of whole chunks."""
     rest = None
     for batch in rows:
@@ -364,6 +373,15 @@ def partition_rows(
     for batch in batches(partition, job.read.names, job.read, threads):
         yield partial(with_results, plan, partition, batch, row)
         row += batch.num_rows
+
+
+def results(plan: BatchPlan, threads: int) -> Iterator[Any]:
+    """The rows of all partitions with their results, batch by batch, found by so many threads."""
+    prepared(plan.job)
+    with np.errstate(all="ignore"), threads_of(threads) as here:
+        for partition in plan.partitions:
+            rows = partition_rows(plan, partition, here)
+            yield from in_order(lambda find: find().rows, rows, here)
 
 
 def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> Computed:

@@ -3,60 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike, fspath
 from typing import Any
 
 from exprgrad.data.arrow import arrow, numbers, one_array
-from exprgrad.data.batch import as_column, partition_rows
+from exprgrad.data.batch import Done, as_column, kept_rows, rows_reduced
 from exprgrad.data.blocks import bad_row, computed, first_bad
+from exprgrad.data.formats import Partition
 from exprgrad.data.job import Job, prepared, result_names
 from exprgrad.data.places import RowFile
 from exprgrad.data.plans import (
-    BAD_ROWS,
     check_columns,
-    job_of,
+    columns_read,
     no_column,
-    planned,
     refuse_clashes,
 )  # fmt: skip
-from exprgrad.errors import InputError, MissingExtraError, RequestError, install
+from exprgrad.errors import InputError, MissingExtraError, install
 
-__all__ = ["FRAME", "as_table", "batched", "frame_of"]
+__all__ = ["FRAME", "as_table", "frame_of", "frame_reduced", "framed"]
 
 FRAME = RowFile("frame", "arrow")
 """What errors call a table in memory."""
 
 
-def batched(
-    text: str, data: object, *, only: bool, prefix: str, bad_rows: str, **asked: Any
-) -> Any:
-    """A frame with its results, or files' record batches with theirs; ``asked`` is for ``job_of``."""
-    if bad_rows not in BAD_ROWS:
-        message = f"there is no bad_rows={bad_rows!r}"
-        raise RequestError("usage", message, help=f"it is {', '.join(map(repr, BAD_ROWS))}")
-    paths = data if isinstance(data, list | tuple) else [data]
-    if paths and all(isinstance(path, str | PathLike) for path in paths):
-        manner: dict[str, Any] = {"only": only, "prefix": prefix, "bad_rows": bad_rows}
-        plan = planned(text, [*map(fspath, paths)], to="arrow", **asked, **manner)
-        return (find().rows for part in plan.partitions for find in partition_rows(plan, part))
-    return framed(job_of(text, **asked)._replace(bad=bad_rows), data, only=only, prefix=prefix)
-
-
 def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> Any:
-    """The frame with the results of a job as further columns, or ``only`` those.
+    """The frame with the results of a job as further columns, or ``only`` those; rows as ``where`` says.
 
     Raises ``InputError`` for what is no frame, for columns that it lacks, that hold no numbers, or that are
     called as results are, and where a row does not compute, if that is to ``fail``.
     """
     library, given = frame_of(frame)
-    known, read = given.columns, dict(job.columns)
-    for name, column in read.items():
-        if column not in known:
-            raise no_column(FRAME, known, column, name, job)
     names = [prefix + name for name in result_names(job)]
-    refuse_clashes(() if only else known, names, FRAME, prefix)
-    table = as_table(given, dict.fromkeys(read.values()))
-    check_columns(job, FRAME, table)
+    refuse_clashes(() if only else given.columns, names, FRAME, prefix)
+    table = table_of(job, given)
+    read = dict(job.columns)
     columns = [numbers(one_array(table.column(read[name]))) for name in prepared(job).names]
     block = computed(prepared(job), columns, 0, table.num_rows)
     bad = first_bad(job, block)
@@ -65,9 +44,27 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     results = arrow().table([as_column(one, block.bad) for one in block.results], names)
     added = library.from_arrow(results, backend=given.implementation)
     found = given.with_columns(*added.iter_columns())
-    if block.bad is not None and job.bad == "drop":
-        found = found.filter(~library.col(names[0]).is_null())
+    keep = kept_rows(block) if job.bad == "drop" else block.chosen
+    if keep is not None:
+        found = found.filter(keep.tolist())
     return (found.select(names) if only else found).to_native()
+
+
+def frame_reduced(job: Job, frame: object) -> Done:
+    """What the rows of a frame come to: the same as in a file."""
+    _, given = frame_of(frame)
+    table = table_of(job, given)
+    return rows_reduced(job, Partition(FRAME), table.combine_chunks().to_batches())
+
+
+def table_of(job: Job, frame: Any) -> Any:
+    """The columns of a frame that a job reads; errors for those that are not there, or no numbers."""
+    for column, name in {**columns_read(job), **dict.fromkeys(job.by, "")}.items():
+        if column not in frame.columns:
+            raise no_column(FRAME, frame.columns, column, name, job)
+    table = as_table(frame, dict.fromkeys([*columns_read(job), *job.by]))
+    check_columns(job, FRAME, table)
+    return table
 
 
 def as_table(frame: Any, columns: Iterable[str]) -> Any:

@@ -10,7 +10,7 @@ from exprgrad.data.kinks import kinks
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
-from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.graph import Graph, Program, seen_from
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.compiled import Kernel, built
 
@@ -122,7 +122,9 @@ def prepared(job: Job) -> Prepared:
     outputs = [images[output] for output in program.outputs]
     results, graph = len(outputs), graph_of(job.text)
     places = {"kink": 0, "condition": 0}
-    met = kinks(builder, graph, job.wrt, inputs) if job.wrt and not job.of else None
+    bound = {binding.name: binding.node for binding in graph.bindings}
+    views = [seen_from(graph, node) for node in [bound[name] for name in job.of] or [graph.output]]
+    met = kinks(builder, views, job.wrt, inputs)
     if met is not None:
         places["kink"] = len(outputs)
         outputs.append(met)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial, reduce
 from math import sqrt
 
 from exprgrad.derive.build import Builder
@@ -16,6 +17,15 @@ __all__ = ["kinks"]
 
 
 def kinks(
+    builder: Builder, graphs: Sequence[Graph], wrt: Sequence[str], inputs: Mapping[str, int]
+) -> int | None:
+    """A node that is not 0 where one of some formulas meets a kink or a jump; None if none can."""
+    listed = [kinks_of(builder, graph, wrt, inputs) for graph in graphs if wrt]
+    met = [node for node in listed if node is not None]
+    return reduce(partial(builder.apply, "max"), met) if met else None
+
+
+def kinks_of(
     builder: Builder, graph: Graph, wrt: Sequence[str], inputs: Mapping[str, int]
 ) -> int | None:
     """A node that is not 0 where some node of a formula meets a kink or a jump; None if none can.

@@ -29,8 +29,8 @@ from exprgrad.run.values.inputs import as_number, normal, select, surplus
 from exprgrad.source import Source as Text
 
 __all__ = [
-    "BAD_ROWS", "BatchPlan", "check_columns", "condition_of", "formula_of_numbers", "job_of", "no_column",
-    "planned", "read_schema", "refuse_clashes", "sources_of",
+    "BAD_ROWS", "BatchPlan", "check_columns", "columns_read", "condition_of", "formula_of_numbers",
+    "job_of", "no_column", "planned", "read_schema", "refuse_clashes", "sources_of",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
@@ -107,10 +107,7 @@ def planned(
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
     refuse_clashes([*kept, *by], found, sources[0], prefix)
-    pa = arrow()
-    schema = pa.schema(
-        [*(read.field(name) for name in kept), *((name, pa.float64()) for name in found)]
-    )
+    schema = written_schema(read, kept, found)
     cut = whole_of if into_folder else partitions_of
     partitions = [part for source in sources for part in cut(source)]
     job = job._replace(read=read)
@@ -119,6 +116,13 @@ def planned(
         return BatchPlan(job, partitions, found, rows=rows)
     path = path or PIPE
     return BatchPlan(job, partitions, found, kept, schema, path, format, rows, into_folder)
+
+
+def written_schema(read: Any, kept: Sequence[str], found: Sequence[str]) -> Any:
+    """The columns that are written: those that are kept, and results."""
+    pa = arrow()
+    fields = [*map(read.field, kept), *((name, pa.float64()) for name in found)]
+    return pa.schema(fields)
 
 
 def sources_of(listed: Sequence[tuple[str, str]]) -> list[RowFile]:

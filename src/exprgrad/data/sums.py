@@ -224,10 +224,14 @@ def combined(name: str, one: Partial, other: Partial) -> Partial:
     return Partial(tuple(places), rows, high, low)
 
 
-def finished(name: str, partial: Partial) -> dict[Any, tuple[int, list[float]]]:
-    """By group its rows, and its answers; nan where there is no row."""
+def finished(
+    name: str, partial: Partial, by: Sequence[str] = ()
+) -> dict[Any, tuple[int, list[float]]]:
+    """By group its rows, and its answers; where there is no row sums are 0, and all else is nan."""
     row = REDUCTIONS[name]
     found = {}
+    if not (partial.keys or by):
+        return {(): (0, [0.0 if name == "sum" else math.nan] * partial.high.shape[1])}
     for at, key in enumerate(partial.keys):
         rows = int(partial.rows[at])
         pairs = zip(partial.high[:, :, at].T, partial.low[:, :, at].T, strict=True)

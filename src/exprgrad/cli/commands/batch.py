@@ -258,9 +258,7 @@ def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
             **told,
         }
         return Answer("batch", job.text, fields.items(), (), (), lambda _: ())
-    found = finished(job.reduce, done.partial)
-    if not (found or job.by):
-        found = {(): (0, [0.0 if job.reduce == "sum" else float("nan")] * len(plan.names))}
+    found = finished(job.reduce, done.partial, job.by)
     keys = labelled(job, [*found])
     groups = [
         ([*map(as_cell, key)], rows, values)

@@ -17,7 +17,7 @@ from exprgrad.run.engines.memory import reused, staggered
 from exprgrad.run.values.inputs import select
 from exprgrad.source import Source, Span
 
-__all__ = ["Compiled", "Kernel", "Rows", "built", "cores"]
+__all__ = ["Compiled", "Kernel", "Rows", "built", "cores", "counted"]
 
 
 class Kernel(Protocol):
