@@ -77,6 +77,8 @@ def test_shares_of_correlated_inputs_may_be_negative() -> None:
 
 BAD_CORRELATIONS: list[tuple[dict[str, Any], str]] = [
     ({"correlation": {("x", "z"): 0.1}}, "'z' is not an uncertain number, and correlates with nothing"),
+    ({"correlation": {"x,y": 0.1}}, "correlations are by pairs of names"),
+    ({"correlation": {("x", "y"): "much"}}, "the value of 'x, y' is not a constant: it reads 'much'"),
     ({"correlation": {("x", "x"): 0.1}}, "'x' correlates with itself by 1"),
     ({"correlation": {("x", "y"): 2}}, "the correlation of 'x' and 'y' is 2, which is not from -1 to 1"),
     ({"covariance": {"x": {"x": 1.0}}},

@@ -102,7 +102,12 @@ def correlated(
         spread = with_matrix(spread, inputs, covariance)
     deviations, known = spread.deviations, dict(spread.correlations)
     numbers = {name for one in deviations for name in number_names(one, inputs.get(one))}
-    for (one, other), r in correlation.items():
+    for pair, coefficient in correlation.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            help = 'write {("a", "b"): 0.3}'
+            raise InputError("bad-covariance", "correlations are by pairs of names", help=help)
+        one, other = map(normal, pair)
+        r = as_number(coefficient, f"{one}, {other}")
         for name in (one, other):
             if name not in numbers:
                 message = f"'{name}' is not an uncertain number, and correlates with nothing"
