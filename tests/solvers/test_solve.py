@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exprgrad
@@ -138,6 +138,17 @@ def test_polynomials_of_known_roots(quarters: list[int]) -> None:
     found = exprgrad.solve(f"{text} = 0", x=(-11, 11))
     assert [root.point["x"] for root in found.roots] == [float(root) for root in roots]
     assert all(root.proved for root in found.roots) and found.is_whole
+
+
+@settings(deadline=None, max_examples=10)
+@given(st.lists(st.integers(-9, 9), min_size=4, max_size=4), st.integers(-9, 9), st.integers(-9, 9))
+def test_linear_systems_of_known_roots(matrix: list[int], x: int, y: int) -> None:
+    a, b, c, d = matrix
+    assume(a * d != b * c)
+    text = f"({a})*x + ({b})*y = {a * x + b * y}; ({c})*x + ({d})*y = {c * x + d * y}"
+    (root,) = exprgrad.solve(text, x=0.5, y=0.5).roots
+    assert root.proved and root.point == {"x": x, "y": y}
+    assert exprgrad.solve(text, x=(-10, 10), y=(-10, 10)).roots == (root,)
 
 
 def test_monotone_rows_are_and_their_domains_end_at_the_edges() -> None:

@@ -294,8 +294,11 @@ class Request(NamedTuple):
         return spelled({**typed, **self.centres})
 
 
-def read_request(options: Mapping[str, Any]) -> Request:
-    """Sort out formula and values: the formula comes from an argument, a file or standard input."""
+def read_request(options: Mapping[str, Any], *, relates: bool = False) -> Request:
+    """Sort out formula and values: the formula comes from an argument, a file or standard input.
+
+    With ``relates`` it may be equations.
+    """
     rest, file, inputs = list(options["arguments"]), options["file"], options.get("inputs")
     if file is not None:
         text = file_text(file)
@@ -336,19 +339,31 @@ def read_request(options: Mapping[str, Any]) -> Request:
     for name, given in values.items():
         if isinstance(given, str) and given.startswith("@"):
             origins[name] = file_label(given[1:])
-    request = Request(in_our_language(text, options.get("notation")), values, spelled, origins)
+    request = Request(
+        in_our_language(text, options.get("notation"), relates=relates), values, spelled, origins
+    )
     return centred(request) if "correlation" in options else request
 
 
-def in_our_language(text: str, notation: str | None) -> str:
-    """A formula in LaTeX as we write it, which a note shows; any other as it is."""
+def in_our_language(text: str, notation: str | None, *, relates: bool = False) -> str:
+    """A formula in LaTeX as we write it, which a note shows; any other as it is.
+
+    With ``relates`` it is of equations, whose sides are formulas.
+    """
     if notation == "exprgrad" or ("\\" not in text and notation is None):
         return text
     from exprgrad.language.read.latex import from_latex, is_latex
 
     if notation is None and not is_latex(text):
         return text
-    ours = from_latex(text)
+    ours = (
+        "".join(
+            part if part in ("=", ";") else f" {from_latex(part)} " if part.strip() else part
+            for part in (re.split("([=;])", text) if relates else [text])
+        )
+        .replace(" ;", ";")
+        .strip()
+    )
     write([f"note: read as {printable(ours)}\n"], sys.stderr)
     return ours
 

@@ -384,12 +384,12 @@ def widest(box: Box) -> int:
 
 
 def halves(box: Box) -> list[Box]:
-    """Two halves of a box, the lower one last."""
+    """Two halves of a box, the one that is nearer to 0 last."""
     at = widest(box)
     x, cut = box[at], parting(box[at])
     lower, upper = [*box], [*box]
     lower[at], upper[at] = spanning(x.low, cut), spanning(cut, x.high)
-    return [upper, lower]
+    return [upper, lower] if cut >= 0 else [lower, upper]
 
 
 def parting(x: Enclosure) -> Ball:

@@ -32,6 +32,8 @@ from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["Enclosure", "Enclosures", "exactly", "nowhere", "spanning"]
 
+WIDE = 30
+"""To how many bits a ball may be known that bounds do not make narrower."""
 WAVES = ("sin", "cos")
 """Rows that stay between -1 and 1."""
 LARGEST_POWER = 2**20
@@ -155,7 +157,8 @@ class Enclosures:
             for x in operands:
                 if made is x.ball:
                     return x._replace(total=total)
-            sharper = sharpened(op, operands)
+            is_wide = made.rel_accuracy_bits() < WIDE
+            sharper = sharpened(op, operands) if is_wide else None
             found = exactly(made) if sharper is None else sharper
             return found._replace(total=total)
         if all(x.is_finite() for x in balls) and made.is_nan():
