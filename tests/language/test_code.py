@@ -40,12 +40,17 @@ each_target = pytest.mark.parametrize("target", TARGETS)
 
 def programs(target: str, cases: Sequence[tuple[str, Sequence[Sequence[float]]]]) -> list[Program]:
     """A program for each formula, with the points at which it is to be called."""
-    found = []
-    for number, (text, places) in enumerate(cases):
-        graph = parse(text).graph
-        source = translate(graph, target, name=f"f_{number}")
-        found.append(Program(source, f"f_{number}", len(graph.inputs), places))
-    return found
+    return [
+        Program(*translated(target, text, f"f_{number}"), places)
+        for number, (text, places) in enumerate(cases)
+    ]
+
+
+@cache
+def translated(target: str, text: str, name: str) -> tuple[str, str, int]:
+    """A formula's program, its name, and how many derivatives it returns."""
+    graph = parse(text).graph
+    return translate(graph, target, name=name), name, len(graph.inputs)
 
 
 def swept(text: str, points: Sequence[Sequence[float]]) -> list[Answer]:

@@ -301,7 +301,7 @@ def test_no_program_in_the_current_folder_is_run(
 
 def test_a_png_is_never_shrunk() -> None:
     """Graphviz would do so, and say it where nobody looks."""
-    long = "; ".join(["x0 = a", *(f"x{at} = tanh(x{at - 1}*w)" for at in range(1, 60))])
+    long = "; ".join(["x0 = a", *(f"x{at} = tanh(x{at - 1})" for at in range(1, 90))])
     large = source(parse(long), wrap=False)
     with pytest.raises(
         RequestError, match=r"too large for a PNG, which would be shrunk to \d+ %"

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import product
 from random import Random
 from typing import Any
@@ -52,26 +53,35 @@ def arity(op: Op) -> int:
     return 3 if op.variadic else len(op.names)
 
 
-def derived(op: Op) -> tuple[Program, list[str]]:
+@cache
+def derived(op: Op) -> tuple[Program, tuple[str, ...]]:
     """A row's value and partials as a program, and its inputs."""
     graph = graph_of(op, arity(op))
-    return gradient(graph, list(graph.inputs)), list(graph.inputs)
+    return gradient(graph, list(graph.inputs)), tuple(graph.inputs)
 
 
 def answers(
     program: Program, inputs: Sequence[str], rows: Rows, *, precise: bool = False
 ) -> np.ndarray:
     """The outputs, an array of a line for each row."""
-    kernel = native.build(program, inputs, precise=precise)
+    kernel = built(program, tuple(inputs), precise)
     assert not isinstance(kernel, str)
     outputs = [np.empty(len(rows)) for _ in program.outputs]
     kernel([np.array(column) for column in zip(*rows, strict=True)], outputs, 0, len(rows))
     return np.array(outputs).T
 
 
+@cache
+def built(
+    program: Program, inputs: tuple[str, ...], precise: bool
+) -> native.NativeKernel | native.StagedKernel | str:
+    """The machine code: to compile it takes longer than most tests."""
+    return native.build(program, inputs, precise=precise)
+
+
 def refused(program: Program, inputs: Sequence[str]) -> bool:
     """Whether there is no precise native code for it."""
-    return isinstance(native.build(program, inputs, precise=True), str)
+    return isinstance(built(program, tuple(inputs), True), str)
 
 
 def scalar(program: Program, inputs: Sequence[str], row: Sequence[float]) -> list[float]:
