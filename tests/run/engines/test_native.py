@@ -29,6 +29,8 @@ from exprgrad.language.read.parse import parse
 from exprgrad.run.engines import llvm, native
 from exprgrad.run.engines.compiled import Compiled
 from exprgrad.run.engines.llvm_text import SELDOM, Dialect, module
+from exprgrad.run.engines.native import NativeKernel
+from exprgrad.run.engines.staged import StagedKernel
 from exprgrad.run.engines.truths import MASKS
 from exprgrad.run.numbers.sweeps import forward
 from oracles import graph_of, is_special, true_partial, true_value, ulps
@@ -74,7 +76,7 @@ def answers(
 @cache
 def built(
     program: Program, inputs: tuple[str, ...], precise: bool
-) -> native.NativeKernel | native.StagedKernel | str:
+) -> NativeKernel | StagedKernel | str:
     """The machine code: to compile it takes longer than most tests."""
     return native.build(program, inputs, precise=precise)
 
