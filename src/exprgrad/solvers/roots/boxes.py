@@ -194,9 +194,10 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
     A double that is the root exactly is found out.
     """
     point, step = polished(sight, [middle(x) for x in box])
-    double = [exactly(ball(float(x))) for x in point]
-    if is_within(double, whole) and all(f.is_zero for f in sight.residuals(double)):
-        return double
+    for least in (ABOUT_ZERO, 0.0):
+        double = [exactly(ball(float(x) if abs(x) > least else 0)) for x in point]
+        if is_within(double, whole) and all(f.is_zero for f in sight.residuals(double)):
+            return double
     for _ in range(WIDER):
         beside = [ball_about(x, step) for x in point]
         found = krawczyk_over(sight, beside)

@@ -196,7 +196,8 @@ def nearest_root(sight: Sight, roots: Sequence[Root], start: Vector) -> Root:
 
 def arrived(sight: Sight, arrival: Arrival) -> Root | None:
     """The root that Newton's method led to: proved, or not, or none."""
-    radii = [4 * arrival.step.upper() + 4 * ball(math.ulp(float(x))) for x in arrival.point]
+    least = 4 * arrival.step.upper() + greatest(arrival.point) * 2.0 ** (-3 * sight.bits // 4)
+    radii = [least + 4 * ball(math.ulp(float(x))) for x in arrival.point]
     proof = proof_around(sight, arrival.point, radii)
     if proof is not None:
         return rooted(sight, proof)
