@@ -144,8 +144,8 @@ class Cluster(NamedTuple):
             try:
                 return future.result(timeout=LOOK)
             except Late:
-                if future.done():
-                    raise
+                if future.done():  # since then; or the error is the task's own
+                    return future.result()
             if self.client.nthreads():
                 alone = None
             elif alone is None:

@@ -11,6 +11,7 @@ from exprgrad.data.formats import BY_ENDING, FORMATS, Partition
 from exprgrad.data.places import (
     STDIN,
     RowFile,
+    exists,
     files_of,
     is_inside,
     keys_of,
@@ -58,7 +59,7 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
     if twice is not None:
         message = f"two files would be written to '{twice}'"
         raise RequestError("usage", message, help="give one folder, or one glob, that has all")
-    if store(path) is None and not Path(path).exists():
+    if not exists(path):
         return
     if store(path) is None and not Path(path).is_dir():
         raise RequestError("file", f"cannot write into '{path}': it is a file")

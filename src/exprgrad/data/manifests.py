@@ -22,7 +22,7 @@ from exprgrad.data.blocks import Tally
 from exprgrad.data.folders import output_of
 from exprgrad.data.growing import before
 from exprgrad.data.job import Job, prepared
-from exprgrad.data.places import PIPE, STDIN, opened, store, without_packing
+from exprgrad.data.places import PIPE, STDIN, exists, opened, store, without_packing
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import REDUCTIONS, Partial
 from exprgrad.data.targets import locked, placed, settle, unfinished, unwritable
@@ -87,8 +87,13 @@ class Manifest:
 
 def resumable(plan: BatchPlan, path: str) -> bool:
     """Whether a run may end and be gone on with: it writes a file here, and doesn't read a pipe."""
-    is_file = path != PIPE and store(path) is None and not without_packing(path)[1]
-    return is_file and all(one.source.path != STDIN for one in plan.partitions)
+    is_here = store(path) is None or plan.into_folder
+    return (
+        path != PIPE
+        and is_here
+        and not without_packing(path)[1]
+        and all(one.source.path != STDIN for one in plan.partitions)
+    )
 
 
 def manifest_path(path: str) -> str:
@@ -108,8 +113,17 @@ def manifest_beside(
     """The record of a run onto a target, for as long as it lasts; afterwards nothing is left beside that.
 
     What is done stays for another run, if anything is, unless a row ends this one, and not in a folder.
-    Raises ``RequestError`` where what an unfinished run has done is not what this one would do.
+    That of a folder elsewhere stands in the current one.  Raises ``RequestError`` where what an unfinished
+    run has done is not what this one would do.
     """
+    folder, had_folder = parts_folder(plan, path), Path(path).exists()
+    what = asked_for(plan)
+    about = {"what": what, "inputs": inputs_of(plan, by_content)}
+    if store(path) is not None:
+        what["-o"] = path
+        path = path.rpartition("/")[
+            2
+        ]  # what is known of a folder elsewhere stands in the current one
     part = unfinished(path)
     rests = [
         part,
@@ -118,8 +132,6 @@ def manifest_beside(
         manifest_path(path),
         f"{manifest_path(path)}.part",
     ]
-    folder = parts_folder(plan, path)
-    about = {"what": asked_for(plan), "inputs": inputs_of(plan, by_content)}
     try:
         with locked(part, path, is_kept=True) as file:
             kept = Manifest(file, path, about, len(plan.partitions))
@@ -129,7 +141,6 @@ def manifest_beside(
             if not kept.is_written:
                 removed(rests[1:])
             shutil.rmtree(folder, ignore_errors=True)
-            had_folder = Path(path).exists()
             try:
                 yield kept
             except BaseException as error:
@@ -234,8 +245,8 @@ def reached_before(kept: Manifest, plan: BatchPlan) -> Reached:
     for at in range(len(read)):
         check_input(path, inputs[at], now[at])
     for partition in plan.partitions[: reached.done] if plan.into_folder else ():
-        output = output_of(path, plan.format, partition.source)
-        if not Path(output).exists():
+        output = output_of(str(plan.path), plan.format, partition.source)
+        if not exists(output):
             raise other_run(path, f"'{output}' is not there any more")
     return reached
 

@@ -17,8 +17,8 @@ from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.run.values.files import unreadable
 
 __all__ = [
-    "HEAD", "PIPE", "STDIN", "Key", "RowFile", "files_of", "found_in", "head", "is_inside", "keys_of",
-    "opened", "packed", "pipe", "stamp_of", "store", "without_packing",
+    "HEAD", "PIPE", "STDIN", "Key", "RowFile", "exists", "files_of", "found_in", "head", "is_inside",
+    "keys_of", "opened", "packed", "pipe", "stamp_of", "store", "without_packing",
 ]  # fmt: skip
 
 PIPE = "-"
@@ -115,7 +115,10 @@ def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     remote = store(path)
     if remote is not None:
         files, inside = remote
-        listed = files.glob(inside) if is_glob(path) else [inside]
+        listed = [inside]
+        if is_glob(path):
+            met = files.glob(inside, detail=True).items()
+            listed = [one for one, about in met if about["type"] != "directory"]
         if not is_glob(path) and files.isdir(inside):
             listed = [one for one in files.find(inside) if is_row_file(one, inside, endings)]
             inside += "/*"
@@ -161,6 +164,12 @@ def keys_of(paths: Sequence[str]) -> list[tuple[Key, ...]]:
         )
         for keys in found
     ]
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or a folder of that name."""
+    remote = store(path)
+    return Path(path).exists() if remote is None else bool(remote[0].exists(remote[1]))
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -59,7 +59,9 @@ def grown_in(folder: str, path: str) -> Iterator[IO[bytes]]:
 
     No other run writes it, and who is believed dead and does may: it comes to the same bytes.
     """
-    if store(path) is not None:
+    remote = store(path)
+    if remote is not None:
+        remote[0].makedirs(remote[1].rpartition("/")[0], exist_ok=True)
         with target(path) as file:
             yield file
         return
