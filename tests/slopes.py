@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from exprgrad.derive.rules import slots
 from exprgrad.graph.graph import Graph
@@ -17,8 +18,12 @@ STEP = mpf(10) ** -25
 """Of the central differences; 80 digits are carried, and 20 asked for."""
 
 
+parsed = lru_cache(maxsize=512)(parse)
+"""The same few texts are asked at several points."""
+
+
 def value(text: str, inputs: Mapping[str, Real]) -> Real:
-    graph = parse(text)
+    graph = parsed(text)
     return evaluate(graph, inputs, decimal)[graph.output]
 
 
@@ -46,7 +51,7 @@ class Point:
 
     def slope(self, text: str) -> Real:
         """The derivative of a text; nan where it is not smooth."""
-        graph = parse(text)
+        graph = parsed(text)
         values = [evaluate(graph, place, decimal) for place in self.places]
         if any(mp.isfinite(x) and abs(x) > 10**20 for x in values[1]):
             return mp.nan  # too few digits are left
@@ -58,7 +63,7 @@ class Point:
 
     def is_special(self, text: str) -> bool:
         """Whether an operation meets a kink or a jump here, where its rule is a convention."""
-        graph = parse(text)
+        graph = parsed(text)
         values = evaluate(graph, self.places[1], decimal)
         for node, kind in enumerate(graph.kinds):
             op = BY_NAME.get(kind)
