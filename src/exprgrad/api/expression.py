@@ -524,7 +524,7 @@ class Expression(Drawn):
         bounds: Mapping[str, object] | None = None,
         subject: str | Iterable[str] = (),
         maximize: bool = False,
-        steps: int = 1000,
+        steps: int | None = None,
         starts: int = 1,
         seed: int = 0,
         **inputs: object,

@@ -45,10 +45,8 @@ LONGEST_SEARCH = 1_000_000
     "--steps",
     "count",
     type=Count(0, LONGEST_SEARCH),
-    default=1000,
-    show_default=True,
     metavar="N",
-    help="The most steps to take; 0 judges the start.",
+    help="The most steps to take, 1000 or more; 0 judges the start.",
 )
 @click.option(
     "--starts",

@@ -28,8 +28,8 @@ __all__ = ["SEARCH_STEPS", "Minimum", "Resting", "Stage", "Wanted", "minimize"]
 
 Found = TypeVar("Found", bound=Run)
 
-SEARCH_STEPS = 1000
-"""The most steps of a search, unless another number is asked for."""
+SEARCH_STEPS, STEPS_EACH, LONGEST = 1000, 10, 10_000
+"""The most steps of a search, unless another number is asked for: so many, or for each number, or at all."""
 MOST_SIDES = 200
 """A formula of more numbers that move is not asked about kinks."""
 ASIDE, SMALLEST_JUMP = 1e-9, 1e-6
@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
     bounds: Mapping[str, Interval] = {}
     subject: tuple[str, ...] = ()
     maximize: bool = False
-    most: int = SEARCH_STEPS
+    most: int | None = None
     starts: int = 1
     seed: int = 0
 
@@ -137,13 +137,16 @@ def minimize(
     objective = Objective(graph, layout, -1.0 if wanted.maximize else 1.0)
     box = box_of(layout, wanted.bounds)
     limits = constraints(wanted.subject, inputs, layout)
+    most = wanted.most
+    if most is None:
+        most = min(max(SEARCH_STEPS, STEPS_EACH * layout.size), LONGEST)
     ends: list[tuple[Course, Judged]] = []
     with np.errstate(all="ignore"):
         for start in starts_drawn(layout.vector(inputs), box, wanted.starts, wanted.seed):
             if limits:
-                ends.append(constrained(objective, limits, start, box, wanted.most))
+                ends.append(constrained(objective, limits, start, box, most))
             else:
-                ends.append(searched(at, objective, start, box, wanted.most))
+                ends.append(searched(at, objective, start, box, most))
     places = distinct(ends, objective)
     course, found = min(ends, key=rank)
     return answered(at, objective, course, found, box)._replace(places=places)
@@ -220,8 +223,7 @@ def at_switch(
     def run_there() -> Found:
         return at({**objective.layout.fixed, **objective.layout.named(course.last.at)})
 
-    run = run_there()
-    if beyond_sides(run) or objective.layout.size > MOST_SIDES:
+    if objective.layout.size > MOST_SIDES or beyond_sides(run := run_there()):
         return None
     over, _ = in_numbers(run)
     names = objective.layout.names()

@@ -15,7 +15,7 @@ import numpy as np
 
 from exprgrad.solvers.minima.objective import Vector
 
-__all__ = ["Proposal", "Spectrum", "conjugate_step", "dense_step", "norm", "spectrum"]
+__all__ = ["Proposal", "Spectrum", "conjugate_step", "dense_step", "lanczos", "norm", "spectrum"]
 
 TIGHT = 1e-3
 """How near to the radius, as a part of it, the length of a step has to come."""
@@ -100,7 +100,7 @@ def conjugate_step(
     rest = slope.copy()
     enough = part * norm(rest)
     way = -rest
-    for _ in range(most):
+    for _ in range(most if np.any(rest) else 0):
         bent = product(way)
         curvature = float(way @ bent)
         square = float(rest @ rest)
@@ -113,6 +113,30 @@ def conjugate_step(
             break
         way = -rest + (float(rest @ rest) / square) * way
     return Proposal(step, True)
+
+
+def lanczos(product: Callable[[Vector], Vector], start: Vector, most: int) -> Spectrum:
+    """Some eigenvalues of a symmetric matrix, the outermost nearly, and their vectors, from products with it.
+
+    Every vector is made orthogonal to all before it: C. C. Paige, Computational variants of the Lanczos method for
+    the eigenproblem (1972).
+    """
+    basis = np.zeros((min(most, len(start)), len(start)))
+    basis[0] = start / norm(start)
+    main: list[float] = []
+    beside: list[float] = []
+    for k in range(len(basis)):
+        image = product(basis[k])
+        main.append(float(basis[k] @ image))
+        for _ in range(2):  # once leaves what is rounded
+            image = image - (basis[: k + 1] @ image) @ basis[: k + 1]
+        size = norm(image)
+        if k + 1 == len(basis) or not size > 1e-12 * max(map(abs, main)):
+            break
+        beside.append(size)
+        basis[k + 1] = image / size
+    values, vectors = np.linalg.eigh(np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1))
+    return Spectrum(values, basis[: len(main)].T @ vectors)
 
 
 def to_radius(step: Vector, way: Vector, radius: float) -> float:

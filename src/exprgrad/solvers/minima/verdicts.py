@@ -16,7 +16,7 @@ import numpy as np
 
 from exprgrad.language.write.infix import number
 from exprgrad.solvers.minima.objective import Flags, Objective, Vector
-from exprgrad.solvers.minima.steps import Spectrum, norm, spectrum
+from exprgrad.solvers.minima.steps import Spectrum, lanczos, norm, spectrum
 from exprgrad.solvers.minima.trust_region import EPSILON, MOST_DENSE, Box, Course, Turn
 
 __all__ = ["REACHES", "SINGULAR", "Active", "Judged", "judged", "remainder"]
@@ -25,6 +25,8 @@ LENIENCE = 8.0
 """How many times what rounding leaves still counts as 0: bounds are of first order."""
 SINGULAR = 64.0
 """An eigenvalue of so many roundings of the greatest counts as 0."""
+LANCZOS = 40
+"""So many products with a large Hessian tell its outermost eigenvalues."""
 HALF = 0.5
 """By this part the least eigenvalue may change within the distance to which the point is known."""
 REACHES = [2.0**k for k in range(-40, 8, 4)]
@@ -140,11 +142,26 @@ def remainder(objective: Objective, here: Turn) -> Vector:
 
 
 def curvatures(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
-    """The spectrum of the Hessian over the numbers that are free."""
-    if len(here.at) > MOST_DENSE or not np.any(free):
+    """The spectrum of the Hessian over the numbers that are free; of a large one the ends, about."""
+    if not np.any(free):
         return None
+    if len(here.at) > MOST_DENSE:
+        return ends_of_spectrum(objective, here, free)
     matrix = objective.curvature(here.at)[np.ix_(free, free)]
     return spectrum(matrix) if np.all(np.isfinite(matrix)) else None
+
+
+def ends_of_spectrum(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
+    """The spectrum's ends by products with the Hessian, from a start that is always the same."""
+
+    def product(way: Vector) -> Vector:
+        whole = np.zeros_like(here.at)
+        whole[free] = way
+        return objective.product(here.at, whole)[free]
+
+    start = np.random.default_rng(0).standard_normal(int(np.sum(free)))
+    found = lanczos(product, start, LANCZOS)
+    return found if np.all(np.isfinite(found.vectors)) else None
 
 
 def hopeless(here: Turn, known: Spectrum, free: Flags) -> bool:
@@ -167,7 +184,8 @@ def by_curvature(
     if values[0] < -tiny:
         return Judged("saddle", "", direction, extremes, "falls")
     if values[0] > tiny and certain(objective, here, direction, left, float(values[0])):
-        return Judged("minimum", "curvature", None, extremes)
+        reason = "curvature" if len(here.at) <= MOST_DENSE else "products"
+        return Judged("minimum", reason, None, extremes)
     trend, lower = probed(objective, here, direction, box)
     return Judged("flat", "", direction, extremes, trend, lower)
 

@@ -64,7 +64,8 @@ def minimum_text(found: Judged, down: str, sign: float) -> str:
     assert found.values is not None
     bend, least = ("positive", "least") if sign > 0 else ("negative", "greatest")
     least_value = number(six(sign * found.values[0]))
-    where = "" if found.reason == "curvature" else " along them"
+    where = " along them" if found.reason == "constraints" else ""
+    least_value = f"about {least_value}" if found.reason == "products" else least_value
     what = "active constraints balance the gradient" if where else "the gradient is 0"
     return (
         f"{what} and the Hessian is {bend} definite{where}: its {least} eigenvalue is {least_value}"
