@@ -71,13 +71,18 @@ PARTS = {
         "NIST's 27 certified problems from both starts: *reached* has 4 right digits of each parameter, "
         "and is said to have arrived; *silently* are those with fewer of which nothing is said.",
     ),
+    "minima": Part(
+        "Minima",
+        "The 35 test problems of Moré, Garbow and Hillstrom, from their starts, and from 10 times "
+        "these: *silently elsewhere* is said to be a minimum, and is none that is known.",
+    ),
     "accuracy": Part(
         "Accuracy",
         "Errors of gradients in ulp, each of its worst component, against mpmath at the exact doubles: "
         "*wrong* has no digit right, *nan* and *inf* stand for a finite number.",
     ),
 }
-ON_REQUEST = frozenset({"accuracy", "columns", "fits", "guard"})
+ON_REQUEST = frozenset({"accuracy", "columns", "fits", "guard", "minima"})
 """What is no part of a whole run: accuracy has a page of its own, the others are measured by themselves."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from exprgrad import ExprgradError, InputError, parse
+from minima import PROBLEMS, Problem
 
 MINIMA: list[tuple[str, dict[str, Any], dict[str, float]]] = [
     ("(x-1)^2", {"x": 5}, {"x": 1}),
@@ -200,3 +201,43 @@ def test_several_starts_list_what_they_led_to() -> None:
     assert sum(one.starts for one in found.places) == 10 and found.value == found.places[0].value
     again = parse("x^4 - 3*x^2 + x").minimize(x=1, starts=10, seed=3)
     assert again.places == found.places
+
+
+CHEAP = {1, 2, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 22, 23, 25, 32}
+
+
+def is_reached(problem: Problem) -> bool:
+    """Whether a minimum is reached; if none is, none is said to be there."""
+    found = parse(problem.formula).minimize(problem.start)
+    is_least = problem.is_least(found.value, 1e-9, 1e-20)
+    assert is_least or not found.is_found, (problem.label, found.value, found.message)
+    return is_least and found.verdict in ("minimum", "flat")
+
+
+def test_problems_are_solved_from_the_standard_start() -> None:
+    for problem in PROBLEMS:
+        if problem.times == 1 and problem.number in CHEAP:
+            assert is_reached(problem), problem.label
+
+
+@pytest.mark.slow
+def test_all_problems_are_solved_or_said_not_to_be() -> None:
+    """All 35 of Moré, Garbow and Hillstrom from the standard start, and from 10 and 100 times it."""
+    missed = [problem for problem in PROBLEMS if not is_reached(problem)]
+    assert all(problem.times > 1 for problem in missed)
+    assert len(missed) < 0.15 * len(PROBLEMS)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_numbers_take_products_alone() -> None:
+    size = 100_000
+    aims = [4 * k / size - 2 for k in range(size)]
+    found = parse("sum((w-c)^4/4 + (w-c)^2)").minimize(w=[0.0] * size, c=aims, wrt=["w"])
+    assert found.verdict == "minimum" and found.counts.hessian == 0
+    assert found.counts.product < 200 and found.point["w"].tolist() == pytest.approx(aims)
+
+
+def test_rosenbrock_in_a_thousand_dimensions() -> None:
+    found = parse("sum(100*(y - x^2)^2 + (1 - x)^2)").minimize(x=[-1.2] * 500, y=[1] * 500)
+    assert found.verdict == "minimum" and found.counts.hessian == 0
+    assert (found.point["x"] == 1).all() and (found.point["y"] == 1).all()

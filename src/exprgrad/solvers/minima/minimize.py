@@ -28,8 +28,8 @@ __all__ = ["SEARCH_STEPS", "Minimum", "Resting", "Stage", "Wanted", "minimize"]
 
 Found = TypeVar("Found", bound=Run)
 
-SEARCH_STEPS, STEPS_EACH, LONGEST = 1000, 10, 10_000
-"""The most steps of a search, unless another number is asked for: so many, or for each number, or at all."""
+SEARCH_STEPS, STEPS_EACH, MOST_STEPS_AT_ALL = 1000, 10, 10_000
+"""The most steps of a search where no number is asked for: so many, or for each number, or at all."""
 MOST_SIDES = 200
 """A formula of more numbers that move is not asked about kinks."""
 ASIDE, SMALLEST_JUMP = 1e-9, 1e-6
@@ -139,7 +139,7 @@ def minimize(
     limits = constraints(wanted.subject, inputs, layout)
     most = wanted.most
     if most is None:
-        most = min(max(SEARCH_STEPS, STEPS_EACH * layout.size), LONGEST)
+        most = min(max(SEARCH_STEPS, STEPS_EACH * layout.size), MOST_STEPS_AT_ALL)
     ends: list[tuple[Course, Judged]] = []
     with np.errstate(all="ignore"):
         for start in starts_drawn(layout.vector(inputs), box, wanted.starts, wanted.seed):
@@ -202,7 +202,11 @@ def searched(
     found = judged(objective, course, box)
     for _ in range(RESTARTS):
         if found.kind != "unbounded" and found.reason not in ("undefined", "limit"):
-            found = at_switch(at, objective, course, box, most) or found
+            before = course.last
+            switched = at_switch(at, objective, course, box, most)
+            if switched is None and course.last is not before:
+                switched = judged(objective, course, box)
+            found = switched or found
         if found.lower is None or found.kind == "unbounded" or len(course.turns) > most:
             break
         more = search(objective, found.lower, box, most - len(course.turns))

@@ -116,10 +116,10 @@ def conjugate_step(
 
 
 def lanczos(product: Callable[[Vector], Vector], start: Vector, most: int) -> Spectrum:
-    """Some eigenvalues of a symmetric matrix, the outermost nearly, and their vectors, from products with it.
+    """Some eigenvalues of a symmetric matrix, the outermost nearly, and vectors, from products with it.
 
-    Every vector is made orthogonal to all before it: C. C. Paige, Computational variants of the Lanczos method for
-    the eigenproblem (1972).
+    Every vector is made orthogonal to all before it: C. C. Paige, Computational variants of the Lanczos
+    method for the eigenproblem (1972).
     """
     basis = np.zeros((min(most, len(start)), len(start)))
     basis[0] = start / norm(start)

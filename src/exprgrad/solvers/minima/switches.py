@@ -23,6 +23,7 @@ from exprgrad.graph.graph import CONST, Graph, seen_from
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.primitives import holds
+from exprgrad.run.numbers.sweeps import forward
 from exprgrad.solvers.minima.active_sets import along_surfaces, by_projection, rows_at
 from exprgrad.solvers.minima.constraints import Constraint
 from exprgrad.solvers.minima.objective import Layout, Objective, Vector
@@ -38,6 +39,8 @@ LARGEST_GRAPH = 20_000
 """A formula of more nodes is not searched for its switches."""
 MOST_SURFACES = 6
 """So many surfaces make 64 cells."""
+SAMPLED, APPROACHED = 20, 1e-3
+"""Of so many points of a search it is asked which surfaces it came near to, as a part of the farthest."""
 NEARBY = 1e-4
 """A surface within such a part of the point's size is near."""
 ASIDE = 1e-6
@@ -82,10 +85,11 @@ def settled_at(objective: Objective, course: Course, box: Box, most: int) -> Jud
     """
     if len(objective.graph) > LARGEST_GRAPH:
         return None
-    snap(objective, course)
+    if course.reason == "stuck":
+        snap(objective, course)
     known = [
         one
-        for one in surfaces(objective.graph, objective.layout)
+        for one in surfaces(objective, course)
         if not one.is_edge or ends_at(objective, one, course.last)
     ]
     kept: list[Surface] = []
@@ -152,8 +156,9 @@ def snap(objective: Objective, course: Course) -> None:
             course.turns.append(Turn(at, value, slope))
 
 
-def surfaces(graph: Graph, layout: Layout) -> Iterator[Surface]:
-    """The surfaces at which a formula of numbers has a kink, or ends."""
+def surfaces(objective: Objective, course: Course) -> Iterator[Surface]:
+    """The surfaces at which a formula of numbers has a kink, or ends, that a search came near to."""
+    graph, layout = objective.graph, objective.layout
     builder = Builder()
     image = builder.include(graph)
     written = texts(graph, graph.names())
@@ -173,8 +178,15 @@ def surfaces(graph: Graph, layout: Layout) -> Iterator[Surface]:
                 if builder.graph.kinds[gap] != CONST:
                     gaps.setdefault(gap, (written[node], True))
     program = builder.program([image[graph.output], *gaps])
+    passed = [*course.turns[:: max(len(course.turns) // SAMPLED, 1)], course.last]
+    points = [*[turn.at for turn in passed], *course.blocked[-3:]]
+    seen = [forward(program.graph, {**layout.fixed, **layout.named(at)}) for at in points]
     for node, (text, is_edge) in zip(program.outputs[1:], gaps.values(), strict=True):
-        yield Surface(text, Objective(seen_from(program.graph, node), layout), is_edge)
+        values = [data[node] for data in seen]
+        last, most = values[len(passed) - 1], max(map(abs, values))
+        crossed = any(last * value <= 0 for value in values[len(passed) :])
+        if crossed or abs(last) <= APPROACHED * most:
+            yield Surface(text, Objective(seen_from(program.graph, node), layout), is_edge)
 
 
 def may_end(graph: Graph, node: int, row: Op) -> bool:

@@ -27,6 +27,8 @@ SINGULAR = 64.0
 """An eigenvalue of so many roundings of the greatest counts as 0."""
 LANCZOS = 40
 """So many products with a large Hessian tell its outermost eigenvalues."""
+NEGLIGIBLE = 1e-30
+"""Such a part of the first value is nothing beside it."""
 HALF = 0.5
 """By this part the least eigenvalue may change within the distance to which the point is known."""
 REACHES = [2.0**k for k in range(-40, 8, 4)]
@@ -111,7 +113,7 @@ def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
         return Judged("minimum", "bounds")
     if known is None:
         return Judged("not converged", "large")
-    return by_curvature(objective, here, free, left, known, box)
+    return by_curvature(objective, course, free, left, known, box)
 
 
 def held_bounds(objective: Objective, here: Turn, box: Box) -> tuple[Active, ...]:
@@ -173,40 +175,63 @@ def hopeless(here: Turn, known: Spectrum, free: Flags) -> bool:
 
 
 def by_curvature(
-    objective: Objective, here: Turn, free: Flags, left: Vector, known: Spectrum, box: Box
+    objective: Objective, course: Course, free: Flags, left: Vector, known: Spectrum, box: Box
 ) -> Judged:
     """The verdict at a point where the gradient is 0, by the Hessian."""
-    values, vectors = known
-    extremes = float(values[0]), float(values[-1])
+    here = course.last
+    extremes = float(known.values[0]), float(known.values[-1])
     direction = np.zeros_like(here.at)
-    direction[free] = vectors[:, 0]
-    tiny = SINGULAR * len(values) * EPSILON * float(np.max(np.abs(values)))
-    if values[0] < -tiny:
-        return Judged("saddle", "", direction, extremes, "falls")
-    if values[0] > tiny and certain(objective, here, direction, left, float(values[0])):
+    direction[free] = known.vectors[:, 0]
+    tiny = SINGULAR * len(known.values) * EPSILON
+    level, way, least = weakest(objective, here, free, known)
+    if level > tiny and certain(objective, here, way, left, level):
         reason = "curvature" if len(here.at) <= MOST_DENSE else "products"
-        return Judged("minimum", reason, None, extremes)
-    trend, lower = probed(objective, here, direction, box)
+        return Judged("minimum", reason, None, (max(extremes[0], least), extremes[1]))
+    if extremes[0] < -tiny * float(np.max(np.abs(known.values))):
+        return Judged("saddle", "", direction, extremes, "falls")
+    trend, lower = probed(objective, here, direction, box, course.turns[0].value)
     return Judged("flat", "", direction, extremes, trend, lower)
 
 
-def certain(
-    objective: Objective, here: Turn, direction: Vector, left: Vector, least: float
-) -> bool:
-    """Whether the least eigenvalue holds out to where the minimum may be."""
-    off = float(np.abs(direction) @ (left + np.abs(here.slope))) / least
+def weakest(
+    objective: Objective, here: Turn, free: Flags, known: Spectrum
+) -> tuple[float, Vector, float]:
+    """The least eigenvalue of the Hessian in units in which its diagonal is 1, and a vector that has it.
+
+    So a Hessian is not singular because its inputs have other units.  Last comes a bound from below of the
+    least eigenvalue without these units; for a large Hessian no units are worked out.
+    """
+    way = np.zeros_like(here.at)
+    most = float(np.max(np.abs(known.values)))
+    if len(here.at) > MOST_DENSE:
+        way[free] = known.vectors[:, 0] / math.sqrt(most)
+        return float(known.values[0]) / most, way, -math.inf
+    matrix = objective.curvature(here.at)[np.ix_(free, free)]
+    bends = np.diag(matrix)
+    if not np.all(bends > 0):
+        return -1.0, way, -math.inf
+    units = 1 / np.sqrt(bends)
+    scaled = spectrum(matrix * units * units[:, None])
+    way[free] = units * scaled.vectors[:, 0]
+    least = float(scaled.values[0])
+    return least, way, least * float(np.min(bends))
+
+
+def certain(objective: Objective, here: Turn, way: Vector, left: Vector, least: float) -> bool:
+    """Whether the least eigenvalue, of ``way``, holds out to where the minimum may be."""
+    off = float(np.abs(way) @ (left + np.abs(here.slope))) / least
     for sign in (-2.0, 2.0):
-        bent = objective.product(here.at + sign * off * direction, direction)
-        if not float(direction @ bent) > HALF * least:
+        bent = objective.product(here.at + sign * off * way, way)
+        if not float(way @ bent) > HALF * least:
             return False
     return True
 
 
 def probed(
-    objective: Objective, here: Turn, direction: Vector, box: Box
+    objective: Objective, here: Turn, direction: Vector, box: Box, first: float
 ) -> tuple[str, Vector | None]:
     """What values do along a direction, both ways; and a lower point, if there is one."""
-    noise, _ = objective.noise(here.at)
+    noise = objective.noise(here.at)[0] + NEGLIGIBLE * abs(first)
     size = max(norm(here.at), 1.0)
     trends = set()
     for sign in (-1.0, 1.0):
