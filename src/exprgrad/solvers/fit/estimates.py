@@ -28,7 +28,7 @@ DEGENERATE = 1e-14
 """A direction whose singular value is below this share of the largest is lost in rounding."""
 NO_EFFECT = 1e-30
 """A parameter that, doubled, moves residuals by less than this share of them does not move them."""
-INVOLVED = 1e-6
+INVOLVED = 1e-3
 """A parameter is open if a direction that is lost has such a share in it."""
 OUTER = 8 * np.finfo(float).eps
 """What the triangle itself may be off by, relative to the rows that it stands for."""

@@ -360,6 +360,8 @@ def verdict(
         return True, f"the relative offset {shown}, and {OFFSET:g} would do"
     if minimum.step is not None and (np.abs(minimum.step[chosen]) <= moved).all():
         return True, "the residuals are down to rounding, and so is the last step"
+    if minimum.exhausted:
+        return False, f"after {minimum.passes:,} points the sum of squares was still falling"
     if offset is None:
         return False, "it stopped while its steps were still larger than rounding"
     return False, f"the relative offset is {offset:.1e}, and has to be below {OFFSET:g}"

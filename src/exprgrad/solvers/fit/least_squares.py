@@ -19,7 +19,7 @@ __all__ = ["Minimum", "by_lengths", "descended", "polished", "strictly_inside"]
 
 FINE = 1e-15
 """To what relative changes the trust region goes on."""
-POINTS = 5000
+POINTS = 1000
 """The most points that it tries, for each parameter."""
 MOST_POLISHING = 100
 """The most steps of the polish."""
@@ -37,7 +37,7 @@ class Minimum(NamedTuple):
     """Where the search ended: the point, the residuals about it, and how many points it took.
 
     ``step`` is the next step from there.  ``curvature`` are the eigenvalues of what the Hessian has beyond
-    J'J, in units of J'J; None where it is not known.
+    J'J, in units of J'J; None where it is not known.  ``exhausted`` says that no more points were tried.
     """
 
     point: Any
@@ -45,6 +45,7 @@ class Minimum(NamedTuple):
     passes: int
     step: Any = None
     curvature: Any = None
+    exhausted: bool = False
 
 
 def scipy_least_squares() -> Any:
@@ -105,10 +106,11 @@ def descended(
     *,
     free: Any = None,
     tolerance: float = FINE,
+    most: int = POINTS,
 ) -> Minimum:
     """Where the trust region stops, from a start within the bounds at which all is finite.
 
-    Only the parameters that are ``free`` move, all by default.
+    Only the parameters that are ``free`` move, all by default; ``most`` points are tried for each.
     """
     free = np.ones(len(start), dtype=bool) if free is None else free
     triangles = Triangles(problem, start, free)
@@ -117,11 +119,12 @@ def descended(
     with np.errstate(all="ignore"):
         found = least_squares(
             triangles.residuals, first, triangles.jacobian, (low[free], high[free]), "trf",
-            ftol=tolerance, xtol=tolerance, gtol=tolerance, x_scale="jac", max_nfev=POINTS * len(first),
+            ftol=tolerance, xtol=tolerance, gtol=tolerance, x_scale="jac", max_nfev=most * len(first),
         )  # fmt: skip
         linearized = triangles.at(found.x)
     assert linearized is not None
-    return Minimum(triangles.whole(found.x), linearized, triangles.passes)
+    end = Minimum(triangles.whole(found.x), linearized, triangles.passes)
+    return end._replace(exhausted=found.status == 0)
 
 
 def strictly_inside(start: Any, low: Any, high: Any) -> Any:
@@ -146,7 +149,7 @@ def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
         if ahead is None or ahead.cost > here.cost * (1 + SLACK):
             break
         point, here, last = point + step, ahead, length
-    return best._replace(passes=passes)
+    return best._replace(passes=passes, exhausted=minimum.exhausted)
 
 
 def relative(step: Any, point: Any, here: Linearized) -> float:

@@ -11,10 +11,12 @@ from exprgrad.solvers.fit.problem import Problem
 
 __all__ = ["Profile", "profile"]
 
-WIDENINGS = 60
+WIDENINGS = 30
 """How often an interval is doubled before it is said to have no end."""
-TRIALS = 60
+TRIALS = 40
 """The most points on the way to an end."""
+REFITTING = 30
+"""The most points at which the others are fitted again, for each of them."""
 MET = 1e-9
 """An end is found where the profile is so near its height, relatively."""
 LOWER = 1e-9
@@ -80,7 +82,9 @@ def refitted(problem: Problem, point: Any, free: Any, limits: tuple[Any, Any]) -
     minimum = Minimum(point, here, 1)
     if not free.any():
         return minimum
-    return polished(problem, descended(problem, point, *limits, free=free, tolerance=1e-8), free)
+    return polished(
+        problem, descended(problem, point, *limits, free=free, tolerance=1e-8, most=REFITTING), free
+    )
 
 
 def end(rise: Callable[[float], float], height: float, width: float, most: float) -> float:
