@@ -47,8 +47,9 @@ ASCII = str.maketrans(
         "‖": "|",
         "±": "+-",
         **dict(zip("▁▂▃▄▅▆▇█", "_.:-=+*#", strict=True)),
+        **dict(zip("┤└┬┊┈╌○●◌◇◆▼▲✕", "|++:--o@o+#v^x", strict=True)),
     }
-)
+) | dict.fromkeys(range(0x2801, 0x2900), "*")
 """What takes the place of our own signs where the output's encoding lacks them."""
 OURS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
 """The same without the one sign that a name may have, too."""

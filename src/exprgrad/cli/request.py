@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from exprgrad.run.values.uncertain import Spread
 
 __all__ = [
-    "ENDINGS",
     "HELP",
     "Count",
     "FormulaCommand",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,16 +9,14 @@ import click
 
 from exprgrad.cli.output import Answer, give
 from exprgrad.cli.request import (
-    ENDINGS,
     Count,
     FormulaCommand,
-    Words,
     formula,
+    look_option,
     output_as,
-    settle_form,
+    picture_in,
     start,
 )
-from exprgrad.errors import RequestError
 from exprgrad.explain.limits import MOST_STEPS
 
 __all__ = ["plot_command"]
@@ -48,35 +45,20 @@ path_option = click.option(
     "--steps", "count", type=Count(1, MOST_STEPS), default=20, metavar="N",
     help="The most steps of --descend, 20 by default.",
 )  # fmt: skip
-@click.option(
-    "--look", type=Words("light", "dark"),
-    help="Draw the file for a light page or a dark one.  An SVG follows its page by default.",
-)  # fmt: skip
+@look_option
 @output_as("one point per line", "List every marked point.", path_option)
-def plot_command(path: str | None, **options: Any) -> int:
+def plot_command(**options: Any) -> int:
     """A curve and its derivative, with roots, extrema, inflections, kinks and poles.
 
     One input has a range, as in x=-5:5; the others have values.  Poles and jumps are not joined, however
     narrow, and what is only steep is.  If two inputs have ranges it is a map: contours, arrows along the
     gradient, and the points where that is 0.
     """
-    from exprgrad.show.picture.plots import PLOTS, plot_format
-
-    is_picture = False
-    if path is not None:
-        is_picture = os.path.splitext(path)[1].lower() not in ENDINGS  # noqa: PTH122
-        if is_picture:
-            plot_format(path)
-        else:
-            options["document"] = path
-            settle_form(options)
-    if options["look"] is not None and not is_picture:
-        message = f"--look is for {', '.join(PLOTS)}"
-        raise RequestError("usage", message, help="write it with -o FILE")
+    form = picture_in(options)
     expression, request = start(options)
     plot = expression.plot(request.values, **choices(options))
-    if path is not None and is_picture:
-        plot.save(path, options["look"])
+    if form:
+        plot.save(options["path"], options["look"])
         if not (options["as_json"] or options["as_csv"] or options["quiet"]):
             return 0
     digits, whole = options["digits"], options["show_all"]

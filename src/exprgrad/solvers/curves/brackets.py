@@ -56,7 +56,7 @@ def ordinal(x: Any) -> Any:
     return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
 
 
-def between(low: Any, high: Any) -> Any:
+def halfway(low: Any, high: Any) -> Any:
     """The double in the middle, counted in doubles, so that 64 halvings are enough for every bracket."""
     first, last = ordinal(low), ordinal(high)
     middle = (first >> 1) + (last >> 1) + (first & last & 1)
@@ -78,7 +78,7 @@ def halved(jets: Jets, brackets: Brackets) -> Brackets:
     low, high, least, most, sort, first = (part.copy() for part in brackets)
     going = np.arange(len(low))
     for _ in range(HALVINGS):
-        middle = between(low[going], high[going])
+        middle = halfway(low[going], high[going])
         going, middle = (
             part[(middle > low[going]) & (middle < high[going])] for part in (going, middle)
         )

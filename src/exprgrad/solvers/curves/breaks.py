@@ -24,7 +24,7 @@ SHORT_DIGITS = 12
 """A double that is a few ulp from a number with so many digits is that number."""
 NEAR_ULP = 4
 """So many ulp are a few."""
-TINY = 1e-60
+NEXT_TO_NOTHING = 1e-60
 """What is nearer to 0, beside the range, is 0: so near, quotients and their derivatives overflow."""
 OVERFLOWING = 1e300
 """What is larger on one side of a point, and infinite on the other, is no pole: doubles end there."""
@@ -88,7 +88,7 @@ def simplest(x: float, span: float) -> float:
 
     ``span`` is the width of the range.
     """
-    if abs(x) < TINY * span:
+    if abs(x) < NEXT_TO_NOTHING * span:
         return 0.0
     short = float(f"{x:.{SHORT_DIGITS}g}")
     return short if abs(short - x) <= NEAR_ULP * math.ulp(x) else x
@@ -152,6 +152,8 @@ def limit(
     *_, before, last = [values[0], *values]
     if not math.isfinite(last):
         return last
+    if len(values) < 2:
+        return end if math.isfinite(end) else last
     sizes = [*map(abs, values)][-3:]
     grows = len(sizes) == 3 and sizes[0] < sizes[1] < sizes[2]
     if slopes is None:

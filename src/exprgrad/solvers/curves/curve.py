@@ -32,14 +32,14 @@ MOST_BREAKS = 256
 """The most places that are looked into for a break; of more, no one could see any."""
 DENSE = 12
 """In so many parts in a row a curve that is not resolved is not steep: it oscillates."""
-CLOSE = 0.01
+TOUCHING = 0.01
 """What is less than this part of the range apart is one dense part."""
 SMOOTH = 1e-3
 """What is left of a bracket's rise between two adjacent doubles, if the curve is smooth there."""
 QUICK_PROOFS = 4
 """In so few parts a bracket is proved to be smooth, or taken for a break."""
-DOUBTFUL, MOST_DOUBTFUL = 1e-9, 1024
-"""What is less than this part of most values may be rounding: so many points are looked at in balls."""
+DOUBTFUL = 1e-9
+"""What is less than this part of most values may be rounding: balls say what it is."""
 LEVEL = 1e-12
 """A curve that rises by less than this part of itself is level, and what there is else is rounding."""
 SAME = 16
@@ -128,6 +128,10 @@ def curve(
     samples = true_signs(jets, sampled(jets, first, windows[:2]))
     dense = unresolved(samples, windows)
     brackets = candidates(samples, windows, dense)
+    if len(brackets.sort) > jets.affordable:
+        more = [(start, stop) for start, stop in brackets.first.T.tolist()]
+        dense = together(sorted([*dense, *more]), low, high)
+        brackets = candidates(samples, windows, dense)
     narrow = halved(jets, brackets)
     found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
     breaks, more = breaks_at(jets, narrow, [at for at, one in enumerate(found) if one is BROKEN])
@@ -176,7 +180,7 @@ def bounds(
     """
     found: list[tuple[float, float]] = []
     size = 0.0
-    span = samples.x[-1] - samples.x[0]
+    span = float(samples.x[-1] - samples.x[0])
     runs_off = is_dense or any(one.kind in ("pole", "cusp") for one in features)
     heights = [one.value for one in features if math.isfinite(one.value) and one.kind != "pole"]
     slopes = [
@@ -185,13 +189,20 @@ def bounds(
     for order, (values, kept) in enumerate(zip(samples.jets, (heights, slopes, []), strict=True)):
         low, high = window(values, kept, runs_off=runs_off)
         size = max(size, abs(low), abs(high))
-        least = LEVEL * size / span**order
+        least = over(LEVEL * size, span, order)
         if not high - low > least + LEVEL * max(abs(low), abs(high)):
             middle = low / 2 + high / 2
             half = abs(middle) / 2 if abs(middle) > least else 1.0
             low, high = middle - half, middle + half
         found.append((low, high))
     return found if shown is None else [shown, *found[1:]]
+
+
+def over(size: float, span: float, order: int) -> float:
+    """A size divided by a power of a span, which may be beyond doubles."""
+    for _ in range(order):
+        size /= span
+    return size
 
 
 def true_signs(jets: Jets, samples: Samples) -> Samples:
@@ -202,13 +213,15 @@ def true_signs(jets: Jets, samples: Samples) -> Samples:
             float(np.median(np.abs(row[np.isfinite(row)]))) if np.isfinite(row).any() else 0.0
             for row in found
         ]
-    span = x[-1] - x[0]
+    span = float(x[-1] - x[0])
     doubtful = np.zeros(len(x), dtype=bool)
     for order, row in enumerate(found):
         if row.any():
-            doubtful |= np.abs(row) <= max(DOUBTFUL * sizes[order], LEVEL * sizes[0] / span**order)
+            doubtful |= np.abs(row) <= max(
+                DOUBTFUL * sizes[order], over(LEVEL * sizes[0], span, order)
+            )
     found = found.copy()
-    for at in np.nonzero(doubtful)[0][:MOST_DOUBTFUL]:
+    for at in np.nonzero(doubtful)[0][: jets.affordable]:
         found[:, at] = jets.beside(float(x[at]), 0.0)
     return Samples(x, found)
 
@@ -227,7 +240,7 @@ def unresolved(
 
 
 def together(
-    parts: Sequence[tuple[float, float]], low: float, high: float, close: float = CLOSE
+    parts: Sequence[tuple[float, float]], low: float, high: float, close: float = TOUCHING
 ) -> list[tuple[float, float]]:
     """Parts that are close to each other, or overlap, as one: from left to right."""
     found: list[tuple[float, float]] = []

@@ -20,6 +20,8 @@ __all__ = ["JET_BITS", "ORDERS", "Jets", "jets_of"]
 
 ORDERS = 3
 """The value, the first and the second derivative."""
+VISITS, FEWEST, MOST = 10_000, 64, 1024
+"""So many nodes may be visited in balls for a curve, at so many points at least and at most."""
 JET_BITS = 256
 """The precision of what balls are asked for: beside a point, where much cancels."""
 
@@ -55,6 +57,11 @@ class Jets(NamedTuple):
         """The inputs, in order of appearance."""
         return tuple(self.given)
 
+    @property
+    def affordable(self) -> int:
+        """At how many points balls may be asked for."""
+        return min(max(VISITS // len(self.program.graph), FEWEST), MOST)
+
     def enclosed(
         self, x: float, around: float = 0.0, beside: float = 0.0, bits: int = JET_BITS
     ) -> list[Ball]:
@@ -77,14 +84,14 @@ class Jets(NamedTuple):
 
         What balls do not tell is what doubles say.
         """
-        true = [nearest(value) for value in self.truly(x, step)]
+        true = [double_of(value) for value in self.truly(x, step)]
         if None not in true:
             return [value for value in true if value is not None]
         plain = self(np.array([x + step]))[:, 0].tolist()
         return [rough if value is None else value for value, rough in zip(true, plain, strict=True)]
 
 
-def nearest(value: Ball) -> float | None:
+def double_of(value: Ball) -> float | None:
     """The double nearest to a ball; None for one that says too little."""
     if value.is_nan() or is_infinite(value):
         return float(value)
