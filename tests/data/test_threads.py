@@ -40,12 +40,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("given", FORMATS)
-@pytest.mark.parametrize(
-    "options",
-    ["-o out.parquet", "-o out.csv", "-o out.jsonl", "-o out.arrow --bad-rows drop",
-     "--reduce sum -o out.json", "--reduce norm --by n -o out.csv"],
+OPTIONS = (
+    "-o out.parquet", "-o out.csv", "-o out.jsonl", "-o out.arrow --bad-rows drop",
+    "--reduce sum -o out.json", "--reduce norm --by n -o out.csv",
 )  # fmt: skip
+PAIRS = [
+    pytest.param(given, options, marks=[pytest.mark.slow] * ((at + place) % 3 > 0))
+    for at, given in enumerate(FORMATS)
+    for place, options in enumerate(OPTIONS)
+]
+"""What is read and what is written, each with each; each is quick with some."""
+
+
+@pytest.mark.parametrize(("given", "options"), PAIRS)
 def test_the_bytes_of_one_thread(given: str, options: str, folder: Path) -> None:
     found = []
     for count in ("1", "2", "5"):
