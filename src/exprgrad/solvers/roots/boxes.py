@@ -9,7 +9,10 @@ jump, or has no value, nothing is believed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from heapq import heappop, heappush
+from itertools import count
 from typing import NamedTuple
 
 from exprgrad.run.balls.balls import Ball, ball, flint
@@ -117,13 +120,13 @@ def krawczyk(
     y = inverse([[entry.ball.mid() for entry in row] for row in slopes])
     if y is None:
         return None
-    count = range(len(box))
+    places = range(len(box))
     moves = [x.ball - m for x, m in zip(box, centre, strict=True)]
     found = []
-    for i in count:
-        made = centre[i] - sum(y[i][k] * at_centre[k].ball for k in count)
-        for j in count:
-            share = int(i == j) - sum(y[i][k] * slopes[k][j].ball for k in count)
+    for i in places:
+        made = centre[i] - sum(y[i][k] * at_centre[k].ball for k in places)
+        for j in places:
+            share = int(i == j) - sum(y[i][k] * slopes[k][j].ball for k in places)
             made += share * moves[j]
         found.append(made)
     return found if all(x.is_finite() for x in found) else None
@@ -239,15 +242,20 @@ def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | 
 
 
 def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searched:
-    """All roots in a box, each proved; what is left undecided; within so many looks."""
+    """All roots in a box, each proved; what is left undecided; within so many looks.
+
+    The widest part comes first, as seen on a scale on which all numbers have room: so that many roots in
+    one place do not hide those in others.
+    """
     proofs: list[Proof] = []
     left: list[Box] = []
-    todo = [box]
+    order = count()
+    todo = [(0.0, next(order), box)]
     before = sight.looks
     while todo:
         if sight.looks - before > looks or len(left) > MOST_LEFT:
-            return Searched(proofs, [*left, *todo], is_done=False)
-        part = todo.pop()
+            return Searched(proofs, [*left, *[part for *_, part in todo]], is_done=False)
+        *_, part = heappop(todo)
         if any(is_within(part, proof.whole) for proof in proofs):
             continue
         rest, proof = looked_at(sight, part)
@@ -258,8 +266,20 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
         if is_smallest(rest, sight.bits) or is_blurred(sight, rest) or is_at_zero(sight, rest):
             left.append(rest)
         else:
-            todo += halves(rest)
+            for half in halves(rest):
+                heappush(todo, (-seen_width(half), next(order), half))
     return Searched(proofs, left, is_done=True)
+
+
+def seen_width(box: Box) -> float:
+    """How wide a box is on the scale of x/(1 + |x|), which ends at -1 and 1."""
+    ends = ((float(x.low), float(x.high)) for x in box)
+    return max(to_scale(high) - to_scale(low) for low, high in ends)
+
+
+def to_scale(x: float) -> float:
+    """Where a number stands on that scale."""
+    return math.copysign(1.0, x) if math.isinf(x) else x / (1 + abs(x))
 
 
 def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
@@ -385,12 +405,12 @@ def widest(box: Box) -> int:
 
 
 def halves(box: Box) -> list[Box]:
-    """Two halves of a box, the one that is nearer to 0 last."""
+    """Two halves of a box."""
     at = widest(box)
     x, cut = box[at], parting(box[at])
     lower, upper = [*box], [*box]
     lower[at], upper[at] = spanning(x.low, cut), spanning(cut, x.high)
-    return [upper, lower] if cut >= 0 else [lower, upper]
+    return [lower, upper]
 
 
 def parting(x: Enclosure) -> Ball:

@@ -34,6 +34,8 @@ __all__ = ["Enclosure", "Enclosures", "exactly", "nowhere", "spanning"]
 
 WIDE = 30
 """To how many bits a ball may be known that bounds do not make narrower."""
+CALM = 2.0**40
+"""Up to where the rows that rise do not overflow."""
 WAVES = ("sin", "cos")
 """Rows that stay between -1 and 1."""
 LARGEST_POWER = 2**20
@@ -206,7 +208,7 @@ def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
 
 def sharpened(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """A narrower enclosure than the ball of an operation; None where that is as narrow."""
-    if op.powers or op.name == "pow":
+    if op.signs or op.powers or op.monotone or op.name == "pow":
         return of_bounds(op, operands)
     if op.magnifies != "period" or operands[0].ball.is_exact():
         return None
@@ -335,6 +337,8 @@ def monotone_image(op: Op, x: Enclosure) -> Enclosure:
         (-infinity if first.is_nan() else first.lower()),
         (infinity if last.is_nan() else last.upper()),
     )
+    if op.monotone > 0 and not first.is_finite() and low > CALM:  # it is no less than here
+        first = apply(op.name, [ball(CALM)])
     return spanning(below, above, total=inside)
 
 

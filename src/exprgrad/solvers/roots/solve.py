@@ -34,6 +34,8 @@ TOUCHES = 2.0**-60
 """Up to which part of its terms a residual counts as next to 0."""
 NEAR_ZERO = 1e-30
 """How wide boxes around 0 are where it is asked whether 0 is the root that they seem to hold."""
+MANY = 400
+"""From how many undecided boxes on only neighbours are joined."""
 ALL_OVER = "every point there is a root"
 LOOKS_AROUND = 3000
 """How many boxes are looked at in each wider interval around a start that leads nowhere."""
@@ -109,13 +111,16 @@ def roots_of(
 
 
 def clusters_of(boxes: Sequence[Box]) -> Iterator[Box]:
-    """Boxes that touch each other as one."""
+    """Boxes that touch each other as one; of very many, those that are neighbours."""
     rest = sorted(boxes, key=lambda box: [float(x.low) for x in box])
     while rest:
         whole, apart = rest.pop(0), []
-        for box in rest:
+        for at, box in enumerate(rest):
             if overlap(whole, box):
                 whole = [hull(x, y) for x, y in zip(whole, box, strict=True)]
+            elif len(boxes) > MANY:
+                apart += rest[at:]
+                break
             else:
                 apart.append(box)
         rest = apart
