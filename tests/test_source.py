@@ -18,7 +18,8 @@ texts = st.text(st.sampled_from("ab é長\u0301\t\r\n\x1b\u202e\ud800#"), max_si
     [
         ("", 0, (1, 1)), ("abc", 0, (1, 1)), ("abc", 3, (1, 4)), ("a\nb", 1, (1, 2)),
         ("a\nb", 2, (2, 1)), ("a\r\nb", 3, (2, 1)), ("a\r\nb", 1, (1, 2)), ("a\r\nb", 2, (1, 3)),
-        ("a\rb", 2, (2, 1)), ("\n\n\n", 3, (4, 1)), ("a\n\rb", 3, (3, 1)), ("長長x", 2, (1, 3)),
+        ("a\rb", 2, (2, 1)), ("\n\n\n", 3, (4, 1)), ("\r\nb", 1, (1, 2)), ("a\n\rb", 3, (3, 1)),
+        ("長長x", 2, (1, 3)),
     ],
 )  # fmt: skip
 def test_position(text: str, offset: int, place: tuple[int, int]) -> None:
