@@ -332,14 +332,11 @@ def monotone_image(op: Op, x: Enclosure) -> Enclosure:
     first, last = (
         apply(op.name, [end]) for end in ((low, high) if op.monotone > 0 else (high, low))
     )
-    infinity = flint().arb.pos_inf()
-    below, above = (
-        (-infinity if first.is_nan() else first.lower()),
-        (infinity if last.is_nan() else last.upper()),
-    )
-    if op.monotone > 0 and not first.is_finite() and low > CALM:  # it is no less than here
+    if (
+        op.monotone > 0 and not first.is_finite() and low > CALM
+    ):  # it overflows, and is no less than here
         first = apply(op.name, [ball(CALM)])
-    return spanning(below, above, total=inside)
+    return spanning(first.lower(), last.upper(), total=inside)
 
 
 def clipped(op: Op, low: Ball, high: Ball) -> tuple[Ball, Ball, bool]:
