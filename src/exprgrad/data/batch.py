@@ -215,11 +215,13 @@ def written(
 ) -> Iterator[tuple[Tally, bool]]:
     """Write rows: what is to be told of each batch, and whether it is the end of a partition instead."""
 
+    aside = threads is not None
+
     def ready(find: Callable[[], Computed] | None) -> tuple[int, Any, Tally]:
         if find is None:
             return -1, None, Tally()
         batch, tally = find()
-        return batch.num_rows, writer.encoded(batch) if batch.num_rows else None, tally
+        return batch.num_rows, writer.encoded(batch, aside) if batch.num_rows else None, tally
 
     for count, encoded, tally in in_order(ready, rows, threads):
         if count > 0:

@@ -30,6 +30,27 @@ TRUE, FALSE, BYTE, INT64, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 6, 7, 8, 
 INTEGERS = (4, 5, INT64)
 
 
+class Straight(io.RawIOBase):
+    """Writes row groups to a file as they come, without how a file begins, and keeps the footer."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.footer, self.is_rows, self.rows = file, io.BytesIO(), True, 0
+
+    def writable(self) -> bool:
+        """Yes."""
+        return True
+
+    def write(self, signs: Any) -> int:
+        """Write some bytes."""
+        size = len(signs)
+        if not self.is_rows:
+            return self.footer.write(signs)
+        skipped = max(len(MAGIC) - self.rows, 0)
+        self.file.write(memoryview(signs)[skipped:])
+        self.rows += size
+        return size
+
+
 class ParquetWriter:
     """Writes rows as Parquet: each batch is a row group, which any thread may encode.
 
@@ -44,8 +65,10 @@ class ParquetWriter:
         if not self.end:
             self.end = file.write(MAGIC)
 
-    def encoded(self, batch: Any) -> Any:
-        """Some rows as a file of their own: the memory that it is in, and its bytes."""
+    def encoded(self, batch: Any, aside: bool = False) -> Any:
+        """Some rows as a file of their own: the memory that it is in, and its bytes; or as they are."""
+        if not aside:
+            return batch
         size = batch.nbytes + batch.nbytes // 4 + MARGIN
         memory = self.spare.pop() if self.spare else np.empty(size, dtype=np.uint8)
         while True:
@@ -58,19 +81,30 @@ class ParquetWriter:
                 memory = np.empty(2 * max(size, len(memory)), dtype=np.uint8)
 
     def write(self, encoded: Any) -> None:
-        """Write the row groups of such a file."""
+        """Write the row groups of such a file, or of rows: straight, for what is read again takes time."""
+        if not isinstance(encoded, tuple):
+            straight = Straight(self.file)
+            with arrow("parquet").ParquetWriter(straight, self.schema) as writer:
+                writer.write_batch(encoded)
+                straight.is_rows = False
+            self.join(straight.footer.getvalue()[: -4 - len(MAGIC)])
+            self.end += straight.rows - len(MAGIC)
+            return
         memory, size = encoded
         whole = memoryview(memory)[:size]
         ends = len(whole) - len(MAGIC) - 4
         start = ends - int.from_bytes(whole[ends : ends + 4], "little")
-        footer = bytes(whole[start:ends])
+        self.join(bytes(whole[start:ends]))
+        self.end += self.file.write(whole[len(MAGIC) : start])
+        self.spare.append(memory)
+
+    def join(self, footer: bytes) -> None:
+        """Take up the footer of a file whose row groups begin where this one ends."""
         found = metadata_in(shifted(footer, self.end - len(MAGIC)))
         if self.metadata is None:
             self.metadata = found
         else:
             self.metadata.append_row_groups(found)
-        self.end += self.file.write(whole[len(MAGIC) : start])
-        self.spare.append(memory)
 
     def footer(self) -> bytes:
         """What says where the row groups are."""
@@ -87,7 +121,7 @@ class ParquetWriter:
     def close(self) -> None:
         """Write the footer; readers look for columns in the first row group, so there is one."""
         if self.metadata is None:
-            self.write(self.encoded(arrow().RecordBatch.from_pylist([], self.schema)))
+            self.write(arrow().RecordBatch.from_pylist([], self.schema))
         self.file.write(self.footer())
 
 

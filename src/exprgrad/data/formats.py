@@ -62,8 +62,8 @@ class Partition(NamedTuple):
 class RowWriter(Protocol):
     """What writes batches of one schema to an open file; ``close`` leaves the file open."""
 
-    def encoded(self, batch: Any) -> Any:
-        """Some rows as ``write`` takes them; any thread may encode them."""
+    def encoded(self, batch: Any, aside: bool = False) -> Any:
+        """Some rows as ``write`` takes them; any thread may encode them, ``aside``."""
 
     def write(self, encoded: Any) -> None:
         """Write some rows."""
@@ -172,7 +172,7 @@ class IpcWriter:
         ipc = arrow("ipc")
         self.writer = (ipc.new_file if file.seekable() else ipc.new_stream)(file, schema)
 
-    def encoded(self, batch: Any) -> Any:
+    def encoded(self, batch: Any, aside: bool = False) -> Any:
         """Some rows, which are as they are written."""
         return batch
 

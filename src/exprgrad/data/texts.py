@@ -235,7 +235,7 @@ class CsvWriter:
             )
         )
 
-    def encoded(self, batch: Any) -> bytes:
+    def encoded(self, batch: Any, aside: bool = False) -> bytes:
         """Some rows as lines."""
         csv, pc = arrow("csv"), arrow("compute")
         batch = plainly(batch)
@@ -450,7 +450,7 @@ class JsonWriter:
         names = [json.dumps(name, ensure_ascii=False) for name in schema.names]
         self.heads = [f"{', ' if at else '{'}{name}: " for at, name in enumerate(names)]
 
-    def encoded(self, batch: Any) -> bytes:
+    def encoded(self, batch: Any, aside: bool = False) -> bytes:
         """Some rows as lines."""
         cells = map(json_cells, plainly(batch).columns)
         pieces = [piece for pair in zip(self.heads, cells, strict=True) for piece in pair]
