@@ -187,7 +187,7 @@ def polished(objective: Objective, limits: Sequence[Constraint], at: Vector, box
             np.linalg.lstsq(system / scale / scale[:, None], right / scale, rcond=None)[0] / scale
         )
         step = answer[: len(at)]
-        trial = box.clipped(at + step)
+        trial = on_bounds(at + step, rows, box)
         if not norm(step) < before or np.array_equal(trial, at):
             break
         before, at, pressed = norm(step), trial, answer[len(at) :]
@@ -226,6 +226,16 @@ def judged_within(
     return by_projection(objective, rows, pressed, here, box)._replace(
         active=active, residual=residual
     )
+
+
+def on_bounds(at: Vector, rows: Sequence[Pressing], box: Box) -> Vector:
+    """A point at exactly those bounds that are active."""
+    found = box.clipped(at)
+    for row in rows:
+        if row.function is None:
+            place = int(np.flatnonzero(row.slope)[0])
+            found[place] = (box.low if row.slope[place] < 0 else box.high)[place]
+    return found
 
 
 def violation(row: Pressing) -> float:

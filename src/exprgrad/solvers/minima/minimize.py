@@ -115,6 +115,10 @@ class Minimum(NamedTuple, Generic[Found]):
     run: Found
     places: Sequence[Resting] = ()
 
+    def __repr__(self) -> str:
+        at = ", ".join(f"{name} = {value}" for name, value in self.point.items())
+        return f"{self.verdict} at {at}, where the value is {self.value}: {self.message}"
+
 
 def minimize(
     at: Callable[[Mapping[str, Any]], Found],
