@@ -47,6 +47,20 @@ def test_all_roots_in_a_range(
     assert found.is_whole and not found.undecided and not found.excluded
 
 
+@together([
+    ("cos(x) = 0.9999999999999999", (-1, 1), [-1.4142135623730950e-8, 1.4142135623730950e-8]),
+    ("cos(x) = 1 - 1e-40", (0, 1), [1.4142135623730950e-20]),
+    ("10*x = 1", "0.1:1", [0.1]), ("10*x = 1", (0.1, 1), [0.1]), ("x = 0.3", "0:0.3", [0.3]),
+    ("sin(x)", "0:2*pi", [0.0, math.pi, 2 * math.pi]), ("3*x = 1", "1/3:1", [1 / 3]),
+])  # fmt: skip
+def test_each_root_once_also_where_rounding_hides_it_and_at_the_ends(
+    text: str, ends: str | tuple[float, float], expected: list[float]
+) -> None:
+    found = exprgrad.solve(text, x=ends)
+    assert found.is_whole and all(root.proved for root in found.roots)
+    assert [root.point["x"] for root in found.roots] == pytest.approx(expected, rel=1e-15)
+
+
 EXCLUDED = [
     ("x^2 + 1 = 0", (-10, 10)), ("1/x = 0", (-10, 10)), ("floor(x) = 0.5", (-3, 3)),
     ("exp(x) = x", (-INF, INF)), ("1/x = 1/(x - 1)", (-5, 5)), ("sin(x) = 2", (-INF, INF)),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from math import isfinite
+from math import inf, isfinite, nextafter
 from typing import NamedTuple
 
 from exprgrad.derive.constant_folding import result
@@ -111,25 +111,43 @@ def fine_steps(asked: Range) -> list[Decimal]:
 # Reading.
 
 
-def as_interval(value: object, name: str, *, infinite: bool = False) -> Interval:
+def as_interval(
+    value: object, name: str, *, infinite: bool = False, outward: bool = False
+) -> Interval:
     """The interval for an input, of a text ``low:high`` or of a pair of numbers, the lower one first.
 
-    With ``infinite`` its ends may be ``-inf`` and ``inf``.  Raises ``InputError`` or ``LanguageError``.
+    With ``infinite`` its ends may be ``-inf`` and ``inf``; with ``outward`` they are rounded so that all
+    that was typed lies in it: ``0.1:pi`` holds both 1/10 and pi.  Raises ``InputError`` or
+    ``LanguageError``.
     """
     if isinstance(value, str):
-        return interval_in(value, name, infinite=infinite)
+        return interval_in(value, name, infinite=infinite, outward=outward)
     if not (isinstance(value, Sequence) and len(value) == 2):
         message = f"the interval of '{name}' is neither a text nor a pair of numbers"
         raise InputError("bad-range", message, help='such as "-1:1" or (-1, 1)')
     low, high = (as_number(end, name) for end in value)
     if low < high and (infinite or (isfinite(low) and isfinite(high))):
+        if outward:
+            return rounded_outwards(*((x, exact_number(repr(x), x)) for x in (low, high)))
         return Interval(low, high)
     message = f"the ends of the interval of '{name}' are {low!r} and {high!r}"
     rule = "the low end is below the high one" + ("" if infinite else ", and both are finite")
     raise InputError("bad-range", message, help=rule)
 
 
-def interval_in(text: str, name: str, *, infinite: bool = False) -> Interval:
+def rounded_outwards(
+    low: tuple[float, Fraction | None], high: tuple[float, Fraction | None]
+) -> Interval:
+    """An interval of doubles around ends that are these doubles, about, and so much exactly, if known."""
+    (start, least), (stop, most) = low, high
+    if isfinite(start) and (least is None or least < Fraction(start)):
+        start = nextafter(start, -inf)
+    if isfinite(stop) and (most is None or most > Fraction(stop)):
+        stop = nextafter(stop, inf)
+    return Interval(start, stop)
+
+
+def interval_in(text: str, name: str, *, infinite: bool = False, outward: bool = False) -> Interval:
     """The interval ``low:high``."""
     refuse_bare_path(text, name)
     parts = between_colons(text)
@@ -141,9 +159,10 @@ def interval_in(text: str, name: str, *, infinite: bool = False) -> Interval:
             message = f"the interval of '{name}' has two ends, and no more"
             help = f"without {stop}, the count of a range: {name}={start.strip()}"
         raise bad_range(text, None, message, help)
-    (low, _), (high, _) = (end_in(text, part, name, INTERVAL, infinite=infinite) for part in parts)
+    ends = [end_in(text, part, name, INTERVAL, infinite=infinite) for part in parts]
+    (low, _), (high, _) = ends
     if low < high:
-        return Interval(low, high)
+        return rounded_outwards(*ends) if outward else Interval(low, high)
     lower, higher = (text[slice(*part)].strip() for part in parts)
     message, help = (
         f"the low end of '{name}' is not below the high one",
@@ -163,7 +182,8 @@ def range_in(text: str, name: str) -> Range:
     usage = LOGARITHMIC if is_logarithmic else ORDINARY
     if len(parts) != 3 + is_logarithmic:
         raise miscounted(text, parts, name, usage)
-    (_, start), (_, stop) = (end_in(text, part, name, usage) for part in parts[:2])
+    ends = (end_in(text, part, name, usage) for part in parts[:2])
+    start, stop = (Fraction(value) if exact is None else exact for value, exact in ends)
     if is_logarithmic:
         refuse_zero(text, parts, (start, stop), name)
     return Range(start, stop, size_in(text, parts[-1], (start, stop), name), is_logarithmic)
@@ -186,8 +206,8 @@ def miscounted(text: str, parts: Sequence[Span], name: str, usage: str) -> Input
 
 def end_in(
     text: str, part: Span, name: str, usage: str, *, infinite: bool = False
-) -> tuple[float, Fraction]:
-    """An end, a number or a constant expression: its double, and what it is exactly."""
+) -> tuple[float, Fraction | None]:
+    """An end, a number or a constant expression: its double, and what it is exactly, if that is known."""
     value, exact = number_in(text, part, name, usage)
     if value == value and (infinite or isfinite(value)):
         return value, exact
@@ -195,8 +215,8 @@ def end_in(
     raise bad_range(text, part, f"this end for '{name}' is {what}", usage.format(name=name))
 
 
-def number_in(text: str, part: Span, name: str, usage: str) -> tuple[float, Fraction]:
-    """A part of a range: its double, and what it is exactly."""
+def number_in(text: str, part: Span, name: str, usage: str) -> tuple[float, Fraction | None]:
+    """A part of a range: its double, and what it is exactly, if that is known."""
     start, stop = trimmed(text, *part)
     written = text[start:stop].strip()
     if written in ("", ":"):
@@ -210,15 +230,14 @@ def number_in(text: str, part: Span, name: str, usage: str) -> tuple[float, Frac
     return value, exact_number(written, value)
 
 
-def exact_number(written: str, value: float) -> Fraction:
-    """The number that a text says, where that is rational and no monster; else its double."""
+def exact_number(written: str, value: float) -> Fraction | None:
+    """The number that a text says; None where that is not rational, or a monster."""
     if not isfinite(value):
         return Fraction(0)
     if is_plain(written):
         return Fraction(written if value and len(written) <= LONGEST_DECIMAL else value)
     graph = parsed(written, is_expression=False)
-    exact = interpret(graph, RATIONAL, {})[graph.output] if is_scalar(graph) else None
-    return Fraction(value) if exact is None else Fraction(exact)
+    return interpret(graph, RATIONAL, {})[graph.output] if is_scalar(graph) else None
 
 
 def literal(graph: Graph, node: int) -> Fraction | None:

@@ -206,7 +206,8 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
         found = krawczyk_over(sight, beside)
         if found is not None and lies_inside(found, beside) and is_within(beside, whole):
             return [spanning(k.lower(), k.upper()) for k in found]
-        step *= 16
+        blurs = [] if found is None else [2 * k.rad() for k in found]  # by what is rounded
+        step = greatest([16 * step, *blurs])
     return box
 
 
@@ -283,9 +284,9 @@ def to_scale(x: float) -> float:
 
 
 def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
-    """Whether a proof is of another root than those before."""
+    """Whether a proof is of another root than those before: two in one whole box are the same."""
     return not any(
-        is_within(proof.inner, known.whole) and overlap(proof.inner, known.inner)
+        is_within(proof.inner, known.whole) or is_within(known.inner, proof.whole)
         for known in proofs
     )
 

@@ -88,7 +88,7 @@ def problem_of(
 def ranges_of(values: Mapping[str, object], unknowns: Sequence[str]) -> dict[str, Interval]:
     """The ranges of unknowns, ``low:high`` or a pair in a tuple; an error where only some have one."""
     ranges = {
-        name: as_interval(values[name], name, infinite=True)
+        name: as_interval(values[name], name, infinite=True, outward=True)
         for name in unknowns
         if is_range(values[name]) or isinstance(values[name], tuple)
     }
