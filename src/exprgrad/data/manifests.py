@@ -151,16 +151,19 @@ def manifest_beside(
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
                 if plan.into_folder and not had_folder:
-                    for one in sorted(Path(path).rglob("*"), reverse=True):
-                        with suppress(OSError):
-                            one.rmdir()  # what has nothing in it
-                    with suppress(OSError):
-                        Path(path).rmdir()
+                    remove_empty_folders(Path(path))
             removed(rests)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
         raise unwritable(path, error) from None
+
+
+def remove_empty_folders(folder: Path) -> None:
+    """Remove a folder, and those in it, as far as there is nothing in them."""
+    for one in (*sorted(folder.rglob("*"), reverse=True), folder):
+        with suppress(OSError):
+            one.rmdir()
 
 
 def removed(paths: Sequence[str]) -> None:
