@@ -192,6 +192,16 @@ def test_terms_of_correlated_inputs() -> None:
     assert second.value == near(math.sqrt(linear + 0.09 * 0.16 + 0.06**2))
 
 
+@together(
+    [("(1 - cos(x))/x^2", "1e-9±1e-10", -1 / 24), ("(exp(x) - 1 - x)/x^2", "1e-7±1e-8", 1 / 24)]
+)
+def test_rounding_makes_no_terms_of_second_order(text: str, x: str, half: float) -> None:
+    """In doubles these second derivatives lose all digits; half of them times u² is what f shifts by."""
+    found = parse(text).evaluate(x=x).uncertainty
+    (u,) = found.deviations.values()
+    assert isinstance(found.second, tuple) and found.second.shift == near(half * u**2, rel=1e-6)
+
+
 REACH = [
     ("abs(x)", "0.5±0.1", []),
     ("abs(x)", "0.15±0.1", ["abs(x) has a kink 1.5 standard uncertainties away"]),

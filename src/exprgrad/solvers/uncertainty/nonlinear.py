@@ -11,17 +11,17 @@ For independent inputs this is the note to JCGM 100:2008 (GUM), 5.1.2, third der
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite, sqrt
+from math import isfinite, nan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from exprgrad.derive.rules import Rule, computed, real
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import advice
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import MOST_ELEMENTS, seen_from, size
+from exprgrad.graph.graph import MOST_ELEMENTS, Program, seen_from, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
-from exprgrad.run.matrices import Point
 from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ MOST_UNCERTAIN = 128
 """Up to so many uncertain numbers second derivatives are looked at."""
 MOST_PRODUCTS = 4_000_000
 """Nor where nodes times uncertain numbers, squared, are more."""
+MOST_IN_BALLS = 20_000
+"""The same in balls, which take a thousand times as long."""
 MOST_KEPT = 8
 """For so many formulas the programs of their derivatives are kept."""
 EVALUATORS: dict[object, Evaluator] = {}
@@ -111,14 +113,53 @@ def sampling_help() -> str:
 
 
 def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None:
-    """What terms of second order change; None where derivatives are not finite."""
-    names = tuple([name for name in run.graph.inputs if name in numbers.deviations])
+    """What terms of second order change; None where derivatives are not finite.
+
+    What seems to matter is worked out in balls, too: rounding may have made it up.
+    """
     evaluator = kept(EVALUATORS, run.graph, lambda: evaluator_for(run.graph), MOST_KEPT)
+    found = terms_at(Derivatives(evaluator), run.inputs, numbers, u)
+    work = len(run.graph) * len(numbers.deviations) ** 2
+    if found is None or found.enough or work > MOST_IN_BALLS:
+        return found
+    from exprgrad.run.balls.balls import has_balls
+
+    true = terms_at(Derivatives(evaluator, real), run.inputs, numbers, u) if has_balls() else None
+    return found if true is None else true
+
+
+class Derivatives(NamedTuple):
+    """What answers with derivatives of a formula: by the rule ``real`` in balls, else in doubles."""
+
+    evaluator: Evaluator
+    rule: Rule = computed
+
+    def answers(self, program: Program, inputs: Mapping[str, float]) -> list[float]:
+        """The outputs of a derived program."""
+        if self.rule is computed:
+            return self.evaluator.answers(program, inputs)
+        from exprgrad.explain.digits.guard import nearest_double
+        from exprgrad.explain.digits.trusted import enclosed, is_tight
+
+        graph, outputs = program
+        found = enclosed(graph, inputs, None, outputs=outputs)
+        true = [found.values[node] for node in outputs]
+        return [nearest_double(one) if is_tight(one, found.bits) else nan for one in true]
+
+
+def terms_at(
+    derivatives: Derivatives, inputs: Mapping[str, Any], numbers: UncertainNumbers, u: float
+) -> Second | None:
+    """What terms of second order change, by some derivatives; None where those are not finite."""
+    evaluator, rule = derivatives
+    names = tuple([name for name in evaluator.graph.inputs if name in numbers.deviations])
     if not names:
         return Second(0.0, 0.0, True)
-    point = Point(evaluator, run.inputs, {}, names)
     deviations = [numbers.deviations[name] for name in names]
-    slopes, entries = matrices.gradient(point), matrices.hessian(point).entries
+    (graph, nodes), places = matrices.second(evaluator, names, rule=rule)
+    answers = derivatives.answers(Program(graph, nodes), inputs)
+    slopes = dict(zip(names, answers[1:], strict=False))
+    entries = {place: answers[at] for place, at in places.items()}
     count = range(len(names))
     r = [[numbers.correlation(one, other) for other in names] for one in names]
     bent = [
@@ -136,7 +177,7 @@ def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None
     shift = unit * sum(mixed[i][i] for i in count) / 2
     square = sum(mixed[i][j] * mixed[j][i] for i in count for j in count) / 2
     steps = {name: d * t for name, d, t in zip(names, deviations, total, strict=True)}
-    third = third_term(evaluator, run.inputs, names, steps, deviations, r) / unit
+    third = third_term(derivatives, inputs, names, steps, deviations, r) / unit
     variance = (u / unit) ** 2 + square + third
     if not (isfinite(shift) and isfinite(variance)):
         return None
@@ -146,7 +187,7 @@ def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None
 
 
 def third_term(
-    evaluator: Evaluator,
+    derivatives: Derivatives,
     inputs: Mapping[str, Any],
     names: tuple[str, ...],
     steps: Mapping[str, float],
@@ -154,15 +195,17 @@ def third_term(
     r: Sequence[Sequence[float]],
 ) -> float:
     """The derivative of tr(HΣ) along the steps Σg."""
-    (graph, outputs), entries = matrices.second(evaluator, names)
+    evaluator, rule = derivatives
+    (graph, outputs), entries = matrices.second(evaluator, names, rule=rule)
     asked = [(i, j) for i, j in entries if i <= j and r[i][j]]
     if not asked or not any(steps.values()):
         return 0.0
     nodes = tuple([outputs[entries[place]] for place in asked])
     moving = tuple([name for name in names if steps[name]])
-    program = matrices.along(evaluator, moving, nodes, graph, masked=len(moving) < len(names))
+    masked = len(moving) < len(names)
+    program = matrices.along(evaluator, moving, nodes, graph, rule, masked=masked)
     given = {**inputs, **{derive.tangent(name): steps[name] for name in moving}}
-    slopes = evaluator.answers(program, given)
+    slopes = derivatives.answers(program, given)
     total: float = sum(
         (1 if i == j else 2) * r[i][j] * deviations[i] * deviations[j] * slope
         for (i, j), slope in zip(asked, slopes, strict=True)
