@@ -167,6 +167,18 @@ GROUPS: dict[str, list[list[str]]] = {
         ["code", "a", "--to", "c", "-o", "a.json"],
         ["dot", "a*b", "a=1", "-o", "never.dot"], ["dot", "+".join(["a"] * 600)],
     ],
+    "plots": [
+        ["plot", "x^2", "x=1"], ["plot", "3"], ["plot", "x^2", "x=5:-5"], ["plot", "x^2", "x=0:0"],
+        ["plot", "x^2", "x=1:2:3"], ["plot", "x^2", "x=-1..1"], ["plot", "x^2", "x=-inf:inf"],
+        ["plot", "x*y*z", "x=0:1", "y=0:1", "z=0:1"], ["plot", "x*y", "x=0:1"],
+        ["plot", "x + w", "x=0:1", "w=[1,2]"], ["plot", "x^2", "x=0:1", "--y", "3:1"],
+        ["plot", "x^2", "x=0:1", "--order", "3"], ["plot", "x*y", "x=0:1", "y=0:1", "--order", "2"],
+        ["plot", "abs(x)", "x=-1:1", "--tangent", "0"], ["plot", "x^2", "x=0:1", "--rate", "0.1"],
+        ["plot", "x*y", "x=0:1", "y=0:1", "--steps", "5"], ["plot", "x^2", "x=0:1", "--descend", "x=1"],
+        ["plot", "x^2", "x=0:1", "-o", "curve.bmp"], ["plot", "x^2", "x=0:1", "--look", "dark"],
+        ["eval", "x^2", "x=1:2:5:log"], ["eval", "x^2", "x=1:2:lin:5"], ["eval", "x^2", "x=1:2"],
+        ["grad", "x*y", "x=1", "y=3", "--correlation", "x,y=0.3"],
+    ],
 }  # fmt: skip
 
 

@@ -509,6 +509,9 @@ class Expression(Drawn):
             if descend is not None:
                 raise RequestError("usage", "a descent is drawn over the ranges of two inputs")
             return Plot(found, times)
+        if times == 2:
+            message = "second derivatives are drawn over the range of one input"
+            raise RequestError("usage", message)
         if descend is not None:
             start = resolve(self.graph, self.text, {**found.given, **descend})
             course = self.descend(start, rate=rate, steps=steps, wrt=found.names)

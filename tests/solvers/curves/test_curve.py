@@ -192,6 +192,22 @@ def test_a_root_that_is_touched(text: str, roots: list[float]) -> None:
     assert places(over(text, -5, 5), "root") == roots
 
 
+@pytest.mark.parametrize(
+    ("text", "roots", "turns"),
+    [
+        ("x^2 - 1e-10", [-1e-5, 1e-5], [0.0]),
+        ("x^3 - 1e-10*x", [-1e-5, 0.0, 1e-5], [-1e-5 / math.sqrt(3), 1e-5 / math.sqrt(3)]),
+        ("1 + 1e-13 - cos(x)", [], [0.0]),
+    ],
+)
+def test_roots_and_extrema_that_are_close_together(
+    text: str, roots: list[float], turns: list[float]
+) -> None:
+    found = over(text, -3, 3)
+    assert places(found, "root") == pytest.approx(roots, rel=1e-15)
+    assert places(found, "minimum", "maximum") == pytest.approx(turns, rel=1e-15)
+
+
 def test_a_root_where_doubles_only_see_a_step() -> None:
     assert places(over("tanh(1e20*(x^2 - 2))", 0, 5), "root") == [pytest.approx(math.sqrt(2))]
 
@@ -207,6 +223,13 @@ def test_what_is_too_dense_is_said_to_be() -> None:
     found = over("floor(100*x)", -5, 5)
     assert found.dense
     assert not found.features
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("low", "high"), [(-1.7e308, 1.7e308), (0, 1e-320)])
+def test_ranges_as_wide_as_doubles_go_and_as_narrow(low: float, high: float) -> None:
+    found = over("x", low, high)
+    assert places(found, "root") == [0.0] and len(found.arcs) == 1
 
 
 def test_what_has_no_value_is_not_drawn() -> None:

@@ -42,7 +42,7 @@ path_option = click.option(
 )
 @click.option("--rate", metavar="NUMBER", help="The rate of --descend, 0.1 by default.")
 @click.option(
-    "--steps", "count", type=Count(1, MOST_STEPS), default=20, metavar="N",
+    "--steps", type=Count(1, MOST_STEPS), metavar="N",
     help="The most steps of --descend, 20 by default.",
 )  # fmt: skip
 @look_option
@@ -83,10 +83,15 @@ def choices(options: Mapping[str, Any]) -> dict[str, Any]:
 
     chosen = {name: options[name] for name in ("order", "shown", "tangent")}
     if options["descend"] is None:
+        for name in ("rate", "steps"):
+            if options[name] is not None:
+                help = "write --descend x=-1,y=2, or leave it out"
+                raise RequestError("usage", f"--{name} is that of --descend", help=help)
         return chosen
     rate = None if options["rate"] is None else as_number(options["rate"], "--rate")
     from_there = weights(options["descend"], "--descend")
-    return {**chosen, "descend": from_there, "rate": rate, "steps": options["count"]}
+    steps = {} if options["steps"] is None else {"steps": options["steps"]}
+    return {**chosen, "descend": from_there, "rate": rate, **steps}
 
 
 def screen_columns() -> int:

@@ -37,7 +37,7 @@ from exprgrad.run.evaluation import Diagnostic, Path, Settled
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.numbers.bounds import right_digits as bounded_digits
 
-__all__ = ["checked_sides", "guarded", "unproved"]
+__all__ = ["checked_sides", "guarded", "nearest_double", "unproved"]
 
 MOST_EXPLAINED = 16
 """For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""

@@ -201,6 +201,9 @@ def miscounted(text: str, parts: Sequence[Span], name: str, usage: str) -> Input
     if len(parts) == 4:
         span = parts[2]
         message = f"'{text[slice(*span)].strip()}' is no kind of range: log is the only one"
+        first, last, count, word = (text[slice(*part)].strip() for part in parts)
+        if word == "log":
+            return bad_range(text, span, message, f"write {name}={first}:{last}:log:{count}")
     return bad_range(text, span, message, usage.format(name=name))
 
 

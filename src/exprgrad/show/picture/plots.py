@@ -14,7 +14,7 @@ from functools import cache
 from html import escape
 from typing import Any, NamedTuple
 
-from exprgrad.errors import MissingExtraError, install
+from exprgrad.errors import MissingExtraError, advice, install
 from exprgrad.show.picture.picture import misnamed
 from exprgrad.show.picture.render import style
 from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG
@@ -148,7 +148,9 @@ def plot_format(path: object) -> str:
     ending = text.rpartition(".")[2].lower()
     if ending in PLOTS and "." in text:
         return ending
-    raise misnamed(text, "a plot's format", "the formats are .svg, .png and .pdf")
+    pictures = "the endings are .svg, .png and .pdf"
+    help = advice(f"{pictures}, or .json, .csv and .txt", pictures)
+    raise misnamed(text, "a plot's format", help)
 
 
 @cache

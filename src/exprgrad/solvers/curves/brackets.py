@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.solvers.curves.jets import ORDERS, Jets
-from exprgrad.solvers.curves.sampling import Samples
+from exprgrad.solvers.curves.sampling import Samples, merged
 
-__all__ = ["BREAKS", "ENDS", "Brackets", "assembled", "changes", "halved", "unlike"]
+__all__ = ["BREAKS", "ENDS", "Brackets", "assembled", "beside_turns", "changes", "halved", "unlike"]
 
 ENDS = ORDERS
 """The sort of a bracket in which a curve ends; those below are the order whose sign changes in it."""
@@ -43,6 +43,18 @@ def changes(samples: Samples, sort: int, places: Any) -> Brackets:
     low, high = x[places], x[places + 1]
     kind = np.full(len(places), sort)
     return Brackets(low, high, jets[:, places], jets[:, places + 1], kind, np.stack([low, high]))
+
+
+def beside_turns(jets: Jets, samples: Samples, order: int, turns: list[float]) -> Brackets:
+    """Brackets beside points where the curve turns between two samples, and where the sign changes there.
+
+    ``order`` is that of the derivative, 0 for the value, whose sign is meant.
+    """
+    x, found = merged(jets, samples, np.array(turns))
+    is_turn = np.isin(x, np.setdiff1d(turns, samples.x))
+    sides, finite = found[order] >= 0, np.isfinite(found[order])
+    crossed = (sides[:-1] != sides[1:]) & finite[:-1] & finite[1:] & (is_turn[:-1] | is_turn[1:])
+    return changes(Samples(x, found), order, np.nonzero(crossed)[0])
 
 
 def assembled(several: list[Brackets]) -> Brackets:

@@ -12,7 +12,15 @@ import numpy as np
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import number
-from exprgrad.solvers.curves.brackets import BREAKS, ENDS, Brackets, assembled, changes, halved
+from exprgrad.solvers.curves.brackets import (
+    BREAKS,
+    ENDS,
+    Brackets,
+    assembled,
+    beside_turns,
+    changes,
+    halved,
+)
 from exprgrad.solvers.curves.breaks import Break, break_at, is_continuous, simplest
 from exprgrad.solvers.curves.jets import JET_BITS, ORDERS, Jets, jets_of
 from exprgrad.solvers.curves.sampling import (
@@ -46,6 +54,10 @@ SAME = 16
 """What is fewer ulp apart is one place."""
 TANGENT_STEP, APART = 1e-9, 1e-3
 """Slopes so far on both sides of a point, beside it, that are so far apart belong to no tangent."""
+
+
+KINDS = (("root",), ("minimum", "maximum"), ("inflection",))
+"""What there is where the value, the slope or the second derivative crosses 0."""
 
 
 class Feature(NamedTuple):
@@ -107,6 +119,7 @@ class Curve(NamedTuple):
     tangent: Tangent | None = None
 
 
+@np.errstate(all="ignore")  # a range may be as wide as all doubles, or as narrow as the least
 def curve(
     text: str,
     graph: Graph,
@@ -136,7 +149,10 @@ def curve(
     found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
     breaks, more = breaks_at(jets, narrow, [at for at, one in enumerate(found) if one is BROKEN])
     dense = together(sorted([*dense, *more]), low, high)
-    features = distinct(jets, [one for one in found if isinstance(one, Feature)], breaks, dense)
+    smooth = [one for one in found if isinstance(one, Feature)]
+    for order in (1, 0):
+        smooth += between_turns(jets, samples, order, smooth)
+    features = distinct(jets, smooth, breaks, dense)
     steep = [
         (one[0], one[1]) for at, one in enumerate(narrow.first.T.tolist()) if found[at] is STEEP
     ]
@@ -275,6 +291,16 @@ def candidates(
     return assembled(parts)
 
 
+def between_turns(
+    jets: Jets, samples: Samples, order: int, smooth: Sequence[Feature]
+) -> list[Feature]:
+    """The roots, or the extrema of order 1, that come in pairs between two samples, around a turn there."""
+    turns = [one.x for one in smooth if one.kind in KINDS[order + 1]]
+    narrow = halved(jets, beside_turns(jets, samples, order, turns))
+    found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
+    return [one for one in found if isinstance(one, Feature)]
+
+
 BROKEN, STEEP = "broken", "steep"
 """What a bracket may hold other than a feature: a break, or a curve that is only steep there."""
 
@@ -347,7 +373,7 @@ def crossing(
     if signs[0] * signs[1] >= 0:
         return ""
     if true_sign(jets, order, ends[0]) == signs[1] or true_sign(jets, order, ends[1]) == signs[0]:
-        ends = truly_halved(jets, order, first, last, signs[0])
+        ends = truly_halved(jets, order, first, last, ends, signs[0])
     sizes = [abs(float(jets.truly(x)[order].mid())) for x in ends]
     x = simplest(float(ends[0] if sizes[0] < sizes[1] else ends[1]), last - first)
     if abs(x) < LEVEL * (last - first) and jets.truly(0.0)[order].contains(0):
@@ -372,8 +398,21 @@ def true_sign(jets: Jets, order: int, x: float) -> int:
     return 0
 
 
-def truly_halved(jets: Jets, order: int, low: float, high: float, sign: int) -> tuple[float, float]:
-    """Two adjacent doubles between which the value or a derivative truly changes its sign."""
+def truly_halved(
+    jets: Jets, order: int, first: float, last: float, ends: tuple[float, float], sign: int
+) -> tuple[float, float]:
+    """Two adjacent doubles between which the value or a derivative truly changes its sign.
+
+    The search begins at the ``ends`` that doubles say, in steps that grow; ``sign`` is that at ``first``.
+    """
+    low, high = ends
+    start = max(high - low, math.ulp(low))
+    step = start
+    while low > first and true_sign(jets, order, low) != sign:
+        low, high, step = max(low - step, first), low, 2 * step
+    step = start
+    while high < last and true_sign(jets, order, high) == sign:
+        low, high, step = high, min(high + step, last), 2 * step
     while low < (middle := low / 2 + high / 2) < high:
         if true_sign(jets, order, middle) == sign:
             low = middle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from exprgrad.errors import InputError, RequestError
+from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.explain.descent import Descent
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.run.values.inputs import absent, as_number, is_range, resolve
@@ -54,7 +54,7 @@ def ranged(
             message = f"the value of '{name}' is not a number but a tensor"
             help = "a plot takes numbers, and ranges for one input or two"
             raise InputError("bad-value", message, help=help)
-    window = None if shown is None else as_interval(shown, "f")
+    window = None if shown is None else as_interval(shown, advice("--y", "shown"))
     if len(spans) == 2:
         if tangent_at is not None:
             raise RequestError("usage", "a tangent is for a curve, over the range of one input")

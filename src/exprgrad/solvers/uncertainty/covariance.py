@@ -111,7 +111,10 @@ def correlated(
         for name in (one, other):
             if name not in numbers:
                 message = f"'{name}' is not an uncertain number, and correlates with nothing"
-                help = "the uncertain ones are " + (", ".join(sorted(numbers)[:20]) or "none")
+                known_ones = ", ".join(sorted(numbers)[:20])
+                help = (
+                    f"the uncertain ones are {known_ones}" if numbers else "no input is uncertain"
+                )
                 raise InputError("bad-covariance", message, help=help).about(f"{one},{other}={r:g}")
         if one == other:
             raise InputError("bad-covariance", f"'{one}' correlates with itself by 1")
