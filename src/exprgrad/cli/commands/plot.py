@@ -17,6 +17,7 @@ from exprgrad.cli.request import (
     picture_in,
     start,
 )
+from exprgrad.errors import RequestError
 from exprgrad.explain.limits import MOST_STEPS
 
 __all__ = ["plot_command"]
