@@ -116,3 +116,9 @@ def test_onto_another_folder_one_does_not_go_on(
     found = batch(f"{bucket}/rows", "-o", f"{bucket}/elsewhere/out/", "--threads", "1", "--resume")
     assert (found.status, "-o is not what it was" in found.err) == (2, True)
     assert batch(f"{bucket}/rows", "-o", f"{bucket}/out/", "--threads", "1", "--resume").status == 0
+
+
+def test_a_local_folder_of_the_same_name_stays(bucket: str) -> None:
+    Path("out/empty").mkdir(parents=True)
+    assert batch(f"{bucket}/rows", "-o", f"{bucket}/out/") == (0, "", "")
+    assert [*Path().rglob("*")] == [Path("out"), Path("out/empty")]

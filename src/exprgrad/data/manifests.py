@@ -116,47 +116,59 @@ def manifest_beside(
     That of a folder elsewhere stands in the current one.  Raises ``RequestError`` where what an unfinished
     run has done is not what this one would do.
     """
-    folder, had_folder = parts_folder(plan, path), Path(path).exists()
-    what = asked_for(plan)
+    what, given = asked_for(plan), path
     about = {"what": what, "inputs": inputs_of(plan, by_content)}
     if store(path) is not None:
         what["-o"] = path
-        path = path.rpartition("/")[
-            2
-        ]  # what is known of a folder elsewhere stands in the current one
-    part = unfinished(path)
-    rests = [
-        part,
-        before(part),
-        f"{before(part)}.part",
-        manifest_path(path),
-        f"{manifest_path(path)}.part",
-    ]
+        path = path.rpartition("/")[2]
+    rests = rests_of(path)
     try:
-        with locked(part, path, is_kept=True) as file:
+        with locked(rests[0], path, is_kept=True) as file:
             kept = Manifest(file, path, about, len(plan.partitions))
             if is_resumed:
                 kept.reached = reached_before(kept, plan)
                 kept.is_written = kept.reached.done > 0
             if not kept.is_written:
                 removed(rests[1:])
-            shutil.rmtree(folder, ignore_errors=True)
             try:
-                yield kept
+                with nothing_half_grown(given, plan):
+                    yield kept
             except BaseException as error:
                 is_lost = isinstance(error, InputError) and not plan.into_folder
                 if is_lost or not kept.is_written:
                     removed(rests)
                 raise
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-                if plan.into_folder and not had_folder:
-                    remove_empty_folders(Path(path))
             removed(rests)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
         raise unwritable(path, error) from None
+
+
+def rests_of(path: str) -> list[str]:
+    """The files that an unfinished run leaves beside its target; the first is the one that is locked."""
+    part = unfinished(path)
+    whole, manifest = before(part), manifest_path(path)
+    return [part, whole, f"{whole}.part", manifest, f"{manifest}.part"]
+
+
+@contextmanager
+def nothing_half_grown(path: str, plan: BatchPlan) -> Iterator[None]:
+    """Without the files that grow for a folder, before and after; nor is a new folder left that is empty.
+
+    In a store there are none: an object is there when it is whole.
+    """
+    if store(path) is not None:
+        yield
+        return
+    folder, is_new = parts_folder(plan, path), plan.into_folder and not Path(path).exists()
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if is_new:
+            remove_empty_folders(Path(path))
 
 
 def remove_empty_folders(folder: Path) -> None:
