@@ -172,6 +172,19 @@ def test_constraints_that_press_have_multipliers(
     assert found.residual == pytest.approx(0, abs=1e-12)
 
 
+def test_what_falls_for_ever_along_a_constraint_and_a_corner_of_more_than_it_takes() -> None:
+    pytest.importorskip("scipy")
+    found = parse("x*y").minimize(x=1, y=1, subject=["x + y == 2"])
+    assert found.verdict == "unbounded" and math.isfinite(found.value)
+    corner = ["x >= 0", "y >= 0", "x + y >= 0"]
+    found = parse("x + y").minimize(x=1, y=1, subject=corner)
+    assert found.is_found and found.point == pytest.approx({"x": 0, "y": 0}, abs=1e-15)
+
+
+def test_a_sawtooth_does_not_fall_for_ever() -> None:
+    assert parse("x % 1").minimize(x=0.5).verdict != "unbounded"
+
+
 def test_constraints_that_exclude_each_other_are_told() -> None:
     pytest.importorskip("scipy")
     found = parse("x^2 + y^2").minimize(x=1, y=1, subject=["x + y >= 3", "x + y <= 2"])

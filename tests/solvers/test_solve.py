@@ -61,6 +61,17 @@ def test_each_root_once_also_where_rounding_hides_it_and_at_the_ends(
     assert [root.point["x"] for root in found.roots] == pytest.approx(expected, rel=1e-15)
 
 
+@together([
+    ("where(x > 0, x - 1, x + 1)", {"x": (-5, 5)}, [-1.0, 1.0]),
+    ("sin(x) = y; y = 0", {"x": (-3, 3), "y": (-1, 1)}, [0.0]),
+])  # fmt: skip
+def test_roots_are_proved_beside_a_condition_and_where_another_unknown_is_known(
+    text: str, ranges: dict[str, object], expected: list[float]
+) -> None:
+    found = exprgrad.solve(text, ranges)
+    assert [(root.point["x"], root.proved) for root in found.roots] == [(x, True) for x in expected]
+
+
 EXCLUDED = [
     ("x^2 + 1 = 0", (-10, 10)), ("1/x = 0", (-10, 10)), ("floor(x) = 0.5", (-3, 3)),
     ("exp(x) = x", (-INF, INF)), ("1/x = 1/(x - 1)", (-5, 5)), ("sin(x) = 2", (-INF, INF)),

@@ -605,9 +605,13 @@ def specials_of(
     """
     moves = dependents(graph, unknowns)
 
+    def is_in_steps(node: int) -> bool:  # then it jumps itself, and is said to
+        row = BY_NAME.get(graph.kinds[node])
+        return row is not None and row.gate == "blocker"
+
     def told(node: int, op: Op, where: str) -> Callable[[Sequence[Ball]], bool | None]:
         operands = graph.operands[node]
-        flags = [ball(moves[operand]) for operand in operands]
+        flags = [ball(moves[operand] and not is_in_steps(operand)) for operand in operands]
         names = slots(op)
 
         def holds(values: Sequence[Ball]) -> bool | None:

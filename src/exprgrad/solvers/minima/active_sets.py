@@ -54,7 +54,9 @@ def constrained(
         return course, Judged("not converged", "undefined")
     found = Judged("not converged", "limit")
     for _ in range(RESTARTS):
-        at = polished(objective, limits, engine(objective, limits, at, box, most, course), box)
+        at = engine(objective, limits, at, box, most, course)
+        if objective.value(at) >= course.depth:
+            at = polished(objective, limits, at, box)
         value, slope = objective.slope(at)
         course.turns.append(Turn(at, value, slope))
         found = judged_within(objective, limits, course, box)
@@ -96,7 +98,8 @@ def engine(
 
     def keep(at: Vector) -> None:
         value, slope = objective.slope(at)
-        course.turns.append(Turn(np.array(at), value, slope))
+        if math.isfinite(value) and np.all(np.isfinite(slope)):
+            course.turns.append(Turn(np.array(at), value, slope))
 
     ends = [
         (None if low == -math.inf else low, None if high == math.inf else high)
@@ -106,7 +109,8 @@ def engine(
         objective.value, start, jac=lambda x: objective.slope(x)[1], method="SLSQP", bounds=ends,
         constraints=rules, callback=keep, options={"maxiter": max(most, 1), "ftol": 1e-14},
     )  # fmt: skip
-    return box.clipped(np.asarray(answer.x, dtype=np.float64))
+    end = np.asarray(answer.x, dtype=np.float64)
+    return box.clipped(end if np.all(np.isfinite(end)) else course.last.at)
 
 
 def scipy_optimize() -> Any:
@@ -210,7 +214,7 @@ def judged_within(
     slopes = np.array([row.slope for row in rows]).reshape(len(rows), len(here.at))
     rest = here.slope + slopes.T @ pressed
     residual = norm(rest)
-    if broken is not None and violation(broken) > room(broken, here.at):
+    if broken is not None and violation(broken) > room(broken, course):
         return Judged(
             "not converged", "infeasible", active=active, residual=residual, broken=broken.text
         )
@@ -243,10 +247,12 @@ def violation(row: Pressing) -> float:
     return abs(row.value) if row.is_equation else max(row.value, 0.0)
 
 
-def room(row: Pressing, at: Vector) -> float:
-    """By how much it may seem so for what is rounded."""
+def room(row: Pressing, course: Course) -> float:
+    """By how much it may seem so for what is rounded, where numbers like the start's may cancel."""
+    at = course.last.at
+    sizes = np.maximum(np.abs(at), np.minimum(np.abs(course.turns[0].at), 1.0))
     rounded = 0.0 if row.function is None else row.function.noise(at)[0]
-    return 8 * (rounded + EPSILON * float(np.abs(row.slope) @ np.abs(at))) + np.finfo(float).tiny
+    return 8 * (rounded + EPSILON * float(np.abs(row.slope) @ sizes)) + np.finfo(float).tiny
 
 
 def by_projection(

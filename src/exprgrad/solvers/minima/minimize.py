@@ -333,7 +333,7 @@ def stages(course: Course, layout: Layout, sign: float) -> list[Stage]:
             sign * turn.value,
             layout.named(turn.at),
             norm(turn.slope),
-            norm(turn.at - last.at),
+            0.0 if turn is last else norm(turn.at - last.at),
         )
         for step, (last, turn) in enumerate(zip(before, course.turns, strict=False))
     ]

@@ -37,6 +37,8 @@ NEARBY = 1e50
 """Where a value is infinite nearer than that it is so at a point, and not because numbers overflow."""
 OUTWARD = [2.0**k for k in range(0, 1020, 20)]
 """How far, where the value may fall for ever."""
+SAWTOOTH = 1e-8
+"""From what part of a value on it should change where its slope says so."""
 
 
 class Active(NamedTuple):
@@ -280,7 +282,7 @@ def ways(course: Course) -> Iterator[Vector]:
 def ahead_values(objective: Objective, here: Turn, way: Vector, box: Box) -> Iterator[float]:
     """Values farther and farther along a way, as long as they do not rise and slopes do not turn."""
     size = max(norm(here.at), 1.0)
-    before = here.value
+    before, last = here.value, here.at
     for reach in OUTWARD:
         with np.errstate(over="ignore"):
             trial = here.at + reach * size * way
@@ -291,5 +293,9 @@ def ahead_values(objective: Objective, here: Turn, way: Vector, box: Box) -> Ite
         value, slope = objective.slope(trial)
         if not value <= before or float(slope @ way) > 0:
             return
-        before = value
+        if value == before:
+            hidden = objective.noise(trial)[0] + SAWTOOTH * abs(value)
+            if float(slope @ (last - trial)) > hidden:
+                return  # a slope that values do not follow is that of a sawtooth
+        before, last = value, trial
         yield value

@@ -317,9 +317,12 @@ def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
         return None, None
     if lies_inside(found, box):
         return None, Proof(refined(sight, rest, box), box)
-    if all(k.rad() < x.ball.rad() for k, x in zip(found, box, strict=True)):
+    radii = [(k.rad(), x.ball.rad()) for k, x in zip(found, box, strict=True)]
+    if all(k <= x for k, x in radii) and any(k < x for k, x in radii):
+        least = greatest([width(x) for x in box]) * 2.0**-16  # of what is known to be one number
         beside = [
-            ball_about(k.mid(), 2 * k.rad() + width(x) / 8) for k, x in zip(found, box, strict=True)
+            ball_about(k.mid(), 2 * k.rad() + width(x) / 8 + least)
+            for k, x in zip(found, box, strict=True)
         ]
         proof = proved(sight, beside)
         if proof is not None:

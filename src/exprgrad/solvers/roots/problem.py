@@ -95,8 +95,10 @@ def ranges_of(values: Mapping[str, object], unknowns: Sequence[str]) -> dict[str
     others = [name for name in unknowns if name not in ranges]
     if ranges and others:
         message = f"'{others[0]}' has a start, and '{next(iter(ranges))}' has a range"
-        help = "all unknowns have starts, or all have ranges: " + advice(
-            f"{others[0]}=-10:10", f"{others[0]}=(-10, 10)"
+        ranged = ",".join(ranges)
+        help = advice(
+            f"{others[0]}=-10:10 is a range; with --wrt {ranged} others keep their values",
+            f"{others[0]}=(-10, 10) is a range; with wrt={[*ranges]} others keep their values",
         )
         raise InputError("bad-value", message, help=help)
     return ranges

@@ -276,7 +276,7 @@ def unproved(sight: Sight, point: Vector, box: Box) -> Root | None:
         return None
     why = "the residual is next to 0 there, and its slope may be 0: a multiple root, or none"
     if not smooth:
-        why = "the formula jumps there"
+        why = "the formula jumps there, or has a kink"
     elif all(f.is_zero for f in at_typed):
         why = "the residual is exactly 0 there, and its slope may be 0: a multiple root, or a kink"
     elif not all(f.is_finite for f in sight.residuals(box)):
