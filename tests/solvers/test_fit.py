@@ -108,6 +108,30 @@ def test_a_bound_holds_a_parameter_and_the_others_fit() -> None:
     assert found.parameters["b2"] == held.parameters["b2"] and found.converged
 
 
+def test_a_bound_holds_no_more_parameters_than_it_has_to() -> None:
+    data = {"u": [1, 0.1, 0], "v": [1, -0.1, 0], "y": [10, 2, 0]}
+    bounds = {"a": (-50, 12), "b": (-4, 50)}  # without bounds a is 15, and b -5
+    found = exprgrad.fit("y ~ a*u + b*v", data, a=5, b=1, bounds=bounds)
+    assert found.converged and found.parameters["a"].held == "bound"
+    assert found.parameters["b"].value == pytest.approx(-2.08 / 1.01, rel=1e-14)
+    bounds = {"a": (-50, 2), "b": (-50, 1)}
+    found = exprgrad.fit("y ~ a*u + b*v", data, a=0, b=0, bounds=bounds)
+    assert [one.held for one in found.parameters.values()] == ["bound", "bound"]
+
+
+def test_a_line_through_two_points_has_values_and_no_errors() -> None:
+    found = exprgrad.fit("y ~ a*x + b", {"x": [0, 1], "y": [1, 3]}, a=0, b=0)
+    lines = str(found).splitlines()
+    assert lines[1].split() == ["a", "2", "unknown"] and lines[2].split() == ["b", "1", "unknown"]
+
+
+def test_what_rounding_hides_has_not_converged() -> None:
+    x = [0.5 * i for i in range(12)]
+    data = {"x": x, "y": [2.5 * 0.5**t + 0.3 for t in x]}
+    found = exprgrad.fit("y ~ a*exp(-k*x) + c", data, a=1, k=-50, c=0)
+    assert not found.converged
+
+
 def test_what_the_data_leave_open_is_said() -> None:
     data = {"x": [1.0, 2, 3, 4], "y": [1.0, 2.2, 2.8, 4.1]}
     found = fit_to("y ~ a*b*x + c", data, {"a": 1, "b": 3, "c": 0})

@@ -52,8 +52,10 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
 
     def row(item: tuple[str, Estimate]) -> list[Any]:
         name, one = item
-        error = HELD[one.held] if one.held else decimal(one.error, digits) or "not determined"
-        value = one.value if one.held or one.error is not None else None
+        is_open = any(way[name] for way in found.open if name in way)
+        missing = "not determined" if is_open else "unknown"
+        error = HELD[one.held] if one.held else decimal(one.error, digits) or missing
+        value = None if is_open and not one.held else one.value
         cells = [name, value, error, between(one.interval, digits)]
         return [*cells, between(one.profile, digits)] if found.profiled else cells
 

@@ -123,10 +123,13 @@ def quantile(level: float, dof: float) -> float:
 
 
 class Variation(NamedTuple):
-    """The rows' responses: their sum of squares about their mean, and the sum of the scales' logarithms."""
+    """The rows' responses: their sum of squares about their mean, the sum of the scales' logarithms, and
+    the responses' sum of squares itself.
+    """
 
     total: float
     logarithms: float
+    whole: float
 
 
 def variation_of(problem: Problem, point: Any) -> Variation:
@@ -138,7 +141,8 @@ def variation_of(problem: Problem, point: Any) -> Variation:
         rows = np.column_stack([scale, scale * response])
         triangle = stacked(triangle, rows)
         logarithms += float(np.sum(np.log(scale)))
-    return Variation(float(triangle[1, 1]) ** 2, logarithms)
+    about_mean, mean = float(triangle[1, 1]) ** 2, float(triangle[0, 1]) ** 2
+    return Variation(about_mean, logarithms, about_mean + mean)
 
 
 def rounding(problem: Problem, point: Any, here: Linearized, spread: Spread, chosen: Any) -> Any:

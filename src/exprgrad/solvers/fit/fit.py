@@ -29,6 +29,8 @@ CERTAIN = 1e-9
 """An offset that is less is one of rounding alone, and not worth a number."""
 SAME = 1e-6
 """Costs that differ relatively by less are of one minimum."""
+EXACT = 1e-16
+"""A sum of squares that is a smaller share of the responses' may be one of rounding."""
 DECADES = 1.0
 """Further starts are drawn from so many powers of ten around the one given."""
 
@@ -195,7 +197,7 @@ def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tup
 def at_rest(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Minimum, Any]:
     """The minimum to the last digit, and which parameters are free there: the others are at a bound.
 
-    Those that the polish would take beyond a bound are held at it, and it begins again.
+    Those that the polish would first take beyond a bound are held at it, and it begins again.
     """
     free = np.ones(len(low), dtype=bool)
     while True:
@@ -203,6 +205,9 @@ def at_rest(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Mi
         beyond = free & ((end.point < low) | (end.point > high))
         if not beyond.any():
             return end, free
+        step = np.where(beyond, end.point - minimum.point, 1.0)
+        part = np.where(beyond, (np.clip(end.point, low, high) - minimum.point) / step, inf)
+        beyond &= part <= part.min() + SAME  # the others may stay within, once these are held
         free &= ~beyond
         point = np.where(beyond, np.clip(end.point, low, high), minimum.point)
         here = problem.linearized(point)
@@ -222,8 +227,9 @@ def accounted(
     sd = sqrt(2 * here.cost / dof) if dof > 0 else None
     moved = rounding(problem, point, here, spread, chosen)
     offset = relative_offset(here, spread, dof)
-    converged, reason = verdict(minimum, names, spread, offset, moved, chosen)
-    total, logarithms = variation_of(problem, point)
+    total, logarithms, whole = variation_of(problem, point)
+    share = 2 * here.cost / whole if whole else 0.0
+    converged, reason = verdict(minimum, names, spread, offset, moved, chosen, share)
     is_plain = not problem.loss
     return Fit(
         text=text,
@@ -343,8 +349,12 @@ def verdict(
     offset: float | None,
     moved: Any,
     chosen: Any,
+    share: float,
 ) -> tuple[bool, str]:
-    """Whether a fit has converged to a minimum that the data determine, and why, or why not."""
+    """Whether a fit has converged to a minimum that the data determine, and why, or why not.
+
+    ``share`` is how large the sum of squares is beside that of the responses.
+    """
     if spread.rank < len(names):
         met = [name for at, name in enumerate(names) if any(way[at] for way in spread.open)]
         apart = met[0] if len(met) == 1 else f"{', '.join(met[:-1])} and {met[-1]}"
@@ -358,7 +368,8 @@ def verdict(
     if offset is not None and offset < OFFSET:
         shown = f"is {offset:.1e}" if offset > CERTAIN else "is below 1e-9"
         return True, f"the relative offset {shown}, and {OFFSET:g} would do"
-    if minimum.step is not None and (np.abs(minimum.step[chosen]) <= moved).all():
+    is_small = minimum.step is not None and (np.abs(minimum.step[chosen]) <= moved).all()
+    if is_small and share <= EXACT:
         return True, "the residuals are down to rounding, and so is the last step"
     if minimum.exhausted:
         return False, f"after {minimum.passes:,} points the sum of squares was still falling"

@@ -185,7 +185,7 @@ def next_step(problem: Problem, point: Any, here: Linearized, free: Any) -> tupl
     back = vt[:rank].T / s[:rank]  # from the singular directions to the parameters
     ahead = -(u[:, :rank].T @ here.q)
     eigenvalues = None
-    if rank == len(chosen) <= SECOND_ORDER:
+    if 0 < rank == len(chosen) <= SECOND_ORDER:
         bent = problem.curvature(point)[np.ix_(chosen, chosen)] / np.outer(lengths, lengths)
         bent = back.T @ bent @ back
         if np.isfinite(bent).all():

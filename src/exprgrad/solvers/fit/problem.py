@@ -144,7 +144,8 @@ class Problem:
             triangle = stacked(triangle, rows)
         rest = abs(float(triangle[size, size]))
         q = triangle[:size, size]
-        square = float(q @ q) + rest * rest
+        with np.errstate(over="ignore"):  # an infinite cost is refused below
+            square = float(q @ q) + rest * rest
         if self.loss:
             rest = float(np.sqrt(max(2 * cost - float(q @ q), 0.0)))
         else:

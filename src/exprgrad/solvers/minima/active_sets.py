@@ -55,7 +55,7 @@ def constrained(
     found = Judged("not converged", "limit")
     for _ in range(RESTARTS):
         at = engine(objective, limits, at, box, most, course)
-        if objective.value(at) >= course.depth:
+        if course.last.value >= course.depth:
             at = polished(objective, limits, at, box)
         value, slope = objective.slope(at)
         course.turns.append(Turn(at, value, slope))
