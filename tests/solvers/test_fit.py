@@ -117,6 +117,7 @@ def test_a_bound_holds_no_more_parameters_than_it_has_to() -> None:
     bounds = {"a": (-50, 2), "b": (-50, 1)}
     found = exprgrad.fit("y ~ a*u + b*v", data, a=0, b=0, bounds=bounds)
     assert [one.held for one in found.parameters.values()] == ["bound", "bound"]
+    assert found.converged and "every parameter" in found.reason
 
 
 def test_a_line_through_two_points_has_values_and_no_errors() -> None:

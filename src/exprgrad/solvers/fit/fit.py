@@ -362,6 +362,8 @@ def verdict(
         if all(np.count_nonzero(way) == 1 for way in spread.open):
             why = f"near this point {'it has' if len(met) == 1 else 'they have'} no effect"
         return False, f"the data do not determine {apart}: {why}"
+    if not names:
+        return True, "every parameter is at a bound, beyond which the sum of squares would be less"
     curvature = minimum.curvature
     if curvature is not None and len(curvature) and curvature[0] <= -1:
         return False, "it stopped where the sum of squares is no minimum, but a saddle"
