@@ -316,6 +316,7 @@ def test_numbers_of_other_types_and_groups_of_any(tmp_path: Path) -> None:
     assert batch(*argv, "day").out == "day,rows,value\n2024-01-01,1,1.5\n,1,20.25\n"
     assert batch(*argv, "word,f").out == "word,f,rows,value\na,true,2,21.75\n"
     assert batch(*argv, "k").out == "k,rows,value\n,2,21.75\n"
+    assert batch(*argv, "k,k").out == batch(*argv, "k").out
     path = written(
         tmp_path / "nan.parquet", pa.table({"x": [1.0] * 20_000, "k": [math.nan] * 20_000})
     )

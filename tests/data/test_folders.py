@@ -42,6 +42,29 @@ def rows_in(path: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.parametrize(
+    "given", ["rows/", "./rows", "./rows/", "rows//", "{}/rows", "rows/../rows"]
+)
+@pytest.mark.parametrize("signs", ["", "/*/*.parquet"])
+def test_however_a_folder_is_spelled(given: str, signs: str, folder: Path) -> None:
+    for name in ("p_1.parquet", "a.b.parquet"):
+        Path(f"rows/year=2023/{name}").write_bytes(Path("rows", NAMES[0]).read_bytes())
+    Path("rows/year=2023/_log.parquet").touch()  # no rows, going by its name
+    assert batch("-o", "plain/", data="rows").status == 0
+    assert len(content(Path("plain"))) == 5
+    if signs:
+        Path("rows/year=2023/_log.parquet").unlink()
+    assert batch("-o", "out/", data=given.format(folder) + signs).status == 0
+    assert content(Path("out")) == content(Path("plain"))
+
+
+def test_the_folder_one_is_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("rows/p_1.parquet").write_bytes(Path("rows", NAMES[0]).read_bytes())
+    monkeypatch.chdir("rows")
+    assert command("batch", "x", "--data", ".", "-o", "../out/").status == 0
+    assert sorted(content(Path("../out"))) == sorted([*NAMES, "p_1.parquet"])
+
+
 @pytest.mark.parametrize("options", [(), ("--threads", "1"), ("--bad-rows", "drop"), ("--only",)])
 def test_a_file_for_each(options: tuple[str, ...], folder: Path) -> None:
     out = batch("-o", "out.jsonl", *options)

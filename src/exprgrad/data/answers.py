@@ -66,7 +66,7 @@ def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
 
     ``asked`` is for ``job_of``.  With an ``output`` it is what is told of the rows written: a ``Tally``.
     """
-    by = (manner.by,) if isinstance(manner.by, str) else tuple(manner.by)
+    by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
     listed = data if isinstance(data, list | tuple) else [data]
     has_files = bool(listed) and all(isinstance(path, str | PathLike) for path in listed)
     refuse(manner, by, has_files)

@@ -120,13 +120,15 @@ def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             met = files.glob(inside, detail=True).items()
             listed = [one for one, about in met if about["type"] != "directory"]
         if not is_glob(path) and files.isdir(inside):
-            listed = [one for one in files.find(inside) if is_row_file(one, inside, endings)]
             inside += "/*"
+            listed = [
+                one for one in files.find(listed[0]) if is_row_file(within(one, inside), endings)
+            ]
         yield from ((files.unstrip_protocol(one), within(one, inside)) for one in sorted(listed))
     elif Path(path).is_dir():
-        every = sorted(str(one) for one in Path(path).rglob("*") if one.is_file())
-        listed = [one for one in every if is_row_file(one, path, endings)]
-        yield from ((one, within(one, f"{path}/*")) for one in listed)
+        files = (one for one in Path(path).rglob("*") if one.is_file())
+        named = sorted((str(one), one.relative_to(path).as_posix()) for one in files)
+        yield from ((one, name) for one, name in named if is_row_file(name, endings))
     elif is_glob(path) and not Path(path).exists():
         from glob import glob
 
@@ -138,7 +140,8 @@ def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 def within(path: str, given: str) -> str:
     """A file's name below the last folder that a path or a glob names without a sign."""
-    parts, folders = (one.replace(os.sep, "/").rstrip("/").split("/") for one in (path, given))
+    split = (one.replace(os.sep, "/").split("/") for one in (path, given))
+    parts, folders = ([part for part in some if part not in ("", ".")] for some in split)
     fixed = next((at for at, one in enumerate(folders) if is_glob(one)), len(folders) - 1)
     return "/".join(parts[fixed:])
 
@@ -184,11 +187,10 @@ def is_glob(path: str) -> bool:
     return any(sign in path for sign in "*?[")
 
 
-def is_row_file(path: str, folder: str, endings: tuple[str, ...]) -> bool:
-    """Whether a file in a folder is one of rows, going by its name, and those of the folders in between."""
-    inner = path[len(folder) :].replace(os.sep, "/").strip("/").split("/")
-    name = without_packing(path)[0].lower()
-    return name.endswith(endings) and not any(part[:1] in IGNORED for part in inner)
+def is_row_file(name: str, endings: tuple[str, ...]) -> bool:
+    """Whether a file of a folder is one of rows: by its name within it, and the folders in between."""
+    bare = without_packing(name)[0].lower()
+    return bare.endswith(endings) and not any(part[:1] in IGNORED for part in name.split("/"))
 
 
 def stamp_of(path: str) -> tuple[int, str]:

@@ -94,7 +94,9 @@ def planned(
         path, format = str(path).rstrip("/" + os.sep), to or sources[0].format
         check_folder(path, format, sources, data)
     are_told = any(FORMATS[source.format].is_loose for source in sources)
-    job = job._replace(bad=bad_rows, reduce=reduce, by=tuple(by), by_texts=bool(by) and are_told)
+    job = job._replace(
+        bad=bad_rows, reduce=reduce, by=tuple(dict.fromkeys(by)), by_texts=bool(by) and are_told
+    )
     for source, sample in zip(sources, samples, strict=True):
         check_columns(job, source, sample)
     first = samples[0].schema
