@@ -164,3 +164,8 @@ def test_tables_in_python() -> None:
         f.table(x="0:1:2")
     with pytest.raises(exprgrad.InputError, match="no input has a range"):
         f.table(x=1, y=2)
+
+
+def test_a_table_that_fills_the_memory_is_refused() -> None:
+    with pytest.raises(exprgrad.RequestError, match=r"300,000,000,000 numbers, or 2\.4 TB"):
+        exprgrad.parse("x^2").table(x="0:1:1e11")

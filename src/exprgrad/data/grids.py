@@ -45,7 +45,7 @@ from exprgrad.show.text.matrices import number_label
 from exprgrad.show.text.rows import rows_table
 from exprgrad.show.text.table import Table, in_html, plain
 from exprgrad.solvers.elasticity import elasticity_of
-from exprgrad.source import printable
+from exprgrad.source import bytes_text, printable
 
 __all__ = [
     "Grid",
@@ -325,7 +325,12 @@ class RangeTable(NamedTuple):
 
 
 def tabled(grid: Grid) -> RangeTable:
-    """All rows of a grid as columns."""
+    """All rows of a grid as columns.  Raises ``RequestError`` for more than would fit into memory."""
+    numbers = grid.size * len(row_names(grid))
+    if numbers > matrices.LARGEST:
+        message = f"that table would have {numbers:,} numbers, or {bytes_text(8 * numbers)}"
+        help = "exprgrad eval, grad and hess write the rows of any range"
+        raise RequestError("too-large", message, help=help)
     tally = Tally()
     found = [np.concatenate(parts) for parts in zip(*grid_blocks(grid, tally), strict=True)]
     width = len(grid.ranges)
