@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,9 @@ def test_what_has_no_room_beside_an_objective() -> None:
     for options in ({"sigma": "t"}, {"weights": "t"}, {"loss": "huber"}, {"profile": True}):
         with pytest.raises(exprgrad.RequestError, match="exclude each other"):
             exprgrad.fit("(a - t)^2", data, {"a": 1}, objective=True, **options)
+
+
+def test_without_scipy_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    with pytest.raises(exprgrad.ExprgradError, match="fits need SciPy"):
+        exprgrad.fit("(y - a*x)^2", {"x": [1, 2], "y": [1, 3]}, a=1, objective=True)

@@ -10,7 +10,7 @@ import numpy as np
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.numbers.bounds import UNIT
-from exprgrad.solvers.fit.least_squares import by_lengths
+from exprgrad.solvers.fit.least_squares import by_lengths, without_scipy
 from exprgrad.solvers.fit.losses import LOSSES
 from exprgrad.solvers.fit.problem import Linearized, Problem, stacked
 
@@ -115,9 +115,14 @@ def sandwich(problem: Problem, point: Any, inverse: Any, chosen: Any) -> Any:
 
 
 def quantile(level: float, dof: float) -> float:
-    """The standard errors from an estimate to its interval's ends: Student's t, or normal for dof inf."""
-    from scipy.special import ndtri, stdtrit
+    """The standard errors from an estimate to its interval's ends: Student's t, or normal for dof inf.
 
+    Raises ``MissingExtraError`` without SciPy.
+    """
+    try:
+        from scipy.special import ndtri, stdtrit
+    except ImportError:
+        raise without_scipy() from None
     half = 0.5 + level / 2
     return float(ndtri(half) if dof == inf else stdtrit(dof, half))
 

@@ -15,7 +15,7 @@ import numpy as np
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.solvers.fit.problem import Linearized, Problem
 
-__all__ = ["Minimum", "by_lengths", "descended", "polished", "strictly_inside"]
+__all__ = ["Minimum", "by_lengths", "descended", "polished", "strictly_inside", "without_scipy"]
 
 FINE = 1e-15
 """To what relative changes the trust region goes on."""
@@ -53,9 +53,13 @@ def scipy_least_squares() -> Any:
     try:
         from scipy.optimize import least_squares
     except ImportError:
-        message = "fits need SciPy"
-        raise MissingExtraError("missing-scipy", message, help=install("scipy")) from None
+        raise without_scipy() from None
     return least_squares
+
+
+def without_scipy() -> MissingExtraError:
+    """The error where SciPy is not installed."""
+    return MissingExtraError("missing-scipy", "fits need SciPy", help=install("scipy"))
 
 
 class Triangles:
