@@ -232,6 +232,13 @@ def test_no_derivative_no_uncertainty() -> None:
     assert "the derivative with respect to x is not finite" in found.diagnostics[0].message
 
 
+def test_a_value_tells_of_derivatives_that_are_not_known() -> None:
+    formula = parse("((a + b)^2 - a^2 - 2*a*b)/b^2")
+    told = formula.evaluate(a="1e9±1", b="1e-3±1e-5").uncertainty.diagnostics
+    assert [one.message.partition(" in")[0] for one in told] == ["b.grad has no right digit"]
+    assert parse("a*b").evaluate(a="2±0.01", b="3±0.01").uncertainty.diagnostics == ()
+
+
 def test_too_much_to_look_at() -> None:
     found = parse("sum(x^2)").evaluate(x=exprgrad.uncertain([1.0] * 400, 0.1)).uncertainty
     assert found.value == near(4.0) and found.second is None

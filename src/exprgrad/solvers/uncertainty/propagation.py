@@ -114,14 +114,15 @@ def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncer
     names = tuple([name for name in run.graph.inputs if name in spread.deviations])
     deviations = {name: spread.deviations[name] for name in names}
     estimate = run.true.value
+    swept = with_slopes(run, names)
     if run.graph.shape(run.graph.output):
         found = of_tensor(run, estimate, deviations, spread)
     else:
-        found = of_number(run, estimate, deviations, spread)
+        found = of_number(swept, estimate, deviations, spread)
     numbers = numbers_of(run, deviations, spread)
     terms, told = nonlinear(run, numbers, numbers_in(found.value))
     second = terms[0] if isinstance(estimate, float) and terms else terms or None
-    told = (*unknown(run, found), *told)
+    told = (*beyond(swept, run), *unknown(run, found), *told)
     if not draws:
         return found._replace(second=second, diagnostics=told)
     from exprgrad.solvers.uncertainty.sampling import sampled
@@ -150,7 +151,8 @@ def numbers_in(value: Any) -> list[float]:
 
 def of_number(run: Run, estimate: float, deviations: dict[str, Any], spread: Spread) -> Uncertainty:
     """The uncertainty of a number."""
-    slopes = slopes_of(run, tuple(deviations))
+    gradient = run.true.gradient
+    slopes = {name: gradient[name] for name in deviations}
     parts: dict[str, float] = {}
     owners: list[str] = []
     for name, deviation in deviations.items():
@@ -165,14 +167,19 @@ def of_number(run: Run, estimate: float, deviations: dict[str, Any], spread: Spr
     return Uncertainty(estimate, value, shares, slopes, deviations, spread.correlations)
 
 
-def slopes_of(run: Run, names: tuple[str, ...]) -> dict[str, Any]:
-    """The derivatives with respect to some inputs, corrected where too few of their digits are right."""
-    if not names:
-        return {}
-    if run.wrt is None or not {*names} <= {*run.wrt}:
-        run = Run.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
-    gradient = run.true.gradient
-    return {name: gradient[name] for name in names}
+def with_slopes(run: Run, names: tuple[str, ...]) -> Run:
+    """A run that has the derivatives with respect to some inputs: the same, if it has them."""
+    if not names or (run.wrt is not None and {*names} <= {*run.wrt}):
+        return run
+    return Run.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
+
+
+def beyond(swept: Run, run: Run) -> tuple[Diagnostic, ...]:
+    """What is worth knowing of derivatives that a run lacks, and that its uncertainty needs."""
+    if swept is run or run.graph.shape(run.graph.output):
+        return ()
+    known = run.true.diagnostics
+    return tuple(one for one in swept.true.diagnostics if one not in known)
 
 
 def combined(
