@@ -90,6 +90,7 @@ def test_the_start_is_judged() -> None:
 
 KINKS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
     ("abs(x)", {"x": 1}, {"x": 0}, True),
+    ("abs(x)+abs(y)", {"x": 3, "y": -2}, {"x": 0, "y": 0}, True),
     ("abs(x-1)+abs(x-2)+abs(x-4)", {"x": 9}, {"x": 2}, True),
     ("relu(1-x)+0.1*x^2", {"x": 3}, {"x": 1}, True),
     ("abs(x)+2*abs(y-1)+(x-y)^2", {"x": 4, "y": 2}, {"x": 0.5, "y": 1}, True),

@@ -205,7 +205,7 @@ def searched(
     course = search(objective, start, box, most)
     found = judged(objective, course, box)
     for _ in range(RESTARTS):
-        if found.kind != "unbounded" and found.reason not in ("undefined", "limit"):
+        if found.kind != "unbounded" and found.reason != "undefined":
             before = course.last
             switched = at_switch(at, objective, course, box, most)
             if switched is None and course.last is not before:
