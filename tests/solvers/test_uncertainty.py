@@ -12,6 +12,7 @@ import pytest
 
 import exprgrad
 from exprgrad import InputError, RequestError, parse
+from exprgrad.solvers.elasticity import elasticity_digits
 from exprgrad.solvers.uncertainty.propagation import Uncertainty
 from together import together
 
@@ -300,6 +301,11 @@ def test_elasticities() -> None:
     assert found["x"].tolist() == near_list([0.2, 1.8])
     with pytest.raises(RequestError):
         _ = parse("x").evaluate(x=1).elasticity
+
+
+def test_an_elasticity_has_a_digit_less_than_the_worse_of_its_two_factors() -> None:
+    digits = {"value": 12, "gradient": {"a": 15, "b": 7, "c": 0}}
+    assert elasticity_digits(digits) == {"a": 11, "b": 6, "c": 0}
 
 
 def near_all(expected: dict[str, float]) -> Any:
