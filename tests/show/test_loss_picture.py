@@ -57,3 +57,9 @@ def test_a_picture_of_the_command(tmp_path: Path) -> None:
         "",
     )
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_descent_saves_its_picture(tmp_path: Path) -> None:
+    course = parse("x^2").descend(x=1)
+    course.save(tmp_path / "loss.svg")
+    assert (tmp_path / "loss.svg").read_bytes() == loss_picture(course, "svg")
