@@ -93,10 +93,7 @@ def planned(
     if into_folder:
         path, format = str(path).rstrip("/" + os.sep), to or sources[0].format
         check_folder(path, format, sources, data)
-    are_told = any(FORMATS[source.format].is_loose for source in sources)
-    job = job._replace(
-        bad=bad_rows, reduce=reduce, by=tuple(dict.fromkeys(by)), by_texts=bool(by) and are_told
-    )
+    job = with_groups(job._replace(bad=bad_rows, reduce=reduce), by, sources)
     for source, sample in zip(sources, samples, strict=True):
         check_columns(job, source, sample)
     first = samples[0].schema
@@ -118,6 +115,12 @@ def planned(
         return BatchPlan(job, partitions, found, rows=rows)
     path = path or PIPE
     return BatchPlan(job, partitions, found, kept, schema, path, format, rows, into_folder)
+
+
+def with_groups(job: Job, by: Sequence[str], sources: Sequence[RowFile]) -> Job:
+    """A job by groups, each column once; keys are texts where a format does not say what columns are."""
+    is_loose = any(FORMATS[source.format].is_loose for source in sources)
+    return job._replace(by=tuple(dict.fromkeys(by)), by_texts=bool(by) and is_loose)
 
 
 def written_schema(read: Any, kept: Sequence[str], found: Sequence[str]) -> Any:
