@@ -15,6 +15,7 @@ from exprgrad import MissingExtraError, RequestError, parse
 from exprgrad.show.picture import plots
 from exprgrad.show.picture.plots import Band, Dots, Frame, Line, Note, Rule, plot
 from exprgrad.show.picture.theme import DARK, DATA
+from shell import process
 
 pytest.importorskip("matplotlib", reason="pip install 'exprgrad[plot]'")
 
@@ -146,3 +147,13 @@ def test_values_that_are_next_to_nothing_are_still_drawn() -> None:
     shown = texts(parse("1e-300*x").plot(x=(-5, 5)).svg())
     assert "f = 1e-300*x   (times 1e−300)" in shown
     assert {"−4", "4"} <= {*shown}
+
+
+def test_where_matplotlib_keeps_its_fonts_is_nobodys_business(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.touch()
+    path = tmp_path / "sine.svg"
+    done = process(
+        "plot", "sin(x)", "x=1:3", "-q", "-o", str(path), env={"MPLCONFIGDIR": str(taken)}
+    )
+    assert (done.status, done.err) == (0, "") and path.exists()

@@ -7,6 +7,7 @@ colours are those of the page that it stands on, unless a theme is chosen.
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -155,7 +156,13 @@ def plot_format(path: object) -> str:
 
 @cache
 def matplotlib() -> Any:
-    """The package, with the parts that are used.  Raises ``MissingExtraError`` where it is missing."""
+    """The package, with the parts that are used.  Raises ``MissingExtraError`` where it is missing.
+
+    What it logs as it is loaded, of a cache for fonts and where that may be, is nobody's business.
+    """
+    log = logging.getLogger("matplotlib")
+    level = log.level
+    log.setLevel(logging.ERROR)
     try:
         import matplotlib as package
         import matplotlib.backends.backend_agg
@@ -165,6 +172,8 @@ def matplotlib() -> Any:
         raise MissingExtraError(
             "missing-matplotlib", "a plot as a file needs Matplotlib", help=install("matplotlib")
         ) from None
+    finally:
+        log.setLevel(level)
     return package
 
 
