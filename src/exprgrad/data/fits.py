@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from exprgrad.data.observations import Observations, Table, Wanted, observed, tables
-from exprgrad.data.plans import condition_of, formula_of_numbers
+from exprgrad.data.plans import condition_of, formula_of_numbers, refuse_tensors
 from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import Graph, numbers_only
+from exprgrad.graph.graph import Graph
 from exprgrad.language.read.relations import related
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.inputs import as_number, normal, surplus
@@ -119,17 +119,7 @@ def model_of(text: str) -> Graph:
         help = "statements before it bind names: k = EXPR; y ~ …"
         raise InputError("no-model", message, source=Source(text), span=span, help=help)
     graph = completed(graph, text)
-
-    def tensors(node: int) -> RequestError:
-        return RequestError(
-            "no-tensors",
-            "a model of tensors is not fitted",
-            source=Source(text),
-            span=graph.span(node),
-            help="write it for the numbers of one row, each a column of its own",
-        )
-
-    numbers_only(graph, tensors)
+    refuse_tensors(graph, text, "a model of tensors is not fitted")
     return graph
 
 

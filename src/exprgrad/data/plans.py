@@ -30,7 +30,7 @@ from exprgrad.source import Source as Text
 
 __all__ = [
     "BAD_ROWS", "BatchPlan", "check_columns", "columns_read", "condition_of", "formula_of_numbers",
-    "job_of", "no_column", "planned", "read_schema", "refuse_clashes", "sources_of",
+    "job_of", "no_column", "planned", "read_schema", "refuse_clashes", "refuse_tensors", "sources_of",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
@@ -180,18 +180,20 @@ def job_of(
 def formula_of_numbers(text: str) -> Graph:
     """A formula of numbers; an error for one of tensors."""
     graph = parsed(text)
+    refuse_tensors(graph, text, "a formula of tensors is not evaluated over columns")
+    return graph
 
-    def tensors(node: int) -> RequestError:
+
+def refuse_tensors(graph: Graph, text: str, message: str) -> None:
+    """An error where a formula's nodes are not all numbers."""
+
+    def wrong(node: int) -> RequestError:
+        help = "write it for the numbers of one row, each a column of its own"
         return RequestError(
-            "no-tensors",
-            "a formula of tensors is not evaluated over columns",
-            source=Text(text),
-            span=graph.span(node),
-            help="write it for the numbers of one row, each a column of its own",
+            "no-tensors", message, source=Text(text), span=graph.span(node), help=help
         )
 
-    numbers_only(graph, tensors)
-    return graph
+    numbers_only(graph, wrong)
 
 
 def condition_of(text: str) -> Graph:
