@@ -13,7 +13,7 @@ import golden
 from exprgrad import LanguageError
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import FAMILIES, OPS, Op
-from exprgrad.language.read.latex import from_latex, is_latex
+from exprgrad.language.read.latex import equations_from_latex, from_latex, is_latex
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import latex
@@ -178,3 +178,24 @@ def test_an_upright_function_is_one(written: str, ours: str) -> None:
 def test_what_belongs_to_no_formula_is_refused(written: str) -> None:
     with pytest.raises(LanguageError):
         from_latex(written)
+
+
+@together(
+    [
+        (r"\cos(x) = \frac{x}{2}", "cos(x) = x/2"),
+        (r"\frac{1}{x}\;=\;2", "1/x = 2"),
+        (r"\sum_{k=1}^{3} x^k = 2", "sum(x^k for k in 1..3) = 2"),
+        (r"x^{2} + y^2 = \frac{4}{y}; y = x", "x^2 + y^2 = 4/y; y = x"),
+        (r"\sqrt{x} = y \\ y = 2", "sqrt(x) = y; y = 2"),
+        (r"$\frac{x}{3} = 1$", "x/3 = 1"),
+        (r"\frac{x}{3}", "x/3"),
+    ]
+)
+def test_equations_are_read_side_by_side(text: str, ours: str) -> None:
+    assert equations_from_latex(text) == ours
+
+
+def test_a_side_of_an_equation_is_not_empty() -> None:
+    with pytest.raises(LanguageError) as caught:
+        equations_from_latex(r"\frac{x}{2} =")
+    assert (caught.value.message, caught.value.span) == ("a side of the equation is empty", (0, 13))

@@ -351,18 +351,11 @@ def in_our_language(text: str, notation: str | None, *, relates: bool = False) -
     """
     if notation == "exprgrad" or ("\\" not in text and notation is None):
         return text
-    from exprgrad.language.read.latex import from_latex, is_latex
+    from exprgrad.language.read.latex import equations_from_latex, from_latex, is_latex
 
     if notation is None and not is_latex(text):
         return text
-    ours = (
-        "".join(
-            part if part in ("=", ";") else f" {from_latex(part)} " if part.strip() else part
-            for part in (re.split("([=;])", text) if relates else [text])
-        )
-        .replace(" ;", ";")
-        .strip()
-    )
+    ours = equations_from_latex(text) if relates else from_latex(text)
     write([f"note: read as {printable(ours)}\n"], sys.stderr)
     return ours
 

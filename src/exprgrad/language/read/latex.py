@@ -8,7 +8,7 @@ nothing recurses.  Factors that stand side by side are multiplied; a letter is a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex_names import GREEK
 from exprgrad.source import Source, Span
 
-__all__ = ["from_latex", "is_latex", "translated", "with_reading"]
+__all__ = ["equations_from_latex", "from_latex", "is_latex", "translated", "with_reading"]
 
 COMMAND = re.compile(r"\\[A-Za-z]{2}|\\\(|\\\[(?![A-Z][a-z]+\])")
 """What only LaTeX has: a command, or a formula's delimiter."""
@@ -161,10 +161,38 @@ def wrong(message: str, help: str, span: Span) -> LanguageError:
 
 def from_latex(text: str) -> str:
     """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
-    ours = translated(text)
+    return tidied(translated(text))
+
+
+def tidied(ours: str) -> str:
+    """A formula in our language without the parentheses that it does not need."""
     graph = parse(ours)
     is_plain = PLACEHOLDERS.isdisjoint(graph.kinds) and not graph.calls
     return program(graph) if is_plain else ours
+
+
+def equations_from_latex(text: str) -> str:
+    r"""Equations as we write them: each side is a formula, and ``;`` or ``\\`` stands between equations.
+
+    Raises ``LanguageError`` for what cannot be read.
+    """
+    ends = [token.start() for token in TOKEN.finditer(text) if token[0] == ";"]
+    starts = [0, *(end + 1 for end in ends)]
+    parts = [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
+    return "; ".join(related for part in parts for related in equations(part))
+
+
+def equations(text: str) -> Iterator[str]:
+    """The lines of a text, sides and all."""
+    try:
+        for line in parted(items_of(text), "row"):
+            sides = parted(line, "equals") if line else []
+            if not all(sides):
+                raise wrong("a side of the equation is empty", "write both sides", span_of(line))
+            if sides:
+                yield " = ".join(tidied(row(text, side, span_of(side))) for side in sides)
+    except LanguageError as error:
+        raise error.at(Source(text)) from None
 
 
 def with_reading(help: str | None, text: str) -> str | None:
@@ -191,6 +219,11 @@ def translated(text: str) -> str:
 
 def formula(text: str) -> str:
     """The same; an error's place is yet to be told."""
+    return statements(text, items_of(text))
+
+
+def items_of(text: str) -> list[Item]:
+    """The items of a text outside of all groups."""
     whole = DELIMITERS.fullmatch(text)
     start, end = whole.span(2) if whole else (0, len(text))
     while text[start:end].rstrip().endswith((".", ",")):
@@ -208,7 +241,7 @@ def formula(text: str) -> str:
             f"add a '{last.closing}'",
             (last.start, last.start + 1),
         )
-    return statements(text, stack[0].items)
+    return stack[0].items
 
 
 def past_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
@@ -972,9 +1005,14 @@ def statements(text: str, items: Sequence[Item]) -> str:
     return "; ".join(statement(text, line) for line in parted(items, "row") if line)
 
 
+def span_of(items: Sequence[Item]) -> Span:
+    """Where some items stand."""
+    return items[0].start, items[-1].end
+
+
 def statement(text: str, items: Sequence[Item]) -> str:
     """One line."""
-    span = items[0].start, items[-1].end
+    span = span_of(items)
     sides = parted(items, "equals")
     if len(sides) == 1:
         return row(text, items, span)
@@ -992,6 +1030,6 @@ def statement(text: str, items: Sequence[Item]) -> str:
         raise wrong(
             "only a name can stand before '='",
             "write the formula alone",
-            (left[0].start, left[-1].end),
+            span_of(left),
         )
     return f"{name} = {formula}"
