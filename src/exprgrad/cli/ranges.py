@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.cli.output import Answer, give, quiet_line
 from exprgrad.cli.request import Request, digits_shown, excluded, listed_names
-from exprgrad.run.values.inputs import is_range
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression
-    from exprgrad.data.grids import Grid
+    from exprgrad.data.grids import Grid, Tally
     from exprgrad.run.evaluation import Diagnostic
     from exprgrad.run.values.ranges import Range
 
-__all__ = ["has_ranges", "over_ranges"]
+__all__ = ["over_ranges"]
 
 ORDERS = {"eval": 0, "grad": 1, "hess": 2}
 """Command → the order of the derivatives that it finds."""
@@ -27,16 +26,11 @@ AT_A_POINT = {
 """What is shown of one point alone."""
 
 
-def has_ranges(request: Request) -> bool:
-    """Whether some input is given a range."""
-    return any(map(is_range, request.values.values()))
-
-
 def over_ranges(
     expression: Expression, request: Request, command: str, options: Mapping[str, Any]
 ) -> int:
     """Write the answer of a command with ranges; return the exit status."""
-    from exprgrad.data.grids import Tally, grid_over
+    from exprgrad.data.grids import grid_over
 
     for option, name in AT_A_POINT.items():
         excluded(option, {"a range": options.get(name)}, "it is about one point: give it numbers")
@@ -55,15 +49,16 @@ def over_ranges(
         arguments=request.spelled,
         origins=request.origins,
     )
-    return give(answer(grid, Tally(), command, options), options)
+    return give(answer(grid, command, options), options)
 
 
-def answer(grid: Grid, tally: Any, command: str, options: Mapping[str, Any]) -> Answer:
+def answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
-    from exprgrad.data.grids import grid_rows, row_names, warnings_about
+    from exprgrad.data.grids import Tally, grid_rows, row_names, warnings_about
     from exprgrad.show.text.rows import rows_table
 
     columns, digits, whole = row_names(grid), options["digits"], options["show_all"]
+    tally = Tally()
     diagnostics: list[Diagnostic] = []
 
     def found() -> Iterator[tuple[Any, ...]]:
@@ -82,7 +77,7 @@ def answer(grid: Grid, tally: Any, command: str, options: Mapping[str, Any]) -> 
 
 
 def fields(
-    grid: Grid, rows: Iterable[Sequence[Any]], tally: Any, diagnostics: Sequence[Diagnostic]
+    grid: Grid, rows: Iterable[Sequence[Any]], tally: Tally, diagnostics: Sequence[Diagnostic]
 ) -> Iterator[tuple[str, Any]]:
     """The fields of the JSON object; what is told of the rows is known when they are written."""
     from exprgrad.data.grids import row_fields

@@ -292,6 +292,13 @@ class Request(NamedTuple):
         typed = {name: argument.partition("=")[2] for name, argument in self.spelled.items()}
         return spelled({**typed, **self.centres})
 
+    @property
+    def has_ranges(self) -> bool:
+        """Whether some input is given a range."""
+        from exprgrad.run.values.inputs import is_range
+
+        return any(map(is_range, self.values.values()))
+
 
 def read_request(options: Mapping[str, Any], *, relates: bool = False) -> Request:
     """Sort out formula and values: the formula comes from an argument, a file or standard input.
@@ -654,7 +661,7 @@ def settle_form(options: dict[str, Any]) -> None:
 def picture_in(options: dict[str, Any]) -> str:
     """The format of the picture that ``-o`` asks for, as ``path``; or else it is where the answer goes."""
     path = options["path"]
-    if path is not None and not path.lower().endswith((".json", ".csv", ".txt")):
+    if path is not None and not path.lower().endswith(tuple(ENDINGS)):
         from exprgrad.show.picture.plots import plot_format
 
         return plot_format(path)
@@ -710,9 +717,8 @@ def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expressio
     if expand is None:
         return expression, request
     from exprgrad.graph.graph import same
-    from exprgrad.run.values.inputs import is_range
 
-    if (values or request.values) and not any(map(is_range, request.values.values())):
+    if (values or request.values) and not request.has_ranges:
         resolved(expression, request)
     simpler = expression.expand(listed_names(expand, "--expand") or ())
     if same(simpler.graph, expression.graph) and simpler.graph.calls == expression.graph.calls:

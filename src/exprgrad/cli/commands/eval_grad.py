@@ -11,7 +11,6 @@ import click
 from click.core import ParameterSource
 
 from exprgrad.cli.output import Answer, give
-from exprgrad.cli.ranges import has_ranges, over_ranges
 from exprgrad.cli.request import (
     Count,
     FormulaCommand,
@@ -87,7 +86,9 @@ def eval_command(**options: Any) -> int:
     of the result.
     """
     expression, request = start(options)
-    if has_ranges(request):
+    if request.has_ranges:
+        from exprgrad.cli.ranges import over_ranges
+
         return over_ranges(expression, request, "eval", options)
     return give(run_answer(compute(expression, request, grad=False), "eval", options), options)
 
@@ -125,7 +126,9 @@ def grad_command(**options: Any) -> int:
     has_order = options["order"] is not None or options["accumulate"] == "set"
     refuse(options, has_order=has_order)
     expression, request = start(options)
-    if has_ranges(request):
+    if request.has_ranges:
+        from exprgrad.cli.ranges import over_ranges
+
         return over_ranges(expression, request, "grad", options)
     run = compute(expression, request, listed_names(options["wrt"]))
     if run.spread is not None and (has_order or options["show_trust"]):

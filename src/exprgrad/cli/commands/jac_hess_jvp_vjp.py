@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from exprgrad.cli.output import Answer, give
-from exprgrad.cli.ranges import has_ranges, over_ranges
 from exprgrad.cli.request import (
     FormulaCommand,
     Request,
@@ -183,7 +182,9 @@ def hess_command(**options: Any) -> int:
     from exprgrad.language.read.parse import need_number
 
     started = start(options)
-    if has_ranges(started[1]):
+    if started[1].has_ranges:
+        from exprgrad.cli.ranges import over_ranges
+
         return over_ranges(*started, "hess", options)
     asked, digits, whole = ask(options, started), options["digits"], options["show_all"]
     need_number(asked.graph, asked.text, "hess")
