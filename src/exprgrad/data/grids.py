@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.job import Job, prepared, program_of, result_fields, result_names
+from exprgrad.data.job import Job, Prepared, prepared, program_of, result_fields, result_names
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostics import (
     COUNTED,
@@ -29,7 +29,7 @@ from exprgrad.explain.diagnostics import (
 )
 from exprgrad.explain.digits.truths import Unexplained
 from exprgrad.explain.limits import SHARED
-from exprgrad.graph.graph import Graph, is_scalar
+from exprgrad.graph.graph import Graph, Program, is_scalar
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation, matrices
@@ -236,7 +236,7 @@ def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
     if not grid.is_plain or len(grid.graph) > LONGEST_BLOCKED:
         yield from one_by_one(grid, tally)
         return
-    screen = Screen(grid)
+    screen = screen_of(grid)
     step = min(ROWS_AT_ONCE, max(NUMBERS_AT_ONCE // len(screen.program.graph), 1))
     for first in range(0, grid.size, step):
         given = columns(grid, first, min(first + step, grid.size))
@@ -262,10 +262,8 @@ def with_elasticities(
     """A block whose first row is the grid's ``first``, with elasticities behind it if asked for."""
     if not grid.elastic:
         return block
-    given, (values, *slopes) = (
-        dict(zip(grid.ranges, block, strict=False)),
-        block[len(grid.ranges) :],
-    )
+    given = dict(zip(grid.ranges, block, strict=False))
+    values, *slopes = block[len(grid.ranges) :]
     for place in np.flatnonzero(values == 0).tolist():
         tally.add("elasticity", first + place, None)
     found = []
@@ -278,13 +276,14 @@ def with_elasticities(
 
 
 class RangeTable(NamedTuple):
-    """A table of rows, a column for each: arrays, as long as there are points.
+    """A table of rows, a column for each number: arrays, as long as there are points.
 
     ``inputs``   the points, by input that has a range
     ``value``, ``gradient``, ``hessian``, ``elasticity``  what was found there; by input, and empty if it
     was not asked for
     ``counts``   by reason, how many rows something is told of in the ``diagnostics``
     ``text``     the formula
+    ``columns``  all of them, by the headings of ``--csv``: ``x``, ``value``, ``d_x``, ``d_x_y``, ``e_x``
     """
 
     inputs: dict[str, np.ndarray]
@@ -295,26 +294,14 @@ class RangeTable(NamedTuple):
     counts: dict[str, int]
     diagnostics: list[Diagnostic]
     text: str
-
-    @property
-    def columns(self) -> dict[str, np.ndarray]:
-        """All columns by the headings of ``--csv``: ``x``, ``value``, ``d_x``, ``d_x_y``, ``e_x``."""
-        names = [*self.hessian]
-        results = {"value": self.value}
-        results |= {f"d_{name}": one for name, one in self.gradient.items()}
-        for at, a in enumerate(names):
-            results |= {f"d_{a}_{b}": self.hessian[a][b] for b in names[at:]}
-        results |= {f"e_{name}": one for name, one in self.elasticity.items()}
-        heads = headings([*self.inputs], [*results])
-        return dict(zip(heads, [*self.inputs.values(), *results.values()], strict=True))
+    columns: dict[str, np.ndarray]
 
     @property
     def parts(self) -> list[str | Table]:
         """What people read: the table, and what is worth knowing."""
-        columns = self.columns
-        rows = zip(*columns.values(), strict=True)
+        rows = zip(*self.columns.values(), strict=True)
         cells = ([float(x) if np.ndim(x) == 0 else x for x in row] for row in rows)
-        table = rows_table([*columns], [*self.inputs], cells, len(self.value), PRINTED_DIGITS)
+        table = rows_table([*self.columns], [*self.inputs], cells, len(self.value), PRINTED_DIGITS)
         return [table, *("\n" + diagnosed(one, self.text) for one in self.diagnostics)]
 
     def __repr__(self) -> str:
@@ -339,22 +326,27 @@ def tabled(grid: Grid) -> RangeTable:
     gradient, hessian, elasticity = (
         fields.get(name, {}) for name in ("gradient", "hessian", "elasticity")
     )
-    told = warnings_about(grid, tally)
     return RangeTable(
-        inputs, fields["value"], gradient, hessian, elasticity, tally.counts, told, grid.text
+        inputs,
+        fields["value"],
+        gradient,
+        hessian,
+        elasticity,
+        tally.counts,
+        warnings_about(grid, tally),
+        grid.text,
+        columns=dict(zip(row_names(grid), found, strict=True)),
     )
 
 
 def row_names(grid: Grid) -> list[str]:
-    """The columns: inputs, then results as ``result_names`` has them, then elasticities, ``e_x``."""
+    """The columns: inputs, then results as ``result_names`` has them, then elasticities, ``e_x``.
+
+    A result that is called like an input is told from it.
+    """
     elasticities = [f"e_{name}" for name in grid.wrt if grid.elastic]
-    return headings([*grid.ranges], [*result_names(grid.job), *elasticities])
-
-
-def headings(names: Sequence[str], results: Sequence[str]) -> list[str]:
-    """Inputs, then results; a result that is called like an input is told from it."""
-    taken = set(names)
-    return [*names, *(f"result_{name}" if name in taken else name for name in results)]
+    results = [*result_names(grid.job), *elasticities]
+    return [*grid.ranges, *(f"result_{one}" if one in grid.ranges else one for one in results)]
 
 
 def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
@@ -370,14 +362,19 @@ def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
     return fields
 
 
-class Screen:
+class Screen(NamedTuple):
     """What a grid's blocks are worked out by: the kernel, the program that bounds its errors, a point's."""
 
-    def __init__(self, grid: Grid) -> None:
-        self.grid = grid
-        self.kernel = prepared(grid.job)
-        self.program = program_of(grid.job)
-        self.evaluator = evaluation.evaluator_for(grid.graph)
+    grid: Grid
+    kernel: Prepared
+    program: Program
+    evaluator: Evaluator
+
+
+def screen_of(grid: Grid) -> Screen:
+    """What works out the blocks of a grid of numbers."""
+    job = grid.job
+    return Screen(grid, prepared(job), program_of(job), evaluation.evaluator_for(grid.graph))
 
 
 def screened(
@@ -390,7 +387,7 @@ def screened(
     with np.errstate(all="ignore"):
         kernel.kernel(given, memory, 0, size)
         results = memory[: kernel.results]
-        doubts = {"infinite": ~np.isfinite(sum(results)), **doubtful(screen, given)}
+        doubts = {"infinite": ~np.isfinite(sum(results)), "digits": doubtful(screen, given)}
         if kernel.kink:
             doubts["kink"] = memory[kernel.kink] > 0
     left = np.ones(size, dtype=bool)
@@ -411,8 +408,8 @@ def screened(
     return results
 
 
-def doubtful(screen: Screen, given: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    """RangeTable of which too few digits are right, as far as bounds tell; and those with an infinite node.
+def doubtful(screen: Screen, given: Sequence[np.ndarray]) -> np.ndarray:
+    """Rows of which too few digits are right, as far as bounds tell; and those with an infinite node.
 
     In 6 digits an answer has to be the same if points are off by as much as they are rounded.
     """
@@ -433,7 +430,7 @@ def doubtful(screen: Screen, given: Sequence[np.ndarray]) -> dict[str, np.ndarra
     if grid.order:
         for value in arrays.forward(grid.graph, inputs):
             found |= np.isinf(value)
-    return {"digits": found}
+    return found
 
 
 def looked_at(
