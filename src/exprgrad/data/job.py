@@ -72,13 +72,21 @@ def graph_of(text: str) -> Graph:
 
 def program_of(job: Job) -> Program:
     """The program for a job's results: see ``result_names``."""
-    graph = graph_of(job.text)
+    return differentiated(job.text, job.of, job.wrt, job.hessian)
+
+
+@lru_cache(maxsize=8)
+def differentiated(
+    text: str, outputs: tuple[str, ...], wrt: tuple[str, ...], second: bool
+) -> Program:
+    """The program for a job's results, made once: a plan asks if there is one, and then for its kernel."""
+    graph = graph_of(text)
     bound = {binding.name: binding.node for binding in graph.bindings}
-    of = {name: bound[name] for name in job.of} if job.of else None
-    program, _ = asked(graph, job.wrt, value_only=not job.wrt, of=of, second=job.hessian)
-    if not job.hessian:
+    of = {name: bound[name] for name in outputs} if outputs else None
+    program, _ = asked(graph, wrt, value_only=not wrt, of=of, second=second)
+    if not second:
         return program
-    head, size = 1 + len(job.wrt), len(job.wrt)
+    head, size = 1 + len(wrt), len(wrt)
     entries = [head + row * size + column for row in range(size) for column in range(row, size)]
     return Program(program.graph, tuple(program.outputs[at] for at in [*range(head), *entries]))
 
