@@ -52,9 +52,10 @@ class Manifest:
     """The record of a run: how far it has ``reached``, and the ``file`` that grows, which is its own."""
 
     def __init__(
-        self, file: IO[bytes], path: str, about: Mapping[str, Any], partitions: int
+        self, file: IO[bytes], path: str, about: Mapping[str, Any], plan: BatchPlan
     ) -> None:
-        self.file, self.path, self.about, self.partitions = file, path, about, partitions
+        self.file, self.path, self.about = file, path, about
+        self.partitions, self.into_folder = len(plan.partitions), plan.into_folder
         self.reached = Reached()
         self.is_written = False
         self.last = self.took = 0.0
@@ -78,6 +79,11 @@ class Manifest:
         settle(place)
         self.reached, self.is_written = reached, True
         self.took = perf_counter() - self.last
+
+    def outlasts(self, error: BaseException) -> bool:
+        """Whether another run can go on after an error: not after a row's, unless files of others stay."""
+        is_lost = isinstance(error, InputError) and not self.into_folder
+        return self.is_written and not is_lost
 
     def finish(self) -> None:
         """Give the file that has all rows its place."""
@@ -124,7 +130,7 @@ def manifest_beside(
     rests = rests_of(path)
     try:
         with locked(rests[0], path, is_kept=True) as file:
-            kept = Manifest(file, path, about, len(plan.partitions))
+            kept = Manifest(file, path, about, plan)
             if is_resumed:
                 kept.reached = reached_before(kept, plan)
                 kept.is_written = kept.reached.done > 0
@@ -134,8 +140,7 @@ def manifest_beside(
                 with nothing_half_grown(given, plan):
                     yield kept
             except BaseException as error:
-                is_lost = isinstance(error, InputError) and not plan.into_folder
-                if is_lost or not kept.is_written:
+                if not kept.outlasts(error):
                     removed(rests)
                 raise
             removed(rests)

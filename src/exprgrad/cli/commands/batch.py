@@ -25,7 +25,7 @@ from exprgrad.cli.request import (
     stack,
     wrt_option,
 )
-from exprgrad.errors import ExprgradError, InputError, RequestError
+from exprgrad.errors import ExprgradError, RequestError
 
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done, Workers
@@ -173,7 +173,7 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
     """The record of the run, where there can be one; a run that is stopped says how to go on with it."""
     from exprgrad.data.manifests import manifest_beside, resumable
 
-    path = (plan.path if options["path"] else None) or options.get("document")
+    path = plan.path or options.get("document")
     if path is None or not resumable(plan, path):
         for name in ("resume", "check_content"):
             if options[name]:
@@ -187,8 +187,7 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
         try:
             yield kept
         except (KeyboardInterrupt, ExprgradError, OSError) as error:
-            is_lost = isinstance(error, InputError) and not plan.into_folder
-            if kept.is_written and not is_lost:
+            if kept.outlasts(error):
                 again = shlex.join(["exprgrad", *click.get_current_context().obj])
                 again += " --resume" * (not options["resume"])
                 write([f"note: what is done is kept; to go on type\n  {again}\n"], sys.stderr)
