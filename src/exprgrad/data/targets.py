@@ -39,14 +39,8 @@ def target(path: str) -> Iterator[IO[bytes]]:
                 yield file
             return
         part = unfinished(path)
-        with locked(part, path) as file:
-            try:
-                yield file
-                placed(file, path, part)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(part)  # noqa: PTH108
-                raise
+        with locked(part, path) as file, placed_or_removed(file, path, part):
+            yield file
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
@@ -65,27 +59,33 @@ def grown_in(folder: str, path: str) -> Iterator[IO[bytes]]:
         with target(path) as file:
             yield file
         return
-    part = os.path.join(folder, uuid4().hex)  # noqa: PTH118
+    part = Path(folder, uuid4().hex)
     try:
-        for one in (folder, os.path.dirname(path)):  # noqa: PTH120
-            os.makedirs(one, exist_ok=True)  # noqa: PTH103
-        try:
-            with open(part, "wb+") as file:  # noqa: PTH123
-                yield file
-                placed(file, path, part)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(part)  # noqa: PTH108
-            raise
+        for one in (part.parent, Path(path).parent):
+            one.mkdir(parents=True, exist_ok=True)
+        with part.open("wb+") as file, placed_or_removed(file, path, str(part)):
+            yield file
     except OSError as error:
         raise unwritable(path, error) from None
+
+
+@contextmanager
+def placed_or_removed(file: IO[bytes], path: str, part: str) -> Iterator[None]:
+    """Give a file its place once it is written, or remove it where something keeps it from that."""
+    try:
+        yield
+        placed(file, path, part)
+    except BaseException:
+        with suppress(OSError):
+            Path(part).unlink()
+        raise
 
 
 def placed(file: IO[bytes], path: str, part: str) -> None:
     """Give a file that has grown elsewhere its place, once it is on the disk."""
     file.flush()
     os.fsync(file.fileno())
-    os.replace(part, path)  # noqa: PTH105
+    Path(part).replace(path)
     settle(path)
 
 
