@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -51,6 +51,7 @@ __all__ = [
     "rows_reduced",
 ]
 
+Made = TypeVar("Made")
 Progress = Callable[[int], None]
 """Told of the rows that are done, as they are."""
 
@@ -119,13 +120,7 @@ class Here(NamedTuple):
 
     def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
         """What the rows of each partition come to."""
-        partitions, threads = plan.partitions[first:], self.threads
-        if threads is None or len(partitions) == 1:
-            for partition in partitions:
-                yield partition_reduced(plan.job, partition, progress, threads)
-            return
-        work = partial(partition_reduced, plan.job, progress=threads.telling(progress))
-        yield from in_order(work, partitions, threads)
+        return self.each(partial(partition_reduced, plan.job), plan.partitions[first:], progress)
 
     def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
@@ -135,13 +130,17 @@ class Here(NamedTuple):
 
     def files(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Tally]:
         """What is told of each partition, whose rows are in a file of their own."""
-        partitions, threads = plan.partitions[first:], self.threads
+        return self.each(partial(file_written, plan), plan.partitions[first:], progress)
+
+    def each(
+        self, work: Callable[..., Made], partitions: Sequence[Partition], progress: Progress
+    ) -> Iterator[Made]:
+        """What is made of each partition: they share the threads, and one alone has them all."""
+        threads = self.threads
         if threads is None or len(partitions) == 1:
-            for partition in partitions:
-                yield file_written(plan, partition, progress, threads)
+            yield from (work(one, progress, threads) for one in partitions)
             return
-        work = partial(file_written, plan, progress=threads.telling(progress))
-        yield from in_order(work, partitions, threads)
+        yield from in_order(partial(work, progress=threads.telling(progress)), partitions, threads)
 
 
 def all_reduced(
@@ -214,7 +213,6 @@ def written(
     threads: Threads | None,
 ) -> Iterator[tuple[Tally, bool]]:
     """Write rows: what is to be told of each batch, and whether it is the end of a partition instead."""
-
     aside = threads is not None
 
     def ready(find: Callable[[], Computed] | None) -> tuple[int, Any, Tally]:

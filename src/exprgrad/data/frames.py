@@ -11,12 +11,7 @@ from exprgrad.data.blocks import bad_row, computed, first_bad
 from exprgrad.data.formats import Partition
 from exprgrad.data.job import Job, prepared, result_names
 from exprgrad.data.places import RowFile
-from exprgrad.data.plans import (
-    check_columns,
-    columns_read,
-    no_column,
-    refuse_clashes,
-)  # fmt: skip
+from exprgrad.data.plans import check_columns, check_names, columns_read, refuse_clashes
 from exprgrad.errors import InputError, MissingExtraError, install
 
 __all__ = ["FRAME", "as_table", "frame_of", "frame_reduced", "framed"]
@@ -59,9 +54,7 @@ def frame_reduced(job: Job, frame: object) -> Done:
 
 def table_of(job: Job, frame: Any) -> Any:
     """The columns of a frame that a job reads; errors for those that are not there, or no numbers."""
-    for column, name in {**columns_read(job), **dict.fromkeys(job.by, "")}.items():
-        if column not in frame.columns:
-            raise no_column(FRAME, frame.columns, column, name, job)
+    check_names(job, FRAME, frame.columns)
     table = as_table(frame, dict.fromkeys([*columns_read(job), *job.by]))
     check_columns(job, FRAME, table)
     return table

@@ -29,8 +29,9 @@ from exprgrad.run.values.inputs import as_number, normal, select, surplus
 from exprgrad.source import Source as Text
 
 __all__ = [
-    "BAD_ROWS", "BatchPlan", "check_columns", "columns_read", "condition_of", "formula_of_numbers",
-    "job_of", "no_column", "planned", "read_schema", "refuse_clashes", "refuse_tensors", "sources_of",
+    "BAD_ROWS", "BatchPlan", "check_columns", "check_names", "columns_read", "condition_of",
+    "formula_of_numbers", "job_of", "planned", "read_schema", "refuse_clashes", "refuse_tensors",
+    "sources_of",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
@@ -277,15 +278,7 @@ def columns_read(job: Job) -> dict[str, str]:
 
 def check_columns(job: Job, source: RowFile, sample: Any) -> None:
     """Errors for columns that are not there, or twice, or hold no numbers."""
-    known = sample.schema.names
-    counts = Counter(known)
-    for column, name in {**columns_read(job), **dict.fromkeys(job.by, "")}.items():
-        if counts[column] == 1:
-            continue
-        if counts[column]:
-            message = f"'{source.path}' has {counts[column]} columns named '{column}'"
-            raise InputError("bad-column", message, help="give them different names")
-        raise no_column(source, known, column, name, job)
+    check_names(job, source, sample.schema.names)
     for column in job.by:
         kind = sample.schema.field(column).type
         if arrow().types.is_nested(kind):
@@ -302,6 +295,18 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
         if is_text(kind) and with_commas(sample.column(column)):
             help = "a decimal point is '.'"
         raise InputError("bad-column", message, help=help)
+
+
+def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
+    """Errors for columns that are not among those known, or twice."""
+    counts = Counter(known)
+    for column, name in {**columns_read(job), **dict.fromkeys(job.by, "")}.items():
+        if counts[column] == 1:
+            continue
+        if counts[column]:
+            message = f"'{source.path}' has {counts[column]} columns named '{column}'"
+            raise InputError("bad-column", message, help="give them different names")
+        raise no_column(source, known, column, name, job)
 
 
 def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
@@ -378,8 +383,9 @@ def check_same(
     first: RowFile, source: RowFile, one: Any, other: Any, kept: Sequence[str], is_plain: bool
 ) -> None:
     """An error for a file whose columns are not those of the first."""
+    counts = Counter(other.names)
     for name in kept:
-        if other.names.count(name) != 1:
+        if counts[name] != 1:
             message = f"'{source.path}' has no column '{name}', and '{first.path}' has one"
             raise InputError("bad-column", message, help="--only leaves such columns out")
         kinds = one.field(name).type, other.field(name).type

@@ -376,7 +376,7 @@ def json_batches(
         lines = blocks(file, source.path, quoted=False)
         for table, count in in_order(rows_of, lines, threads):
             if isinstance(table, bytes):
-                json_slowly(table, source.path, line, wanted)
+                table = json_rows_of(table, source.path, line, wanted)
             line += count
             yield from table.combine_chunks().to_batches()
 
