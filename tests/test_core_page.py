@@ -19,7 +19,7 @@ EXCERPTS = EXCERPT.findall(PAGE.read_text("utf-8"))
 
 
 def code_of(name: str, path: Path) -> str:
-    """The source of a function, of a method, or of a row of the op table."""
+    """The source of a function, of a method, of what a name is given, or of a row of the op table."""
     text = path.read_text("utf-8")
     found: list[ast.AST] = [ast.parse(text)]
     for part in name.split("."):
@@ -34,6 +34,8 @@ def called(node: ast.AST) -> str:
     """What a definition or a row is called; nothing for anything else."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return node.name
+    if isinstance(node, ast.AnnAssign):
+        return ast.unparse(node.target)
     if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
         return str(node.args[0].value)
     return ""

@@ -24,10 +24,8 @@ Rule = Callable[[Op, int], str]
 """Which rule to take for the operand of an operation at a position."""
 
 
-@cache
-def template(text: str) -> Graph:
-    """The graph of one rule, condition or formula of the op table."""
-    return parse(text)
+template: Callable[[str], Graph] = cache(parse)
+"""The graph of one rule, condition or formula of the op table."""
 
 
 @cache

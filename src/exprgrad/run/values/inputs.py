@@ -301,9 +301,10 @@ def resolve(
 def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:
     """The shapes declared for inputs; an error for a name that is not an input, and for a bad shape."""
     found: dict[str, Shape] = {}
-    listed_shapes = {} if shapes is None else shapes
-    require(listed_shapes, Mapping, "shapes are a mapping, such as {'X': (150, 4)}")
-    for given, sizes in listed_shapes.items():
+    if shapes is None:
+        return found
+    require(shapes, Mapping, "shapes are a mapping, such as {'X': (150, 4)}")
+    for given, sizes in shapes.items():
         name = normal(given)
         if name not in graph.inputs:
             raise not_an_input(graph, name)
