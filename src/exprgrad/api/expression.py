@@ -497,8 +497,7 @@ class Expression(Drawn):
         """
         from exprgrad.show.picture.curves import Plot
         from exprgrad.show.picture.planes import Map
-        from exprgrad.solvers.curves.curve import Curve
-        from exprgrad.solvers.curves.ranged import descended, ranged
+        from exprgrad.solvers.curves.curve import Curve, descended, ranged
 
         times = whole(order)
         if times not in (0, 1, 2):

@@ -5,26 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.errors import RequestError
-from exprgrad.graph.graph import Graph
+from exprgrad.errors import InputError, RequestError, advice
+from exprgrad.explain.descent import Descent
+from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.write.infix import number
-from exprgrad.solvers.curves.brackets import (
+from exprgrad.run.values.inputs import absent, as_number, is_range, resolve
+from exprgrad.run.values.ranges import Interval, as_interval
+from exprgrad.solvers.curves.breaks import (
     BREAKS,
     ENDS,
     Brackets,
+    Break,
     assembled,
     beside_turns,
+    break_at,
     changes,
     halved,
-)
-from exprgrad.solvers.curves.breaks import Break, break_at, is_continuous, simplest
-from exprgrad.solvers.curves.jets import JET_BITS, ORDERS, Jets, jets_of
+    is_continuous,
+    simplest,
+)  # fmt: skip
+from exprgrad.solvers.curves.plane import Plane, plane
 from exprgrad.solvers.curves.sampling import (
+    JET_BITS,
+    ORDERS,
+    Jets,
     Samples,
+    jets_of,
     merged,
     odd,
     overlapping,
@@ -32,10 +42,13 @@ from exprgrad.solvers.curves.sampling import (
     sampled,
     spread,
     window,
-)
+)  # fmt: skip
+from exprgrad.source import Source
 
-__all__ = ["Arc", "Curve", "Feature", "Tangent", "curve"]
+__all__ = ["Arc", "Curve", "Feature", "Tangent", "curve", "descended", "ranged"]
 
+USUAL = Interval(-10.0, 10.0)
+"""The range of an input alone that has none."""
 MOST_BREAKS = 256
 """The most places that are looked into for a break; of more, no one could see any."""
 DENSE = 12
@@ -134,7 +147,7 @@ def curve(
 
     ``shown`` are the values that a picture shows; ``tangent_at`` is where a tangent is asked for.
     """
-    jets = jets_of(graph, name, given)
+    jets = jets_of(graph, (name,), given)
     x = spread(low, high)
     first = Samples(x, jets(x))
     windows = bounds(first, shown=shown)
@@ -172,12 +185,12 @@ def tangent(jets: Jets, x: float) -> Tangent:
     value, slope, _ = jets([x])[:, 0].tolist()
     sides = [jets.beside(x, sign * TANGENT_STEP * max(abs(x), TANGENT_STEP)) for sign in (-1, 1)]
     if not (math.isfinite(value) and math.isfinite(slope)):
-        message = f"there is no tangent at {jets.name} = {number(x)}: "
+        message = f"there is no tangent at {jets.names[0]} = {number(x)}: "
         message += f"the value is {number(value)}, the derivative {number(slope)}"
         raise RequestError("no-tangent", message)
     slopes = [side[1] for side in sides]
     if abs(slopes[0] - slopes[1]) > APART * max(abs(slopes[0]), abs(slopes[1]), abs(slope)):
-        message = f"there is no tangent at {jets.name} = {number(x)}: the slopes are "
+        message = f"there is no tangent at {jets.names[0]} = {number(x)}: the slopes are "
         message += f"{number(slopes[0])} on the left and {number(slopes[1])} on the right"
         raise RequestError("no-tangent", message)
     return Tangent(x, value, slope)
@@ -474,3 +487,89 @@ def arcs(samples: Samples, breaks: Sequence[Break]) -> Iterator[Arc]:
         rows = [row for row in rows if math.isfinite(row[1])]
         if rows:
             yield Arc(*map(list, zip(*rows, strict=True)))
+
+
+# What a request asks.
+
+
+def ranged(
+    graph: Graph,
+    text: str,
+    given: Mapping[str, object],
+    shown: object = None,
+    tangent_at: object = None,
+) -> Curve | Plane:
+    """The curve that some values ask for, of which one is a range; or the plane, of which two are.
+
+    Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
+    """
+    numbers_only(graph, lambda node: tensors(graph, text, node))
+    for name, value in given.items():
+        if isinstance(value, str) and ".." in value:
+            help = f"write {name}={value.replace('..', ':')}"
+            message = "the ends of a range have a colon between them"
+            raise InputError("bad-range", message, help=help).about(value)
+    ranges = {name: value for name, value in given.items() if is_range(value) or is_pair(value)}
+    values = {name: value for name, value in given.items() if name not in ranges}
+    fixed = resolve(graph, text, {**values, **dict.fromkeys(ranges, 0.0)}, partly=True)
+    spans = {name: as_interval(value, name) for name, value in ranges.items()}
+    missing = [name for name in graph.inputs if name not in fixed]
+    if not spans and len(missing) == 1:
+        spans = {missing.pop(): USUAL}
+    if len(spans) not in (1, 2):
+        raise many(graph, spans)
+    if missing:
+        raise absent(graph, text, missing)
+    others = {name: value for name, value in fixed.items() if name not in spans}
+    for name, value in others.items():
+        if not isinstance(value, float):
+            message = f"the value of '{name}' is not a number but a tensor"
+            help = "a plot takes numbers, and ranges for one input or two"
+            raise InputError("bad-value", message, help=help)
+    window = None if shown is None else as_interval(shown, advice("--y", "shown"))
+    if len(spans) == 2:
+        if tangent_at is not None:
+            raise RequestError("usage", "a tangent is for a curve, over the range of one input")
+        return plane(text, graph, spans, others, window)
+    at = None if tangent_at is None else as_number(tangent_at, "tangent")
+    ((name, (low, high)),) = spans.items()
+    return curve(text, graph, name, low, high, others, window, at)
+
+
+def descended(found: Plane, course: Descent[Any]) -> Plane:
+    """The plane with the points of a descent."""
+    first, second = found.names
+    path = [(step.inputs[first], step.inputs[second]) for step in course.steps]
+    word = "" if course.verdict == "steps" else f"{course.verdict}: "
+    return found._replace(path=path, ending=word + course.message)
+
+
+def is_pair(value: object) -> bool:
+    """Whether a value is a pair of numbers: a range in Python."""
+    return isinstance(value, tuple | list) and len(value) == 2
+
+
+def many(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
+    """The error where no input has a range, or several have one."""
+    if not graph.inputs:
+        return InputError("bad-range", "the formula reads no input that could have a range")
+    first = next(iter(graph.inputs))
+    if not spans:
+        message = "no input has a range to draw the curve over"
+        return InputError(
+            "bad-range", message, help=f"write {first}=LOW:HIGH, such as {first}=-5:5"
+        )
+    message = f"{len(spans)} inputs have ranges: {', '.join(spans)}"
+    return InputError("bad-range", message, help="one or two may have, and the others have values")
+
+
+def tensors(graph: Graph, text: str, node: int) -> RequestError:
+    """The error for a formula that is not of numbers alone."""
+    message = "a formula of tensors has no curve to draw"
+    return RequestError(
+        "no-tensors",
+        message,
+        source=Source(text),
+        span=graph.span(node),
+        help="write it for numbers",
+    )

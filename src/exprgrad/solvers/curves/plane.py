@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.derive.sweeps.gradient import hessian
-from exprgrad.graph.graph import Graph, Program
-from exprgrad.run.engines.compiled import Kernel, built
+from exprgrad.graph.graph import Graph
 from exprgrad.run.values.ranges import Interval
-from exprgrad.solvers.curves.sampling import window
+from exprgrad.solvers.curves.sampling import Jets, jets_of, window
 
 __all__ = ["Critical", "Plane", "plane"]
 
@@ -27,8 +25,6 @@ APART = 1e-6
 """Critical points that are so near to each other, as a part of the range, are one."""
 BEYOND_CELL = 2.0
 """How many cells from where it was suspected a critical point may be."""
-ENTRIES = ((0, 0), (0, 1), (1, 1))
-"""The entries of the Hessian that are asked for."""
 
 
 class Critical(NamedTuple):
@@ -74,41 +70,6 @@ class Plane(NamedTuple):
     ending: str
 
 
-class Surface(NamedTuple):
-    """What evaluates a formula along two inputs, with its gradient and its Hessian.
-
-    ``rows`` says which output of the program is each: the value, two derivatives, three second ones; None
-    is one that is 0 at every point.
-    """
-
-    names: tuple[str, str]
-    given: Mapping[str, float]
-    rows: tuple[int | None, ...]
-    size: int
-    kernel: Kernel
-
-    def __call__(self, x: Any, y: Any) -> Any:
-        """The six numbers at some points: an array of shape (6, number of points)."""
-        places = dict(zip(self.names, (x, y), strict=True))
-        columns = [
-            np.ascontiguousarray(places[name]) if name in places else np.full(len(x), value)
-            for name, value in self.given.items()
-        ]
-        outputs = np.empty((self.size, len(x)))
-        self.kernel(columns, [*outputs], 0, len(x))
-        zero = np.zeros(len(x))
-        return np.array([zero if row is None else outputs[row] for row in self.rows])
-
-
-def surface(graph: Graph, names: tuple[str, str], given: Mapping[str, float]) -> Surface:
-    """What evaluates a formula along two inputs; ``given`` has the others' values."""
-    program, entries = hessian(graph, names)
-    rows = (0, 1, 2, *(entries.get(entry) for entry in ENTRIES))
-    values = {name: given.get(name, 0.0) for name in graph.inputs}
-    _, kernel, _ = built(Program(*program), tuple(graph.inputs), "numpy", True)
-    return Surface(names, values, rows, len(program.outputs), kernel)
-
-
 def plane(
     text: str,
     graph: Graph,
@@ -119,7 +80,7 @@ def plane(
     """A formula of numbers over the ranges of two inputs."""
     first, second = spans
     ranges = spans[first], spans[second]
-    at = surface(graph, (first, second), given)
+    at = jets_of(graph, (first, second), given)
     x, y = (np.linspace(low, high, POINTS) for low, high in ranges)
     across, up = (part.ravel() for part in np.meshgrid(x, y))
     found = at(across, up)
@@ -144,7 +105,7 @@ def plane(
     )
 
 
-def field(at: Surface, ranges: Sequence[Interval]) -> Iterator[Arrow]:
+def field(at: Jets, ranges: Sequence[Interval]) -> Iterator[Arrow]:
     """The gradient in the middle of cells, where it is finite and not 0."""
     sides = [low + (high - low) * (np.arange(ARROWS) + 0.5) / ARROWS for low, high in ranges]
     across, up = (part.ravel() for part in np.meshgrid(*sides))
@@ -154,7 +115,7 @@ def field(at: Surface, ranges: Sequence[Interval]) -> Iterator[Arrow]:
             yield Arrow(*arrow)
 
 
-def critical_points(at: Surface, x: Any, y: Any, found: Any) -> Iterator[Critical]:
+def critical_points(at: Jets, x: Any, y: Any, found: Any) -> Iterator[Critical]:
     """Where the gradient is 0: Newton's method from each cell in which both its parts change sign."""
     changing = np.ones((POINTS - 1, POINTS - 1), dtype=bool)
     for part in found[1:3]:

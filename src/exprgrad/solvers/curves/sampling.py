@@ -1,32 +1,125 @@
-"""Where to look at a curve: closely where it bends, and nowhere more closely than a picture shows.
+"""A formula along one or two of its inputs, and where to look at its curve.
 
-Between two points a curve with these values and slopes is the cubic of Hermite, which is apart from the
-chord by at most 4/27 of what the slopes say more than the chord.  Where that would be seen, there is
-another point.  The first points are uneven, so that a curve with a period does not look flat.
+Value, derivatives and second derivatives come for many points at once, from one derived program, which is
+exact in the sense of all derivatives here; in balls it gives what they truly are.
+
+A curve is looked at closely where it bends, and nowhere more closely than a picture shows.  Between two
+points a curve with these values and slopes is the cubic of Hermite, which is apart from its chord by at
+most 4/27 of what the slopes say more than the chord.  Where that would be seen, there is another point.
+The first points are uneven, so that a curve with a period does not look flat.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.solvers.curves.jets import Jets
+from exprgrad.derive.sweeps.gradient import hessian
+from exprgrad.graph.graph import Graph, Program
+from exprgrad.run.balls.balls import Ball, ball, evaluate, is_infinite, working
+from exprgrad.run.engines.compiled import Kernel, built
 
 __all__ = [
-    "FINEST",
-    "Samples",
-    "gaps",
-    "merged",
-    "odd",
-    "overlapping",
-    "rough",
-    "sampled",
-    "spread",
-    "window",
-]
+    "JET_BITS", "ORDERS", "Jets", "Samples", "jets_of", "merged", "odd", "overlapping", "rough", "sampled",
+    "spread", "window",
+]  # fmt: skip
+
+ORDERS = 3
+"""The value, the first and the second derivative."""
+VISITS, FEWEST_BALLS, MOST_BALLS = 10_000, 64, 1024
+"""So many nodes may be visited in balls for a curve, at so many points at least and at most."""
+JET_BITS = 256
+"""The precision of what balls are asked for: beside a point, where much cancels."""
+
+
+class Jets(NamedTuple):
+    """What evaluates a formula along some of its inputs, ``names``, the others held fixed.
+
+    A jet is the value, the derivative with respect to each name, and the second derivatives of each two
+    names: of one name three numbers, of two names six.
+
+    ``given``    a value for each input, in order of appearance; those of ``names`` are not read
+    ``outputs``  the nodes of the program that are the jet, None for one that is 0 at every point
+    """
+
+    names: tuple[str, ...]
+    given: Mapping[str, float]
+    program: Program
+    outputs: tuple[int | None, ...]
+    kernel: Kernel
+
+    def __call__(self, *places: Any) -> Any:
+        """The jets at some points, given by one array for each name: a row for each of a jet's numbers."""
+        moving = dict(zip(self.names, map(np.ascontiguousarray, places), strict=True))
+        points = len(moving[self.names[0]])
+        found = np.zeros((len(self.outputs), points))
+        if points:
+            fixed = {name: np.full(points, value) for name, value in self.given.items()}
+            columns = {**fixed, **moving}
+            rows = [row for row, node in zip(found, self.outputs, strict=True) if node is not None]
+            self.kernel([*columns.values()], rows, 0, points)
+        return found
+
+    @property
+    def affordable(self) -> int:
+        """At how many points balls may be asked for."""
+        return min(max(VISITS // len(self.program.graph), FEWEST_BALLS), MOST_BALLS)
+
+    def enclosed(
+        self, x: float, around: float = 0.0, beside: float = 0.0, bits: int = JET_BITS
+    ) -> list[Ball]:
+        """Every node of a curve's program in balls, at ``x + beside`` or over all so far ``around`` it.
+
+        Literals are the decimals typed, and inputs the doubles.
+        """
+        with working(bits):
+            given = {name: ball(value) for name, value in self.given.items()}
+            given[self.names[0]] = ball(x) + ball(beside) + type(ball(0))(0, around)
+            return evaluate(self.program.graph, given, typed=True)
+
+    def truly(self, x: float, beside: float = 0.0, bits: int = JET_BITS) -> list[Ball]:
+        """The jet in balls, a step from a point."""
+        values = self.enclosed(x, beside=beside, bits=bits)
+        return [ball(0) if node is None else values[node] for node in self.outputs]
+
+    def beside(self, x: float, step: float) -> list[float]:
+        """The jet a small step from a point as doubles, free of what rounding would do there.
+
+        What balls do not tell is what doubles say.
+        """
+        true = [double_of(value) for value in self.truly(x, step)]
+        if None not in true:
+            return [value for value in true if value is not None]
+        plain = self(np.array([x + step]))[:, 0].tolist()
+        return [rough if value is None else value for value, rough in zip(true, plain, strict=True)]
+
+
+def double_of(value: Ball) -> float | None:
+    """The double nearest to a ball; None for one that says too little."""
+    if value.is_nan() or is_infinite(value):
+        return float(value)
+    if not value.is_finite() or (value.rel_accuracy_bits() < 24 and not value.is_exact()):
+        return None
+    return float(value.mid())
+
+
+def jets_of(graph: Graph, names: Sequence[str], given: Mapping[str, float]) -> Jets:
+    """What evaluates a formula of numbers along some inputs; ``given`` has the others' values."""
+    program, entries = hessian(graph, names)
+    pairs = combinations_with_replacement(range(len(names)), 2)
+    second = [program.outputs[entries[pair]] if pair in entries else None for pair in pairs]
+    outputs = (*program.outputs[: 1 + len(names)], *second)
+    wanted = Program(program.graph, tuple(node for node in outputs if node is not None))
+    values = {name: given.get(name, 0.0) for name in graph.inputs}
+    _, kernel, _ = built(wanted, tuple(graph.inputs), "numpy", True)
+    return Jets(tuple(names), values, wanted, outputs, kernel)
+
+
+# Where to look.
 
 FIRST_POINTS = 512
 """How many points are looked at first."""
@@ -52,6 +145,11 @@ class Samples(NamedTuple):
 
     x: Any
     jets: Any
+
+    @property
+    def gaps(self) -> Any:
+        """The distance of each point to the next."""
+        return np.diff(self.x)
 
 
 def spread(low: float, high: float) -> Any:
@@ -92,11 +190,6 @@ def window(
     return max(low, min([first - reach, *kept])), min(high, max([last + reach, *kept]))
 
 
-def gaps(samples: Samples) -> Any:
-    """The distance of each point to the next."""
-    return np.diff(samples.x)
-
-
 def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
     """Which parts between two points are seen to be no chord, of the value or a derivative, by ``order``.
 
@@ -104,7 +197,7 @@ def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
     """
     low, high = bounds
     value, slope = samples.jets[order], samples.jets[order + 1]
-    width = gaps(samples)
+    width = samples.gaps
     with np.errstate(all="ignore"):
         rise = np.diff(value)
         apart = np.abs(slope[:-1] * width - rise) + np.abs(slope[1:] * width - rise)
@@ -123,7 +216,7 @@ def odd(samples: Samples, order: int, height: float) -> Any:
     """
     value, slope = samples.jets[order], samples.jets[order + 1]
     with np.errstate(all="ignore"):
-        rise, width = np.diff(value), gaps(samples)
+        rise, width = np.diff(value), samples.gaps
         sides = width * slope[:-1], width * slope[1:]
         beyond = np.maximum(rise - np.maximum(*sides), np.minimum(*sides) - rise)
         return beyond > UNSEEN_RISE * height + 1e-12 * np.abs(value[:-1])
@@ -143,9 +236,9 @@ def sampled(
     for _ in range(ROUNDS):
         bent = rough(samples, 0, bounds[0])
         for order, bound in enumerate(bounds[1:], 1):
-            bent |= rough(samples, order, bound) & (gaps(samples) > finest)
+            bent |= rough(samples, order, bound) & (samples.gaps > finest)
         left, right = samples.x[:-1], samples.x[1:]
-        bent &= (gaps(samples) > finest) | overlapping(left, right, steep)
+        bent &= (samples.gaps > finest) | overlapping(left, right, steep)
         middle = (left + (right - left) / 2)[bent]
         middle = middle[(middle > left[bent]) & (middle < right[bent])]
         if not len(middle) or len(samples.x) + len(middle) > MOST:
