@@ -102,8 +102,10 @@ def test_nothing_else_counts(ask: Callable[[Any], Any], count: Any) -> None:
         ask(count)
 
 
+OVER_TWO = {"x": (0, 1), "a": (0, 1)}
 MAPPINGS: dict[str, Callable[[Any], Any]] = {
     "shapes": lambda it: parse("a", shapes=it),
+    "descent": lambda it: F.plot(OVER_TWO, descend=it),
     "claims": lambda it: F.check(claims=it),
 }
 TEXTS: dict[str, Callable[[Any], Any]] = {
@@ -140,6 +142,28 @@ def test_what_should_be_a_text(ask: Callable[[Any], Any], it: object) -> None:
 def test_other_kinds(ask: Callable[[Any], Any], what: str) -> None:
     with pytest.raises(TypeError, match=f"{what}.*, not int"):
         ask(5)
+
+
+@pytest.mark.parametrize("it", ["yes", 1, None], ids=repr)
+@pytest.mark.parametrize("name", ["adam", "line_search"])
+def test_what_should_be_true_or_false(name: str, it: object) -> None:
+    with pytest.raises(TypeError, match=f"{name} is True or False, not {type(it).__name__}"):
+        F.descend(AT, **{name: it})  # type: ignore[arg-type]
+
+
+LOOKED_AT: dict[str, Callable[[Any], Any]] = {
+    "plot": lambda look: parse("x^2").plot().svg(look),
+    "descent": lambda look: F.descend(AT).svg(look),
+}
+
+
+@pytest.mark.parametrize("ask", LOOKED_AT.values(), ids=LOOKED_AT)
+@pytest.mark.parametrize("look", ["purple", "", 5], ids=repr)
+def test_a_picture_is_light_or_dark(ask: Callable[[Any], Any], look: object) -> None:
+    with pytest.raises(RequestError) as caught:
+        ask(look)
+    assert caught.value.message == f"there is no look {look!r}"
+    assert caught.value.help == "it is light or dark"
 
 
 def test_names_that_are_none() -> None:

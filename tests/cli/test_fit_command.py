@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 import golden
+from exprgrad.show.picture.plots import matplotlib
 from shell import command, on_terminal, spelled
 
 pytest.importorskip("scipy", reason="pip install 'exprgrad[fit]'")
@@ -83,3 +85,27 @@ def test_pictures(form: str) -> None:
             assert "residual" in text and "95 % band of the model" in text and "data" in text
             again = command("fit", *REQUESTS[name], "-o", f"{name}.{form}")
             assert again.status == 0 and Path(f"{name}.{form}").read_bytes() == made
+
+
+@pytest.mark.parametrize("argv", [["fit", *MODEL], ["plot", "x^2"], ["descend", "x^2", "x=1"]])
+def test_without_matplotlib_nothing_is_computed(
+    argv: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    matplotlib.cache_clear()
+    Path("rows.csv").write_text("no rows", "utf-8")
+    status, out, err = command(*argv, "-o", "picture.svg")
+    assert (status, out) == (2, "") and "a plot as a file needs Matplotlib" in err
+
+
+MODELS = {
+    r"y \sim a x": "y ~ a*x",
+    r"y ~ \frac{a}{2} x": "y ~ a/2*x",
+    r"$k = \frac{a}{2} \\ \log(y) \sim k x$": "k = a/2; log(y) ~ k*x",
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_in_latex(model: str) -> None:
+    status, out, err = command("fit", model, "--data", "rows.csv", "a=1", "-q")
+    assert (status, err) == (0, f"note: read as {MODELS[model]}\n") and out.startswith("a=")

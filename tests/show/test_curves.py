@@ -65,6 +65,15 @@ def test_a_descent_that_runs_away_is_drawn_as_far_as_it_is_near() -> None:
     assert "● descent: 5 steps" in command(*argv).out
 
 
+@pytest.mark.parametrize("ranges", [["x=-1:1", "y=2"], ["x=-1:1", "y=1:2"]], ids=["curve", "map"])
+def test_why_there_is_nothing_to_draw(ranges: list[str]) -> None:
+    argv = ["plot", "log(-x^2 - y^2)", *ranges]
+    reason = "there is nothing to draw: the formula has no value in this range"
+    assert command(*argv).out.endswith(f"{reason}\n")
+    assert command(*argv, "-q") == (0, "", f"warning: {reason}\n")
+    assert command(*argv, "--csv", "--strict")[::2] == (1, f"warning: {reason}\n")
+
+
 def test_many_points_are_counted_and_not_listed() -> None:
     few, every = (command("plot", "tan(x)", "x=-20:20", *more).out for more in ([], ["--all"]))
     assert re.search("… [0-9]+ more; (--all|all=True)", few)

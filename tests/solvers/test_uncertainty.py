@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,12 @@ BAD_CORRELATIONS: list[tuple[dict[str, Any], str]] = [
     ({"covariance": {"c": {"c": 1.0, "d": 0.5}, "d": {"c": 0.4, "d": 1.0}}},
      "the covariance matrix is not symmetric: 0.5 for 'c' and 'd', and 0.4 for 'd' and 'c'"),
     ({"covariance": {"c": {"c": 1.0, "d": 0.5}, "d": {"c": 0.5}}},
-     "the covariance of 'd' and 'd' is missing"),
+     "the variance of 'd' is missing"),
+    ({"covariance": {"c": {"c": 1.0, "d": nan}, "d": {"c": nan, "d": 1.0}}},
+     "the covariance of 'c' and 'd' is nan"),
+    ({"covariance": {"c": {"c": 1.0, "d": 0.5}, "d": {"c": -inf, "d": 1.0}}},
+     "the covariance of 'd' and 'c' is -inf"),
+    ({"covariance": {"c": {"c": inf}}}, "the variance of 'c' is inf"),
     ({"covariance": {"c": {"c": 0.0, "d": 0.5}, "d": {"c": 0.5, "d": 1.0}}},
      "the correlation of 'c' and 'd' is inf, which is not from -1 to 1"),
     ({"correlation": {("x", "y"): 1.0, ("y", "w"): 1.0, ("x", "w"): -1.0}},

@@ -406,6 +406,8 @@ class Expression(Drawn):
         """
         from exprgrad.explain.descent import descend, method_of
 
+        require(adam, bool, "adam is True or False")
+        require(line_search, bool, "line_search is True or False")
         values = self.named(values, inputs)
         evaluator, given = self.at(values)
         chosen = select(self.graph, wrt)
@@ -512,6 +514,7 @@ class Expression(Drawn):
             message = "second derivatives are drawn over the range of one input"
             raise RequestError("usage", message)
         if descend is not None:
+            require(descend, Mapping, "the start of a descent is a mapping, such as {'x': -1}")
             start = resolve(self.graph, self.text, {**found.given, **descend})
             course = self.descend(start, rate=rate, steps=steps, wrt=found.names)
             found = descended(found, course)

@@ -300,10 +300,10 @@ class Request(NamedTuple):
         return any(map(is_range, self.values.values()))
 
 
-def read_request(options: Mapping[str, Any], *, relates: bool = False) -> Request:
+def read_request(options: Mapping[str, Any], *, relates: str = "") -> Request:
     """Sort out formula and values: the formula comes from an argument, a file or standard input.
 
-    With ``relates`` it may be equations.
+    ``relates`` is the sign of statements with two sides, ``=`` or ``~``, where it may have such.
     """
     rest, file, inputs = list(options["arguments"]), options["file"], options.get("inputs")
     if file is not None:
@@ -351,10 +351,10 @@ def read_request(options: Mapping[str, Any], *, relates: bool = False) -> Reques
     return centred(request) if "correlation" in options else request
 
 
-def in_our_language(text: str, notation: str | None, *, relates: bool = False) -> str:
+def in_our_language(text: str, notation: str | None, *, relates: str = "") -> str:
     """A formula in LaTeX as we write it, which a note shows; any other as it is.
 
-    With ``relates`` it is of equations, whose sides are formulas.
+    With the sign that ``relates`` two sides it is of equations or models, whose sides are formulas.
     """
     if notation == "exprgrad" or ("\\" not in text and notation is None):
         return text
@@ -362,7 +362,7 @@ def in_our_language(text: str, notation: str | None, *, relates: bool = False) -
 
     if notation is None and not is_latex(text):
         return text
-    ours = equations_from_latex(text) if relates else from_latex(text)
+    ours = equations_from_latex(text, relates) if relates else from_latex(text)
     write([f"note: read as {printable(ours)}\n"], sys.stderr)
     return ours
 
@@ -659,12 +659,17 @@ def settle_form(options: dict[str, Any]) -> None:
 
 
 def picture_in(options: dict[str, Any]) -> str:
-    """The format of the picture that ``-o`` asks for, as ``path``; or else it is where the answer goes."""
+    """The format of the picture that ``-o`` asks for, as ``path``; or else it is where the answer goes.
+
+    Raises ``MissingExtraError`` where no picture can be drawn, so that nothing is computed in vain.
+    """
     path = options["path"]
     if path is not None and not path.lower().endswith(tuple(ENDINGS)):
-        from exprgrad.show.picture.plots import plot_format
+        from exprgrad.show.picture.plots import matplotlib, plot_format
 
-        return plot_format(path)
+        format = plot_format(path)
+        matplotlib()
+        return format
     options["document"] = path
     settle_form(options)
     if options["look"] is not None:

@@ -105,7 +105,7 @@ def fit_command(**options: Any) -> int:
     if picture and options["objective"] is not None:
         help = "fit y ~ EXPR, or leave out -o"
         raise RequestError("usage", "a likelihood has no picture", help=help)
-    request = read_request(with_objective(options))
+    request = read_request(with_objective(options), relates="~")
     asked = FitRequest(
         request.text,
         list(options["data"]),

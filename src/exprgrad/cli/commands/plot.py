@@ -61,7 +61,7 @@ def plot_command(**options: Any) -> int:
     if form:
         plot.save(options["path"], options["look"])
         if not (options["as_json"] or options["as_csv"] or options["quiet"]):
-            return 0
+            return int(options["strict"] and bool(plot.emptiness))
     digits, whole = options["digits"], options["show_all"]
     answer = Answer(
         "plot",
@@ -72,7 +72,8 @@ def plot_command(**options: Any) -> int:
         lambda screen: plot.parts(
             digits, screen._replace(width=screen_columns()), screen_rows(), whole=whole
         ),
-        is_doubtful=plot.is_empty,
+        aside=plot.emptiness,
+        is_doubtful=bool(plot.emptiness),
     )
     return give(answer, options)
 

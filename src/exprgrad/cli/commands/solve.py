@@ -37,7 +37,7 @@ def solve_command(**options: Any) -> int:
     from exprgrad.solvers.roots.problem import problem_of
     from exprgrad.solvers.roots.solve import solved
 
-    request = read_request(options, relates=True)
+    request = read_request(options, relates="=")
     wrt = listed_names(options["wrt"])
     problem = problem_of(request.text, request.values, wrt, request.spelled)
     return give(root_answer(problem, solved(problem), options), options)

@@ -171,26 +171,30 @@ def tidied(ours: str) -> str:
     return program(graph) if is_plain else ours
 
 
-def equations_from_latex(text: str) -> str:
+def equations_from_latex(text: str, sign: str = "=") -> str:
     r"""Equations as we write them: each side is a formula, and ``;`` or ``\\`` stands between equations.
 
-    Raises ``LanguageError`` for what cannot be read.
+    With the sign ``~``, or ``\sim``, they may be models, too.  Raises ``LanguageError`` for what cannot be
+    read.
     """
     ends = [token.start() for token in TOKEN.finditer(text) if token[0] == ";"]
     starts = [0, *(end + 1 for end in ends)]
     parts = [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
-    return "; ".join(related for part in parts for related in equations(part))
+    return "; ".join(related for part in parts for related in equations(part, sign))
 
 
-def equations(text: str) -> Iterator[str]:
+def equations(text: str, sign: str) -> Iterator[str]:
     """The lines of a text, sides and all."""
     try:
-        for line in parted(items_of(text), "row"):
-            sides = parted(line, "equals") if line else []
-            if not all(sides):
+        for line in filter(None, parted(items_of(text, sign), "row")):
+            first, *others = parted(line, "equals")
+            if not (first and all(others)):
                 raise wrong("a side of the equation is empty", "write both sides", span_of(line))
-            if sides:
-                yield " = ".join(tidied(row(text, side, span_of(side))) for side in sides)
+            signs = [item.text for item in line if item.kind == "equals"]
+            pieces = [tidied(row(text, first, span_of(first)))]
+            for between, side in zip(signs, others, strict=True):
+                pieces.append(f" {between} {tidied(row(text, side, span_of(side)))}")
+            yield "".join(pieces)
     except LanguageError as error:
         raise error.at(Source(text)) from None
 
@@ -222,8 +226,8 @@ def formula(text: str) -> str:
     return statements(text, items_of(text))
 
 
-def items_of(text: str) -> list[Item]:
-    """The items of a text outside of all groups."""
+def items_of(text: str, sign: str = "=") -> list[Item]:
+    """The items of a text outside of all groups; ``~`` is a blank, or the sign of a model."""
     whole = DELIMITERS.fullmatch(text)
     start, end = whole.span(2) if whole else (0, len(text))
     while text[start:end].rstrip().endswith((".", ",")):
@@ -233,6 +237,10 @@ def items_of(text: str) -> list[Item]:
     while at < end:
         token = TOKEN.match(text, at, end)
         assert token is not None
+        if sign == "~" and token[0] in ("~", r"\sim"):
+            stack[-1].items.append(Item("equals", sign, *token.span()))
+            at = token.end()
+            continue
         at = token.end() if token.lastgroup == "skip" else past_token(text, token, stack)
     if len(stack) > 1:
         last = stack[-1]

@@ -164,11 +164,12 @@ def interval_in(text: str, name: str, *, infinite: bool = False, outward: bool =
     if low < high:
         return rounded_outwards(*ends) if outward else Interval(low, high)
     lower, higher = (text[slice(*part)].strip() for part in parts)
-    message, help = (
-        f"the low end of '{name}' is not below the high one",
-        f"write {name}={higher}:{lower}",
-    )
-    raise bad_range(text, None, message, help if low > high else INTERVAL.format(name=name))
+    message = f"the low end of '{name}' is not below the high one"
+    help = f"write {name}={higher}:{lower}"
+    if low == high:
+        message = f"the low and the high end of '{name}' are equal"
+        help = INTERVAL.format(name=name)
+    raise bad_range(text, None, message, help)
 
 
 def range_in(text: str, name: str) -> Range:

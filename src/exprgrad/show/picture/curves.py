@@ -10,7 +10,13 @@ from typing import Any
 from exprgrad.show.documents.curves import curve_fields, curve_rows
 from exprgrad.show.picture.picture import notebook, put
 from exprgrad.show.picture.plots import Dots, Frame, Layer, Line, Note, Rule, plot, plot_format
-from exprgrad.show.text.curves import MARGIN, MOST_MARKED, curve_parts, derivative_names
+from exprgrad.show.text.curves import (
+    MARGIN,
+    MOST_MARKED,
+    NO_VALUE,
+    curve_parts,
+    derivative_names,
+)
 from exprgrad.show.text.table import Screen, Table, plain
 from exprgrad.show.text.views import signed
 from exprgrad.solvers.curves.curve import Arc, Curve, Feature
@@ -90,9 +96,9 @@ class Plot:
         return ((one.kind, one.x) for one in self.features)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to draw."""
-        return not self.curve.arcs
+    def emptiness(self) -> str:
+        """Why there is nothing to draw, if there is nothing."""
+        return "" if self.curve.arcs else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """What people read on a terminal, the panels in so many rows."""

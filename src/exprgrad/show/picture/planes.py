@@ -9,6 +9,7 @@ from typing import Any
 from exprgrad.show.documents.planes import plane_fields, plane_rows
 from exprgrad.show.picture.curves import LONGEST_TITLE, Plot
 from exprgrad.show.picture.plots import Dots, Field, Frame, Heat, Layer, Line, Note
+from exprgrad.show.text.curves import NO_VALUE
 from exprgrad.show.text.planes import levels, plane_parts, way
 from exprgrad.show.text.table import Screen, Table
 from exprgrad.show.text.views import signed
@@ -66,9 +67,9 @@ class Map(Plot):
         return ((one.kind, f"{one.x!r},{one.y!r}") for one in self.plane.critical)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to draw."""
-        return not levels(self.plane)
+    def emptiness(self) -> str:
+        """Why there is nothing to draw, if there is nothing."""
+        return "" if levels(self.plane) else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """What people read on a terminal."""

@@ -15,7 +15,7 @@ from functools import cache
 from html import escape
 from typing import Any, NamedTuple
 
-from exprgrad.errors import MissingExtraError, advice, install
+from exprgrad.errors import MissingExtraError, RequestError, advice, install
 from exprgrad.show.picture.picture import misnamed
 from exprgrad.show.picture.render import style
 from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG
@@ -23,8 +23,8 @@ from exprgrad.show.text.canvas import ticks
 from exprgrad.show.text.views import minus
 
 __all__ = [
-    "LOOKS", "PLOTS", "Band", "Dots", "Field", "Frame", "Heat", "Layer", "Line", "Note", "Rule", "plot",
-    "plot_format",
+    "LOOKS", "PLOTS", "Band", "Dots", "Field", "Frame", "Heat", "Layer", "Line", "Note", "Rule",
+    "matplotlib", "plot", "plot_format",
 ]  # fmt: skip
 
 PLOTS = ("svg", "png", "pdf")
@@ -181,7 +181,11 @@ def plot(frames: Sequence[Frame], format: str, look: str | None = None) -> bytes
     """The picture of some frames as the bytes of an ``svg``, ``png`` or ``pdf`` file.
 
     ``look`` is ``light`` or ``dark``; None follows the page in an SVG, and is light elsewhere.
+    Raises ``RequestError`` for another look.
     """
+    if look not in (None, *LOOKS):
+        help = f"it is {' or '.join(LOOKS)}"
+        raise RequestError("usage", f"there is no look {look!r}", help=help)
     package = matplotlib()
     colors = {light: DARK[light] if look == "dark" else light for light in DARK}
     settings = {

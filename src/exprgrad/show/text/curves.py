@@ -14,8 +14,8 @@ from exprgrad.solvers.curves.curve import Curve, Feature
 from exprgrad.source import cut, printable
 
 __all__ = [
-    "COLORS", "FAINT", "GLYPHS", "MARGIN", "MARKS", "MOST_MARKED", "TICK_CELLS", "TICK_ROWS", "curve_parts",
-    "derivative_names",
+    "COLORS", "FAINT", "GLYPHS", "MARGIN", "MARKS", "MOST_MARKED", "NO_VALUE", "TICK_CELLS", "TICK_ROWS",
+    "curve_parts", "derivative_names",
 ]  # fmt: skip
 
 GLYPHS = {
@@ -41,6 +41,7 @@ MOST_LISTED = 24
 MARGIN = 0.03
 """What is shown beyond the least and the greatest value: a part of the height."""
 PRIMES = ("", "′", "″")
+NO_VALUE = "there is nothing to draw: the formula has no value in this range"
 
 
 def derivative_names(name: str) -> list[str]:
@@ -161,5 +162,5 @@ def dense_words(found: Curve, digits: int) -> str:
         ends = f"{decimal(low, digits)} and {decimal(high, digits)}"
         lines.append(f"between {ends} it turns or breaks more often than can be shown")
     if not found.arcs:
-        lines.append("there is nothing to draw: the formula has no value in this range")
+        lines.append(NO_VALUE)
     return "\n".join(lines)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from exprgrad.show.text.canvas import Axis, Canvas, Panel, axis, framed, ticks
-from exprgrad.show.text.curves import COLORS, FAINT, MARKS, TICK_CELLS, TICK_ROWS
+from exprgrad.show.text.curves import COLORS, FAINT, MARKS, NO_VALUE, TICK_CELLS, TICK_ROWS
 from exprgrad.show.text.lines import narrowed
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
 from exprgrad.show.text.views import decimal
@@ -158,6 +158,8 @@ def critical_table(found: Plane, digits: int) -> Table:
 def level_words(found: Plane, width: int) -> str:
     """The values of the contours, as many as a line has room for."""
     words = [decimal(level, 3) for level in levels(found)]
+    if not words:
+        return NO_VALUE
     return narrowed([f"contours at {', '.join(words)}", f"{len(words)} contours"], width)
 
 

@@ -114,6 +114,7 @@ def likely(
     Standard errors are those of a negative log-likelihood: by the inverse of its Hessian.  Source: van der
     Vaart, Asymptotic Statistics (1998), section 5.5.
     """
+    reach = quantile(manner.level, inf)  # first of all, for it needs SciPy
     low, high = limits_of(problem, manner)
     first = np.array([start[name] for name in problem.parameters])
     unit = np.array([ldexp(1.0, frexp(x)[1]) if x else 1.0 for x in map(float, first)])
@@ -126,7 +127,8 @@ def likely(
     least = best.last.value
     led = sum(course.last.value <= least + 1e-6 * max(abs(least), 1.0) for course in courses)
     failed = sum(course.reason == "undefined" for course in courses)
-    fit = outcome(text, total, best, found, box, manner, Starts(len(tried), led, failed))
+    ends = Starts(len(tried), led, failed)
+    fit = outcome(text, total, best, found, box, manner, ends, reach)
     held = {name: Estimate(value, held="fixed") for name, value in fixed.items()}
     return fit._replace(parameters={**fit.parameters, **held})
 
@@ -139,8 +141,9 @@ def outcome(
     box: Box,
     manner: Manner,
     starts: Starts,
+    reach: float,
 ) -> Fit:
-    """What can be said of where a search ended."""
+    """What can be said of where a search ended; ``reach`` is that of ``quantile``."""
     problem, here = total.problem, course.last
     chosen = np.flatnonzero(~box.held(here.at, here.slope))
     names = tuple(problem.parameters[at] for at in chosen)
@@ -151,7 +154,6 @@ def outcome(
     ways = [dict(zip(names, map(float, in_units(way * unit)), strict=True)) for way in open]
     _, noise = total.noise(here.at)
     moved = np.abs(inverse) @ noise[chosen] * unit
-    reach = quantile(manner.level, inf)
     values = zip(problem.parameters, map(float, here.at * total.unit), strict=True)
     parameters = {name: Estimate(value, held="bound") for name, value in values}
     for name, variance, off in zip(names, np.diag(covariance), moved, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any
 
 from exprgrad.errors import InputError, RequestError
@@ -133,13 +133,14 @@ def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -
     if not read:
         message = "the covariance matrix is not of any input of the formula"
         raise InputError("bad-covariance", message)
+    refuse_gaps(covariance, read)
     refuse_asymmetry(covariance, read)
     for name in read:
         if name in deviations:
             message = f"the uncertainty of '{name}' is given beside its value, and in the matrix"
             raise InputError("given-twice", message)
         variance = covariance[name][name]
-        if not 0 <= variance < inf:
+        if variance < 0:
             message = f"the variance of '{name}' is {variance:g}"
             raise InputError("bad-covariance", message, help="it is a square: 0 or more")
         if not isinstance(inputs[name], float):
@@ -153,13 +154,24 @@ def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -
     return Spread(deviations, known)
 
 
-def refuse_asymmetry(covariance: Matrix, names: list[str]) -> None:
-    """An error for a matrix without all of its entries, or whose two covariances of a pair differ."""
+def refuse_gaps(covariance: Matrix, names: list[str]) -> None:
+    """An error for a matrix without all of its entries, or with one that is not finite."""
     for one in names:
         for other in names:
+            what = "variance" if one == other else "covariance"
+            whose = f"'{one}'" if one == other else f"'{one}' and '{other}'"
             if other not in covariance[one]:
-                message = f"the covariance of '{one}' and '{other}' is missing"
+                message = f"the {what} of {whose} is missing"
                 raise InputError("bad-covariance", message, help="write 0 for none")
+            if not isfinite(covariance[one][other]):
+                message = f"the {what} of {whose} is {covariance[one][other]:g}"
+                raise InputError("bad-covariance", message, help="it is a finite number")
+
+
+def refuse_asymmetry(covariance: Matrix, names: list[str]) -> None:
+    """An error for a matrix whose two covariances of a pair differ."""
+    for one in names:
+        for other in names:
             here, there = covariance[one][other], covariance.get(other, {}).get(one, 0.0)
             if not abs(here - there) <= ROUNDING * abs(here):
                 message = (
