@@ -18,10 +18,9 @@ from exprgrad.language.read.relations import related
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.inputs import as_number, normal, surplus
 from exprgrad.run.values.ranges import as_interval
-from exprgrad.solvers.fit.fit import Bounds, Fit, Manner, fitted
+from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted
 from exprgrad.solvers.fit.likelihood import likely
-from exprgrad.solvers.fit.losses import LOSSES
-from exprgrad.solvers.fit.problem import Problem, problem_of
+from exprgrad.solvers.fit.problem import LOSSES, Problem, problem_of
 from exprgrad.source import Source
 
 __all__ = ["FitRequest", "fit_to"]
@@ -84,8 +83,10 @@ def fit_to(asked: FitRequest) -> Fit:
     if asked.starts == 1:
         refuse_no_value(problem, graph, text, given)
         refuse_idle(problem, graph, text, start)
-    found = (likely if asked.objective else fitted)(text, problem, start, held, manner)
-    in_order = {name: found.parameters[name] for name in graph.inputs if name in found.parameters}
+    found = (likely if asked.objective else fitted)(text, problem, start, manner)
+    known = {name: Estimate(value, held="fixed") for name, value in held.items()}
+    known |= found.parameters
+    in_order = {name: known[name] for name in graph.inputs if name in known}
     return found._replace(left_out=rows.left_out, parameters=in_order)
 
 
@@ -324,7 +325,7 @@ def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[st
     point = np.array([given[name] for name in problem.parameters])
     if problem.linearized(point) is not None:
         return
-    for block, results in problem.results(problem.first, len(point) + 2, point):
+    for block, results in problem.results(point):
         bad = ~np.all(np.isfinite(results), axis=0)
         if not bad.any():
             continue

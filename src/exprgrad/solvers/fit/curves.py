@@ -47,8 +47,7 @@ def fit_curve(found: Fit) -> FitCurve:
     across = columns_across(found)
     stride = -(-problem.rows // MOST_DOTS)
     x, y, residuals, deviations, first = [], [], [], [], None
-    count = len(point) + 2
-    for block, (residual, *_, response) in problem.results(problem.first, count, point):
+    for block, (residual, *_, response) in problem.results(point):
         first = [float(column[0]) for column in block.columns] if first is None else first
         place = response - residual
         if len(across) == 1:
@@ -91,7 +90,7 @@ def curve(
     chosen = [problem.parameters.index(name) for name in found.estimated]
     values, low, high = [], [], []
     reach = quantile(found.level, inf if found.absolute or found.loss else max(found.dof, 1))
-    for _, (residual, *slopes, response) in grid.results(grid.first, len(point) + 2, point):
+    for _, (residual, *slopes, response) in grid.results(point):
         model = response - residual
         values += model.tolist()
         if not np.isfinite(found.covariance).all():

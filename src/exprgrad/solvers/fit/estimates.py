@@ -1,25 +1,34 @@
-"""What is known of estimates: standard errors, correlations, what the data leave open, right digits."""
+"""What is known of estimates: standard errors, what the data leave open, right digits, and intervals.
+
+Intervals are those of standard errors, or come from the profile of the sum of squares: a parameter is held
+off its estimate, and the others are fitted.
+"""
 
 from __future__ import annotations
 
-from math import inf, nan
+from collections.abc import Callable
+from math import inf, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.numbers.bounds import UNIT
-from exprgrad.solvers.fit.least_squares import by_lengths, without_scipy
-from exprgrad.solvers.fit.losses import LOSSES
-from exprgrad.solvers.fit.problem import Linearized, Problem, stacked
+from exprgrad.solvers.fit.least_squares import (
+    Minimum,
+    by_lengths,
+    descended,
+    polished,
+    without_scipy,
+)  # fmt: skip
+from exprgrad.solvers.fit.problem import LOSSES, Linearized, Problem, stacked
 
 __all__ = [
     "Spread",
-    "Variation",
     "in_units",
+    "profile",
     "quantile",
     "rounding",
+    "spread_by_hessian",
     "spread_of",
     "variation_of",
 ]
@@ -30,31 +39,45 @@ NO_EFFECT = 1e-30
 """A parameter that, doubled, moves residuals by less than this share of them does not move them."""
 INVOLVED = 1e-3
 """A parameter is open if a direction that is lost has such a share in it."""
+SINGULAR, MIXED = 1e-12, 1e-4
+"""The same two of the eigenvalues of a scaled Hessian, and of its directions."""
 OUTER = 8 * np.finfo(float).eps
 """What the triangle itself may be off by, relative to the rows that it stands for."""
+
+WIDENINGS = 30
+"""How often an interval is doubled before it is said to have no end."""
+TRIALS = 40
+"""The most points on the way to an end."""
+REFITTING = 30
+"""The most points at which the others are fitted again, for each of them."""
+MET = 1e-9
+"""An end is found where the profile is so near its height, relatively."""
+LOWER = 1e-9
+"""By so much, relatively, a sum of squares has to be less to be of another minimum."""
 
 
 class Spread(NamedTuple):
     """How far estimates may be off, for residuals of standard deviation 1, by parameter.
 
-    ``basis``        the directions in which q has to do with them
-    ``inverse``      of J'J
+    ``inverse``      of J'J, or of a Hessian
     ``covariance``   the same, but for losses, whose residuals are weighted
-    ``condition``    of the Jacobian with columns of length 1
+    ``condition``    of the Jacobian with columns of length 1, or of the Hessian with a diagonal of 1
     ``open``         the directions that the data do not determine: how parameters move there, together
+    ``basis``        of a Jacobian, the directions in which q has to do with them
     """
 
-    basis: Any
     inverse: Any
     covariance: Any
     rank: int
     condition: float
     open: list[Any]
+    basis: Any = None
 
     @property
     def errors(self) -> Any:
         """The standard errors; nan for parameters that the data do not determine."""
-        found = np.sqrt(np.diag(self.covariance))
+        variances = np.diag(self.covariance)
+        found = np.sqrt(np.where(variances > 0, variances, nan))
         for direction in self.open:
             found[direction != 0] = nan
         return found
@@ -85,7 +108,27 @@ def spread_of(problem: Problem, point: Any, here: Linearized, chosen: Any) -> Sp
         inverse = half @ np.linalg.pinv(np.eye(rank) + bent) @ half.T
         covariance = sandwich(problem, point, inverse, chosen)
     directions = [*map(in_units, mixed), *idle]
-    return Spread(u[:, :rank], inverse, covariance, rank, condition, directions)
+    return Spread(inverse, covariance, rank, condition, directions, u[:, :rank])
+
+
+def spread_by_hessian(hessian: Any) -> Spread:
+    """The spread of estimates by the Hessian of a negative log-likelihood.
+
+    Its diagonal is made 1 first, and it is inverted by its eigenvalues: where it is singular or negative it
+    counts as open.
+    """
+    lengths = np.sqrt(np.abs(np.diag(hessian)))
+    lengths[~(lengths > 0)] = 1.0
+    if not len(lengths) or not np.isfinite(hessian).all():
+        nothing = np.zeros_like(hessian)
+        return Spread(nothing, nothing, 0, inf, [])
+    values, basis = np.linalg.eigh(hessian / np.outer(lengths, lengths))
+    good = values > SINGULAR * max(float(values[-1]), 0.0)
+    half = basis[:, good] / np.sqrt(values[good]) / lengths[:, None]
+    open = [np.where(np.abs(way) > MIXED, way, 0.0) / lengths for way in basis[:, ~good].T]
+    rank = int(np.count_nonzero(good))
+    condition = float(values[-1] / values[0]) if rank == len(values) else inf
+    return Spread(half @ half.T, half @ half.T, rank, condition, open)
 
 
 def in_units(way: Any) -> Any:
@@ -99,9 +142,8 @@ def sandwich(problem: Problem, point: Any, inverse: Any, chosen: Any) -> Any:
 
     Source: P. J. Huber, Robust Statistics (1981), section 7.6.
     """
-    size = len(problem.parameters)
     triangle = np.zeros((len(chosen), len(chosen)))
-    for block, (residual, *slopes, _) in problem.results(problem.first, size + 2, point):
+    for block, (residual, *slopes, _) in problem.results(point):
         scale = 1.0 if block.scale is None else block.scale
         pull = (
             scale**2
@@ -127,44 +169,30 @@ def quantile(level: float, dof: float) -> float:
     return float(ndtri(half) if dof == inf else stdtrit(dof, half))
 
 
-class Variation(NamedTuple):
-    """The rows' responses: their sum of squares about their mean, the sum of the scales' logarithms, and
-    the responses' sum of squares itself.
+def variation_of(problem: Problem, point: Any) -> tuple[float, float, float]:
+    """The responses, weighted as the residuals are: their sums of squares about their mean, and about 0.
+
+    Between the two stands the sum of the logarithms of the rows' scales.
     """
-
-    total: float
-    logarithms: float
-    whole: float
-
-
-def variation_of(problem: Problem, point: Any) -> Variation:
-    """How the responses vary about their mean, weighted as the residuals are."""
     triangle, logarithms = np.zeros((2, 2)), 0.0
-    count = len(problem.parameters) + 2
-    for block, (*_, response) in problem.results(problem.first, count, point):
+    for block, (*_, response) in problem.results(point):
         scale = np.ones(len(response)) if block.scale is None else block.scale
         rows = np.column_stack([scale, scale * response])
         triangle = stacked(triangle, rows)
         logarithms += float(np.sum(np.log(scale)))
     about_mean, mean = float(triangle[1, 1]) ** 2, float(triangle[0, 1]) ** 2
-    return Variation(about_mean, logarithms, about_mean + mean)
+    return about_mean, logarithms, about_mean + mean
 
 
 def rounding(problem: Problem, point: Any, here: Linearized, spread: Spread, chosen: Any) -> Any:
     """By parameter that is ``chosen``, what rounding may have moved its estimate by, to first order.
 
     Errors of the residuals reach the estimates through the inverse of J, those of its entries through that
-    of J'J.  Both are bounded row by row, as the guard does (``run/arrays/bounds.py``); responses are taken
-    to be decimals that were rounded to doubles.  Source: Björck (1996), section 1.4.
+    of J'J; responses are taken to be decimals that were rounded to doubles.  Source: Björck (1996),
+    section 1.4.
     """
-    graph, outputs = problem.program
-    size, count = len(problem.parameters), len(chosen)
-    direct, slanted = np.zeros(count), np.zeros(count)
-    for block, (residual, *slopes, response) in problem.results(problem.first, size + 2, point):
-        given = dict(zip(problem.columns, block.columns, strict=True))
-        given |= dict(zip(problem.parameters, map(float, point), strict=True))
-        bounds = data_errors(graph, arrays.forward(graph, given), outputs)
-        errors = [np.broadcast_to(bounds[output], residual.shape) for output in outputs]
+    direct, slanted = np.zeros(len(chosen)), np.zeros(len(chosen))
+    for block, (residual, *slopes, response), errors in problem.erring(point):
         scale = 1.0 if block.scale is None else block.scale
         off = scale * (errors[0] + UNIT * np.abs(response))
         jacobian = np.column_stack(slopes)[:, chosen] * np.reshape(scale, (-1, 1))
@@ -174,3 +202,98 @@ def rounding(problem: Problem, point: Any, here: Linearized, spread: Spread, cho
     whole = np.hypot(here.rest, np.linalg.norm(here.q))
     found = direct + np.abs(spread.inverse) @ (slanted + OUTER * lengths * whole)
     return np.where(np.isfinite(found), found, inf)
+
+
+# Profiles.
+
+
+def profile(
+    problem: Problem,
+    minimum: Minimum,
+    position: int,
+    free: Any,
+    height: float,
+    width: float,
+    limits: tuple[Any, Any],
+) -> tuple[tuple[float, float], float | None]:
+    """Where the root of what the cost rises by, twice, meets ``height``: to both sides of a parameter.
+
+    ``width`` is how far that would be if the model were linear; ``free`` are the parameters that are not
+    held already; ``limits`` are their bounds.  An end is infinite where the profile never rises so high.
+    Behind the interval stands where the sum of squares is less than at the estimates, if it is anywhere.
+    Source: D. M. Bates and D. G. Watts, Nonlinear Regression Analysis (1988), section 6.1.
+    """
+    others = free.copy()
+    others[position] = False
+    lower: list[float] = []
+    center = float(minimum.point[position])
+
+    def side(sign: float) -> float:
+        here = minimum
+
+        def rise(off: float) -> float:
+            """How high the profile is, so far off the estimate."""
+            nonlocal here
+            point = here.point.copy()
+            point[position] = center + sign * off
+            found = refitted(problem, point, others, limits)
+            if found is None:
+                return inf
+            here = found
+            gain = 2 * (found.linearized.cost - minimum.linearized.cost)
+            if gain < -LOWER * minimum.linearized.cost:
+                lower.append(float(point[position]))
+            return sqrt(max(gain, 0.0))
+
+        bound = float(limits[sign > 0][position])
+        return center + sign * end(rise, height, width, abs(bound - center))
+
+    interval = side(-1.0), side(1.0)
+    return interval, lower[0] if lower else None
+
+
+def refitted(problem: Problem, point: Any, free: Any, limits: tuple[Any, Any]) -> Minimum | None:
+    """The minimum over the parameters that are free, from a point; None where that has no value."""
+    here = problem.linearized(point)
+    if here is None:
+        return None
+    minimum = Minimum(point, here, 1)
+    if not free.any():
+        return minimum
+    return polished(
+        problem, descended(problem, point, *limits, free=free, tolerance=1e-8, most=REFITTING), free
+    )
+
+
+def end(rise: Callable[[float], float], height: float, width: float, most: float) -> float:
+    """How far off a function that rises from 0 at 0 meets a height; ``most`` at most, or infinity.
+
+    The interval is doubled, and then narrowed by the Illinois rule: G. Dahlquist and Å. Björck, Numerical
+    Methods (1974), section 6.4.
+    """
+    low, below, high, above = 0.0, -height, min(width, most), 0.0
+    for _ in range(WIDENINGS):
+        above = rise(high) - height
+        if above >= 0:
+            break
+        if high >= most:
+            return most
+        low, below, high = high, above, min(2 * high, most)
+    else:
+        return inf
+    last = 0.0
+    for _ in range(TRIALS):
+        place = (low + high) / 2
+        if above < inf:
+            place = (low * above - high * below) / (above - below)
+        off = rise(place) - height
+        if abs(off) <= MET * height or not low < place < high:
+            return place
+        if off > 0:
+            high, above = place, off
+            below = below / 2 if last > 0 else below
+        else:
+            low, below = place, off
+            above = above / 2 if last < 0 else above
+        last = off
+    return high

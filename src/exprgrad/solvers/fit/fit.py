@@ -12,6 +12,7 @@ from exprgrad.errors import InputError
 from exprgrad.run.numbers.bounds import right_digits
 from exprgrad.solvers.fit.estimates import (
     Spread,
+    profile,
     quantile,
     rounding,
     spread_of,
@@ -19,9 +20,10 @@ from exprgrad.solvers.fit.estimates import (
 )  # fmt: skip
 from exprgrad.solvers.fit.least_squares import Minimum, descended, polished, strictly_inside
 from exprgrad.solvers.fit.problem import Linearized, Problem
-from exprgrad.solvers.fit.profile import profile
 
-__all__ = ["Bounds", "Estimate", "Fit", "Manner", "Starts", "drawn", "fitted", "limits_of"]
+__all__ = [
+    "Bounds", "Estimate", "Fit", "Manner", "Starts", "drawn", "estimates", "fitted", "limits_of",
+]  # fmt: skip
 
 OFFSET = 1e-3
 """Below this relative offset a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
@@ -140,10 +142,9 @@ def fitted(
     text: str,
     problem: Problem,
     start: Mapping[str, float],
-    fixed: Mapping[str, float],
     manner: Manner,
 ) -> Fit:
-    """Fit a problem from a start, by parameter; ``fixed`` are those that the problem holds.
+    """Fit a problem from a start, by parameter.
 
     Raises ``InputError`` where the model has no value at any start.
     """
@@ -155,8 +156,7 @@ def fitted(
     found = accounted(text, problem, minimum, np.flatnonzero(free), manner, ends)
     if manner.profile:
         found = with_profiles(found, minimum, free, (low, high))
-    held = {name: Estimate(value, held="fixed") for name, value in fixed.items()}
-    return found._replace(parameters={**found.parameters, **held})
+    return found
 
 
 def limits_of(problem: Problem, manner: Manner) -> tuple[Any, Any]:
@@ -231,10 +231,13 @@ def accounted(
     share = 2 * here.cost / whole if whole else 0.0
     converged, reason = verdict(minimum, names, spread, offset, moved, chosen, share)
     is_plain = not problem.loss
+    is_known = manner.absolute or not is_plain
+    unit = 1.0 if is_known else nan if sd is None else sd
+    reach = quantile(manner.level, inf if is_known else dof)
     return Fit(
         text=text,
         problem=problem,
-        parameters=estimates(problem, point, names, spread, moved, sd, dof, manner),
+        parameters=estimates(problem, point, names, unit * spread.errors, moved, reach),
         rows=problem.rows,
         dof=dof,
         cost=here.cost,
@@ -243,7 +246,7 @@ def accounted(
         aic=criterion(problem.rows, here.cost, len(chosen), logarithms, absolute=manner.absolute)
         if is_plain
         else None,
-        covariance=scale_of_errors(problem, sd, manner) ** 2 * spread.covariance,
+        covariance=unit**2 * spread.covariance,
         estimated=names,
         rank=spread.rank,
         condition=spread.condition,
@@ -261,26 +264,18 @@ def accounted(
 
 
 def estimates(
-    problem: Problem,
-    point: Any,
-    names: Sequence[str],
-    spread: Spread,
-    moved: Any,
-    sd: float | None,
-    dof: int,
-    manner: Manner,
+    problem: Problem, point: Any, names: Sequence[str], errors: Any, moved: Any, reach: float
 ) -> dict[str, Estimate]:
-    """What is known of each parameter; ``names`` are those that are not at a bound."""
-    found = {
-        name: Estimate(value, held="bound")
-        for name, value in zip(problem.parameters, map(float, point), strict=True)
-    }
-    is_known = manner.absolute or bool(problem.loss)
-    reach = quantile(manner.level, inf if is_known else dof)
-    errors = scale_of_errors(problem, sd, manner) * spread.errors
-    for name, error, off in zip(names, errors, moved, strict=True):
-        value, error = found[name].value, float(error)
-        found[name] = Estimate(value, digits=right_digits(value, float(off)))
+    """What is known of each parameter; ``names`` are those that are not at a bound.
+
+    For these there are standard ``errors``, nan where the data do not determine one, and what rounding may
+    have ``moved`` each by; ``reach`` is how many of the errors an interval goes to each side.
+    """
+    values = dict(zip(problem.parameters, map(float, point), strict=True))
+    found = {name: Estimate(value, held="bound") for name, value in values.items()}
+    for name, error, off in zip(names, map(float, errors), map(float, moved), strict=True):
+        value = values[name]
+        found[name] = Estimate(value, digits=right_digits(value, off))
         if isfinite(error):
             interval = value - reach * error, value + reach * error
             found[name] = found[name]._replace(error=error, interval=interval)
@@ -299,21 +294,12 @@ def with_profiles(found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, An
         if one.interval is None:
             continue
         width = one.interval[1] - one.value
-        ends = profile(found.problem, minimum, at, free, height, width, limits)
-        parameters[name] = one._replace(profile=ends.interval)
-        if ends.lower is not None and found.converged:
-            reason = (
-                f"the sum of squares is lower elsewhere: start nearer to {name}={ends.lower:.6g}"
-            )
+        interval, lower = profile(found.problem, minimum, at, free, height, width, limits)
+        parameters[name] = one._replace(profile=interval)
+        if lower is not None and found.converged:
+            reason = f"the sum of squares is lower elsewhere: start nearer to {name}={lower:.6g}"
             found = found._replace(converged=False, reason=reason)
     return found._replace(parameters=parameters, profiled=True)
-
-
-def scale_of_errors(problem: Problem, sd: float | None, manner: Manner) -> float:
-    """What errors for residuals of standard deviation 1 are multiplied with; nan if nobody knows."""
-    if manner.absolute or problem.loss:
-        return 1.0
-    return nan if sd is None else sd
 
 
 def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:

@@ -16,18 +16,50 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.sweeps.gradient import gradient, hessian
+from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian
 from exprgrad.graph.graph import Graph, Program
+from exprgrad.run.arrays import arrays
+from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.engines.memory import staggered
-from exprgrad.solvers.fit.losses import LOSSES
 
-__all__ = ["Columns", "Linearized", "Problem", "problem_of", "stacked"]
+__all__ = ["LOSSES", "Columns", "Linearized", "Problem", "Ready", "problem_of", "stacked"]
 
 PIECE = 2**14
 """The rows that are worked on at a time."""
 COMPILED = 2**24
 """From so many operations over all rows on, machine code is made of them where that can be."""
+
+
+class Loss(NamedTuple):
+    """A loss of z, a residual's square in units of the scale's: the loss, and its two derivatives.
+
+    Each is z for small z and concave, so that z times the first derivative never exceeds the loss.
+    """
+
+    value: Callable[[Any], Any]
+    first: Callable[[Any], Any]
+    second: Callable[[Any], Any]
+
+
+LOSSES: Mapping[str, Loss] = {
+    "huber": Loss(
+        lambda z: np.where(z <= 1, z, 2 * np.sqrt(z) - 1),
+        lambda z: np.where(z <= 1, 1.0, 1 / np.sqrt(np.maximum(z, 1))),
+        lambda z: np.where(z <= 1, 0.0, -0.5 * np.maximum(z, 1) ** -1.5),
+    ),
+    "soft_l1": Loss(
+        lambda z: 2 * z / (1 + np.sqrt(1 + z)),
+        lambda z: 1 / np.sqrt(1 + z),
+        lambda z: -0.5 * (1 + z) ** -1.5,
+    ),
+    "cauchy": Loss(
+        np.log1p,
+        lambda z: 1 / (1 + z),
+        lambda z: -1 / (1 + z) ** 2,
+    ),
+}
+"""Sources: P. J. Huber, Robust Statistics (1981), 7.8; B. Triggs et al., Bundle Adjustment (2000), 3.4."""
 
 
 class Columns(NamedTuple):
@@ -47,6 +79,13 @@ class Linearized(NamedTuple):
     q: Any
     rest: float
     cost: float
+
+
+class Ready(NamedTuple):
+    """What works out a program for rows, and how many outputs that has."""
+
+    kernel: Kernel
+    outputs: int
 
 
 class Problem:
@@ -93,29 +132,31 @@ class Problem:
         return builder.program([*(images[output] for output in derived.outputs), response])
 
     @cached_property
-    def first(self) -> Kernel:
+    def first(self) -> Ready:
         """The same, made ready."""
-        return self.engine(self.program)
+        return self.ready(self.program)
 
     @cached_property
-    def second(self) -> tuple[Kernel, dict[tuple[int, int], int], int]:
-        """The residuals, and their first and second derivatives; which are which, and how many."""
+    def second(self) -> tuple[Ready, Entries]:
+        """The residual, its first and second derivatives; and which output each of the second ones is."""
         program, entries = hessian(self.graph, self.parameters)
-        return self.engine(program), entries, len(program.outputs)
+        return self.ready(program), entries
 
-    def engine(self, program: Program) -> Kernel:
+    def ready(self, program: Program) -> Ready:
         """A program made ready for as many rows as there are."""
         is_large = self.rows * len(program.graph) >= COMPILED
         engine = None if is_large else "numpy"
-        return built(program, [*self.columns, *self.parameters], engine, False)[1]
+        kernel = built(program, [*self.columns, *self.parameters], engine, False)[1]
+        return Ready(kernel, len(program.outputs))
 
     def results(
-        self, kernel: Kernel, count: int, point: Any
+        self, point: Any, ready: Ready | None = None
     ) -> Iterator[tuple[Columns, list[Any]]]:
-        """The rows, some at a time, with the results that a kernel has at a point.
+        """The rows, some at a time, with what a program comes to at a point: ``first``, if not another.
 
         Residuals and derivatives are not multiplied with the rows' scale yet.
         """
+        kernel, count = ready or self.first
         memory = staggered(count, min(PIECE, self.rows))
         values = [np.full(min(PIECE, self.rows), value) for value in point]
         for block in self.blocks():
@@ -126,11 +167,24 @@ class Problem:
                 scale = None if block.scale is None else block.scale[low : low + PIECE]
                 yield Columns(given, scale), [one[:rows] for one in memory]
 
+    def erring(self, point: Any) -> Iterator[tuple[Columns, list[Any], list[Any]]]:
+        """The same, with what rounding may have done to each result, row by row and to first order.
+
+        It is bounded as the guard does (``run/arrays/bounds.py``).
+        """
+        graph, outputs = self.program
+        for block, results in self.results(point):
+            given = dict(zip(self.columns, block.columns, strict=True))
+            given |= dict(zip(self.parameters, map(float, point), strict=True))
+            bounds = data_errors(graph, arrays.forward(graph, given), outputs)
+            shape = results[0].shape
+            yield block, results, [np.broadcast_to(bounds[output], shape) for output in outputs]
+
     def linearized(self, point: Any) -> Linearized | None:
         """The residuals about a point; None where they, or their derivatives, are not finite."""
         size = len(self.parameters)
         triangle, cost = np.zeros((size + 1, size + 1)), 0.0
-        for block, (residual, *slopes, _) in self.results(self.first, size + 2, point):
+        for block, (residual, *slopes, _) in self.results(point):
             rows = np.column_stack([*slopes, residual])
             if block.scale is not None:
                 rows *= block.scale[:, None]
@@ -156,10 +210,10 @@ class Problem:
 
     def curvature(self, point: Any) -> Any:
         """What the cost's Hessian has beyond J'J, which second derivatives and losses bring."""
-        kernel, entries, count = self.second
+        ready, entries = self.second
         size = len(self.parameters)
         found = np.zeros((size, size))
-        for block, results in self.results(kernel, count, point):
+        for block, results in self.results(point, ready):
             residual, *slopes = results[: size + 1]
             scale = 1.0 if block.scale is None else block.scale
             weight = scale**2 * residual
