@@ -1,4 +1,6 @@
-"""Rows of the op table: exponential, sine and Fresnel integrals, and the integral of exp(t^2).
+"""Rows of the op table: functions that integrals and differential equations define.
+
+Exponential, sine and Fresnel integrals, that of exp(t^2), complete elliptic integrals, and Airy functions.
 
 What a row holds is told in ``op.py``, and what its texts may say in ``ops.py``.  The polynomials were fitted for
 exprgrad at Chebyshev's points in 45 digits, to relative errors of 1e-17.  Where a function is split, and into what,
@@ -8,6 +10,7 @@ is told by M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from exprgrad.graph.op import Op, horner
 
@@ -381,4 +384,405 @@ IMAGINARY = Op(
 )
 # fmt: on
 
-ROWS: tuple[Op, ...] = (*EXPONENTIAL, *WAVES, IMAGINARY)
+# Airy functions and their derivatives.
+#
+# The polynomials were fitted in 60 digits, to relative errors of 1e-18.  Where the functions are split, and into what,
+# is told by the NIST Digital Library of Mathematical Functions (DLMF), 9.7 and 9.8.
+
+AI_ZEROS = ((2.338107410459767, 3.912260409818305e-17), (4.08794944413097, 3.387261694242901e-16))
+AI_LEFT = (
+    3.58442258593252e-12, -2.2552353575838966e-11, -1.9403416575153204e-11, 6.951314225623418e-10,
+    -2.2884758295659558e-09, -6.9364766033973645e-09, 7.399106146305072e-08, -1.267062923804167e-07,
+    -9.12659272018546e-07, 5.053026968794638e-06, -1.4483311766264965e-06, -6.614561686997444e-05,
+    0.0001965887905801763, 0.00025080579035426646, -0.002550602515882896, 0.003261115157920138,
+    0.012999311277041145, -0.04372919000096019, -0.002073225579519136, 0.19090066616158752, -0.2053440874435495,
+    -0.2726368173550751, 0.4871977971127828,
+)  # fmt: skip
+"""Ai(x) divided by the distances to its first two zeros, from -4.25 to -1.25."""
+
+AI_MIDDLE = (
+    -3.0960433996216054e-13, -3.285722929170757e-12, 3.568505013727739e-11, -6.394846397149571e-11,
+    -9.471324561678151e-10, 7.535804267693736e-09, -1.111115277053613e-08, -1.6085324266124312e-07,
+    1.0933215354323759e-06, -1.2988152184169118e-06, -1.7767854570144992e-05, 9.938525616899509e-05,
+    -8.929918313663257e-05, -0.0011330260269880174, 0.00489981204753204, -0.0029677659847417506,
+    -0.0337516882440454, 0.09948865062045717, -0.030632843598710994, -0.2878623222262143, 0.38725965240839577,
+)  # fmt: skip
+"""Ai(x), from -1.25 to 1."""
+
+AI_RIGHT = (
+    1.7076495576606347e-05, -0.0001607331007701317, 0.0006661957605058681, -0.0015736372647443418,
+    0.0022660416076166366, -0.00192055086198667, 0.0007811192259355125, -0.00014935335020822453,
+    0.0006300705904349624, -0.0013872396087830803, 0.0015600296164714176, -0.0013314464117725995,
+    0.0012380621994882855, -0.0013577672399504345, 0.0014949699114307987, -0.001579609991995927,
+    0.0016585929495524822, -0.0017596811532576647, 0.0018782436729055689, -0.002010865738017772,
+    0.002161250233084418, -0.002334419942342191, 0.00253579714695858, -0.002772567325176875,
+    0.0030547360432397665, -0.003396445472313387, 0.0038183502825650016, -0.004351790474180218,
+    0.005047039683200553, -0.005989324007353164, 0.007340777572024398, -0.009434667967985508,
+    0.013341670210998824, 0.27411486848272665,
+)  # fmt: skip
+"""Ai(x)*exp(s)*x^0.25, of (s - 2)/(s + 2), where s is 2/3*x^1.5, from 1 on."""
+
+BI_ZEROS = (
+    (1.173713222709128, -1.0961770450823225e-16),
+    (3.271093302836353, -1.961307626775628e-16),
+)
+BI_LEFT = (
+    -1.669947270136206e-11, 5.3134063094025744e-11, 2.2802351057374974e-10, -1.7688900868986034e-09,
+    1.990926465028531e-09, 2.2591167052298892e-08, -1.0555163809421609e-07, 3.5781941341657837e-09,
+    1.4376012005971833e-06, -4.233819242690545e-06, -5.190203096156699e-06, 5.980732699833946e-05,
+    -9.778956287033898e-05, -0.000311693974411863, 0.0014950184231391148, -0.0007810925370099103,
+    -0.008279273396962725, 0.01906046839763345, 0.011218026442210881, -0.09640089663843564, 0.08145356167597952,
+    0.1929212663198301, -0.3417392184698278, -0.0743063081214215, 0.419448653407631,
+)  # fmt: skip
+"""Bi(x) divided by the distances to its first two zeros, from -4.25 to -0.5."""
+
+BI_MIDDLE = (
+    1.4295192442549719e-12, 9.390617626810504e-12, 4.7019111543404794e-11, 2.584814949192139e-10,
+    1.5941979444316099e-09, 8.302572987412891e-09, 4.084213897040867e-08, 2.2512609730589569e-07,
+    1.020529083617665e-06, 4.406465639597018e-06, 2.156212701594589e-05, 8.21596575466377e-05,
+    0.00030265723385107827, 0.0012756604667048524, 0.003861835685796647, 0.011629343921589546,
+    0.040048341083148836, 0.086697548133577, 0.19805888281046102, 0.49630718935087265, 0.5899985792772752,
+    0.8628746284211077, 1.0069309086332163,
+)  # fmt: skip
+"""Bi(x), from -0.5 to 2."""
+
+BI_RIGHT = (
+    -6.901483609938021e-11, 1.5432038701670854e-10, 1.6498291981038894e-10, -5.441215608319573e-10,
+    2.5543891329864465e-10, -9.98301993835038e-10, 1.317701036186952e-09, 1.3960319903741462e-08,
+    -6.737828518473225e-08, 1.5087731596823713e-07, -1.1854791431773602e-07, -4.95233832743493e-07,
+    2.437435886434923e-06, -5.705380565930797e-06, 6.767408231014489e-06, 4.9826120977873185e-06,
+    -4.659058632049357e-05, 0.000128844012157199, -0.0002294015901164524, 0.0002680486017284501,
+    -0.00011750900946919203, -0.0003311458566186521, 0.0010857237590988695, -0.0020382679690172582,
+    0.003066056024859075, -0.004174550287089198, 0.005524390627567001, -0.007196687900522142,
+    0.5724870396660813,
+)  # fmt: skip
+"""Bi(x)*exp(-s)*x^0.25, where s is 2/3*x^1.5, from 2 to 6."""
+
+BI_LAST = (
+    -9.795300497753754e-06, 0.00010549379344970431, -0.0005245696629089036, 0.001598011983075499,
+    -0.0033382817889003593, 0.005074493622313664, -0.005814802501282785, 0.005135793034261884,
+    -0.003545532747660075, 0.0019287510793069157, -0.0008296240163544148, 0.00028197340115051795,
+    -7.537014684371154e-05, 1.5714640920734026e-05, -2.496017306972415e-06, 3.610675138833182e-07,
+    1.5902914808156133e-07, 7.270773784535217e-07, 3.529126383774493e-06, 2.278885533162575e-05,
+    0.00021823257221962995, 0.003998774878140583, 0.5641895835477563,
+)  # fmt: skip
+"""The same of s(6)/s, from 6 on."""
+
+AI_PRIME_ZEROS = (
+    (1.018792971647471, 2.0609116444448518e-17),
+    (3.2481975821798366, -2.435739819073974e-17),
+)
+AI_PRIME_LEFT = (
+    -6.796909067823415e-12, 5.263383213393022e-11, -2.3993735872757706e-11, -1.0791850571342412e-09,
+    4.2609510319701735e-09, 4.0418057594955e-09, -8.286552059442857e-08, 2.0878121073108127e-07,
+    5.256784336138553e-07, -4.357449203001885e-06, 6.069449974506085e-06, 3.2977689472088444e-05,
+    -0.00014962687882986363, 5.373292348265738e-05, 0.0011767821410731902, -0.002989717471362384,
+    -0.0021763543593798563, 0.02266106415128577, -0.02726991302899084, -0.06337077637722342,
+    0.19650134426672716, -0.03407662553942178, -0.4772497501352836, 0.4800136534681881, 0.3548692103088674,
+    -0.5911686851958955,
+)  # fmt: skip
+"""Ai'(x) divided by the distances to its first two zeros, from -4.25 to -0.5."""
+
+AI_PRIME_MIDDLE = (
+    -3.8407916833659616e-14, 1.7881481021585822e-13, 1.6891513010778804e-12, -2.7416377965509374e-11,
+    1.104279519356902e-10, 8.636230200425316e-10, -1.2930417249203882e-08, 4.7952482572580686e-08,
+    2.780766335966679e-07, -3.7622505041095446e-06, 1.2381527723696253e-05, 4.9062968085921355e-05,
+    -0.0005761394418013216, 0.0015733539790054334, 0.0036333664323254158, -0.033744830404430416,
+    0.064377682410184, 0.05459324144035223, -0.24906211200489714,
+)  # fmt: skip
+"""Ai'(x), from -0.5 to 1."""
+
+AI_PRIME_RIGHT = (
+    4.055001138380456e-05, -0.00039139244534853356, 0.0016671833557254342, -0.004058285554770374,
+    0.0060413246375624445, -0.005299245255399811, 0.0021464297486824585, -6.770017716833368e-05,
+    0.0011480916851397953, -0.003349849651363697, 0.003997422341427463, -0.0032939132553483977,
+    0.0028457330727431466, -0.0030718949576476005, 0.0034085947936960126, -0.003567514859489312,
+    0.0036703131775101838, -0.0038207404989170778, 0.004007881046235254, -0.004211546725465944,
+    0.004435122792243929, -0.004686706793602041, 0.004972358427915587, -0.005299154540313459,
+    0.005676950988422897, -0.006119218452517635, 0.006644675105424659, -0.007280250898009008,
+    0.008066174453601565, -0.009065836204822993, 0.01038482698318683, -0.012219421664878527,
+    0.014965640713548802, -0.019844166262380215, 0.29362235663687086,
+)  # fmt: skip
+"""-Ai'(x)*exp(s)/x^0.25, of (s - 2)/(s + 2), where s is 2/3*x^1.5, from 1 on."""
+
+BI_PRIME_ZEROS = (
+    (2.294439682614123, 1.2502681914203563e-16),
+    (4.073155089071828, 2.2107881714419072e-16),
+)
+BI_PRIME_LEFT = (
+    1.3761774883921402e-11, -4.8345998513265095e-11, -2.3256194525856847e-10, 2.1121944811176794e-09,
+    -2.8043467293486208e-09, -3.550366380597677e-08, 1.879293000388936e-07, 1.2297376114862121e-08,
+    -3.336201834029449e-06, 1.0449761314465913e-05, 1.7559544960393688e-05, -0.0001897333013073604,
+    0.0002960547012983684, 0.0013046994563755767, -0.005836861668803735, 0.0015802048737778341,
+    0.03876763563366844, -0.07713277709915428, -0.07348984127734076, 0.4065310795738592, -0.23885537740445495,
+    -0.6432159233687091, 0.7936383391993517,
+)  # fmt: skip
+"""Bi'(x) divided by the distances to its first two zeros, from -4.25 to -1.25."""
+
+BI_PRIME_MIDDLE = (
+    1.9770916083770576e-11, 1.1663609936235585e-10, 3.351334796627459e-10, 1.6933779375781714e-09,
+    1.0550350257764553e-08, 3.3639489339732575e-08, 1.5532887783194965e-07, 8.489941119986799e-07,
+    2.3402203450967096e-06, 9.918805166431838e-06, 4.831246826667333e-05, 0.00011175757276660204,
+    0.0004267970684725101, 0.0018005940467157948, 0.0033434768166871387, 0.011234125085326558,
+    0.0392090938959986, 0.05429156977473938, 0.15397489356949662, 0.4081427410662484, 0.3643443888295753,
+    0.7939305453221779, 1.2893236966454975, 0.48091179207089685, 0.49957495599676466,
+)  # fmt: skip
+"""Bi'(x), from -1.25 to 2."""
+
+BI_PRIME_RIGHT = (
+    1.9414869487821482e-10, -3.9139270576464197e-10, -5.920301996363255e-10, 1.2917908238445883e-09,
+    1.198190603906533e-09, -1.6450832790055463e-09, -1.5885204598304941e-09, -1.3770728327009006e-08,
+    7.263812536955438e-08, -1.5704322441880335e-07, 1.2171143540564875e-07, 4.7357623663002934e-07,
+    -2.313122091833959e-06, 5.257872133024041e-06, -5.589610091690769e-06, -7.283688790359976e-06,
+    4.957340771107919e-05, -0.00012948091572309933, 0.0002195781584586093, -0.0002323196453145533,
+    3.243318265407262e-05, 0.0004960617613706299, -0.0013682774867005943, 0.002489984301631065,
+    -0.0037682055103464398, 0.005260679745663681, -0.007193093488753216, 0.009657861896109095,
+    0.5527976477013857,
+)  # fmt: skip
+"""Bi'(x)*exp(-s)/x^0.25, where s is 2/3*x^1.5, from 2 to 6."""
+
+BI_PRIME_LAST = (
+    9.914503187874055e-06, -0.00010683983996618126, 0.0005315884194095926, -0.0016204361417960396,
+    0.0033874173242866, -0.005152849718457798, 0.0059090177073238895, -0.005223138227635183,
+    0.0036088537342049494, -0.001964943785604207, 0.000845992384491968, -0.0002878276646864503,
+    7.701833140673424e-05, -1.6077137647035174e-05, 2.55641273487553e-06, -3.716774755280381e-07,
+    -1.6892097749873165e-07, -7.771533365152648e-07, -3.836010867977743e-06, -2.5469896984695348e-05,
+    -0.0002579112217176005, -0.00559828482939677, 0.5641895835477563,
+)  # fmt: skip
+"""The same of s(6)/s, from 6 on."""
+
+SIZE = (
+    -9.720133693949419e-09, 9.126534992860575e-08, -3.973419339183687e-07, 1.0675038257393432e-06,
+    -1.9900583379220625e-06, 2.7521679336679267e-06, -2.9637174094485006e-06, 2.6020135997721215e-06,
+    -1.9717953068785024e-06, 1.4010593489270703e-06, -1.0500608168308922e-06, 9.528269885620436e-07,
+    -1.1833672711522888e-06, 2.225236341631294e-06, -7.126675353578024e-06, 4.73328527449563e-05,
+    -0.0010177081213104816, 1.0,
+)  # fmt: skip
+"""How large the wave is that Ai and Bi are, of (4.25/z)^3, where z is -x, from 4.25 on; as DLMF 9.8 has it."""
+
+TURN = (
+    2.283802361102523e-07, -2.5696230444607966e-06, 1.3539308178618775e-05, -4.4426033192536045e-05,
+    0.00010187019893949826, -0.0001737338993944062, 0.00022918671695489358, -0.00024046882530287433,
+    0.00020528189497810693, -0.0001457922208869168, 8.850017909093933e-05, -4.7735871454567514e-05,
+    2.4286289542981084e-05, -1.2712749074106235e-05, 7.611227261457201e-06, -5.753539506173129e-06,
+    5.926944814897849e-06, -8.918152041999057e-06, 2.1450027947727336e-05, -9.531591371992803e-05,
+    0.001041266179674428, -0.06944444444444445,
+)  # fmt: skip
+"""What its phase has beside s and a quarter of pi, in times of 1/s, of the same."""
+
+PRIME_SIZE = (
+    1.0089860885392652e-08, -9.474949092295536e-08, 4.125819416716398e-07, -1.1087018300214792e-06,
+    2.0675130968914126e-06, -2.860583550644056e-06, 3.0825814570593447e-06, -2.709332980375979e-06,
+    2.0568813902535913e-06, -1.4661116380600198e-06, 1.1046379652115765e-06, -1.0108196531074783e-06,
+    1.271726190811941e-06, -2.4410375867612643e-06, 8.100965442223517e-06, -5.756586336700886e-05,
+    0.0014247913698347931, 1.0,
+)  # fmt: skip
+"""How large the wave is that their derivatives are, of (4.25/z)^3, where z is -x, from 4.25 on; as DLMF 9.8 has it."""
+
+PRIME_TURN = (
+    -2.3601020741463342e-07, 2.655640890307839e-06, -1.3993608908631089e-05, 4.592103220922864e-05,
+    -0.00010531065559914678, 0.00017962842125513644, -0.00023700954322558633, 0.0002487435697248928,
+    -0.00021242633150853258, 0.00015095046293408333, -9.171020716143376e-05, 4.953560014182392e-05,
+    -2.525898840357829e-05, 1.3270365044825278e-05, -7.989928638618976e-06, 6.089886576096209e-06,
+    -6.350083064874439e-06, 9.73768307898627e-06, -2.4188628590638362e-05, 0.00011399265416150772,
+    -0.0013786175754422682, 0.09722222222222222,
+)  # fmt: skip
+"""What its phase has beside s and a quarter of pi, in times of 1/s, of the same."""
+
+STRETCH = (
+    "z = min(max(abs(x), 1), 1e6); r = sqrt(z); a = 134217729*z; b = 134217729*r; zh = a - (a - z); zl = z - zh; "
+    "rh = b - (b - r); rl = r - rh; c = z*r; "
+    "less = ((zh*rh - c) + zh*rl + zl*rh) + zl*rl + z*((((z - rh*rh) - 2*rh*rl) - rl*rl)/(2*r)); "
+    "s = 2*c/3; rest = (2*(c - s) - s)/3 + 2*less/3"
+)
+"""2/3*z^1.5 as s + rest, where z is abs(x): z and its root are split in two, whose products are exact.
+
+T. J. Dekker, A floating-point technique for extending the available precision, Numer. Math. 18 (1971), 224-242.
+"""
+PIECES = 3.141592502593994, 1.5099578831723193e-07, 1.078060167178374e-14, 4.044532497591901e-21
+"""Pi in pieces so short that their products with the phase's quarters of a period are exact."""
+ROOT_OF_PI = "1.772453850905516"
+
+
+def wave(phase: float, sign: str, size: str, turn: Sequence[float]) -> str:
+    """What an Airy function is left of -4.25, as ``wave``: its phase there is s + turn/s less ``phase`` times pi.
+
+    As the next of its zeros is taken off before anything is rounded, it is accurate beside them too.
+    """
+    first, second, third, last = PIECES
+    return (
+        f"u = 4.25/z; w = u*u*u; n = round(s/pi - {phase}); k = n + {phase}; "
+        f"t = ((s - k*{first}) - k*{second}) - k*{third} + (rest - k*{last} + {horner(turn, 'w')}/s); "
+        f"wave = {sign}(1 - 2*(n % 2))*sin(t)*({size})"
+    )
+
+
+SIZE_OF_VALUE = f"{horner(SIZE, 'w')}/{ROOT_OF_PI}/sqrt(r)"
+SIZE_OF_SLOPE = f"{horner(PRIME_SIZE, 'w')}/{ROOT_OF_PI}*sqrt(r)"
+
+
+def by_parts(
+    zeros: Sequence[tuple[float, float]],
+    left: Sequence[float],
+    cut: float,
+    middle: Sequence[float],
+    end: float,
+    right: str,
+) -> str:
+    """A function by its parts: ``wave``; from -4.25 to ``cut`` what has two zeros; then to ``end``; then ``right``.
+
+    Of each zero its negative is given, as a double and what that lacks.
+    """
+    distances = "*".join(f"((x + {high!r}) + {low!r})" for high, low in zeros)
+    return (
+        f"where(x < -4.25, where(x >= -1e6, wave, nan), where(x < {cut}, "
+        f"{distances}*{polynomial(left, -4.25, cut)}, where(x < {end}, {polynomial(middle, cut, end)}, {right})))"
+    )
+
+
+def polynomial(coefficients: Sequence[float], start: float, end: float) -> str:
+    """A polynomial in the distance to the middle of an interval, as a part of half its length."""
+    return horner(coefficients, f"((x - {(start + end) / 2})/{(end - start) / 2})")
+
+
+FALL = "v = 1 - 4/(s + 2); e = exp(-s/2); f = e*(1 - rest)"
+"""The exponential exp(-s) is e*f; by halves nothing underflows before the result does."""
+AI_FAR = f"{horner(AI_RIGHT, 'v')}/sqrt(r)"
+AI_PRIME_FAR = f"{horner(AI_PRIME_RIGHT, 'v')}*sqrt(r)"
+RISE = "v = 9.797958971132712/s; e = exp(s/2); f = e*(1 + rest)"
+
+
+def rising(middle: Sequence[float], last: Sequence[float]) -> str:
+    return f"where(x < 6, {horner(middle, '((z - 4)/2)')}, {horner(last, 'v')})"
+
+
+# fmt: off
+AIRYAI = f"{STRETCH}; {wave(-0.25, '', SIZE_OF_VALUE, TURN)}; {FALL}; " + by_parts(
+    AI_ZEROS, AI_LEFT, -1.25, AI_MIDDLE, 1, f"f*({AI_FAR})*e",
+)
+AIRYBI = f"{STRETCH}; {wave(0.25, '-', SIZE_OF_VALUE, TURN)}; {RISE}; " + by_parts(
+    BI_ZEROS, BI_LEFT, -0.5, BI_MIDDLE, 2, f"f*({rising(BI_RIGHT, BI_LAST)}/sqrt(r))*e",
+)
+AIRYAIPRIME = f"{STRETCH}; {wave(0.25, '', SIZE_OF_SLOPE, PRIME_TURN)}; {FALL}; " + by_parts(
+    AI_PRIME_ZEROS, AI_PRIME_LEFT, -0.5, AI_PRIME_MIDDLE, 1, f"-f*({AI_PRIME_FAR})*e",
+)
+AIRYBIPRIME = f"{STRETCH}; {wave(0.75, '-', SIZE_OF_SLOPE, PRIME_TURN)}; {RISE}; " + by_parts(
+    BI_PRIME_ZEROS, BI_PRIME_LEFT, -1.25, BI_PRIME_MIDDLE, 2,
+    f"f*({rising(BI_PRIME_RIGHT, BI_PRIME_LAST)}*sqrt(r))*e",
+)
+# fmt: on
+
+# Near 104 airyai(x) is no normal number any more where x*airyai(x) still is.
+
+AIRYAIPRIME_SLOPE = (
+    f"{STRETCH}; {FALL}; where(x > 100, where(x == inf, 0, f*(z*{AI_FAR})*e), x*airyai(x))"
+)
+AIRYAIPRIME_SECOND = (
+    f"{STRETCH}; {FALL}; "
+    f"where(x > 100, f*({AI_FAR} - z*({AI_PRIME_FAR}))*e, airyai(x) + x*airyaiprime(x))"
+)
+
+# fmt: off
+AIRY: tuple[Op, ...] = (
+    Op(
+        "airyai", "x", ("airyaiprime(x)",), "the Airy function Ai, a solution of y'' = x*y: where x is positive, the one that dies out",
+        value=AIRYAI, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{Ai}(x)", magnifies="period",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryAi airy_ai",
+    ),
+    Op(
+        "airybi", "x", ("airybiprime(x)",), "the Airy function Bi, a solution of y'' = x*y that grows where x is positive",
+        value=AIRYBI, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{Bi}(x)", magnifies="period",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryBi airy_bi",
+    ),
+    Op(
+        "airyaiprime", "x", (AIRYAIPRIME_SLOPE,), "the derivative of the Airy function Ai", shown=("x*airyai(x)",), seconds=(AIRYAIPRIME_SECOND,),
+        value=AIRYAIPRIME, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{airyaiprime}(x)", magnifies="period",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryAiPrime airy_ai_prime airyai_prime",
+    ),
+    Op(
+        "airybiprime", "x", ("x*airybi(x)",), "the derivative of the Airy function Bi",
+        value=AIRYBIPRIME, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{airybiprime}(x)", magnifies="period",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryBiPrime airy_bi_prime airybi_prime",
+    ),
+)
+# fmt: on
+
+# Complete elliptic integrals, of the parameter m, which is the modulus squared.
+
+MIXED = (
+    4.330487224260457e-10, 8.359453516035425e-10, -1.4157374301106179e-09, -2.5162282253002276e-09,
+    5.029804436801488e-09, 9.14486180160067e-09, -7.357453209674957e-10, 8.876423418177291e-10,
+    2.6964884776752066e-08, 5.3540070488023655e-08, 9.029525564631092e-08, 1.9238178604719493e-07,
+    4.1954925936782843e-07, 8.862288506966781e-07, 1.8751700806816984e-06, 3.996186289598597e-06,
+    8.553433595117824e-06, 1.839313731242062e-05, 3.977604201481526e-05, 8.658733477920699e-05,
+    0.0001899645193326965, 0.00042068266845556555, 0.0009423291715969542, 0.0021411503073755695,
+    0.004954727984315067, 0.011744540407252578, 0.02876213977285568, 0.07363107781851076, 0.19634954084936207,
+)  # fmt: skip
+"""The integral of sin(t)^2*cos(t)^2/(1 - x*sin(t)^2)^1.5 from 0 to pi/2, of 2*x, for x from -0.5 to 0.5.
+
+Fitted for exprgrad at Chebyshev's points in 60 digits.
+"""
+
+STEPS = 11
+"""How often the means are taken: from 1e-154 on, which is what the greatest negative double leads to."""
+
+MODULUS = "k = sqrt(1 - x); big = k > 1; q0 = where(big, 1/k, k); m0 = 1; e0 = q0; p0 = 1"
+"""What is complementary to the modulus, or its reciprocal, at which the cosine and the sine change places."""
+
+
+def means() -> str:
+    """The means that all these integrals share."""
+    lines = [MODULUS]
+    for n in range(STEPS + 1):
+        lines.append(
+            f"g{n} = e{n}/p{n}; p{n + 1} = g{n} + p{n}; m{n + 1} = q{n} + m{n}; "
+            f"q{n + 1} = 2*sqrt(e{n}); e{n + 1} = q{n + 1}*m{n + 1}"
+        )
+    return "; ".join(lines)
+
+
+def integral(name: str, cosine: str, sine: str) -> str:
+    """The integral of (cosine*cos(t)^2 + sine*sin(t)^2)/sqrt(cos(t)^2 + q0^2*sin(t)^2) from 0 to pi/2, by ``means``.
+
+    All that is added up is positive, and nothing cancels: R. Bulirsch, Numerical calculation of elliptic
+    integrals and elliptic functions III, Numer. Math. 13 (1969), 305-315.
+    """
+    a, b, last = f"{name}a", f"{name}b", STEPS + 1
+    lines = [f"{a}0 = {cosine}; {b}0 = {sine}"]
+    for n in range(last):
+        lines.append(f"{a}{n + 1} = {a}{n} + {b}{n}/p{n}; {b}{n + 1} = 2*({b}{n} + {a}{n}*g{n})")
+    lines.append(f"{name} = pi/2*({b}{last} + {a}{last}*m{last})/(m{last}*(m{last} + p{last}))")
+    return "; ".join(lines)
+
+
+MEANS = means()
+ELLIPTIC_K = f"{MEANS}; {integral('both', '1', '1')}; where(x == 1, inf, both/max(k, 1))"
+ELLIPTIC_E = f"{MEANS}; {integral('both', '1', 'q0*q0')}; where(x == 1, 1, both*max(k, 1))"
+COSINE = f"{integral('cosine', '1 - big', 'big')}; b = cosine/max(k, 1)"
+"""(E - (1 - x)*K)/x: the integral of cos(t)^2/sqrt(1 - x*sin(t)^2)."""
+SINE = f"{integral('sine', 'big', '1 - big')}; d = sine/max(k, 1)"
+"""(K - E)/x: the integral of sin(t)^2/sqrt(1 - x*sin(t)^2)."""
+INTEGRALS = f"{MEANS}; {COSINE}; {SINE}; near = abs(x) < 0.5; c = where(near, {horner(MIXED, '(2*x)')}, (d - b)/x)"
+
+# fmt: off
+ELLIPTIC: tuple[Op, ...] = (
+    Op(
+        "elliptic_k", "x", (f"{MEANS}; {COSINE}; b/(1 - x)/2",),
+        "the complete elliptic integral of the first kind, of the parameter x: the integral of 1/sqrt(1 - x*sin(t)^2) from 0 to pi/2",
+        shown=("(elliptic_e(x)/(1 - x) - elliptic_k(x))/(2*x)",),
+        seconds=(f"{INTEGRALS}; (c/2 + b/(1 - x))/(1 - x)/2",),
+        value=ELLIPTIC_K, domain="x < 1", poles=(("x == 1", "inf"),), latex=r"\operatorname{elliptic\_k}(x)", not_negative=True,
+        value_ulp=7.0, partial_ulp=10.0, second_ulp=20.0, elsewhere="ellipk EllipticK", monotone=1,
+    ),
+    Op(
+        "elliptic_e", "x", (f"{MEANS}; {SINE}; where(x == 1, -inf, -d/2)",),
+        "the complete elliptic integral of the second kind, of the parameter x: the integral of sqrt(1 - x*sin(t)^2) from 0 to pi/2",
+        shown=("(elliptic_e(x) - elliptic_k(x))/(2*x)",),
+        seconds=(f"{INTEGRALS}; -where(near, (d - c)/(1 - x), (b/(1 - x) - d)/x)/4",),
+        value=ELLIPTIC_E, domain="x <= 1", latex=r"\operatorname{elliptic\_e}(x)", not_negative=True,
+        value_ulp=11.0, partial_ulp=10.0, second_ulp=20.0, elsewhere="ellipe EllipticE", monotone=-1,
+    ),
+)
+# fmt: on
+
+ROWS: tuple[Op, ...] = (*EXPONENTIAL, *WAVES, IMAGINARY, *AIRY, *ELLIPTIC)

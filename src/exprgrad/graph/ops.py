@@ -462,7 +462,7 @@ PRODUCTS = having(COMMON, "powers")
 
 # The rows that are not always there.
 
-FURTHER = ["functions", "special", "integrals", "airy", "elliptic"]
+FURTHER = ["functions", "special", "integrals"]
 """The modules whose rows are not in the table yet, in the order in which they are loaded."""
 
 

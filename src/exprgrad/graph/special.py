@@ -6,11 +6,9 @@ What a row holds is told in ``op.py``, and what its texts may say in ``ops.py``.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
-from exprgrad.graph import bessel, beta
-from exprgrad.graph.bessel import BESSEL_0_COSINE, BESSEL_0_SINE, BESSEL_1_COSINE, BESSEL_1_SINE
-from exprgrad.graph.beta import scaled_gamma
 from exprgrad.graph.functions import DENSITY, FAR, NORMAL, WHOLE
 from exprgrad.graph.op import ATAN_SLOPE, Family, Op, Special, bell, horner
 
@@ -197,6 +195,20 @@ LGAMMA_NEXT = (
 )  # fmt: skip
 """log(gamma(2 + t))/t for t from -0.5 to 1.5."""
 
+GAMMA_FAR = (
+    -0.008992618444225591, 0.04184723288258449, -0.08674841307392517, 0.10281988767030592, -0.07190143747763929,
+    0.023258698006122413, 0.005773293114918177, -0.008423016346084916, 0.0012656028698115297, 0.0018874392863300216,
+    -9.882411322706569e-05, -0.001487493772474963, 0.00017501234091204344, 0.0019652832868850443,
+    -0.0005752008531241252, -0.006721090481777799, 0.008703570398106302, 0.20888568955258302, 2.5066282746310007,
+)  # fmt: skip
+"""gamma(z)*exp(z)*z^(1/2 - z), of w = 1/z, for z from 2 on."""
+
+
+def scaled_gamma(w: str) -> str:
+    """gamma(z)*exp(z)*z^(1/2 - z) for z from 2 on, of the name of 1/z."""
+    return horner(GAMMA_FAR, w)
+
+
 NEAR_GAMMA = horner(GAMMA_NEAR, "t")
 STIRLING = f"z = min(a, 300); w = 1/z; p = z^(z/2 - 0.25); f = {scaled_gamma('w')}*exp(-z)"
 """gamma(a) is p*f*p from 2 on: both powers and the exponential have exact operands.  At 300 it overflows."""
@@ -272,6 +284,163 @@ GAMMAS: tuple[Op, ...] = (
         partial_ulp=9.0, partial_abs=5e-15, elsewhere="fact fac",
     ),
 )
+
+# The beta function and its logarithm.
+
+DIGAMMA_TERMS = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
+"""The asymptotic series of log(z) - 1/(2*z) - digamma(z), of 1/z^2."""
+SHIFT = 10
+"""How far an operand is moved up at least, to where that series holds."""
+
+
+def moved_up(a: str, b: str) -> str:
+    """The operand a where the asymptotic series holds; ``less`` is b, but finite."""
+    return f"less = min({b}, 1e300); near = {a} < {SHIFT}; z = where(near, {a} + {SHIFT}, {a}); p = 1/z; q = 1/(z + less)"
+
+
+def digamma_rise(a: str, b: str, *, thin: str = "") -> str:
+    """digamma(a + b) - digamma(a) as ``rise``, a sum of positive terms: in no place two near numbers cancel.
+
+    Where ``thin`` holds, b being less than an ulp of a, it is the quotient of that and b.
+
+    M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), 6.3.16 and 6.3.18: what the series
+    loses from 1/a to 1/(a + b) has b as a factor.
+    """
+    first = f"lift/({a} + less)/{a}"
+    below = " + ".join(f"1/(({a} + {k})*({a} + less + {k}))" for k in reversed(range(1, SHIFT)))
+    powers = ["h1 = 1"]
+    for k in range(2, len(DIGAMMA_TERMS) + 1):
+        powers.append(f"h{k} = pp*h{k - 1} + qq^{k - 1}")
+    lift, far = "lift = less", f"log1p({b}/z)"
+    if thin:
+        lift, far = f"thin = {thin}; lift = where(thin, 1, less)", f"where(thin, p, {far})"
+    series = " + ".join(f"{term!r}*h{k}" for k, term in reversed([*enumerate(DIGAMMA_TERMS, 1)]))
+    return (
+        f"{moved_up(a, b)}; pp = p*p; qq = q*q; {'; '.join(powers)}; {lift}; "
+        f"rise = where(near, {first} + lift*({below}), 0) + ({far} + lift*q*p*(0.5 + (p + q)*({series})))"
+    )
+
+
+def trigamma_fall(a: str, b: str) -> str:
+    """polygamma(1, a) - polygamma(1, a + b) as ``fall``, in the same way, and in the names of ``digamma_rise``."""
+    below = " + ".join(
+        f"(2*{a} + less + {2 * k})/(({a} + {k})*({a} + less + {k}))/(({a} + {k})*({a} + less + {k}))"
+        for k in reversed(range(1, SHIFT))
+    )
+    first = f"lift/({a} + less)/{a}*(1/{a} + 1/({a} + less))"
+    powers = ["g1 = pp + p*q + qq"]
+    for k in range(2, len(DIGAMMA_TERMS) + 1):
+        powers.append(f"g{k} = pp*g{k - 1} + (p + q)*q^{2 * k - 1}")
+    series = " + ".join(
+        f"{2 * k * term!r}*g{k}" for k, term in reversed([*enumerate(DIGAMMA_TERMS, 1)])
+    )
+    return (
+        f"{'; '.join(powers)}; "
+        f"fall = where(near, {first} + lift*({below}), 0) + lift*q*p*(1 + (p + q)/2 + {series})"
+    )
+
+
+ORDERED = "x = max(a, b); y = min(a, b); u = y/x; s = x + y"
+RATIO = f"v = 1/max(x, 2); w = 1/max(s, 2); far = {scaled_gamma('v')}/{scaled_gamma('w')}"
+"""What the scaled gamma function loses from x to x + y."""
+BOTH = f"t = 1/max(y, 2); both = far*{scaled_gamma('t')}"
+
+BETA = (
+    f"{ORDERED}; {RATIO}; {BOTH}; "
+    "c = min(y, 30); half = x^(-c/2); small = where(c < 1e-20, 1, min(c, 1)*gamma(c)); "
+    "k = x/s; r = y/s; tail = r^y; "
+    "mixed = small*far*sqrt(1 + u)*exp(y - x*log1p(u))*s^-y; "
+    "large = both*sqrt((1 + u)/y)*k^x*exp(s*((1 - k) - r)); "
+    "huge = x >= 1e15; "
+    "last = where(huge, half, where(y < 2, 1, tail)); "
+    "part = where(huge, half*small*(1 - c*(c - 1)/(2*x)), where(y >= 2, large, where(x >= 2, mixed, small*where(x < 1e-20, s/x, gamma(x)/gamma(s)))))"
+)
+"""beta(a, b) is ``part*last/min(y, 1)``.  Of the powers (x/s)^x and (y/s)^y, where s is x + y, the quotients are rounded.
+What that makes of both is exp(s*(1 - k - r)), whose difference is exact, as k is 1/2 at least.
+
+Where x is huge, gamma(x)/gamma(x + y) is x^-y but for a series in 1/x, taken in two halves lest it underflow.
+"""
+LBETA = (
+    f"{ORDERED}; {RATIO}; {BOTH}; l = log1p(u); xl = where(u < 1e-300, y, x*l); "
+    "large = log(both) + (l - log(y))/2 - (xl + y*log1p(x/y)); "
+    "mixed = (lgamma(y) - y*log(s)) + ((y - xl) + l/2 + log(far)); "
+    "small = lgamma(y) + (lgamma(x) - lgamma(s)); "
+    "where(y > 0, where(x == inf, -inf, where(y >= 2, large, where(x >= 2, mixed, small))), where(y == 0, inf, nan))"
+)
+OUTSIDE = "where(min(a, b) >= 0, {}, nan)"
+
+
+def marked(text: str) -> str:
+    """A text whose own names end in ``_b``, so that it can stand beside the same of the other operand."""
+    for name in re.findall(r"(\w+) = ", text):
+        text = re.sub(rf"\b{name}\b", f"{name}_b", text)
+    return text
+
+
+def rises(thin: str) -> str:
+    """What both derivatives are made of: the second one's names are marked."""
+    first, second = (thin.format(a=a, b=b) for a, b in ("ab", "ba"))
+    return f"{digamma_rise('a', 'b', thin=first)}; {marked(digamma_rise('b', 'a', thin=second))}"
+
+
+BETA_THIN = "{b} < 1e-18*{a}"
+LBETA_THIN = "({b} < 1e-100)*({b} < 1e-18*{a})*({a} > 1e-150)"
+BETA_SCALE = "where(thin, max({b}, 1), 1)/where(thin, 1, min(y, 1))"
+"""Of beta's derivatives, which may be normal numbers though beta itself underflows or overflows."""
+BETA_RISES = f"{BETA}; {rises(BETA_THIN)}"
+LBETA_RISES = rises(LBETA_THIN)
+
+
+def beta_second(a: str, b: str) -> str:
+    """The second derivative of beta for a."""
+    rise = digamma_rise(a, b, thin=BETA_THIN.format(a=a, b=b))
+    both = f"part*(rise*rise*where(thin, {b}, 1) + fall)*last*{BETA_SCALE.format(b=b)}"
+    return f"{BETA}; {rise}; {trigamma_fall(a, b)}; {OUTSIDE.format(both)}"
+
+
+def beta_mixed() -> str:
+    """The second derivative of beta for a and b; where one is tiny it is the difference of two near numbers."""
+    product = "part*(rise*rise_b - polygamma(1, s))*last/min(y, 1)"
+    first, second = digamma_rise("a", "b"), marked(digamma_rise("b", "a"))
+    return f"{BETA}; {first}; {second}; {OUTSIDE.format(product)}"
+
+
+def lbeta_second(a: str, b: str) -> str:
+    """The second derivative of lbeta for a."""
+    rise = digamma_rise(a, b, thin=LBETA_THIN.format(a=a, b=b))
+    return f"{rise}; {trigamma_fall(a, b)}; {OUTSIDE.format(f'where(thin, fall*{b}, fall)')}"
+
+
+# fmt: off
+BETAS: tuple[Op, ...] = (
+    Op(
+        "beta", "a b", (
+            f"{BETA_RISES}; {OUTSIDE.format('-(part*rise)*last*' + BETA_SCALE.format(b='b'))}",
+            f"{BETA_RISES}; {OUTSIDE.format('-(part*rise_b)*last*' + BETA_SCALE.format(b='a').replace('thin', 'thin_b'))}",
+        ),
+        "the beta function gamma(a)*gamma(b)/gamma(a + b)",
+        shown=("out*(digamma(a) - digamma(a + b))", "out*(digamma(b) - digamma(a + b))"),
+        seconds=(beta_second("a", "b"), beta_mixed(), beta_second("b", "a")),
+        value=f"{BETA}; where(y > 0, part*last/min(y, 1), where(y == 0, inf, nan))",
+        domain="(a > 0)*(b > 0)", domain_words="a and b are positive", poles=(("min(a, b) == 0", "inf"),),
+        latex=r"\operatorname{beta}(a, b)", commutes=True, not_negative=True, magnifies="growth", value_ulp=7.0, partial_ulp=9.0,
+    ),
+    Op(
+        "lbeta", "a b",
+        (
+            f"{LBETA_RISES}; {OUTSIDE.format('where(thin, -rise*b, -rise)')}",
+            f"{LBETA_RISES}; {OUTSIDE.format('where(thin_b, -rise_b*a, -rise_b)')}",
+        ),
+        "the logarithm of beta(a, b)",
+        shown=("digamma(a) - digamma(a + b)", "digamma(b) - digamma(a + b)"),
+        seconds=(
+            lbeta_second("a", "b"), OUTSIDE.format("-polygamma(1, a + b)"), lbeta_second("b", "a"),
+        ),
+        value=LBETA, domain="(a > 0)*(b > 0)", domain_words="a and b are positive", poles=(("min(a, b) == 0", "inf"),),
+        latex=r"\operatorname{lbeta}(a, b)", commutes=True, value_ulp=3.0, value_abs=2e-15, elsewhere="betaln",
+    ),
+)
+# fmt: on
 
 # The normal distribution, the error function's relatives and inverses.
 #
@@ -364,33 +533,75 @@ NORMINV_SLOPE = f"p = {math.sqrt(math.pi / 2)!r}*erfcx(abs(out)*{math.sqrt(0.5)!
 
 NORMALS: tuple[Op, ...] = (
     Op(
-        "normpdf", "x", (f"{NORMPDF}; where(abs(x) > 39, 0, -x*density*last)",), "the density of the standard normal distribution",
-        seconds=(f"{NORMPDF}; where(abs(x) > 39, 0, (z - 1)*(z + 1)*density*last)",), shown=("-x*out",), value=f"{NORMPDF}; density*last",
-        latex=r"\operatorname{normpdf}(x)", not_negative=True, value_ulp=3.0,
+        "normpdf",
+        "x",
+        (f"{NORMPDF}; where(abs(x) > 39, 0, -x*density*last)",),
+        "the density of the standard normal distribution",
+        seconds=(f"{NORMPDF}; where(abs(x) > 39, 0, (z - 1)*(z + 1)*density*last)",),
+        shown=("-x*out",),
+        value=f"{NORMPDF}; density*last",
+        latex=r"\operatorname{normpdf}(x)",
+        not_negative=True,
+        value_ulp=3.0,
     ),
     Op(
-        "normcdf", "x", ("normpdf(x)",), "the standard normal distribution: how likely it is to be below x",
-        value=NORMCDF, latex=r"\operatorname{normcdf}(x)", not_negative=True, inverse="norminv", value_ulp=5.0,
-        elsewhere="norm_cdf ndtr normsdist pnorm", monotone=1,
+        "normcdf",
+        "x",
+        ("normpdf(x)",),
+        "the standard normal distribution: how likely it is to be below x",
+        value=NORMCDF,
+        latex=r"\operatorname{normcdf}(x)",
+        not_negative=True,
+        inverse="norminv",
+        value_ulp=5.0,
+        elsewhere="norm_cdf ndtr normsdist pnorm",
+        monotone=1,
     ),
     Op(
-        "norminv", "x", (f"{NORMINV_SLOPE}; where((x == 0) + (x == 1), inf, p)",),
+        "norminv",
+        "x",
+        (f"{NORMINV_SLOPE}; where((x == 0) + (x == 1), inf, p)",),
         "the standard normal distribution's quantile: what it is below with likelihood x",
-        seconds=(f"{NORMINV_SLOPE}; where((x == 0) + (x == 1), out, out*p*p)",), shown=("1/normpdf(out)",),
+        seconds=(f"{NORMINV_SLOPE}; where((x == 0) + (x == 1), out, out*p*p)",),
+        shown=("1/normpdf(out)",),
         value=f"w = -log(4*x*(1 - x)); {QUANTILE}; where(x == 0, -inf, where(x == 1, inf, {math.sqrt(2)!r}*(2*x - 1)*ratio))",
-        domain="(x > 0)*(x < 1)", poles=(("x == 0", "-inf"), ("x == 1", "inf")),
-        latex=r"\operatorname{norminv}(x)", inverse="normcdf", value_ulp=5.0, partial_ulp=8.0, elsewhere="ndtri norm_ppf probit normsinv qnorm", monotone=1,
+        domain="(x > 0)*(x < 1)",
+        poles=(("x == 0", "-inf"), ("x == 1", "inf")),
+        latex=r"\operatorname{norminv}(x)",
+        inverse="normcdf",
+        value_ulp=5.0,
+        partial_ulp=8.0,
+        elsewhere="ndtri norm_ppf probit normsinv qnorm",
+        monotone=1,
     ),
     Op(
-        "erfinv", "x", (f"{ERFINV_SLOPE}; where(abs(x) == 1, inf, p)",), "the inverse of erf",
-        seconds=(f"{ERFINV_SLOPE}; where(abs(x) == 1, out, 2*out*p*p)",), shown=("sqrt(pi)/2*exp(out^2)",),
+        "erfinv",
+        "x",
+        (f"{ERFINV_SLOPE}; where(abs(x) == 1, inf, p)",),
+        "the inverse of erf",
+        seconds=(f"{ERFINV_SLOPE}; where(abs(x) == 1, out, 2*out*p*p)",),
+        shown=("sqrt(pi)/2*exp(out^2)",),
         value=f"w = -log((1 - x)*(1 + x)); {QUANTILE}; where(abs(x) == 1, x*inf, x*ratio)",
-        domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{erfinv}(x)", inverse="erf",
-        value_ulp=3.0, partial_ulp=8.0, monotone=1,
+        domain="abs(x) < 1",
+        poles=(("abs(x) == 1", "x*inf"),),
+        latex=r"\operatorname{erfinv}(x)",
+        inverse="erf",
+        value_ulp=3.0,
+        partial_ulp=8.0,
+        monotone=1,
     ),
     Op(
-        "erfcx", "x", (ERFCX_SLOPE,), "the scaled error function exp(x^2)*erfc(x)", shown=("2*x*out - 2/sqrt(pi)",),
-        value=ERFCX, latex=r"\operatorname{erfcx}(x)", not_negative=True, value_ulp=5.0, second_abs=1e-15, monotone=-1,
+        "erfcx",
+        "x",
+        (ERFCX_SLOPE,),
+        "the scaled error function exp(x^2)*erfc(x)",
+        shown=("2*x*out - 2/sqrt(pi)",),
+        value=ERFCX,
+        latex=r"\operatorname{erfcx}(x)",
+        not_negative=True,
+        value_ulp=5.0,
+        second_abs=1e-15,
+        monotone=-1,
     ),
 )
 
@@ -421,13 +632,52 @@ BESSEL_1_NEAR = (
 )  # fmt: skip
 """j1(x)/x by its first zeros' factors, of x^2/16 - 1, for x^2 up to 32."""
 
+BESSEL_0_COSINE = (
+    -4.563984443604081e-08, 4.7436946294417957e-07, -2.2985507646723993e-06, 6.905405784878551e-06,
+    -1.4439774542042362e-05, 2.2391714647677464e-05, -2.6840151549644582e-05, 2.5685662666550585e-05,
+    -2.0249613041579654e-05, 1.3668526822363107e-05, -8.357462175983414e-06, 5.041453634246721e-06,
+    -3.3683037103146496e-06, 2.81967952457413e-06, -3.277994297302896e-06, 5.7926160170811765e-06,
+    -1.7471355424064393e-05, 0.00010952353474890445, -0.002197265624999809, 1.0,
+)  # fmt: skip
+"""Hankel's P of order 0, of 32/x^2, from there on."""
+
+BESSEL_0_SINE = (
+    7.565123204488527e-07, -8.57110316155235e-06, 4.5484552626937647e-05, -0.00015034069660047457,
+    0.00034729295034476314, -0.0005966571761892267, 0.0007926976101732439, -0.0008371044973819044,
+    0.0007183303159013003, -0.0005116091825718531, 0.00031013683465023426, -0.0001658577042514302,
+    8.271903967646211e-05, -4.180827477190361e-05, 2.3811123312569587e-05, -1.6965886337938876e-05,
+    1.642862236064476e-05, -2.3250974872252354e-05, 5.272605596157996e-05, -0.00022178515787251983,
+    0.0022888183593747172, -0.125,
+)  # fmt: skip
+"""Hankel's x*Q of order 0, of 32/x^2, from there on."""
+
+BESSEL_1_COSINE = (
+    4.80700649419843e-08, -4.996869941620197e-07, 2.4215820285483546e-06, -7.276392439068624e-06,
+    1.5219312326700004e-05, -2.3608483746072566e-05, 2.8312040924512463e-05, -2.711303773392469e-05,
+    2.1397674225621346e-05, -1.4468222347135622e-05, 8.871675114006118e-06, -5.3771716980474775e-06,
+    3.6200769556697793e-06, -3.065235618956779e-06, 3.623089202878095e-06, -6.5649683078822e-06,
+    2.06479656878358e-05, -0.0001408159732546855, 0.0036621093749997996, 1.0,
+)  # fmt: skip
+"""Hankel's P of order 1, of 32/x^2, from there on."""
+
+BESSEL_1_SINE = (
+    -7.934969669239385e-07, 8.99081282144229e-06, -4.771624955459979e-05, 0.0001577351899929194,
+    -0.00036442704765408235, 0.0006262102356498267, -0.0008321650830468929, 0.000879077130999073,
+    -0.0007547042942710265, 0.0005378893345880185, -0.00032641621665145985, 0.00017486189522080675,
+    -8.74535088878489e-05, 4.440112384423086e-05, -2.5463407585160308e-05, 1.832446147185762e-05,
+    -1.7993374790137156e-05, 2.598639156050677e-05, -6.083775720994085e-05, 0.0002710707485190221,
+    -0.0032043457031247042, 0.375,
+)  # fmt: skip
+"""Hankel's x*Q of order 1, of 32/x^2, from there on."""
+
 BRANCH = (
     "p = sqrt(2*exp(1)*max((x + 0.36787944117144233) - 1.2428753672788363e-17, 0)); "
     f"above = p*{horner(LAMBERTW_NEAR, 'p')}"
 )
 """1 + lambertw(x) beside the branch point -1/e, which is 1.24e-17 greater than the double nearest to it."""
 HALLEY = "; ".join(
-    f"t{k} = x*exp(-w{k}); w{k + 1} = w{k} - (w{k} - t{k})/(1 + t{k} + (w{k} - t{k})*t{k}/(2*(1 + t{k})))" for k in range(3)
+    f"t{k} = x*exp(-w{k}); w{k + 1} = w{k} - (w{k} - t{k})/(1 + t{k} + (w{k} - t{k})*t{k}/(2*(1 + t{k})))"
+    for k in range(3)
 )
 """Three steps for w = x*exp(-w)."""
 LAMBERTW = (
@@ -445,7 +695,9 @@ def bessel_first(order: int, zeros: Sequence[tuple[float, float]]) -> str:
     """A Bessel function: near 0 its first zeros, each in two pieces, are factors; far out P. Hankel's form."""
     odd = order % 2
     near, above, below = (
-        (BESSEL_1_NEAR, BESSEL_1_COSINE, BESSEL_1_SINE) if odd else (BESSEL_0_NEAR, BESSEL_0_COSINE, BESSEL_0_SINE)
+        (BESSEL_1_NEAR, BESSEL_1_COSINE, BESSEL_1_SINE)
+        if odd
+        else (BESSEL_0_NEAR, BESSEL_0_COSINE, BESSEL_0_SINE)
     )
     factors = "*".join(f"((z - {high!r} + {-low!r})*(z + {high!r}))" for high, low in zeros)
     wave = "p*(s - c) + q*(s + c)" if odd else "p*(c + s) - q*(s - c)"
@@ -465,7 +717,11 @@ FIRST_ZEROS = {
 """Their first zeros, each as a double and what it lacks."""
 J1_SERIES = tuple(
     [
-        (-1) ** k * (2 * k + 1) * 2 * k / (2 ** (2 * k + 1) * math.factorial(k) * math.factorial(k + 1))
+        (-1) ** k
+        * (2 * k + 1)
+        * 2
+        * k
+        / (2 ** (2 * k + 1) * math.factorial(k) * math.factorial(k + 1))
         for k in range(9, 0, -1)
     ]
 )
@@ -473,31 +729,257 @@ J1_SLOPE = "where(abs(x) < 1e-8, 0.5, where(abs(x) == inf, 0, j0(x) - out/x))"
 
 OTHERS: tuple[Op, ...] = (
     Op(
-        "lambertw", "x", (f"{LAMBERTW_SLOPE}; d",),
-        "Lambert's W, its principal branch: the w from -1 up for which w*exp(w) is x", shown=("exp(-out)/(1 + out)",),
-        value=LAMBERTW, seconds=(f"{LAMBERTW_SLOPE}; -d*d*(2 + out)/below",),
-        domain="x > -0.36787944117144233", domain_words="x is greater than -1/e",
-        latex=r"\operatorname{lambertw}(x)", value_ulp=4.0, elsewhere="productlog lambertw0",
+        "lambertw",
+        "x",
+        (f"{LAMBERTW_SLOPE}; d",),
+        "Lambert's W, its principal branch: the w from -1 up for which w*exp(w) is x",
+        shown=("exp(-out)/(1 + out)",),
+        value=LAMBERTW,
+        seconds=(f"{LAMBERTW_SLOPE}; -d*d*(2 + out)/below",),
+        domain="x > -0.36787944117144233",
+        domain_words="x is greater than -1/e",
+        latex=r"\operatorname{lambertw}(x)",
+        value_ulp=4.0,
+        elsewhere="productlog lambertw0",
     ),
     Op(
-        "j0", "x", ("-j1(x)",), "the Bessel function of the first kind of order 0", value=bessel_first(0, FIRST_ZEROS[0]),
-        latex=r"\operatorname{j0}(x)", value_ulp=6.0, value_abs=2e-16, partial_ulp=8.0, partial_abs=2e-16, second_abs=1e-15, elsewhere="besselj0 bessel_j0",
+        "j0",
+        "x",
+        ("-j1(x)",),
+        "the Bessel function of the first kind of order 0",
+        value=bessel_first(0, FIRST_ZEROS[0]),
+        latex=r"\operatorname{j0}(x)",
+        value_ulp=6.0,
+        value_abs=2e-16,
+        partial_ulp=8.0,
+        partial_abs=2e-16,
+        second_abs=1e-15,
+        elsewhere="besselj0 bessel_j0",
     ),
     Op(
-        "j1", "x", (J1_SLOPE,), "the Bessel function of the first kind of order 1", shown=("j0(x) - out/x",), value=bessel_first(1, FIRST_ZEROS[1]),
-        seconds=(f"s = x*x; where(abs(x) < 1, x*{horner(J1_SERIES, 's')}, out*(1/x/x - 1) - ({J1_SLOPE})/x)",),
-        latex=r"\operatorname{j1}(x)", value_ulp=8.0, value_abs=2e-16, partial_ulp=10.0, partial_abs=4e-16, second_abs=2e-15, elsewhere="besselj1 bessel_j1",
+        "j1",
+        "x",
+        (J1_SLOPE,),
+        "the Bessel function of the first kind of order 1",
+        shown=("j0(x) - out/x",),
+        value=bessel_first(1, FIRST_ZEROS[1]),
+        seconds=(
+            f"s = x*x; where(abs(x) < 1, x*{horner(J1_SERIES, 's')}, out*(1/x/x - 1) - ({J1_SLOPE})/x)",
+        ),
+        latex=r"\operatorname{j1}(x)",
+        value_ulp=8.0,
+        value_abs=2e-16,
+        partial_ulp=10.0,
+        partial_abs=4e-16,
+        second_abs=2e-15,
+        elsewhere="besselj1 bessel_j1",
     ),
 )
 # fmt: on
+
+# Families of Bessel functions of whole order.
+
+SECOND_0 = (
+    2.450888066990881e-19, -1.7178510184336705e-17, 1.062158529385621e-15, -5.755127133716334e-14,
+    2.704108832842237e-12, -1.0894659956884642e-10, 3.714309684950943e-09, -1.0547503028101814e-07,
+    2.4471367038218804e-06, -4.528440148938057e-05, 0.0006479339683545093, -0.006873814564340056,
+    0.0508943416217202, -0.23850636693470123, 0.5802388787357959, -0.31616271057371176, -0.7860067848549582,
+    0.33356080727422077,
+)  # fmt: skip
+"""What (2/pi)*log(x)*j0(x) lacks to Y0, of x^2/16 - 1, for x^2 up to 32."""
+
+SECOND_1 = (
+    6.94494974911937e-21, -5.164753908616011e-19, 3.4016601508680567e-17, -1.971813584844526e-15,
+    9.96210835021147e-14, -4.341479039536712e-12, 1.6123579203892914e-10, -5.030273529900082e-09,
+    1.2957699714268973e-07, -2.698069540488534e-06, 4.421169240035742e-05, -0.0005505339801086241,
+    0.004965340898152723, -0.030217460540047824, 0.11020450043792282, -0.18571959101501856,
+    0.018194291966901012, 0.15384167272680302,
+)  # fmt: skip
+"""What (2/pi)*(log(x)*j1(x) - 1/x) lacks to Y1, divided by x, of the same."""
+
+GROWTH_0 = (
+    -23828997.808199488, 16002554.965941884, -3837837.81164168, 508237.5269593169, -42077.8735386064,
+    2433.744696108194, -84.85085644705238, 5.080646082667406, 0.6362972983075105, 0.2291333676067559,
+    0.09059599023266392, 0.044742257246627296, 0.02921940514583059, 0.028050629091024355, 0.049867785050178866,
+    0.3989422804014327,
+)  # fmt: skip
+"""I0(x)*exp(-x)*sqrt(x), of 1/x, for x from 16 on."""
+
+GROWTH_1 = (
+    21884409.70297696, -15468419.738476036, 3772838.5422938634, -504397.9990957829, 41963.12363974167,
+    -2442.0718154697897, 84.10840615812415, -5.420342317137541, -0.7419267709100451, -0.270666318825844,
+    -0.1107299181809583, -0.05752574751494829, -0.04090716726525006, -0.04675104848484487, -0.14960335515053702,
+    0.3989422804014327,
+)  # fmt: skip
+"""I1(x)*exp(-x)*sqrt(x), of 1/x, for x from 16 on."""
+
+DECAY_NEAR_0 = (
+    6.608797182218267e-17, 2.0090165686376613e-14, 4.843200709053819e-12, 8.819883049166487e-10,
+    1.1570350941580681e-07, 1.0214014135957667e-05, 0.0005451899602568578, 0.014418505235913549,
+    0.10569608377461678, -0.5772156649015329,
+)  # fmt: skip
+"""K0(x) + log(x/2)*I0(x), of x^2, for x up to 1."""
+
+DECAY_NEAR_1 = (
+    -3.3736581586193026e-18, -1.1451062360227728e-15, -3.1208597649036993e-13, -6.540197222484471e-11,
+    -1.0112909397665771e-08, -1.0892182538735543e-06, -7.493042905988501e-05, -0.002837111983763369,
+    -0.042049020943654196, 0.03860783245076643,
+)  # fmt: skip
+"""(K1(x) - log(x/2)*I1(x) - 1/x)/x, of x^2, for x up to 1."""
+
+DECAY_FAR_0 = (
+    1.7098549167745842e-05, -0.0001775666502502038, 0.000851704864593943, -0.0025096646282547464,
+    0.005116579033828787, -0.00777283012144075, 0.009418433606838682, -0.009898738703549056,
+    0.009952991690666345, -0.010262130725123525, 0.010922792333560067, -0.011743240762743298,
+    0.012625057542118026, -0.013597614108610401, 0.014712249675828832, -0.01600642510849711,
+    0.01752058577995764, -0.01931193743422428, 0.02146104575472865, -0.02408216903736276, 0.027343024588027717,
+    -0.03149951005257046, 0.03696471099313369, -0.044443181859544725, 0.0552861424865255, -0.07228847679002241,
+    0.1045580229835157, 1.1901571834152027,
+)  # fmt: skip
+"""K0(x)*exp(x)*sqrt(x), of u = (x - 2)/(x + 2), for x from 1 on."""
+
+DECAY_FAR_1 = (
+    -9.884119000252966e-05, 0.0011549693660735764, -0.006272144768190467, 0.021031818185699606,
+    -0.04888580286453925, 0.08415768588989742, -0.11296460871863774, 0.12515500378838249, -0.12362659681631549,
+    0.11912361232666525, -0.11861189502601413, 0.1217367585097707, -0.12566515979608395, 0.129196522327005,
+    -0.1326291769998177, 0.1363658278132011, -0.14050630328371716, 0.1450604073695935, -0.15007998981533785,
+    0.1556539589358537, -0.16189491269429684, 0.1689467944646669, -0.17700084212322176, 0.18631803302737204,
+    -0.19726559790934695, 0.21037922434716733, -0.22648056649308068, 0.2469014339319352, -0.2740310297283677,
+    0.3125463948274996, -0.3759578130914374, 1.4615569735231244,
+)  # fmt: skip
+"""K1(x)*exp(x)*sqrt(x), of u = (x - 2)/(x + 2), for x from 1 on."""
+
+
+def power_series(n: int, sign: int, count: int) -> str:
+    """The series of (z/2)^-n*n! times a Bessel function, in q = (z/2)^2."""
+    start = math.factorial(n)
+    terms = [
+        sign**k * start / (math.factorial(k) * math.factorial(n + k)) for k in range(count, -1, -1)
+    ]
+    return f"(z/2)^{n}*({1 / start!r}*{horner(terms, 'q')})"
+
+
+def downward(top: int, sign: str) -> str:
+    """J. C. P. Miller's algorithm: the recurrence downwards, where it is stable, from far above the order."""
+    lines = [f"i = 1/z; f{top} = 0; f{top - 1} = 1e-200"]
+    for k in range(top - 1, 0, -1):
+        lines.append(f"f{k - 1} = {2 * k}*i*f{k} {sign} f{k + 1}")
+    return "; ".join(lines)
+
+
+def upward(n: int, first: str, second: str, rule: str) -> str:
+    """The function of order n from those of order 0 and 1: ``rule`` is the recurrence upwards."""
+    lines = [f"g0 = {first}; g1 = {second}"]
+    for k in range(1, n):
+        lines.append(f"g{k + 1} = " + rule.format(f"{2 * k}/z*g{k}", f"g{k - 1}"))
+    return "; ".join(lines)
+
+
+def slope(word: str, n: int, text: str) -> str:
+    """A member's derivative, by those beside it."""
+    beside = f"{word}({n - 1}, x)", f"{word}({n + 1}, x)"
+    return text.format(*beside)
+
+
+# fmt: off
+def first_kind(n: int) -> Op:
+    """F. W. J. Olver, Bessel functions of integer order, in Abramowitz and Stegun (1964), 9.1.10, 9.1.27 and 9.12.
+
+    Up to the order, J0 + 2*J2 + 2*J4 … is 1.
+    """
+    top = n + 18 + math.ceil(7 * n ** (1 / 3))
+    evens = " + ".join(f"f{k}" for k in range(top - top % 2, 0, -2))
+    value = (
+        f"z = abs(x); q = z*z/4; small = {power_series(n, -1, 14)}; {upward(n, 'j0(z)', 'j1(z)', '{} - {}')}; "
+        f"{downward(top, '-')}; below = f{n}/(f0 + 2*({evens})); "
+        f"{'sign(x)*' if n % 2 else ''}where(z < {math.sqrt(2 * (n + 1))!r}, small, where(z < {n}, below, g{n}))"
+    )
+    return Op(
+        "", "x", (slope("besselj", n, "({} - {})/2") if n else "-besselj(1, x)",),
+        f"the Bessel function of the first kind of order {n}", value=value if n > 1 else f"j{n}(x)", latex=rf"\operatorname{{J}}_{{{n}}}(x)",
+        value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16,
+    )
+
+
+SECOND = (
+    "z = abs(x); m = min(z, 6); t = m*m/16 - 1; far = z > 5.65685424949238; v = where(far, where(z < inf, z, 6), 6); r = 32/v/v; c = cos(v); s = sin(v); "
+    f"near_0 = {2 / math.pi!r}*log(m)*j0(m) + {horner(SECOND_0, 't')}; "
+    f"far_0 = ({horner(BESSEL_0_COSINE, 'r')}*(s - c) + {horner(BESSEL_0_SINE, 'r')}/v*(s + c))/sqrt(pi*v); "
+    f"near_1 = {2 / math.pi!r}*(log(m)*j1(m) - 1/m) + m*{horner(SECOND_1, 't')}; "
+    f"far_1 = ({horner(BESSEL_1_SINE, 'r')}/v*(s - c) - {horner(BESSEL_1_COSINE, 'r')}*(s + c))/sqrt(pi*v)"
+)
+"""Y0 and Y1: near 0 with the logarithm; far out in P. Hankel's form."""
+
+
+def second_kind(n: int) -> Op:
+    """The recurrence is stable upwards: 9.1.11, 9.1.27 and 9.2.6 there.
+
+    What is infinite is not taken from what is infinite too.
+    """
+    orders = upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} - max({}, -1e308)")
+    shown = slope("bessely", n, "({} - {})/2") if n else "-bessely(1, x)"
+    return Op(
+        "", "x", (slope("bessely", n, "(max({}, -1e308) - {})/2") if n else shown,),
+        f"the Bessel function of the second kind of order {n}", shown=(shown,),
+        value=f"{SECOND}; {orders}; where(x > 0, where(x == inf, 0, g{n}), where(x == 0, -inf, nan))",
+        domain="x > 0", poles=(("x == 0", "-inf"),), latex=rf"\operatorname{{Y}}_{{{n}}}(x)",
+        value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16,
+    )
+
+
+def growing(n: int) -> Op:
+    """9.6.10, 9.6.26 and 9.7.1 there; between those I0 + 2*I1 + 2*I2 … is exp(z).
+
+    Upwards the recurrence loses what I0 is in times of the order's, which is little from n^2/2 on.
+    """
+    end = max(16.0, n * n / 2)
+    top = 20 + 13 * n // 2
+    every = " + ".join(f"f{k}" for k in range(top, 0, -1))
+    middle = f"{downward(top, '+')}; between = f{n}/(f0 + 2*({every})); " if end > 16 else "between = 0; "
+    scaled = f"{horner(GROWTH_0, 'w')}/sqrt(v)", f"{horner(GROWTH_1, 'w')}/sqrt(v)"
+    value = (
+        f"z = abs(x); v = max(z, 16); w = 1/v; q = z*z/4; small = {power_series(n, 1, 48)}; {middle}"
+        f"{upward(n, *scaled, '{1} - {0}')}; h = exp(z/2); "
+        f"{'sign(x)*' if n % 2 else ''}where(z < 16, small, where(z == inf, inf, h*where(z < {end!r}, between, g{n})*h))"
+    )
+    return Op(
+        "", "x", (slope("besseli", n, "({} + {})/2") if n else "besseli(1, x)",),
+        f"the modified Bessel function of the first kind of order {n}", value=value, latex=rf"\operatorname{{I}}_{{{n}}}(x)",
+        value_ulp=6.0 + n, partial_ulp=8.0 + n,
+    )
+
+
+DECAY = (
+    "z = abs(x); m = min(z, 1); q = m*m; l = 0.6931471805599453 - log(m); v = max(z, 1); u = 1 - 4/(v + 2); far = z > 1; "
+    f"near_0 = l*besseli(0, m) + {horner(DECAY_NEAR_0, 'q')}; near_1 = 1/m - l*besseli(1, m) + m*{horner(DECAY_NEAR_1, 'q')}; "
+    f"far_0 = {horner(DECAY_FAR_0, 'u')}/sqrt(v); far_1 = {horner(DECAY_FAR_1, 'u')}/sqrt(v)"
+)
+"""K0 and K1: near 0 with the logarithm; from 1 on in times of exp(x)."""
+
+
+def decaying(n: int) -> Op:
+    """The recurrence is stable upwards: 9.6.11, 9.6.26 and 9.7.2 there."""
+    orders = upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} + {}")
+    return Op(
+        "", "x", (slope("besselk", n, "-({} + {})/2") if n else "-besselk(1, x)",),
+        f"the modified Bessel function of the second kind of order {n}",
+        value=f"{DECAY}; {orders}; h = exp(-z/2); where(x > 0, where(far, h*g{n}*h, g{n}), where(x == 0, inf, nan))",
+        domain="x > 0", poles=(("x == 0", "inf"),), latex=rf"\operatorname{{K}}_{{{n}}}(x)", not_negative=True,
+        value_ulp=6.0 + n, partial_ulp=8.0 + n,
+    )
+# fmt: on
+
 
 WITH_SETTINGS: tuple[Family, ...] = (
     Family(
         "polygamma", "the derivatives of digamma", 1, polygamma, "digamma", greatest=100, beyond=150
     ),
-    *bessel.ROWS,
+    Family("besselj", "the Bessel functions of the first kind", 0, first_kind),
+    Family("bessely", "the Bessel functions of the second kind", 0, second_kind),
+    Family("besseli", "the modified Bessel functions of the first kind", 0, growing),
+    Family("besselk", "the modified Bessel functions of the second kind", 0, decaying),
 )
 """Families of rows with a whole-number setting."""
 ROWS: tuple[Op | Family, ...] = (
-    *RECIPROCALS, *RECTIFIERS, *GAMMAS, *beta.ROWS, *NORMALS, *OTHERS, *WITH_SETTINGS,
+    *RECIPROCALS, *RECTIFIERS, *GAMMAS, *BETAS, *NORMALS, *OTHERS, *WITH_SETTINGS,
 )  # fmt: skip
