@@ -14,8 +14,7 @@ import pytest
 from exprgrad import errors, parse
 from exprgrad.cli.main import main
 from exprgrad.graph.ops import BY_NAME, FUNCTIONS, Op
-from exprgrad.graph.shapes import axis_of
-from exprgrad.graph.structural import Parameter, Structural
+from exprgrad.graph.structural import Parameter, Structural, axis_of
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.numbers.primitives import refuse_unknown

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
+from invariants import check
 from oracles import Real, mp, mpf
 from rounding import bounds
 from together import together

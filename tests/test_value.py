@@ -24,9 +24,9 @@ import exprgrad
 from exprgrad import InputError, Value, parse
 from exprgrad.api.value import graph_of, of_micrograd, reached
 from exprgrad.graph.graph import CONST, INPUT, Graph
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS
 from exprgrad.language.write.infix import program
+from invariants import check
 from oracles import mp
 from programs import require
 from rounding import bounds

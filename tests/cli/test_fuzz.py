@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from exprgrad import ExprgradError, ShapeError, parse
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import OPS
+from invariants import check
 from shell import command
 
 quick = settings(derandomize=True, max_examples=60, suppress_health_check=list(HealthCheck))

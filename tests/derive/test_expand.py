@@ -12,8 +12,8 @@ from exprgrad.derive.lower.expand import expanded, rows_to_expand
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, same
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME, OPS, Op
+from invariants import check
 from oracles import Real, agree, evaluate, graph_of, holds, is_special, mp, mpf
 from shell import command
 from strategies import points, programs

@@ -18,10 +18,10 @@ from exprgrad.derive.simplify.identities import IDENTITIES, OF_INVERSES, Identit
 from exprgrad.derive.simplify.simplify import formulas, simplify
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
+from invariants import check
 from oracles import Real, decimal, evaluate, graph_of, mp, mpf
 from strategies import tree
 from together import together

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
+from invariants import check
 from oracles import graph_of
 from strategies import double, expressions, points
 from together import together

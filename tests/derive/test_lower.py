@@ -14,13 +14,13 @@ from exprgrad.derive.lower.lower import formula_of, formulas, lower
 from exprgrad.derive.rules import template
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependencies
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.primitives import compile_template
 from exprgrad.run.numbers.sweeps import forward
+from invariants import check
 from oracles import holds, true_value, ulps
 from strategies import FREQUENT, points, tree
 from together import together

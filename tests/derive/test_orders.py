@@ -18,10 +18,10 @@ from exprgrad.derive.simplify.orders import every
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient, hessian
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
-from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import length, program
 from exprgrad.run.numbers.sweeps import forward
+from invariants import check
 from oracles import Real, decimal, evaluate, mp, mpf
 from rounding import bounds
 from together import together

@@ -19,9 +19,9 @@ from exprgrad.cli.assignments import shapes_in
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.orders import every
 from exprgrad.graph.graph import Shape
-from exprgrad.graph.invariants import check
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import program
+from invariants import check
 from tensor_formulas import SHAPES, drawn
 from together import together
 

@@ -21,9 +21,9 @@ from exprgrad import parse
 from exprgrad.derive.build import Builder
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.graph.invariants import check
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
+from invariants import check
 from oracles import Real, mp, mpf
 from programs import require
 from structures import PLAIN, SAMPLERS, TORCH, Case, case_of, exact, graph_of, narrower, shapes

@@ -19,9 +19,9 @@ from exprgrad.explain.checking.differences import (
 )
 from exprgrad.explain.checking.true_differences import true_differences
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward
+from invariants import check
 from oracles import evaluate, gradient, mp, mpf
 from strategies import everyday, smooth
 from together import together

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies, dependents, same
-from exprgrad.graph.invariants import check
 from exprgrad.language.read.parse import parse
+from invariants import check
 from strategies import programs
 from together import together
 

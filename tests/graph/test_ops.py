@@ -9,9 +9,9 @@ from random import Random
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.graph.invariants import check
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FUNCTIONS, OPS, Op
+from invariants import check
 from oracles import Real, evaluate, has_own_reference, holds, mp, mpf, reference, ulp
 from strategies import points
 from together import together
@@ -143,10 +143,9 @@ assert parse("tanh(a*x)^2/(1 + x)").derivative("x").gradient(a=1, x=2).value
 assert not loaded() and len(BY_NAME) == len(COMMON)
 assert parse("sigmoid(x)").gradient(x=0).gradient == {"x": 0.25} and loaded() == ["functions"]
 assert parse("sum(x)").gradient(x=[1, 2]).value == 3 and loaded() == ["functions"]
-assert parse("deg(x)").gradient(x=0).value == 0 and len(loaded()) == 2 and len(FURTHER) == 3
-assert parse("Si(x)").gradient(x=0).value == 0 and FURTHER == ["airy", "elliptic"]
-assert parse("airyai(x)").gradient(x=0).value and FURTHER == ["elliptic"]
-assert parse("elliptic_k(x)").gradient(x=0).value and not FURTHER
+assert parse("deg(x)").gradient(x=0).value == 0 and len(loaded()) == 2 and FURTHER == ["integrals"]
+assert parse("airyai(x)").gradient(x=0).value and not FURTHER
+assert parse("Si(x)").gradient(x=0).value == 0 and parse("elliptic_k(x)").gradient(x=0).value
 """
     subprocess.run([sys.executable, "-c", script], check=True)
 

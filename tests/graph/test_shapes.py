@@ -12,12 +12,20 @@ from hypothesis import strategies as st
 from exprgrad.derive.sweeps.gradient import gradient, jvp, vjp
 from exprgrad.errors import LanguageError, ShapeError
 from exprgrad.graph.graph import CONST, Graph, Literal, Program, Shape, size
-from exprgrad.graph.invariants import check
 from exprgrad.graph.movement import placed
-from exprgrad.graph.shapes import axes_of, axis_of, broadcast_shape, kept, reduced, spread_axes
-from exprgrad.graph.structural import Mismatch, shape_text
+from exprgrad.graph.structural import (
+    Mismatch,
+    axes_of,
+    axis_of,
+    broadcast_shape,
+    kept,
+    reduced,
+    shape_text,
+    spread_axes,
+)
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped
+from invariants import check
 from well_shaped import Formula, formulas
 
 steady = settings(derandomize=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from exprgrad import parse
-from exprgrad.graph.graph import Graph, same
-from exprgrad.graph.transform import transform
+from exprgrad.graph.graph import Graph, same, transform
 
 
 def test_a_copy_is_the_same_to_the_last_span() -> None:

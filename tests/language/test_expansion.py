@@ -12,9 +12,9 @@ from lark import Lark, logger
 
 import exprgrad
 from exprgrad.graph.graph import same
-from exprgrad.graph.invariants import check
 from exprgrad.language.read.lalr import KEYWORDS, START, grammar_text, load
 from exprgrad.language.read.parse import parse
+from invariants import check
 
 BY_HAND = {
     # Functions.

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from exprgrad.derive.rules import template
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import Graph, Literal, same
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.names import LOOK_ALIKES
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped
 from exprgrad.language.write.infix import label, literal_text, number, program, rule_text, texts
+from invariants import check
 from strategies import INPUTS, NUMBERS, programs
 from together import together
 from well_shaped import Formula, formulas

@@ -8,11 +8,11 @@ from itertools import product
 import pytest
 
 from exprgrad import LanguageError
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import FUNCTIONS, OPS
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.read.parse import parse
+from invariants import check
 from together import together
 
 

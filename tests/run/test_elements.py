@@ -9,9 +9,9 @@ import pytest
 
 from exprgrad import errors, parse
 from exprgrad.graph.graph import MOST_ELEMENTS
-from exprgrad.graph.invariants import check
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays.elements import elements
+from invariants import check
 
 DRAWN = np.random.default_rng(0)
 X = DRAWN.normal(size=(2, 3))

@@ -26,9 +26,8 @@ from exprgrad.api.expression import Expression, Run, parse
 from exprgrad.api.guesses import VALUE, answering
 from exprgrad.derive.rules import slots
 from exprgrad.errors import InputError, RequestError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies, transform
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
-from exprgrad.graph.transform import transform
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import fresh, name_shared

@@ -20,15 +20,16 @@ from exprgrad.graph.graph import (
     Numbers,
     Payload,
     Program,
+    Rule,
     Settings,
     Shape,
     dependencies,
+    transform,
 )
 from exprgrad.graph.movement import permutation
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
-from exprgrad.graph.shapes import axes_of, broadcast_shape
+from exprgrad.graph.structural import axes_of, broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.graph.transform import Rule, transform
 from exprgrad.source import Span
 
 __all__ = ["Builder"]

@@ -20,10 +20,18 @@ from exprgrad.derive.sweeps.forward import push_forward
 from exprgrad.derive.sweeps.local import Edge, Source
 from exprgrad.derive.sweeps.reverse import pull_back
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, INPUT, PLACEHOLDERS, Call, Graph, dependencies
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    PLACEHOLDERS,
+    Call,
+    Graph,
+    copied,
+    dependencies,
+    transform,
+)
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Structural
-from exprgrad.graph.transform import copied, transform
 from exprgrad.source import Source as Text
 from exprgrad.source import Span, cut
 

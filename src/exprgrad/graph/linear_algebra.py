@@ -15,7 +15,6 @@ from itertools import combinations, product
 from typing import Any, NamedTuple, TypeVar
 
 from exprgrad.graph.graph import Settings, Shape, size
-from exprgrad.graph.shapes import broadcast_shape, narrowed
 from exprgrad.graph.structural import (
     TINY,
     UNIT,
@@ -25,6 +24,8 @@ from exprgrad.graph.structural import (
     Pass,
     Structural,
     Tensors,
+    broadcast_shape,
+    narrowed,
     shape_text,
 )
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from exprgrad.graph.graph import Literal, Settings, Shape, size
-from exprgrad.graph.shapes import axis_of, broadcast_shape, narrowed, total
 from exprgrad.graph.structural import (
     Mismatch,
     Nodes,
@@ -19,7 +18,11 @@ from exprgrad.graph.structural import (
     Pass,
     Structural,
     Tensors,
+    axis_of,
+    broadcast_shape,
+    narrowed,
     shape_text,
+    total,
 )
 
 __all__ = ["MOVES", "permutation", "place_text", "placed"]

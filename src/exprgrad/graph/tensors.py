@@ -5,7 +5,6 @@ from __future__ import annotations
 from exprgrad.graph.linear_algebra import LINEAR_ALGEBRA
 from exprgrad.graph.movement import MOVES
 from exprgrad.graph.reductions import REDUCTIONS
-from exprgrad.graph.softmax import SOFTMAX
 from exprgrad.graph.structural import Structural
 
 __all__ = ["STRUCTURAL", "WORDS"]
@@ -18,7 +17,7 @@ def refuse_unknown(row: Structural) -> None:
 
 
 STRUCTURAL: dict[str, Structural] = {
-    row.name: row for row in (*LINEAR_ALGEBRA, *REDUCTIONS, *SOFTMAX, *MOVES)
+    row.name: row for row in (*LINEAR_ALGEBRA, *REDUCTIONS, *MOVES)
 }
 WORDS: dict[str, Structural] = {row.word: row for row in STRUCTURAL.values() if row.name != "index"}
 """The rows by what a person writes before the operands."""

@@ -16,7 +16,6 @@ from counting import calls
 from exprgrad import parse
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Program
-from exprgrad.graph.invariants import check
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays.arrays import NATIVE
 from exprgrad.run.engines.numpy_engine import (
@@ -35,6 +34,7 @@ from exprgrad.run.engines.registers import Plan, plan
 from exprgrad.run.engines.rows import written_out
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.sweeps import forward
+from invariants import check
 from strategies import programs, seeds, tree
 
 MASKS: dict[str, Callable[..., Any]] = {

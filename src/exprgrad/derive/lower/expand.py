@@ -9,10 +9,9 @@ from itertools import repeat
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.rules import template
 from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import INPUT, Graph, view_of
+from exprgrad.graph.graph import INPUT, MISSING, Graph, copied, copies, transform, view_of
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.graph.transform import MISSING, copied, copies, transform
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.naming import name_shared
 

@@ -33,7 +33,7 @@ from exprgrad.derive.simplify.normal_form import (
 )
 from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
-from exprgrad.graph.shapes import axes_of
+from exprgrad.graph.structural import axes_of
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = ["DEEPEST", "WALKED", "Algebra", "Operand", "Powers", "Rules", "Terms"]

@@ -9,11 +9,10 @@ from itertools import chain, count
 from exprgrad.derive.simplify.simplify import formulas
 from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, transform
 from exprgrad.graph.op import having
 from exprgrad.graph.ops import BY_NAME, COMMON
 from exprgrad.graph.structural import shape_text
-from exprgrad.graph.transform import transform
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import label, leaf, length, operation_text, program

@@ -29,7 +29,7 @@ from exprgrad.derive.constant_folding import (
 )
 from exprgrad.graph.graph import Literal, Settings, Shape
 from exprgrad.graph.ops import COMPARISONS
-from exprgrad.graph.shapes import broadcast_shape
+from exprgrad.graph.structural import broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [

@@ -14,8 +14,7 @@ from exprgrad.derive.constant_folding import ONE, Exact, ratio
 from exprgrad.derive.simplify.algebra import Algebra, Operand
 from exprgrad.derive.simplify.normal_form import Call, Number, Product, Sum
 from exprgrad.graph.graph import Settings, Shape
-from exprgrad.graph.shapes import axes_of, axis_of, kept, volume
-from exprgrad.graph.structural import Structural
+from exprgrad.graph.structural import Structural, axes_of, axis_of, kept, volume
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = ["rewritten"]

@@ -7,10 +7,9 @@ from functools import cache, lru_cache, partial
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, template
-from exprgrad.graph.graph import Graph, Shape, Slope, dependencies, dependents
+from exprgrad.graph.graph import MISSING, Graph, Shape, Slope, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, SUMS, VARIADIC, Op
 from exprgrad.graph.structural import Pass, Structural
-from exprgrad.graph.transform import MISSING
 
 __all__ = [
     "Edge",

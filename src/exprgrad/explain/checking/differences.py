@@ -20,9 +20,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents, transform
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.graph.transform import transform
 from exprgrad.run.numbers.primitives import at_pole, functions
 from exprgrad.run.numbers.sweeps import forward
 

@@ -20,9 +20,8 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.explain.checking.ranges import ranges
-from exprgrad.graph.graph import CONST, Graph, Program, dependencies
+from exprgrad.graph.graph import CONST, Graph, Program, dependencies, transform
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
-from exprgrad.graph.transform import transform
 from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.sweeps import forward, play, record
 

@@ -12,9 +12,18 @@ from functools import partial, reduce
 from itertools import chain, count, islice
 
 from exprgrad.derive.sweeps.local import active_from, users_of, varying_operands
-from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, dependencies, dependents
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Graph,
+    Payload,
+    copied,
+    copies,
+    dependencies,
+    dependents,
+    transform,
+)
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.graph.transform import copied, copies, transform
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import SUM, label, leaf, operation_text
 

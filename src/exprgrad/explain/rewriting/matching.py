@@ -18,9 +18,8 @@ from functools import cache
 from math import prod
 from typing import NamedTuple
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
+from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, transform
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
-from exprgrad.graph.transform import transform
 
 __all__ = ["Match", "Reading", "Terms", "matches"]
 

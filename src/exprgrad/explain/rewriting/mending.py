@@ -26,9 +26,8 @@ from exprgrad.explain.rewriting.rewrites import (
     mended_formula,
     mends,
 )
-from exprgrad.graph.graph import INPUT, Graph, dependencies, seen_from
+from exprgrad.graph.graph import INPUT, Graph, copies, dependencies, seen_from, transform
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.transform import copies, transform
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.evaluation import Run

@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Literal, Program, in_lists
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, LOGIC
-from exprgrad.graph.shapes import broadcast_shape
+from exprgrad.graph.structural import broadcast_shape
 from exprgrad.language.code.identifiers import Names
 from exprgrad.language.code.target import (
     ATOM,

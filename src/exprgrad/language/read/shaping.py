@@ -11,12 +11,21 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from exprgrad.errors import ShapeError, advice
-from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Settings, Shape, dependencies, size
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Graph,
+    Literal,
+    Settings,
+    Shape,
+    copied,
+    dependencies,
+    size,
+    transform,
+)
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.shapes import broadcast_shape
-from exprgrad.graph.structural import MOST_AXES, Mismatch, shape_text
+from exprgrad.graph.structural import MOST_AXES, Mismatch, broadcast_shape, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.graph.transform import copied, transform
 from exprgrad.language.write.infix import ATOM, operand_level, texts
 from exprgrad.source import Source, Span, cut
 

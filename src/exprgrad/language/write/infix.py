@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, cast
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Payload, Settings, size
+from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Payload, Settings, size, transform
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.transform import transform
 from exprgrad.source import cut
 
 __all__ = [

@@ -28,8 +28,7 @@ from exprgrad.graph.graph import (
     size,
 )
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.shapes import axes_of, kept
-from exprgrad.graph.structural import Structural
+from exprgrad.graph.structural import Structural, axes_of, kept
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays.arrays import Array, as_array, structural
 from exprgrad.run.evaluation import Run

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Container
 
 from exprgrad.derive.constant_folding import is_flag
-from exprgrad.graph.graph import Graph, Program, dependencies
+from exprgrad.graph.graph import Graph, Program, copied, dependencies
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
-from exprgrad.graph.transform import copied
 
 __all__ = ["MASKS", "with_truths"]
 

@@ -18,7 +18,7 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.graph.shapes import Axes, axes_of
+from exprgrad.graph.structural import Axes, axes_of
 from exprgrad.language.code.identifiers import Names
 from exprgrad.language.code.statements import Statements, Writer
 from exprgrad.language.code.target import (

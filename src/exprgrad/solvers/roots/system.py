@@ -8,9 +8,8 @@ from typing import NamedTuple
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import shown, template
 from exprgrad.derive.sweeps.gradient import jacobian
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, transform
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
-from exprgrad.graph.transform import transform
 from exprgrad.run.balls.balls import Ball, flint, specials_of
 from exprgrad.solvers.roots.enclosures import Enclosure, Enclosures, exactly, spanning
 

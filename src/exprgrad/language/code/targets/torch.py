@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exprgrad.graph.shapes import axes_of
+from exprgrad.graph.structural import axes_of
 from exprgrad.language.code.target import ATOM, LIKE, Arrays, Form, Repeat, Structure, Target, named
 from exprgrad.language.code.targets.numpy import (
     ITSELF,
