@@ -438,6 +438,24 @@ def test_a_folder_and_a_column_that_agree(tmp_path: Path) -> None:
         assert batch(*argv, "--value-only").out == "value[Rome]=1.0\n"
 
 
+def test_columns_that_later_files_have_are_told_of(tmp_path: Path) -> None:
+    first, later = (str(tmp_path / name) for name in ("a.csv", "b.csv"))
+    Path(first).write_text("x,y\n1,2\n")
+    more = [f"c{k}" for k in range(12)]
+    Path(later).write_text(f"x,{','.join(more)},y\n3,{'0,' * 12}4\n")
+    argv = "batch", "x*y", "--data", first, "--data", later
+    status, out, err = command(*argv)
+    assert (status, out) == (0, "x,y,value,d_x,d_y\n1,2,2,2,1\n3,4,12,4,3\n")
+    *told, rest = err.splitlines()
+    left_out = [
+        f"warning: column '{name}' of '{later}' is left out: '{first}' has none" for name in more
+    ]
+    assert told == left_out[:8] and rest == "warning: so are 4 more columns"
+    assert command(*argv, "--strict").status == 1
+    for options in (["--only"], ["--reduce", "sum"]):
+        assert command(*argv, *options, "--strict")[::2] == (0, "")
+
+
 KEYS = [
     (["2", "3", "2"], pa.int64()), (["1.5", "2.0", "1e+20"], pa.float64()), (["true", "false"], pa.bool_()),
     (["2024-01-31", "2023-01-01"], pa.date32()), (["a", "b c"], pa.string()), (["", "7"], pa.int64()),

@@ -126,6 +126,20 @@ def test_folders_that_cannot_be_written(
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("options", [(), ("--only",)])
+def test_a_file_does_not_contradict_its_folder(options: tuple[str, ...], folder: Path) -> None:
+    """Its own column is not written again, and is read all the same."""
+    last = Path("rows", NAMES[-1])
+    columns = {"x": [3.0, 1.0], "id": ["a", "b"]}
+    parquet.write_table(pa.table({**columns, "year": [2024, 2024]}), last)
+    argv = "batch", "x^2", "--data", "rows", "-o", "out/", *options
+    assert command(*argv) == (0, "", "")
+    assert "year" not in parquet.read_schema(Path("out", NAMES[-1])).names
+    parquet.write_table(pa.table({**columns, "year": [2024, 2025]}), last)
+    status, _, err = command(*argv)
+    assert status == 2 and f"column 'year' of '{last}' is not what its folder is called" in err
+
+
 def test_a_bad_row_ends_the_run_and_what_is_done_stays(folder: Path) -> None:
     """The last file is mended, and the run goes on with it alone."""
     argv = ["-o", "out/", "--bad-rows", "fail", "--threads", "1", "--where"]

@@ -55,6 +55,7 @@ class BatchPlan(NamedTuple):
     ``path``    where to, in which ``format``; None for what is reduced
     ``rows``    how many rows there are, about; 0 if nobody knows
     ``into_folder``  whether the path is a folder, in which each partition has a file
+    ``left_out``  columns that are not written, for the first file lacks them, and the file that has each
     """
 
     job: Job
@@ -66,6 +67,7 @@ class BatchPlan(NamedTuple):
     format: str = ""
     rows: int = 0
     into_folder: bool = False
+    left_out: Mapping[str, str] = {}
 
 
 def planned(
@@ -101,9 +103,7 @@ def planned(
     is_plain = bool(format) and FORMATS[format].is_text and FORMATS[sources[0].format].is_text
     said = keys_in_names(sources) if into_folder else ()
     kept = () if reduce or only else tuple(name for name in first.names if name not in said)
-    read = read_schema(job, sources[0], first, kept, is_plain)
-    for source, sample in zip(sources[1:], samples[1:], strict=True):
-        check_same(sources[0], source, first, sample.schema, [*kept, *by], is_plain)
+    read = schema_of_all(job, sources, samples, kept, said, is_plain)
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
     refuse_clashes([*kept, *by], found, sources[0], prefix)
@@ -114,8 +114,40 @@ def planned(
     rows = sum(map(about, partitions, [samples[0].num_rows] * len(partitions)))
     if reduce:
         return BatchPlan(job, partitions, found, rows=rows)
+    more = columns_left_out(sources, samples) if kept else {}
     path = path or PIPE
-    return BatchPlan(job, partitions, found, kept, schema, path, format, rows, into_folder)
+    return BatchPlan(job, partitions, found, kept, schema, path, format, rows, into_folder, more)
+
+
+def schema_of_all(
+    job: Job,
+    sources: Sequence[RowFile],
+    samples: Sequence[Any],
+    kept: Sequence[str],
+    said: Collection[str],
+    is_plain: bool,
+) -> Any:
+    """The columns that are read of every file, with types; an error for a file that has others.
+
+    What the names of folders have ``said``, and is not passed on, is read where a file says it again, to
+    be compared.
+    """
+    first = samples[0].schema
+    own = {key.name for source in sources for key in source.keys if key.inside is not None}
+    compared = sorted(own.difference(kept).intersection(said))
+    read = read_schema(job, sources[0], first, [*kept, *compared], is_plain)
+    for source, sample in zip(sources[1:], samples[1:], strict=True):
+        check_same(sources[0], source, first, sample.schema, [*kept, *job.by], is_plain)
+    return read
+
+
+def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict[str, str]:
+    """By column that the first file lacks, the first file that has it."""
+    found: dict[str, str] = {}
+    for source, sample in zip(sources, samples, strict=True):
+        more = [name for name in sample.schema.names if name not in samples[0].schema.names]
+        found = dict.fromkeys(more, source.path) | found
+    return found
 
 
 def with_groups(job: Job, by: Sequence[str], sources: Sequence[RowFile]) -> Job:

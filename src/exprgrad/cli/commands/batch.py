@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["batch_command"]
 
+MOST_LEFT_OUT = 8
+"""Of so many columns that are left out it is said which they are."""
 row_options = stack(
     click.option(
         "--data", metavar="FILE", multiple=True, required=True,
@@ -140,10 +142,15 @@ def batch_command(**options: Any) -> int:
             progress(rows_before(found, kept.reached.done) if kept else 0)
             done = carried_out(found, progress, kept, workers, options["threads"] or cores())
         tell(done.tally)
+        tell_left_out(found)
         status = 0
         if options["reduce"] or options["as_json"]:
             status = give(answer(found, done, options), options)
-    return 1 if options["strict"] and (done.tally.bad or done.tally.kinks) else status
+    return (
+        1
+        if options["strict"] and (done.tally.bad or done.tally.kinks or found.left_out)
+        else status
+    )
 
 
 def settle(options: dict[str, Any]) -> None:
@@ -238,6 +245,18 @@ def tell(tally: Tally) -> None:
         if reason in REASONS:
             what = f"not computed: {REASONS[reason]}"
         write([f"warning: {count:,} row{s} {what} ({place})\n"], sys.stderr)
+
+
+def tell_left_out(plan: BatchPlan) -> None:
+    """Say on stderr which columns of later files are not among those that are written."""
+    first = plan.partitions[0].source.path
+    for name, path in [*plan.left_out.items()][:MOST_LEFT_OUT]:
+        write(
+            [f"warning: column '{name}' of '{path}' is left out: '{first}' has none\n"], sys.stderr
+        )
+    more = len(plan.left_out) - MOST_LEFT_OUT
+    if more > 0:
+        write([f"warning: so are {more:,} more columns\n"], sys.stderr)
 
 
 def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
