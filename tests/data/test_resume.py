@@ -24,8 +24,11 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 import exprgrad  # noqa: E402
 from exprgrad.data import batch, formats  # noqa: E402
 from exprgrad.data.footers import shifted  # noqa: E402
-from exprgrad.data.growing import before  # noqa: E402
-from exprgrad.data.targets import locked, unfinished  # noqa: E402
+from exprgrad.data.targets import (  # noqa: E402
+    before,
+    locked,
+    unfinished,
+)
 
 ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 PARTS = 5

@@ -13,7 +13,7 @@ from shell import command
 
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
-from exprgrad.data import formats, texts  # noqa: E402
+from exprgrad.data import formats  # noqa: E402
 from exprgrad.data.formats import FORMATS  # noqa: E402
 from exprgrad.data.threads import in_order, threads_of  # noqa: E402
 from exprgrad.errors import InputError  # noqa: E402
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(formats, "BATCH", 100)
     monkeypatch.setattr(formats, "PARTITION", 700)
-    monkeypatch.setattr(texts, "BLOCK", 1000)
+    monkeypatch.setattr(formats, "BLOCK", 1000)
     random = np.random.default_rng(3)
     x, y = random.standard_normal((2, ROWS))
     rows = pa.table({"x": x + 1.5, "y": y, "n": np.arange(ROWS) % 5})

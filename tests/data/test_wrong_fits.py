@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import golden
-from exprgrad.data import observations
+from exprgrad.data import fits
 from shell import command
 
 pytest.importorskip("scipy", reason="pip install 'exprgrad[fit]'")
@@ -147,7 +147,7 @@ def test_what_is_read_again_for_each_point_comes_to_the_same(
         Path(name).write_text("\n".join(["x,y,w", *rows, "12,,1", ""]), "utf-8")
     line = "y ~ a*exp(-k*x)|--data|a.csv|--data|b.csv|a=1|k=0.1|--weights|w|--where|x > 2|--bad-rows|drop"
     found = [json.loads(command("fit", *line.split("|"), "--json").out)]
-    monkeypatch.setattr(observations, "MOST_NUMBERS", 0)
+    monkeypatch.setattr(fits, "MOST_NUMBERS", 0)
     found += [json.loads(command("fit", *line.split("|"), "--json").out)]
     argv = ["fit", *line.replace("a.csv", "-").split("|"), "--json"]
     found += [json.loads(command(*argv, stdin=Path("a.csv").read_bytes()).out)]

@@ -869,7 +869,7 @@ class Expression(Drawn):
         ``map={"x": "column"}`` takes another column.  All else is as in ``exprgrad batch``.  Raises
         ``InputError`` for columns that are missing or hold no numbers.
         """
-        from exprgrad.data.answers import Manner, batched
+        from exprgrad.data.frames import Manner, batched
 
         manner = Manner(
             only, prefix, bad_rows, reduce, by, output, to, resume, check_content, cluster, threads

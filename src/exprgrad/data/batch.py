@@ -10,8 +10,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from exprgrad.data.arrow import Doubles, arrow, as_text, is_text, numbers
-from exprgrad.data.blocks import (
+from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
+from exprgrad.data.job import (
     Block,
+    Job,
     Tally,
     bad_row,
     columns_of,
@@ -20,18 +22,23 @@ from exprgrad.data.blocks import (
     judged,
     merged,
     played,
+    prepared,
     told_of,
 )  # fmt: skip
-from exprgrad.data.folders import output_of
-from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
-from exprgrad.data.groups import groups_of
-from exprgrad.data.growing import growing
-from exprgrad.data.job import Job, prepared
 from exprgrad.data.manifests import Manifest, Reached, parts_folder
 from exprgrad.data.places import packed
 from exprgrad.data.plans import BatchPlan
-from exprgrad.data.sums import CHUNK, Partial, combined, folded, reduced, set_apart, start
-from exprgrad.data.targets import grown_in, target, unfinished
+from exprgrad.data.sums import (
+    CHUNK,
+    Partial,
+    combined,
+    folded,
+    groups_of,
+    reduced,
+    set_apart,
+    start,
+)
+from exprgrad.data.targets import growing, output_of, target, unfinished
 from exprgrad.data.threads import Threads, in_order, threads_of
 from exprgrad.errors import InputError
 from exprgrad.run.engines.memory import staggered
@@ -43,9 +50,7 @@ __all__ = [
     "Workers",
     "as_column",
     "carried_out",
-    "file_written",
-    "kept_rows",
-    "partition_reduced",
+    "partition_done",
     "partition_rows",
     "results",
     "rows_reduced",
@@ -85,32 +90,21 @@ def carried_out(
     prepared(plan.job)  # once for all threads
     with np.errstate(all="ignore"), threads_of(threads) as here:
         workers = workers or Here(here)
-        if plan.path is None:
-            return all_reduced(plan, progress, kept, workers)
-        if plan.into_folder:
-            return spread(plan, progress, kept, workers)
+        if plan.path is None or plan.into_folder:
+            return all_done(plan, progress, kept, workers)
         if kept is not None:
             return grown(plan, progress, kept, workers, here)
-        tally = Tally()
-        with target(plan.path) as file, packed(file, plan.path) as inner:
-            writer = FORMATS[plan.format].writer(inner, plan.schema)
-            with closing_anyway(writer):
-                for told, _ in written(workers.rows(plan, 0), writer, progress, here):
-                    tally = merged(tally, told)
-        return Done(tally)
+        return Done(all_written(plan, plan.path, "", workers.rows(plan, 0), progress, here))
 
 
 class Workers(Protocol):
     """Who works on a plan's partitions, from the ``first`` one on; what they find comes in order."""
 
-    def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
-        """What the rows of each partition come to."""
+    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
+        """What comes of each partition: see ``partition_done``."""
 
     def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
-
-    def files(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Tally]:
-        """What is told of each partition, whose rows are in a file of their own."""
 
 
 class Here(NamedTuple):
@@ -118,9 +112,14 @@ class Here(NamedTuple):
 
     threads: Threads | None = None
 
-    def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
-        """What the rows of each partition come to."""
-        return self.each(partial(partition_reduced, plan.job), plan.partitions[first:], progress)
+    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
+        """What comes of each partition: they share the threads, and one alone has them all."""
+        partitions, threads = plan.partitions[first:], self.threads
+        if threads is None or len(partitions) == 1:
+            yield from (partition_done(plan, one, progress, threads) for one in partitions)
+            return
+        work = partial(partition_done, plan, progress=threads.telling(progress))
+        yield from in_order(work, partitions, threads)
 
     def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
@@ -128,63 +127,56 @@ class Here(NamedTuple):
             yield from partition_rows(plan, partition, self.threads)
             yield None
 
-    def files(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Tally]:
-        """What is told of each partition, whose rows are in a file of their own."""
-        return self.each(partial(file_written, plan), plan.partitions[first:], progress)
 
-    def each(
-        self, work: Callable[..., Made], partitions: Sequence[Partition], progress: Progress
-    ) -> Iterator[Made]:
-        """What is made of each partition: they share the threads, and one alone has them all."""
-        threads = self.threads
-        if threads is None or len(partitions) == 1:
-            yield from (work(one, progress, threads) for one in partitions)
-            return
-        yield from in_order(partial(work, progress=threads.telling(progress)), partitions, threads)
-
-
-def all_reduced(
-    plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers
+def partition_done(
+    plan: BatchPlan,
+    partition: Partition,
+    progress: Progress = lambda rows: None,
+    threads: Threads | None = None,
 ) -> Done:
-    """What the rows of all partitions come to."""
+    """What comes of a partition by itself: a file in a folder, or what its rows come to."""
+    if plan.into_folder:
+        return Done(file_written(plan, partition, progress, threads))
+    return partition_reduced(plan.job, partition, progress, threads)
+
+
+def all_done(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers) -> Done:
+    """What comes of all partitions; what an unfinished run has done is there already."""
     reached = kept.reached if kept else Reached()
-    tally = reached.tally
-    partial = reached.partial or start(plan.job.reduce, len(plan.names))
-    found = workers.reduced(plan, reached.done, progress)
-    for count, done in enumerate(found, reached.done + 1):
+    tally, partial = reached.tally, reached.partial
+    for count, done in enumerate(workers.each(plan, reached.done, progress), reached.done + 1):
         tally = merged(tally, done.tally)
-        assert done.partial is not None
-        partial = combined(plan.job.reduce, partial, done.partial)
+        if done.partial is not None:
+            partial = partial or start(plan.job.reduce, len(plan.names))
+            partial = combined(plan.job.reduce, partial, done.partial)
         if kept and kept.is_due(count):
             kept.note(Reached(count, tally, partial=partial))
     return Done(tally, partial)
 
 
-def spread(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers) -> Done:
-    """The rows of each partition in a file of a folder; those of an unfinished run are there already."""
-    reached = kept.reached if kept else Reached()
-    tally = reached.tally
-    files = workers.files(plan, reached.done, progress)
-    for count, told in enumerate(files, reached.done + 1):
-        tally = merged(tally, told)
-        if kept and kept.is_due(count):
-            kept.note(Reached(count, tally))
-    return Done(tally)
-
-
 def file_written(
-    plan: BatchPlan,
-    partition: Partition,
-    progress: Progress = lambda rows: None,
-    threads: Threads | None = None,
+    plan: BatchPlan, partition: Partition, progress: Progress, threads: Threads | None
 ) -> Tally:
     """A partition's rows, written to a file of a folder; what is to be told of them."""
     assert plan.path is not None
-    tally, path = Tally(), output_of(plan.path, plan.format, partition.source)
-    with grown_in(parts_folder(plan, plan.path), path) as file, packed(file, path) as inner:
+    path = output_of(plan.path, plan.format, partition.source)
+    rows = partition_rows(plan, partition, threads)
+    return all_written(plan, path, parts_folder(plan, plan.path), rows, progress, threads)
+
+
+def all_written(
+    plan: BatchPlan,
+    path: str,
+    folder: str,
+    rows: Iterator[Callable[[], Computed] | None],
+    progress: Progress,
+    threads: Threads | None,
+) -> Tally:
+    """Rows written to a file, which grows in a folder: see ``target``; what is to be told of them."""
+    tally = Tally()
+    with target(path, folder) as file, packed(file, path) as inner:
         writer = FORMATS[plan.format].writer(inner, plan.schema)
         with closing_anyway(writer):
-            rows = partition_rows(plan, partition, threads)
             for told, _ in written(rows, writer, progress, threads):
                 tally = merged(tally, told)
     return tally
@@ -290,7 +282,7 @@ def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: P
             continue
         block = judged(kernel, columns, low, high, memory)
         tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
-        keep = kept_rows(block)
+        keep = block.kept
         kept += high - low if keep is None else int(np.count_nonzero(keep))
         if keep is not None:
             for one in block.results:
@@ -322,7 +314,7 @@ def chunks(
 def chunk_reduced(job: Job, block: Block, keys: list[Any], codes: np.ndarray | None) -> Partial:
     """What the rows of a chunk come to that are chosen and not bad."""
     values = np.array(block.results)
-    keep = kept_rows(block)
+    keep = block.kept
     if keep is not None:
         values = values[:, keep]
         codes = None if codes is None else codes[keep]
@@ -332,13 +324,6 @@ def chunk_reduced(job: Job, block: Block, keys: list[Any], codes: np.ndarray | N
         met, codes = np.unique(codes, return_inverse=True)
         keys = [keys[at] for at in met]
     return reduced(job.reduce, values, keys, codes)
-
-
-def kept_rows(block: Block) -> np.ndarray | None:
-    """The rows that are chosen and not bad; None for all."""
-    if block.bad is None:
-        return block.chosen
-    return ~block.bad if block.chosen is None else block.chosen & ~block.bad
 
 
 def in_chunks(rows: Iterable[Any]) -> Iterator[Any]:
@@ -393,7 +378,7 @@ def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) ->
     arrays = [as_type(batch, name, plan, partition) for name in plan.kept]
     arrays += [as_column(one, block.bad) for one in block.results]
     found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
-    keep = kept_rows(block) if job.bad == "drop" else block.chosen
+    keep = block.written(job)
     return Computed(found if keep is None else found.filter(pa.array(keep)), tally)
 
 

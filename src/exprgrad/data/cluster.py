@@ -27,12 +27,11 @@ from exprgrad.data.batch import (
     Computed,
     Done,
     Progress,
-    file_written,
-    partition_reduced,
+    partition_done,
     partition_rows,
 )
-from exprgrad.data.blocks import Tally, merged
 from exprgrad.data.formats import Partition
+from exprgrad.data.job import Tally, merged
 from exprgrad.data.manifests import parts_folder, versions
 from exprgrad.data.places import store
 from exprgrad.data.plans import BatchPlan
@@ -60,10 +59,12 @@ class Cluster(NamedTuple):
     address: str
     say: Callable[[str], None] = lambda line: None
 
-    def reduced(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
-        """What the rows of each partition come to."""
-        partitions = plan.partitions[first:]
-        for partition, done in self.done(reduced_there, plan, [(one,) for one in partitions]):
+    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
+        """What comes of each partition."""
+        if plan.path is not None and store(plan.path) is None:
+            plan = plan._replace(path=str(Path(plan.path).absolute()))
+        tasks = [(one,) for one in plan.partitions[first:]]
+        for partition, done in self.done(partition_done, plan, tasks):
             progress(max(partition.rows, done.tally.rows))
             yield done._replace(tally=told_here(done.tally, partition))
 
@@ -81,16 +82,6 @@ class Cluster(NamedTuple):
         ):
             yield from part_rows(path, told_here(tally, partition))
             yield None
-
-    def files(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Tally]:
-        """What is told of each partition, whose rows are in a file of their own."""
-        assert plan.path is not None
-        if store(plan.path) is None:
-            plan = plan._replace(path=str(Path(plan.path).absolute()))
-        tasks = [(one,) for one in plan.partitions[first:]]
-        for partition, tally in self.done(file_written, plan, tasks):
-            progress(max(partition.rows, tally.rows))
-            yield told_here(tally, partition)
 
     def done(self, function: Any, plan: BatchPlan, tasks: Sequence[Any]) -> Iterator[Any]:
         """The partition of each task and what the task returns; no worker has to wait for another task."""
@@ -235,11 +226,6 @@ def attempted(function: Any, plan: BatchPlan, wanted: Mapping[str, str], *rest: 
             return function(plan, *rest)
     except ExprgradError as error:
         return error
-
-
-def reduced_there(plan: BatchPlan, partition: Partition) -> Done:
-    """What a partition's rows come to."""
-    return partition_reduced(plan.job, partition)
 
 
 def written_there(plan: BatchPlan, partition: Partition, path: str) -> Tally:

@@ -1,36 +1,50 @@
-"""A fit as it is asked for: which names are columns and which parameters, and what is wrong with that."""
+"""A fit as it is asked for: which names are columns and which parameters, and the rows that it is to."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import inf, isfinite, nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.observations import Observations, Table, Wanted, observed, tables
-from exprgrad.data.plans import condition_of, formula_of_numbers, refuse_tensors
+from exprgrad.data.arrow import Doubles, numbers, one_array
+from exprgrad.data.formats import BY_ENDING, batches, partitions_of, sampled
+from exprgrad.data.frames import FRAME, as_table, files_in, frame_of
+from exprgrad.data.job import Job
+from exprgrad.data.places import STDIN, RowFile, found_in
+from exprgrad.data.plans import (
+    LISTED,
+    check_columns,
+    condition_of,
+    formula_of_numbers,
+    listed_columns,
+    read_schema,
+    refuse_tensors,
+    sources_of,
+)
 from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import Graph
+from exprgrad.graph.graph import Graph, Program
 from exprgrad.language.read.relations import related
+from exprgrad.run.engines.columns import take
+from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.inputs import as_number, normal, surplus
 from exprgrad.run.values.ranges import as_interval
 from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted
 from exprgrad.solvers.fit.likelihood import likely
-from exprgrad.solvers.fit.problem import LOSSES, Problem, problem_of
+from exprgrad.solvers.fit.problem import LOSSES, Columns, Problem, problem_of
 from exprgrad.source import Source
 
-__all__ = ["FitRequest", "fit_to"]
+__all__ = ["FitRequest", "Observations", "Table", "Wanted", "fit_to", "observed", "tables"]
 
 NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
 """What a run's diagnostics are called that say where its numbers stop being finite."""
 AWAY = (1.37, 0.61)
 """How a point is moved away from the start: what it is multiplied with, and what is added."""
-LISTED = 8
-"""How many columns a message lists."""
 
 
 class FitRequest(NamedTuple):
@@ -154,11 +168,11 @@ def columns_of(
             if column not in other.columns:
                 message = f"{other.title} has no column '{column}', and {table.title} has one"
                 raise InputError(
-                    "bad-column", message, help=f"its columns are {listed_columns(other)}"
+                    "bad-column", message, help=f"its columns are {listed_columns(other.columns)}"
                 )
     if not read:
         message = f"the model reads no column of {table.title}"
-        help = f"its columns are {listed_columns(table)}"
+        help = f"its columns are {listed_columns(table.columns)}"
         raise InputError("missing-input", message, source=Source(text), help=help)
     return read
 
@@ -170,7 +184,7 @@ def refuse_parameters(
     for name, node in condition.inputs.items():
         if name in given or renamed.get(name, name) not in table.columns:
             message = f"the condition reads '{name}', which is no column of {table.title}"
-            help = f"its columns are {listed_columns(table)}"
+            help = f"its columns are {listed_columns(table.columns)}"
             raise InputError("bad-column", message, help=help).about(where, condition.span(node))
 
 
@@ -182,7 +196,7 @@ def no_start(
 
     name, *others = names
     if read[name] != name:
-        help = f"its columns are {listed_columns(table)}"
+        help = f"its columns are {listed_columns(table.columns)}"
         return InputError("bad-column", f"{table.title} has no column '{read[name]}'", help=help)
     message = f"'{name}' is no column of {table.title}, and has no start"
     if others:
@@ -191,18 +205,12 @@ def no_start(
         message += ", …" * (len(names) > LISTED)
     starts = ", ".join(f"{other}=1" for other in names[:LISTED])
     starts = advice(starts.replace(",", ""), starts)
-    help = f"a parameter needs a start: {starts}; the columns are {listed_columns(table)}"
+    help = f"a parameter needs a start: {starts}; the columns are {listed_columns(table.columns)}"
     near = nearest(name, table.columns)
     if near is not None and not others:
         help = f"did you mean the column '{near}'? a parameter needs a start: {starts}"
     span = graph.span(graph.inputs[name])
     return InputError("missing-input", message, source=Source(text), span=span, help=help)
-
-
-def listed_columns(table: Table) -> str:
-    """The columns of a table, as far as anyone would read on."""
-    names = table.columns
-    return ", ".join([*names[:LISTED], *["…"][: max(len(names) - LISTED, 0)]])
 
 
 # Parameters.
@@ -367,3 +375,216 @@ def refuse_idle(problem: Problem, graph: Graph, text: str, given: Mapping[str, f
             span=span,
             help=f"leave it out, hold it by {instead}, or begin elsewhere",
         )
+
+
+# The rows: from files or tables, in memory, or gone through again and again.
+
+MOST_NUMBERS = 2**27
+"""So many numbers are held in memory; what is larger is read again for every point."""
+
+
+class Table(NamedTuple):
+    """A file of rows or a table in memory: what it is called, its columns, and a way to go through some.
+
+    ``batches`` takes the columns by name, and yields them as doubles, some rows at a time.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    batches: Callable[[Mapping[str, str]], Iterator[list[Doubles]]]
+    again: bool = True
+
+
+def tables(data: object) -> list[Table]:
+    """What data are: paths of files, a frame, or columns by name."""
+    if isinstance(data, Mapping):
+        return [of_columns(data)]
+    files = files_in(data)
+    if files is None:
+        return [of_frame(data)]
+    return [*map(of_file, sources_of(found_in(files, BY_ENDING)))]
+
+
+def of_columns(data: Mapping[str, Any]) -> Table:
+    """Columns by name, arrays or lists."""
+    names = tuple(map(str, data))
+
+    def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
+        graph = Graph()
+        graph.inputs = dict.fromkeys(read.values(), 0)
+        taken = take({name: data[name] for name in graph.inputs}, graph, "", ())
+        found = dict(zip(graph.inputs, taken.columns, strict=True))
+        yield [Doubles(found[column]) for column in read.values()]
+
+    return Table("data", names, batches_of)
+
+
+def of_frame(data: object) -> Table:
+    """A frame of pandas, polars or pyarrow."""
+    _, given = frame_of(data)
+
+    def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
+        table = as_table(given, dict.fromkeys(read.values()))
+        check_columns(Job("", tuple(read.items())), FRAME, table)
+        yield [numbers(one_array(table.column(column))) for column in read.values()]
+
+    return Table("the frame", tuple(given.columns), batches_of)
+
+
+def of_file(given: RowFile) -> Table:
+    """A file of rows."""
+    source, sample = sampled(given)
+
+    def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
+        job = Job("", tuple(read.items()))
+        check_columns(job, source, sample)
+        schema = read_schema(job, source, sample.schema, (), is_plain=False)
+        for partition in partitions_of(source):
+            for batch in batches(partition, schema.names, schema):
+                yield [numbers(batch.column(column)) for column in read.values()]
+
+    return Table(f"'{source.path}'", tuple(sample.schema.names), batches_of, source.path != STDIN)
+
+
+class Observations(NamedTuple):
+    """The rows that a problem takes: see ``Problem``.  ``left_out`` are those that miss a number.
+
+    ``names`` are the columns in order, without that of the scale.
+    """
+
+    names: tuple[str, ...]
+    blocks: Callable[[], Iterator[Columns]]
+    rows: int
+    left_out: int
+
+
+class Wanted(NamedTuple):
+    """Which columns are read, by the names that formulas know them by, and which rows count.
+
+    ``where``  a condition on them, if there is one
+    ``scale``  the column that says how much a row counts: standard deviations, or with ``weights`` weights
+    ``drop``   whether rows that miss a number are left out; else they are an error
+    """
+
+    read: Mapping[str, str]
+    where: Graph | None = None
+    scale: str = ""
+    weights: bool = False
+    drop: bool = False
+
+
+def observed(listed: Sequence[Table], asked: Wanted) -> Observations:
+    """The rows of some tables, in memory as long as they find room there."""
+    held: list[Columns] | None = []
+    rows = size = missed = 0
+    names = tuple(asked.read)
+    can_repeat = all(table.again for table in listed)
+    for block, left_out in told_of_scale(rows_met(listed, asked), asked):
+        rows += len(block.columns[0])
+        missed += left_out
+        size += len(block.columns[0]) * (len(names) + 1)
+        if size > MOST_NUMBERS and can_repeat:
+            held = None
+        if held is not None:
+            held.append(block)
+    if held is None:
+        again = partial(rows_met, listed, asked)
+        return Observations(names, lambda: (block for block, _ in again()), rows, missed)
+    whole = at_once(held)
+    return Observations(names, lambda: iter(whole), rows, missed)
+
+
+def told_of_scale(
+    blocks: Iterator[tuple[Columns, int]], asked: Wanted
+) -> Iterator[tuple[Columns, int]]:
+    """The same; an error about the column of the scale has no advice for names of the formula."""
+    try:
+        yield from blocks
+    except InputError as error:
+        is_own = asked.scale not in ("", *asked.read.values())
+        if error.code == "bad-column" and is_own and f"'{asked.scale}'" in error.message:
+            error.help = "a column of numbers is needed there"
+        raise
+
+
+def at_once(blocks: list[Columns]) -> list[Columns]:
+    """Blocks as one, or none."""
+    if not blocks:
+        return []
+    columns = [np.concatenate(parts) for parts in zip(*(b.columns for b in blocks), strict=True)]
+    scales = [block.scale for block in blocks if block.scale is not None]
+    return [Columns(columns, np.concatenate(scales) if scales else None)]
+
+
+def rows_met(listed: Sequence[Table], asked: Wanted) -> Iterator[tuple[Columns, int]]:
+    """The rows that count, some at a time, and how many of those that miss a number lay between."""
+    names = tuple(asked.read)
+    columns = {**asked.read, **({"": asked.scale} if asked.scale else {})}
+    condition = None
+    if asked.where is not None:
+        program = Program(asked.where, (asked.where.output,))
+        condition = built(program, names, "numpy", False)[1]
+    for table in listed:
+        row = 0
+        for batch in table.batches(columns):
+            count = len(batch[0].values)
+            values = [np.ascontiguousarray(one.values) for one in batch]
+            keep = np.ones(count, dtype=bool)
+            if condition is not None:
+                keep = met(condition, values[: len(names)])
+            bad = np.zeros(count, dtype=bool)
+            for one in values:
+                bad |= ~np.isfinite(one)
+            scale = scale_of(values[-1], bad, weights=asked.weights) if asked.scale else None
+            bad &= keep
+            if bad.any() and not asked.drop:
+                raise bad_row(table, row, int(np.flatnonzero(bad)[0]), columns, batch, asked)
+            keep &= ~bad
+            row += count
+            if not keep.all():
+                values = [one[keep] for one in values]
+                scale = None if scale is None else scale[keep]
+            if len(values[0]):
+                yield Columns(values[: len(names)], scale), int(np.count_nonzero(bad))
+
+
+def met(condition: Kernel, values: Sequence[Any]) -> Any:
+    """The rows that meet a condition."""
+    found = np.empty(len(values[0]))
+    condition(values, [found], 0, len(found))
+    return (found != 0) & (found == found)
+
+
+def scale_of(given: Any, bad: Any, *, weights: bool) -> Any:
+    """What rows' residuals are multiplied with; a row of no weight is a bad one."""
+    with np.errstate(all="ignore"):
+        found = np.sqrt(given) if weights else 1 / given
+    bad |= ~(np.isfinite(found) & (given > 0))
+    return found
+
+
+def bad_row(
+    table: Table,
+    before: int,
+    at: int,
+    columns: Mapping[str, str],
+    batch: Sequence[Doubles],
+    asked: Wanted,
+) -> InputError:
+    """The error for a row that misses a number, or whose number cannot be used."""
+    for (name, column), one in zip(columns.items(), batch, strict=True):
+        value = float(one.values[at])
+        if np.isfinite(value) and (name or value > 0):
+            continue
+        what = f"'{column}' has no number there"
+        if one.wrong is not None and one.wrong[at]:
+            what = f"the cell of '{column}' is not a number"
+        elif one.missing is None and not np.isfinite(value):
+            what = f"'{column}' is {value} there"
+        elif np.isfinite(value):
+            kind = "weight" if asked.weights else "standard deviation"
+            what = f"the {kind} '{column}' is {value:g}, and has to be above 0"
+        message = f"row {before + at + 1:,} of {table.title} cannot be used: {what}"
+        instead = advice("--bad-rows drop", "bad_rows='drop'")
+        return InputError("bad-row", message, help=f"{instead} leaves such rows out")
+    raise AssertionError

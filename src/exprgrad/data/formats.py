@@ -1,34 +1,42 @@
-"""The formats of rows in files: how each is told, read by batches, and written."""
+"""The formats of rows in files: how each is told, read by batches, and written.
+
+A block of a text that does not read as numbers is read again as texts: then single cells can be wrong.  So
+the rows come once, from a pipe too, and none is lost for another.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import lru_cache, partial
+from itertools import chain
 from typing import IO, Any, NamedTuple, Protocol
 
-from exprgrad.data.arrow import arrow, as_text, broken_file, numbers
+import numpy as np
+
+from exprgrad.data.arrow import arrow, as_text, broken_file, in_texts, is_text, numbers
 from exprgrad.data.footers import ParquetWriter
 from exprgrad.data.places import (
+    HEAD,
     STDIN,
     Key,
     RowFile,
+    head,
     opened,
     pipe,
     stamp_of,
     store,
     without_packing,
 )
-from exprgrad.data.texts import (
-    CsvWriter,
-    JsonWriter,
-    csv_batches,
-    csv_sample,
-    json_batches,
-    json_sample,
-)
-from exprgrad.data.threads import Threads
-from exprgrad.errors import InputError, RequestError
+from exprgrad.data.threads import Threads, in_order
+from exprgrad.errors import ExprgradError, InputError, RequestError
+from exprgrad.run.values.files import is_number, once
+from exprgrad.source import cut
 
 __all__ = [
     "BATCH", "BY_ENDING", "FORMATS", "Partition", "RowWriter", "batches", "format_of", "partitions_of",
@@ -41,6 +49,13 @@ READ = 2**20
 """The bytes of a Parquet file that are read at a time."""
 PARTITION = 2**22
 """From so many rows on a file is several partitions, if it is in pieces that stand alone."""
+
+BLOCK = 2**21
+"""The bytes of a block."""
+LONGEST = 2**26
+"""The longest line, in bytes; a quote that has no end by then is none."""
+SHOWN = 60
+"""Where a line is cut in a message."""
 
 
 class Partition(NamedTuple):
@@ -89,6 +104,480 @@ class Format(NamedTuple):
     writer: Callable[[IO[bytes], Any], RowWriter]
     is_text: bool = False
     is_loose: bool = False
+
+
+# Texts, by blocks of whole lines.
+
+
+def blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
+    """A text in blocks of whole lines; where they may be ``quoted``, line ends stand in cells, too."""
+    rest = b""
+    while read := file.read(BLOCK):
+        data = rest + read
+        last = end = data.rfind(b"\n") + 1
+        quotes = data.count(b'"', 0, end) if quoted and b'"' in data else 0
+        while quotes % 2:
+            before = data.rfind(b"\n", 0, end - 1) + 1
+            quotes -= data.count(b'"', before, end)
+            end = before
+        if len(data) - end > LONGEST:
+            end = last
+        if end:
+            yield data[:end]
+        rest = data[end:]
+        if len(rest) > LONGEST:
+            raise InputError("bad-file", f"'{path}' has a line of more than {LONGEST:,} bytes")
+    if rest:
+        yield rest
+
+
+def decoded(line: bytes, path: str) -> str:
+    """The text of some lines at the beginning of a file."""
+    if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        message = f"'{path}' is UTF-16"
+        raise RequestError("encoding", message, help="write it again as UTF-8")
+    if b"\0" in line:
+        raise InputError("bad-file", f"'{path}' is not a text: it has bytes that are 0")
+    try:
+        return line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{line[error.start]:02x} at offset {error.start}"
+        message = f"'{path}' is not UTF-8 text: {byte}"
+        raise RequestError("encoding", message, help=f"iconv -f LATIN1 -t UTF-8 {path}") from None
+
+
+def no_rows(path: str) -> InputError:
+    """The error for an empty file."""
+    return InputError("bad-file", f"'{path}' is empty: it has no columns")
+
+
+# CSV.
+
+
+class Header(NamedTuple):
+    """The names in the first line, what separates them, and the bytes before the second line."""
+
+    names: list[str]
+    separator: str
+    length: int
+
+
+def header(source: RowFile, start: bytes) -> Header:
+    """The header of a CSV or TSV file, given how the file begins."""
+    length = 0
+    line = b""
+    for line in start.splitlines(keepends=True):
+        length += len(line)
+        if line.strip():
+            break
+    text = decoded(line, source.path).rstrip("\r\n")
+    if not text.strip():
+        raise no_rows(source.path)
+    separator = "\t" if source.format == "tsv" else max(",;\t", key=text.count)
+    names = [name.strip() for name in next(csv.reader([text], delimiter=separator))]
+    if all(map(is_number, names)):
+        message = f"the first line of '{source.path}' holds numbers, and no names of columns"
+        raise InputError("bad-file", message, help="write a line of names above it").about(text)
+    return Header(names, separator, length)
+
+
+def csv_sample(source: RowFile) -> Any:
+    """The columns of a CSV file, and the rows at its beginning."""
+    start = head(source.path)
+    found = header(source, start)
+    rows = whole_lines(start)[found.length :]
+    decoded(rows, source.path)
+    table = csv_table(source.path, rows, found, [*range(len(found.names))], None, 0)
+    return table.rename_columns(found.names)
+
+
+def whole_lines(start: bytes) -> bytes:
+    """How a file begins, up to a line's end if it goes on behind."""
+    end = start.rfind(b"\n") + 1
+    return start[:end] if end and len(start) >= HEAD // 16 else start
+
+
+def csv_table(
+    path: str, block: bytes, found: Header, places: Sequence[int], types: Any, row: int
+) -> Any:
+    """Some columns of a block of lines behind so many rows; ``types`` by place, or None to guess."""
+    csv, pa = arrow("csv"), arrow()
+    keys = [str(at) for at in range(len(found.names))]
+    wrong: list[Any] = []
+
+    def ragged(found: Any) -> str:
+        wrong.append(found)
+        return "skip"
+
+    if not block or block.isspace():
+        kinds = types or {}
+        return pa.table({keys[at]: pa.array([], kinds.get(keys[at], pa.null())) for at in places})
+    table = csv.read_csv(
+        pa.BufferReader(block),
+        csv.ReadOptions(column_names=keys, block_size=len(block) + 1, use_threads=False),
+        csv.ParseOptions(
+            delimiter=found.separator,
+            newlines_in_values=b'"' in block,
+            invalid_row_handler=ragged,
+        ),
+        csv.ConvertOptions(column_types=types, include_columns=[keys[at] for at in places]),
+    )
+    if wrong:
+        text, has, should = wrong[0].text, wrong[0].actual_columns, wrong[0].expected_columns
+        line = re.search(rb"(?m)^" + re.escape(text.encode()) + rb"\r?$", block)
+        row += block.count(b"\n", 0, line.start() if line else 0) + 1
+        cells = f"{has} cell{'s' * (has != 1)}"
+        message = f"row {row:,} of '{path}' has {cells}, and the header {should}"
+        raise InputError("bad-file", message).about(cut(text, SHOWN))
+    return table
+
+
+def csv_batches(
+    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
+) -> Iterator[Any]:
+    """The rows of a CSV file in some columns, of the types that a schema says, in batches.
+
+    Where a cell of a number is none, all cells of that column are texts, as far as the batch goes.
+    """
+    source = partition.source
+    with opened(source.path) as file:
+        lines = blocks(file, source.path, quoted=True)
+        first = next(lines, b"")
+        if not first:
+            return
+        found = header(source, first)
+        places = [found.names.index(name) for name in columns]
+        kinds = [schema.field(name).type for name in columns]
+        types = dict(zip(map(str, places), kinds, strict=True))
+
+        def rows_of(block: bytes) -> Any:
+            """A block's rows; or the block where it has an error, which tells the row in the file."""
+            with suppress(ExprgradError):
+                return typed_table(source.path, block, found, types)
+            return block
+
+        row = 0
+        for table in in_order(rows_of, chain([first[found.length :]], lines), threads):
+            if isinstance(table, bytes):
+                table = typed_table(source.path, table, found, types, row)
+            row += table.num_rows
+            yield from table.rename_columns(list(columns)).combine_chunks().to_batches()
+
+
+def typed_table(
+    path: str, block: bytes, found: Header, types: Mapping[str, Any], row: int = 0
+) -> Any:
+    """A block's columns of some types, by place; of texts instead of numbers, where a cell is none."""
+    pa = arrow()
+    texts = {at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()}
+    try:
+        return csv_table(path, block, found, [*map(int, types)], types, row)
+    except pa.ArrowInvalid as error:
+        if texts == types:
+            raise misread(path, error, found) from None
+    try:
+        return csv_table(path, block, found, [*map(int, types)], texts, row)
+    except pa.ArrowInvalid as error:
+        raise misread(path, error, found) from None
+
+
+def misread(path: str, error: Exception, found: Header) -> ExprgradError:
+    """The error for a column that isn't what its beginning said."""
+    words = str(error).partition("\n")[0]
+    known = re.match(r"In CSV column #(\d+): CSV conversion error to (\S+): (.*)", words)
+    if known is None:
+        return InputError("bad-file", f"cannot read '{path}': {words}")
+    name = found.names[int(known[1])]
+    if "UTF8" in known[3]:
+        return RequestError("encoding", f"column '{name}' of '{path}' is not UTF-8 text")
+    message = f"column '{name}' of '{path}' holds {known[2]} in its first rows, then an {known[3]}"
+    return InputError("bad-file", message, help="--only leaves it out")
+
+
+class LineWriter:
+    """Writes rows as lines; a line is a line wherever it stands, and nothing comes after the last."""
+
+    file: IO[bytes]
+
+    def write(self, encoded: bytes) -> None:
+        """Write some lines."""
+        self.file.write(encoded)
+
+    def memo(self) -> str:
+        """Nothing."""
+        return ""
+
+    def close(self) -> None:
+        """All is written."""
+
+
+class CsvWriter(LineWriter):
+    """Writes rows as CSV, or as TSV: numbers as the shortest text that reads back."""
+
+    def __init__(self, file: IO[bytes], schema: Any, separator: str = ",") -> None:
+        self.file = file
+        self.separator = separator
+        self.signs = f'[{separator}"\r\n]'
+        names = arrow().array(schema.names, arrow().string())
+        file.write(
+            lines_of(
+                [quoted(names.slice(at, 1), self.signs) for at in range(len(names))], separator
+            )
+        )
+
+    def encoded(self, batch: Any, aside: bool = False) -> bytes:
+        """Some rows as lines."""
+        csv, pc = arrow("csv"), arrow("compute")
+        batch = plainly(batch)
+        if batch.num_columns == 1 and batch.column(0).null_count:  # an empty line is no row
+            cells = quoted(batch.column(0).cast(arrow().string()), self.signs)
+            return lines_of([cells.fill_null('""')], self.separator)
+        texts = [column for column in batch.columns if is_text(column.type)]
+        if any(pc.any(pc.match_substring_regex(one, self.signs)).as_py() for one in texts):
+            cells = [
+                quoted(one, self.signs) if is_text(one.type) else one.cast(arrow().string())
+                for one in batch.columns
+            ]
+            return lines_of(cells, self.separator)
+        options = csv.WriteOptions(
+            include_header=False, delimiter=self.separator, quoting_style="none"
+        )
+        lines = io.BytesIO()
+        csv.write_csv(batch, lines, options)
+        return lines.getvalue()
+
+
+def plainly(batch: Any) -> Any:
+    """Rows as texts hold them: each cell in its place, and not the number of one in a list of all."""
+    pa = arrow()
+    columns = [
+        one.dictionary_decode() if pa.types.is_dictionary(one.type) else one
+        for one in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays([*map(in_texts, columns)], batch.schema.names)
+
+
+def quoted(texts: Any, signs: str) -> Any:
+    """Cells, in quotes where they have one of some signs."""
+    pc = arrow("compute")
+    doubled = pc.replace_substring(texts, '"', '""')
+    inside = pc.binary_join_element_wise('"', doubled, '"', "")
+    return pc.if_else(pc.match_substring_regex(texts, signs), inside, texts)
+
+
+def lines_of(columns: Sequence[Any], separator: str) -> bytes:
+    """Lines of cells, as bytes; what is missing is left out."""
+    pieces = [piece for column in columns for piece in (column.fill_null(""), separator)]
+    return joined([*pieces[:-1], "\n"])
+
+
+def joined(pieces: Sequence[Any]) -> bytes:
+    """Columns of texts, and texts that are the same in each row, put together row by row."""
+    kind = arrow().large_string()
+    texts = [
+        arrow().scalar(one, kind) if isinstance(one, str) else one.cast(kind) for one in pieces
+    ]
+    rows = arrow("compute").binary_join_element_wise(*texts, arrow().scalar("", kind))
+    if not len(rows):
+        return b""
+    _, places, signs = rows.buffers()
+    offsets = np.frombuffer(places, np.int64)[rows.offset : rows.offset + len(rows) + 1]
+    return memoryview(signs)[offsets[0] : offsets[-1]].tobytes()
+
+
+# JSON lines.
+
+
+def json_sample(source: RowFile) -> Any:
+    """The columns of a file of JSON lines, and the rows at its beginning."""
+    start = head(source.path)
+    if not start.strip():
+        raise no_rows(source.path)
+    rows = whole_lines(start)
+    decoded(rows, source.path)
+    try:
+        table = json_table(rows, None)
+        kinds = [(field.name, as_told(field.type)) for field in table.schema]
+        table = json_table(rows, arrow().schema(kinds))
+    except arrow().ArrowInvalid:
+        table = json_slowly(rows, source.path, 0)
+    if not table.num_columns:
+        message = (
+            f"the first lines of '{source.path}' are objects without a name: it has no columns"
+        )
+        raise InputError("bad-file", message)
+    return table
+
+
+def as_told(kind: Any) -> Any:
+    """The type of a column of JSON: a text that looks like a time is a text."""
+    pa = arrow()
+    if pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(as_told(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(one.name, as_told(one.type)) for one in kind])
+    return kind
+
+
+def json_table(block: bytes, schema: Any) -> Any:
+    """A block of lines; a schema says which columns, or None: all."""
+    json, pa = arrow("json"), arrow()
+    block = block.removeprefix(BOM_UTF8)
+    behavior = "infer" if schema is None else "ignore"
+    return json.read_json(
+        pa.BufferReader(block),
+        json.ReadOptions(block_size=len(block) + 1, use_threads=False),
+        json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
+    )
+
+
+def json_batches(
+    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
+) -> Iterator[Any]:
+    """The rows of a file of JSON lines in some columns, as ``csv_batches`` has them."""
+    path = partition.source.path
+    wanted = arrow().schema([schema.field(name) for name in columns])
+
+    def rows_of(block: bytes) -> Any:
+        """A block's rows; or the block where it has an error, which tells the line in the file."""
+        with suppress(InputError):
+            return json_rows_of(block, path, 0, wanted), block.count(b"\n")
+        return block, 0
+
+    line = 0
+    with opened(path) as file:
+        lines = blocks(file, path, quoted=False)
+        for table, count in in_order(rows_of, lines, threads):
+            if isinstance(table, bytes):
+                table = json_rows_of(table, path, line, wanted)
+            line += count
+            yield from table.combine_chunks().to_batches()
+
+
+def json_rows_of(block: bytes, path: str, line: int, wanted: Any) -> Any:
+    """A block's rows in some columns."""
+    if not block.strip():
+        return wanted.empty_table()
+    try:
+        table = json_table(block, wanted)
+    except arrow().ArrowInvalid:
+        table = json_slowly(block, path, line, wanted)
+    return table.select(wanted.names)
+
+
+def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
+    """A block of lines, one by one: where cells of a number are none, the column holds texts."""
+    pa = arrow()
+    rows = []
+    for number, text in enumerate(block.removeprefix(BOM_UTF8).splitlines(), line + 1):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text, object_pairs_hook=once)
+        except InputError as error:
+            raise error.at(path) from None
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            message = f"line {number:,} of '{path}' is not a JSON object"
+            help = "each row is one, on a line of its own"
+            shown = cut(text.decode(errors="replace"), SHOWN)
+            raise InputError("bad-file", message, help=help).about(shown)
+        rows.append(row)
+    if schema is None:
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
+    return pa.table(
+        {
+            field.name: column_of([row.get(field.name) for row in rows], field.type)
+            for field in schema
+        }
+    )
+
+
+def column_of(values: list[Any], kind: Any = None) -> Any:
+    """Values of JSON as a column of a type; as texts where they don't fit."""
+    pa = arrow()
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        is_real = kind is not None and pa.types.is_floating(kind)
+        return pa.array([as_cell(value, is_real) for value in values], pa.string())
+
+
+def as_cell(value: Any, is_real: bool) -> str | None:
+    """A value of JSON as a text: the same for one number in a column, however it is written."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = float(value) if is_real else value
+        return str(
+            int(value) if isinstance(value, float) and not is_real and value.is_integer() else value
+        )
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+class JsonWriter(LineWriter):
+    """Writes rows as JSON lines, column by column; what is not finite becomes a text."""
+
+    def __init__(self, file: IO[bytes], schema: Any) -> None:
+        self.file = file
+        names = [json.dumps(name, ensure_ascii=False) for name in schema.names]
+        self.heads = [f"{', ' if at else '{'}{name}: " for at, name in enumerate(names)]
+
+    def encoded(self, batch: Any, aside: bool = False) -> bytes:
+        """Some rows as lines."""
+        cells = map(json_cells, plainly(batch).columns)
+        pieces = [piece for pair in zip(self.heads, cells, strict=True) for piece in pair]
+        return joined([*pieces, "}\n"])
+
+
+CONTROL = "[\x00-\x1f]"
+"""Signs that JSON has in texts by their numbers alone."""
+
+
+def json_cells(column: Any) -> Any:
+    """A column's cells as JSON writes them."""
+    pa, pc = arrow(), arrow("compute")
+    kind, types = column.type, pa.types
+    if is_text(kind) and not pc.any(pc.match_substring_regex(column, CONTROL)).as_py():
+        for sign in ("\\", '"'):
+            column = pc.replace_substring(column, sign, f"\\{sign}")
+        found = pc.binary_join_element_wise('"', column, '"', "")
+    elif types.is_floating(kind):
+        found = real_cells(column)
+    elif types.is_integer(kind) or types.is_boolean(kind):
+        found = column.cast(pa.string())
+    else:
+        cells = column.to_pylist()
+        found = pa.array([None if cell is None else json_cell(cell) for cell in cells], pa.string())
+    return found.fill_null("null")
+
+
+def real_cells(column: Any) -> Any:
+    """Doubles as JSON writes them: the shortest texts, and ``1.0`` for what is whole."""
+    pa, pc = arrow(), arrow("compute")
+    texts = column.cast(pa.string())
+    values = column.fill_null(0.0).to_numpy(zero_copy_only=False)
+    is_finite = np.isfinite(values)
+    is_whole = is_finite & (values == np.floor(values))
+    if is_whole.any():
+        is_plain = pc.and_(pa.array(is_whole), pc.invert(pc.match_substring(texts, "e")))
+        texts = pc.if_else(is_plain, pc.binary_join_element_wise(texts, ".0", ""), texts)
+    if not is_finite.all():
+        quoted = pc.binary_join_element_wise('"', texts, '"', "")
+        texts = pc.if_else(pa.array(is_finite), texts, quoted)
+    return texts
+
+
+def json_cell(value: Any) -> str:
+    """A cell of lists, objects or bytes, or a text of any signs."""
+    write = json.JSONEncoder(ensure_ascii=False, default=str, allow_nan=False).encode
+    try:
+        return write(value)
+    except ValueError:  # a number in it is not finite
+        names = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
+        return write(json.loads(json.dumps(value, default=str), parse_constant=names.get))
 
 
 # Parquet.
@@ -194,28 +683,14 @@ def undivided(source: RowFile) -> list[int]:
     return []
 
 
-def csv_rows(
-    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
-) -> Iterator[Any]:
-    """The rows of a CSV or TSV file."""
-    return csv_batches(partition.source, columns, schema, threads)
-
-
-def json_rows(
-    partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
-) -> Iterator[Any]:
-    """The rows of a file of JSON lines."""
-    return json_batches(partition.source, columns, schema, threads)
-
-
 FORMATS: Mapping[str, Format] = {
-    "csv": Format((".csv",), csv_sample, undivided, csv_rows, CsvWriter, is_text=True, is_loose=True),
+    "csv": Format((".csv",), csv_sample, undivided, csv_batches, CsvWriter, is_text=True, is_loose=True),
     "tsv": Format(
-        (".tsv", ".tab"), csv_sample, undivided, csv_rows, partial(CsvWriter, separator="\t"),
+        (".tsv", ".tab"), csv_sample, undivided, csv_batches, partial(CsvWriter, separator="\t"),
         is_text=True, is_loose=True,
     ),
     "jsonl": Format(
-        (".jsonl", ".ndjson"), json_sample, undivided, json_rows, JsonWriter, is_loose=True
+        (".jsonl", ".ndjson"), json_sample, undivided, json_batches, JsonWriter, is_loose=True
     ),
     "parquet": Format(
         (".parquet", ".pq"), parquet_sample, parquet_pieces, parquet_batches, ParquetWriter

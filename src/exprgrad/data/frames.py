@@ -1,20 +1,192 @@
-"""Tables in memory: a frame of pandas, polars or pyarrow in, one of the same kind out, with the results."""
+"""Rows and their results as Python has them: frames, record batches, files, and what rows come to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from os import PathLike, fspath
+from typing import Any, NamedTuple
 
 from exprgrad.data.arrow import arrow, numbers, one_array
-from exprgrad.data.batch import Done, as_column, kept_rows, rows_reduced
-from exprgrad.data.blocks import bad_row, computed, first_bad
+from exprgrad.data.batch import Done, as_column, carried_out, results, rows_reduced
 from exprgrad.data.formats import Partition
-from exprgrad.data.job import Job, prepared, result_names
+from exprgrad.data.job import (
+    Job,
+    Tally,
+    bad_row,
+    computed,
+    first_bad,
+    prepared,
+    result_fields,
+    result_names,
+)
 from exprgrad.data.places import RowFile
-from exprgrad.data.plans import check_columns, check_names, columns_read, refuse_clashes
-from exprgrad.errors import InputError, MissingExtraError, install
+from exprgrad.data.plans import (
+    BAD_ROWS,
+    BatchPlan,
+    check_columns,
+    check_names,
+    columns_read,
+    job_of,
+    planned,
+    refuse_clashes,
+)
+from exprgrad.data.sums import REDUCTIONS, finished, labelled
+from exprgrad.errors import InputError, MissingExtraError, RequestError, install
+from exprgrad.run.engines.compiled import cores, counted
 
-__all__ = ["FRAME", "as_table", "frame_of", "frame_reduced", "framed"]
+__all__ = [
+    "FRAME", "Grouped", "Manner", "Reduced", "as_table", "batched", "files_in", "frame_of",
+]  # fmt: skip
+
+
+class Manner(NamedTuple):
+    """How rows are worked on: what ``exprgrad batch`` says by its options of the same names."""
+
+    only: bool = False
+    prefix: str = ""
+    bad_rows: str = "null"
+    reduce: str | None = None
+    by: str | Iterable[str] = ()
+    output: str | PathLike[str] | None = None
+    to: str | None = None
+    resume: bool = False
+    check_content: bool = False
+    cluster: str | None = None
+    threads: int | None = None
+
+
+class Reduced(NamedTuple):
+    """What rows come to: how many ``rows`` they are, ``bad`` ones not counted, and how many meet ``kinks``.
+
+    Of several outputs ``value`` has one for each, and ``jacobian`` their derivatives.
+    """
+
+    value: Any
+    gradient: Mapping[str, float]
+    rows: int
+    bad: Mapping[str, int]
+    kinks: int
+    jacobian: Mapping[str, Mapping[str, float]] = {}
+    hessian: Mapping[str, Mapping[str, float]] = {}
+
+
+class Grouped(dict[Any, Reduced]):
+    """What the rows of each group come to: by its cell, or by a tuple of several.
+
+    ``bad`` rows, by reason, and those at ``kinks`` are counted over all groups.
+    """
+
+    bad: Mapping[str, int]
+    kinks: int
+
+
+def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
+    """A frame with its results, files' record batches with theirs, or what the rows come to.
+
+    ``asked`` is for ``job_of``.  With an ``output`` it is what is told of the rows written: a ``Tally``.
+    """
+    by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
+    files = files_in(data)
+    refuse(manner, by, files is not None)
+    if files is None:
+        job = job_of(text, **asked)._replace(bad=manner.bad_rows, reduce=manner.reduce or "", by=by)
+        if manner.reduce:
+            return reduced_answer(job, frame_reduced(job, data))
+        return framed(job, data, only=manner.only, prefix=manner.prefix)
+    output = None if manner.output is None else fspath(manner.output)
+    plan = planned(
+        text,
+        files,
+        **{name: getattr(manner, name) for name in ("only", "prefix", "bad_rows")},
+        reduce=manner.reduce or "",
+        by=by,
+        path=output,
+        to=manner.to if output else "arrow",
+        **asked,
+    )
+    if manner.reduce:
+        return reduced_answer(plan.job, done(plan, manner))
+    return (
+        results(plan, counted(manner.threads) or cores())
+        if output is None
+        else done(plan, manner).tally
+    )
+
+
+def files_in(data: object) -> list[str] | None:
+    """The names of the files that data are, one or a list of several; None where they are none."""
+    listed = data if isinstance(data, list | tuple) else [data]
+    if listed and all(isinstance(path, str | PathLike) for path in listed):
+        return [*map(fspath, listed)]
+    return None
+
+
+def refuse(manner: Manner, by: tuple[str, ...], has_files: bool) -> None:
+    """Errors for words that are none, and for arguments that have no room beside each other."""
+    words: tuple[tuple[str, str | None, Collection[str]], ...] = (
+        ("bad_rows", manner.bad_rows, BAD_ROWS),
+        ("reduce", manner.reduce or None, REDUCTIONS),
+    )
+    for name, word, known in words:
+        if word is not None and word not in known:
+            message = f"there is no {name}={word!r}"
+            raise RequestError("usage", message, help=f"it is {', '.join(map(repr, known))}")
+    rows_alone = manner.only or manner.output is not None or manner.to is not None
+    files_alone = manner.output is not None or manner.cluster is not None
+    for is_wrong, why in (
+        (by and not manner.reduce, "by= needs reduce=: groups are of rows that are reduced"),
+        (rows_alone and manner.reduce, "only=, output= and to= are for rows, and reduce= leaves none"),
+        (manner.to and manner.output is None, "to= needs output="),
+        (manner.resume and manner.output is None, "resume= needs output="),
+        (manner.check_content and manner.output is None, "check_content= needs output="),
+        (files_alone and not has_files, "output= and cluster= need files, and no frame"),
+        (manner.cluster and not (manner.reduce or manner.output), "cluster= needs output= or reduce="),
+    ):  # fmt: skip
+        if is_wrong:
+            raise RequestError("usage", why)
+
+
+def done(plan: BatchPlan, manner: Manner) -> Done:
+    """Carry a plan out, so that another run can go on with it."""
+    from exprgrad.data.manifests import manifest_beside, resumable
+
+    with ExitStack() as around:
+        kept = workers = None
+        if plan.path is not None and resumable(plan, plan.path):
+            how = manner.resume, manner.check_content
+            kept = around.enter_context(manifest_beside(plan.path, plan, *how))
+        elif manner.resume or manner.check_content:
+            raise RequestError("usage", "resume= and check_content= need files on this machine")
+        if manner.cluster is not None:
+            from exprgrad.data.cluster import cluster_at
+
+            workers = around.enter_context(cluster_at(manner.cluster))
+        return carried_out(
+            plan, kept=kept, workers=workers, threads=counted(manner.threads) or cores()
+        )
+
+
+def reduced_answer(job: Job, found: Done) -> Reduced | Grouped:
+    """What rows come to, all of them or by group."""
+    assert found.partial is not None
+    groups = finished(job.reduce, found.partial, job.by)
+    if not job.by:
+        return answer_of(job, *groups[()], found.tally)
+    answer = Grouped()
+    answer.bad, answer.kinks = dict(found.tally.bad), found.tally.kinks
+    for key, (rows, values) in zip(labelled(job, [*groups]), groups.values(), strict=True):
+        answer[key[0] if len(key) == 1 else key] = answer_of(job, rows, values, Tally())
+    return answer
+
+
+def answer_of(job: Job, rows: int, values: Sequence[float], tally: Tally) -> Reduced:
+    """What some rows come to."""
+    fields = {"gradient": {}, **result_fields(job, values)}
+    return Reduced(rows=rows, bad=dict(tally.bad), kinks=tally.kinks, **fields)
+
+
+# Tables in memory: of pandas, polars or pyarrow.
 
 FRAME = RowFile("frame", "arrow")
 """What errors call a table in memory."""
@@ -39,7 +211,7 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     results = arrow().table([as_column(one, block.bad) for one in block.results], names)
     added = library.from_arrow(results, backend=given.implementation)
     found = given.with_columns(*added.iter_columns())
-    keep = kept_rows(block) if job.bad == "drop" else block.chosen
+    keep = block.written(job)
     if keep is not None:
         found = found.filter(keep.tolist())
     return (found.select(names) if only else found).to_native()

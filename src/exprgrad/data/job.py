@@ -1,20 +1,33 @@
-"""What is computed for every row, as plain data: the same wherever the rows are."""
+"""What is computed for every row, wherever the rows are; and which of them do not compute."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial, reduce
+from math import sqrt
 from typing import Any, NamedTuple
 
-from exprgrad.data.kinks import kinks
+import numpy as np
+
+from exprgrad.data.arrow import Doubles, numbers
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
-from exprgrad.graph.graph import Graph, Program, seen_from
+from exprgrad.derive.rules import template
+from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
+from exprgrad.errors import InputError, advice
+from exprgrad.graph.graph import Graph, Program, dependencies, dependents, seen_from
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.compiled import Kernel, built
+from exprgrad.run.engines.memory import staggered
+from exprgrad.run.numbers.kink_screen import movable
 
-__all__ = ["Job", "Prepared", "prepared", "program_of", "result_fields", "result_names"]
+__all__ = [
+    "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "bad_row", "columns_of", "computed",
+    "first_bad", "judged", "merged", "played", "prepared", "program_of", "result_fields", "result_names",
+    "told_of",
+]  # fmt: skip
 
 
 class Job(NamedTuple):
@@ -126,8 +139,7 @@ def prepared(job: Job) -> Prepared:
     names = dict(job.columns)
     inputs = {name: builder.input(name) for name in names}
     inputs |= {name: builder.constant(value) for name, value in job.constants}
-    images = builder.include(program.graph, inputs)
-    outputs = [images[output] for output in program.outputs]
+    outputs = included(builder, program, inputs)
     results, graph = len(outputs), graph_of(job.text)
     places = {"kink": 0, "condition": 0}
     bound = {binding.name: binding.node for binding in graph.bindings}
@@ -142,3 +154,265 @@ def prepared(job: Job) -> Prepared:
         outputs.append(builder.include(condition, inputs)[condition.output])
     engine, kernel, _ = built(builder.program(outputs), [*names], job.engine, job.precise)
     return Prepared(kernel, tuple(names), results, outputs=len(outputs), engine=engine, **places)
+
+
+# Kinks: one more number for each row.
+
+
+def kinks(
+    builder: Builder, graphs: Sequence[Graph], wrt: Sequence[str], inputs: Mapping[str, int]
+) -> int | None:
+    """A node that is not 0 where one of some formulas meets a kink or a jump; None if none can."""
+    listed = [kinks_of(builder, graph, wrt, inputs) for graph in graphs if wrt]
+    met = [node for node in listed if node is not None]
+    return reduce(partial(builder.apply, "max"), met) if met else None
+
+
+def kinks_of(
+    builder: Builder, graph: Graph, wrt: Sequence[str], inputs: Mapping[str, int]
+) -> int | None:
+    """A node that is not 0 where some node of a formula meets a kink or a jump; None if none can.
+
+    ``inputs`` are the nodes that stand for the formula's.  Such a node counts in the branch that is taken,
+    and where its operands move with the inputs: in ``relu(relu(x))`` below 0 the outer one's stays 0.
+    """
+    needed = dependencies(graph, graph.output)
+    active = dependents(graph, [graph.inputs[name] for name in wrt])
+    suspects = [
+        node
+        for node, kind in enumerate(graph.kinds)
+        if needed[node] and active[node] and kind in BY_NAME and BY_NAME[kind].special
+    ]
+    if not suspects:
+        return None
+    backward, reached, gated = adjoints(graph, wrt)
+    images = included(builder, backward, inputs)
+    arrives = dict(zip(gated, images[len(graph) + len(reached) :], strict=True))
+    operands = sorted({operand for node in suspects for operand in graph.operands[node]})
+    # A direction in which no two inputs that differ by a factor move alike.
+    steps = {tangent(name): builder.constant(sqrt(at + 2)) for at, name in enumerate(wrt)}
+    moved = included(builder, jvp(graph, wrt, operands), {**inputs, **steps})
+    moves = dict(zip(operands, moved, strict=True))
+    zero = builder.constant(0.0)
+    total = zero
+    for node in suspects:
+        met = condition(builder, graph, node, images, active)
+        stirred = zero
+        for operand in graph.operands[node]:
+            step = builder.apply("ne", moves[operand], zero)
+            stirred = builder.apply("max", stirred, step)
+        met = builder.apply("mul", met, stirred)
+        if node in arrives:
+            met = builder.apply("mul", met, arrives[node])
+        total = builder.apply("max", total, met)
+    return total
+
+
+def included(builder: Builder, program: Program, inputs: Mapping[str, int]) -> list[int]:
+    """The outputs of a program, built anew."""
+    images = builder.include(program.graph, inputs)
+    return [images[output] for output in program.outputs]
+
+
+def condition(
+    builder: Builder, graph: Graph, node: int, images: Sequence[int], active: Sequence[int]
+) -> int:
+    """A node that is not 0 where one of the formula meets a kink or a jump, as active operands see it."""
+    op, moving = BY_NAME[graph.kinds[node]], movable(graph)
+    operands = graph.operands[node]
+    varies = [builder.constant(float(moving[operand])) for operand in operands]
+    total = builder.constant(0.0)
+    sides: list[dict[str, int]] = []
+    if op.variadic:
+        for operand, one in zip(operands, varies, strict=True):
+            sides.append({op.names[0]: images[operand], "out": images[node], "varies": one})
+        ties = total
+        for side in sides:
+            ties = builder.apply("add", ties, told(builder, op.ties, side))
+        pairs = zip(operands, sides, strict=True)
+        sides = [{**side, "ties": ties} for operand, side in pairs if active[operand]]
+    else:
+        slot = dict(zip(op.names, [images[operand] for operand in operands], strict=True))
+        slot |= {f"varies_{name}": one for name, one in zip(op.names, varies, strict=True)}
+        sides.append({**slot, "out": images[node]})
+    for side in sides:
+        for special in op.special:
+            total = builder.apply("max", total, told(builder, special.where, side))
+    return total
+
+
+def told(builder: Builder, text: str, slots: Mapping[str, int]) -> int:
+    """A condition of the op table, of nodes."""
+    graph = template(text)
+    return builder.include(graph, slots)[graph.output]
+
+
+# Results, and which rows have none.
+
+
+REASONS = {
+    "missing": "a value is missing",
+    "number": "a cell is not a number",
+    "domain": "outside the domain",
+    "infinite": "a result is not finite",
+}
+"""Why a row does not compute; the first that holds counts."""
+KINK = "kink"
+"""What the first rows at a kink are listed under."""
+FIRST = 3
+"""How many rows are told of for each reason."""
+
+
+class Tally(NamedTuple):
+    """What is known of rows that were worked on, apart from their results.
+
+    ``rows``  those that met the condition
+    ``bad``   by reason, how many of them do not compute
+    ``kinks`` how many meet a kink or a jump, and compute
+    ``first`` by reason, the first few of those: the file, and the row's number in it, from 1
+    """
+
+    rows: int = 0
+    kinks: int = 0
+    bad: Mapping[str, int] = {}
+    first: Mapping[str, tuple[tuple[str, int], ...]] = {}
+
+
+def merged(one: Tally, other: Tally) -> Tally:
+    """What is known of rows and of those behind them."""
+    bad = {key: one.bad.get(key, 0) + other.bad.get(key, 0) for key in REASONS}
+    reasons = (*REASONS, KINK)
+    first = {key: (*one.first.get(key, ()), *other.first.get(key, ()))[:FIRST] for key in reasons}
+    return Tally(
+        one.rows + other.rows,
+        one.kinks + other.kinks,
+        {key: count for key, count in bad.items() if count},
+        {key: rows for key, rows in first.items() if rows},
+    )
+
+
+class Block(NamedTuple):
+    """Rows' results, one array each; which rows were ``chosen``, which are bad, and which meet a kink.
+
+    None stands for all rows, for none, and for none.
+    """
+
+    results: Sequence[np.ndarray]
+    chosen: np.ndarray | None
+    bad: np.ndarray | None
+    kinks: np.ndarray | None
+    reasons: Mapping[str, np.ndarray]
+
+    @property
+    def kept(self) -> np.ndarray | None:
+        """The rows that are chosen and not bad; None for all."""
+        if self.bad is None:
+            return self.chosen
+        return ~self.bad if self.chosen is None else self.chosen & ~self.bad
+
+    def written(self, job: Job) -> np.ndarray | None:
+        """The rows that stay beside their results; None for all."""
+        return self.kept if job.bad == "drop" else self.chosen
+
+
+def columns_of(job: Job, batch: Any) -> list[Doubles]:
+    """The columns of a batch that a job's kernel reads, in its order."""
+    columns = dict(job.columns)
+    return [numbers(batch.column(columns[name])) for name in prepared(job).names]
+
+
+def computed(
+    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Any = None
+) -> Block:
+    """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
+    memory = staggered(kernel.outputs, high - low) if memory is None else memory
+    played(kernel, columns, low, high, memory)
+    return judged(kernel, columns, low, high, memory)
+
+
+def played(
+    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
+) -> None:
+    """Write a kernel's outputs for some rows."""
+    kernel.kernel([column.values[low:high] for column in columns], memory, 0, high - low)
+
+
+def judged(
+    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
+) -> Block:
+    """Outputs as results, and which of their rows count."""
+    outputs = [one[: high - low] for one in memory]
+    results = outputs[: kernel.results]
+    chosen = None
+    if kernel.condition:
+        condition = outputs[kernel.condition]
+        chosen = (condition != 0) & (condition == condition)
+    met = outputs[kernel.kink] > 0 if kernel.kink else None
+    if met is not None and chosen is not None:
+        met &= chosen
+    is_clean = not any(column.missing is not None for column in columns)
+    with np.errstate(all="ignore"):
+        is_clean = is_clean and all(np.isfinite(np.add.reduce(one)) for one in results)
+    if is_clean:
+        return Block(results, chosen, None, met, {})
+    reasons = causes(columns, results, low, high)
+    if chosen is not None:
+        reasons = {reason: rows & chosen for reason, rows in reasons.items()}
+    bad = np.logical_or.reduce([*reasons.values()])
+    if met is not None:
+        met &= ~bad
+    return Block(results, chosen, bad if bad.any() else None, met, reasons)
+
+
+def causes(
+    columns: Sequence[Doubles], results: Sequence[np.ndarray], low: int, high: int
+) -> dict[str, np.ndarray]:
+    """By reason, the rows that do not compute, each for one reason."""
+    rows = high - low
+    left = np.ones(rows, dtype=bool)
+    found: dict[str, np.ndarray] = {}
+
+    def settle(reason: str, which: np.ndarray) -> None:
+        found[reason] = which & left
+        left[which] = False
+
+    none = np.zeros(rows, dtype=bool)
+    is_nan = np.logical_or.reduce([np.isnan(one) for one in results])
+    missing = [column.missing[low:high] for column in columns if column.missing is not None]
+    wrong = [column.wrong[low:high] for column in columns if column.wrong is not None]
+    nans = [np.isnan(column.values[low:high]) & is_nan for column in columns]
+    settle("missing", np.logical_or.reduce(missing) if missing else none)
+    settle("number", np.logical_or.reduce([*wrong, *nans]) if columns else none)
+    settle("domain", is_nan)
+    settle("infinite", np.logical_or.reduce([np.isinf(one) for one in results]))
+    return found
+
+
+def first_bad(job: Job, block: Block) -> tuple[int, str] | None:
+    """The first row that does not compute, and why, if such a row is to end the run."""
+    if job.bad != "fail" or block.bad is None:
+        return None
+    place = int(np.flatnonzero(block.bad)[0])
+    reason = next(reason for reason, which in block.reasons.items() if which[place])
+    return place, REASONS[reason]
+
+
+def bad_row(row: int, where: str, why: str) -> InputError:
+    """The error for a row, from 0, that does not compute."""
+    message = f"row {row + 1:,} of {where} does not compute: {why}"
+    instead = advice("--bad-rows null or drop", "bad_rows='null' or 'drop'")
+    return InputError("bad-row", message, help=f"{instead} goes on without such rows")
+
+
+def told_of(block: Block, path: str, row: int, rows: int) -> Tally:
+    """What is to be told of a block whose first row is the file's ``row``, from 0."""
+    count = rows if block.chosen is None else int(np.count_nonzero(block.chosen))
+    bad: dict[str, int] = {}
+    first: dict[str, tuple[tuple[str, int], ...]] = {}
+    kinked = {} if block.kinks is None else {KINK: block.kinks}
+    for reason, which in {**block.reasons, **kinked}.items():
+        places = np.flatnonzero(which)
+        if len(places):
+            bad[reason] = len(places)
+            first[reason] = tuple((path, row + int(place) + 1) for place in places[:FIRST])
+    return Tally(count, bad.pop(KINK, 0), bad, first)

@@ -18,14 +18,11 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from exprgrad.data.arrow import arrow
-from exprgrad.data.blocks import Tally
-from exprgrad.data.folders import output_of
-from exprgrad.data.growing import before
-from exprgrad.data.job import Job, prepared
+from exprgrad.data.job import Job, Tally, prepared
 from exprgrad.data.places import PIPE, STDIN, exists, opened, store, without_packing
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.sums import REDUCTIONS, Partial
-from exprgrad.data.targets import locked, placed, settle, unfinished, unwritable
+from exprgrad.data.targets import before, locked, output_of, placed, unfinished, unwritable
 from exprgrad.errors import InputError, RequestError
 
 __all__ = ["Manifest", "Reached", "manifest_beside", "parts_folder", "resumable", "versions"]
@@ -71,12 +68,9 @@ class Manifest:
         os.fsync(self.file.fileno())
         document = json.dumps({**self.about, "reached": as_plain(reached)}, indent=1)
         place = manifest_path(self.path)
-        with Path(f"{place}.part").open("w", encoding="utf-8") as file:
-            file.write(document)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(file.name).replace(place)
-        settle(place)
+        with Path(f"{place}.part").open("wb") as file:
+            file.write(document.encode())
+            placed(file, place, file.name)
         self.reached, self.is_written = reached, True
         self.took = perf_counter() - self.last
 

@@ -203,7 +203,7 @@ def stamp_of(path: str) -> tuple[int, str]:
             info = remote[0].info(remote[1])
             marks = (info.get(key) for key in ("ETag", "etag", "mtime", "LastModified", "created"))
             return int(info.get("size") or 0), str(next(filter(None, marks), ""))
-        found = os.stat(path)  # noqa: PTH116
+        found = Path(path).stat()
         return found.st_size, str(found.st_mtime_ns)
     except (OSError, ValueError) as error:
         raise not_opened(path, error) from None
@@ -216,8 +216,8 @@ def not_opened(path: str, error: Exception) -> RequestError:
         from exprgrad.language.mistakes.hints import nearest
 
         with suppress(OSError):
-            names = sorted(os.listdir(os.path.dirname(path) or "."))  # noqa: PTH120, PTH208
-            near = nearest(os.path.basename(path), names)  # noqa: PTH119
+            names = sorted(one.name for one in Path(path).parent.iterdir())
+            near = nearest(Path(path).name, names)
             help = f"did you mean '{near}'?" if near else None
     return unreadable(path, error, help)
 
@@ -239,7 +239,7 @@ def opened(path: str) -> AbstractContextManager[IO[bytes]]:
         return nullcontext(pipe())
     remote = store(path)
     try:
-        file: IO[bytes] = remote[0].open(remote[1], "rb") if remote else open(path, "rb")  # noqa: PTH123, SIM115
+        file: IO[bytes] = remote[0].open(remote[1], "rb") if remote else Path(path).open("rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
         raise not_opened(path, error) from None
     packing = without_packing(path)[1]

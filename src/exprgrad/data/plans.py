@@ -6,10 +6,10 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from exprgrad.data.arrow import arrow, cells, in_texts, is_numeric, is_text, type_words
-from exprgrad.data.folders import check_folder, is_folder, keys_in_names, whole_of
 from exprgrad.data.formats import (
     BY_ENDING,
     FORMATS,
@@ -21,6 +21,7 @@ from exprgrad.data.formats import (
 )
 from exprgrad.data.job import Job, program_of, result_names
 from exprgrad.data.places import HEAD, PIPE, RowFile, found_in, keys_of, store, without_packing
+from exprgrad.data.targets import check_folder, is_folder, keys_in_names, whole_of
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.graph.graph import Graph, numbers_only
@@ -29,9 +30,9 @@ from exprgrad.run.values.inputs import as_number, normal, select, surplus
 from exprgrad.source import Source as Text
 
 __all__ = [
-    "BAD_ROWS", "BatchPlan", "check_columns", "check_names", "columns_read", "condition_of",
-    "formula_of_numbers", "job_of", "planned", "read_schema", "refuse_clashes", "refuse_tensors",
-    "sources_of",
+    "BAD_ROWS", "LISTED", "BatchPlan", "check_columns", "check_names", "columns_read", "condition_of",
+    "formula_of_numbers", "job_of", "listed_columns", "planned", "read_schema", "refuse_clashes",
+    "refuse_tensors", "sources_of",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
@@ -290,7 +291,7 @@ def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
         return
     folder = os.path.dirname(path.rstrip("/" + os.sep)) or "."  # noqa: PTH120
     reason = ""
-    if not os.path.isdir(folder):  # noqa: PTH112
+    if not Path(folder).is_dir():
         reason = f"there is no folder '{folder}'"
     elif not os.access(folder, os.W_OK | os.X_OK):
         reason = f"the folder '{folder}' is read-only"
@@ -298,7 +299,7 @@ def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
         raise RequestError("file", f"cannot write '{path}': {reason}")
     for source in sources:
         with suppress(OSError):
-            if os.path.samefile(source, path):  # noqa: PTH121
+            if Path(source).samefile(path):
                 message = f"'{path}' is read, and so cannot be written"
                 raise RequestError("file", message, help="name another file: -o FILE")
 
@@ -361,13 +362,17 @@ def no_column(
     """The error for a column that a file doesn't have."""
     from exprgrad.language.mistakes.hints import meant
 
-    listed = ", ".join([*known[:LISTED], *["…"][: max(len(known) - LISTED, 0)]])
-    help = f"its columns are {listed}"
+    help = f"its columns are {listed_columns(known)}"
     if name == column:
         taken = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
         help += f"; for one of them write {taken}, for a number {name}=1"
     help = meant(column, known, help)
     return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
+
+
+def listed_columns(names: Sequence[str]) -> str:
+    """The names of columns, as far as anyone would read on."""
+    return ", ".join([*names[:LISTED], *["…"][: max(len(names) - LISTED, 0)]])
 
 
 def read_schema(job: Job, source: RowFile, schema: Any, kept: Sequence[str], is_plain: bool) -> Any:

@@ -12,8 +12,7 @@ import numpy as np
 
 from exprgrad.data.arrow import Doubles, arrow, is_numeric, numbers, one_array, type_words
 from exprgrad.data.batch import as_column
-from exprgrad.data.blocks import computed
-from exprgrad.data.job import Job, prepared, result_names
+from exprgrad.data.job import Job, computed, prepared, result_names
 from exprgrad.data.plans import formula_of_numbers
 from exprgrad.errors import InputError, RequestError
 from exprgrad.run.values.inputs import select

@@ -29,8 +29,7 @@ from exprgrad.errors import ExprgradError, RequestError
 
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done, Workers
-    from exprgrad.data.blocks import Tally
-    from exprgrad.data.job import Job
+    from exprgrad.data.job import Job, Tally
     from exprgrad.data.manifests import Manifest
     from exprgrad.data.plans import BatchPlan
     from exprgrad.show.text.table import Table
@@ -231,7 +230,7 @@ def renamed_in(argument: str | None) -> dict[str, str]:
 
 def tell(tally: Tally) -> None:
     """Say on stderr which rows did not compute, and why, and which meet a kink."""
-    from exprgrad.data.blocks import KINK, REASONS
+    from exprgrad.data.job import KINK, REASONS
 
     for reason, count in {**tally.bad, KINK: tally.kinks}.items():
         if not count:
@@ -261,8 +260,7 @@ def tell_left_out(plan: BatchPlan) -> None:
 
 def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     """What the rows come to; or where they are, and how many."""
-    from exprgrad.data.groups import labelled
-    from exprgrad.data.sums import finished
+    from exprgrad.data.sums import finished, labelled
 
     job, tally = plan.job, done.tally
     fields: dict[str, Any] = {"data": list(options["data"])}
