@@ -14,7 +14,7 @@ An error carries a ``code`` for programs, a ``message`` for people, where it hap
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -30,6 +30,7 @@ __all__ = [
     "RequestError",
     "ShapeError",
     "advice",
+    "extra",
     "install",
     "render",
     "require",
@@ -143,6 +144,20 @@ class Asked:
 def advice(command: str, python: str) -> str:
     """How to go on: by a command's option, or by an argument in Python, as whoever asks would."""
     return command if Asked.by_command else python
+
+
+def extra(module: str, message: str) -> Any:
+    """A module of a package that an extra installs.
+
+    Raises ``MissingExtraError``, whose ``message`` says what needs the package, where it is not there.
+    """
+    from importlib import import_module
+
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(f"missing-{package}", message, help=install(package)) from None
 
 
 def install(package: str) -> str:

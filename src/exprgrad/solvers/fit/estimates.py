@@ -12,14 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from exprgrad.errors import extra
 from exprgrad.run.numbers.bounds import UNIT
-from exprgrad.solvers.fit.least_squares import (
-    Minimum,
-    by_lengths,
-    descended,
-    polished,
-    without_scipy,
-)  # fmt: skip
+from exprgrad.solvers.fit.least_squares import NEED, Minimum, by_lengths, descended, polished
 from exprgrad.solvers.fit.problem import LOSSES, Linearized, Problem, stacked
 
 __all__ = [
@@ -161,12 +156,9 @@ def quantile(level: float, dof: float) -> float:
 
     Raises ``MissingExtraError`` without SciPy.
     """
-    try:
-        from scipy.special import ndtri, stdtrit
-    except ImportError:
-        raise without_scipy() from None
+    special = extra("scipy.special", NEED)
     half = 0.5 + level / 2
-    return float(ndtri(half) if dof == inf else stdtrit(dof, half))
+    return float(special.ndtri(half) if dof == inf else special.stdtrit(dof, half))
 
 
 def variation_of(problem: Problem, point: Any) -> tuple[float, float, float]:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.errors import MissingExtraError, install
+from exprgrad.errors import extra
 from exprgrad.solvers.fit.problem import Linearized, Problem
 
-__all__ = ["Minimum", "by_lengths", "descended", "polished", "strictly_inside", "without_scipy"]
+__all__ = ["NEED", "Minimum", "by_lengths", "descended", "polished", "strictly_inside"]
 
+NEED = "fits need SciPy"
 FINE = 1e-15
 """To what relative changes the trust region goes on."""
 POINTS = 1000
@@ -46,20 +47,6 @@ class Minimum(NamedTuple):
     step: Any = None
     curvature: Any = None
     exhausted: bool = False
-
-
-def scipy_least_squares() -> Any:
-    """SciPy's engine.  Raises ``MissingExtraError`` without it."""
-    try:
-        from scipy.optimize import least_squares
-    except ImportError:
-        raise without_scipy() from None
-    return least_squares
-
-
-def without_scipy() -> MissingExtraError:
-    """The error where SciPy is not installed."""
-    return MissingExtraError("missing-scipy", "fits need SciPy", help=install("scipy"))
 
 
 class Triangles:
@@ -114,14 +101,15 @@ def descended(
 ) -> Minimum:
     """Where the trust region stops, from a start within the bounds at which all is finite.
 
-    Only the parameters that are ``free`` move, all by default; ``most`` points are tried for each.
+    Only the parameters that are ``free`` move, all by default; ``most`` points are tried for each.  Raises
+    ``MissingExtraError`` without SciPy.
     """
     free = np.ones(len(start), dtype=bool) if free is None else free
     triangles = Triangles(problem, start, free)
-    least_squares = scipy_least_squares()
+    optimize = extra("scipy.optimize", NEED)
     first = strictly_inside(start[free], low[free], high[free])
     with np.errstate(all="ignore"):
-        found = least_squares(
+        found = optimize.least_squares(
             triangles.residuals, first, triangles.jacobian, (low[free], high[free]), "trf",
             ftol=tolerance, xtol=tolerance, gtol=tolerance, x_scale="jac", max_nfev=most * len(first),
         )  # fmt: skip

@@ -15,14 +15,11 @@ from exprgrad.explain.places import in_numbers
 from exprgrad.graph.graph import Graph
 from exprgrad.run.evaluation import Flag
 from exprgrad.run.values.ranges import Interval
-from exprgrad.solvers.minima.active_sets import constrained
-from exprgrad.solvers.minima.constraints import constraints
+from exprgrad.solvers.minima.constraints import constrained, constraints
 from exprgrad.solvers.minima.objective import Counts, Layout, Objective, Vector
-from exprgrad.solvers.minima.steps import norm
 from exprgrad.solvers.minima.switches import settled_at
-from exprgrad.solvers.minima.trust_region import Box, Course, Turn, search
-from exprgrad.solvers.minima.verdicts import Active, Judged, judged
-from exprgrad.solvers.minima.wording import slope_told, worded
+from exprgrad.solvers.minima.trust_region import Box, Course, Turn, norm, search
+from exprgrad.solvers.minima.verdicts import Active, Judged, judged, slope_told, worded
 
 __all__ = ["SEARCH_STEPS", "Minimum", "Resting", "Stage", "Wanted", "minimize"]
 

@@ -24,11 +24,9 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.primitives import holds
 from exprgrad.run.numbers.sweeps import forward
-from exprgrad.solvers.minima.active_sets import along_surfaces, by_projection, rows_at
-from exprgrad.solvers.minima.constraints import Constraint
+from exprgrad.solvers.minima.constraints import Constraint, along_surfaces, by_projection, rows_at
 from exprgrad.solvers.minima.objective import Layout, Objective, Vector
-from exprgrad.solvers.minima.steps import norm
-from exprgrad.solvers.minima.trust_region import Box, Course, Turn, search
+from exprgrad.solvers.minima.trust_region import Box, Course, Turn, norm, search, turn_at
 from exprgrad.solvers.minima.verdicts import REACHES, Judged
 
 __all__ = ["settled_at"]
@@ -133,9 +131,9 @@ def go_along(
         found = search(part, at[free], room, most)
         at[free] = found.last.at
         blocked = [lifted(at, free, trial) for trial in found.blocked]
-    value, slope = objective.slope(at)
-    if value <= here.value + HARDLY * abs(here.value):
-        course.turns.append(Turn(at, value, slope))
+    there = turn_at(objective, at)
+    if there.value <= here.value + HARDLY * abs(here.value):
+        course.turns.append(there)
         course.blocked[:] = blocked
 
 
@@ -151,9 +149,9 @@ def snap(objective: Objective, course: Course) -> None:
     here = course.last
     at = np.where(np.abs(here.at) < ASIDE * max(norm(course.turns[0].at), 1e-100), 0.0, here.at)
     if np.any(at != here.at):
-        value, slope = objective.slope(at)
-        if value <= here.value:
-            course.turns.append(Turn(at, value, slope))
+        there = turn_at(objective, at)
+        if there.value <= here.value:
+            course.turns.append(there)
 
 
 def surfaces(objective: Objective, course: Course) -> Iterator[Surface]:

@@ -4,6 +4,10 @@ Sources: A. R. Conn, N. I. M. Gould and P. L. Toint, Trust-Region Methods (2000)
 Nocedal and S. J. Wright, Numerical Optimization (2006), chapters 4 and 16.  Ours are the end, where values
 are too coarse to be compared and gradients are not, and the strides where steps do not shrink as Newton's
 do.
+
+A step leads to where a quadratic model is least, not farther off than a radius: J. J. Moré and D. C.
+Sorensen, Computing a trust region step (1983), by eigenvalues here; T. Steihaug, The conjugate gradient
+method and trust regions in large scale optimization (1983), where there are many inputs.
 """
 
 from __future__ import annotations
@@ -16,15 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from exprgrad.solvers.minima.objective import Flags, Objective, Vector
-from exprgrad.solvers.minima.steps import (
-    Proposal,
-    conjugate_step,
-    dense_step,
-    norm,
-    spectrum,
-)
 
-__all__ = ["EPSILON", "MOST_DENSE", "Box", "Course", "Turn", "search"]
+__all__ = [
+    "EPSILON", "MOST_DENSE", "Box", "Course", "Spectrum", "Turn", "lanczos", "norm", "part_of", "search",
+    "spectrum", "turn_at",
+]  # fmt: skip
 
 EPSILON = 2.0**-52
 MOST_DENSE = 200
@@ -55,6 +55,10 @@ POLISHING = 100
 """The most Newton steps at the end."""
 LAST_DIGITS = 1e-12
 """A step that is so short a part of the point is at the end of what doubles tell."""
+TIGHT = 1e-3
+"""How near to the radius, as a part of it, the length of a step has to come."""
+TURNS = 60
+"""The most turns of the search for a shift: it halves an interval where Newton's step leaves it."""
 
 
 class Box(NamedTuple):
@@ -73,13 +77,22 @@ class Box(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A point on the way, the radius of the trust region, and whether a whole Newton step led there."""
+    """A point on the way, and whether a whole Newton step led there."""
 
     at: Vector
     value: float
     slope: Vector
-    radius: float = 0.0
     by_newton: bool = False
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the value and the gradient are."""
+        return math.isfinite(self.value) and bool(np.all(np.isfinite(self.slope)))
+
+
+def turn_at(objective: Objective, at: Vector, *, by_newton: bool = False) -> Turn:
+    """A point with its value and gradient."""
+    return Turn(at, *objective.slope(at), by_newton)
 
 
 @dataclass
@@ -121,12 +134,11 @@ class Local(NamedTuple):
 
 def search(objective: Objective, start: Vector, box: Box, most: int) -> Course:
     """Go down from a start, by so many steps at most."""
-    at = box.clipped(start)
-    value, slope = objective.slope(at)
-    course = Course([Turn(at, value, slope)])
-    if not (math.isfinite(value) and np.all(np.isfinite(slope))):
-        course.reason = "unbounded" if value == -math.inf else "undefined"
-    radius = max(norm(at), 1.0)
+    first = turn_at(objective, box.clipped(start))
+    course = Course([first])
+    if not first.is_finite:
+        course.reason = "unbounded" if first.value == -math.inf else "undefined"
+    radius = max(norm(first.at), 1.0)
     while not course.reason:
         if len(course.turns) > most or radius >= WIDEST:
             course.reason = "limit"
@@ -175,9 +187,9 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
         size = norm(step)
         part = (here.value - value) / gain
         if part >= ACCEPTED:
-            found, slope = objective.slope(trial)
-            if np.all(np.isfinite(slope)):
-                course.turns.append(Turn(trial, found, slope, radius, is_newton))
+            there = turn_at(objective, trial, by_newton=is_newton)
+            if np.all(np.isfinite(there.slope)):
+                course.turns.append(there)
                 if part < POOR:
                     radius = 0.5 * size
                 elif part > GOOD:
@@ -195,6 +207,17 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
             break
     course.reason = "stuck"
     return radius
+
+
+def part_of(product: Callable[[Vector], Vector], free: Flags) -> Callable[[Vector], Vector]:
+    """Multiplication by the part of a matrix that belongs to the numbers that are free."""
+
+    def inner(way: Vector) -> Vector:
+        whole = np.zeros(len(free))
+        whole[free] = way
+        return product(whole)[free]
+
+    return inner
 
 
 def step_inside(here: Turn, box: Box, local: Local, radius: float) -> Proposal:
@@ -216,13 +239,8 @@ def free_step(here: Turn, local: Local, free: Flags, radius: float) -> Proposal:
     slope = here.slope[free]
     if local.matrix is not None:
         return dense_step(spectrum(local.matrix[np.ix_(free, free)]), slope, radius)
-
-    def product(way: Vector) -> Vector:
-        whole = np.zeros_like(here.at)
-        whole[free] = way
-        return local.product(whole)[free]
-
     part = min(0.1, math.sqrt(norm(slope) / (1 + abs(here.value))))
+    product = part_of(local.product, free)
     return conjugate_step(product, slope, radius, part, 2 * len(slope))
 
 
@@ -274,9 +292,9 @@ def stride(objective: Objective, course: Course, box: Box) -> None:
             break
         best, found = value, trial
     if found is not None:
-        value, slope = objective.slope(found)
-        if np.all(np.isfinite(slope)):
-            course.turns.append(Turn(found, value, slope, here.radius))
+        there = turn_at(objective, found)
+        if np.all(np.isfinite(there.slope)):
+            course.turns.append(there)
 
 
 def polish(objective: Objective, course: Course, box: Box) -> None:
@@ -290,9 +308,9 @@ def polish(objective: Objective, course: Course, box: Box) -> None:
         trial = box.clipped(here.at + step)
         if np.array_equal(trial, here.at):
             return
-        value, slope = objective.slope(trial)
-        there = Turn(trial, value, slope, here.radius, by_newton=True)
-        if not (np.all(np.isfinite(slope)) and value <= here.value + 1e-9 * abs(here.value)):
+        there = turn_at(objective, trial, by_newton=True)
+        is_lower = there.value <= here.value + 1e-9 * abs(here.value)
+        if not (np.all(np.isfinite(there.slope)) and is_lower):
             return
         local = model_at(objective, there, box)
         following = newton(there, local)
@@ -312,3 +330,131 @@ def newton(here: Turn, local: Local) -> Vector | None:
     step = np.zeros_like(here.at)
     step[free], is_newton = free_step(here, local, free, math.inf)
     return step if is_newton and np.all(np.isfinite(step)) else None
+
+
+# Steps of a quadratic model, and its eigenvalues.
+
+
+class Spectrum(NamedTuple):
+    """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns."""
+
+    values: Vector
+    vectors: Vector
+
+
+class Proposal(NamedTuple):
+    """A step, and whether it is a whole Newton step: to where the model has its least point."""
+
+    step: Vector
+    is_newton: bool
+
+
+def norm(vector: Vector) -> float:
+    """The root of the sum of squares, which neither overflows nor underflows on the way."""
+    largest = float(np.max(np.abs(vector), initial=0.0))
+    if largest == 0 or not math.isfinite(largest):
+        return largest
+    return largest * float(np.sqrt(np.sum((vector / largest) ** 2)))
+
+
+def spectrum(matrix: Vector) -> Spectrum:
+    """The eigenvalues and eigenvectors of a symmetric matrix of finite numbers, at any scale."""
+    largest = float(np.max(np.abs(matrix), initial=0.0))
+    if largest == 0:
+        return Spectrum(np.zeros(len(matrix)), np.eye(len(matrix)))
+    values, vectors = np.linalg.eigh(matrix / largest)
+    return Spectrum(values * largest, vectors)
+
+
+def dense_step(known: Spectrum, slope: Vector, radius: float) -> Proposal:
+    """Where ``slope·p + p·H·p/2`` is least for steps ``p`` within the radius, given H's spectrum."""
+    values, vectors = known
+    along = vectors.T @ slope
+    least = float(values[0])
+    if least > 0:
+        step = along / values
+        if np.all(np.isfinite(step)) and norm(step) <= radius:
+            return Proposal(-(vectors @ step), True)
+    if radius == math.inf:
+        return Proposal(np.zeros_like(slope), False)
+    shift = shift_for(values, along, radius)
+    with np.errstate(all="ignore"):
+        parts = np.where((along == 0) | (values + shift <= 0), 0.0, along / (values + shift))
+    short = 1 - min(norm(parts) / radius, 1.0) ** 2
+    if least <= 0 and short > 2 * TIGHT:  # along what bends down, to the radius
+        parts[0] += math.copysign(radius * math.sqrt(short), along[0] if along[0] else 1.0)
+    return Proposal(-(vectors @ parts), False)
+
+
+def shift_for(values: Vector, along: Vector, radius: float) -> float:
+    """What added to the eigenvalues makes the step ``along/(values + shift)`` as long as the radius."""
+    low = max(0.0, -float(values[0]))
+    high = shift = low + norm(along) / radius
+    with np.errstate(all="ignore"):
+        for _ in range(TURNS):
+            parts = np.where(along == 0, 0.0, along / (values + shift))
+            size = norm(parts)
+            if abs(size - radius) <= TIGHT * radius or not low < high:
+                break
+            low, high = (shift, high) if size > radius else (low, shift)
+            weights = np.where(parts == 0, 0.0, (parts / size) ** 2 / (values + shift))
+            shift += np.float64(size / radius - 1) / np.sum(weights)
+            if not low < shift < high:
+                shift = low + (high - low) / 2
+    return float(shift)
+
+
+def conjugate_step(
+    product: Callable[[Vector], Vector], slope: Vector, radius: float, part: float, most: int
+) -> Proposal:
+    """The same by conjugate gradients, from products with H alone, until that part of the slope is left."""
+    step = np.zeros_like(slope)
+    rest = slope.copy()
+    enough = part * norm(rest)
+    way = -rest
+    for _ in range(most if np.any(rest) else 0):
+        bent = product(way)
+        curvature = float(way @ bent)
+        square = float(rest @ rest)
+        further = step + (square / curvature) * way if curvature > 0 else None
+        if further is None or not norm(further) <= radius:
+            ahead = 0.0 if radius == math.inf else to_radius(step, way, radius)
+            return Proposal(step + ahead * way, False)
+        step, rest = further, rest + (square / curvature) * bent
+        if norm(rest) <= enough:
+            break
+        way = -rest + (float(rest @ rest) / square) * way
+    return Proposal(step, True)
+
+
+def lanczos(product: Callable[[Vector], Vector], start: Vector, most: int) -> Spectrum:
+    """Some eigenvalues of a symmetric matrix, the outermost nearly, and vectors, from products with it.
+
+    Every vector is made orthogonal to all before it: C. C. Paige, Computational variants of the Lanczos
+    method for the eigenproblem (1972).
+    """
+    basis = np.zeros((min(most, len(start)), len(start)))
+    basis[0] = start / norm(start)
+    main: list[float] = []
+    beside: list[float] = []
+    for k in range(len(basis)):
+        image = product(basis[k])
+        main.append(float(basis[k] @ image))
+        for _ in range(2):  # once leaves what is rounded
+            image = image - (basis[: k + 1] @ image) @ basis[: k + 1]
+        size = norm(image)
+        if k + 1 == len(basis) or not size > 1e-12 * max(map(abs, main)):
+            break
+        beside.append(size)
+        basis[k + 1] = image / size
+    values, vectors = np.linalg.eigh(np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1))
+    return Spectrum(values, basis[: len(main)].T @ vectors)
+
+
+def to_radius(step: Vector, way: Vector, radius: float) -> float:
+    """How far to go along a way from a step until the length is the radius."""
+    size = norm(way)
+    step, way = step / radius, way / size
+    b, c = float(step @ way), float(step @ step) - 1
+    root = math.sqrt(max(b * b - c, 0.0))
+    return (radius / size) * (root - b if b < 0 else -c / (b + root))

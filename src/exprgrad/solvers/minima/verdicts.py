@@ -1,4 +1,4 @@
-"""What can be said of the point where a search for a minimum ends.
+"""What can be said of the point where a search for a minimum ends, and in which words.
 
 A gradient counts as 0 where it is no larger than what rounding leaves: its own error bound, and what half
 an ulp of the point makes of it.  A Hessian counts as singular where, within the distance to which the point
@@ -9,17 +9,29 @@ points).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from exprgrad.language.write.infix import number
-from exprgrad.solvers.minima.objective import Flags, Objective, Vector
-from exprgrad.solvers.minima.steps import Spectrum, lanczos, norm, spectrum
-from exprgrad.solvers.minima.trust_region import EPSILON, MOST_DENSE, Box, Course, Turn
+from exprgrad.solvers.minima.objective import Flags, Layout, Objective, Vector
+from exprgrad.solvers.minima.trust_region import (
+    EPSILON,
+    MOST_DENSE,
+    Box,
+    Course,
+    Spectrum,
+    Turn,
+    lanczos,
+    norm,
+    part_of,
+    spectrum,
+)
 
-__all__ = ["REACHES", "SINGULAR", "Active", "Judged", "judged", "remainder"]
+__all__ = [
+    "REACHES", "SINGULAR", "Active", "Judged", "judged", "remainder", "slope_told", "worded",
+]  # fmt: skip
 
 LENIENCE = 8.0
 """How many times what rounding leaves still counts as 0: bounds are of first order."""
@@ -37,6 +49,54 @@ NEARBY = 1e50
 """Where a value is infinite nearer than that it is so at a point, and not because numbers overflow."""
 OUTWARD = [2.0**k for k in range(0, 1020, 20)]
 """How far, where the value may fall for ever."""
+MOST_TERMS = 4
+"""The most numbers that a direction is written out in."""
+MENTIONED = 1e-3
+"""What is less than this part of a direction is not mentioned."""
+WORDS: Mapping[str, Mapping[str, str]] = {
+    "minimum": {
+        "vertex": "the active constraints leave no way {down}, and none that is level",
+        "bounds": "every input is at a bound, beyond which the value would go {down}",
+        "curvature": "the gradient is 0 and the Hessian is {definite}: {least} is {bend}",
+        "products": "the gradient is 0 and the Hessian is {definite}: {least} is about {bend}",
+        "constraints": "active constraints balance the gradient and the Hessian is {definite} along them: "
+        "{least} is {bend}",
+    },
+    "saddle": {"falls": "the gradient is 0, but the value goes {down} along {way}"},
+    "flat": {
+        "": "the Hessian of the Lagrangian is singular along {way}",
+        "rises": "{level} {rises} on both sides",
+        "falls": "{level} {falls} on one side",
+        "stays": "{level} stays the same",
+    },
+    "unbounded": {
+        "pole": "the value {falls} to {infinity} near {place}",
+        "infinite": "the value {falls} to {infinity} along {way}",
+        "level": "the value {falls} for ever along {way}, towards {limit}",
+        "far": "the value {falls} for ever along {way}, as far as doubles go: to {limit}",
+    },
+    "not converged": {
+        "infeasible": "no point was found where {broken} holds",
+        "undefined": "{what} is not finite at the start: the search needs a point where both are finite",
+        "limit": "{count} steps were not enough: the gradient's norm is {slope}",
+        "stuck": "no step goes {down}, though the gradient's norm is {slope}",
+        "still": "rounding hides what steps gain, and the gradient's norm is {slope}",
+        "large": "the gradient is 0, but the Hessian is not finite",
+    },
+    "switch": {
+        "sharp": "{where}: from there each way leads {up}",
+        "falls": "{where}, but the value goes {down} along {way}",
+        "axes": "{kinks} has a kink: the value goes {up} both ways along each input",
+        "jump": "{kinks} jumps: {down} just beside, along {way}",
+        "rises": "{where}: some ways are level, as far as slopes tell, but values go {up} along them",
+        "level": "{where}: no way leads {down}, but some are level, as far as slopes tell",
+        "stuck": "{where}, and no step goes {down}",
+    },
+}
+"""What is said of a point, by kind and by reason, of a Hessian that is no minimum's by trend.
+
+A ``switch`` is a kink, or an edge of the formula's domain, whatever the kind.
+"""
 SAWTOOTH = 1e-8
 """From what part of a value on it should change where its slope says so."""
 
@@ -157,12 +217,7 @@ def curvatures(objective: Objective, here: Turn, free: Flags) -> Spectrum | None
 
 def ends_of_spectrum(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
     """The spectrum's ends by products with the Hessian, from a start that is always the same."""
-
-    def product(way: Vector) -> Vector:
-        whole = np.zeros_like(here.at)
-        whole[free] = way
-        return objective.product(here.at, whole)[free]
-
+    product = part_of(lambda way: objective.product(here.at, way), free)
     start = np.random.default_rng(0).standard_normal(int(np.sum(free)))
     found = lanczos(product, start, LANCZOS)
     return found if np.all(np.isfinite(found.vectors)) else None
@@ -299,3 +354,65 @@ def ahead_values(objective: Objective, here: Turn, way: Vector, box: Box) -> Ite
                 return  # a slope that values do not follow is that of a sawtooth
         before, last = value, trial
         yield value
+
+
+# In words.
+
+
+def worded(found: Judged, course: Course, layout: Layout, sign: float) -> str:
+    """A verdict in words; ``sign`` is -1 where a maximum was looked for."""
+    here = course.last
+    down, up, falls, rises = "down", "up", "falls", "rises"
+    definite, least = "positive definite", "its least eigenvalue"
+    if sign < 0:
+        down, up, falls, rises = up, down, rises, falls
+        definite, least = "negative definite", "its greatest eigenvalue"
+    kind = "switch" if found.kinks or found.edges else found.kind
+    switches = [f"{text} has a kink" for text in found.kinks]
+    switches += [f"{text} ends its domain" for text in found.edges]
+    way = "" if found.direction is None else direction_text(found.direction, layout)
+    return WORDS[kind][found.trend if kind in ("flat", "saddle") else found.reason].format(
+        down=down, up=up, falls=falls, rises=rises, definite=definite, least=least, way=way,
+        bend=six(sign * found.values[0]) if found.values else "",
+        level=f"the gradient is 0 and the Hessian singular along {way}; there the value",
+        infinity=number(-sign * math.inf), limit=six(sign * found.limit),
+        place="" if found.lower is None else place_text(found.lower, layout),
+        where=" and ".join(switches), kinks=" and ".join(found.kinks), broken=found.broken,
+        what="the gradient" if math.isfinite(here.value) else "the value",
+        count=len(course.turns) - 1, slope=six(norm(here.slope)),
+    )  # fmt: skip
+
+
+def place_text(at: Vector, layout: Layout) -> str:
+    """A point in words, as far as it is short: ``x = 0, y = 1``."""
+    if len(at) > MOST_TERMS:
+        return "this point"
+    pairs = zip(layout.names(), at, strict=True)
+    return ", ".join(f"{name} = {six(float(x))}" for name, x in pairs)
+
+
+def slope_told(slope: float | None) -> str:
+    """A slope, as far as it is known."""
+    return "unknown" if slope is None else six(slope)
+
+
+def six(value: float) -> str:
+    """A number in six digits."""
+    return number(float(f"{value:.6g}"))
+
+
+def direction_text(direction: Vector, layout: Layout) -> str:
+    """A direction as a sum of names: ``0.8*x - 0.6*y``, or ``-x``."""
+    most = float(np.max(np.abs(direction)))
+    order = [int(at) for at in np.argsort(-np.abs(direction), kind="stable")[:MOST_TERMS]]
+    kept = sorted(at for at in order if abs(direction[at]) >= MENTIONED * most)
+    names = layout.names() if len(direction) <= 10_000 else []
+    terms = ""
+    for at in kept:
+        part = float(direction[at]) / (most if len(kept) == 1 else 1.0)
+        called = names[at] if names else f"number {at}"
+        factor = "" if abs(part) == 1 else f"{abs(part):.3g}*"
+        sign = (" - " if terms else "-") if part < 0 else (" + " if terms else "")
+        terms += f"{sign}{factor}{called}"
+    more = int(np.sum(np.abs(direction) >= MENTIONED * most)) - len(kept)
+    return terms + (" + …" if more > 0 else "")
