@@ -12,7 +12,7 @@ import pytest
 import exprgrad
 from corpus import table
 from exprgrad.derive.rules import fewest
-from exprgrad.derive.simplify import polynomials
+from exprgrad.derive.simplify import orders
 from exprgrad.derive.simplify.formula import derivatives
 from exprgrad.derive.simplify.orders import every
 from exprgrad.derive.simplify.simplify import simplify
@@ -293,7 +293,7 @@ def test_a_derivative_is_no_longer_than_what_simplifying_makes(text: str) -> Non
 
 
 def test_what_gets_too_large_is_simplified_instead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polynomials, "MOST_TERMS", 4)
+    monkeypatch.setattr(orders, "MOST_TERMS", 4)
     hold_true("x^x*sin(x)", 5)
     assert length(program(nth("x^x*sin(x)", 4))) > 200
 

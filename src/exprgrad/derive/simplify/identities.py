@@ -15,8 +15,17 @@ from typing import NamedTuple
 
 from exprgrad.derive.constant_folding import ONE, Exact, ratio, to_power
 from exprgrad.derive.rules import template
-from exprgrad.derive.simplify.algebra import Algebra, Powers, Rules, Terms
-from exprgrad.derive.simplify.normal_form import Call, Leaf, Number, Product, Sum
+from exprgrad.derive.simplify.forms import (
+    Call,
+    Forms,
+    Leaf,
+    Number,
+    Powers,
+    Product,
+    Rules,
+    Sum,
+    Terms,
+)
 from exprgrad.graph.graph import INPUT
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 
@@ -109,12 +118,12 @@ Bound = Mapping[str, int]
 
 
 @cache
-def patterns() -> Algebra:
+def patterns() -> Forms:
     """The forms of the table: nothing is rewritten in them."""
     nothing = Rules(
         (), lambda *_: None, (), lambda forms, terms, plain: plain, lambda *_: None, lambda *_: None
     )
-    return Algebra(nothing, decimals=False)
+    return Forms(nothing, decimals=False)
 
 
 @cache
@@ -146,7 +155,7 @@ def row_of(identity: Identity) -> IdentityForms:
     )
 
 
-def built(forms: Algebra, text: str) -> int:
+def built(forms: Forms, text: str) -> int:
     """A formula of the table as a form."""
     graph = template(text)
     images: list[int] = []
@@ -177,7 +186,7 @@ def calls() -> dict[tuple[str, str], int]:
     return found
 
 
-def rewritten_call(forms: Algebra, kind: str, operand: int) -> int | None:
+def rewritten_call(forms: Forms, kind: str, operand: int) -> int | None:
     """What a function of something is, if that is an inverse function."""
     inside = forms.forms[operand]
     if not isinstance(inside, Call) or (kind, inside.kind) not in calls():
@@ -185,7 +194,7 @@ def rewritten_call(forms: Algebra, kind: str, operand: int) -> int | None:
     return filled(forms, calls()[kind, inside.kind], {"x": inside.operands[0]})
 
 
-def rewritten_sums(forms: Algebra, terms: Terms) -> Iterator[int]:
+def rewritten_sums(forms: Forms, terms: Terms) -> Iterator[int]:
     """What becomes of a sum by each identity that is found in it."""
     for row in rows(kinds_in(forms, terms)[0]):
         if row.is_sum:
@@ -196,7 +205,7 @@ def rewritten_sums(forms: Algebra, terms: Terms) -> Iterator[int]:
 
 
 def rewritten_products(
-    forms: Algebra, powers: Powers, coefficient: Exact
+    forms: Forms, powers: Powers, coefficient: Exact
 ) -> Iterator[tuple[int, bool]]:
     """What becomes of a product by each identity that is found in it, or in a sum that is a factor.
 
@@ -219,7 +228,7 @@ def rewritten_products(
 
 
 def with_other_factor(
-    forms: Algebra, row: IdentityForms, powers: Powers, coefficient: Exact
+    forms: Forms, row: IdentityForms, powers: Powers, coefficient: Exact
 ) -> Iterator[int]:
     """A product in which a sum that is a factor is written in another way."""
     for base, exponent in powers.items():
@@ -235,7 +244,7 @@ def with_other_factor(
                 yield forms.product([*left, (better, exponent)], factor)
 
 
-def kinds_in(forms: Algebra, parts: Iterable[int]) -> tuple[set[str], set[str]]:
+def kinds_in(forms: Forms, parts: Iterable[int]) -> tuple[set[str], set[str]]:
     """The functions in a product's factors or a sum's terms; and in the short sums that are factors."""
     forms_in = [forms.forms[base] for part in parts for base in forms.factors_of(part)]
     kinds = {form.kind for form in forms_in if isinstance(form, Call)}
@@ -245,7 +254,7 @@ def kinds_in(forms: Algebra, parts: Iterable[int]) -> tuple[set[str], set[str]]:
 
 
 def sums_in(
-    forms: Algebra, row: IdentityForms, terms: Terms
+    forms: Forms, row: IdentityForms, terms: Terms
 ) -> Iterator[tuple[tuple[int, Exact], Terms]]:
     """Where a sum has a row's left side times something: what that equals, and the terms it takes."""
     (lead, own), *others = row.parts
@@ -266,19 +275,19 @@ def sums_in(
                 yield (forms.product(items), times), used
 
 
-def factors(forms: Algebra, term: int) -> Powers:
+def factors(forms: Forms, term: int) -> Powers:
     """A term's factors; the number 1 has none."""
     return {} if term == forms.one else forms.factors_of(term)
 
 
-def is_times(forms: Algebra, term: int, wanted: Powers, bound: Bound, rest: Powers) -> bool:
+def is_times(forms: Forms, term: int, wanted: Powers, bound: Bound, rest: Powers) -> bool:
     """Whether a term is a pattern's, with something for its names, times some other factors."""
     ways = factors_in(forms, factors(forms, term), wanted, bound)
     return any(left == rest for _, left in ways)
 
 
 def factors_in(
-    forms: Algebra, factors: Powers, wanted: Powers, bound: Bound
+    forms: Forms, factors: Powers, wanted: Powers, bound: Bound
 ) -> Iterator[tuple[Bound, Powers]]:
     """The ways in which a product has a pattern's factors: what its names stand for, and what is left."""
     if not wanted:
@@ -293,7 +302,7 @@ def factors_in(
             yield from factors_in(forms, left, dict(others), match)
 
 
-def fits(forms: Algebra, form: int, pattern: int, bound: Bound) -> Iterator[Bound]:
+def fits(forms: Forms, form: int, pattern: int, bound: Bound) -> Iterator[Bound]:
     """The ways in which a form is a pattern's."""
     found, wanted = forms.forms[form], patterns().forms[pattern]
     match wanted:
@@ -317,7 +326,7 @@ def fits(forms: Algebra, form: int, pattern: int, bound: Bound) -> Iterator[Boun
                             yield from fits(forms, other[0], second[0], match)
 
 
-def filled(forms: Algebra, pattern: int, bound: Bound) -> int:
+def filled(forms: Forms, pattern: int, bound: Bound) -> int:
     """A pattern with something for its names."""
     match patterns().forms[pattern]:
         case Leaf(name):

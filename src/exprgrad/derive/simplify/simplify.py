@@ -6,12 +6,17 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from exprgrad.derive.constant_folding import ONE, Exact
-from exprgrad.derive.simplify.algebra import DEEPEST, Algebra, Rules
+from exprgrad.derive.simplify.forms import DEEPEST, Call, Forms, Product, Rules, Sum
 from exprgrad.derive.simplify.identities import rewritten_call
-from exprgrad.derive.simplify.normal_form import Call, Forms, Product, Sum
-from exprgrad.derive.simplify.product_rules import MOST_FACTORS, STEPS, share_of_tie
 from exprgrad.derive.simplify.structural_rules import rewritten
-from exprgrad.derive.simplify.sum_rules import gather_choices, gather_opposites, shortest
+from exprgrad.derive.simplify.sums_and_products import (
+    MOST_FACTORS,
+    STEPS,
+    gather_choices,
+    gather_opposites,
+    share_of_tie,
+    shortest_sum,
+)
 from exprgrad.derive.simplify.write import needed, parts, write
 from exprgrad.graph.graph import INPUT, Binding, Graph, Literal, Program
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
@@ -20,7 +25,7 @@ from exprgrad.language.read.builder import CONSTANTS
 __all__ = ["SHORT", "forms_of", "formulas", "read", "simplify", "with_one_exponential"]
 
 RULES = Rules(
-    STEPS, share_of_tie, (gather_choices, gather_opposites), shortest, rewritten, rewritten_call
+    STEPS, share_of_tie, (gather_choices, gather_opposites), shortest_sum, rewritten, rewritten_call
 )
 NEGATIVES = frozenset(kind for kind in SUMS if BY_NAME[kind].signs == (-1,))
 CHAINS = {
@@ -78,7 +83,7 @@ def formulas(
         yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
 
-def with_one_exponential(forms: Algebra, root: int) -> int:
+def with_one_exponential(forms: Forms, root: int) -> int:
     """A form in which each product has one exponential: ``exp(a*x)*exp(b*x)`` is ``exp(a*x + b*x)``.
 
     This comes last, as a sum's terms have a factor in common that is no longer one then.
@@ -100,7 +105,7 @@ def with_one_exponential(forms: Algebra, root: int) -> int:
     return images.get(root, root)
 
 
-def exponentials(forms: Algebra, form: int) -> list[tuple[int, int, Exact]]:
+def exponentials(forms: Forms, form: int) -> list[tuple[int, int, Exact]]:
     """A product's exponentials, if one is above the line: each factor, what it is of, and its power."""
     found = [
         (base, call.operands[0], q)
@@ -110,7 +115,7 @@ def exponentials(forms: Algebra, form: int) -> list[tuple[int, int, Exact]]:
     return sorted(found, key=lambda each: each[2] < 0) if any(q > 0 for _, _, q in found) else []
 
 
-def with_parts(forms: Algebra, form: int, images: Mapping[int, int]) -> int:
+def with_parts(forms: Forms, form: int, images: Mapping[int, int]) -> int:
     """A form made again of what has become of its parts; the form itself if nothing has."""
     found = forms.forms[form]
     if all(part == images[part] for part in parts(forms, form)):
@@ -134,14 +139,14 @@ def with_parts(forms: Algebra, form: int, images: Mapping[int, int]) -> int:
 
 def forms_of(
     typed: Graph, bindings: Sequence[Binding], *, share: bool = False, by_hand: bool = False
-) -> tuple[Algebra, dict[int, str]]:
+) -> tuple[Forms, dict[int, str]]:
     """The forms of what a person wrote, and the names that were given to some of them.
 
     A statement that is named like a constant loses its name: a rule may bring in the constant.
     """
     numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
     decimals = any(map(is_fraction, numbers))
-    forms = Algebra(RULES, decimals=decimals, share=share, by_hand=by_hand)
+    forms = Forms(RULES, decimals=decimals, share=share, by_hand=by_hand)
     forms.inputs = {name: typed.shape(node) for name, node in typed.inputs.items()}
     bound = [binding.node for binding in bindings]
     found = read(forms, typed, (typed.output, *bound), SHORT, bound)
@@ -157,7 +162,7 @@ def is_fraction(payload: object) -> bool:
 
 
 def read(
-    forms: Algebra,
+    forms: Forms,
     graph: Graph,
     outputs: tuple[int, ...],
     short: int,
@@ -185,7 +190,7 @@ def read(
 
 
 def form_of(
-    forms: Algebra,
+    forms: Forms,
     graph: Graph,
     node: int,
     images: Mapping[int, int],
@@ -215,7 +220,7 @@ def form_of(
 
 
 def form_of_chain(
-    forms: Algebra,
+    forms: Forms,
     link: str,
     items: list[tuple[int, Exact]],
     sign: Exact,

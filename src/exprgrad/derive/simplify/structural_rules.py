@@ -1,6 +1,6 @@
 """Structural operations on normal forms: what they come to, row by row.
 
-A form broadcasts as NumPy does, so the sums, products and powers of ``algebra`` hold for tensors, number by
+A form broadcasts as NumPy does, so the sums, products and powers of ``forms`` hold for tensors, number by
 number, and no form is stretched for their sake.  A form may be smaller than the node that it was read from
 (``x - x`` is the number 0); a structural operation, which sees shapes, is given it stretched to the
 node's.  Every rewrite is exact in real arithmetic; what a person wrote stays as it was written.
@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from exprgrad.derive.constant_folding import ONE, Exact, ratio
-from exprgrad.derive.simplify.algebra import Algebra, Operand
-from exprgrad.derive.simplify.normal_form import Call, Number, Product, Sum
+from exprgrad.derive.simplify.forms import Call, Forms, Number, Operand, Product, Sum
 from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.structural import Structural, axes_of, axis_of, kept, volume
 from exprgrad.graph.tensors import STRUCTURAL
@@ -27,7 +26,7 @@ LONG = 60
 """The most operations of a product that is transposed factor by factor: a long one is not walked down."""
 
 
-def rewritten(forms: Algebra, kind: str, operands: Operands, settings: Settings) -> int | None:
+def rewritten(forms: Forms, kind: str, operands: Operands, settings: Settings) -> int | None:
     """A shorter form of an operation, if there is one."""
     row = STRUCTURAL[kind]
     found = in_front(forms, row, operands, settings) if row.linear else None
@@ -52,7 +51,7 @@ def rewritten(forms: Algebra, kind: str, operands: Operands, settings: Settings)
 # What holds for many rows: numbers go in front, repetition is counted.
 
 
-def in_front(forms: Algebra, row: Structural, operands: Operands, settings: Settings) -> int | None:
+def in_front(forms: Forms, row: Structural, operands: Operands, settings: Settings) -> int | None:
     """An operation that is linear in each operand, in front of it the factors that it leaves alone."""
     parts = [split(forms, row, operand, settings) for operand in operands]
     if all(coefficient == 1 and not outer for coefficient, outer, _ in parts):
@@ -65,7 +64,7 @@ def in_front(forms: Algebra, row: Structural, operands: Operands, settings: Sett
     return forms.product(factors, coefficient)
 
 
-def split(forms: Algebra, row: Structural, operand: Operand, settings: Settings) -> Split:
+def split(forms: Forms, row: Structural, operand: Operand, settings: Settings) -> Split:
     """A tensor as a coefficient, factors that an operation leaves alone, and the rest."""
     form, shape = operand
     found = forms.forms[form]
@@ -97,7 +96,7 @@ def stays(row: Structural, own: Shape, shape: Shape, settings: Settings) -> bool
     return gone == tuple(range(len(gone))) and len(own) <= len(shape) - len(gone)
 
 
-def split_choice(forms: Algebra, found: Call, form: int, shape: Shape) -> Split:
+def split_choice(forms: Forms, found: Call, form: int, shape: Shape) -> Split:
     """A choice between something and 0: the number in front of something goes in front of the choice."""
     condition, x, y = found.operands
     if forms.zero not in (x, y):
@@ -121,7 +120,7 @@ def fewest(settings: Settings, shape: Shape) -> Settings:
     return None if len(gone) == len(shape) else axis, keepdims and gone != tuple(range(len(gone)))
 
 
-def factor_by_factor(forms: Algebra, kind: str, operand: Operand, settings: Settings) -> int | None:
+def factor_by_factor(forms: Forms, kind: str, operand: Operand, settings: Settings) -> int | None:
     """A product whose factors are moved one by one, where that leaves nothing to move."""
     form, shape = operand
     found = forms.forms[form]
@@ -138,7 +137,7 @@ def factor_by_factor(forms: Algebra, kind: str, operand: Operand, settings: Sett
     return forms.product(moved, found.coefficient)
 
 
-def repeated(forms: Algebra, row: Structural, operand: Operand, settings: Settings) -> int | None:
+def repeated(forms: Forms, row: Structural, operand: Operand, settings: Settings) -> int | None:
     """A reduction along axes on which a form was but repeated: once, times how often."""
     form, shape = operand
     axis, keepdims = settings
@@ -157,7 +156,7 @@ def repeated(forms: Algebra, row: Structural, operand: Operand, settings: Settin
     return forms.product([(form, ONE)], times)
 
 
-def call_of(forms: Algebra, operand: Operand, *kinds: str) -> Call | None:
+def call_of(forms: Forms, operand: Operand, *kinds: str) -> Call | None:
     """The operation that an operand is, if it is one of some kinds, not repeated and without a name."""
     form, shape = operand
     found = forms.forms[form]
@@ -166,19 +165,19 @@ def call_of(forms: Algebra, operand: Operand, *kinds: str) -> Call | None:
     return found if forms.shape(form) == shape else None
 
 
-def unstretched(forms: Algebra, form: int) -> int:
+def unstretched(forms: Forms, form: int) -> int:
     """What a form repeats, if it is stretched."""
     found = forms.forms[form]
     return found.operands[0] if isinstance(found, Call) and found.kind == "broadcast" else form
 
 
-def inner(forms: Algebra, found: Call) -> Operand:
+def inner(forms: Forms, found: Call) -> Operand:
     """The operand of an operation that takes one."""
     (form,) = found.operands
     return unstretched(forms, form), forms.shape(form)
 
 
-def untransposed(forms: Algebra, operand: Operand) -> Operand | None:
+def untransposed(forms: Forms, operand: Operand) -> Operand | None:
     """What an operand is the transpose of, if it is one."""
     found = call_of(forms, operand, "transpose")
     return inner(forms, found) if found is not None and found.settings == (None,) else None
@@ -187,7 +186,7 @@ def untransposed(forms: Algebra, operand: Operand) -> Operand | None:
 # Rules: what an operation on some operands comes to; None where there is nothing to say.
 
 
-def of_matmul(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_matmul(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A vector of ones sums the other operand, an identity is left out; ``v @ A.T`` is ``A @ v``."""
     x, y = operands
     if is_identity(forms, x) or is_identity(forms, y):
@@ -199,13 +198,13 @@ def of_matmul(forms: Algebra, operands: Operands, settings: Settings) -> int | N
     return forms.structural("matmul", (flipped, x), ()) if flipped is not None else None
 
 
-def is_identity(forms: Algebra, operand: Operand) -> bool:
+def is_identity(forms: Forms, operand: Operand) -> bool:
     """Whether an operand is a diagonal matrix of ones."""
     found = call_of(forms, operand, "diag")
     return found is not None and len(operand[1]) == 2 and inner(forms, found)[0] == forms.one
 
 
-def summed(forms: Algebra, operand: Operand, axis: int) -> int:
+def summed(forms: Forms, operand: Operand, axis: int) -> int:
     """The sums along an axis of a vector, or of matrices."""
     if len(operand[1]) == 1:
         return forms.structural("sum", (operand,), (None, False))
@@ -215,7 +214,7 @@ def summed(forms: Algebra, operand: Operand, axis: int) -> int:
     return forms.structural("sum", (operand,), (axis, False))
 
 
-def of_diag(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_diag(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """The diagonal of a matrix of ones, and of a diagonal matrix."""
     if len(operands[0][1]) == 1:
         return None
@@ -223,7 +222,7 @@ def of_diag(forms: Algebra, operands: Operands, settings: Settings) -> int | Non
     return operands[0][0] if operands[0][0] == forms.one else found and inner(forms, found)[0]
 
 
-def of_dot(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_dot(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A vector of ones sums the other."""
     for one, other in (operands, operands[::-1]):
         if one[0] == forms.one:
@@ -231,18 +230,18 @@ def of_dot(forms: Algebra, operands: Operands, settings: Settings) -> int | None
     return None
 
 
-def of_outer(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_outer(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """With a column of ones, every row is the other vector."""
     return operands[1][0] if operands[0][0] == forms.one else None
 
 
-def of_trace(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_trace(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """The trace of a matrix of ones."""
     form, shape = operands[0]
     return forms.number(shape[0]) if form == forms.one else None
 
 
-def of_softmax(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_softmax(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """Equal scores share equally; the setting of a vector's only axis is left out."""
     form, shape = operands[0]
     if forms.shape(form) == ():
@@ -252,7 +251,7 @@ def of_softmax(forms: Algebra, operands: Operands, settings: Settings) -> int | 
     return None
 
 
-def of_index(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_index(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """What was joined is taken apart again; what was but repeated is picked from once."""
     (form, shape), (places,) = operands[0], settings
     own = forms.shape(form)
@@ -275,7 +274,7 @@ def of_index(forms: Algebra, operands: Operands, settings: Settings) -> int | No
     return None
 
 
-def of_transpose(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_transpose(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A transpose of a transpose; ``(A @ B.T).T`` is ``B @ A.T``."""
     if settings != (None,):
         return None
@@ -295,13 +294,13 @@ def of_transpose(forms: Algebra, operands: Operands, settings: Settings) -> int 
     return forms.structural("matmul", (turned[1], turned[0]), ())
 
 
-def transposed(forms: Algebra, form: int, shape: Shape) -> Operand:
+def transposed(forms: Forms, form: int, shape: Shape) -> Operand:
     """An operand's transpose."""
     operand = unstretched(forms, form), shape
     return forms.structural("transpose", (operand,), (None,)), shape[::-1]
 
 
-def of_reshape(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_reshape(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A reshape that puts a reduction's axes back keeps them; of two reshapes the last counts."""
     (form, shape), (wanted,) = operands[0], settings
     if wanted == shape:
@@ -319,7 +318,7 @@ def of_reshape(forms: Algebra, operands: Operands, settings: Settings) -> int | 
     return None
 
 
-def of_sum(forms: Algebra, operands: Operands, settings: Settings) -> int | None:
+def of_sum(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """The sum of ones is their number; the differences from a mean add up to 0."""
     form, shape = operands[0]
     if form == forms.one:
@@ -339,7 +338,7 @@ def of_sum(forms: Algebra, operands: Operands, settings: Settings) -> int | None
     return None
 
 
-STRUCTURAL_RULES: dict[str, Callable[[Algebra, Operands, Settings], int | None]] = {
+STRUCTURAL_RULES: dict[str, Callable[[Forms, Operands, Settings], int | None]] = {
     "diag": of_diag,
     "dot": of_dot,
     "index": of_index,

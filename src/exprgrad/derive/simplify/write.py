@@ -16,7 +16,7 @@ from exprgrad.derive.constant_folding import (
     magnitude,
     ratio,
 )
-from exprgrad.derive.simplify.normal_form import (
+from exprgrad.derive.simplify.forms import (
     Call,
     Forms,
     Leaf,

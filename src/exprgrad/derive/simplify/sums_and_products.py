@@ -1,0 +1,918 @@
+"""Sums and products tidied while they are made, and ways to write them shorter.
+
+A step of a product takes it as it is so far, ``powers`` from base to exponent and a coefficient; it changes
+the powers in place and returns the new coefficient.  A step of a sum changes its terms in place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from itertools import chain, combinations, product
+
+from exprgrad.derive.constant_folding import HALF, ONE, Exact, magnitude, ratio, to_power
+from exprgrad.derive.simplify.forms import (
+    DEEPEST,
+    WALKED,
+    Call,
+    Forms,
+    Items,
+    Leaf,
+    Number,
+    Powers,
+    Product,
+    Sum,
+    Terms,
+    accumulate,
+    common_number,
+    content,
+)
+from exprgrad.derive.simplify.identities import rewritten_products, rewritten_sums
+from exprgrad.derive.simplify.write import length
+from exprgrad.graph.ops import BY_NAME, COMMON
+
+__all__ = [
+    "MOST_FACTORS",
+    "STEPS",
+    "gather_choices",
+    "gather_opposites",
+    "share_of_tie",
+    "shortest_sum",
+]
+
+# Products.
+
+QUOTIENTS = {op.quotient[0]: (op.quotient[1], op.name) for op in COMMON if op.quotient}
+"""By the upper row of a quotient that is a row: the lower one, and what that is."""
+WINNERS = frozenset(op.winner for op in COMMON if op.winner)
+MOST_FACTORS = 12
+"""The most factors of a product that is taken apart."""
+HIGH = 64
+"""From this power on, nothing is taken out of a factor: the number would get too long."""
+MOST = 6
+"""The most terms of a factor from which something is taken out."""
+
+
+def take_out(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """``x*(2*x*a - 4*x*b)`` is ``2*x^2*(a - 2*b)``: what all terms of a factor have is taken out.
+
+    Sums that a person wrote are left alone.
+    """
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        if base < forms.typed or forms.order is None or exponent.denominator != 1:
+            continue
+        if (
+            not isinstance(found, Sum)
+            or len(found.terms) > MOST
+            or not 0 < magnitude(exponent) < HIGH
+        ):
+            continue
+        number = common_number([c for _, c in found.terms])
+        if forms.by_hand and number.denominator != 1 and len({abs(c) for _, c in found.terms}) > 1:
+            number = ONE  # whether a fraction is better in front is for ``counted_out``
+        least = {name: min(each) for name, each in forms.shared_factors(found.terms).items()}
+        common = {n: q for n, q in least.items() if q > 0 and isinstance(forms.forms[n], Leaf)}
+        if len(powers) < 2 or (not common and number == 1):
+            continue
+        inner = without(forms, found, common, number)
+        del powers[base]
+        accumulate(powers, inner, exponent)
+        for name, q in common.items():
+            accumulate(powers, name, q * exponent)
+        coefficient *= to_power(number, exponent)
+    return coefficient
+
+
+def without(forms: Forms, found: Sum, common: Powers, number: Exact = ONE) -> int:
+    """A sum without what all its terms have.  A term that is a long sum then stays one.
+
+    So a sum that grows step by step, as in a recurrence, is not written out again at each step.
+    """
+    out = [(name, -q) for name, q in common.items()]
+    terms = [(forms.product([(term, ONE), *out]), ratio(c, number)) for term, c in found.terms]
+    return forms.sum(terms, [term for term, _ in terms if is_long(forms, term)])
+
+
+def is_long(forms: Forms, form: int) -> bool:
+    """Whether a form is a sum of so many terms that nothing is taken out of it any more."""
+    found = forms.forms[form]
+    return isinstance(found, Sum) and len(found.terms) > MOST
+
+
+def unify_signs(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """``(a - b)/(b - a)`` is -1: a sum and its negative are one factor."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, 0)
+        if not isinstance(found, Sum) or exponent.denominator != 1 or len(powers) < 2:
+            continue
+        negative = forms.known_negative(found)
+        if negative is not None and negative != base and negative in powers:
+            del powers[base]
+            powers[negative] += exponent
+            coefficient *= to_power(-ONE, exponent)
+    return coefficient
+
+
+def open_products(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: what is a product to a whole power is taken apart."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        if not isinstance(found, Product) or base in forms.named or forms.share:
+            continue
+        if exponent.denominator == 1 and len(found.factors) <= MOST_FACTORS:
+            del powers[base]
+            coefficient = forms.multiply(powers, coefficient, base, exponent)
+    return coefficient
+
+
+def tidy_absolutes(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """``abs(u)^2`` is u^2, ``abs(u)*sign(u)`` is u."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, 0)
+        if not isinstance(found, Call) or found.kind != "abs" or not exponent:
+            continue
+        sign = forms.known.get(("sign", found.operands))
+        if exponent == 1 and powers.get(sign or -1) == 1:
+            del powers[sign or -1]
+        elif exponent % 2:
+            continue
+        del powers[base]
+        coefficient = forms.multiply(powers, coefficient, found.operands[0], exponent)
+    return coefficient
+
+
+def fold_numbers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """``2^(3/2)`` is ``2*2^(1/2)``, and ``2^(1/2)*8^(1/2)`` is 4: powers of numbers are worked out."""
+    parts: dict[Exact, list[int]] = {}
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers[base]
+        if not isinstance(found, Number) or not found.value:
+            continue
+        whole = math.trunc(exponent)
+        if whole:
+            del powers[base]
+            coefficient = forms.multiply(powers, coefficient, base, whole)
+            if exponent == whole:
+                continue
+            powers[base] = exponent - whole
+        if found.value > 0:
+            parts.setdefault(exponent - whole, []).append(base)
+    for exponent, bases in parts.items():
+        if len(bases) > 1:
+            for base in bases:
+                del powers[base]
+            inner = forms.product([(base, ONE) for base in bases])
+            coefficient = forms.multiply(powers, coefficient, inner, exponent)
+    return coefficient
+
+
+def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """``x^n*x`` is ``x^(n + 1)``: powers whose exponents are not numbers are gathered."""
+    if forms.share:
+        return coefficient
+    alike: dict[int, list[tuple[int, int]]] = {}
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if isinstance(found, Call) and found.kind == "pow" and exponent.denominator == 1:
+            inner, symbolic = found.operands
+            alike.setdefault(inner, []).append((base, symbolic))
+    for inner, raised in alike.items():
+        raised = [item for item in raised if item[0] in powers]  # the others were an inner, above
+        if powers.get(inner, 0) < 0 and has_log(forms, powers, inner):
+            continue
+        if not raised or (len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers):
+            continue
+        exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
+        exponents.append((forms.one, powers.pop(inner, 0)))
+        gathered = forms.power(inner, forms.sum(exponents))
+        coefficient = forms.multiply(powers, coefficient, gathered, ONE)
+    return coefficient
+
+
+def tidy_quotients(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """``sin(u)/cos(u)`` is tan(u), ``sinh(u)/cosh(u)`` is tanh(u)."""
+    for base in list(powers):
+        found, exponent = forms.forms[base], powers.get(base, 0)
+        if isinstance(found, Call) and found.kind in QUOTIENTS:
+            below, whole = QUOTIENTS[found.kind]
+            other = forms.call(below, found.operands)
+            if exponent and powers.get(other) == -exponent:
+                del powers[base], powers[other]
+                quotient = forms.call(whole, found.operands)
+                coefficient = forms.multiply(powers, coefficient, quotient, exponent)
+    return coefficient
+
+
+def use_names(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """Where all factors of something named are met, its name takes their place.
+
+    So the derivative of ``d = (a + b)/c`` with respect to c is ``-d/c``.
+    """
+    if not forms.names_by_factor or forms.order is None:
+        return coefficient
+    for name in [n for base in list(powers) for n in forms.names_by_factor.get(base, ())]:
+        found = forms.forms[name]
+        if not isinstance(found, Product):
+            continue
+        inside = dict(found.factors)
+        if all(powers.get(base) and 0 < ratio(q, powers[base]) <= 1 for base, q in inside.items()):
+            for base, exponent in inside.items():
+                powers[base] -= exponent
+                if not powers[base]:
+                    del powers[base]
+            accumulate(powers, name, ONE)
+            coefficient = ratio(coefficient, found.coefficient)
+    return coefficient
+
+
+def drop_zeros(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """The slope of ``0^x``, which is ``0^x*log(0)``, is 0: it has one where x is positive."""
+    infinite = forms.known.get(("log", (forms.zero,)))
+    if (
+        infinite is not None
+        and powers.get(infinite, 0) > 0
+        and any(is_zero_power(forms, base) for base in powers)
+    ):
+        powers.clear()
+        return 0
+    return coefficient
+
+
+def is_zero_power(forms: Forms, form: int) -> bool:
+    """Whether a form is 0 to a power that varies."""
+    found = forms.forms[form]
+    return isinstance(found, Call) and found.kind == "pow" and found.operands[0] == forms.zero
+
+
+def shorten(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+    """``sin(x)*cos(x)`` is ``sin(2*x)/2``: a product is written in the shortest of some ways."""
+    if forms.order is None or not forms.by_hand or forms.attempts >= DEEPEST:
+        return coefficient
+    if len(powers) > MOST_FACTORS or is_plain(forms, powers):
+        return coefficient
+    now = {base: exponent for base, exponent in powers.items() if exponent}
+    key = (coefficient, frozenset(now.items()))
+    plain = forms.signed_product(coefficient, [*now.items()])
+    if forms.weights[plain] > WALKED:
+        return coefficient
+    if key not in forms.products:
+        forms.products[key] = plain  # for whoever meets it in an attempt
+        forms.attempts += 1
+        forms.products[key] = shortest_product(forms, now, coefficient, plain)
+        forms.attempts -= 1
+    best = forms.products[key]
+    if best == plain:
+        return coefficient
+    powers.clear()
+    return forms.multiply(powers, ONE, best, ONE)
+
+
+def is_plain(forms: Forms, powers: Powers) -> bool:
+    """Whether there is nothing to shorten: a product of names, or a lone call."""
+    alone = (Leaf, Call) if [*powers.values()] == [ONE] else Leaf
+    return all(isinstance(forms.forms[base], alone) for base in powers)
+
+
+def shortest_product(forms: Forms, powers: Powers, coefficient: Exact, plain: int) -> int:
+    """A product in the shortest way that is found; ``plain`` is the product as it is."""
+    best, least = plain, length(forms, plain)
+    for other, is_usual in rewritten_products(forms, powers, coefficient):
+        if is_usual or length(forms, other) < least:
+            best, least = other, length(forms, other)
+    for way in (flattened, shifted, counted_out, paired, without_common_names):
+        for other in way(forms, powers, coefficient):
+            if length(forms, other) < least:
+                best, least = other, length(forms, other)
+    return best
+
+
+def flattened(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+    """``1/(x*(1 + y^2/x^2))`` is ``x/(x^2 + y^2)``: a sum of fractions that is a factor is put over one."""
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if not isinstance(found, Sum) or len(found.terms) > MOST or exponent.denominator != 1:
+            continue
+        below: Powers = {}
+        for term, _ in found.terms:
+            for inner, q in forms.factors_of(term).items():
+                if q < 0:
+                    below[inner] = max(-q, below.get(inner, -q))
+        if below and not forms.named.keys() & {base}:
+            terms = [(forms.product([(t, ONE), *below.items()]), c) for t, c in found.terms]
+            rest = [item for item in powers.items() if item[0] != base]
+            rest += [(inner, -q * exponent) for inner, q in below.items()]
+            yield forms.product([*rest, (forms.sum(terms), exponent)], coefficient)
+
+
+def shifted(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+    """``x/(y^2*sqrt(x/y))`` is ``sqrt(x/y)/y``, and ``x^(n - 1)*log(x)`` is ``x^n*log(x)/x``.
+
+    What would come below the line stays, where it may be 0 without anything else being undefined.
+    """
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if (
+            isinstance(found, Call)
+            and found.kind == "pow"
+            and exponent == 1
+            and has_log(forms, powers, found.operands[0])
+        ):
+            inner, outer = found.operands
+            terms = forms.forms[outer]
+            less = dict(terms.terms).get(forms.one, ONE) if isinstance(terms, Sum) else ONE
+            if less < 0 and less.denominator == 1:
+                whole = forms.power(inner, forms.sum([(outer, ONE), (forms.one, -less)]))
+                rest = [item for item in powers.items() if item[0] != base]
+                yield forms.product([*rest, (whole, ONE), (inner, less)], coefficient)
+        if not isinstance(found, Product) or exponent.denominator == 1:
+            continue
+        by = 1 if exponent < 0 else -1
+        moved = {inner: powers.get(inner, 0) - by * q for inner, q in found.factors}
+        if all(q >= min(powers.get(inner, 0), 0) for inner, q in moved.items()):
+            scale = coefficient * to_power(found.coefficient, -by)
+            yield forms.product([*(powers | {base: exponent + by} | moved).items()], scale)
+
+
+def without_common_names(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+    """``x^2/(x^2 - x)^2`` is ``1/(x - 1)^2``: what all terms below the line have, and what is above."""
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if not isinstance(found, Sum) or base in forms.named or exponent.denominator != 1:
+            continue
+        common = {
+            name: min(each)
+            for name, each in forms.shared_factors(found.terms).items()
+            if isinstance(forms.forms[name], Leaf) and powers.get(name) == -min(each) * exponent
+        }
+        if common:
+            rest = [item for item in powers.items() if item[0] != base]
+            rest += [(name, q * exponent) for name, q in common.items()]
+            yield forms.product([*rest, (without(forms, found, common), exponent)], coefficient)
+
+
+def has_log(forms: Forms, powers: Powers, form: int) -> bool:
+    """Whether the logarithm of a form is a factor, so that the form is positive."""
+    return powers.get(forms.known.get(("log", (form,)), -1), 0) > 0
+
+
+def paired(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+    """``2/((1 + x)*(1 - x))`` is ``2/(1 - x^2)``: two sums of two terms are multiplied where terms meet."""
+    sums = [
+        (base, q, found.terms)
+        for base, q in powers.items()
+        if isinstance(found := forms.forms[base], Sum) and len(found.terms) == 2
+        if base not in forms.named and q.denominator == 1
+    ]
+    for (one, q, terms), (other, same, others) in combinations(sums, 2):
+        if q == same:
+            each = product(terms, others)
+            pieces = [(forms.product([(t, ONE), (u, ONE)]), c * d) for (t, c), (u, d) in each]
+            whole = forms.sum(pieces)
+            inside = forms.forms[whole]
+            if isinstance(inside, Sum) and len(inside.terms) == 2:
+                rest = [item for item in powers.items() if item[0] not in (one, other)]
+                yield forms.product([*rest, (whole, q)], coefficient)
+
+
+def counted_out(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+    """``(5*x/2 - 3/2)/y`` is ``(5*x - 3)/(2*y)``, and ``(336 - 4032*x)/24`` is ``14 - 168*x``.
+
+    Decimals that a person typed in a sum stay.
+    """
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if not isinstance(found, Sum) or len(found.terms) > MOST or exponent.denominator != 1:
+            continue
+        if base in forms.named:
+            continue
+        number = content([c for _, c in found.terms])
+        rest = [item for item in powers.items() if item[0] != base]
+        if (
+            number != 1
+            and magnitude(exponent) < HIGH
+            and not (forms.decimals and base < forms.typed)
+        ):
+            inner = forms.sum(found.terms, scale=ratio(ONE, number))
+            scale = coefficient * to_power(number, exponent)
+            yield forms.product([*rest, (inner, exponent)], scale)
+        if not rest and exponent == 1 and coefficient != 1:
+            yield forms.sum(found.terms, scale=coefficient)
+
+
+STEPS = (
+    ((Sum,), unify_signs),
+    ((Sum,), take_out),
+    ((Product,), open_products),
+    ((Number,), fold_numbers),
+    (("abs",), tidy_absolutes),
+    (("pow",), tidy_powers),
+    (tuple(QUOTIENTS), tidy_quotients),
+    (None, use_names),
+    (("pow",), drop_zeros),
+    (None, shorten),
+)
+"""The steps in order, each with the factors that it is about; None: all."""
+
+
+def share_of_tie(forms: Forms, powers: Powers, coefficient: Exact) -> int | None:
+    """The share of an operand of ``max`` or ``min``, as a comparison.
+
+    With a constant that takes everything in a tie, ``p/(p + where(q, inf, 0))`` is ``where(q, 0, 1)``;
+    with two operands that share it, ``(x >= y)/((x >= y) + (y >= x))`` is ``(x > y) + (x == y)/2``.
+    """
+    for base, exponent in powers.items():
+        found = forms.forms[base]
+        if exponent != -1 or not isinstance(found, Sum):
+            continue
+        rest = [item for item in powers.items() if item[0] != base]
+        counts = [counted(forms, term) for term, c in found.terms if c == 1]
+        if None in counts or len(counts) < len(found.terms):
+            continue
+        greedy = [c for c, weight in counts if weight == math.inf]  # type: ignore[misc]
+        plain = [c for c, weight in counts if weight == 1]  # type: ignore[misc]
+        if greedy:
+            share = forms.product(
+                [*rest, (forms.sum([(c, ONE) for c in plain]), -ONE)], coefficient
+            )
+            for condition in greedy:
+                share = forms.where(condition, forms.zero, share)
+            return share
+        if len(plain) == 2 and ONE in (powers.get(plain[0]), powers.get(plain[1])):
+            mine, other = plain if powers.get(plain[0]) == 1 else plain[::-1]
+            x = forms.forms[mine]
+            assert isinstance(x, Call)
+            row = BY_NAME[x.kind]
+            if x.kind in WINNERS and other == forms.call(x.kind, x.operands[::-1]):
+                ahead = forms.call(BY_NAME[row.mirror].opposite, x.operands)
+                level = forms.call("eq", x.operands)
+                share = forms.sum([(ahead, ONE), (level, HALF)])
+                rest = [item for item in rest if item[0] != mine]
+                return forms.product([*rest, (share, ONE)], coefficient)
+    return None
+
+
+def counted(forms: Forms, term: int) -> tuple[int, float] | None:
+    """A term of a row's ties, ``where(condition, 1 or inf, 0)``: its condition and weight."""
+    found = forms.forms[term]
+    if not isinstance(found, Call) or found.kind != "where" or found.operands[2] != forms.zero:
+        return None
+    condition, weight, _ = found.operands
+    inside = forms.forms[weight]
+    if isinstance(inside, Leaf) and inside.value == math.inf:
+        return condition, math.inf
+    return (condition, 1.0) if weight == forms.one else None
+
+
+# Sums.
+
+Coefficients = dict[int, Exact]
+"""A polynomial in one name, by degree."""
+FEW = 6
+"""The most terms of a sum that others ways are tried for."""
+HIGHEST = 12
+"""The highest degree of a polynomial that is divided by another."""
+LOW = (1, 2, 3)
+"""The powers of sums that are multiplied out."""
+PIECES = 40
+"""The most terms that there may be on the way when a sum is multiplied out."""
+
+
+def gather_choices(forms: Forms, terms: Terms) -> None:
+    """``where(c, a, 0) + where(c, 0, b)`` is ``where(c, a, b)``."""
+    by_condition: dict[int, list[tuple[int, int, int]]] = {}
+    for term in terms:
+        found = forms.forms[term]
+        if isinstance(found, Call) and found.kind == "where" and forms.weights[term] <= WALKED:
+            condition, x, y = found.operands
+            other = forms.opposite(condition)
+            if other != condition and other in by_condition:
+                condition, x, y = other, y, x
+            by_condition.setdefault(condition, []).append((term, x, y))
+    for condition, alike in by_condition.items():
+        if len(alike) > 1:
+            yes = forms.sum([(x, terms[term]) for term, x, _ in alike])
+            no = forms.sum([(y, terms[term]) for term, _, y in alike])
+            for term, _, _ in alike:
+                del terms[term]
+            forms.add(terms, forms.where(condition, yes, no), ONE)
+
+
+def gather_opposites(forms: Forms, terms: Terms) -> None:
+    """``1/(x - 1) + 1/(1 - x)`` is 0: terms that differ by the sign of a sum inside are one."""
+    for term in list(terms):
+        found = forms.forms[term]
+        if not isinstance(found, Product):
+            continue
+        factors = found.factors
+        for place, (base, exponent) in enumerate(factors):
+            inside = forms.forms[base]
+            if not isinstance(inside, Sum) or exponent.denominator != 1:
+                continue
+            negative = forms.known_negative(inside)
+            if negative is None or negative in dict(factors):
+                continue
+            flipped = frozenset([*factors[:place], (negative, exponent), *factors[place + 1 :]])
+            other = forms.known.get(("product", ONE, flipped))
+            if other in terms and other != term:
+                forms.add_term(terms, other, terms.pop(term) * to_power(-ONE, exponent))
+                break
+
+
+def shortest_sum(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> int:
+    """The sum of some terms in the shortest way that is found; ``plain`` is the sum as it is."""
+    if forms.order is None or len(terms) > FEW:
+        return plain
+    best = over_common_denominator(forms, terms, plain)
+    is_large = forms.weights[plain] > WALKED
+    others = [] if is_large and not may_meet(forms, terms) else [multiplied_out(forms, terms)]
+    others.append(factored(forms, terms))
+    if forms.by_hand and not is_large:
+        others += [over_all_denominators(forms, terms), expanded(forms, terms)]
+        signed, plain_fractions = with_one_sign(forms, terms), with_plain_fractions(forms, terms)
+        others += [factored(forms, signed)] if dict(signed) != dict(terms) else []
+        others += [forms.sum(plain_fractions)] if plain_fractions != terms else []
+        others += [*with_common_powers(forms, terms), *partly_factored(forms, terms)]
+        others += rewritten_sums(forms, dict(terms))
+    best = least(forms, best, others)
+    found = forms.forms[best]
+    if best == plain or not isinstance(found, Sum) or best in forms.named:
+        return best
+    return least(forms, best, [factored(forms, [*found.terms])])
+
+
+def least(forms: Forms, form: int, others: list[int | None]) -> int:
+    """The smallest of some forms, the first of those that are alike."""
+    for other in others:
+        if other is not None and size(forms, other) < size(forms, form):
+            form = other
+    return form
+
+
+def size(forms: Forms, form: int) -> tuple[int, int]:
+    """What is made small: of what people read the length, then the operations; of a program only these."""
+    return length(forms, form) if forms.by_hand else 0, forms.weights[form]
+
+
+def over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> int:
+    """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, where that is not longer, for u that all terms have."""
+    below: dict[int, Exact] = {}
+    leap: Exact = 0
+    for base, exponents in forms.shared_factors(terms).items():
+        lowest = min(exponents)
+        if lowest < 0 and all((exponent - lowest).denominator == 1 for exponent in exponents):
+            below[base] = lowest
+            leap = max(leap, max(exponents) - lowest)
+    for chosen in [below, *[{base: below[base]} for base in below if len(below) > 1]]:
+        whole = over(forms, terms, chosen) if chosen else None
+        if whole is None:
+            continue
+        if forms.by_hand:
+            fits = length(forms, whole) <= length(forms, plain) + 2 * (leap <= 1)
+        else:
+            fits = forms.weights[whole] + (leap > 1) <= forms.weights[plain]
+        if fits:
+            return whole
+    return plain
+
+
+def over_all_denominators(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
+    """``1/(1 + x) + 1/(1 - x)`` as ``2/((1 + x)*(1 - x))``: all terms over one denominator."""
+    terms = with_one_sign(forms, terms)
+    below: dict[int, Exact] = {}
+    for term, _ in terms:
+        for base, exponent in forms.factors_of(term).items():
+            if exponent < 0 and exponent < below.get(base, 0):
+                below[base] = exponent
+    if not below or len(below) > FEW:
+        return None
+    up = [(base, -exponent) for base, exponent in below.items()]
+    above = fully_multiplied(forms, [(forms.product([(t, ONE), *up]), c) for t, c in terms])
+    if above is None:
+        return None
+    return whole_fraction(forms, dict(above), below)
+
+
+def with_one_sign(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
+    """Terms in whose denominators no sum stands beside its negative."""
+    met: set[int] = set()
+    gathered: Terms = {}
+    for term, c in terms:
+        factors = forms.factors_of(term)
+        for base, exponent in list(factors.items()):
+            found = forms.forms[base]
+            if not isinstance(found, Sum) or exponent.denominator != 1:
+                continue
+            negative = forms.known_negative(found)
+            if negative in met and negative is not None:
+                del factors[base]
+                factors[negative] = factors.get(negative, 0) + exponent
+                c *= to_power(-ONE, exponent)
+            else:
+                met.add(base)
+        forms.add(gathered, forms.product(factors.items(), coefficient_of(forms, term)), c)
+    return [item for item in gathered.items() if item[1]]
+
+
+def with_plain_fractions(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
+    """Terms in which no fraction stands in another: ``1/(1 + x/(1 + x))`` is ``(1 + x)/(1 + 2*x)``."""
+    return [
+        (next(flattened(forms, forms.factors_of(term), coefficient_of(forms, term)), term), c)
+        for term, c in terms
+    ]
+
+
+def coefficient_of(forms: Forms, term: int) -> Exact:
+    """The number in a term."""
+    found = forms.forms[term]
+    return found.coefficient if isinstance(found, Product) else ONE
+
+
+def expanded(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
+    """The sum with all that can be multiplied out."""
+    found = fully_multiplied(forms, terms)
+    return None if found is None or dict(found) == dict(terms) else forms.sum_of(found)
+
+
+def fully_multiplied(
+    forms: Forms, terms: list[tuple[int, Exact]]
+) -> list[tuple[int, Exact]] | None:
+    """The terms with the low powers of sums in them multiplied out; None if that makes too many."""
+    gathered: Terms = {}
+    todo = [*terms][::-1]
+    for _ in range(PIECES):
+        if not todo:
+            break
+        term, c = todo.pop()
+        factors = forms.factors_of(term)
+        place = next((b for b, q in factors.items() if is_opened(forms, b, q)), None)
+        if place is None:
+            forms.add(gathered, term, c)
+            continue
+        inside, scale = forms.forms[place], coefficient_of(forms, term)
+        rest = factors | {place: factors[place] - 1}
+        assert isinstance(inside, Sum)
+        pieces = [
+            (forms.product([*rest.items(), (t, ONE)], scale), own * c) for t, own in inside.terms
+        ]
+        todo += pieces[::-1]
+    found = [(term, c) for term, c in gathered.items() if c]
+    return None if todo or len(found) > FEW else found
+
+
+def is_opened(forms: Forms, base: int, exponent: Exact) -> bool:
+    """Whether a factor is multiplied out: a sum of few terms to a low power."""
+    found = forms.forms[base]
+    return (
+        isinstance(found, Sum)
+        and base not in forms.named
+        and exponent in LOW
+        and len(found.terms) <= FEW
+    )
+
+
+def over(forms: Forms, terms: list[tuple[int, Exact]], below: dict[int, Exact]) -> int | None:
+    """A sum over a denominator, the numerator multiplied out if it does not get too long."""
+    above: Terms = {}
+    up = [(base, -exponent) for base, exponent in below.items()]
+    for term, coefficient in terms:
+        add_multiplied(forms, above, forms.product([(term, ONE), *up]), coefficient, only=below)
+    if len(above) > len(terms) + 2:
+        return None
+    return whole_fraction(forms, {term: c for term, c in above.items() if c}, below)
+
+
+def whole_fraction(forms: Forms, above: Terms, below: dict[int, Exact]) -> int:
+    """A sum over a denominator, without what they have in common."""
+    above, below = cancelled(forms, above, below)
+    return forms.product([(forms.sum_of([*above.items()]), ONE), *below.items()])
+
+
+def cancelled(
+    forms: Forms, above: Terms, below: dict[int, Exact]
+) -> tuple[Terms, dict[int, Exact]]:
+    """``(x - 1)^2/(x^2 - 1)^2`` as ``1/(x + 1)^2``: polynomials of one name without a common factor."""
+    left: dict[int, Exact] = {}
+    todo = [*below.items()]
+    while todo:
+        base, exponent = todo.pop()
+        found = forms.forms[base]
+        one = polynomial(forms, above.items())
+        other = polynomial(forms, found.terms) if isinstance(found, Sum) else None
+        is_whole = exponent.denominator == 1 and exponent < 0
+        if not is_whole or one is None or other is None or one[0] != other[0]:
+            accumulate(left, base, exponent)
+            continue
+        shared = common_factor(one[1], other[1])
+        parts = [division(each[1], shared)[0] for each in (one, other)]
+        if len(shared) < 2 or not all(forms.writable(c) for each in parts for c in each.values()):
+            accumulate(left, base, exponent)
+            continue
+        above, rest, factor = [terms_of(forms, one[0], each) for each in (*parts, shared)]
+        todo += [(forms.sum_of([*factor.items()]), exponent + 1)] if exponent < -1 else []
+        todo += (
+            [(forms.sum_of([*rest.items()]), exponent)]
+            if [*rest.items()] != [(forms.one, 1)]
+            else []
+        )
+    return above, left
+
+
+def common_factor(one: Coefficients, other: Coefficients) -> Coefficients:
+    """The greatest common divisor of two polynomials, by Euclid; the other itself, if that is one.
+
+    Its coefficients are whole, and what it leaves of the other begins with a positive one.
+    """
+    first, rest = other, division(one, other)[1]
+    while rest:
+        first, rest = rest, division(first, rest)[1]
+    if max(first) == max(other):
+        return other
+    number = content([*first.values()])
+    if first[max(first)] * other[max(other)] < 0:
+        number = -number
+    return {power: ratio(c, number) for power, c in first.items()}
+
+
+def division(dividend: Coefficients, divisor: Coefficients) -> tuple[Coefficients, Coefficients]:
+    """The quotient of two polynomials, and the remainder."""
+    quotient, rest, top = Coefficients(), dividend, max(divisor)
+    while rest and max(rest) >= top:
+        shift = max(rest) - top
+        times = quotient[shift] = ratio(rest[max(rest)], divisor[top])
+        taken = {power + shift: times * c for power, c in divisor.items()}
+        left = {power: rest.get(power, 0) - taken.get(power, 0) for power in {*rest, *taken}}
+        rest = {power: c for power, c in left.items() if c}
+    return quotient, rest
+
+
+def terms_of(forms: Forms, name: int, polynomial: Coefficients) -> Terms:
+    """A polynomial as the terms of a sum, the highest power first."""
+    powers = sorted(polynomial, reverse=True)
+    return {forms.product([(name, power)]): polynomial[power] for power in powers}
+
+
+def polynomial(forms: Forms, terms: Items) -> tuple[int, Coefficients] | None:
+    """A sum as a polynomial: the name it is of, and its coefficients by degree; None if it is none."""
+    names, found = set[int](), Coefficients()
+    for term, c in terms:
+        degree = 0
+        if term != forms.one:
+            ((base, exponent), *more) = forms.factors_of(term).items()
+            form = forms.forms[base]
+            if more or not isinstance(form, Leaf) or exponent.denominator != 1:
+                return None
+            names.add(base)
+            degree = int(exponent)
+        found[degree] = c
+    is_one = len(names) == 1 and min(found) >= 0 and max(found) <= HIGHEST
+    return (names.pop(), found) if is_one else None
+
+
+def factored(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
+    """``x*u + u`` as ``(x + 1)*u``: calls and sums that all terms have as a factor are taken out.
+
+    So are names where that leaves a term of one factor: ``a*x*sin(x) + a*cos(x)``, and no polynomial.
+    """
+    every = [forms.factors_of(term) for term, _ in terms]
+    common = {base: min(exponents) for base, exponents in forms.shared_factors(terms).items()}
+    out = {base: exponent for base, exponent in common.items() if exponent > 0}
+    calls = {base: q for base, q in out.items() if isinstance(forms.forms[base], Call | Sum)}
+    left = [[base for base, q in factors.items() if q != out.get(base)] for factors in every]
+    bare = any(isinstance(forms.forms[base], Call) for bases in left for base in bases)
+    if not bare or min(map(len, left)) > 1:
+        out = calls
+    if not out:
+        return None
+    down = [(base, -exponent) for base, exponent in out.items()]
+    inner = [(forms.product([(term, ONE), *down]), c) for term, c in terms]
+    return forms.product([(forms.sum(inner), ONE), *out.items()])
+
+
+def partly_factored(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[int]:
+    """``x*(x + 1) + x + 1 + y`` as ``(x + 1)^2 + y``: some terms have a sum as a factor in common."""
+    each = [forms.factors_of(term) for term, _ in terms]
+    for base in dict.fromkeys(chain.from_iterable(each)):
+        found = forms.forms[base]
+        if not isinstance(found, Sum) or base in forms.named:
+            continue
+        held = dict(terms)
+        taken = {term: c for (term, c), q in zip(terms, each, strict=True) if q.get(base, 0) >= 1}
+        own = [(forms.product([(term, ONE), (base, -ONE)]), c) for term, c in taken.items()]
+        times = {
+            ratio(held.get(term, 0), c) for term, c in found.terms
+        }  # the sum itself, taken apart
+        if len(times) == 1 and 0 not in times and taken.keys().isdisjoint(dict(found.terms)):
+            own.append((forms.one, times.pop()))
+            taken |= dict(found.terms)
+        if len(own) > 1 and len(taken) < len(terms):
+            rest = [item for item in terms if item[0] not in taken]
+            yield forms.sum([(forms.product([(forms.sum(own), ONE), (base, ONE)]), ONE), *rest])
+
+
+def with_common_powers(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[int]:
+    """``n*x^(n - 1) - x^n`` as ``x^(n - 1)*(n - x)``: powers of the same base are taken out.
+
+    The highest is where the base's logarithm is a factor as well, so that nothing new can be undefined:
+    ``x^n*log(x) + n*x^(n - 1)`` as ``x^n*(log(x) + n/x)``.
+    """
+    each = [powers_in(forms, term) for term, _ in terms]
+    for base in each[0]:
+        if not all(base in powers for powers in each):
+            continue
+        pairs = [powers[base] for powers in each]
+        gaps = [forms.value(forms.sum([(e, ONE), (pairs[0][1], -ONE)])) for _, e in pairs]
+        known = [gap for gap in gaps if gap is not None]
+        if len(known) < len(gaps):
+            continue
+        logarithm = forms.known.get(("log", (base,)))
+        is_positive = any(logarithm in forms.factors_of(term) for term, _ in terms)
+        for chosen in sorted({min(known), max(known)} if is_positive else {min(known)}):
+            out = forms.power(base, forms.sum([(pairs[0][1], ONE), (forms.one, chosen)]))
+            inner = [
+                (forms.product([(term, ONE), (whole, -ONE), (base, gap - chosen)]), c)
+                for (term, c), (whole, _), gap in zip(terms, pairs, known, strict=True)
+            ]
+            yield forms.product([(out, ONE), (forms.sum(inner), ONE)])
+
+
+def powers_in(forms: Forms, term: int) -> dict[int, tuple[int, int]]:
+    """By base: the power of it, with a symbolic exponent, that is a factor of a term; and the exponent."""
+    found: dict[int, tuple[int, int]] = {}
+    for factor, exponent in forms.factors_of(term).items():
+        form = forms.forms[factor]
+        if isinstance(form, Call) and form.kind == "pow" and exponent == 1:
+            found[form.operands[0]] = factor, form.operands[1]
+    return found
+
+
+def multiplied_out(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
+    """The sum with the sums among its terms' factors multiplied out, once, if terms then meet."""
+    gathered: Terms = {}
+    pieces = sum(add_multiplied(forms, gathered, term, c) for term, c in terms)
+    left = [(term, c) for term, c in gathered.items() if c]
+    if len(left) > len(terms) + 1 or len(left) == pieces:
+        return None
+    return forms.sum_of(left)
+
+
+def may_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
+    """Whether multiplying out the sums among terms' factors, once, gives terms with the same factors.
+
+    This is for what is large: of each product only the factors are worked out.
+    """
+    met: set[frozenset[tuple[int, Exact]]] = set()
+    pieces = 0
+    for term, _ in terms:
+        factors = forms.factors_of(term)
+        base = opened_factor(forms, term, factors, None)
+        inside = forms.forms[term if base is None else base]
+        rest = {} if base is None else factors | {base: 0}
+        for inner, _ in inside.terms if isinstance(inside, Sum) else [(term, ONE)]:
+            powers = {**rest}
+            for factor, exponent in forms.factors_of(inner).items() if inner != forms.one else ():
+                accumulate(powers, factor, exponent)
+            met.add(frozenset((factor, q) for factor, q in powers.items() if q))
+            pieces += 1
+    return len(met) < pieces
+
+
+def opened_factor(
+    forms: Forms, form: int, factors: dict[int, Exact], only: Collection[int] | None
+) -> int | None:
+    """The factor of a form that is multiplied out: a first power of a sum of few terms."""
+    for base, exponent in factors.items():
+        inside = forms.forms[base]
+        if exponent != 1 or not isinstance(inside, Sum):
+            continue
+        if base in forms.named or (only is not None and base not in only):
+            continue
+        if len(inside.terms) <= FEW and base != form:
+            return base
+    return None
+
+
+def add_multiplied(
+    forms: Forms,
+    terms: Terms,
+    form: int,
+    coefficient: Exact,
+    only: Collection[int] | None = None,
+) -> int:
+    """Add a multiple of a form to a sum; a first power of a sum in it is multiplied out.
+
+    Returns how many terms that makes, before they meet others.
+    """
+    found = forms.forms[form]
+    factors = forms.factors_of(form)
+    own = coefficient_of(forms, form)
+    base = opened_factor(forms, form, factors, only)
+    if base is not None:
+        inside = forms.forms[base]
+        assert isinstance(inside, Sum)
+        rest = [item for item in factors.items() if item[0] != base]
+        for term, inner in inside.terms:
+            forms.add(terms, forms.product([*rest, (term, ONE)], own), inner * coefficient)
+        return len(inside.terms)
+    forms.add(terms, form, coefficient)
+    return len(found.terms) if isinstance(found, Sum) else 1
