@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from exprgrad.derive.roots import root_row
+from exprgrad.derive.placeholders import root_row
 from exprgrad.derive.search import OUT
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT

@@ -131,7 +131,7 @@ def contribution_texts(
     run: Named, user: int, called: Callable[[int], str], grad: str, limit: int = LIMIT
 ) -> dict[int, EdgeTexts]:
     """By operand: what people read of its edge, the node's grad being called ``grad``."""
-    from exprgrad.derive.sweeps.edges import edge_program
+    from exprgrad.derive.sweeps.gradient import edge_program
 
     flags = run.varying if run.adjoints is None else run.adjoints.active
     active = {operand for operand in run.graph.operands[user] if flags[operand]}
@@ -156,7 +156,7 @@ def labels(
 
     An operand that is ``K.T``, transposed, is ``K``.
     """
-    from exprgrad.derive.sweeps.edges import GRAD
+    from exprgrad.derive.sweeps.gradient import GRAD
 
     whose = {node: int(name) for name, node in graph.inputs.items() if name != GRAD}
     found = {node: labelled(run, own, called) for node, own in whose.items()}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.derive.sweeps.edges import GRAD, edge_program
+from exprgrad.derive.sweeps.gradient import GRAD, edge_program
 from exprgrad.graph.graph import (
     CONST,
     INPUT,

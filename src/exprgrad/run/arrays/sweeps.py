@@ -13,7 +13,7 @@ import numpy as np
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.derive.sweeps import gradient as derive
-from exprgrad.derive.sweeps.edges import GRAD, edge_program
+from exprgrad.derive.sweeps.gradient import GRAD, edge_program
 from exprgrad.graph.graph import Graph, Program, Settings, Shape, dependencies, dependents
 from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME, Op

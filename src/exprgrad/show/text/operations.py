@@ -18,7 +18,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import Rule, computed, shown, template
-from exprgrad.derive.sweeps.edges import GRAD, edge_program
+from exprgrad.derive.sweeps.gradient import GRAD, edge_program
 from exprgrad.errors import RequestError
 from exprgrad.explain.critical import Critical, critical_points
 from exprgrad.graph.graph import INPUT, Graph, Settings, Shape
