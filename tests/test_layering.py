@@ -41,7 +41,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "matplotlib": "show/picture",
     "flint": "run/balls/balls.py",
     "jax": "run/engines/jax_engine.py",
-    "llvmlite": "run/engines/llvm.py",
+    "llvmlite": "run/engines/native.py",
     "narwhals": "data/frames.py",
     "pyarrow": "data/arrow.py",
     "dask": "data/cluster.py",

@@ -41,7 +41,7 @@ from exprgrad.data.sums import (
 from exprgrad.data.targets import growing, output_of, target, unfinished
 from exprgrad.data.threads import Threads, in_order, threads_of
 from exprgrad.errors import InputError
-from exprgrad.run.engines.memory import staggered
+from exprgrad.run.engines.columns import staggered
 
 __all__ = [
     "Computed",
@@ -266,7 +266,7 @@ def rows_reduced(
 
 def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: Progress) -> Done:
     """The same where all rows are added: in machine code, as long as each of them computes."""
-    from exprgrad.run.engines.totals import Totals
+    from exprgrad.run.engines.native import Totals
 
     kernel = prepared(job)
     memory = staggered(kernel.outputs, CHUNK)

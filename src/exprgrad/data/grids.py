@@ -35,7 +35,7 @@ from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation, matrices
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors, right_digits
-from exprgrad.run.engines.memory import staggered
+from exprgrad.run.engines.columns import staggered
 from exprgrad.run.evaluation import Diagnostic, Evaluator, Flag, shapes_of
 from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.run.values.inputs import is_range, normal, resolve, select, spelled

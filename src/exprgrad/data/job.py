@@ -19,8 +19,8 @@ from exprgrad.errors import InputError, advice
 from exprgrad.graph.graph import Graph, Program, dependencies, dependents, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
+from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
-from exprgrad.run.engines.memory import staggered
 from exprgrad.run.numbers.kink_screen import movable
 
 __all__ = [

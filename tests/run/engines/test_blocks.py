@@ -30,8 +30,8 @@ from exprgrad.run.engines.numpy_engine import (
     Kernel,
     build,
 )  # fmt: skip
+from exprgrad.run.engines.programs import written_out
 from exprgrad.run.engines.registers import Plan, plan
-from exprgrad.run.engines.rows import written_out
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.numbers.sweeps import forward
 from invariants import check

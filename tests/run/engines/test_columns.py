@@ -15,8 +15,7 @@ import pytest
 
 from engines import each_engine
 from exprgrad import ExprgradError, InputError, RequestError, parse
-from exprgrad.run.engines.columns import take
-from exprgrad.run.engines.memory import address, staggered
+from exprgrad.run.engines.columns import address, staggered, take
 from together import together
 
 F = parse("x*y + sin(x)")

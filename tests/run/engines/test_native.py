@@ -26,12 +26,11 @@ from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
-from exprgrad.run.engines import llvm, native
+from exprgrad.run.engines import native
 from exprgrad.run.engines.compiled import Compiled
 from exprgrad.run.engines.llvm_text import SELDOM, Dialect, module
-from exprgrad.run.engines.native import NativeKernel
-from exprgrad.run.engines.staged import StagedKernel
-from exprgrad.run.engines.truths import MASKS
+from exprgrad.run.engines.native import NativeKernel, StagedKernel
+from exprgrad.run.engines.programs import MASKS
 from exprgrad.run.numbers.sweeps import forward
 from oracles import graph_of, is_special, true_partial, true_value, ulps
 from strategies import double, expressions, points
@@ -377,9 +376,9 @@ def test_long_code_has_no_other_stores(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_threads_compile_the_other_stores_once(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = compiled("x*y")[0]
     made = []
-    compile_one = llvm.compiled
+    compile_one = native.compiled
 
-    def slowly(*given: Any) -> llvm.Code:
+    def slowly(*given: Any) -> Any:
         time.sleep(0.02)
         made.append(compile_one(*given))
         return made[-1]
@@ -500,7 +499,7 @@ def test_a_broken_llvmlite(error: Exception, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Broken(error), *sys.meta_path])
     with pytest.raises(MissingExtraError, match="installed, but it cannot be loaded") as raised:
-        llvm.binding.__wrapped__()
+        native.binding.__wrapped__()
     assert str(error) in raised.value.message
     assert "engine 'numpy'" in str(raised.value.help)
 
@@ -508,32 +507,32 @@ def test_a_broken_llvmlite(error: Exception, monkeypatch: pytest.MonkeyPatch) ->
 def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
     graph = parse("x*x")
-    llvm.binding.cache_clear()
-    llvm.machine.cache_clear()
+    native.binding.cache_clear()
+    native.machine.cache_clear()
     try:
         with pytest.raises(MissingExtraError) as raised:
             native.build(gradient(graph, ["x"]), ["x"])
     finally:
         monkeypatch.undo()
-        llvm.binding.cache_clear()
-        llvm.machine.cache_clear()
+        native.binding.cache_clear()
+        native.machine.cache_clear()
     assert "install llvmlite, or take" in str(raised.value.help)
 
 
 # Other machines.
 
 MACHINES = {
-    "no vector library": llvm.machine()._replace(prefix=""),
-    "four at a time": llvm.Machine(4, True, False, "_ZGVdN4"),
-    "two at a time": llvm.Machine(2, True, False, ""),
-    "no multiply-add": llvm.Machine(2, False, False, ""),
+    "no vector library": native.machine()._replace(prefix=""),
+    "four at a time": native.Machine(4, True, False, "_ZGVdN4"),
+    "two at a time": native.Machine(2, True, False, ""),
+    "no multiply-add": native.Machine(2, False, False, ""),
 }
 
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_other_machines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Narrower vectors and fewer instructions, as far as this machine can stand for another."""
-    other, mine = MACHINES[name], llvm.machine()
+    other, mine = MACHINES[name], native.machine()
     lacks = (other.prefix and not mine.prefix) or (other.fused and not mine.fused)
     if other.width > mine.width or lacks:
         pytest.skip("this machine cannot")
@@ -561,7 +560,7 @@ def test_rows_are_spelled_or_have_a_formula() -> None:
 
 
 def dialect(*, fetches: bool) -> Dialect:
-    return native.fast(llvm.machine())._replace(fetches=fetches)
+    return native.fast(native.machine())._replace(fetches=fetches)
 
 
 @pytest.mark.parametrize("text", [TEXT, "exp(x) + log(y)*erfc(x)", "0.1*x*y + 0.1*x - 0.1*y + 0.1"])
@@ -599,8 +598,8 @@ def float_of(bits: str) -> float:
 def test_what_is_put_away_stands_at_the_end_of_a_page() -> None:
     """Else it may share its place in the cache with the literals, by the depth of the caller's stack."""
     source = compiled("exp(x) + log(y)*erfc(x)*erfc(y)")[0].text
-    binding = llvm.binding()
+    binding = native.binding()
     if not binding.get_process_triple().startswith("x86_64"):
         pytest.skip("another machine's language")
-    assembly = llvm.target(1000).emit_assembly(binding.parse_assembly(source))
+    assembly = native.target(1000).emit_assembly(binding.parse_assembly(source))
     assert re.search(r"and[ql]?\s+\$-4096, %rsp", assembly)

@@ -6,7 +6,7 @@ import pytest
 
 from exprgrad.graph.graph import CONST, INPUT, Program
 from exprgrad.language.read.parse import parse
-from exprgrad.run.engines.polynomials import FMA, contracted
+from exprgrad.run.engines.programs import FMA, contracted
 
 
 def kinds(program: Program) -> list[str]:

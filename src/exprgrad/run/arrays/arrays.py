@@ -11,7 +11,7 @@ measured against mpmath with NumPy 2.4 on x86-64 Linux; the tests hold them to 5
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -26,11 +26,13 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "NATIVE", "Array", "Measure", "apart", "as_array", "forward", "full", "function", "measure", "plain",
-    "stretched", "structural", "zeros",
+    "searched", "stretched", "structural", "zeros",
 ]  # fmt: skip
 
 Array = Any
 """A NumPy array of doubles, or a NumPy double."""
+Search = Callable[[Sequence[Array]], Array]
+"""A program of a search, on columns."""
 
 
 def compared(test: Callable[..., Any]) -> Callable[..., Array]:
@@ -111,25 +113,36 @@ def function(kind: str) -> Callable[..., Array]:
 
 
 def root(kind: str) -> Callable[..., Array]:
-    """A root, number by number: each turn is for all that are still looked for."""
-    (state, first, turn, last), names = search(kind), BY_NAME[kind].names
+    """A root, number by number."""
+    (state, *programs), names = search(kind), BY_NAME[kind].names
+
+    def played(program: Program, columns: Sequence[Array]) -> Array:
+        """A program's outputs, for columns of what it reads."""
+        found = answers(program, dict(zip((*names, *state), columns, strict=False)))
+        return np.array([np.broadcast_to(x, columns[0].shape) for x in found])
+
+    first, turn, last = [partial(played, program) for program in programs]
 
     def found(*operands: Array) -> Array:
         given = np.broadcast_arrays(*operands)
-        shape, columns = given[0].shape, [np.ravel(x) for x in given]
-        begun = answers(first, dict(zip(names, columns, strict=True)))
-        now = np.array([np.broadcast_to(x, columns[0].shape) for x in begun], dtype=np.float64)
-        left = np.arange(columns[0].size)
-        while left.size:
-            parts = [*[column[left] for column in columns], *now[:, left]]
-            *after, going = answers(turn, dict(zip((*names, *state), parts, strict=True)))
-            for row, value in zip(now, after, strict=True):
-                row[left] = value
-            left = left[np.not_equal(going, 0)]
-        whole = dict(zip((*names, *state), [*columns, *now], strict=True))
-        return np.reshape(answers(last, whole)[0], shape)[()]
+        columns = np.array([np.ravel(x) for x in given], dtype=np.float64)
+        return np.reshape(searched(first, turn, last, columns), given[0].shape)[()]
 
     return found
+
+
+def searched(first: Search, turn: Search, last: Search, columns: Array) -> Array:
+    """A root in every row: each turn is for the rows in which it is still looked for."""
+    given, now = columns, first(columns)
+    whole, left = now, np.arange(columns.shape[1])
+    while left.size:
+        *after, going = turn([*given, *now])
+        now = np.array(after)
+        more = np.not_equal(going, 0)
+        if not more.all():
+            whole[:, left[~more]] = now[:, ~more]
+            left, now, given = left[more], now[:, more].copy(), given[:, more].copy()
+    return last([*columns, *whole])[0]
 
 
 def answers(program: Program, inputs: Mapping[str, Array]) -> list[Array]:

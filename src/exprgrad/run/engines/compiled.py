@@ -12,8 +12,7 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, RequestError, whole
 from exprgrad.graph.graph import Graph, Program, numbers_only
-from exprgrad.run.engines.columns import Note, refuse_keywords, take
-from exprgrad.run.engines.memory import reused, staggered
+from exprgrad.run.engines.columns import Note, refuse_keywords, reused, staggered, take
 from exprgrad.run.values.inputs import select
 from exprgrad.source import Source, Span
 

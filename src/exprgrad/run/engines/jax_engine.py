@@ -21,8 +21,7 @@ from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.run.engines.rows import written_out
-from exprgrad.run.engines.truths import with_truths
+from exprgrad.run.engines.programs import with_truths, written_out
 
 __all__ = ["Kernel", "build"]
 

@@ -1,16 +1,18 @@
 """The engine that is machine code: a program of numbers, compiled for this machine.
 
 derived graph → values and partials that share their work (``derive/lower/fuse.py``) → rows that the engine
-spells (``rows.py``) → a loop over vectors (``llvm_text.py``) → machine code (``llvm.py``).
+spells (``programs.py``) → a loop over vectors (``llvm_text.py``) → machine code.  This is the one door to
+llvmlite.  A program with roots is several kernels, for none of them knows a search.
 """
 
 from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from threading import Lock
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,17 +20,28 @@ import numpy as np
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.rules import template
+from exprgrad.derive.search import search
+from exprgrad.errors import MissingExtraError, install
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.engines.llvm import Code, Machine, compiled, machine, symbol
-from exprgrad.run.engines.llvm_text import ENTRY, Dialect, module, streamed
-from exprgrad.run.engines.memory import address
-from exprgrad.run.engines.polynomials import FMA, contracted
-from exprgrad.run.engines.rows import written_out
-from exprgrad.run.engines.staged import StagedKernel, roots_of, staged
-from exprgrad.run.engines.vector_math import EXACT, FAST, LIBRARY, VECTOR_LIBRARY, WRITTEN
+from exprgrad.run.arrays.arrays import searched
+from exprgrad.run.engines.columns import address
+from exprgrad.run.engines.compiled import Kernel
+from exprgrad.run.engines.llvm_text import (
+    ENTRY,
+    EXACT,
+    FAST,
+    LIBRARY,
+    VECTOR_LIBRARY,
+    WRITTEN,
+    Dialect,
+    module,
+    streamed,
+)
+from exprgrad.run.engines.programs import FMA, contracted, written_out
+from exprgrad.run.numbers.primitives import functions
 
-__all__ = ["SIGNATURE", "NativeKernel", "build"]
+__all__ = ["NativeKernel", "StagedKernel", "Totals", "build"]
 
 MOST_LINES = 10_000
 """The most lines that are compiled, at 25 to 110 microseconds each: it takes a second, or little more."""
@@ -45,6 +58,119 @@ CHUNK = 2**16
 """The rows that one of several threads takes at a time."""
 WORK = 2**25
 """The operations, counted row by row, that take about a millisecond."""
+
+
+# Machine code.
+
+SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+"""Two arrays of addresses, and two rows."""
+OPTIMIZATION = {2_000: 2, 10**9: 1}
+"""How hard the code generator tries, of 3, by the most lines; harder takes long texts twice the time."""
+
+
+class Machine(NamedTuple):
+    """This machine: the rows of its widest vectors, and whether it multiplies and adds in one step.
+
+    ``avx512``: it has an instruction that multiplies by powers of two, and others read one number of memory
+    for all rows of a vector.
+    ``prefix`` is how the vector library's functions for this width are named; empty where it has none.
+    """
+
+    width: int
+    fused: bool
+    avx512: bool
+    prefix: str
+
+
+@cache
+def binding() -> Any:
+    """llvmlite, ready for this machine.
+
+    Raises ``MissingExtraError`` where it is not installed, or is and cannot be loaded.
+    """
+    try:
+        import llvmlite.binding as llvm
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "llvmlite":
+            raise broken(error) from error
+        raise MissingExtraError(
+            "missing-llvmlite",
+            "the engine 'native' needs llvmlite",
+            help=f"{install('llvmlite')}, or take the engine 'numpy'",
+        ) from None
+    except (ImportError, OSError) as error:
+        raise broken(error) from error
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+def broken(error: Exception) -> MissingExtraError:
+    """The error for a llvmlite that is there and cannot be loaded."""
+    return MissingExtraError(
+        "missing-llvmlite",
+        f"llvmlite is installed, but it cannot be loaded: {error}",
+        help=f"{install('--force-reinstall llvmlite')}, or take the engine 'numpy'",
+    )
+
+
+@cache
+def machine() -> Machine:
+    """What this machine can do."""
+    llvm = binding()
+    features = llvm.get_host_cpu_features()
+    triple = llvm.get_process_triple()
+    if not triple.startswith("x86_64"):
+        return Machine(2, triple.startswith(("aarch64", "arm64")), False, "")
+    if all(features.get(name) for name in ("avx512f", "avx512dq", "avx512vl")):
+        found = Machine(8, True, True, "_ZGVeN8")
+    elif features.get("avx2") and features.get("fma"):
+        found = Machine(4, True, False, "_ZGVdN4")
+    else:
+        return Machine(2, False, False, "")
+    return found if vector_library() is not None else found._replace(prefix="")
+
+
+@cache
+def vector_library() -> ctypes.CDLL | None:
+    """glibc's library of vector functions."""
+    try:
+        library = ctypes.CDLL("libmvec.so.1")
+    except OSError:
+        return None
+    return library
+
+
+def symbol(name: str) -> int:
+    """The address of a vector function; 0 where the library has none of this name, as older ones."""
+    function = getattr(vector_library(), name, None)
+    return ctypes.cast(function, ctypes.c_void_p).value or 0 if function is not None else 0
+
+
+def target(lines: int) -> Any:
+    """A code generator for this machine and a text; the engine that it is given to owns it."""
+    llvm = binding()
+    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=next(level for most, level in OPTIMIZATION.items() if lines <= most),
+        jit=True,
+    )
+
+
+def compiled(text: str, symbols: Mapping[str, int] = MappingProxyType({})) -> Any:
+    """A module's function, ``ENTRY``; ``symbols`` are the addresses of functions that it calls."""
+    llvm = binding()
+    for name, place in symbols.items():
+        llvm.add_symbol(name, place)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), target(text.count("\n")))
+    engine.finalize_object()
+    function: Any = SIGNATURE(engine.get_function_address(ENTRY))
+    function.engine = engine  # which must live as long as it is called
+    return function
+
+
+# Kernels.
 
 
 class NativeKernel:
@@ -66,16 +192,14 @@ class NativeKernel:
         self.width = width
         self.streams = text.count("\n") <= MEMORY
         self.lock = Lock()
-        self.twin: Streaming | None = None
-        self.code = compiled(text, ENTRY, symbols)
-        self.function = SIGNATURE(self.code.address)
+        self.twin: Any = None
+        self.function = compiled(text, symbols)
 
-    def streaming(self) -> Streaming:
-        """The same for large outputs, compiled when there are any."""
+    def streaming(self) -> Any:
+        """The same function for large outputs, compiled when there are any."""
         with self.lock:
             if self.twin is None:
-                code = compiled(streamed(self.text, self.width), ENTRY, self.symbols)
-                self.twin = Streaming(SIGNATURE(code.address), code)
+                self.twin = compiled(streamed(self.text, self.width), self.symbols)
             return self.twin
 
     def __call__(
@@ -94,7 +218,7 @@ class NativeKernel:
             end = stop - (stop - place) % self.width
             if start < place:
                 self.function(given, found, start, start + self.width)
-            self.streaming().function(given, found, place, end)
+            self.streaming()(given, found, place, end)
             if end < stop:
                 self.function(given, found, stop - self.width, stop)
         elif stop > start:
@@ -110,17 +234,6 @@ class NativeKernel:
         self([*given], [*found], 0, self.width)
         for output, row in zip(outputs, found, strict=True):
             output[:] = row[: len(output)]
-
-
-class Streaming(NamedTuple):
-    """A compiled function, and what must live as long as it does."""
-
-    function: Any
-    code: Code
-
-
-SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-"""Two arrays of addresses, and two rows."""
 
 
 def first_aligned(outputs: Iterable[int], start: int, width: int) -> int | None:
@@ -194,3 +307,181 @@ def fast(found: Machine) -> Dialect:
     if found.avx512:
         texts["scale"] = "scalef x y"
     return Dialect(found.width, texts, {row: row for row in own}, vector, fetches=found.avx512)
+
+
+# Roots: what they read, the search turn by turn, and the rest.
+
+BLOCK = 2**13
+"""The rows of a block: what is known of a search stays in a cache."""
+
+
+Build = Callable[[Program, Sequence[str]], Kernel | str]
+Stage = list[Callable[[Sequence[np.ndarray]], np.ndarray]]
+"""One root: what finds its operands of the columns and the roots before, and its search, on all rows."""
+
+
+def roots_of(program: Program) -> list[int]:
+    """The nodes of a program that are roots."""
+    kinds = program.graph.kinds
+    return [
+        n for n, kind in enumerate(kinds) if kind in BY_NAME and BY_NAME[kind].equation is not None
+    ]
+
+
+def staged(program: Program, inputs: Sequence[str], build: Build) -> StagedKernel | str:
+    """A kernel for a program with roots, of kernels that are built without; or why there is none."""
+    graph, outputs = program
+    builder = Builder()
+    known: list[str] = [*inputs]
+    parts: list[tuple[Program, tuple[str, ...], str]] = []
+
+    def rule(node: int, images: Sequence[int]) -> int | None:
+        """A root is an input of what comes after it."""
+        kind = graph.kinds[node]
+        if kind not in BY_NAME or BY_NAME[kind].equation is None:
+            return None
+        operands = [images[operand] for operand in graph.operands[node]]
+        values = [builder.value(operand) for operand in operands]
+        if None not in values:
+            return builder.constant(functions[kind](*values))
+        parts.append((builder.program(operands), tuple(known), kind))
+        name = f"root {len(parts)}"
+        known.append(name)
+        return builder.input(name)
+
+    images = builder.include(graph, rule=rule)
+    rest = build(builder.program([images[output] for output in outputs]), known)
+    stages = []
+    for wanted, before, kind in parts:
+        state, first, *others = search(kind)
+        names = BY_NAME[kind].names
+        stage: Stage = []
+        readers = (before, names, *[(*names, *state)] * len(others))
+        for one, read in zip((wanted, first, *others), readers, strict=True):
+            kernel = build(one, read)
+            if isinstance(kernel, str):
+                return kernel
+            stage.append(partial(played, kernel, len(one.outputs)))
+        stages.append(stage)
+    return rest if isinstance(rest, str) else StagedKernel(stages, rest)
+
+
+def played(kernel: Kernel, count: int, columns: Sequence[np.ndarray]) -> np.ndarray:
+    """A kernel's outputs, so many, for all rows of some columns."""
+    rows = len(columns[0])
+    outputs = np.empty((count, rows))
+    kernel(columns, [*outputs], 0, rows)
+    return outputs
+
+
+class StagedKernel:
+    """Kernels one after the other, block by block: each root becomes a column that the next ones read."""
+
+    def __init__(self, stages: Sequence[Stage], rest: Kernel) -> None:
+        self.stages = stages
+        self.rest = rest
+        self.threads, self.chunk, self.work = rest.threads, rest.chunk, rest.work
+
+    def __call__(
+        self, columns: Sequence[np.ndarray], outputs: Sequence[np.ndarray], start: int, stop: int
+    ) -> None:
+        """Compute the rows from ``start`` to before ``stop``."""
+        for low in range(start, stop, BLOCK):
+            high = min(low + BLOCK, stop)
+            given = [np.ascontiguousarray(column[low:high]) for column in columns]
+            for operands, first, turn, last in self.stages:
+                given.append(searched(first, turn, last, operands(given)))
+            self.rest(given, [output[low:high] for output in outputs], 0, high - low)
+
+
+# Sums.
+
+COMPILING = Lock()
+"""Held by the thread that compiles."""
+BOUND = 2.0**900
+"""Beyond it a sum is left to others: several of them would overflow."""
+LANES = 8
+"""How many sums a column has."""
+TEXT = f"""
+define void @{ENTRY}(ptr %columns, ptr %state, i64 %count, i64 %rows) {{
+entry:
+  br label %column
+column:
+  %k = phi i64 [0, %entry], [%k.next, %after]
+  %slot = getelementptr ptr, ptr %columns, i64 %k
+  %rows.at = load ptr, ptr %slot, align 8
+  %offset = mul i64 %k, {2 * LANES}
+  %sum.at = getelementptr double, ptr %state, i64 %offset
+  %lost.at = getelementptr double, ptr %sum.at, i64 {LANES}
+  %sum.before = load <{LANES} x double>, ptr %sum.at, align 8
+  %lost.before = load <{LANES} x double>, ptr %lost.at, align 8
+  br label %row
+row:
+  %i = phi i64 [0, %column], [%i.next, %row]
+  %sum = phi <{LANES} x double> [%sum.before, %column], [%sum.next, %row]
+  %lost = phi <{LANES} x double> [%lost.before, %column], [%lost.next, %row]
+  %x.at = getelementptr double, ptr %rows.at, i64 %i
+  %x = load <{LANES} x double>, ptr %x.at, align 8
+  %sum.next = fadd <{LANES} x double> %sum, %x
+  %part = fsub <{LANES} x double> %sum.next, %sum
+  %rest = fsub <{LANES} x double> %sum.next, %part
+  %lost.sum = fsub <{LANES} x double> %sum, %rest
+  %lost.x = fsub <{LANES} x double> %x, %part
+  %lost.both = fadd <{LANES} x double> %lost.sum, %lost.x
+  %lost.next = fadd <{LANES} x double> %lost, %lost.both
+  %i.next = add i64 %i, {LANES}
+  %more = icmp ult i64 %i.next, %rows
+  br i1 %more, label %row, label %after
+after:
+  store <{LANES} x double> %sum.next, ptr %sum.at, align 8
+  store <{LANES} x double> %lost.next, ptr %lost.at, align 8
+  %k.next = add i64 %k, 1
+  %others = icmp ult i64 %k.next, %count
+  br i1 %others, label %column, label %done
+done:
+  ret void
+}}
+"""
+"""Add rows, a multiple of the lanes, of so many columns to their sums, and what roundings lost to those.
+
+Rows go to eight sums in turn, counted from the first, so that the same rows have the same sums however many
+are added at a time.  Each sum and what it lost by rounding: D. E. Knuth, The Art of Computer Programming 2,
+4.2.2.
+"""
+
+
+@cache
+def summing() -> Any:
+    """The function that adds rows; one thread at a time may compile it."""
+    return compiled(TEXT)
+
+
+class Totals:
+    """The sums of some columns, whose memory is given once, and written anew before each addition."""
+
+    def __init__(self, columns: Sequence[np.ndarray]) -> None:
+        self.columns = columns
+        self.places = array("Q", map(address, columns))
+        self.state = np.zeros((len(columns), 2, LANES))
+        with COMPILING:
+            self.function = summing()
+
+    def add(self, rows: int, *, anyway: bool = False) -> bool:
+        """Add the first few rows of each column; not if a sum would be too large, unless ``anyway``.
+
+        All additions but the last are of a multiple of eight rows.  Returns whether they were added.
+        """
+        whole = -(-rows // LANES) * LANES
+        for column in self.columns if whole > rows else ():
+            column[rows:whole] = 0.0
+        before = self.state.copy()
+        given, count = self.places.buffer_info()
+        self.function(given, address(self.state), count, whole)
+        if anyway or (np.abs(self.state) < BOUND).all():
+            return True
+        self.state = before
+        return False
+
+    def sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """Each column's eight sums, and what they lost."""
+        return self.state[:, 0], self.state[:, 1]

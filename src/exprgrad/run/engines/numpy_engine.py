@@ -21,9 +21,9 @@ from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import NATIVE
-from exprgrad.run.engines.memory import APART, LINE, aligned
+from exprgrad.run.engines.columns import APART, LINE, aligned
+from exprgrad.run.engines.programs import written_out
 from exprgrad.run.engines.registers import Plan, plan
-from exprgrad.run.engines.rows import written_out
 from exprgrad.run.numbers.primitives import functions
 
 __all__ = ["Kernel", "build"]

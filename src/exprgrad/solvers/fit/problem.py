@@ -20,8 +20,8 @@ from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors
+from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
-from exprgrad.run.engines.memory import staggered
 
 __all__ = ["LOSSES", "Columns", "Linearized", "Problem", "Ready", "problem_of", "stacked"]
 

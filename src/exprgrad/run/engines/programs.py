@@ -8,6 +8,7 @@ products, a division by a power of two is a product.  Small powers become produc
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from math import frexp, isfinite
@@ -15,13 +16,14 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from exprgrad.derive.build import Builder
+from exprgrad.derive.constant_folding import is_flag
 from exprgrad.derive.lower.lower import added, formula_of
 from exprgrad.derive.rules import balanced, template
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program, copied, dependencies
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.run.numbers.primitives import functions
 
-__all__ = ["written_out"]
+__all__ = ["FMA", "MASKS", "contracted", "with_truths", "written_out"]
 
 Read = Callable[[str], Graph]
 """A text's graph, in rows, and in what an engine has beside them."""
@@ -192,3 +194,166 @@ SHORTER: dict[str, Callable[..., int | None]] = {
     "pow": power,
 }
 """How an operation is done otherwise, of the builder and the operands."""
+
+
+# Conditions as truth values: a program in which each node is either numbers or, for engines, a mask.
+
+MASKS = frozenset(("mask", "and", "or", "not", "and-not", "or-not", *COMPARISONS))
+"""What gives a mask: ``mask`` of numbers, where they are not 0; logic on masks, ``and-not`` being the
+second without the first, and ``or-not`` the second, or not the first; and comparisons of numbers.  What
+leads back is ``number``, which is 1 or 0."""
+SPAN = (0, 0)
+
+
+def with_truths(program: Program) -> Program:
+    """The program with conditions as masks; what its outputs do not need is left out."""
+    graph, outputs = program
+    needed = dependencies(graph, *outputs)
+    made = Graph()
+    conditions: set[int] = set()
+    numbers: dict[int, int] = {}
+    masks: dict[int, int] = {}
+
+    def append(kind: str, *operands: int) -> int:
+        return made.append(kind, operands, None, SPAN, (SPAN,) * len(operands))
+
+    def number(node: int) -> int:
+        """A node's image as numbers."""
+        if node not in numbers:
+            numbers[node] = append("number", masks[node])
+        return numbers[node]
+
+    def mask(node: int) -> int:
+        """A node's image as a mask."""
+        if node not in masks:
+            masks[node] = append("mask", numbers[node])
+        return masks[node]
+
+    for node, kind in enumerate(graph.kinds):
+        if not needed[node]:
+            continue
+        operands = graph.operands[node]
+        logic = as_logic(graph, node, conditions)
+        if not operands:
+            numbers[node] = copied(made, graph, node, ())
+        elif logic is not None:
+            name, operands = logic
+            image = number if name in COMPARISONS else mask
+            masks[node] = append(name, *map(image, operands))
+            conditions.add(node)
+        elif kind == "where":
+            c, x, y = operands
+            numbers[node] = append(kind, mask(c), number(x), number(y))
+        else:
+            numbers[node] = append(kind, *map(number, operands))
+    return Program(made, tuple(map(number, outputs)))
+
+
+def as_logic(
+    graph: Graph, node: int, conditions: Container[int]
+) -> tuple[str, tuple[int, ...]] | None:
+    """How a node that is 1 or 0 everywhere is found as a mask, and of which nodes; None for any other."""
+    kind, operands = graph.kinds[node], graph.operands[node]
+    if kind in COMPARISONS:
+        return kind, operands
+    if kind in LOGIC and all(operand in conditions for operand in operands):
+        return BY_NAME[kind].logic, operands
+    if kind != "where":
+        return None
+    c, x, y = operands
+    first, second = flag(graph, x), flag(graph, y)
+    if (first, second) == (1, 0):
+        return "or", (c, c)
+    if (first, second) == (0, 1):
+        return "not", (c,)
+    if first is not None and y in conditions:
+        return ("or" if first else "and-not"), (c, y)
+    if second is not None and x in conditions:
+        return ("or-not" if second else "and"), (c, x)
+    return None
+
+
+def flag(graph: Graph, node: int) -> float | None:
+    """A constant's number, if it is 1 or 0."""
+    payload = graph.payloads[node]
+    return payload if isinstance(payload, float) and is_flag(payload) else None
+
+
+# Polynomials in Horner's form, with one rounding for each multiplication and addition.
+
+FMA = "fma"
+"""The kind of x*y + z, rounded once.  It is no row of the op table."""
+LEAST_DEGREE = 2
+"""The degree from which on it is done."""
+
+
+class MultiplyAdd(NamedTuple):
+    """A sum or difference of a product and a constant: ±x*y ± z, and the node of x*y."""
+
+    minus: bool
+    x: int
+    y: int
+    constant: float
+    product: int
+
+
+def contracted(program: Program) -> Program:
+    """The program with ``x*y + c``, ``x*y - c`` and ``c - x*y`` within polynomials as single steps."""
+    graph, outputs = program
+    steps = contractions(program)
+    gone = {step.product for step in steps.values()}
+    builder = Builder()
+
+    def contract(node: int, made: Sequence[int]) -> int | None:
+        if node in gone:
+            return -1
+        if node not in steps:
+            return None
+        step = steps[node]
+        x = builder.apply("neg", made[step.x]) if step.minus else made[step.x]
+        return builder.apply(FMA, x, made[step.y], builder.constant(step.constant))
+
+    made = builder.include(graph, rule=contract)
+    return builder.program([made[output] for output in outputs])
+
+
+def contractions(program: Program) -> dict[int, MultiplyAdd]:
+    """The nodes that become single steps."""
+    graph, outputs = program
+    uses = Counter(operand for operands in graph.operands for operand in operands)
+    uses.update(outputs)
+    steps: dict[int, MultiplyAdd] = {}
+    degrees: dict[int, int] = {}
+    found: dict[int, MultiplyAdd] = {}
+    for node, kind in enumerate(graph.kinds):
+        step = single(graph, kind, graph.operands[node]) if kind in ("add", "sub") else None
+        if step is None or uses[step.product] > 1:
+            continue
+        steps[node] = step
+        inner = inside(step, steps)
+        degrees[node] = 1 if inner is None else degrees[inner] + 1
+        if degrees[node] >= LEAST_DEGREE:
+            link: int | None = node
+            while link is not None and link not in found:
+                found[link] = steps[link]
+                link = inside(steps[link], steps)
+    return found
+
+
+def single(graph: Graph, kind: str, operands: tuple[int, ...]) -> MultiplyAdd | None:
+    """A sum or difference of a product and a constant as a single step."""
+    for at in (0, 1):
+        product, payload = operands[at], graph.payloads[operands[1 - at]]
+        if graph.kinds[product] == "mul" and isinstance(payload, float):
+            x, y = graph.operands[product]
+            constant = -payload if kind == "sub" and at == 0 else payload
+            return MultiplyAdd(kind == "sub" and at == 1, x, y, constant, product)
+    return None
+
+
+def inside(step: MultiplyAdd, steps: dict[int, MultiplyAdd]) -> int | None:
+    """The factor that is a step of a polynomial itself, and in the same number."""
+    for inner, other in ((step.x, step.y), (step.y, step.x)):
+        if inner in steps and other in (steps[inner].x, steps[inner].y):
+            return inner
+    return None
