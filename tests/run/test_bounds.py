@@ -9,7 +9,7 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.op import Op
 from exprgrad.graph.ops import OPS
-from exprgrad.run.numbers.bounds import NEEDED, TINY, UNIT, data_errors, grad_errors
+from exprgrad.run.numbers.bounds import TINY, UNIT, data_errors, grad_errors, needed_of
 from exprgrad.run.numbers.sweeps import Adjoints
 
 
@@ -62,7 +62,7 @@ def test_what_is_not_finite_may_be_off_by_anything() -> None:
 
 
 def test_rows_that_say_where_their_kinks_are() -> None:
-    told = {op.name for op in OPS if op.special and NEEDED[op.name] is not None}
+    told = {op.name for op in OPS if op.special and needed_of(op.name) is not None}
     assert {"abs", "relu", "clamp", "where", "pow", "lt", "sign"} <= told
     assert not told & {"floor", "round", "mod", "max"}
 
@@ -119,3 +119,8 @@ def test_rows_of_numbers_that_may_be_off_by_much(op: Op) -> None:
                 for bound, one, another in zip(bounds, here, there, strict=True):
                     apart = min(abs(one - another), abs(one) or 1.0)
                     assert not apart > 4 * bound + 1e-4 * abs(one), (given, place.inputs)
+
+
+def test_nothing_arrives_of_a_branch_that_is_not_taken() -> None:
+    """Were it off by anything: log(x) has no value here, and x is exact."""
+    assert errors("where(x > 0, log(x), x)", x=-1.0)[0] == 0.0

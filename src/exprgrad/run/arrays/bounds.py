@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import product
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -37,19 +36,16 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import NATIVE, Array
 from exprgrad.run.arrays.sweeps import Adjoints, sides
 from exprgrad.run.numbers.bounds import (
-    BENT,
     DOUBLE_DIGITS,
     EXACT_BELOW,
-    FAR,
-    HUMPS,
-    MOST_ENDS,
-    NEEDED,
-    NORMAL,
-    STRAIGHT,
-    STRETCH,
     TINY,
     UNIT,
+    Numbers,
+    along,
+    at_ends,
+    carried,
     has_only_kinks,
+    is_near,
 )
 
 __all__ = [
@@ -157,46 +153,15 @@ def of_row(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> E
         return error + product_error(seen, off)
     if op.opposite:
         return error + flips(op, seen, off)
-    near = is_near(op, seen, off)
+    near = is_near(ARRAYS, op, seen, off) if op.special else False
     if np.any(near):
-        apart = at_ends(lambda place: arrays.function(op.name)(*place), out, seen, off)
+        apart = at_ends(ARRAYS, lambda place: arrays.function(op.name)(*place), out, seen, off)
         error = error + np.where(near, apart, 0.0)
         if has_only_kinks(op):
             if np.all(near):
                 return error
             off = [np.where(near, 0.0, d) for d in off]
-    return error + carried(op, out, seen, off)
-
-
-def carried(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
-    """What the operands' errors come to in a row's result, to first order."""
-    error: Error = 0.0
-    views = sides(op, seen, out, [1.0] * len(seen))
-    function = arrays.function(op.name)
-    for position, (x, d, view) in enumerate(zip(seen, off, views, strict=True)):
-        if is_zero(d):
-            continue
-        rule = template(op.partial(position))
-        given = dict(zip(slots(op), view, strict=True))
-        slope = np.abs(arrays.forward(rule, given)[rule.output])
-        if position in op.branches:  # of what is not taken nothing arrives, were it off by anything
-            error = error + unless_zero(slope, d)
-            continue
-        far = (d > FAR * np.minimum(np.abs(x), 1.0)) | ((slope < NORMAL) & np.not_equal(d, 0))
-        slope = unless_zero(d, slope)
-        if np.any(far):
-            others = [*seen[:position], *seen[position + 1 :]]
-            places = [(*others[:position], end, *others[position:]) for end in probes(x, d, others)]
-            apart = reduce(np.maximum, [np.abs(function(*place) - out) for place in places])
-            slope = np.where(far, np.maximum(slope, apart), slope)
-        error = error + slope
-    return error
-
-
-def probes(x: Array, d: Error, others: Sequence[Array]) -> list[Array]:
-    """Where a row is asked of numbers that may be off by much: see ``run/numbers/bounds.py``."""
-    turns = [*HUMPS, *others, *[-other for other in others]]
-    return [x - d, x + d, x + d / 3, *[np.where(np.abs(turn - x) < d, turn, x) for turn in turns]]
+    return error + carried(ARRAYS, op, out, seen, off)
 
 
 def own_error(op: Op, out: Array, seen: Sequence[Array], *, is_exact: bool) -> Error:
@@ -242,57 +207,35 @@ def flips(op: Op, seen: Sequence[Array], off: Sequence[Error]) -> Error:
     return np.where(found, 1.0, 0.0)
 
 
-def is_near(op: Op, seen: Sequence[Array], off: Sequence[Error]) -> Array:
-    """Where a row may have a kink or a jump within reach: elsewhere it is as good as smooth."""
-    if not op.special:
-        return np.False_
-    if op.branches:
-        settled = [np.equal(d, 0) for at, d in enumerate(off) if at not in op.branches]
-        return ~reduce(np.logical_and, settled)
-    needed = NEEDED[op.name]
-    if needed is None:
-        return np.True_
-    found: Array = np.False_
-    for at, other in needed:
-        beside, d = (other, 0.0) if isinstance(other, float) else (seen[other], off[other])
-        found = found | ~(np.abs(seen[at] - beside) > off[at] + d)
-    return found
+def slope_of(op: Op, position: int, seen: Sequence[Array], out: Array) -> Array:
+    """A row's local derivative."""
+    rule = template(op.partial(position))
+    view = sides(op, seen, out, [1.0] * len(seen))[position]
+    return arrays.forward(rule, dict(zip(slots(op), view, strict=True)))[rule.output]
 
 
-def at_ends(
-    function: Callable[[Sequence[Array]], Array],
-    here: Array,
-    seen: Sequence[Array],
-    off: Sequence[Error],
-) -> Error:
-    """How far a function gets from its value where its arguments are off: both ends of each are tried.
-
-    Of many arguments each is moved alone, and twice as far, so that of two that are close each comes past
-    the other.
-    """
-    uncertain = [at for at, d in enumerate(off) if not is_zero(d)]
-    apart: Error = 0.0
-    if len(uncertain) <= MOST_ENDS:
-        ends = [ends_of(seen[at], off[at]) for at in uncertain]
-        if len(uncertain) == 1 and np.any(np.greater_equal(off[uncertain[0]], FAR)):
-            [at] = uncertain
-            others = [*seen[:at], *seen[at + 1 : len(off)]]
-            ends = [[*ends[0], *probes(seen[at], off[at], others)]]
-        moves = [dict(zip(uncertain, chosen, strict=True)) for chosen in product(*ends)]
-    else:
-        moves = [{at: end} for at in uncertain for end in ends_of(seen[at], 2 * off[at])]
-    for moved in moves:
-        place = [moved.get(at, x) for at, x in enumerate(seen)]
-        apart = np.maximum(apart, np.abs(function(place) - here))
-    return apart
+def within(numbers: Sequence[Array], x: Array, d: Error) -> list[Array]:
+    """Some numbers where they are nearer to another than an error, else that other."""
+    return [np.where(np.abs(number - x) < d, number, x) for number in numbers]
 
 
-def ends_of(x: Array, d: Error) -> list[Array]:
-    """The ends of what numbers may be, at least the next doubles; and 0, if that is between some."""
-    d = np.where(np.equal(d, 0), 0.0, np.maximum(d, np.spacing(np.abs(x))))
-    low, high = x - d, x + d
-    around = (low < 0) & (high > 0)
-    return [low, high, np.where(around, 0.0, x)] if np.any(around) else [low, high]
+def to_next(d: Error, x: Array) -> Array:
+    """An error that is not 0, or the way to the next double where that is longer."""
+    return np.where(np.equal(d, 0), 0.0, np.maximum(d, np.spacing(np.abs(x))))
+
+
+ARRAYS = Numbers(
+    arrays.function,
+    slope_of,
+    is_zero,
+    np.any,
+    np.logical_not,
+    cast(Any, np.where),
+    np.maximum,
+    unless_zero,
+    within,
+    to_next,
+)
 
 
 # Structural rows.
@@ -536,34 +479,8 @@ def local_pair(op: Op, local: Local, given: Mapping[str, Pair]) -> Pair:
         is_certain = not np.all(value) and np.equal(value, 0) & any_zero(seen)
         error = error + np.where(is_certain, 0.0, TINY)
     if op.special:
-        return Pair(value, error + at_ends(local.rule, value, seen, off))
+        return Pair(value, error + at_ends(ARRAYS, local.rule, value, seen, off))
     for position, d in enumerate(off):
         if not is_zero(d):
-            error = error + along(local.rule, value, seen, position, d)
+            error = error + along(ARRAYS, local.rule, value, seen, position, d)
     return Pair(value, error)
-
-
-def along(
-    rule: Callable[[Sequence[Array]], Array],
-    here: Array,
-    seen: Sequence[Array],
-    position: int,
-    d: Error,
-) -> Error:
-    """How far a smooth rule gets from its value where one argument is off."""
-    x = seen[position]
-    far = d > FAR * np.minimum(np.abs(x), 1.0)
-
-    others = [*seen[:position], *seen[position + 1 :]]
-
-    def apart(end: Array) -> Array:
-        return np.abs(rule([*others[:position], end, *others[position:]]) - here)
-
-    ahead, size = apart(x + STRETCH * d), np.abs(here)
-    bent = far | ~(ahead <= BENT * size)
-    if not np.any(bent):
-        return ahead / STRETCH
-    both = reduce(np.maximum, map(apart, probes(x, d, others)))
-    wave = np.where(ahead >= STRAIGHT * both, ahead / STRETCH, ahead + size)
-    both = np.where(both <= BENT * size, both, both + size)
-    return np.where(d < FAR * np.abs(x), np.where(bent, wave, ahead / STRETCH), both)

@@ -10,20 +10,21 @@ be off by anything.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, reduce
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, is_scalar
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.numbers.primitives import Template, functions, reader, sides
+from exprgrad.run.numbers.primitives import Function, Template, functions, reader, sides
 from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, forward, row
 
 __all__ = [
-    "BENT", "DOUBLE_DIGITS", "EXACT_BELOW", "FAR", "HUMPS", "MOST_ENDS", "NEEDED", "NORMAL",
-    "STRAIGHT", "STRETCH", "TINY", "UNIT", "data_errors", "grad_errors", "has_only_kinks",
-    "right_digits", "typed_errors",
+    "DOUBLE_DIGITS", "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried",
+    "data_errors", "grad_errors", "has_only_kinks", "is_near", "needed_of", "right_digits", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
@@ -79,7 +80,7 @@ def right_digits(value: float, error: float) -> int:
     return math.floor(math.log10(min(least / error, 10.0**DOUBLE_DIGITS)))
 
 
-class Kind:
+class Kind(NamedTuple):
     """What a bound needs to know of a row.
 
     ``sort``      how its bound is found
@@ -89,58 +90,54 @@ class Kind:
     ``flat``      whether it has flat pieces, where a partial of 0 has not underflowed
     """
 
-    def __init__(self, op: Op) -> None:
-        ulps = op.value_ulp
-        tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
-        self.op = op
-        self.sort = sort_of(op)
-        self.function = functions[op.name]
-        self.own = 2 * ulps * UNIT, max(tiny, op.value_abs)
-        self.partial = 4 * op.partial_ulp * UNIT, op.partial_abs
-        self.flat = has_only_kinks(op) or bool(op.branches)
+    op: Op
+    sort: int
+    function: Function
+    own: tuple[float, float]
+    partial: tuple[float, float]
+    flat: bool
 
 
-class Kinds(dict[str, Kind]):
-    """Row name → what a bound needs to know of it, made on first use."""
-
-    def __missing__(self, name: str) -> Kind:
-        self[name] = made = Kind(BY_NAME[name])
-        return made
-
-
-class Rules(dict[str, tuple[tuple[Template, ...], bool]]):
-    """Row name → by operand, what finds the local derivative; and whether it sees companions."""
-
-    def __missing__(self, name: str) -> tuple[tuple[Template, ...], bool]:
-        rules, companions = row(BY_NAME[name])
-        self[name] = made = tuple([reader(part) for part, _ in rules]), companions
-        return made
+@cache
+def kind_of(name: str) -> Kind:
+    """What a bound needs to know of a row."""
+    op = BY_NAME[name]
+    ulps = op.value_ulp
+    tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
+    own = 2 * ulps * UNIT, max(tiny, op.value_abs)
+    partial = 4 * op.partial_ulp * UNIT, op.partial_abs
+    flat = has_only_kinks(op) or bool(op.branches)
+    return Kind(op, sort_of(op), functions[name], own, partial, flat)
 
 
-class Needed(dict[str, list[tuple[int, int | float]] | None]):
-    """Row name → operands of which two, or one and a number, have to be equal at a kink or a jump.
+@cache
+def rules_of(name: str) -> tuple[tuple[Template, ...], bool]:
+    """By operand of a row, what finds the local derivative; and whether it sees companions."""
+    rules, companions = row(BY_NAME[name])
+    return tuple([reader(part) for part, _ in rules]), companions
+
+
+@cache
+def needed_of(name: str) -> list[tuple[int, int | float]] | None:
+    """Operands of a row of which two, or one and a number, have to be equal at a kink or a jump.
 
     None where the row's conditions do not tell.
     """
+    from exprgrad.run.numbers.kink_screen import implied
 
-    def __missing__(self, name: str) -> list[tuple[int, int | float]] | None:
-        from exprgrad.run.numbers.kink_screen import implied
-
-        op = BY_NAME[name]
-        found: list[tuple[int, int | float]] | None = []
-        slot: dict[str, int | float] = dict.fromkeys(slots(op), 1.0)
-        slot |= {operand: at for at, operand in enumerate(op.names)}
-        for special in op.special:
-            where = template(special.where)
-            needed = None if "out" in where.inputs else implied(where, slot)
-            found = None if found is None or needed is None else found + needed
-        self[name] = found
-        return found
+    op = BY_NAME[name]
+    found: list[tuple[int, int | float]] = []
+    slot: dict[str, int | float] = dict.fromkeys(slots(op), 1.0)
+    slot |= {operand: at for at, operand in enumerate(op.names)}
+    for special in op.special:
+        where = template(special.where)
+        needed = None if "out" in where.inputs else implied(where, slot)
+        if needed is None:
+            return None
+        found += needed
+    return found
 
 
-BOUND_KINDS = Kinds()
-RULES = Rules()
-NEEDED = Needed()
 AT_0: list[tuple[int, int | float]] = [(0, 0.0)]
 """What a row needs whose only kink, or jump, is where its operand is 0."""
 
@@ -163,6 +160,180 @@ def has_only_kinks(op: Op) -> bool:
     return bool(op.special) and all(special.code == "kink" for special in op.special)
 
 
+# Rules over floats and over arrays alike.
+
+
+class Numbers(NamedTuple):
+    """What the rules below need of numbers: of floats, in whose words they are written, or of arrays.
+
+    ``function``  a row's name → the function that it is
+    ``slope``     a row's local derivative by position, given its operands and its result
+    ``is_zero``   whether an error is 0, for certain and everywhere
+    ``any``       whether a condition holds somewhere
+    ``no``        where a condition does not hold
+    ``where``     one of two, by a condition
+    ``most``      the larger of two errors; no number is larger than what is not one
+    ``product``   a size times an error: 0 where the size is, even if the error is infinite
+    ``within``    of some numbers those that are nearer to another than an error, or it in their places
+    ``to_next``   an error, or the way to the next double where that is longer
+    """
+
+    function: Callable[[str], Callable[..., float]]
+    slope: Callable[[Op, int, Sequence[float], float], float]
+    is_zero: Callable[[float], bool]
+    any: Callable[[bool], bool]
+    no: Callable[[bool], bool]
+    where: Callable[[bool, float, float], float]
+    most: Callable[[float, float], float]
+    product: Callable[[float, float], float]
+    within: Callable[[Sequence[float], float, float], list[float]]
+    to_next: Callable[[float, float], float]
+
+
+def is_near(on: Numbers, op: Op, seen: Sequence[float], off: Sequence[float]) -> bool:
+    """Where a row may have a kink or a jump within reach: elsewhere it is as good as smooth."""
+    found = False
+    if op.branches:
+        for at, d in enumerate(off):
+            if at not in op.branches:
+                found = found | (d != 0)
+        return found
+    needed = needed_of(op.name)
+    if needed is None:
+        return True
+    for at, other in needed:
+        beside, d = (other, 0.0) if isinstance(other, float) else (seen[other], off[other])
+        found = found | on.no(abs(seen[at] - beside) > off[at] + d)
+    return found
+
+
+def carried(on: Numbers, op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
+    """What the operands' errors come to in a row's result, to first order.
+
+    Where that may not tell, the row is asked at both ends.
+    """
+    function, error = on.function(op.name), 0.0
+    for position, d in enumerate(off):
+        if on.is_zero(d):
+            continue
+        x, slope = seen[position], abs(on.slope(op, position, seen, out))
+        if position in op.branches:  # of what is not taken nothing arrives, were it off by anything
+            error = error + on.product(slope, d)
+            continue
+        apart = on.product(d, slope)
+        flat = slope == 0 if kind_of(op.name).flat else False
+        far = is_far(x, d) | ((d != 0) & on.no((slope >= NORMAL) | flat))
+        if on.any(far):
+            others = [*seen[:position], *seen[position + 1 :]]
+            ends = [
+                abs(function(*others[:position], end, *others[position:]) - out)
+                for end in probes(on, x, d, others)
+            ]
+            apart = on.where(far, reduce(on.most, ends, apart), apart)
+        error = error + apart
+    return error
+
+
+def is_far(x: float, d: float) -> bool:
+    """Where an error is not of first order any more."""
+    return (d >= FAR) | ((d >= FAR * abs(x)) & (d != 0))
+
+
+def probes(on: Numbers, x: float, d: float, others: Sequence[float]) -> list[float]:
+    """Where a row is asked of a number that may be off by much: both ends, and where it may turn between.
+
+    A row of several operands may turn where two are equal, or opposite; a wave may be back at both ends.
+    """
+    turns = [*HUMPS, *others, *[-other for other in others]]
+    return [x - d, x + d, x + d / 3, *on.within(turns, x, d)]
+
+
+def at_ends(
+    on: Numbers,
+    function: Callable[[list[float]], float],
+    here: float,
+    seen: Sequence[float],
+    off: Sequence[float],
+) -> float:
+    """How far a function gets from its value where some arguments are off: both ends of each are tried.
+
+    ``off`` are what the first arguments may be off by.  Of many arguments each is moved alone, and twice as
+    far, so that of two that are close each comes past the other.
+    """
+    uncertain = [at for at, d in enumerate(off) if not on.is_zero(d)]
+    moves: Iterable[Mapping[int, float]]
+    if len(uncertain) > MOST_ENDS:
+        moves = [{at: end} for at in uncertain for end in ends_of(on, seen[at], 2 * off[at])]
+    else:
+        ends = {at: ends_of(on, seen[at], off[at]) for at in uncertain}
+        if len(uncertain) == 1 and on.any(off[uncertain[0]] >= FAR):
+            [at] = uncertain
+            ends[at] += probes(on, seen[at], off[at], [*seen[:at], *seen[at + 1 : len(off)]])
+        moves = [dict(zip(ends, chosen, strict=True)) for chosen in product(*ends.values())]
+    apart = 0.0
+    for moved in moves:
+        place = [moved.get(at, x) for at, x in enumerate(seen)]
+        apart = on.most(apart, abs(function(place) - here))
+    return apart
+
+
+def ends_of(on: Numbers, x: float, d: float) -> list[float]:
+    """The ends of what a number may be, and 0 if that is between them.
+
+    An end is at least the next double, for the true number may be on the other side of a jump.
+    """
+    d = on.to_next(d, x)
+    return [x - d, x + d, *on.within([0.0], x, d)]
+
+
+def along(
+    on: Numbers,
+    function: Callable[[list[float]], float],
+    here: float,
+    seen: Sequence[float],
+    at: int,
+    d: float,
+) -> float:
+    """How far a smooth function gets from its value where one argument is off."""
+    x, size = seen[at], abs(here)
+    before, after = seen[:at], seen[at + 1 :]
+
+    def apart(end: float) -> float:
+        return abs(function([*before, end, *after]) - here)
+
+    ahead = apart(x + STRETCH * d)
+    bent = is_far(x, d) | on.no(ahead <= BENT * size)
+    if not on.any(bent):
+        return ahead / STRETCH
+    both = reduce(on.most, map(apart, probes(on, x, d, [*before, *after])))
+    wave = on.where(ahead >= STRAIGHT * both, ahead / STRETCH, ahead + size)  # or a line through 0
+    both = on.where(both <= BENT * size, both, both + size)
+    return on.where(d < FAR * abs(x), on.where(bent, wave, ahead / STRETCH), both)
+
+
+# Floats.
+
+
+def slope_of(op: Op, position: int, seen: Sequence[float], out: float) -> float:
+    """A row's local derivative."""
+    rules, companions = rules_of(op.name)
+    return rules[position]([*seen, out, *[1.0] * len(seen)] if companions else [*seen, out])
+
+
+FLOATS = Numbers(
+    functions.__getitem__,
+    slope_of,
+    operator.not_,
+    bool,
+    operator.not_,
+    lambda condition, x, y: x if condition else y,
+    lambda error, other: other if other > error else error if other == other else inf,
+    lambda size, error: size * error if size else 0.0,
+    lambda numbers, x, d: [number for number in numbers if abs(number - x) < d],
+    lambda d, x: max(d, math.ulp(x)),
+)
+
+
 def data_errors(
     graph: Graph, values: Sequence[float], leaves: Mapping[int, float] = EXACT
 ) -> list[float]:
@@ -171,7 +342,7 @@ def data_errors(
     Inputs and literals are exact, being the doubles that they were read as, but for ``leaves``.
     """
     errors = [0.0] * len(graph)
-    sorts = {name: BOUND_KINDS[name].sort for name in {*graph.kinds} - LEAVES}
+    sorts = {name: kind_of(name).sort for name in {*graph.kinds} - LEAVES}
     if not (graph.symbols or leaves) and is_exact(sorts, values):
         return errors
     for node, error in leaves.items():
@@ -194,7 +365,7 @@ def data_errors(
             error = sizes[first] * other + (sizes[second] + other) * one + UNIT * size + TINY
             errors[node] = error if error < inf else inf
         else:
-            error = of_row(BOUND_KINDS[name], values[node], operands, values, errors)
+            error = of_row(kind_of(name), values[node], operands, values, errors)
             errors[node] = error if error < inf else inf
     return errors
 
@@ -273,8 +444,8 @@ def of_row(
         x, d = values[operands[0]], errors[operands[0]]
         if not d:
             return error
-        if d < FAR and d < FAR * abs(x) and (sort == SMOOTH or NEEDED[op.name] == AT_0):
-            (rule,), companions = RULES[op.name]
+        if d < FAR and d < FAR * abs(x) and (sort == SMOOTH or needed_of(op.name) == AT_0):
+            (rule,), companions = rules_of(op.name)
             slope = abs(rule((x, out, 1.0) if companions else (x, out)))
             if slope >= NORMAL or (kind.flat and not slope):
                 return error + slope * d
@@ -283,16 +454,16 @@ def of_row(
         return error
     seen = [values[operand] for operand in operands]
     if op.opposite:
-        return 0.0 if is_clear(op, seen, off) else 1.0
+        return 1.0 if is_near(FLOATS, op, seen, off) else 0.0
     if inf in off and not op.branches:
         return inf
     if sort == VARIADIC:
         return error + of_many(op, out, seen, off)
-    if sort == SPECIAL and not is_clear(op, seen, off):
-        error += at_ends(lambda place: kind.function(*place), out, seen, off)
+    if sort == SPECIAL and is_near(FLOATS, op, seen, off):
+        error += at_ends(FLOATS, lambda place: kind.function(*place), out, seen, off)
         if has_only_kinks(op):
             return error
-    return error + carried(kind, out, seen, off)
+    return error + carried(FLOATS, op, out, seen, off)
 
 
 def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
@@ -328,91 +499,9 @@ def of_many(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> 
     most = max(off)
     if not most < BENT:  # the weights are others there, but they never add up to more than 1
         return most
-    (rule,), _ = RULES[op.name]
+    (rule,), _ = rules_of(op.name)
     views = sides(op, [*seen, out], [1.0] * len(seen))
     return sum(abs(rule(view)) * d for view, d in zip(views, off, strict=True) if d)
-
-
-def is_clear(op: Op, seen: Sequence[float], off: Sequence[float]) -> bool:
-    """Whether a row has no kink and no jump within reach, so that it is as good as smooth."""
-    if op.branches:
-        return not any(d for at, d in enumerate(off) if at not in op.branches)
-    needed = NEEDED[op.name]
-    if needed is None:
-        return False
-    for at, other in needed:
-        beside, d = (other, 0.0) if isinstance(other, float) else (seen[other], off[other])
-        if not abs(seen[at] - beside) > off[at] + d:
-            return False
-    return True
-
-
-def carried(kind: Kind, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
-    """What the operands' errors come to in a row's result, to first order.
-
-    Where that may not tell, the row is asked at both ends.
-    """
-    rules, companions = RULES[kind.op.name]
-    view = [*seen, out, *[1.0] * len(seen)] if companions else [*seen, out]
-    error = 0.0
-    for position, d in enumerate(off):
-        if d:
-            x, slope = seen[position], abs(rules[position](view))
-            apart = slope * d
-            is_near = d < FAR and d < FAR * abs(x)
-            if not (is_near and (slope >= NORMAL or (kind.flat and not slope))):
-                others = [*seen[:position], *seen[position + 1 :]]
-                for end in probes(x, d, others):
-                    place = *others[:position], end, *others[position:]
-                    apart = worse(apart, abs(kind.function(*place) - out))
-            error += apart if apart == apart else inf
-    return error
-
-
-def probes(x: float, d: float, others: Sequence[float]) -> list[float]:
-    """Where a row is asked of a number that may be off by much: both ends, and where it may turn between.
-
-    A row of several operands may turn where two are equal, or opposite; a wave may be back at both ends.
-    """
-    turns = [*HUMPS, *others, *[-other for other in others]]
-    return [x - d, x + d, x + d / 3, *[turn for turn in turns if abs(turn - x) < d]]
-
-
-def worse(error: float, other: float) -> float:
-    """The larger of two errors; infinite if one is not a number."""
-    return other if other > error else error if other == other else inf
-
-
-def at_ends(
-    function: Callable[[list[float]], float],
-    here: float,
-    seen: Sequence[float],
-    off: Sequence[float],
-) -> float:
-    """How far a function gets from its value where some arguments are off: both ends of each are tried.
-
-    ``off`` are what the first arguments may be off by.  An end is at least the next double, since the true
-    number may be on the other side of a jump.
-    """
-    place, apart = [*seen], 0.0
-    ends = {at: ends_of(seen[at], d) for at, d in enumerate(off) if d}
-    if len(ends) == 1:
-        [(at, chosen)] = ends.items()
-        if off[at] >= FAR:
-            others = [*seen[:at], *seen[at + 1 : len(off)]]
-            ends[at] = *chosen, *probes(seen[at], off[at], others)
-    every = product(*ends.values()) if len(ends) <= MOST_ENDS else zip(*ends.values(), strict=False)
-    for chosen in every:
-        for at, end in zip(ends, chosen, strict=True):
-            place[at] = end
-        apart = worse(apart, abs(function(place) - here))
-    return apart
-
-
-def ends_of(x: float, d: float) -> tuple[float, ...]:
-    """The ends of what a number may be, and 0 if that is between them."""
-    d = max(d, math.ulp(x))
-    return (x - d, x + d) if abs(x) > d or not x else (x - d, 0.0, x + d)
 
 
 def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
@@ -510,7 +599,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         return off
     slopes: dict[Template, Slope] = {}
     for name in {*tape.graph.kinds} - LEAVES:
-        slopes |= slopes_of(BOUND_KINDS[name])
+        slopes |= slopes_of(kind_of(name))
     places = range(len(cells))
     for cell, (rule, pick) in enumerate(tape.steps, first):
         slope = slopes.get(rule)
@@ -561,14 +650,13 @@ def of_rule(
 ) -> float:
     """What a local derivative may be off by because some of what its rule reads is."""
     if kind.sort == SPECIAL and not (
-        reads == (0,) and off[0] < FAR * abs(seen[0]) and NEEDED[kind.op.name] == AT_0
+        reads == (0,) and off[0] < FAR * abs(seen[0]) and needed_of(kind.op.name) == AT_0
     ):
         return inf if inf in off else of_special(kind, rule, local, seen, off)
-    place, error = [*seen], 0.0
-    for at in reads:
-        if off[at]:
-            error += along(rule, local, place, at, off[at])
-    return error if error == error else inf
+    moved = [(at, off[at]) for at in reads if off[at]]
+    if any(d == inf for _, d in moved):
+        return inf
+    return sum(along(FLOATS, rule, local, seen, at, d) for at, d in moved)
 
 
 def of_special(
@@ -582,34 +670,6 @@ def of_special(
         return rule(place)
 
     off = off[:count]
-    if not is_clear(kind.op, seen, [STRETCH * d for d in off]):
-        return at_ends(moved, local, seen, off)
-    place = [*seen]
-    error = sum(along(moved, local, place, at, d) for at, d in enumerate(off) if d)
-    return error if error == error else inf
-
-
-def along(
-    function: Callable[[list[float]], float], here: float, place: list[float], at: int, d: float
-) -> float:
-    """How far a smooth function gets from its value where one argument is off."""
-    x, near = place[at], d < FAR * abs(place[at])
-    ahead = inf
-    if near:
-        place[at] = x + STRETCH * d
-        ahead = abs(function(place) - here)
-    if near and d < FAR and ahead <= BENT * abs(here):
-        apart = ahead / STRETCH
-    elif d < inf:
-        apart = 0.0
-        for end in probes(x, d, [*place[:at], *place[at + 1 :]]):
-            place[at] = end
-            apart = worse(apart, abs(function(place) - here))
-        if near:  # a line through 0, or a wave
-            apart = ahead / STRETCH if ahead >= STRAIGHT * apart else ahead + abs(here)
-        elif not apart <= BENT * abs(here):
-            apart += abs(here)
-    else:
-        apart = inf
-    place[at] = x
-    return apart
+    if is_near(FLOATS, kind.op, seen, [STRETCH * d for d in off]):
+        return at_ends(FLOATS, moved, local, seen, off)
+    return sum(along(FLOATS, moved, local, seen, at, d) for at, d in enumerate(off) if d)
