@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from exprgrad import RequestError, ShapeError, parse
 from exprgrad.api import Expression
-from exprgrad.run.arrays import basis
+from exprgrad.derive.sweeps.gradient import cotangent, jvp, tangent, vjp
+from exprgrad.graph.graph import size
 from exprgrad.run.evaluation import Evaluator
-from exprgrad.run.matrices import along, sweeps, weighted
+from exprgrad.run.matrices import derived, fill, sweeps
 
 inf = math.inf
 FORMULAS: dict[str, tuple[dict[str, str], Callable[..., Any]]] = {
@@ -126,24 +127,22 @@ def test_both_modes_agree_and_products_are_transposes(text: str, data: st.DataOb
 
 def by_columns(evaluator: Evaluator, values: dict[str, Any]) -> dict[str, Any]:
     """The Jacobian of the output as matrices, made by JVPs."""
-    nodes = (evaluator.graph.output,)
-    programs = (along(evaluator, (name,), nodes, masked=True) for name in values)
-    return flat(basis.by_columns(evaluator, programs, values, nodes, list(values)), values)
+    graph, found = evaluator.graph, {}
+    for name, value in values.items():
+        found[name] = np.zeros((size(graph.shape(graph.output)), np.size(value)))
+        program = derived(evaluator, jvp, graph, (name,), (graph.output,), masked=True)
+        fill(evaluator, program, values, (tangent(name), np.shape(value)), [found[name].T])
+    return found
 
 
 def by_rows(evaluator: Evaluator, values: dict[str, Any]) -> dict[str, Any]:
     """The same, made by VJPs."""
-    nodes = (evaluator.graph.output,)
-    programs = [weighted(evaluator, nodes, list(values), masked=True)]
-    return flat(basis.by_rows(evaluator, programs, values, nodes, list(values)), values)
-
-
-def flat(blocks: dict[tuple[int, int], Any], values: dict[str, Any]) -> dict[str, Any]:
-    """The blocks of one row by the input's name, each a matrix."""
-    return {
-        name: np.reshape(blocks[0, column], (-1, np.size(value)))
-        for column, (name, value) in enumerate(values.items())
-    }
+    graph = evaluator.graph
+    shape = graph.shape(graph.output)
+    found = {name: np.zeros((size(shape), np.size(value))) for name, value in values.items()}
+    program = derived(evaluator, vjp, graph, (graph.output,), tuple(values), masked=True)
+    fill(evaluator, program, values, (cotangent(0), shape), [*found.values()])
+    return found
 
 
 def test_central_differences() -> None:

@@ -2,7 +2,7 @@
 
 A derived program does not depend on the numbers, so it is worked out once and kept by the evaluator.  Over
 numbers one program has an output for each entry of a matrix; over tensors a matrix is made along basis
-directions (``arrays/basis.py``).
+directions: rows by VJPs, or columns by JVPs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from exprgrad.source import bytes_text
 
 __all__ = [
     "BY_OUTPUT", "HESSIAN", "JACOBIAN", "JVP", "MATRICES", "MOST_PROGRAMS", "VJP", "Derived", "Kind",
-    "Matrix", "Point", "Question", "along", "blocks", "entry_data", "first", "hessian", "jacobian", "jvp",
-    "moves", "pattern", "row_program", "second", "sweeps", "vjp", "weighted",
+    "Matrix", "Point", "Question", "blocks", "derived", "entry_data", "fill", "first", "hessian",
+    "jacobian", "jvp", "moves", "pattern", "second", "sweeps", "vjp",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -122,68 +122,92 @@ def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Progra
     return derived(evaluator, derive.jvp, graph, (wrt[at_row],), nodes, masked=True)
 
 
-def along(
-    evaluator: Evaluator,
-    moving: tuple[str, ...],
-    nodes: tuple[int, ...],
-    graph: Graph | None = None,
-    rule: Rule = computed,
-    *,
-    masked: bool,
-    beside: tuple[int, ...] = (),
-) -> Program:
-    """The program of a JVP."""
-    given = graph or evaluator.graph, moving, nodes, rule
-    return derived(evaluator, derive.jvp, *given, masked=masked, beside=beside)
-
-
-def weighted(
-    evaluator: Evaluator,
-    nodes: tuple[int, ...],
-    wrt: Sequence[str],
-    graph: Graph | None = None,
-    rule: Rule = computed,
-    *,
-    masked: bool,
-    beside: tuple[int, ...] = (),
-) -> Program:
-    """The program of a VJP."""
-    given = graph or evaluator.graph, nodes, tuple(wrt), rule
-    return derived(evaluator, derive.vjp, *given, masked=masked, beside=beside)
-
-
 # Matrices.
 
 
 def jacobian(point: Point) -> Matrix:
     """The derivatives of the outputs: a row for each."""
     evaluator, values, outputs, wrt, _, _ = point
-    nodes = tuple(outputs.values())
+    graph, nodes = evaluator.graph, tuple(outputs.values())
     if evaluator.by_entries:
-        program = derived(evaluator, derive.jacobian, evaluator.graph, nodes, wrt, computed)
-        return matrix(evaluator, outputs, wrt, entries(evaluator, program, values))
-    from exprgrad.run.arrays import basis
-
-    if sweeps(evaluator.graph, outputs, wrt)[0] == "JVP":
-        programs = (along(evaluator, (name,), nodes, masked=True) for name in wrt)
-        blocks = basis.by_columns(evaluator, programs, values, nodes, wrt)
+        made = derived(evaluator, derive.jacobian, graph, nodes, wrt, computed)
+        return matrix(evaluator, outputs, wrt, entries(evaluator, made, values))
+    way, _ = sweeps(graph, outputs, wrt)
+    blocks, shape = empty(graph, nodes, wrt), graph.shape
+    if way == "JVP":
+        for column, name in enumerate(wrt):
+            program = derived(evaluator, derive.jvp, graph, (name,), nodes, masked=True)
+            columns = [blocks[row, column].T for row in range(len(nodes))]
+            fill(
+                evaluator,
+                program,
+                values,
+                (derive.tangent(name), shape(graph.inputs[name])),
+                columns,
+            )
     else:
-        programs = (weighted(evaluator, (node,), wrt, masked=True) for node in nodes)
-        blocks = basis.by_rows(evaluator, programs, values, nodes, wrt)
+        for row, node in enumerate(nodes):
+            program = derived(evaluator, derive.vjp, graph, (node,), wrt, masked=True)
+            rows = [blocks[row, column] for column in range(len(wrt))]
+            fill(evaluator, program, values, (derive.cotangent(0), shape(node)), rows)
     return matrix(evaluator, outputs, wrt, blocks)
 
 
 def hessian(point: Point) -> Matrix:
     """The second derivatives of the output, a number, with respect to each two of ``wrt``; symmetric."""
     evaluator, values, wrt = point.evaluator, point.inputs, point.wrt
-    nodes = {name: evaluator.graph.inputs[name] for name in wrt}
+    graph = evaluator.graph
+    nodes = {name: graph.inputs[name] for name in wrt}
     if evaluator.by_entries:
         return matrix(evaluator, nodes, wrt, entries(evaluator, second(evaluator, wrt), values))
-    from exprgrad.run.arrays.basis import symmetric
+    from exprgrad.run.arrays.sweeps import symmetric
 
-    refuse_large(sum(size(evaluator.graph.shape(node)) for node in nodes.values()) ** 2)
-    programs = (row_program(evaluator, wrt, at) for at in range(len(wrt)))
-    return matrix(evaluator, nodes, wrt, symmetric(evaluator, programs, values, wrt))
+    refuse_large(sum(size(graph.shape(node)) for node in nodes.values()) ** 2)
+    blocks = empty(graph, nodes.values(), wrt)
+    for row, name in enumerate(wrt):
+        program = row_program(evaluator, wrt, row)
+        rows = [blocks[row, column] for column in range(row, len(wrt))]
+        fill(evaluator, program, values, (derive.tangent(name), graph.shape(nodes[name])), rows)
+        blocks[row, row] = symmetric(blocks[row, row])
+        for column in range(row + 1, len(wrt)):
+            blocks[column, row] = blocks[row, column].T.copy()
+    return matrix(evaluator, nodes, wrt, blocks)
+
+
+def empty(graph: Graph, nodes: Iterable[int], wrt: Sequence[str]) -> dict[tuple[int, int], Any]:
+    """Matrices of zeros: a row for each number of a node, a column for each of an input."""
+    from exprgrad.run.arrays.arrays import zeros
+
+    columns = [size(graph.shape(graph.inputs[name])) for name in wrt]
+    return {
+        (row, column): zeros((size(graph.shape(node)), length))
+        for row, node in enumerate(nodes)
+        for column, length in enumerate(columns)
+    }
+
+
+def fill(
+    evaluator: Evaluator,
+    program: Program,
+    values: Mapping[str, Any],
+    seed: tuple[str, Shape],
+    matrices: Sequence[Any],
+) -> None:
+    """Fill the rows of matrices with what a program answers, a row for each direction along an axis.
+
+    ``seed`` is what the program calls the direction, and its shape.
+    """
+    from exprgrad.run.arrays.arrays import zeros
+
+    name, shape = seed
+    direction = zeros(shape)
+    flat = direction.reshape(-1)
+    for at in range(flat.size):
+        flat[at] = 1.0
+        answers = evaluator.answers(program, {**values, name: direction})
+        for found, answer in zip(matrices, answers, strict=True):
+            found[at] = getattr(answer, "flat", answer)
+        flat[at] = 0.0
 
 
 def entry_data(
@@ -201,11 +225,14 @@ def entry_data(
     if evaluator.by_entries:
         (graph, outputs), known = second(evaluator, wrt)
         return graph, outputs[known[place]], forward(graph, values)
-    from exprgrad.run.arrays.basis import at_direction
+    from exprgrad.run.arrays import arrays
+    from exprgrad.run.arrays import sweeps as over_arrays
 
-    program = row_program(evaluator, wrt, row)
-    data = at_direction(evaluator, program, values, wrt[row], index)
-    return program.graph, program.outputs[column - row], data
+    graph, outputs = row_program(evaluator, wrt, row)
+    direction = arrays.zeros(evaluator.graph.shape(evaluator.graph.inputs[wrt[row]]))
+    direction[index] = 1.0
+    data = over_arrays.forward(graph, {**values, derive.tangent(wrt[row]): direction})
+    return graph, outputs[column - row], data
 
 
 def entries(
@@ -222,12 +249,17 @@ def matrix(
     wrt: Sequence[str],
     found: dict[tuple[int, int], Any],
 ) -> Matrix:
-    """Some blocks as a matrix, with the shapes of its rows and columns."""
-    if evaluator.by_entries:
-        return Matrix(tuple(rows), tuple(wrt), found, ((),) * len(rows), ((),) * len(wrt))
+    """Some blocks as a matrix, in the shapes of its rows and columns."""
     shape, inputs = evaluator.graph.shape, evaluator.graph.inputs
-    columns = tuple([shape(inputs[name]) for name in wrt])
-    return Matrix(tuple(rows), tuple(wrt), found, tuple(map(shape, rows.values())), columns)
+    above, beside = [*map(shape, rows.values())], [shape(inputs[name]) for name in wrt]
+    if not evaluator.by_entries:
+        from exprgrad.run.arrays.arrays import plain
+
+        found = {
+            (row, column): plain(block.reshape(above[row] + beside[column]))
+            for (row, column), block in found.items()
+        }
+    return Matrix(tuple(rows), tuple(wrt), found, tuple(above), tuple(beside))
 
 
 def pattern(evaluator: Evaluator, wrt: Sequence[str]) -> list[tuple[str, str]]:
@@ -277,22 +309,7 @@ def jvp(point: Point) -> dict[str, Any]:
 
     A number whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
     """
-    evaluator, outputs = point.evaluator, point.outputs
-    moving, masked = moving_inputs(point.direction)
-    program = along(evaluator, tuple(moving), tuple(outputs.values()), masked=masked)
-    given = {**point.inputs, **tangents_named(moving)}
-    return dict(zip(outputs, evaluator.answers(program, given), strict=True))
-
-
-def moving_inputs(tangents: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The inputs that a direction moves, and whether the sweep is masked."""
-    moving = {name: tangent for name, tangent in tangents.items() if moves(tangent)}
-    return moving, not all(map(moves_everywhere, moving.values()))
-
-
-def tangents_named(moving: Mapping[str, Any]) -> dict[str, Any]:
-    """Tangents by what programs call them."""
-    return {derive.tangent(name): tangent for name, tangent in moving.items()}
+    return products(point, "jvp", point.outputs, jvp_question(point))
 
 
 def vjp(point: Point) -> dict[str, Any]:
@@ -300,32 +317,21 @@ def vjp(point: Point) -> dict[str, Any]:
 
     A number whose cotangent is 0 is left out: its derivatives, which may be infinite, play no part.
     """
-    evaluator, wrt = point.evaluator, point.wrt
-    if not wrt:
-        return {}
-    weights, masked = weighed(point.outputs, point.direction)
-    program = weighted(evaluator, tuple(weights), wrt, masked=masked)
-    given = {**point.inputs, **weights_named(weights)}
-    return dict(zip(wrt, evaluator.answers(program, given), strict=True))
+    return products(point, "vjp", point.wrt, vjp_question(point))
 
 
-def weighed(
-    outputs: Mapping[str, int], cotangents: Mapping[str, Any]
-) -> tuple[dict[int, Any], bool]:
-    """By output's node, its weight if it has one; and whether the sweep is masked.
-
-    Two names may stand for one node, which then weighs both.
-    """
-    weights: dict[int, Any] = {}
-    for name, node in outputs.items():
-        if moves(weight := cotangents[name]):
-            weights[node] = weights[node] + weight if node in weights else weight
-    return weights, not all(map(moves_everywhere, weights.values()))
+def products(point: Point, field: str, names: Iterable[str], question: Question) -> dict[str, Any]:
+    """The answers to a question, by name, that stand under a field."""
+    paths = [(field, name) for name in names]
+    graph, nodes = question.derive(question.graph, computed, paths)
+    program = Program(graph, tuple([nodes[path] for path in paths]))
+    answers = point.evaluator.answers(program, question.inputs)
+    return {name: answer for (_, name), answer in zip(paths, answers, strict=True)}
 
 
-def weights_named(weights: Mapping[int, Any]) -> dict[str, Any]:
-    """Cotangents by what programs call them."""
-    return {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
+def is_masked(directions: Iterable[Any]) -> bool:
+    """Whether some number of what moves does not: see ``derive.jvp``."""
+    return not all(map(moves_everywhere, directions))
 
 
 def moves(direction: Any) -> bool:
@@ -408,32 +414,42 @@ def hessian_question(point: Point) -> Question:
 
 def jvp_question(point: Point) -> Question:
     """The outputs, and their derivatives along a direction, ``("jvp", y)``."""
-    moving, masked = moving_inputs(point.direction)
+    moving = {name: tangent for name, tangent in point.direction.items() if moves(tangent)}
+    given = {derive.tangent(name): tangent for name, tangent in moving.items()}
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
         names = asked(point.outputs, paths, 1)
         nodes = tuple([point.outputs[name] for name in names])
-        given = point.evaluator, tuple(moving), nodes, graph, rule
-        made, found = along(*given, masked=masked, beside=nodes)
+        beside = nodes if are_asked("value", paths) else ()
+        made, found = derived(
+            point.evaluator, derive.jvp, graph, tuple(moving), nodes, rule,
+            masked=is_masked(moving.values()), beside=beside,
+        )  # fmt: skip
         return made, slopes_of("jvp", names, names, found)
 
-    return question(point, program, tangents_named(moving))
+    return question(point, program, given)
 
 
 def vjp_question(point: Point) -> Question:
     """The outputs, and the inputs' derivatives of a weighted sum of them, ``("vjp", x)``."""
-    weights, masked = weighed(point.outputs, point.direction)
+    weights: dict[int, Any] = {}  # by node: two names may stand for one, which then weighs both
+    for name, node in point.outputs.items():
+        if moves(weight := point.direction[name]):
+            weights[node] = weights[node] + weight if node in weights else weight
+    given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
         names, beside = asked(point.wrt, paths, 1), asked(point.outputs, paths, 1)
         nodes = tuple([point.outputs[name] for name in beside])
         if not names:
             return graph, values_of(beside, nodes)
-        given = point.evaluator, tuple(weights), names, graph, rule
-        made, found = weighted(*given, masked=masked, beside=nodes)
+        made, found = derived(
+            point.evaluator, derive.vjp, graph, tuple(weights), names, rule,
+            masked=is_masked(weights.values()), beside=nodes,
+        )  # fmt: skip
         return made, slopes_of("vjp", names, beside, found)
 
-    return question(point, program, weights_named(weights))
+    return question(point, program, given)
 
 
 class Kind(NamedTuple):
@@ -476,6 +492,11 @@ def blocks(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tuple[str, 
         else:
             found |= {(field, name): value for name, value in answer.items()}
     return found
+
+
+def are_asked(field: str, paths: Paths) -> bool:
+    """Whether some numbers of a field are asked for."""
+    return paths is None or any(path[0] == field for path in paths)
 
 
 def asked(names: Iterable[str], paths: Paths, *places: int) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ __all__ = [
     "play",
     "record",
     "sides",
+    "symmetric",
 ]
 
 
@@ -189,6 +190,12 @@ def play(
         grads[node] = grad
     masks = dict(zip(conditional, adjoints[len(reached) :], strict=True))
     return values, Adjoints(graph, sweep, values, grads, masks)
+
+
+def symmetric(block: Array) -> Array:
+    """The symmetric matrix with the upper triangle of another."""
+    upper = np.triu(block)
+    return upper + np.triu(block, 1).T
 
 
 # Kinks and jumps: ``kink_screen.py`` has them over numbers.

@@ -203,7 +203,7 @@ def third_term(
     nodes = tuple([outputs[entries[place]] for place in asked])
     moving = tuple([name for name in names if steps[name]])
     masked = len(moving) < len(names)
-    program = matrices.along(evaluator, moving, nodes, graph, rule, masked=masked)
+    program = matrices.derived(evaluator, derive.jvp, graph, moving, nodes, rule, masked=masked)
     given = {**inputs, **{derive.tangent(name): steps[name] for name in moving}}
     slopes = derivatives.answers(program, given)
     total: float = sum(
