@@ -50,7 +50,7 @@ GROUPS: dict[str, list[list[str]]] = {
         ["grad", "x", "x=0:1:3", "--wrt", "y"], ["jac", "x", "x=0:1:3"], ["dot", "x", "x=0:1:3"],
         ["descend", "x", "x=0:1:3"], ["check", "x", "x=0:1:3"], ["paths", "x", "x=0:1:3"],
         ["explore", "x", "x=0:1:3"], ["jvp", "x", "x=0:1:3", "--tangent", "x=1"],
-        ["grad", "x", "x=[0:1:3]"],
+        ["grad", "x", "x=[0:1:3]"], ["grad", "x*y", "x=0:1:3", "y=2±0.1"],
     ],
     "commands": [
         ["gard", "a*b", "a=1"], ["evla", "a"], ["Grad", "a"], ["backward", "a"], ["(a+b)*c", "a=2"],

@@ -108,6 +108,14 @@ def test_a_root_from_a_start(text: str, start: float, expected: float, proved: b
     assert low <= expected <= high
 
 
+def test_several_roots_may_lie_between_two_doubles() -> None:
+    """At 1e16 these are 2 apart, and the roots pi: one is found, but not in all of that room."""
+    for text, start in (("sin(x)", 1e16), ("sin(1e20*x)", 1.0)):
+        (root,) = exprgrad.solve(text, x=start).roots
+        assert not root.proved
+        assert root.why == "another root may lie between the same two doubles"
+
+
 def test_what_holds_everywhere() -> None:
     assert exprgrad.solve("x = x", x=(0, 1)).reason == "every point there is a root"
     assert not exprgrad.solve("x = x", x=3).roots[0].proved

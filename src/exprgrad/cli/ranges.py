@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from exprgrad.cli.output import Answer, give, quiet_line
 from exprgrad.cli.request import Request, digits_shown, excluded, listed_names
+from exprgrad.errors import RequestError
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression
@@ -34,8 +35,7 @@ def over_ranges(
 
     for option, name in AT_A_POINT.items():
         excluded(option, {"a range": options.get(name)}, "it is about one point: give it numbers")
-    help = "uncertainties are those of one point: give it numbers"
-    excluded("an uncertain input", {"a range": request.spread is not None}, help)
+    refuse_uncertain(request)
     if options.get("accumulate") == "set":
         excluded("--accumulate", {"a range": True}, "it is about one point: give it numbers")
     grid = grid_over(
@@ -50,6 +50,19 @@ def over_ranges(
         origins=request.origins,
     )
     return give(answer(grid, command, options), options)
+
+
+def refuse_uncertain(request: Request) -> None:
+    """An error for an uncertain input beside a range."""
+    from exprgrad.run.values.inputs import is_range
+
+    if request.spread is None:
+        return
+    uncertain = next(iter(request.spread.deviations))
+    ranged = next(name for name, value in request.values.items() if is_range(value))
+    message = f"'{uncertain}' is uncertain, which is for one point, and '{ranged}' has a range"
+    help = f"give {ranged} one number, or leave out the uncertainty of {uncertain}"
+    raise RequestError("usage", message, help=help)
 
 
 def answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:

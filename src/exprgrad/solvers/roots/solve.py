@@ -28,8 +28,6 @@ __all__ = ["ALL_OVER", "Root", "Solution", "solved"]
 
 PRECISION = 256
 """The precision that roots are looked for in."""
-MORE_BITS = 1024
-"""The one that is tried where that does not do."""
 TOUCHES = 2.0**-60
 """Up to which part of its terms a residual counts as next to 0."""
 NEAR_ZERO = 1e-30
@@ -203,9 +201,10 @@ def arrived(sight: Sight, arrival: Arrival) -> Root | None:
     """The root that Newton's method led to: proved, or not, or none."""
     least = 4 * arrival.step.upper() + greatest(arrival.point) * 2.0 ** (-3 * sight.bits // 4)
     radii = [least + 4 * ball(math.ulp(float(x))) for x in arrival.point]
-    proof = proof_around(sight, arrival.point, radii)
-    if proof is not None:
-        return rooted(sight, proof)
+    for reach in (radii, [least for _ in radii]):  # first so wide that doubles have room in it
+        proof = proof_around(sight, arrival.point, reach)
+        if proof is not None:
+            return rooted(sight, proof)
     if arrival.is_close and touches(sight, arrival.point):
         return unproved(sight, arrival.point, [exactly(x) for x in arrival.point])
     return None
