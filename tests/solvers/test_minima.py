@@ -182,14 +182,51 @@ def test_what_falls_for_ever_along_a_constraint_and_a_corner_of_more_than_it_tak
     assert found.is_found and found.point == pytest.approx({"x": 0, "y": 0}, abs=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("formula", "subject", "message"),
+    [
+        ("-x - y", "x - y <= 2", "the value falls to -inf along 0.707*x + 0.707*y"),
+        ("exp(-x) + 0*y", "x >= 1", "the value falls for ever along x, towards 0"),
+    ],
+)
+def test_what_falls_for_ever_inside_of_a_constraint(
+    formula: str, subject: str, message: str
+) -> None:
+    pytest.importorskip("scipy")
+    found = parse(formula).minimize(x=0, y=0, subject=subject)
+    assert (found.verdict, found.message) == ("unbounded", message)
+
+
 def test_a_sawtooth_does_not_fall_for_ever() -> None:
-    assert parse("x % 1").minimize(x=0.5).verdict != "unbounded"
+    found = parse("x % 1").minimize(x=0.5, steps=60)
+    assert (found.verdict, found.point) == ("kink", {"x": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("formula", "subject", "x"),
+    [
+        ("(x - 1)^2", "x^2 <= 0", 0.0),
+        ("x", "x^3 >= 0", 0.0),
+        ("x", "(x - 1)^2 <= 0", 1.0),
+    ],
+)
+@pytest.mark.parametrize("start", [-1, 2.5])
+def test_a_constraint_whose_gradient_vanishes_is_met(
+    formula: str, subject: str, x: float, start: float
+) -> None:
+    pytest.importorskip("scipy")
+    found = parse(formula).minimize(x=start, subject=subject)
+    assert found.point == {"x": x}
+    assert found.message == (
+        f"the gradient of {subject} is 0 there, so that no multiplier can show a minimum"
+    )
 
 
 def test_constraints_that_exclude_each_other_are_told() -> None:
     pytest.importorskip("scipy")
     found = parse("x^2 + y^2").minimize(x=1, y=1, subject=["x + y >= 3", "x + y <= 2"])
     assert found.verdict == "not converged" and "no point was found where" in found.message
+    assert max(map(abs, found.point.values())) < 10
 
 
 @pytest.mark.parametrize(

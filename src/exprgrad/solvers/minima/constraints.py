@@ -31,8 +31,17 @@ from exprgrad.graph.graph import Graph
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.evaluation import shapes_of
 from exprgrad.solvers.minima.objective import Layout, Objective, Vector
-from exprgrad.solvers.minima.trust_region import EPSILON, Box, Course, Turn, norm, spectrum, turn_at
-from exprgrad.solvers.minima.verdicts import SINGULAR, Active, Judged, remainder
+from exprgrad.solvers.minima.trust_region import (
+    EPSILON,
+    Box,
+    Course,
+    Turn,
+    norm,
+    search,
+    spectrum,
+    turn_at,
+)
+from exprgrad.solvers.minima.verdicts import SINGULAR, Active, Judged, remainder, run_off
 from exprgrad.source import Source, Span, depths, trimmed
 
 __all__ = ["Constraint", "along_surfaces", "by_projection", "constrained", "constraints", "rows_at"]
@@ -159,10 +168,27 @@ def constrained(
             at = polished(objective, limits, at, box)
         course.turns.append(turn_at(objective, at))
         found = judged_within(objective, limits, course, box)
+        if found.reason == "infeasible":
+            nearby = restored(limits, at, box, most)
+            if broken_of(rows_at(limits, nearby, box, objective.layout), nearby, course) is None:
+                course.turns.append(turn_at(objective, nearby))
+                found = judged_within(objective, limits, course, box)
         if found.lower is None:
             break
         at = found.lower
     return course, found
+
+
+def restored(limits: Sequence[Constraint], at: Vector, box: Box, most: int) -> Vector:
+    """A point near one at which constraints are broken where they are so less, one after the other.
+
+    Where the gradient of a constraint vanishes on its edge, as that of ``x^2 <= 0`` does, Newton's steps
+    for it come to that edge as to a minimum.
+    """
+    for one in limits:
+        if not one.is_equation and one.function.value(at) > 0:
+            at = search(one.function, at, box, most).last.at
+    return at
 
 
 def along_surfaces(
@@ -293,8 +319,12 @@ def judged_within(
 ) -> Judged:
     """The verdict on the end of a search under constraints."""
     here, layout = course.last, objective.layout
+
+    def allowed(at: Vector) -> bool:
+        return box.holds(at) and broken_of(rows_at(limits, at, box, layout), at, course) is None
+
     listed = rows_at(limits, here.at, box, layout)
-    broken = max(listed, key=violation, default=None)
+    broken = broken_of(listed, here.at, course)
     rows, pressed = active_rows(listed, here.at, here.slope)
     active = tuple(
         Active(row.text, float(weight)) for row, weight in zip(rows, pressed, strict=True)
@@ -302,7 +332,7 @@ def judged_within(
     slopes = np.array([row.slope for row in rows]).reshape(len(rows), len(here.at))
     rest = here.slope + slopes.T @ pressed
     residual = norm(rest)
-    if broken is not None and violation(broken) > room(broken, course):
+    if broken is not None:
         return Judged(
             "not converged", "infeasible", active=active, residual=residual, broken=broken.text
         )
@@ -314,7 +344,12 @@ def judged_within(
             left += abs(weight) * remainder(row.function, here)
     sizes = norm(here.slope) + float(np.abs(pressed) @ np.linalg.norm(slopes, axis=1))
     if not (np.all(np.abs(rest) <= left) or residual <= LOOSE * sizes):
-        return Judged("not converged", "stuck", active=active, residual=residual)
+        endless = run_off(objective, course, allowed)
+        edges = [row for row in listed if row.value >= 0 and not np.any(row.slope)]
+        stuck = Judged("not converged", "stuck", residual=residual)
+        if edges:
+            stuck = stuck._replace(reason="vanishing", broken=edges[0].text)
+        return (endless or stuck)._replace(active=active)
     return by_projection(objective, rows, pressed, here, box)._replace(
         active=active, residual=residual
     )
@@ -335,9 +370,15 @@ def violation(row: Pressing) -> float:
     return abs(row.value) if row.is_equation else max(row.value, 0.0)
 
 
-def room(row: Pressing, course: Course) -> float:
+def broken_of(rows: Sequence[Pressing], at: Vector, course: Course) -> Pressing | None:
+    """The constraint that is broken most at a point, if one is."""
+    broken = max(rows, key=violation, default=None)
+    is_broken = broken is not None and not violation(broken) <= room(broken, at, course)
+    return broken if is_broken else None
+
+
+def room(row: Pressing, at: Vector, course: Course) -> float:
     """By how much it may seem so for what is rounded, where numbers like the start's may cancel."""
-    at = course.last.at
     sizes = np.maximum(np.abs(at), np.minimum(np.abs(course.turns[0].at), 1.0))
     rounded = 0.0 if row.function is None else row.function.noise(at)[0]
     return 8 * (rounded + EPSILON * float(np.abs(row.slope) @ sizes)) + np.finfo(float).tiny

@@ -83,7 +83,7 @@ def settled_at(objective: Objective, course: Course, box: Box, most: int) -> Jud
     """
     if len(objective.graph) > LARGEST_GRAPH:
         return None
-    if course.reason == "stuck":
+    if course.reason in ("stuck", "limit"):
         snap(objective, course)
     known = [
         one

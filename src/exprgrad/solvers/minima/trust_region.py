@@ -71,6 +71,10 @@ class Box(NamedTuple):
         """The nearest point inside."""
         return np.clip(at, self.low, self.high)
 
+    def holds(self, at: Vector) -> bool:
+        """Whether a point is inside."""
+        return np.array_equal(self.clipped(at), at)
+
     def held(self, at: Vector, slope: Vector) -> Flags:
         """The numbers at a bound beyond which the value would go down."""
         return ((at <= self.low) & (slope > 0)) | ((at >= self.high) & (slope < 0))

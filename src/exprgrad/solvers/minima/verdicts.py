@@ -9,7 +9,7 @@ points).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from exprgrad.solvers.minima.trust_region import (
 )
 
 __all__ = [
-    "REACHES", "SINGULAR", "Active", "Judged", "judged", "remainder", "slope_told", "worded",
+    "REACHES", "SINGULAR", "Active", "Judged", "judged", "remainder", "run_off", "slope_told", "worded",
 ]  # fmt: skip
 
 LENIENCE = 8.0
@@ -80,6 +80,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "undefined": "{what} is not finite at the start: the search needs a point where both are finite",
         "limit": "{count} steps were not enough: the gradient's norm is {slope}",
         "stuck": "no step goes {down}, though the gradient's norm is {slope}",
+        "vanishing": "the gradient of {broken} is 0 there, so that no multiplier can show a minimum",
         "still": "rounding hides what steps gain, and the gradient's norm is {slope}",
         "large": "the gradient is 0, but the Hessian is not finite",
     },
@@ -122,7 +123,7 @@ class Judged(NamedTuple):
     ``limit``      what the value comes to for ever
     ``active``     the constraints and bounds that press on the point
     ``residual``   the norm of what their pressure leaves of the gradient; None without constraints
-    ``broken``     a constraint that does not hold
+    ``broken``     a constraint that does not hold, or whose gradient vanishes
     ``kinks``      the operations that have a kink at the point
     ``edges``      those whose domain ends there
     """
@@ -164,7 +165,7 @@ def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
     known = curvatures(objective, here, free)
     still = bool(np.all(np.abs(here.slope[free]) <= left[free]))
     if not still or known is None or not np.any(known.values > 0):
-        endless = run_off(objective, course, box)
+        endless = run_off(objective, course, box.holds)
         if endless is not None:
             return endless
     if not still and course.reason == "still":
@@ -305,11 +306,16 @@ def probed(
     return ("stays" if "stays" in trends else "rises"), None
 
 
-def run_off(objective: Objective, course: Course, box: Box) -> Judged | None:
-    """The verdict where the value falls for ever, as far as doubles go, along the way that was come."""
+def run_off(
+    objective: Objective, course: Course, allowed: Callable[[Vector], bool]
+) -> Judged | None:
+    """The verdict where the value falls for ever, as far as doubles go, along the way that was come.
+
+    All points on the way have to be ``allowed``.
+    """
     here = course.last
     for way in ways(course):
-        ahead = list(ahead_values(objective, here, way, box))
+        ahead = list(ahead_values(objective, here, way, allowed))
         if len(ahead) < len(OUTWARD):
             continue
         falls = [
@@ -321,7 +327,10 @@ def run_off(objective: Objective, course: Course, box: Box) -> Judged | None:
             is_level = norm(here.at) < NEARBY and abs(
                 ahead[-1] - ahead[len(ahead) // 2]
             ) <= 1e-6 * abs(ahead[-1])
-            return Judged("unbounded", "level" if is_level else "far", way, limit=ahead[-1])
+            reason = "level" if is_level else "far"
+            if not math.isfinite(ahead[-1]):
+                reason = "infinite"
+            return Judged("unbounded", reason, way, limit=ahead[-1])
     return None
 
 
@@ -334,7 +343,9 @@ def ways(course: Course) -> Iterator[Vector]:
             yield vector / size
 
 
-def ahead_values(objective: Objective, here: Turn, way: Vector, box: Box) -> Iterator[float]:
+def ahead_values(
+    objective: Objective, here: Turn, way: Vector, allowed: Callable[[Vector], bool]
+) -> Iterator[float]:
     """Values farther and farther along a way, as long as they do not rise and slopes do not turn."""
     size = max(norm(here.at), 1.0)
     before, last = here.value, here.at
@@ -343,7 +354,7 @@ def ahead_values(objective: Objective, here: Turn, way: Vector, box: Box) -> Ite
             trial = here.at + reach * size * way
         if not np.all(np.isfinite(trial)):
             trial = np.clip(trial, -1e308, 1e308)
-        if not np.array_equal(box.clipped(trial), trial):
+        if not allowed(trial):
             return
         value, slope = objective.slope(trial)
         if not value <= before or float(slope @ way) > 0:
