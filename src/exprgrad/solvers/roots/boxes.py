@@ -5,6 +5,11 @@ K = m - Y f(m) + (1 - Y J(X))(X - m).  All roots in X are in K; if K lies inside
 R. Krawczyk, Computing 4 (1969), 187-201; A. Neumaier, Interval Methods for Systems of Equations (1990),
 section 5.2.  Kinks do no harm, for the slopes over a box hold those on both sides; where something may
 jump, or has no value, nothing is believed.
+
+Newton's method says where to look: in numbers of many digits, so that nothing overflows or cancels.  A step
+is taken as far as it makes the residuals smaller, as that step's own Jacobian weighs them (P. Deuflhard,
+Newton Methods for Nonlinear Problems (2004), section 3.3).  Where steps shrink in a steady ratio, as they
+do towards a root of higher multiplicity, they are made longer by the sum of what is left.
 """
 
 from __future__ import annotations
@@ -16,21 +21,12 @@ from itertools import count
 from typing import NamedTuple
 
 from exprgrad.run.balls.balls import Ball, ball, flint
-from exprgrad.solvers.roots.enclosures import Enclosure, exactly, spanning
+from exprgrad.solvers.roots.enclosures import Enclosure, exactly, opposite, spanning
 from exprgrad.solvers.roots.system import Box, Look, Sight, Vector, ball_about
 
 __all__ = [
-    "Proof",
-    "Searched",
-    "branch_and_prune",
-    "greatest",
-    "inverse",
-    "is_at_zero",
-    "is_within",
-    "middle",
-    "overlap",
-    "product_of",
-    "proof_around",
+    "Arrival", "Proof", "Searched", "branch_and_prune", "greatest", "is_at_zero", "is_within", "middle",
+    "newton", "overlap", "proof_around",
 ]  # fmt: skip
 
 MOST_LOOKS = 12_000
@@ -47,6 +43,13 @@ BLURRED = 2.0**-30
 """How wide a box is, compared with 1 and its midpoint, where it is asked what the precision tells."""
 ABOUT_ZERO = 1e-60
 """How wide boxes around 0 are where it is asked whether 0 is the root."""
+
+
+MOST_TURNS = 200
+LEAST_PART = 2.0**-40
+"""The least part of a step that is tried."""
+NEARLY = 2.0**-30
+"""How short the last step has to be, compared with the point, for it to be close to a root."""
 
 
 class Proof(NamedTuple):
@@ -75,10 +78,8 @@ def middle(interval: Enclosure) -> Ball:
     if low.is_finite() and high.is_finite():
         return ((low + high) / 2).mid()
     if low.is_finite():
-        return (2 * low if low > 1 else ball(2)).mid()
-    if high.is_finite():
-        return (2 * high if high < -1 else ball(-2)).mid()
-    return ball(0)
+        return (2 * max(low, ball(1))).mid()
+    return -middle(opposite(interval)) if high.is_finite() else ball(0)
 
 
 def width(interval: Enclosure) -> Ball:
@@ -100,10 +101,7 @@ def inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | None:
 
 def greatest(numbers: Sequence[Ball]) -> Ball:
     """The greatest of some numbers, their signs aside."""
-    found = ball(0)
-    for x in numbers:
-        found = abs(x).upper() if abs(x) > found else found
-    return found
+    return max((abs(x).upper() for x in numbers), default=ball(0))
 
 
 def product_of(matrix: Sequence[Sequence[Ball]], vector: Sequence[Ball]) -> Vector:
@@ -182,8 +180,7 @@ def proved(sight: Sight, box: Box) -> Proof | None:
     if not all(x.ball.is_finite() for x in box) or not sight.is_smooth(box):
         return None
     look = sight.look(box)
-    flat = [*look.residuals, *(entry for row in look.slopes for entry in row)]
-    if look.is_gone or not all(x.is_finite for x in flat):
+    if look.is_gone or not look.is_finite:
         return None
     found = krawczyk_over(sight, box)
     if found is None or not lies_inside(found, box):
@@ -236,6 +233,75 @@ def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | 
         if proof is not None:
             return proof
         radii = [4 * radius for radius in radii]
+    return None
+
+
+# Newton's method from a start.
+
+
+class Arrival(NamedTuple):
+    """Where Newton's method ended: the point, and how long the last step was."""
+
+    point: Vector
+    step: Ball
+
+    @property
+    def is_close(self) -> bool:
+        """Whether steps had become short."""
+        return bool(self.step <= NEARLY * greatest(self.point))
+
+
+def newton(sight: Sight, start: Vector) -> Arrival | None:
+    """Newton's method; None where it leads out of the domain, or nowhere."""
+    point, step, ratios = start, ball(1), list[float]()
+    seen = sight.at(point)
+    for turn in range(MOST_TURNS):
+        if seen is None:
+            return None
+        residuals, slopes = seen
+        y = inverse(slopes)
+        if all(f.is_zero() for f in residuals):
+            return Arrival(point, ball(0))
+        if y is None:
+            return None
+        move = product_of(y, residuals)
+        length, before = greatest(move), step
+        if turn and before > 0:
+            ratios.append(float(length / before))
+        if is_steady(ratios):
+            move = [x / (1 - ratios[-1]) for x in move]
+            ratios = []
+        step = length
+        after = advanced(sight, point, move, y)
+        if after is None:
+            return Arrival(point, step)
+        point, part = after
+        ratios = ratios if part == 1 else []
+        if step <= 2.0 ** -(sight.bits // 2) * greatest(point):
+            return Arrival(point, step)
+        seen = sight.at(point)
+    return Arrival(point, step)
+
+
+def is_steady(ratios: Sequence[float]) -> bool:
+    """Whether the last steps shrank in one ratio, as they do towards a multiple root."""
+    least, most = min(ratios[-3:], default=0), max(ratios[-3:], default=0)
+    return len(ratios) > 2 and 0.3 < least and most < min(0.99, 1.02 * least)  # noqa: SIM300
+
+
+def advanced(
+    sight: Sight, point: Vector, move: Vector, y: Sequence[Sequence[Ball]]
+) -> tuple[Vector, float] | None:
+    """The next point, and the part of the step that leads there; None where no part of it helps."""
+    part, length = 1.0, greatest(move)
+    while part > LEAST_PART:
+        there = [(x - part * dx).mid() for x, dx in zip(point, move, strict=True)]
+        residuals = sight.residuals([exactly(x) for x in there])
+        if all(f.is_finite for f in residuals):
+            left = greatest(product_of(y, [f.ball.mid() for f in residuals]))
+            if left <= (1 - part / 4) * length:
+                return there, part
+        part /= 2
     return None
 
 
@@ -301,16 +367,14 @@ def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
     if not all(x.ball.is_finite() for x in box):
         return (None if is_risen(sight, box, look) else box), None
     centre = [middle(x) for x in box]
-    known = [*look.residuals, *(entry for row in look.slopes for entry in row)]
     at_centre = sight.residuals([exactly(x) for x in centre])
-    if all(x.is_finite for x in known):
-        pairs = [*zip(at_centre, look.slopes, strict=True)]
-        if any(is_never_zero(box, centre, f, row) for f, row in pairs):
-            return None, None
+    pairs = [*zip(at_centre, look.slopes, strict=True)] if look.is_finite else []
+    if any(is_never_zero(box, centre, f, row) for f, row in pairs):
+        return None, None
     if look.above and is_never_zero_above(sight, box, centre, look):
         return None, None
     found = krawczyk(box, centre, at_centre, look.slopes)
-    if found is None or not all(x.is_finite for x in known):
+    if found is None or not look.is_finite:
         return (None if is_risen(sight, box, look) else box), None
     rest = meeting(found, box)
     if rest is None:
@@ -344,15 +408,11 @@ def is_risen(sight: Sight, box: Box, look: Look) -> bool:
     slope, (x, *others) = look.slopes[0][0], box
     if others or not (slope.total and look.residuals[0].total) or not sight.is_smooth(box):
         return False
-    for end, rises in ((x.low, slope.low >= 0), (x.high, slope.high <= 0)):
+    rises, falls = slope.low >= 0, slope.high <= 0
+    for end, starts_above, starts_below in ((x.low, rises, falls), (x.high, falls, rises)):
         if end.is_finite():
             (f,) = sight.residuals([exactly(end)])
-            if rises and f.is_finite and f.low > 0:
-                return True
-    for end, rises in ((x.high, slope.low >= 0), (x.low, slope.high <= 0)):
-        if end.is_finite():
-            (f,) = sight.residuals([exactly(end)])
-            if rises and f.is_finite and f.high < 0:
+            if f.is_finite and ((starts_above and f.low > 0) or (starts_below and f.high < 0)):
                 return True
     return False
 
@@ -401,11 +461,7 @@ def widest(box: Box) -> int:
             return flint().arb.pos_inf()
         return (width(x) / (1 + abs(middle(x)))).upper()
 
-    best = 0
-    for at in range(1, len(box)):
-        if size(box[at]) > size(box[best]):
-            best = at
-    return best
+    return max(range(len(box)), key=lambda at: size(box[at]))
 
 
 def halves(box: Box) -> list[Box]:
@@ -420,14 +476,8 @@ def halves(box: Box) -> list[Box]:
 def parting(x: Enclosure) -> Ball:
     """Where an interval is cut: halfway, or, over many scales, halfway in ratio."""
     low, high = x.low, x.high
-    if low.is_finite() and high.is_finite():
-        if low > 0 and high > 1024 * low:
-            return (low * high).sqrt().mid()
-        if high < 0 and low < 1024 * high:
-            return -(low * high).sqrt().mid()
-        return middle(x)
-    if low.is_finite():
-        return middle(x) if low <= 1 else (low * low).mid()
-    if high.is_finite():
-        return middle(x) if high >= -1 else -(high * high).mid()
-    return ball(0)
+    if high < 0 or (high.is_finite() and not low.is_finite()):
+        return -parting(opposite(x))
+    if low.is_finite() and not high.is_finite():
+        return (low * low).mid() if low > 1 else middle(x)
+    return (low * high).sqrt().mid() if low > 0 and high > 1024 * low else middle(x)

@@ -30,14 +30,12 @@ from exprgrad.run.balls.balls import (
 )
 from exprgrad.run.numbers.primitives import functions
 
-__all__ = ["Enclosure", "Enclosures", "exactly", "nowhere", "spanning"]
+__all__ = ["Enclosure", "Enclosures", "exactly", "hull", "opposite", "spanning"]
 
 WIDE = 30
 """To how many bits a ball may be known that bounds do not make narrower."""
 CALM = 2.0**40
 """Up to where the rows that rise do not overflow."""
-WAVES = ("sin", "cos")
-"""Rows that stay between -1 and 1."""
 LARGEST_POWER = 2**20
 """Up to which whole exponents bounds are raised."""
 EDGES = (-1.0, 0.0, 0.5, 1.0)
@@ -95,6 +93,11 @@ def exactly(number: Ball) -> Enclosure:
             return Enclosure(number, number, unknown(), total=False)
         return everywhere()
     return Enclosure(number.lower(), number.upper(), number)
+
+
+def hull(x: Enclosure, y: Enclosure, *, total: bool = True) -> Enclosure:
+    """The least interval that holds two."""
+    return spanning(min(x.low, y.low), max(x.high, y.high), total=total)
 
 
 def nowhere() -> Enclosure:
@@ -183,9 +186,7 @@ def choice(condition: Enclosure, x: Enclosure, y: Enclosure) -> Enclosure:
         return y if condition.ball.is_zero() else x
     if x.is_empty or y.is_empty:
         return (y if x.is_empty else x)._replace(total=False)
-    low = x.low if x.low <= y.low else y.low
-    high = x.high if x.high >= y.high else y.high
-    return spanning(low, high, total=x.total and y.total)
+    return hull(x, y, total=x.total and y.total)
 
 
 def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
@@ -208,14 +209,12 @@ def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
 
 def sharpened(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """A narrower enclosure than the ball of an operation; None where that is as narrow."""
-    if op.signs or op.powers or op.monotone or op.name == "pow":
+    if op.signs or op.powers or op.monotone or op.gate == "power":
         return of_bounds(op, operands)
     if op.magnifies != "period" or operands[0].ball.is_exact():
         return None
-    (x,), (name,) = (
-        operands,
-        op.names,
-    )  # a wave, which has no turning point where its slope is not 0
+    (x,), (name,) = operands, op.names
+    # a wave, which has no turning point where its slope is not 0
     if not bool(formula(op.shown_partial(0), {name: x.ball, OUT: apply(op.name, [x.ball])}) != 0):
         return None
     first, last = (apply(op.name, [end]) for end in (x.low, x.high))
@@ -229,30 +228,25 @@ def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
         return total_of(op.signs, operands)
     if op.powers:
         return product_of(op.powers, operands)
-    if op.name == "pow":
+    if op.gate == "power":
         return whole_power(*operands)
     if op.monotone:
         return monotone_image(op, *operands)
     if op.winner:
         return winner(op, operands)
-    if op.name in WAVES:
+    if op.square and op.square[1:] == (1, -1):  # its square and another one add up to 1
         return spanning(ball(-1), ball(1))
     if op.gate == "sign router":
         (x,) = operands
         if not x.has_zero:
             return x if x.low > 0 else opposite(x)
-        return spanning(ball(0), greater(-x.low, x.high))
+        return spanning(ball(0), max(-x.low, x.high))
     return None
 
 
 def opposite(x: Enclosure) -> Enclosure:
     """The negative."""
     return spanning(-x.high, -x.low, total=x.total)
-
-
-def greater(x: Ball, y: Ball) -> Ball:
-    """The greater of two bounds."""
-    return x if x >= y else y
 
 
 def total_of(signs: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
@@ -292,11 +286,7 @@ def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
     ends = []
     for one, other in product((x.low, x.high), (y.low, y.high)):
         ends.append(ball(0) if one.is_zero() or other.is_zero() else one * other)
-    low, high = ends[0].lower(), ends[0].upper()
-    for end in ends[1:]:
-        low = end.lower() if end.lower() < low else low
-        high = greater(end.upper(), high)
-    return spanning(low, high)
+    return spanning(min(end.lower() for end in ends), max(end.upper() for end in ends))
 
 
 def whole_power(x: Enclosure, y: Enclosure) -> Enclosure | None:
@@ -318,7 +308,7 @@ def raised(x: Enclosure, whole: int) -> Enclosure:
     low, high = (end**whole if end.is_finite() else end for end in (x.low, x.high))
     if whole % 2 == 0:
         if x.has_zero:
-            return spanning(ball(0), greater(abs(low).upper(), abs(high).upper()))
+            return spanning(ball(0), max(abs(low).upper(), abs(high).upper()))
         if x.high < 0:
             low, high = abs(high), abs(low)
     return spanning(low.lower(), high.upper())
@@ -364,9 +354,5 @@ def clipped(op: Op, low: Ball, high: Ball) -> tuple[Ball, Ball, bool]:
 
 def winner(op: Op, operands: Sequence[Enclosure]) -> Enclosure:
     """The greatest operand, or the least."""
-    takes_greater = op.winner == "ge"
-    low, high = operands[0].low, operands[0].high
-    for x in operands[1:]:
-        low = x.low if (x.low >= low) == takes_greater else low
-        high = x.high if (x.high >= high) == takes_greater else high
-    return spanning(low, high)
+    best = max if op.winner == "ge" else min
+    return spanning(best(x.low for x in operands), best(x.high for x in operands))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from exprgrad.run.balls.balls import Ball, ball, working
 from exprgrad.run.values.ranges import Interval
 from exprgrad.solvers.roots.boxes import (
+    Arrival,
     Proof,
     Searched,
     branch_and_prune,
@@ -16,11 +17,11 @@ from exprgrad.solvers.roots.boxes import (
     is_at_zero,
     is_within,
     middle,
+    newton,
     overlap,
     proof_around,
 )
-from exprgrad.solvers.roots.enclosures import Enclosure, exactly, spanning
-from exprgrad.solvers.roots.newton import Arrival, newton
+from exprgrad.solvers.roots.enclosures import Enclosure, exactly, hull, spanning
 from exprgrad.solvers.roots.problem import Problem
 from exprgrad.solvers.roots.system import Box, Sight, System, Vector, ball_about
 
@@ -123,12 +124,6 @@ def clusters_of(boxes: Sequence[Box]) -> Iterator[Box]:
                 apart.append(box)
         rest = apart
         yield whole
-
-
-def hull(x: Enclosure, y: Enclosure) -> Enclosure:
-    """The least interval that holds two."""
-    low = x.low if x.low <= y.low else y.low
-    return spanning(low, x.high if x.high >= y.high else y.high)
 
 
 def candidate(sight: Sight, cluster: Box) -> Root | None:

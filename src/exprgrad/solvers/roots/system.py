@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial, reduce
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
@@ -118,11 +119,8 @@ def over_one_line(
 
 def node_product(builder: Builder, *factors: int | None) -> int | None:
     """A product; None is 1."""
-    made: int | None = None
-    for factor in factors:
-        if factor is not None:
-            made = factor if made is None else builder.apply("mul", made, factor)
-    return made
+    nodes = [factor for factor in factors if factor is not None]
+    return reduce(partial(builder.apply, "mul"), nodes) if nodes else None
 
 
 def summed(builder: Builder, signs: Sequence[int], terms: Sequence[Fraction]) -> Fraction:
@@ -139,14 +137,12 @@ def summed(builder: Builder, signs: Sequence[int], terms: Sequence[Fraction]) ->
 
 def multiplied(builder: Builder, powers: Sequence[int], factors: Sequence[Fraction]) -> Fraction:
     """A product or a quotient of fractions over one line."""
-    up = [
-        above if power > 0 else below for power, (above, below) in zip(powers, factors, strict=True)
+    turned = [
+        fraction if power > 0 else fraction[::-1]
+        for power, fraction in zip(powers, factors, strict=True)
     ]
-    down = [
-        below if power > 0 else above for power, (above, below) in zip(powers, factors, strict=True)
-    ]
-    above = node_product(builder, *up)
-    return builder.constant(1.0) if above is None else above, node_product(builder, *down)
+    above, below = (node_product(builder, *row) for row in zip(*turned, strict=True))
+    return builder.constant(1.0) if above is None else above, below
 
 
 # What is seen of a system.
@@ -165,6 +161,11 @@ class Look(NamedTuple):
     slopes: list[list[Enclosure]]
     is_gone: bool
     above: list[tuple[Enclosure, list[Enclosure]]]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether residuals and slopes are."""
+        return all(x.is_finite for row in (self.residuals, *self.slopes) for x in row)
 
 
 class Sight:
@@ -260,8 +261,7 @@ class Sight:
     def at(self, point: Vector) -> tuple[Vector, list[Vector]] | None:
         """Residuals and slopes at a point, as numbers; None where some are not finite."""
         look = self.look([exactly(x) for x in point])
-        flat = [*look.residuals, *(entry for row in look.slopes for entry in row)]
-        if not all(x.is_finite for x in flat):
+        if not look.is_finite:
             return None
         return [f.ball.mid() for f in look.residuals], [
             [e.ball.mid() for e in row] for row in look.slopes
