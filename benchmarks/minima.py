@@ -89,7 +89,7 @@ def by_ipopt(problem: Any) -> Ended:
     import casadi
 
     expression = parse(problem.formula)
-    over, _ = in_numbers(expression.gradient(problem.start))
+    over = in_numbers(expression.gradient(problem.start)).run
     names = [*over.graph.inputs]
     unknown = casadi.SX.sym("x", len(names))
     value = in_casadi(casadi, over.graph, {name: unknown[k] for k, name in enumerate(names)})

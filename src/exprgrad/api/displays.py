@@ -167,7 +167,7 @@ def by_input(run: Run, found: dict[str, Paths]) -> dict[str, Paths]:
         from exprgrad.explain.walks.paths import web_of
         from exprgrad.show.text.walks import paths_table
 
-        numbers, _ = in_numbers(run)
+        numbers = in_numbers(run).run
         return [paths_table(numbers, found.__getitem__, web_of(numbers), DIGITS)]
 
     return Named(found, parts)

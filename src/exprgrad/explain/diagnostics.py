@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import computed
 from exprgrad.explain.limits import SHARED
+from exprgrad.explain.places import at, in_numbers, lowest, places_in
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
+    Shape,
     dependencies,
     dependents,
     element_name,
@@ -39,7 +41,6 @@ from exprgrad.run.numbers.sweeps import forward
 if TYPE_CHECKING:
     from exprgrad.explain.digits.truths import Label, Source, Swept
     from exprgrad.explain.sides.kinks import OneSided
-    from exprgrad.run.arrays.elements import Origin
     from exprgrad.run.matrices import Kind, Matrix, Point
 
 __all__ = [
@@ -85,15 +86,18 @@ class Run(evaluation.Run):
 
         if self.rounded_kinks and self.rounded_kinks.issuperset(flagged(self)):
             return {}
-        proved = {*self.true.corrected} - {*self.corrected}
-        if not self.graph.shapes:  # those of numbers that a side found are checked
-            sweep = self.corrected
-            proved |= {n for n, both in self.true.corrected.items() if both != sweep.get(n)}
         return {
             name: side
             for name, side in sides.items()
-            if side.input not in proved or not (side.corrected or side.verdict == "undecided")
+            if not (side.corrected or side.verdict == "undecided") or not self.is_proved(side)
         }
+
+    def is_proved(self, side: OneSided) -> bool:
+        """Whether the truth has a derivative for an input that its sides have not, or had otherwise."""
+        both, by_sides = self.true.corrected.get(side.input), self.corrected.get(side.input)
+        if both is None or by_sides is None or side.place:  # of tensors no side is checked
+            return both is not None and by_sides is None
+        return both != by_sides
 
     @cached_property
     def rounded_kinks(self) -> set[int]:
@@ -132,9 +136,9 @@ class Run(evaluation.Run):
     @cached_property
     def truths(self) -> Swept:
         """The truth about the numbers of a run, worked out once where it is asked for."""
-        from exprgrad.explain.digits.truths import Swept, Written
+        from exprgrad.explain.digits.truths import Swept
 
-        return Written(self) if self.graph.shapes else Swept(self)
+        return Swept(self)
 
     @property
     def unguarded(self) -> Guarded:
@@ -361,23 +365,17 @@ def sides_of_poles(run: evaluation.Run) -> Iterator[Diagnostic]:
     from exprgrad.explain.limits import beyond_sides
     from exprgrad.explain.sides.kinks import one_sided, verdicts
 
-    views = [run]
-    origins: Sequence[Origin] = ()
-    if run.graph.shapes:
-        if beyond_sides(run, size(run.graph.shape(run.graph.output))):
-            return
-        from exprgrad.run.arrays.elements import elements
-
-        over, origins, nodes = elements(run)
-        outputs = dict.fromkeys(map(int, nodes[run.graph.output].flat))
-        views = [
-            evaluation.Run.of(run.text, evaluator_for(view), over.inputs, over.wrt)
-            for view in (seen_from(over.graph, output) for output in outputs)
-        ]
-    for view in views:
-        known = {n: side for n, side in one_sided(view).items() if is_finite(side.sweep)}
-        for found in verdicts(view, known):
-            yield found._replace(node=origins[found.node].node) if origins else found
+    graph = run.graph
+    if beyond_sides(run, size(graph.shape(graph.output))):
+        return
+    numbers = in_numbers(run)
+    (text, over, inputs), output = (run.text, numbers.run.graph, numbers.run.inputs), graph.output
+    nodes = [numbers.node(output, place) for place in places_in(run.value)]
+    for view in (seen_from(over, node) for node in dict.fromkeys(nodes)):
+        seen = evaluation.Run.of(text, evaluator_for(view), inputs, numbers.run.wrt, run.spelled)
+        known = {n: side for n, side in one_sided(seen).items() if is_finite(side.sweep)}
+        for found in verdicts(seen, known):
+            yield found._replace(node=numbers.origin(found.node))
 
 
 def diagnose_hessian(
@@ -521,26 +519,23 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     are asked for.  Nothing is said of a value that is not shown.
     """
     answer = run.unguarded
-    corrected = [side for side in run.one_sided.values() if side.corrected]
-    if run.graph.shapes:
-        from exprgrad.explain.digits.tensors import guarded_tensors
+    sides = [side for side in run.one_sided.values() if side.corrected]
+    bounds = bounds_of(run, answer, sides)
+    if not has_value:
+        del bounds.values["value",]
+    found = resolved(bounds, digits, lambda: run.truths)
+    for side in sides:
+        path: Path = "gradient", side.input
+        count = bounds.evaluator.right_digits(at(found.values[path], side.place), side.error)
+        found.digits[path] = min(found.digits[path], int(count))
+    for path, (_, fresh) in found.corrected.items():
+        if path[1:]:
+            found.corrected[path] = run.swept[path[1]], fresh
+    if sides and not run.graph.shapes and any(run.errors[0]):
+        from exprgrad.explain.digits.guard import checked_sides
 
         least = min(digits, MOST_COUNTED)
-        found = guarded_tensors(
-            run, answer, corrected, least,
-            lambda bounds: resolved(bounds, digits, lambda: run.truths), has_value=has_value,
-        )  # fmt: skip
-    else:
-        bounds, wide, counts = bounds_of(run, answer, corrected)
-        if not has_value:
-            del bounds["value",]
-        found = resolved(bounds, digits, lambda: run.truths, wide)
-        found.digits.update(counts)
-        if counts and any(run.errors[0]):
-            from exprgrad.explain.digits.guard import checked_sides
-
-            least = min(digits, MOST_COUNTED)
-            found = checked_sides(found, answer.corrected, corrected, least, run.truths)
+        found = checked_sides(found, answer.corrected, sides, least, run.truths)
     counted: dict[str, Any] = {}
     slopes = found.among("gradient")
     if has_value:
@@ -558,32 +553,51 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     )
 
 
-def bounds_of(
-    run: Run, answer: Guarded, sides: Sequence[OneSided]
-) -> tuple[dict[Path, tuple[float, float]], dict[Path, float], dict[Path, int]]:
-    """An answer's numbers with what they may be off by, and what they may be from what was typed.
+class Bounds(NamedTuple):
+    """Numbers and tensors of an answer, by path, and what each number may be off by.
 
-    Of those that were found from one side, how many digits are right.
+    ``typed``  what they may be off by from what the numbers that were typed come to
     """
-    from exprgrad.run.numbers.bounds import grad_errors, right_digits, typed_errors
 
-    errors = {side.input: side.error for side in sides}
+    evaluator: Evaluator
+    values: dict[Path, Any]
+    errors: dict[Path, Any]
+    typed: dict[Path, float]
+
+
+def bounds_of(run: Run, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
+    """A run's value and gradient with what they may be off by.
+
+    Bounds say nothing of numbers that ``sides`` have corrected: these are by rules for one side.
+    """
+    evaluator, nodes = evaluator_for(run.graph), run.graph.inputs
     data, grads = run.errors
-    output, nodes = run.graph.output, run.graph.inputs
-    typed = typed_errors(run.graph, run.values, run.spelled)
-    typed_grads = grad_errors(run.adjoints, typed) if typed and run.adjoints else ()  # type: ignore[arg-type]
-    bounds: dict[Path, tuple[float, float]] = {("value",): (run.value, data[output])}
-    wide: dict[Path, float] = {("value",): typed[output]} if typed else {}
-    counts: dict[Path, int] = {}
-    is_number = not math.isnan(run.value)
+    far, far_grads = evaluator.typed_errors(run.values, run.adjoints, run.spelled)
+    values: dict[Path, Any] = {("value",): run.value}
+    errors: dict[Path, Any] = {("value",): data[run.graph.output]}
+    typed: dict[Path, float] = {("value",): far[run.graph.output]} if far else {}
     for name, slope in answer.gradient.items():
-        if name in answer.corrected:
-            counts["gradient", name] = right_digits(slope, errors.get(name, 0.0))
-        else:
-            bounds["gradient", name] = slope, grads[nodes[name]] if is_number else math.inf
-            if typed_grads:
-                wide["gradient", name] = typed_grads[nodes[name]]
-    return bounds, wide, counts
+        path = "gradient", name
+        is_number = run.value == run.value  # what comes of no value may be anything
+        values[path], errors[path] = slope, grads[nodes[name]] if is_number else math.inf
+        if far_grads:
+            typed[path] = far_grads[nodes[name]]
+    for side in sides:
+        path = "gradient", side.input
+        errors[path] = without(errors[path], side.place, values[path])
+        typed.pop(path, None)
+    return Bounds(evaluator, values, errors, typed)
+
+
+def without(error: Any, place: Shape, value: Any) -> Any:
+    """What a tensor's numbers may be off by, but for one that is off by nothing; of a number nothing."""
+    if not place:
+        return 0.0
+    from exprgrad.run.arrays.arrays import stretched
+
+    left = stretched(error, value.shape).copy()
+    left[place] = 0.0
+    return left
 
 
 def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set[int]]:
@@ -604,7 +618,7 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
             for node in nodes
             if numbers[node] is not None
             and is_finite(numbers[node])
-            and evaluator.right_digits(numbers[node], errors[node]) < least
+            and lowest(evaluator.right_digits(numbers[node], errors[node])) < least
         ]
 
     some = poor(run.values, data)
@@ -615,7 +629,7 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
 
     if not has_balls():
         return set(), set()
-    from exprgrad.explain.digits.doubts import confirmed
+    from exprgrad.explain.digits.guard import confirmed
 
     return confirmed(run, run.truths, some, others, least)
 
@@ -634,31 +648,29 @@ def answered(
     ``run`` is of the formula, and ``kind`` what was asked for at the point; ``label`` is what messages call
     numbers.  Fields that are ``unseen`` are not asked for.
     """
-    from exprgrad.run.matrices import BY_OUTPUT
-    from exprgrad.run.numbers.bounds import data_errors, typed_errors
-
-    if not point.evaluator.by_entries:
-        from exprgrad.explain.digits.tensors import answered_tensors
-
-        seen = {field: answer for field, answer in fields.items() if field not in unseen}
-        least = min(digits, MOST_COUNTED)
-        return answered_tensors(
-            run, point, kind, seen, label, least,
-            lambda bounds, source: resolved(bounds, digits, source),
-        )  # fmt: skip
-    question = kind.question(point)
-    graph, nodes = question.derive(question.graph, computed, None)
-    data = forward(graph, question.inputs)
-    asked = {path: node for path, node in nodes.items() if path[0] not in unseen}
-    errors = data_errors(graph, data)
-    typed = typed_errors(graph, data, question.spelled)
 
     def source() -> Source:
         from exprgrad.explain.digits.truths import Derived
 
-        swept = evaluation.Run(run.text, graph, question.inputs, data)
-        return Derived(question, swept, nodes, label)
+        return Derived(run, point, kind, label)
 
+    if point.evaluator.by_entries:
+        bounds = bounds_by_entries(point, kind, unseen)
+    else:
+        seen = {field: answer for field, answer in fields.items() if field not in unseen}
+        bounds = bounds_along(run, point, kind, seen)
+    return resolved(bounds, digits, source)
+
+
+def bounds_by_entries(point: Point, kind: Kind, unseen: Collection[str]) -> Bounds:
+    """The numbers of an answer that one derived graph finds, with what they may be off by."""
+    from exprgrad.run.matrices import BY_OUTPUT
+    from exprgrad.run.numbers.bounds import data_errors, typed_errors
+
+    question = kind.question(point)
+    graph, nodes = question.derive(question.graph, computed, None)
+    data = forward(graph, question.inputs)
+    errors, typed = data_errors(graph, data), typed_errors(graph, data, question.spelled)
     valueless = {name for name in question.outputs if math.isnan(data[nodes["value", name]])}
 
     def error(path: Path) -> float:
@@ -666,40 +678,49 @@ def answered(
         lacks = path[1] in valueless if path[0] in BY_OUTPUT else bool(valueless)
         return math.inf if lacks else errors[nodes[path]]
 
-    bounds = {path: (data[node], error(path)) for path, node in asked.items()}
-    wide = {path: typed[nodes[path]] for path in bounds} if typed else {}
-    return resolved(bounds, digits, source, wide)
+    asked = {path: node for path, node in nodes.items() if path[0] not in unseen}
+    return Bounds(
+        point.evaluator,
+        {path: data[node] for path, node in asked.items()},
+        {path: error(path) for path in asked},
+        {path: typed[node] for path, node in asked.items()} if typed else {},
+    )
 
 
-def resolved(
-    bounds: Mapping[Path, tuple[float, float]],
-    digits: int,
-    source: Callable[[], Source],
-    typed: Mapping[Path, float] = evaluation.NOTHING,  # type: ignore[assignment]
-) -> Settled:
+def bounds_along(
+    run: evaluation.Run, point: Point, kind: Kind, fields: Mapping[str, Any]
+) -> Bounds:
+    """The tensors of an answer that is made along directions, with what they may be off by."""
+    from exprgrad.run.arrays.bounds import data_errors
+    from exprgrad.run.matrices import blocks
+
+    assert isinstance(point.evaluator, evaluation.Arrays)
+    data = data_errors(run.graph, run.values, point.outputs.values())
+    off = {name: data[node] for name, node in point.outputs.items()}
+    evaluator = evaluation.ArrayBounds(point.evaluator)
+    errors = blocks({"value": off, **kind.sweep(point._replace(evaluator=evaluator))})
+    return Bounds(point.evaluator, blocks(fields), errors, {})
+
+
+def resolved(bounds: Bounds, digits: int, source: Callable[[], Source]) -> Settled:
     """What becomes of numbers that are shown with so many digits, given what each may be off by.
 
-    ``typed`` is what they may be off by from what the numbers that were typed come to.  ``source`` is asked
-    for the truth where too few digits are right.
+    ``source`` is asked for the truth where too few digits are right.
     """
-    from exprgrad.run.numbers.bounds import right_digits
-
-    least = min(digits, MOST_COUNTED)
-    values = {path: value for path, (value, _) in bounds.items()}
-    counts = {path: right_digits(*bound) for path, bound in bounds.items()}
-    found = Settled(values, counts, {})
-    poor = [path for path, count in counts.items() if count < least]
-    shared = min(digits, SHARED)
+    least, shared = min(digits, MOST_COUNTED), min(digits, SHARED)
+    evaluator, values, errors, typed = bounds
+    counts = {path: evaluator.right_digits(one, errors[path]) for path, one in values.items()}
+    found = Settled(values, {path: lowest(count) for path, count in counts.items()}, {})
     hanging = [
         path
-        for path in values
-        if path in typed and right_digits(values[path], typed[path]) < shared
+        for path, error in typed.items()
+        if path in values and evaluator.right_digits(values[path], error) < shared
     ]
-    if not (poor or hanging):
+    if not hanging and all(count >= least for count in found.digits.values()):
         return found
-    from exprgrad.explain.digits.guard import guarded, unproved
+    from exprgrad.explain.digits.guard import settled
     from exprgrad.run.balls.balls import has_balls
 
-    if not has_balls():  # there are no wheels of python-flint in a browser, say
-        return unproved(found, poor, source()) if poor else found
-    return guarded(found, [*dict.fromkeys([*poor, *hanging])], least, source())
+    if has_balls():  # without, nothing is known of the decimals as typed
+        counts |= dict.fromkeys(hanging, 0)
+    return settled(found, counts, least, source())

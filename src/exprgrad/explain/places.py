@@ -7,8 +7,9 @@ both can do, so that NumPy is imported for neither.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from exprgrad.graph.graph import Shape, dependencies, place_of, size
 from exprgrad.graph.ops import BY_NAME
@@ -17,7 +18,10 @@ from exprgrad.run.evaluation import Run
 if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
-__all__ = ["Found", "at", "in_numbers", "label_of", "live", "nans", "not_finite", "where"]
+__all__ = [
+    "Found", "Numbers", "at", "every", "in_numbers", "label_of", "live", "lowest", "nans", "not_finite",
+    "places_in", "where",
+]  # fmt: skip
 
 R = TypeVar("R", bound=Run)
 
@@ -70,9 +74,21 @@ def where(flags: Any) -> Found | None:
     return Found(many, size(shape), place_of(first, shape))
 
 
+def every(flags: Any) -> list[Shape]:
+    """All places where a condition holds."""
+    shape = getattr(flags, "shape", ())
+    flat = flags.reshape(-1).nonzero()[0].tolist() if shape else range(bool(flags))
+    return [place_of(index, shape) for index in flat]
+
+
+def lowest(value: Any) -> int:
+    """The least of a tensor's whole numbers; a number itself."""
+    return int(getattr(value, "min", value.__int__)())
+
+
 def at(value: Any, place: Shape) -> float:
     """A tensor's number in a place; a number is the same everywhere."""
-    return float(value) if type(value) is float else float(value[place])
+    return float(value) if isinstance(value, float | int) else float(value[place])
 
 
 def nans(value: Any) -> Found | None:
@@ -107,14 +123,41 @@ def live(run: Run) -> bytearray:
     return used
 
 
-def in_numbers(run: R) -> tuple[R, Sequence[Origin]]:
-    """A run over numbers: the run itself, or tensors written out, and by node where it comes from."""
+class Numbers(NamedTuple, Generic[R]):
+    """A run over numbers: what it was itself, or its tensors written out.
+
+    ``origins``  by node: the node of the run as it was, and which of its numbers; none if it is the same
+    ``nodes``    by node of the run as it was: the node of its number, or an array of those of its numbers
+    """
+
+    run: R
+    origins: Sequence[Origin]
+    nodes: Sequence[Any]
+
+    def node(self, node: int, place: Shape) -> int:
+        """The node of a number."""
+        return int(self.nodes[node][place] if place else self.nodes[node])
+
+    def origin(self, node: int) -> int:
+        """The node, of the run as it was, that a node comes from."""
+        return self.origins[node].node if self.origins else node
+
+
+def in_numbers(run: R) -> Numbers[R]:
+    """A run over numbers: the run itself, or tensors written out.
+
+    Raises ``RequestError`` for tensors that are too large for that.
+    """
     if not run.graph.shapes:
-        return run, ()
+        return Numbers(run, (), range(len(run.graph)))
     from exprgrad.run.arrays.elements import elements
 
-    written_out, origins, _ = elements(run)
-    return cast(R, written_out), origins
+    return cast("Numbers[R]", Numbers(*elements(run)))
+
+
+def places_in(value: Any) -> Iterator[Shape]:
+    """The places of an array's numbers; the only one of a number is ``()``."""
+    return product(*map(range, getattr(value, "shape", ())))
 
 
 def label_of(run: Run, node: int) -> str:

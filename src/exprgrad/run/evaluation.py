@@ -113,6 +113,15 @@ class Floats:
         data = data_errors(self.graph, values)
         return data, [] if adjoints is None else grad_errors(adjoints, data)
 
+    def typed_errors(
+        self, values: list[Any], adjoints: Any, spelled: Mapping[str, str]
+    ) -> tuple[list[float], list[float]]:
+        """How far both are from what the numbers as typed come to; empty where these are the doubles."""
+        from exprgrad.run.numbers.bounds import grad_errors, typed_errors
+
+        data = typed_errors(self.graph, values, spelled)
+        return data, grad_errors(adjoints, data) if data and adjoints is not None else []
+
     def holds(self, condition: str, names: Sequence[str], values: Sequence[Any]) -> bool:
         """Whether a condition of a row holds."""
         return holds(condition, names, values)
@@ -178,11 +187,17 @@ class Arrays:
         """Whether a condition of a row holds at some number."""
         return bool((self.sweeps.held(condition, names, values) != 0).any())
 
-    def right_digits(self, value: Any, error: Any) -> int:
+    def typed_errors(
+        self, values: list[Any], adjoints: Any, spelled: Mapping[str, str]
+    ) -> tuple[list[Any], list[Any]]:
+        """Empty: the numbers of tensors are the doubles that they were read as."""
+        return [], []
+
+    def right_digits(self, value: Any, error: Any) -> Any:
         """How many digits of each of a node's numbers are right, given what they may be off by."""
         from exprgrad.run.arrays.bounds import right_digits
 
-        return int(right_digits(value, error).min())
+        return right_digits(value, error)
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program; none of them shares memory with an input."""

@@ -321,7 +321,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
 
     digits, whole, traced = options["digits"], options["show_all"], options["show_trace"]
     most = MOST_LOST if whole else LISTED_PATHS
-    run, _ = in_numbers(run)
+    run = in_numbers(run).run
     found = run.visited(options["order"], options["accumulate"], most=most)
     told = told_once(run.remarks, run.guarded(digits_shown(options)))
 

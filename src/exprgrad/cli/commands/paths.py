@@ -48,7 +48,7 @@ def paths_command(**options: Any) -> int:
     from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
 
     most = listable(options["most"])
-    run, _ = in_numbers(swept(options))
+    run = in_numbers(swept(options)).run
     web = web_of(run)
     found = sums(web)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}

@@ -1,17 +1,19 @@
-"""Numbers of which too few digits are right: worked out in balls, corrected where that is certain.
+"""Numbers with too few right digits: worked out in balls, corrected where that is certain, and told.
 
 A number is corrected only where it is the same, in the digits shown, for the doubles that inputs and
 literals were read as and for the decimals that they are written as: else nobody can say what was meant.
+Of a tensor each number is settled like any other.  Numbers that lost their digits alike share a warning.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from exprgrad.errors import install
+from exprgrad.errors import advice, install
 from exprgrad.explain.digits.trusted import (
+    FULL,
     NEAREST,
     Trusted,
     is_nearest,
@@ -20,37 +22,124 @@ from exprgrad.explain.digits.trusted import (
     right_digits,
 )
 from exprgrad.explain.digits.truths import Place, Source, Swept
-from exprgrad.explain.digits.warnings import (
-    Loser,
-    apart,
-    digits_text,
-    part,
-    uncertain,
-    warning,
-)
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import SHARED
+from exprgrad.explain.places import at, every, lowest, places_in, where
 from exprgrad.explain.sides.estimates import guesses
 from exprgrad.explain.sides.kinks import OneSided
+from exprgrad.graph.graph import MOST_ELEMENTS, Shape, place_of, size
 from exprgrad.run.balls.balls import Ball, ball, has_balls, is_infinite, working
-from exprgrad.run.evaluation import Diagnostic, Path, Settled
+from exprgrad.run.balls.text import bounds, rough
+from exprgrad.run.evaluation import Diagnostic, Path, Run, Settled
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.numbers.bounds import right_digits as bounded_digits
+from exprgrad.source import Span
 
-__all__ = ["checked_sides", "guarded", "nearest_double", "unproved"]
+__all__ = ["checked_sides", "confirmed", "nearest_double", "settled"]
 
 MOST_EXPLAINED = 16
 """For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
-
-
 FEW_ULPS = 8
 """By how much estimates of a derivative from the two sides may differ that is the same on both."""
 UNEXPLAINED = ("undecided", "undefined")
 """What becomes of numbers whose digits are not lost at any node."""
-
-
 DECIMALS = ("typed", "hanging")
 """What becomes of numbers that are others for the decimals as typed."""
+MOST_NAMED = 4
+"""How many numbers of one warning are called by their names."""
+SHORT = 6
+"""The digits of a number in a sentence, if they tell it from another that is beside it."""
+BRIEF = 3
+"""The digits of the ends between which a number lies."""
+EXACT_ENOUGH = 20
+"""With so many bits, the first six digits of an enclosure are known."""
+
+
+# Tensors and numbers, and those of them that bounds do not cover.
+
+
+def settled(found: Settled, counts: Mapping[Path, Any], least: int, source: Source) -> Settled:
+    """What becomes of tensors and numbers: each number with fewer right digits than ``least`` by itself.
+
+    ``counts`` is how many are right by bounds.  These alone speak of a formula over tensors that is too
+    large to write out, or if there are too many numbers to work out the truth about.
+    """
+    elements = sum(map(size, source.run.graph.shapes))
+    if elements > MOST_ELEMENTS:
+        help = (
+            f"the truth is worked out for up to {MOST_ELEMENTS:,} elements over all nodes, and this "
+            f"formula has {elements:,}: try fewer rows, or fewer columns"
+        )
+        return found._replace(diagnostics=tuple(by_bounds(counts, least, source, help)))
+    places = dict(poor_numbers(counts, least))
+    if not source.is_affordable([*places]):
+        choice = advice("--wrt or --of", "wrt=['a', 'b'] or of=['y']")
+        help = f"the truth about {len(places):,} numbers would take too long: ask for fewer, by {choice}"
+        return found._replace(diagnostics=tuple(by_bounds(counts, least, source, help)))
+    one_by_one = Settled(
+        {number: at(found.values[path], place) for number, (path, place) in places.items()},
+        {number: int(at(counts[path], place)) for number, (path, place) in places.items()},
+        {},
+    )
+    # There are no wheels of python-flint in a browser, say.
+    settle = guarded if has_balls() else unproved
+    return gathered(found, counts, least, places, settle(one_by_one, least, source))
+
+
+def poor_numbers(
+    counts: Mapping[Path, Any], least: int
+) -> Iterator[tuple[Path, tuple[Path, Shape]]]:
+    """The paths of numbers with too few right digits; each tensor's path, and the place there."""
+    for path, count in counts.items():
+        for place in every(count < least):
+            yield (*path, str([*place])) if place else path, (path, place)
+
+
+def gathered(
+    found: Settled,
+    counts: Mapping[Path, Any],
+    least: int,
+    places: Mapping[Path, tuple[Path, Shape]],
+    numbers: Settled,
+) -> Settled:
+    """Tensors and numbers in which some numbers, in their ``places``, were settled by themselves."""
+    digits: dict[Path, list[int]] = {}
+    fresh: dict[Path, Any] = {}
+    values: Mapping[Path, Any] = found.values
+    for number, (path, place) in places.items():
+        digits.setdefault(path, []).append(numbers.digits[number])
+        if number in numbers.corrected and place:
+            fresh.setdefault(path, values[path].copy())[place] = numbers.values[number]
+        elif number in numbers.corrected:
+            fresh[path] = numbers.values[number]
+    for path, of_poor in digits.items():
+        count = counts[path]
+        others = count + (count < least) * (DOUBLE_DIGITS - count)
+        found.digits[path] = min(*of_poor, lowest(others))
+    corrected = {path: (values[path], value) for path, value in fresh.items()}
+    return numbers._replace(values={**values, **fresh}, digits=found.digits, corrected=corrected)
+
+
+def by_bounds(
+    counts: Mapping[Path, Any], least: int, source: Source, help: str
+) -> Iterator[Diagnostic]:
+    """Warnings about numbers of which nothing is known but what bounds tell; the first has help."""
+    for path, number in counts.items():
+        poor = where(number < least)
+        if poor is None:
+            continue
+        (node, first), label, worst = source.suspect(path, least), source.label(path), ""
+        if poor.place:
+            label = f"{part(poor.many, poor.of)} {label}"
+            worst = str([*place_of(int(number.argmin()), number.shape)])
+        why = [f"{first} is the first to lose them"] if first else []
+        message = uncertain(label, int(number.min()), worst)
+        told = "; ".join([*why, help]) or None
+        yield Diagnostic("lost-digits", "warning", message, node, source.run.graph.span(node), told)
+        help = ""
+
+
+# One by one.
 
 
 class Decided(NamedTuple):
@@ -129,12 +218,12 @@ class Wrong(NamedTuple):
     found: Decided
 
 
-def guarded(found: Settled, poor: Sequence[Path], least: int, source: Source) -> Settled:
-    """What becomes of numbers, of which the ``poor`` may have fewer right digits than ``least``."""
+def guarded(found: Settled, least: int, source: Source) -> Settled:
+    """What becomes of numbers that may have fewer right digits than ``least``."""
     wrong: dict[tuple[Path, str], list[Wrong]] = {}
-    source.seek(poor)
-    for path in poor:
-        value, (true, typed) = found.values[path], source.truth(path)
+    source.seek([*found.values])
+    for path, value in [*found.values.items()]:
+        true, typed = source.truth(path)
         one = decided(value, least, true, typed, source.bits)
         if path[0] != "value" and one.state != "undefined" and not source.has_value(path):
             one = Decided(value, 0, "right")  # it is derived from no number, and that is told
@@ -237,10 +326,10 @@ def checked_sides(
     return found._replace(diagnostics=tuple(told))
 
 
-def unproved(found: Settled, poor: Sequence[Path], source: Source) -> Settled:
+def unproved(found: Settled, least: int, source: Source) -> Settled:
     """The same where nothing is known but what bounds tell."""
     tensors: dict[Path, list[Path]] = {}
-    for path in poor:
+    for path in found.values:
         tensors.setdefault(source.whole(path), []).append(path)
     told = []
     for paths in tensors.values():
@@ -251,3 +340,241 @@ def unproved(found: Settled, poor: Sequence[Path], source: Source) -> Settled:
         help = f"{install('python-flint')}, with which more is known"
         told.append(Diagnostic("lost-digits", "warning", message, node, span, help))
     return found._replace(diagnostics=tuple(told))
+
+
+# Nodes.
+
+
+def confirmed(
+    run: Run, source: Swept, data: Iterable[int], grads: Iterable[int], least: int
+) -> tuple[set[int], set[int]]:
+    """Of some nodes, those whose data, or whose grad, has fewer right digits than ``least``."""
+    found, over, mine = source.doubles, source.over, run.adjoints
+
+    def is_poor(value: float, true: Ball | None) -> bool:
+        """Whether a number is poor; what nobody can tell is not said to be."""
+        if true is None or not math.isfinite(value):
+            return False
+        plain = judged(value, true, found.bits)
+        if plain.verdict == "zero":
+            return value != 0
+        if plain.verdict == "undecided" and true.is_finite():  # all that it may be is far away
+            return bool(abs(ball(value) - true).abs_lower() * ball(10) ** least > true.abs_upper())
+        return plain.verdict in ("right", "wrong") and plain.digits < least
+
+    def numbers(node: int, values: Sequence[Any], *, own: bool) -> Iterator[tuple[float, int]]:
+        """A node's numbers, each with the node that has the truth; its ``own``: not one moved there."""
+        for place in places_in(values[node]):
+            number = over.node(node, place)
+            if not (own and over.origins and over.origins[number] != (node, place)):
+                yield at(values[node], place), number
+
+    poor = {
+        node
+        for node in data
+        if any(is_poor(x, found.values[n]) for x, n in numbers(node, run.values, own=False))
+    }
+    if found.swept is None or mine is None:
+        return poor, set()
+    swept = found.swept.grads
+    return poor, {
+        node
+        for node in grads
+        if any(is_poor(x, swept[n]) for x, n in numbers(node, mine.grads, own=True))
+    }
+
+
+# In words.
+
+
+class Loser(NamedTuple):
+    """A number that has lost digits: see ``Decided``.
+
+    ``value``   the sweep's number, with so many right ``digits``; ``answer`` is what is printed
+    ``state``   what became of it
+    ``node``, ``span``, ``help``  where its digits are lost, and why
+    ``true``, ``typed``  the truth for the doubles that were read, and for the decimals as typed
+    ``worst``   where it stands, if it speaks for several numbers of a tensor
+    ``through``  the nodes that its error came through
+    """
+
+    label: str
+    value: float
+    digits: int
+    answer: float
+    state: str
+    node: int
+    span: Span
+    help: str | None
+    true: Ball
+    typed: Ball
+    worst: str = ""
+    through: tuple[int, ...] = ()
+
+
+def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
+    """The warning about numbers that share state and place, of which a source knows the truth."""
+    first = group[0]
+    tell: Callable[[], tuple[str, str | None]] = {
+        "corrected": lambda: (
+            f"{counts(group)}: {corrections(group)}{of_zeros(group)}",
+            first.help,
+        ),
+        "typed": lambda: of_decimals(group, source, f"{counts(group)}: the answer hangs"),
+        "hanging": lambda: of_decimals(
+            group, source, f"{names(group)} {verb(group, 'hangs', 'hang')}"
+        ),
+        "zero": lambda: (
+            f"{counts(group)}: the true number is zero to within {size_bound(first.true)}, not proved",
+            first.help,
+        ),
+        "undefined": lambda: (
+            f"{names(group)} {verb(group, 'has', 'have')} no true value: undefined here",
+            first.help,
+        ),
+        "undecided": lambda: (
+            f"no digit of {names(group)} is known to be right: "
+            f"no enclosure in {source.bits:,} bits is tight enough to tell",
+            first.help,
+        ),
+    }[first.state]
+    message, help = tell()
+    return Diagnostic("lost-digits", "warning", message, first.node, first.span, help)
+
+
+def names(group: Sequence[Loser]) -> str:
+    """The labels of some numbers, as a list in a sentence."""
+    labels = [one.label for one in group]
+    if len(labels) > MOST_NAMED:
+        labels[MOST_NAMED - 1 :] = [f"{len(labels) - MOST_NAMED + 1:,} more"]
+    return series(labels)
+
+
+def series(words: Sequence[str]) -> str:
+    """Words as a list in a sentence."""
+    *before, last = words
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def verb(group: Sequence[object], singular: str, plural: str) -> str:
+    """A verb for one number or for several."""
+    return singular if len(group) == 1 and not getattr(group[0], "worst", "") else plural
+
+
+def part(many: int, of: int) -> str:
+    """How many of a tensor's numbers: ``5 of 6 numbers of``."""
+    return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
+
+
+def uncertain(label: str, digits: int, worst: str) -> str:
+    """What bounds alone tell of a number, or of a tensor's numbers with the ``worst`` at some place."""
+    told = f"{label} may have {digits_text(digits)}{' only' * (digits > 0)}, as far as bounds tell"
+    return f"{told}, the worst at {worst}" if worst else told
+
+
+def counts(group: Sequence[Loser]) -> str:
+    """How many digits of some numbers are right: those with as many are named together."""
+    singles = [one for one in group if not one.worst]
+    told = [counts_of_singles(singles)] if singles else []
+    told += [
+        f"{one.label} lose digits in doubles, the worst, at {one.worst}, has {digits_text(one.digits)}"
+        for one in group
+        if one.worst
+    ]
+    if len(told) > MOST_NAMED:
+        told[MOST_NAMED - 1 :] = [f"{len(told) - MOST_NAMED + 1:,} more tensors lose digits"]
+    return "; ".join(told)
+
+
+def counts_of_singles(group: Sequence[Loser]) -> str:
+    """The same of numbers each of which speaks for itself."""
+    by_count: dict[int, list[Loser]] = {}
+    for one in group:
+        by_count.setdefault(one.digits, []).append(one)
+    if len(by_count) > MOST_NAMED:
+        fewest, highest = min(by_count), max(by_count)
+        return f"{names(group)} have {fewest or 'no'} to {highest} right digits in doubles"
+    (digits, some), *others = by_count.items()
+    told = [f"{names(some)} {verb(some, 'has', 'have')} {digits_text(digits)} in doubles"]
+    return ", ".join([*told, *(f"{names(some)} {digits or 'none'}" for digits, some in others)])
+
+
+def digits_text(digits: int) -> str:
+    """How many digits are right, in words."""
+    return f"{digits or 'no'} right digit{'s' * (digits > 1)}"
+
+
+def corrections(group: Sequence[Loser]) -> str:
+    """What the numbers were, and what is printed instead."""
+    pairs = list(dict.fromkeys(apart(one.value, one.answer) for one in group))
+    if len(pairs) > MOST_NAMED:
+        return "all are corrected"
+    (was, now), *others = pairs
+    return ", ".join([f"{was} is corrected to {now}", *(f"{was} to {now}" for was, now in others)])
+
+
+def of_zeros(group: Sequence[Loser]) -> str:
+    """What a number is that is corrected to 0: none of its digits are right."""
+    near = [one for one in group if not one.answer and not one.true.is_zero()]
+    if not near:
+        return ""
+    whose = "" if len(near) == len(group) else f" of {near[0].label}"
+    numbers = f"number{whose} is" if whose or not group[1:] else "numbers are"
+    if bool(near[0].true != 0):
+        return f"; the true {numbers} below the doubles, about {rough(near[0].true, BRIEF)}"
+    return f"; the true {numbers} zero to within {size_bound(near[0].true)}, not proved"
+
+
+def apart(value: float, other: float) -> tuple[str, str]:
+    """Two numbers with as many digits as tell them apart, and six at least."""
+    for digits in range(SHORT, FULL + 1):
+        texts = text_of(value, digits), text_of(other, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def text_of(value: float, digits: int) -> str:
+    """A number with so many significant digits."""
+    return f"{value + 0.0:.{digits}g}"
+
+
+def of_decimals(group: Sequence[Loser], source: Source, what_hangs: str) -> tuple[str, str]:
+    """That decimals and the doubles nearest to them have other answers: message and help."""
+    decimals, turn = source.decimals, source.turn
+    some = series(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
+    hang = f"{what_hangs} on how {some} {verb(decimals, 'is', 'are')} rounded"
+    shown = group[:MOST_NAMED]
+    alone = len(shown) == 1
+    as_doubles = [f"{'it' if alone else single(one)} is {about(one.true)}" for one in shown]
+    as_typed = series([about(one.typed) for one in shown])
+    help = f"read as doubles, {series(as_doubles)}; as typed, {as_typed}"
+    where = f", where {turn.words}" if turn else ""
+    return hang, f"{help}{where}; the answer stays as computed"
+
+
+def single(one: Loser) -> str:
+    """A number by itself, even if it speaks for others."""
+    return f"the worst of {one.label}" if one.worst else one.label
+
+
+def about(true: Ball) -> str:
+    """A true number in 6 digits, as far as it is known."""
+    if true.is_nan():
+        return "undefined"
+    if true.is_finite() and true.rel_accuracy_bits() >= EXACT_ENOUGH:
+        return rough(true, SHORT)
+    if not bool(true != 0):
+        return f"0 to within {size_bound(true)}" if bool(true.abs_upper() < 1) else "undecided"
+    ends = bounds(true)
+    if ends is None:
+        return "undecided"
+    low, high = (f"{float(end):.{BRIEF}g}" for end in ends)
+    return f"about {low} to {high}" if low != high else low
+
+
+def size_bound(true: Ball) -> str:
+    """A bound on the size of what may be zero."""
+    _, high = bounds(abs(true), 3) or ("", "inf")
+    exponent = high.partition("e")[2]
+    return f"1e{int(exponent) + 1}" if exponent else high

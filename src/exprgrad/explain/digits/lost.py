@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.explain.digits.trusted import FULL, Enclosed, Lost, right_digits
-from exprgrad.graph.graph import dependents, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, apply, ball, unknown, working
@@ -48,17 +47,12 @@ class Loss(NamedTuple):
 
 
 class Evidence:
-    """A run's doubles beside what is true; ``output`` is the node whose value is asked about."""
+    """A run's doubles beside what is true."""
 
-    def __init__(self, run: Run, found: Enclosed, output: int | None = None) -> None:
+    def __init__(self, run: Run, found: Enclosed) -> None:
         self.run = run
-        self.graph = run.graph if output is None else seen_from(run.graph, output)
+        self.graph = run.graph
         self.found = found
-
-    @cached_property
-    def varying(self) -> bytearray:
-        """By node: whether it depends on an input."""
-        return dependents(self.graph, self.graph.inputs.values())
 
     @cached_property
     def users(self) -> dict[int, list[tuple[int, int]]]:
@@ -116,16 +110,17 @@ def heaviest(errors: Sequence[Ball]) -> int:
     return best
 
 
-def find_lost(evidence: Evidence, name: str, digits: int) -> tuple[Lost | None, list[int]]:
-    """The node that loses most of a number's digits: those of the value, or of an input's derivative.
+def find_lost(
+    evidence: Evidence, node: int, digits: int, *, is_slope: bool = False
+) -> tuple[Lost | None, list[int]]:
+    """The node that loses most of the digits of a node's data, or of its grad if ``is_slope``.
 
     ``digits`` is how many the number has in the end: what a partial sum has fewer is not lost to it.  Then
     all nodes that the error came through, this one first.
     """
     graph = evidence.graph
     with working(max(evidence.found.bits, 128)):
-        walk = by_grads(evidence, graph.inputs[name]) if name else by_data(evidence, graph.output)
-        steps = list(walk)
+        steps = list(by_grads(evidence, node) if is_slope else by_data(evidence, node))
         worst = max(steps, key=lambda step: step.before - max(step.after, digits), default=None)
         if worst is None or worst.before - max(worst.after, digits) < LEAST_DROP:
             return None, [step.node for step in steps]
@@ -162,7 +157,7 @@ def weightiest(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]
     far = [error(pair) for pair in pairs]
     places = [place for place, one in enumerate(far) if one != 0]
     weights = [ball(0)] * len(pairs)
-    slopes = locals_of(graph, values, node, places, evidence.varying)
+    slopes = locals_of(graph, values, node, places, evidence.run.varying)
     for place, slope in zip(places, slopes, strict=True):
         weights[place] = abs(slope * far[place]).abs_upper() if slope.is_finite() else unknown()
     best = heaviest(weights)

@@ -11,15 +11,14 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from exprgrad.explain.digits.lost import Evidence, find_lost
-from exprgrad.explain.digits.trusted import Trust, Trusted, derivative, enclosed, judged
+from exprgrad.explain.digits.trusted import Trust, Trusted, judged
+from exprgrad.explain.digits.truths import Swept
 from exprgrad.explain.kinks_met import flagged
-from exprgrad.explain.places import at, in_numbers
-from exprgrad.explain.rewriting.mending import Menders
+from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import OneSided, corrections
 from exprgrad.graph.graph import Shape, dependents, element_name
 from exprgrad.run.balls.balls import Ball, undefined
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import Path, Run
 
 __all__ = ["trust"]
 
@@ -37,15 +36,14 @@ def trust(run: Run, sides: Mapping[str, OneSided]) -> Trust:
     ``sides`` are the derivatives from the sides, which may correct the gradient.  Raises
     ``MissingExtraError`` without python-flint, ``RequestError`` for tensors too large to be written out.
     """
-    over, origins = in_numbers(run)
-    found = enclosed(over.graph, over.inputs, over.wrt)
-    evidence = Evidence(over, found)
+    source = Swept(run)
+    found, over = source.doubles, source.formula
     special = conventional(over, sides)
     corrected = {name for name, side in sides.items() if side.corrected}
-    menders = None if origins else Menders(run, found.values[run.graph.output])
-    explained: list[str] = []
+    explained: list[Path] = []
 
-    def measured(name: str, value: float, true: Ball) -> Trusted:
+    def measured(path: Path, value: float, true: Ball) -> Trusted:
+        name = source.input(path)
         if name in corrected:
             return Trusted(value, 0, False, "corrected", None, None, None, True, None, None)
         plain = judged(value, true, found.bits)._replace(convention=name in special)
@@ -55,26 +53,25 @@ def trust(run: Run, sides: Mapping[str, OneSided]) -> Trust:
             or (plain.verdict == "zero" and value == 0)
         ):
             return plain
-        explained.append(name)
+        explained.append(path)
         if len(explained) > MOST_EXPLAINED:
             return plain
-        lost, nodes = find_lost(evidence, name, plain.digits)
-        if lost is not None and origins:
-            node, place = origins[lost.node]
+        lost, better = source.explained(path, plain, true)[::2]
+        if lost is not None and source.over.origins:
+            node, place = source.over.origins[lost.node]
             lost = lost._replace(node=node, place=place or ())
-        if menders is None or lost is None or plain.verdict == "undecided":
-            return plain._replace(lost=lost)  # an undecided ball meets any other
-        better = menders.better(name, nodes, plain, true)
+        if plain.verdict == "undecided":
+            better = None  # an undecided ball meets any other
         return plain._replace(lost=lost, rewrite=better)
 
     def slope(name: str, place: Shape) -> Trusted:
-        element = element_name(name, place)
+        path = "gradient", element_name(name, place)
         has_value = not found.values[over.graph.output].is_nan()
-        true = derivative(found, over.graph, element) if has_value else undefined()
-        return measured(element, at(gradient[name], place), true)
+        true = source.true(found, path) if has_value else undefined()
+        return measured(path, at(gradient[name], place), true)
 
     gradient = run.swept | {name: value for name, (_, value) in corrections(run, sides).items()}
-    value = measured("", run.value, found.values[over.graph.output])
+    value = measured(("value",), run.value, found.values[over.graph.output])
     slopes = {
         name: nested(run.graph.shape(run.graph.inputs[name]), partial(slope, name))
         for name in gradient

@@ -1,4 +1,8 @@
-"""Where the truth about an answer's numbers comes from, and what is to blame where they lose digits."""
+"""Where the truth about an answer's numbers comes from, and what is to blame where they lose digits.
+
+Numbers are asked for by their paths.  Tensors are written out number by number: the path of a tensor's
+number ends in its place there, as in ``("jacobian", "y", "X", "[0, 1]")``.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
-from itertools import product
 from math import prod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import computed, real
 from exprgrad.explain.digits.lost import Evidence, find_lost
@@ -22,9 +25,16 @@ from exprgrad.explain.digits.trusted import (
     enclosed,
 )
 from exprgrad.explain.kinks_met import special_words
-from exprgrad.explain.places import at
+from exprgrad.explain.places import Numbers, at, in_numbers, lowest, places_in
 from exprgrad.explain.rewriting.mending import Menders
-from exprgrad.graph.graph import Graph, Shape, dependencies, element_name, seen_from, size
+from exprgrad.graph.graph import (
+    MOST_ELEMENTS,
+    Graph,
+    Shape,
+    dependencies,
+    element_name,
+    size,
+)
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.balls import Ball, Decimals, ball, either, enclose, undefined, working
 from exprgrad.run.balls.sweep import met
@@ -35,8 +45,7 @@ from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Span, cut
 
 __all__ = [
-    "Derived", "Label", "Place", "Source", "Spread", "Swept", "Unexplained", "Written", "hanging",
-    "label_of", "places_in",
+    "Derived", "Label", "Place", "Source", "Swept", "Unexplained", "hanging", "label_of",
 ]  # fmt: skip
 
 Label = Callable[[str, Sequence[tuple[str, Shape]]], str]
@@ -45,6 +54,8 @@ LONGEST_LABEL = 40
 """Where the text of a formula is cut that a number is called by."""
 GRADIENT = 3
 """How many times as many nodes as a formula its gradient has, about."""
+MOST_DERIVED = 2**17
+"""For how many nodes of derived graphs the truth about tensors is worked out, about: that takes seconds."""
 MOST_TURNS = 10_000
 """Up to so many nodes it is asked which kinks what was typed meets."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
@@ -69,49 +80,6 @@ class Turn(NamedTuple):
     words: str
     is_kink: bool
     counts: bool
-
-
-class Source(Protocol):
-    """What knows the truth about the numbers of an answer, by their paths.
-
-    ``bits`` is the precision that it took, once it was told which numbers to ``seek``.
-    """
-
-    @property
-    def bits(self) -> int:
-        """The precision that it took."""
-
-    @property
-    def decimals(self) -> Sequence[str]:
-        """The literals, and the inputs by their names, that doubles only come near."""
-
-    @property
-    def turn(self) -> Turn | None:
-        """The kink or jump that the decimals as typed meet, and the doubles do not."""
-
-    def seek(self, paths: Sequence[Path]) -> None:
-        """Say which numbers will be asked for."""
-
-    def truth(self, path: Path) -> tuple[Ball, Ball]:
-        """The true number for the doubles that were read, and for the decimals as they are typed."""
-
-    def has_value(self, path: Path) -> bool:
-        """Whether what a number is the derivative of may have a value: else it is undefined, too."""
-
-    def label(self, path: Path) -> str:
-        """What messages call a number."""
-
-    def place(self, path: Path) -> Place:
-        """Where a number stands."""
-
-    def whole(self, path: Path) -> Path:
-        """The path of the tensor that a number is one of; its own if it is none's."""
-
-    def count(self, tensor: Path) -> int:
-        """How many numbers a tensor has."""
-
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
-        """Where its digits are lost, and what would keep them; ``plain`` is the sweep's number."""
 
 
 def hanging(graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str]) -> list[str]:
@@ -152,91 +120,141 @@ def label_of(run: Run, path: Path) -> str:
     return f"{path[1]}.grad" if path[1:] else cut(run.label(run.graph.output), LONGEST_LABEL)
 
 
-def turn_of(
-    run: Run,
-    true: Sequence[Ball],
-    typed: Sequence[Ball],
-    grads: Sequence[Ball | None] | None = None,
-) -> Turn | None:
-    """The first kink or jump that is met where data are ``typed``, and not where they are ``true``.
-
-    With ``grads`` those come first that the answer depends on there.
-    """
-    graph, turns = run.graph, []
-    if len(graph) > MOST_TURNS:
-        return None
-    used = dependencies(graph, graph.output)
-    for node, operands in enumerate(graph.operands):
-        known = met(graph, typed, node, run.varying) if operands and used[node] else {}
-        for special in [special for special, is_met in known.items() if is_met]:
-            if not met(graph, true, node, run.varying)[special]:
-                words = f"{run.label(node)} {special_words(special.code)[0]}: {special.why}"
-                counts = special.code == "kink"
-                if grads is not None:
-                    grad = grads[node]
-                    counts = grad is not None and not grad.is_zero()
-                turns.append(Turn(words, is_kink=special.code == "kink", counts=counts))
-    return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
+def place_in(path: Path, names: int) -> Shape:
+    """The place at the end of the path of a tensor's number, behind so many names; ``()`` without one."""
+    text = path[names + 1 :]
+    return tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
 
 
-class Swept:
-    """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls.
+class Known:
+    """What is known of a formula whose numbers are asked for: what ``Swept`` and ``Derived`` share.
 
-    ``outputs`` are the nodes whose data is asked for, if that is not the output's alone.
+    ``run``      the formula's
+    ``doubles``  what is true of the formula's nodes for the doubles that were read
+    ``typed``    the same for the decimals as typed
+    ``bits``     the precision that it took
     """
 
-    def __init__(self, run: Run, outputs: Sequence[int] | None = None) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
-        self.outputs = outputs
 
     @cached_property
-    def found(self) -> Enclosed:
-        """What is true of the doubles."""
-        return enclosed(self.run.graph, self.run.inputs, self.run.wrt, outputs=self.outputs)
+    def over(self) -> Numbers[Run]:
+        """The run over numbers.  Raises ``RequestError`` for tensors that are too large."""
+        return in_numbers(self.run)
 
     @cached_property
-    def typed(self) -> Enclosed:
-        """What is true of the decimals as typed."""
-        run = self.run
-        if not self.decimals:
-            return self.found
-        given, bits = (run.graph, run.inputs, run.wrt), self.bits
-        return enclosed(*given, typed=run.spelled, outputs=self.outputs, bits=bits)
-
-    @cached_property
-    def evidence(self) -> Evidence:
-        """The doubles beside what is true."""
-        return Evidence(self.run, self.found)
-
-    @cached_property
-    def menders(self) -> Menders:
-        """The known mends of the formula."""
-        return Menders(self.run, self.found.values[self.run.graph.output])
+    def formula(self) -> Run:
+        """The run over numbers, or what else their doubles and decimals are asked of."""
+        return self.over.run
 
     @property
     def bits(self) -> int:
         """The precision that it took."""
-        return self.found.bits
+        return self.doubles.bits
+
+    @cached_property
+    def doubles(self) -> Enclosed:
+        """What is true of the formula's own nodes."""
+        formula = self.formula
+        return Enclosed(enclose(formula.graph, formula.inputs, self.bits), None, self.bits)
+
+    @cached_property
+    def typed(self) -> Enclosed:
+        """The same for the decimals as typed."""
+        formula, typed = self.formula, self.formula.spelled
+        values = enclose(formula.graph, formula.inputs, self.bits, typed=typed)
+        return Enclosed(values, None, self.bits)
 
     @cached_property
     def decimals(self) -> list[str]:
         """The literals, and the inputs by their names, that doubles only come near."""
-        return hanging(self.run.graph, self.run.inputs, self.run.spelled)
+        return hanging(self.formula.graph, self.formula.inputs, self.formula.spelled)
 
     @cached_property
     def turn(self) -> Turn | None:
-        """The kink or jump that the decimals as typed meet, and the doubles do not."""
-        if not self.decimals:
+        """The first kink or jump that the decimals as typed meet, and the doubles do not.
+
+        Those come first that the answer depends on there, where a reverse sweep tells.
+        """
+        if not self.decimals or len(self.formula.graph) > MOST_TURNS:
             return None
         with working(self.bits):
-            swept = self.typed.swept
-            grads = None if swept is None else swept.grads
-            return turn_of(self.run, self.found.values, self.typed.values, grads)
+            turns = list(self.turns())
+        return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
+
+    def turns(self) -> Iterator[Turn]:
+        """The kinks and jumps that the decimals as typed meet, and the doubles do not."""
+        run, graph, swept = self.formula, self.formula.graph, self.typed.swept
+        used = dependencies(graph, graph.output)
+        for node, operands in enumerate(graph.operands):
+            if not (operands and used[node]):
+                continue
+            known = met(graph, self.typed.values, node, run.varying)
+            for special in [special for special, is_met in known.items() if is_met]:
+                if not met(graph, self.doubles.values, node, run.varying)[special]:
+                    words = f"{run.label(node)} {special_words(special.code)[0]}: {special.why}"
+                    counts = is_kink = special.code == "kink"
+                    if swept is not None:
+                        grad = swept.grads[node]
+                        counts = grad is not None and not grad.is_zero()
+                    yield Turn(words, is_kink, counts)
+
+    @cached_property
+    def menders(self) -> Menders | None:
+        """The known mends of the formula; none of one over tensors that is written out."""
+        if self.over.origins:
+            return None
+        return Menders(self.formula, self.doubles.values[self.formula.graph.output])
+
+    def better(self, name: str, nodes: Sequence[int], plain: Trusted, true: Ball) -> Better | None:
+        """The rewrite that keeps the digits of the value, or of the derivative by ``name``."""
+        menders = self.menders
+        return None if menders is None else menders.better(name, nodes, plain, true)
+
+    def loser(self, lost: Lost, through: Sequence[int], who: str, better: Better | None) -> Place:
+        """The node that lost a number's digits, the first that they came ``through``, and help."""
+        advice = "" if better is None else f"; {better.advice}"
+        nodes = self.origins(through)
+        return Place(nodes[0], lost.span, f"{who} loses them: {lost.why}{advice}", nodes)
+
+    def origins(self, nodes: Iterable[int]) -> tuple[int, ...]:
+        """What nodes come from."""
+        return tuple([self.over.origin(node) for node in nodes])
+
+
+class Swept(Known):
+    """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls."""
+
+    @cached_property
+    def outputs(self) -> list[int]:
+        """The nodes of the value's numbers."""
+        output = self.run.graph.output
+        return [self.over.node(output, place) for place in places_in(self.over.nodes[output])]
+
+    @cached_property
+    def doubles(self) -> Enclosed:
+        """What is true for the doubles that were read."""
+        run = self.formula
+        return enclosed(run.graph, run.inputs, run.wrt, outputs=self.outputs)
+
+    @cached_property
+    def typed(self) -> Enclosed:
+        """What is true for the decimals as typed."""
+        run, asked = self.formula, self.outputs
+        if not self.decimals:
+            return self.doubles
+        given = (run.graph, run.inputs, run.wrt)
+        return enclosed(*given, typed=run.spelled, outputs=asked, bits=self.bits)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The doubles beside what is true."""
+        return Evidence(self.formula, self.doubles)
 
     def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
         """Of nodes at kinks and jumps those that are there by rounding alone, for certain."""
-        graph, varying = self.run.graph, self.run.varying
-        readings = [self.found.values, self.typed.values]
+        run, readings = self.formula, [self.doubles.values, self.typed.values]
         with working(self.bits):
             return {
                 node
@@ -244,56 +262,91 @@ class Swept:
                 if all(
                     is_met is False
                     for values in readings
-                    for is_met in met(graph, values, node, varying).values()
+                    for is_met in met(run.graph, values, node, run.varying).values()
                 )
             }
 
     def seek(self, paths: Iterable[Path]) -> None:
         """All numbers come of one sweep."""
 
+    def is_affordable(self, paths: Iterable[Path]) -> bool:
+        """Whether the truth about some numbers is worked out in a reasonable time."""
+        return True
+
+    def input(self, path: Path) -> str:
+        """The input, over numbers, that a number is the derivative by; empty for a value."""
+        return "".join(path[1:]) if path[0] == "gradient" else ""
+
+    def number(self, path: Path) -> int:
+        """The node of a number of the value, or of the input that a derivative is by."""
+        if name := self.input(path):
+            return self.formula.graph.inputs[name]
+        return self.over.node(self.run.graph.output, place_in(path, 0))
+
     def truth(self, path: Path) -> tuple[Ball, Ball]:
         """A number for the doubles that were read, and for the decimals as they are typed."""
-        graph = self.run.graph
-        found = (
-            derivative(one, graph, path[1]) if path[1:] else one.values[graph.output]
-            for one in (self.found, self.typed)
-        )
-        return next(found), next(found)
+        return self.true(self.doubles, path), self.true(self.typed, path)
+
+    def true(self, found: Enclosed, path: Path) -> Ball:
+        """A number by one of the two readings."""
+        name = self.input(path)
+        if name:
+            return derivative(found, self.formula.graph, name)
+        return found.values[self.number(path)]
 
     def has_value(self, path: Path) -> bool:
         """Whether the output may have a value, by the doubles or the decimals as they are typed."""
-        output = self.run.graph.output
-        return not all(one.values[output].is_nan() for one in (self.found, self.typed))
+        output = self.formula.graph.output
+        return not all(one.values[output].is_nan() for one in (self.doubles, self.typed))
 
     def label(self, path: Path) -> str:
-        """The output's text, or ``x.grad``."""
-        return label_of(self.run, path)
+        """The output's text, or ``x.grad``, with the place."""
+        names, run = len(self.whole(path)), self.run
+        called, place = label_of(run, path[:names]), "".join(path[names:])
+        is_text = place and path[0] == "value"
+        if is_text and operand_level(run.graph, run.graph.output, run.names) != ATOM:
+            called = f"({called})"
+        return called + place
 
     def place(self, path: Path) -> Place:
         """The output, or an input."""
         graph = self.run.graph
-        node = graph.inputs[path[1]] if path[1:] else graph.output
+        node = graph.inputs[path[1]] if path[0] == "gradient" else graph.output
         return Place(node, graph.span(node))
 
-    def number(self, node: int, place: Shape, *, own: bool) -> int | None:
-        """The node that has the truth about a number."""
-        return node
-
     def whole(self, path: Path) -> Path:
-        """A number is none's."""
-        return path
+        """The path of the tensor that a number is one of; its own if it is none's."""
+        return path[: 2 if path[0] == "gradient" else 1]
 
     def count(self, tensor: Path) -> int:
-        """Of a number there is one."""
-        return 1
+        """How many numbers the output has, or an input."""
+        return size(self.run.graph.shape(self.place(tensor).node))
 
     def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
-        """The node that loses most digits, and the rewrite that keeps them, if one is known."""
-        name = path[1] if path[1:] else ""
-        lost, nodes = find_lost(self.evidence, name, plain.digits)
-        better = self.menders.better(name, nodes, plain, true) if lost else None
-        who = self.run.label(lost.node) if lost else ""
-        return told(self.place(path), lost, nodes, who, better)
+        """Where a number's digits are lost, and what would keep them; ``plain`` is the sweep's number."""
+        lost, nodes, better = self.explained(path, plain, true)
+        if lost is None:
+            return self.place(path)._replace(through=self.origins(nodes))
+        return self.loser(lost, nodes, self.formula.label(lost.node), better)
+
+    def suspect(self, path: Path, least: int) -> tuple[int, str]:
+        """The first node that has too few digits by bounds, on the way to a tensor, and its text."""
+        run, (data, grads) = self.run, self.run.errors
+        node = first_poor(run, data, dependencies(run.graph, run.graph.output), least)
+        if node is None and path[0] == "gradient" and run.adjoints is not None:
+            found, order = run.adjoints.grads, run.adjoints.order
+            node = next((n for n in order if is_poor(run, found[n], grads[n], least)), None)
+        node = self.place(path).node if node is None else node
+        return node, run.label(node)
+
+    def explained(
+        self, path: Path, plain: Trusted, true: Ball
+    ) -> tuple[Lost | None, list[int], Better | None]:
+        """The node that loses most digits, those that the error came through, and a better rewrite."""
+        name = self.input(path)
+        node, digits = self.number(path), plain.digits
+        lost, nodes = find_lost(self.evidence, node, digits, is_slope=bool(name))
+        return lost, nodes, self.better(name, nodes, plain, true) if lost else None
 
 
 class Unexplained(Swept):
@@ -304,106 +357,90 @@ class Unexplained(Swept):
         return self.place(path)
 
 
-class Written(Swept):
-    """The truth about a run over tensors, which is written out number by number.
-
-    The path of a tensor's number ends in its place: ``("gradient", "X", "[0, 1]")``.
-    """
-
-    def __init__(self, run: Run) -> None:
-        from exprgrad.run.arrays.elements import elements
-
-        self.tensors = run
-        self.elements = elements(run)
-        outputs = self.elements.nodes[run.graph.output]
-        super().__init__(self.elements.run, [int(node) for node in outputs.flat])
-        indices = product(*map(range, outputs.shape))
-        self.places = {str([*place]): int(outputs[place]) for place in indices}
-
-    def number(self, node: int, place: Shape, *, own: bool) -> int | None:
-        """The node that has the truth about a tensor's number; if its ``own``, not one moved there."""
-        number = int(self.elements.nodes[node][place])
-        return None if own and self.elements.origins[number] != (node, place) else number
-
-    def output(self, path: Path) -> int:
-        """The node of one of the value's numbers."""
-        return self.places[path[-1]] if path[1:] else self.run.graph.output
-
-    def truth(self, path: Path) -> tuple[Ball, Ball]:
-        """A number for the doubles that were read, and for the decimals as they are typed."""
-        if path[0] == "gradient":
-            return super().truth((path[0], "".join(path[1:])))
-        node = self.output(path)
-        return self.found.values[node], self.typed.values[node]
-
-    def label(self, path: Path) -> str:
-        """The output's text, or ``X.grad``, with the place."""
-        names = 2 if path[0] == "gradient" else 1
-        called, run = label_of(self.tensors, path[:names]), self.tensors
-        if (
-            names == 1
-            and path[1:]
-            and operand_level(run.graph, run.graph.output, run.names) != ATOM
-        ):
-            called = f"({called})"
-        return called + "".join(path[names:])
-
-    def place(self, path: Path) -> Place:
-        """The output, or an input."""
-        graph = self.tensors.graph
-        node = graph.inputs[path[1]] if path[0] == "gradient" else graph.output
-        return Place(node, graph.span(node))
-
-    def whole(self, path: Path) -> Path:
-        """The path of the tensor that a number is one of."""
-        return path[: 2 if path[0] == "gradient" else 1]
-
-    def count(self, tensor: Path) -> int:
-        """How many numbers the output has, or an input."""
-        return size(self.tensors.graph.shape(self.place(tensor).node))
-
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
-        """The node that loses most digits, and at which of its numbers."""
-        if path[0] == "gradient":
-            lost, nodes = find_lost(self.evidence, "".join(path[1:]), plain.digits)
-        else:
-            evidence = Evidence(self.run, self.found, self.output(path))
-            lost, nodes = find_lost(evidence, "", plain.digits)
-        through = [self.elements.origins[node].node for node in nodes]
-        return told(self.place(path), lost, through, self.run.label(lost.node) if lost else "")
-
-
-class Derived:
+class Derived(Known):
     """The truth about numbers that derived graphs find: a graph derived by rules for real arithmetic.
 
-    ``run`` is what the graph that is computed found, and ``nodes`` are the numbers there.
+    ``derived`` is what the graph that is computed found, and ``nodes`` are the numbers there; ``true`` are
+    those of the graph by the rules for real arithmetic, where ``answers`` is what is true.
     """
 
-    def __init__(
-        self,
-        question: Question,
-        run: Run,
-        nodes: Mapping[Path, int],
-        label: Label,
-        *,
-        has_mends: bool = True,
-    ) -> None:
-        self.has_mends = has_mends
-        self.question = question
-        self.run = run
-        self.nodes = nodes
+    def __init__(self, run: Run, point: Point, kind: Kind, label: Label) -> None:
+        super().__init__(run)
+        shape = run.graph.shape
+        self.inputs = {name: shape(run.graph.inputs[name]) for name in point.wrt}
+        self.outputs = {name: shape(node) for name, node in point.outputs.items()}
+        self.kind = kind
+        self.given = point
         self.called = label
-        self.true: Mapping[Path, int] = {}
 
-    def seek(self, paths: Sequence[Path]) -> None:
-        """Work out the truth about some numbers."""
-        question = self.question
-        graph, self.true = question.derive(unfolded(question.graph), real, paths)
-        outputs = [self.true[path] for path in paths if path in self.true]
-        work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
-        self.found = work_out()
-        self.typed = work_out(typed=question.spelled) if self.decimals else self.found
+    @cached_property
+    def question(self) -> Question:
+        """What is asked, over numbers."""
+        return self.kind.question(self.point)
+
+    @cached_property
+    def formula(self) -> Run:
+        """The formula, whose inputs are also those of the derived graph; its nodes are not worked out."""
+        graph, inputs, *_, spelled = self.question
+        return Run(self.run.text, graph, inputs, [], spelled=spelled)
+
+    @cached_property
+    def point(self) -> Point:
+        """Where the question is asked, by number."""
+        point, over, graph = self.given, self.over.run, self.run.graph
+        if over is self.run:
+            return point
+
+        def numbers(name: str, node: int) -> dict[str, int]:
+            """By what each number of a node is called, its own node."""
+            places = places_in(self.over.nodes[node])
+            return {element_name(name, place): self.over.node(node, place) for place in places}
+
+        outputs: dict[str, int] = {}
+        for name, node in point.outputs.items():
+            outputs |= numbers(name, node)
+        wrt = [each for name in point.wrt for each in numbers(name, graph.inputs[name])]
+        direction = {
+            element_name(name, place): at(value, place)
+            for name, value in point.direction.items()
+            for place in places_in(value)
+        }
+        evaluator = evaluator_for(over.graph)
+        return Point(evaluator, over.inputs, outputs, tuple(wrt), direction, point.spelled)
+
+    def seek(self, paths: Iterable[Path]) -> None:
+        """Work out the truth about some numbers, and what doubles make of them."""
+        question, numbers = self.question, [self.number(path) for path in paths]
+        inputs = question.inputs
+        graph, self.nodes = question.derive(question.graph, computed, numbers)
+        self.derived = Run(self.run.text, graph, inputs, forward(graph, inputs))
+        graph, self.true = question.derive(unfolded(question.graph), real, numbers)
+        outputs = [self.true[path] for path in numbers if path in self.true]
+        work_out = partial(enclosed, graph, inputs, None, outputs=outputs)
+        self.answers = work_out()
+        self.typed_answers = work_out(typed=question.spelled) if self.decimals else self.answers
         self.alone = self.at_this_point_alone(graph)
+
+    @property
+    def bits(self) -> int:
+        """The precision that it took."""
+        return self.answers.bits
+
+    def is_affordable(self, paths: Sequence[Path]) -> bool:
+        """Whether the truth about some numbers is worked out in a reasonable time: over numbers it is.
+
+        Over tensors that depends on how many nodes a derived graph of them has, about: a sweep for each
+        row of a matrix.
+        """
+        if not self.over.origins:
+            return True
+        fields: dict[str, set[str]] = {}
+        for path in paths:
+            if path[0] in MATRICES:
+                fields.setdefault(path[0], set()).add(self.number(path)[1])
+        sweeps = len(fields.get("jacobian", ())) + GRADIENT * len(fields.get("hessian", ()))
+        work = max(sweeps, 1) * len(self.over.run.graph)
+        return len(paths) <= MOST_ELEMENTS and work <= MOST_DERIVED
 
     def at_this_point_alone(self, graph: Graph) -> set[Path]:
         """The numbers that are not finite in doubles, and true at the point alone, not beside it.
@@ -411,7 +448,7 @@ class Derived:
         A rule that has a case for a pole, an edge or a jump says there what the case is, and its derivative
         is that of the case: it is no derivative of the formula.
         """
-        values = self.run.values
+        values = self.derived.values
         infinite = [path for path, node in self.nodes.items() if not math.isfinite(values[node])]
         suspects = [path for path in infinite if path in self.true]
         if not suspects:
@@ -426,187 +463,26 @@ class Derived:
             both = (either() - ball(1) / 2) * ball(2) ** -self.bits
             return {name: both * ball(abs(x) or TINY) for name, x in inputs.items()}
 
-    @cached_property
-    def decimals(self) -> list[str]:
-        """The literals, and the inputs by their names, that doubles only come near."""
-        return hanging(self.question.graph, self.question.inputs, self.question.spelled)
-
-    @cached_property
-    def turn(self) -> Turn | None:
-        """The kink or jump that the decimals as typed meet, and the doubles do not."""
-        if not self.decimals:
-            return None
-        question = self.question
-        work_out = partial(enclose, question.graph, question.inputs, self.bits)
-        with working(self.bits):
-            return turn_of(self.formula, work_out(), work_out(typed=question.spelled))
-
-    @property
-    def bits(self) -> int:
-        """The precision that it took."""
-        return self.found.bits
-
     def truth(self, path: Path) -> tuple[Ball, Ball]:
         """A number for the doubles that were read, and for the decimals as they are typed."""
+        path = self.number(path)
         node = self.true.get(path)
         if node is None:
             return ball(0), ball(0)
         if path in self.alone:
             return undefined(), undefined()
-        return self.found.values[node], self.typed.values[node]
+        return self.answers.values[node], self.typed_answers.values[node]
 
     def has_value(self, path: Path) -> bool:
         """Whether the outputs that a number comes of may have values."""
-        outputs = self.question.outputs
-        nodes = [outputs[path[1]]] if path[0] in BY_OUTPUT else outputs.values()
-        return not any(self.values[node].is_nan() for node in nodes)
-
-    @cached_property
-    def values(self) -> list[Ball]:
-        """What is true of the formula's own nodes."""
-        return enclose(self.question.graph, self.question.inputs, self.bits)
-
-    def label(self, path: Path) -> str:
-        """What messages call a number."""
-        field, *names = path
-        return self.called(field, [(name, ()) for name in names])
-
-    def place(self, path: Path) -> Place:
-        """The part of the formula that the number was derived from last."""
-        node = self.origin(self.nodes.get(path, self.run.graph.output))
-        return Place(node, self.question.graph.span(node))
-
-    def whole(self, path: Path) -> Path:
-        """A number is none's."""
-        return path
-
-    def count(self, tensor: Path) -> int:
-        """Of a number there is one."""
-        return 1
-
-    def origin(self, node: int) -> int:
-        """The formula's node that a node of the derived graph comes from."""
-        origins = self.run.graph.origins
-        return origins.get(node, self.question.graph.output) if origins else node
-
-    @cached_property
-    def enclosures(self) -> Enclosed:
-        """What is true of the nodes of the graph that is computed."""
-        run = self.run
-        return Enclosed(enclose(run.graph, run.inputs, self.bits), None, self.bits)
-
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
-        """The node of the derived graph that loses most digits, and what it comes from."""
-        run = self.run
-        if path not in self.nodes:
-            return self.place(path)
-        view = Run(run.text, seen_from(run.graph, self.nodes[path]), run.inputs, run.values)
-        lost, nodes = find_lost(Evidence(view, self.enclosures), "", plain.digits)
-        through = [self.origin(node) for node in nodes]
-        if lost is None:
-            return told(self.place(path), None, through, "")
-        label, origin = run.label(lost.node), self.formula.label(through[0])
-        who = label if label == origin else f"what is derived from {origin}"
-        lost = lost._replace(span=self.question.graph.span(through[0]))
-        return told(self.place(path), lost, through, who, self.better(path, through, plain, true))
-
-    def better(self, path: Path, nodes: Sequence[int], plain: Trusted, true: Ball) -> Better | None:
-        """The rewrite that keeps the digits, if one is known."""
-        if path[0] not in BY_ONE or not self.has_mends:
-            return None
-        name = path[-1] if path[0] != "value" else ""
-        return self.menders.better(name, nodes, plain, true)
-
-    @cached_property
-    def menders(self) -> Menders:
-        """The known mends of the formula."""
-        return Menders(self.formula, self.values[self.question.graph.output])
-
-    @cached_property
-    def formula(self) -> Run:
-        """The formula itself, of which nothing is worked out."""
-        return Run(self.run.text, self.question.graph, self.question.inputs, [])
-
-
-class Spread:
-    """The truth about tensors that derived graphs find, which are written out number by number.
-
-    A number's path is that of the block that it is one of, and then its place there:
-    ``("jacobian", "y", "X", "[0, 1]")``.
-    """
-
-    def __init__(self, run: Run, point: Point, kind: Kind, label: Label) -> None:
-        from exprgrad.run.arrays.elements import elements
-
-        self.tensors = run
-        self.elements = elements(run)
-        graph = run.graph
-        self.inputs = {name: graph.shape(graph.inputs[name]) for name in point.wrt}
-        self.outputs = {name: graph.shape(node) for name, node in point.outputs.items()}
-        self.point = self.written(point)
-        question = kind.question(self.point)
-        self.called = label
-        self.numbers = Derived(question, self.elements.run, {}, label, has_mends=False)
-
-    def written(self, point: Point) -> Point:
-        """The same point, by number."""
-        over, _, nodes = self.elements
-        outputs = {
-            element_name(name, place): int(nodes[node][place])
-            for name, node in point.outputs.items()
-            for place in places_in(nodes[node])
-        }
-        wrt = [
-            element_name(name, place)
-            for name in point.wrt
-            for place in places_in(nodes[self.tensors.graph.inputs[name]])
-        ]
-        direction = {
-            element_name(name, place): at(value, place)
-            for name, value in point.direction.items()
-            for place in places_in(value)
-        }
-        evaluator = evaluator_for(over.graph)
-        return Point(evaluator, over.inputs, outputs, tuple(wrt), direction, point.spelled)
-
-    def seek(self, paths: Sequence[Path]) -> None:
-        """Work out the truth about some numbers, and what doubles make of them one by one."""
-        mine, numbers = self.numbers, [self.by_number(path) for path in paths]
-        inputs = mine.question.inputs
-        graph, mine.nodes = mine.question.derive(mine.question.graph, computed, numbers)
-        mine.run = Run(self.tensors.text, graph, inputs, forward(graph, inputs))
-        mine.seek(numbers)
-
-    def work(self, paths: Iterable[Path]) -> int:
-        """About how many nodes a derived graph of some numbers has: a sweep for each row of a matrix."""
-        fields: dict[str, set[str]] = {}
-        for path in paths:
-            if path[0] in MATRICES:
-                fields.setdefault(path[0], set()).add(self.by_number(path)[1])
-        sweeps = len(fields.get("jacobian", ())) + GRADIENT * len(fields.get("hessian", ()))
-        return max(sweeps, 1) * len(self.elements.run.graph)
-
-    @property
-    def bits(self) -> int:
-        """The precision that it took."""
-        return self.numbers.bits
-
-    @property
-    def decimals(self) -> Sequence[str]:
-        """The literals, and the inputs by their names, that doubles only come near."""
-        return self.numbers.decimals
-
-    @property
-    def turn(self) -> Turn | None:
-        """The kink or jump that the decimals as typed meet, and the doubles do not."""
-        return self.numbers.turn
+        outputs, names = self.question.outputs, self.number(path)
+        nodes = [outputs[names[1]]] if path[0] in BY_OUTPUT else outputs.values()
+        return not any(self.doubles.values[node].is_nan() for node in nodes)
 
     def split(self, path: Path) -> list[tuple[str, Shape]]:
         """The names by which a number is found, each with a place; ``()`` if it is the tensor's path."""
         field, *names = self.whole(path)
-        text = path[len(names) + 1 :]
-        place = tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
-        found = []
+        place, found = place_in(path, len(names)), []
         for at_name, name in enumerate(names):
             is_output = field in BY_OUTPUT and not at_name
             rank = len((self.outputs if is_output else self.inputs)[name])
@@ -614,19 +490,19 @@ class Spread:
             place = place[rank:]
         return found
 
-    def label(self, path: Path) -> str:
-        """What messages call a number, or a block."""
-        return self.called(path[0], self.split(path))
-
-    def by_number(self, path: Path) -> Path:
-        """What the path of a number is in the formula that is written out."""
+    def number(self, path: Path) -> Path:
+        """What the path of a number is in the formula over numbers."""
         names = [element_name(*pair) for pair in self.split(path)]
         if path[0] == "hessian":
             names.sort(key=self.point.wrt.index)
         return path[0], *names
 
+    def label(self, path: Path) -> str:
+        """What messages call a number, or a block."""
+        return self.called(path[0], self.split(path))
+
     def whole(self, path: Path) -> Path:
-        """The path of the block that a number is one of."""
+        """The path of the block that a number is one of; its own if it is none's."""
         return path[: 3 if path[0] in MATRICES else 2]
 
     def count(self, tensor: Path) -> int:
@@ -637,32 +513,70 @@ class Spread:
         shapes += [self.inputs[name] for name in names[len(outputs) :]]
         return prod(map(size, shapes))
 
-    def truth(self, path: Path) -> tuple[Ball, Ball]:
-        """A number for the doubles that were read, and for the decimals as they are typed."""
-        return self.numbers.truth(self.by_number(path))
-
-    def has_value(self, path: Path) -> bool:
-        """Whether the outputs that a number comes of may have values."""
-        return self.numbers.has_value(self.by_number(path))
-
     def place(self, path: Path) -> Place:
         """The part of the formula that the number was derived from last."""
-        return self.over_tensors(self.numbers.place(self.by_number(path)))
+        node = self.source(self.nodes.get(self.number(path), self.derived.graph.output))
+        return Place(self.over.origin(node), self.question.graph.span(node))
+
+    def source(self, node: int) -> int:
+        """The formula's node that a node of the derived graph comes from."""
+        origins = self.derived.graph.origins
+        return origins.get(node, self.question.graph.output) if origins else node
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The doubles of the graph that is computed, beside what is true."""
+        values = enclose(self.derived.graph, self.derived.inputs, self.bits)
+        return Evidence(self.derived, Enclosed(values, None, self.bits))
 
     def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
-        """The node that loses most digits, and at which of its numbers."""
-        return self.over_tensors(self.numbers.blamed(self.by_number(path), plain, true))
+        """The node of the derived graph that loses most digits, and what it comes from."""
+        node = self.nodes.get(self.number(path))
+        if node is None:
+            return self.place(path)
+        lost, nodes = find_lost(self.evidence, node, plain.digits)
+        through = [self.source(node) for node in nodes]
+        if lost is None:
+            return self.place(path)._replace(through=self.origins(through))
+        label, origin = self.derived.label(lost.node), self.formula.label(through[0])
+        who = label if label == origin else f"what is derived from {origin}"
+        lost = lost._replace(span=self.question.graph.span(through[0]))
+        name = path[-1] if path[0] != "value" else ""
+        better = self.better(name, through, plain, true) if path[0] in BY_ONE else None
+        return self.loser(lost, through, who, better)
 
-    def over_tensors(self, place: Place) -> Place:
-        """The node over tensors that a number's node comes from."""
-        origins = self.elements.origins
-        through = tuple([origins[node].node for node in place.through])
-        return place._replace(node=origins[place.node].node, through=through)
+    def suspect(self, path: Path, least: int) -> tuple[int, str]:
+        """The first node that has too few digits by bounds, and its text; else an output or an input."""
+        from exprgrad.run.arrays.bounds import data_errors
+
+        graph, outputs = self.run.graph, self.given.outputs
+        data = data_errors(graph, self.run.values, outputs.values())
+        node = first_poor(self.run, data, dependencies(graph, *outputs.values()), least)
+        if node is not None:
+            return node, self.run.label(node)
+        return (outputs if path[0] in BY_OUTPUT else graph.inputs)[path[1]], ""
 
 
-def places_in(value: Any) -> Iterator[Shape]:
-    """The places of an array's numbers; the only one of a number is ``()``."""
-    return product(*map(range, getattr(value, "shape", ())))
+Source = Swept | Derived
+"""What knows the truth about the numbers of an answer, by their paths.
+
+It is first told which numbers to ``seek``, if that ``is_affordable``.
+"""
+
+
+def first_poor(run: Run, errors: Sequence[Any], used: Sequence[int], least: int) -> int | None:
+    """The first operation, of those in use, whose data has too few digits for certain."""
+    for node, operands in enumerate(run.graph.operands):
+        if operands and used[node] and is_poor(run, run.values[node], errors[node], least):
+            return node
+    return None
+
+
+def is_poor(run: Run, value: Any, error: Any, least: int) -> bool:
+    """Whether a node's number, or one of a tensor's, has too few right digits as far as bounds tell."""
+    if value is None:
+        return False
+    return lowest(evaluator_for(run.graph).right_digits(value, error)) < least
 
 
 def unfolded(graph: Graph) -> Graph:

@@ -25,7 +25,8 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
     """
     if not is_finite(run.value) or beyond_sides(run):
         return
-    over, origins = in_numbers(run)
+    numbers = in_numbers(run)
+    over = numbers.run
     if beyond_sides(over):
         return
     graph = over.graph
@@ -47,7 +48,7 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
             f"the derivative along {name} is {number(there.slope.value + 0.0)} from the {side} alone: "
             f"{over.label(node)} is not defined on the {missing}"
         )
-        place = origins[node].node if origins else node
+        place = numbers.origin(node)
         found = Diagnostic("edge", "note", message, place, graph.span(node), None)
         alike.setdefault((name.partition("[")[0], place), []).append(found)
     for (name, _), (first, *others) in alike.items():

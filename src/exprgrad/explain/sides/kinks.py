@@ -75,7 +75,7 @@ def one_sided(run: Run) -> dict[str, OneSided]:
     """
     if not run.wrt or beyond_sides(run):
         return {}
-    over, _ = in_numbers(run)
+    over = in_numbers(run).run
     if beyond_sides(over):  # a product of matrices has more nodes than elements
         return {}
     sources = {

@@ -161,7 +161,7 @@ def visit(
     if accumulate not in ACCUMULATE:
         message = f"a contribution is not accumulated by '{accumulate}'"
         raise RequestError("usage", message, help="it is one of 'add' and 'set'")
-    run = in_numbers(run)[0]
+    run = in_numbers(run).run
     web = web_of(run)
     rule = order.strip() if isinstance(order, str) and order.strip() in WRONG else None
     visits = tuple(run.order) if order is None else wanted(run, order)

@@ -147,7 +147,7 @@ def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
 
     Raises ``RequestError`` for a forward run, too large tensors, and a ``most`` that is not a count.
     """
-    web = web_of(in_numbers(run)[0])
+    web = web_of(in_numbers(run).run)
     found = sums(web)
     return {name: paths_to(web, found, name, listable(most)) for name in web.inputs}
 

@@ -230,7 +230,7 @@ def at_switch(
 
     if objective.layout.size > MOST_SIDES or beyond_sides(run := run_there()):
         return None
-    over, _ = in_numbers(run)
+    over = in_numbers(run).run
     names = objective.layout.names()
     fixed = {name: value for name, value in over.inputs.items() if name not in names}
     layout = Layout(fixed, dict.fromkeys(names, ()))
