@@ -13,7 +13,7 @@ import golden
 from exprgrad import Check, RequestError, parse
 from exprgrad.errors import install
 from exprgrad.explain.checking import check as checks
-from exprgrad.explain.checking import true_differences
+from exprgrad.explain.checking import differences as by_balls
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run.balls import balls
@@ -323,7 +323,7 @@ def test_a_long_check_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         spent += len(graph) * balls.flint().ctx.prec
         return balls.evaluate(graph, inputs, typed=typed)
 
-    monkeypatch.setattr(true_differences, "evaluate", evaluate)
+    monkeypatch.setattr(by_balls, "evaluate", evaluate)
     lines = [f"y{at + 1} = sin(y{at})" for at in range(36_000)]
     f = parse("; ".join(["y0 = abs(x)^1.01", *lines]))
     assert [check.verdict for check in f.check(x=0)] == ["undecided"]

@@ -11,7 +11,7 @@ import pytest
 
 from exprgrad import Op, parse
 from exprgrad.derive.sweeps import local
-from exprgrad.explain.checking import suspects
+from exprgrad.explain.checking import check as checks
 from exprgrad.explain.checking.check import Check, check_nodes
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run.balls import balls
@@ -167,11 +167,11 @@ def test_a_broken_value_is_found(op: Op) -> None:
 def test_of_very_many_nodes_some_of_each_operation_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(suspects, "MOST_NODES", 4)
+    monkeypatch.setattr(checks, "MOST_NODES", 4)
     monkeypatch.setitem(BY_NAME, "sin", BY_NAME["sin"]._replace(partials=("sin(x)",)))
     forget()
     run = parse("exp(sin(x) + sin(2*x) + sin(3*x))").gradient(x=1)
-    found = list(suspects.wrong_numbers(run, 2**20))
+    found = list(checks.wrong_numbers(run, 2**20))
     monkeypatch.undo()
     forget()
     assert [run.graph.kinds[wrong.user] for wrong in found] == ["sin"]

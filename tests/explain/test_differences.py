@@ -16,8 +16,8 @@ from exprgrad.explain.checking.differences import (
     moved_errors,
     quotients,
     steps,
+    true_differences,
 )
-from exprgrad.explain.checking.true_differences import true_differences
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward

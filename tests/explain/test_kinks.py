@@ -18,9 +18,8 @@ import golden
 from counting import calls
 from exprgrad import Run, parse
 from exprgrad.derive.rules import template
-from exprgrad.explain.kinks_met import flagged
+from exprgrad.explain.kinks_met import flagged, stirs_edge
 from exprgrad.explain.sides.kinks import OneSided
-from exprgrad.explain.sides.movement import stirs_edge
 from exprgrad.explain.sides.running_error import error_of, rounding
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.run.numbers.primitives import functions, sides

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from exprgrad import parse
-from exprgrad.explain.checking.ranges import ranges
+from exprgrad.explain.checking.thresholds import ranges
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run.numbers.sweeps import forward
 from together import together

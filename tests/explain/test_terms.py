@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exprgrad import Check, parse
-from exprgrad.explain.checking.terms import MOST_PARTS
+from exprgrad.explain.checking.claims import MOST_PARTS
 
 
 def claimed(formula: str, claim: str) -> Check:

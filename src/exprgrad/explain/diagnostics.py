@@ -284,7 +284,7 @@ def diagnose(
 
         found += underflows(run)
     if one_sided is not None and (forward or ends_somewhere(run)):
-        from exprgrad.explain.sides.edges import edges
+        from exprgrad.explain.sides.kinks import edges
 
         found += edges(run, one_sided)
     return found

@@ -1,20 +1,30 @@
-"""Kinks and jumps on the active path: which nodes meet one, and what is said of them."""
+"""Kinks and jumps on the active path: which nodes meet one, what is said of them, and what moves at all.
+
+A node whose operand moves need not move itself: a comparison away from a tie does not, nor does ``relu``
+below 0, nor 0 times what moves.  The rows tell, for a rule that is 0 and stays 0 passes no movement on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
-from exprgrad.derive.rules import slots
+from exprgrad.derive.rules import slots, template
 from exprgrad.errors import advice
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import live, where
-from exprgrad.explain.sides.movement import met, movement, views
-from exprgrad.graph.graph import dependencies, dependents
-from exprgrad.graph.ops import BENT, BY_NAME
+from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, interpret
+from exprgrad.graph.ops import BENT, BY_NAME, Op, Special
 from exprgrad.run.evaluation import Diagnostic, Flag, Run, evaluator_for
+from exprgrad.run.numbers.kink_screen import special_tests
+from exprgrad.run.numbers.primitives import Template, compile_template, functions, number, sides
 from exprgrad.run.numbers.sweeps import Adjoints
 
-__all__ = ["bends", "flagged", "inside", "special_points", "special_words"]
+__all__ = [
+    "bends", "flagged", "inside", "local_rule", "met", "special_points", "special_words", "stirs",
+    "stirs_edge",
+]  # fmt: skip
 
 
 def special_words(code: str) -> tuple[str, str]:
@@ -118,3 +128,150 @@ def bends(run: Run) -> Iterator[Diagnostic]:
             )
             yield Flag("kink", "warning", message, node, graph.span(node), help)
             help = None
+
+
+# Movement.
+
+DEPTH = 2
+"""How many times a rule's own rules are asked; beyond, whatever might move does."""
+
+
+@cache
+def local_rule(name: str, position: int) -> Template:
+    """The local derivative of a row for the operand at a position, as a function of its slots."""
+    op = BY_NAME[name]
+    return compile_template(template(op.partial(position)), slots(op))
+
+
+def met(op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]) -> Special | None:
+    """The kink or jump that an operation meets, if an operand that is concerned moves.
+
+    ``views`` are the slots' values, by operand; ``varies`` in them says which operands move.
+    """
+    for special, test in special_tests(op.name):
+        if op.variadic:
+            found = any(m and test(view) for view, m in zip(views, moves, strict=True))
+        else:
+            found = any(moves) and bool(test(views[0]))
+        if found:
+            return special
+    return None
+
+
+def movement(run: Run, nodes: Iterable[int]) -> Mapping[int, bool]:
+    """Whether a small step of the differentiated inputs moves the operands of some nodes, by operand.
+
+    A node that meets a kink or a jump is taken to move if an operand does.
+
+    More operands that move never make a node stay.  So one is settled without asking them if it stays even
+    where all move that might, or if one that moves makes it move for sure.
+    """
+    assert run.adjoints is not None
+    graph, active = run.graph, run.adjoints.active
+    known = {node: bool(active[node]) for node in graph.inputs.values()}
+    asked = [operand for node in nodes for operand in graph.operands[node]]
+    while asked:
+        node = asked[-1]
+        if node in known or not active[node]:
+            known.setdefault(asked.pop(), False)
+            continue
+        op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
+        mobile = [bool(active[operand]) for operand in operands]
+        seen = views(run, node, mobile)
+        kink = bool(op.special) and met(op, seen, mobile) is not None
+        might = [at for at, operand in enumerate(operands) if known.get(operand, active[operand])]
+        sure = [at for at in might if kink or local_rule(op.name, at)(seen[at]) != 0]
+        if any(operands[at] in known for at in sure):
+            known[node] = True
+            continue
+        flags = [at in might for at in range(len(operands))]
+        if not (sure or any(stirs_edge(op, at, seen[at], flags) for at in might)):
+            known[node] = False
+            continue
+        unknown = [operands[at] for at in sure or might if operands[at] not in known]
+        if unknown:
+            asked.append(unknown[0])
+        else:
+            known[node] = True
+    return known
+
+
+def views(run: Run, node: int, moves: Sequence[bool]) -> list[list[float]]:
+    """What the rules of a node see, operand by operand."""
+    graph, values = run.graph, run.values
+    arguments = [*[values[operand] for operand in graph.operands[node]], values[node]]
+    return sides(BY_NAME[graph.kinds[node]], arguments, [float(m) for m in moves])
+
+
+def stirs_edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool]) -> bool:
+    """Whether an operand that moves makes its user move, away from kinks and jumps.
+
+    ``view`` are the values that the operand's rule sees.  A rule that is the constant 0 passes nothing, nor
+    does the branch that a ``where`` does not take; else a rule that is 0, and stays 0.
+
+    At an infinity that is a limit many a rule is 0 and is not on the way there, as that of ``exp``: what is
+    computed may be cut off, so the rule that is shown is asked, and its ``out`` is taken to move.  A step
+    function jumps ever again on its way to an infinity.
+    """
+    return edge(op, position, view, moves, DEPTH)
+
+
+def edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool], depth: int) -> bool:
+    rule = op.partial(position)
+    if rule == "0":
+        return math.isinf(view[position]) and math.isinf(view[len(op.names)])
+    if local_rule(op.name, position)(view) != 0:
+        return True
+    if position in op.branches:
+        return False
+    if not depth:
+        return True
+    if rule in op.names:
+        return moves[op.names.index(rule)]
+    given = dict(zip(slots(op), view, strict=True))
+    moving = (
+        {op.names[0]} if op.variadic else {n for n, m in zip(op.names, moves, strict=True) if m}
+    )
+    if any(math.isinf(given[name]) for name in moving):
+        rule = op.shown_partial(position)
+        moving |= {"out"}
+    return stirs(template(rule), given, moving, depth - 1)
+
+
+def stirs(
+    graph: Graph, given: Mapping[str, float], moving: Collection[str], depth: int = DEPTH
+) -> bool:
+    """Whether a template's value moves where some of its names do.
+
+    ``out`` is taken to stay: if nothing but ``out`` itself could move it, nothing does.  At a kink or a
+    jump an operation of the template is taken to move.
+    """
+
+    algebra = Algebra(number, lambda _, node, seen: functions[graph.kinds[node]](*seen))
+    values = interpret(graph, algebra, given)
+    asked = bytearray(len(graph))
+    asked[graph.output] = 1
+    for node in range(graph.output, -1, -1):
+        for operand in taken(graph, node, values) if asked[node] else ():
+            asked[operand] = 1
+    flags = [name in moving for name in graph.payloads]
+    for node, operands in enumerate(graph.operands):
+        moves = [flags[operand] for operand in operands]
+        if asked[node] and any(moves):
+            op = BY_NAME[graph.kinds[node]]
+            seen = [values[operand] for operand in operands]
+            views = sides(op, [*seen, values[node]], [float(m) for m in moves])
+            flags[node] = met(op, views, moves) is not None or any(
+                moves[at] and edge(op, 0 if op.variadic else at, view, moves, depth)
+                for at, view in enumerate(views)
+            )
+    return flags[graph.output]
+
+
+def taken(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
+    """A node's operands but for the branch that a ``where`` does not take."""
+    operands = graph.operands[node]
+    if graph.kinds[node] != "where":
+        return operands
+    condition, x, y = operands
+    return condition, x if values[condition] else y

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from exprgrad import Run, parse
-from exprgrad.explain.walks.orders import Visited
+from exprgrad.explain.walks.orders import WRONG, Visited
 from exprgrad.explain.walks.paths import Path, Web
-from exprgrad.explain.walks.visits import WRONG
 from exprgrad.show.page.model import edges as page_edges
 from scripts import ask
 from strategies import FREQUENT, tree

@@ -1,35 +1,47 @@
-"""A gradient held against numbers, with a verdict for each input.
+"""A gradient held against numbers, with a verdict for each input, and the rule to blame if one is wrong.
 
 The numbers are differences of values, in balls where python-flint is there and else in doubles: nothing
-that is checked vouches for itself.
+that is checked vouches for itself.  Where the two disagree, the local derivative of every edge is compared
+with the difference quotient of that one operation at its operands' data.  If all of them are right, then so
+is the gradient, but for rounding: for it is made of nothing else.  With a step, the numbers are those of
+the lesson: A. Karpathy, The spelled-out intro to neural networks and backpropagation: building micrograd
+(2022).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import RequestError, advice
-from exprgrad.explain.checking.bumps import at_step
 from exprgrad.explain.checking.differences import (
+    SCALE,
+    STEP,
+    Estimate,
+    Quotients,
     differences,
+    least_work,
     measured_differences,
     moved_errors,
+    quotients,
+    true_differences,
 )
-from exprgrad.explain.checking.suspects import Wrong, accusing, blamed, wrong_numbers
-from exprgrad.explain.checking.true_differences import least_work, true_differences
 from exprgrad.explain.checking.verdicts import (
     Verdict,
+    agreement,
     apart,
     by_differences,
     by_truth,
+    digits_of,
     infinite,
     one_side,
     pole,
+    short_number,
     unsettled,
 )
 from exprgrad.explain.diagnostics import Run
@@ -37,23 +49,19 @@ from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.nodes import find_nodes
 from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import one_sided
-from exprgrad.graph.graph import (
-    CONST,
-    INPUT,
-    dependencies,
-    dependents,
-    element_name,
-    size,
-)
-from exprgrad.run.balls.balls import Ball, has_balls
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents, element_name, size
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import Ball, enclose, has_balls
 from exprgrad.run.evaluation import evaluator_for
+from exprgrad.run.numbers.sweeps import Adjoints, forward
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
     from exprgrad.explain.checking.thresholds import Threshold
     from exprgrad.explain.digits.trusted import Trusted
 
-__all__ = ["MOST_WORK", "Check", "Sampled", "check_nodes", "check_of", "check_run"]
+__all__ = ["MOST_WORK", "Check", "Sampled", "check_nodes", "check_of", "check_run", "chosen"]
 
 MOST_IN_BALLS = 200_000
 MOST_IN_DOUBLES = 10_000
@@ -333,3 +341,275 @@ def as_function_of(run: Run, place: InputNumber) -> Callable[[float], float]:
         return float(evaluator.forward({**run.inputs, place.name: given})[run.graph.output])
 
     return value
+
+
+# Suspects: every edge by itself, held against differences.
+
+BITS = 2200
+"""Enough for one operation on doubles: from 2^1024 to 2^-1074 are 2098 bits, and a double's 53 are left."""
+
+
+WITHOUT_FRACTIONS = 2.0**53
+"""From here on there are no doubles between the whole numbers."""
+
+MOST_NODES = 20_000
+"""How many operations are looked at one by one, in seconds: a quarter of a millisecond each."""
+
+
+class Wrong(NamedTuple):
+    """A number that is wrong: a node's local derivative at a position, or its data (position None)."""
+
+    user: int
+    position: int | None
+    says: float
+    true: float
+
+
+def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
+    """The local derivatives and data that are wrong at their operands' data, from the output down.
+
+    Where a rule is a convention there is nothing to compare it with.  Of very many nodes, equally many of
+    each operation are looked at.  Each edge has its share of the ``work``, in bits times nodes.
+    """
+    assert isinstance(run.adjoints, Adjoints)
+    edges = sum(len(run.graph.operands[user]) for user in run.order)
+    seen = Counter(run.graph.kinds[user] for user in run.order if run.graph.operands[user])
+    most = MOST_NODES if seen.total() <= MOST_NODES else MOST_NODES // len(seen)
+    seen.clear()
+    bent, in_balls = run.adjoints.met, has_balls()
+    for user in run.order:
+        operands = run.graph.operands[user]
+        if not operands or not all(is_known(run.values[node]) for node in operands):
+            continue
+        seen[run.graph.kinds[user]] += 1
+        if seen[run.graph.kinds[user]] > most:
+            continue
+        lone, inputs = alone(run, user)
+        op = BY_NAME[run.graph.kinds[user]]
+        says = run.values[user]
+        value = true_value(lone, inputs) if in_balls else None
+        if value is not None:
+            allowed = max((op.value_ulp + 1) * math.ulp(value), op.value_abs)
+            if not abs(says - value) <= allowed:
+                yield Wrong(user, None, says, value)
+        for position, local in enumerate(run.adjoints.locals[user] or ()):
+            if local is None or user in bent:
+                continue
+            truth = true_local(lone, inputs, position, local, work // edges)
+            if truth is not None:
+                rounded = max((op.partial_ulp + 1) * math.ulp(truth.value), op.partial_abs)
+                allowed = truth.error + rounded
+                if not abs(local - truth.value) <= allowed:
+                    yield Wrong(user, position, local, truth.value)
+
+
+def is_known(x: float) -> bool:
+    """Whether a double is one that balls know: finite, and no negative zero."""
+    return math.isfinite(x) and (x != 0 or math.copysign(1.0, x) > 0)
+
+
+def alone(run: Run, user: int) -> tuple[Graph, dict[str, float]]:
+    """One operation by itself, each operand an input of its own, and the operands' data."""
+    from exprgrad.derive.build import Builder
+
+    builder, operands = Builder(plain=True), run.graph.operands[user]
+    inputs = {f"operand {place}": run.values[operand] for place, operand in enumerate(operands)}
+    names = [builder.input(name) for name in inputs]
+    builder.graph.output = builder.apply(run.graph.kinds[user], *names)
+    return builder.graph, inputs
+
+
+def true_value(graph: Graph, inputs: dict[str, float]) -> float | None:
+    """One operation's value, by balls; None where they do not tell a double."""
+    true = enclose(graph, inputs, BITS)[graph.output]
+    found = float(true) if true.is_finite() else math.inf
+    return found if math.isfinite(found) else None
+
+
+def true_local(
+    graph: Graph, inputs: dict[str, float], place: int, local: float, work: int
+) -> Estimate | None:
+    """One operation's derivative with respect to one operand, by differences; None where they show none.
+
+    So it is at a kink, at a jump, and where there are values on one side alone; in doubles also at data so
+    large that all doubles are whole numbers: there nobody sees the steps of ``round``.
+    """
+    at = inputs[f"operand {place}"]
+    if not has_balls():
+        if abs(at) >= WITHOUT_FRACTIONS:
+            return None
+        center, left, right = differences(graph, inputs, place, at)
+        if center is None or left is None or right is None:
+            return None
+        bent = abs(left.value - right.value) > left.error + right.error
+        return None if bent or not center.settled(local) else center
+    found = true_differences(graph, inputs, place, at, work, local)
+    if found.kind != "smooth" or found.center is None:
+        return None
+    value = float(found.center)
+    return Estimate(value, 0.0) if math.isfinite(value) else None
+
+
+def blamed(
+    run: Run, found: Sequence[Wrong], node: int, analytic: float, numeric: float
+) -> Wrong | None:
+    """Which wrong number explains a wrong derivative with respect to a node; None if none does.
+
+    The derivative is found again with the true numbers instead of the wrong ones.  If that does not bring
+    it nearer to what differences say, they are innocent.  The one that changes it most is blamed.
+    """
+    data = [wrong for wrong in found if wrong.position is None]
+    if data or not found:
+        return data[-1] if data else None
+    grads, tangents = mended(run, found, node)
+    before, after = abs(analytic - numeric), abs(grads[node] - numeric)
+    if math.isfinite(before) and not after <= before / 2:
+        return None
+    return max(found, key=lambda wrong: effect(run, wrong, grads, tangents))
+
+
+def mended(run: Run, rules: Sequence[Wrong], node: int) -> tuple[list[float], list[float]]:
+    """Every node's grad, and its derivative with respect to a node, with the true local derivatives."""
+    graph, order = run.graph, run.order
+    assert run.adjoints is not None
+    locals_ = {user: [*local] for user in order if (local := run.adjoints.locals[user]) is not None}
+    for wrong in rules:
+        assert wrong.position is not None
+        locals_[wrong.user][wrong.position] = wrong.true
+    grads, tangents = [0.0] * len(graph), [0.0] * len(graph)
+    grads[graph.output] = tangents[node] = 1.0
+    for user in order:
+        for operand, local in zip(graph.operands[user], locals_.get(user, ()), strict=False):
+            if local:
+                grads[operand] += grads[user] * local
+    for user in reversed(order):
+        for operand, local in zip(graph.operands[user], locals_.get(user, ()), strict=False):
+            if local and user != node:
+                tangents[user] += local * tangents[operand]
+    return grads, tangents
+
+
+def effect(run: Run, wrong: Wrong, grads: Sequence[float], tangents: Sequence[float]) -> float:
+    """By how much a wrong local derivative changes the derivative."""
+    assert wrong.position is not None
+    operand = run.graph.operands[wrong.user][wrong.position]
+    found = abs(grads[wrong.user] * (wrong.says - wrong.true) * tangents[operand])
+    return math.inf if found != found else found
+
+
+def accusing(found: Verdict, run: Run, wrong: Wrong) -> Verdict:
+    """A verdict that blames a number that is wrong."""
+    graph, user = run.graph, wrong.user
+    op = BY_NAME[graph.kinds[user]]
+    what, by, says, true = (
+        op.infix or op.prefix or op.name,
+        "differences",
+        *apart(wrong.says, wrong.true),
+    )
+    if wrong.position is None:
+        what, by = f"the value of {what}", "balls"
+    else:
+        what = f"the rule of {what} for {run.label(graph.operands[user][wrong.position])}"
+    place = f"at node {user} '{run.texts[user]}'"
+    why = f"{what}, {place}, is suspect: it says {says}, {by} say {true}"
+    return found.blaming(user, graph.span(user), why)
+
+
+# The lesson's bump: L1, the node's data and h more, L2, and (L2 - L1)/h beside its grad.
+
+LESSON = 0.001
+"""The step that the lesson takes."""
+KEPT = 8
+"""How many digits smaller than a number a step is that is suggested: about half of them."""
+ENOUGH_DIGITS = 3
+"""Where (L2 - L1)/h has fewer digits than this, it is asked why."""
+HALVINGS = 32
+"""How often an interval is halved on the search for a kink."""
+NOISE = 16
+"""How many ulp of the output rounding may make of a difference of differences, at most."""
+
+
+def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) -> Verdict:
+    """The verdict with the lesson's numbers: (L2 - L1)/h, and how far that is from the ``best``.
+
+    Raises ``RequestError`` for a step that is 0 or not finite, or too small to change the node's data.
+    """
+    data = run.values[node]
+    if not math.isfinite(step) or step == 0 or (math.isfinite(data) and data + step == data):
+        message = f"a step of {number(step)} leads nowhere"
+        if math.isfinite(step) and step:
+            message = f"a step of {number(step)} is lost: {number(data)} stays as it is"
+        raise RequestError("bad-step", message, help=usable(data))
+    found = quotients(run.graph, node)
+    numeric, central = bumped(run, found, step)[:2]
+    error = None if best.numeric is None else abs(numeric - best.numeric)
+    here = f"at h = {number(step)}, (L2 - L1)/h is {short_number(numeric)}"
+    shown = best._replace(numeric=numeric, error=error)
+    if best.verdict != "agrees" or not (math.isfinite(numeric) and math.isfinite(central)):
+        message = f"{best.message}; {here} and the central difference {short_number(central)}"
+        return shown._replace(message=message)
+    first, second = (digits_of(abs(each - analytic), abs(analytic)) for each in (numeric, central))
+    if first < ENOUGH_DIGITS and numeric != analytic and leaps(run, found, step):
+        why = f"kink between the sample points: {here}, returned {short_number(analytic)}"
+        return shown._replace(verdict="kink", message=why)
+    most = best.digits
+    if not analytic or most is None:
+        return shown._replace(message=f"{best.message}; {here}")
+    if first:
+        message = (
+            f"{agreement(first)} at h = {number(step)}, {second} by the central difference, {most} by a "
+            "better step"
+        )
+        return shown._replace(message=message)
+    returned = (
+        f"{here}, returned {short_number(analytic)}, which a better step finds to {most} digits"
+    )
+    if 2 * math.ulp(run.value) / abs(step) < abs(numeric - analytic):
+        return shown.says("undecided", f"the step is too large: {returned}")
+    lost = shown._replace(help="a larger step keeps more digits")
+    return lost.says("cancellation", f"the step is too small: {returned}")
+
+
+def usable(data: float) -> str:
+    """What step to take instead."""
+    if not math.isfinite(data) or data + LESSON != data:
+        return f"the lesson takes h = {LESSON}"
+    larger = 10.0 ** (math.floor(math.log10(abs(data))) - KEPT)
+    return f"h = {larger:g} would move it"
+
+
+def bumped(run: Run, found: Quotients, step: float) -> tuple[float, float, float]:
+    """The quotient to the right and the central one at a step, and L2 - L1."""
+    values = forward(found.graph, {**run.inputs, STEP: step, SCALE: 1.0})
+    rise = values[found.graph.operands[found.right][0]]
+    return rise / step, values[found.center], rise
+
+
+def leaps(run: Run, found: Quotients, step: float) -> bool:
+    """Whether a kink or a jump lies between the node's data and that bumped by a step.
+
+    The interval is halved again and again, and the half is kept in which the slope changes more.  Where
+    the function is smooth, that change shrinks with the interval; at a kink it stays as it is, as far
+    as rounding lets one see.
+    """
+
+    def rise(at: float) -> float:
+        return bumped(run, found, at)[2] if at else 0.0
+
+    def change(start: float, width: float) -> float:
+        one, middle, other = (rise(start + width * part) for part in (0.0, 0.5, 1.0))
+        return abs((other - middle) - (middle - one)) / abs(width / 2)
+
+    ulp = math.ulp(max(abs(run.value), abs(run.value + rise(step))))
+    start, width = 0.0, step
+    most = last = change(start, width)
+    for _ in range(HALVINGS):
+        width /= 2
+        starts = start, start + width / 2, start + width
+        start, last = max(((at, change(at, width)) for at in starts), key=lambda pair: pair[1])
+        if not last * abs(width) > NOISE * ulp:
+            return False
+        if last * abs(width) < NOISE * NOISE * ulp:
+            break
+        most = max(most, last)
+    return last >= most / 4

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from exprgrad.explain.checking.differences import SETTLED, Estimate, Sides
-from exprgrad.explain.checking.true_differences import Truth, below_doubles
+from exprgrad.explain.checking.differences import SETTLED, Estimate, Sides, Truth, below_doubles
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import dependencies
 from exprgrad.graph.ops import BY_NAME
@@ -18,8 +17,8 @@ from exprgrad.run.numbers.primitives import at_pole
 from exprgrad.source import Span
 
 __all__ = [
-    "Verdict", "agreement", "apart", "as_float", "balls_apart", "by_differences", "by_truth", "decimal",
-    "digits_of", "infinite", "one_side", "pole", "short_number", "unsettled",
+    "Verdict", "agreement", "apart", "as_float", "balls_apart", "by_differences", "by_truth",
+    "digits_of", "infinite", "one_side", "pole", "short_ball", "short_number", "unsettled",
 ]  # fmt: skip
 
 MESSAGE_DIGITS = 6
@@ -63,16 +62,16 @@ def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
     if doubles[0] != doubles[1]:
         return apart(*doubles)
     if not doubles[0]:
-        return decimal(one), decimal(other)
+        return short_ball(one), short_ball(other)
     for digits in (ALL_DIGITS + 1, 2 * ALL_DIGITS):
         first, second = nearest(one, digits), nearest(other, digits)
         if first is not None and second is not None and first != second:
             return first, second
     sort, by = ("more", other - one) if other > one else ("less", one - other)
-    return decimal(one), f"{decimal(one)} and {decimal(by)} {sort}"
+    return short_ball(one), f"{short_ball(one)} and {short_ball(by)} {sort}"
 
 
-def decimal(ball: Ball) -> str:
+def short_ball(ball: Ball) -> str:
     """A ball's middle in a message, whatever its size."""
     value = float(ball)
     beyond_doubles = ball.is_finite() and (value == 0 or math.isinf(value))
@@ -206,7 +205,7 @@ def as_float(ball: Ball | None) -> float | None:
 
 def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
     """A derivative in doubles beside the true one."""
-    numeric, written, returned = float(true), decimal(true), f"returned {short_number(analytic)}"
+    numeric, written, returned = float(true), short_ball(true), f"returned {short_number(analytic)}"
     error = float(true.rad()) + math.ulp(numeric) / 2 if math.isfinite(numeric) else 0.0
     found = Verdict(numeric=numeric, error=error)
     if not math.isfinite(numeric):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from exprgrad.explain.checking.true_differences import APART, Limit, limit
+from exprgrad.explain.checking.differences import APART, Limit, limit
 from exprgrad.explain.digits.truths import hanging
 from exprgrad.explain.sides.running_error import SURE
 from exprgrad.run.balls.balls import Ball, ball, enclose, has_balls, working

@@ -18,7 +18,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.explain.sides.movement import local_rule, met, stirs, stirs_edge
+from exprgrad.explain.kinks_met import local_rule, met, stirs, stirs_edge
 from exprgrad.explain.sides.running_error import (
     SURE,
     ZERO,

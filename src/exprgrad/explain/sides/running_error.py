@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.explain.sides.movement import local_rule
+from exprgrad.explain.kinks_met import local_rule
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.evaluation import Run

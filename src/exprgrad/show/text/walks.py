@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.walks.orders import Lost, Outcome, Visited
+from exprgrad.explain.walks.orders import Contribution, Lost, Outcome, Visited
 from exprgrad.explain.walks.paths import Path, Paths, Web
-from exprgrad.explain.walks.visits import Contribution
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.show.documents.fields import Apart, Lines
 from exprgrad.show.text.lines import (
