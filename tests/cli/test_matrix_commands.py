@@ -367,7 +367,7 @@ def test_conventions_at_kinks_are_not_lost_digits() -> None:
 
 
 def test_bounds_alone_speak_without_balls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exprgrad.run.balls.balls.has_balls", lambda: False)
+    monkeypatch.setattr("exprgrad.explain.digits.guard.has_balls", lambda: False)
     done = command("hess", "-q", *NEAR)
     assert "d² ((1 - cos(x))/x^2*y) / d x d x may have no right digit, as far as" in done.err
 

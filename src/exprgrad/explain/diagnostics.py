@@ -719,8 +719,5 @@ def resolved(bounds: Bounds, digits: int, source: Callable[[], Source]) -> Settl
     if not hanging and all(count >= least for count in found.digits.values()):
         return found
     from exprgrad.explain.digits.guard import settled
-    from exprgrad.run.balls.balls import has_balls
 
-    if has_balls():  # without, nothing is known of the decimals as typed
-        counts |= dict.fromkeys(hanging, 0)
-    return settled(found, counts, least, source())
+    return settled(found, counts, hanging, least, source())

@@ -58,30 +58,39 @@ EXACT_ENOUGH = 20
 # Tensors and numbers, and those of them that bounds do not cover.
 
 
-def settled(found: Settled, counts: Mapping[Path, Any], least: int, source: Source) -> Settled:
+def settled(
+    found: Settled,
+    by_bounds: Mapping[Path, Any],
+    hanging: Iterable[Path],
+    least: int,
+    source: Source,
+) -> Settled:
     """What becomes of tensors and numbers: each number with fewer right digits than ``least`` by itself.
 
-    ``counts`` is how many are right by bounds.  These alone speak of a formula over tensors that is too
-    large to write out, or if there are too many numbers to work out the truth about.
+    So it does of numbers that may be others for the decimals as typed, which are ``hanging``.  How many
+    digits are right ``by_bounds`` is all that is told of a formula over tensors that is too large to write
+    out, or if there are too many numbers to work out the truth about.
     """
+    # There are no wheels of python-flint in a browser, say.
+    counts = {**by_bounds, **dict.fromkeys(hanging if has_balls() else (), 0)}
     elements = sum(map(size, source.run.graph.shapes))
     if elements > MOST_ELEMENTS:
         help = (
             f"the truth is worked out for up to {MOST_ELEMENTS:,} elements over all nodes, and this "
             f"formula has {elements:,}: try fewer rows, or fewer columns"
         )
-        return found._replace(diagnostics=tuple(by_bounds(counts, least, source, help)))
+        return found._replace(diagnostics=tuple(told_by_bounds(counts, least, source, help)))
     places = dict(poor_numbers(counts, least))
     if not source.is_affordable([*places]):
         choice = advice("--wrt or --of", "wrt=['a', 'b'] or of=['y']")
         help = f"the truth about {len(places):,} numbers would take too long: ask for fewer, by {choice}"
-        return found._replace(diagnostics=tuple(by_bounds(counts, least, source, help)))
+        return found._replace(diagnostics=tuple(told_by_bounds(counts, least, source, help)))
     one_by_one = Settled(
         {number: at(found.values[path], place) for number, (path, place) in places.items()},
         {number: int(at(counts[path], place)) for number, (path, place) in places.items()},
         {},
     )
-    # There are no wheels of python-flint in a browser, say.
+    source.seek([*places])
     settle = guarded if has_balls() else unproved
     return gathered(found, counts, least, places, settle(one_by_one, least, source))
 
@@ -120,7 +129,7 @@ def gathered(
     return numbers._replace(values={**values, **fresh}, digits=found.digits, corrected=corrected)
 
 
-def by_bounds(
+def told_by_bounds(
     counts: Mapping[Path, Any], least: int, source: Source, help: str
 ) -> Iterator[Diagnostic]:
     """Warnings about numbers of which nothing is known but what bounds tell; the first has help."""
@@ -221,7 +230,6 @@ class Wrong(NamedTuple):
 def guarded(found: Settled, least: int, source: Source) -> Settled:
     """What becomes of numbers that may have fewer right digits than ``least``."""
     wrong: dict[tuple[Path, str], list[Wrong]] = {}
-    source.seek([*found.values])
     for path, value in [*found.values.items()]:
         true, typed = source.truth(path)
         one = decided(value, least, true, typed, source.bits)

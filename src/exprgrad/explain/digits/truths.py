@@ -360,8 +360,8 @@ class Unexplained(Swept):
 class Derived(Known):
     """The truth about numbers that derived graphs find: a graph derived by rules for real arithmetic.
 
-    ``derived`` is what the graph that is computed found, and ``nodes`` are the numbers there; ``true`` are
-    those of the graph by the rules for real arithmetic, where ``answers`` is what is true.
+    ``asked`` are the paths, over numbers, that are sought, ``derived`` is what the graph that is computed
+    found, and ``nodes`` are the numbers there.
     """
 
     def __init__(self, run: Run, point: Point, kind: Kind, label: Label) -> None:
@@ -409,22 +409,29 @@ class Derived(Known):
         return Point(evaluator, over.inputs, outputs, tuple(wrt), direction, point.spelled)
 
     def seek(self, paths: Iterable[Path]) -> None:
-        """Work out the truth about some numbers, and what doubles make of them."""
-        question, numbers = self.question, [self.number(path) for path in paths]
-        inputs = question.inputs
-        graph, self.nodes = question.derive(question.graph, computed, numbers)
-        self.derived = Run(self.run.text, graph, inputs, forward(graph, inputs))
-        graph, self.true = question.derive(unfolded(question.graph), real, numbers)
-        outputs = [self.true[path] for path in numbers if path in self.true]
-        work_out = partial(enclosed, graph, inputs, None, outputs=outputs)
-        self.answers = work_out()
-        self.typed_answers = work_out(typed=question.spelled) if self.decimals else self.answers
-        self.alone = self.at_this_point_alone(graph)
+        """Work out what doubles make of some numbers."""
+        question, self.asked = self.question, [self.number(path) for path in paths]
+        graph, self.nodes = question.derive(question.graph, computed, self.asked)
+        self.derived = Run(self.run.text, graph, question.inputs, forward(graph, question.inputs))
+
+    @cached_property
+    def true(self) -> tuple[Graph, Mapping[Path, int]]:
+        """The graph that is derived by the rules for real arithmetic, and the numbers there."""
+        return self.question.derive(unfolded(self.question.graph), real, self.asked)
+
+    @cached_property
+    def answers(self) -> tuple[Enclosed, Enclosed]:
+        """What is true there for the doubles that were read, and for the decimals as typed."""
+        (graph, nodes), question = self.true, self.question
+        outputs = [nodes[path] for path in self.asked if path in nodes]
+        work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
+        doubles = work_out()
+        return doubles, work_out(typed=question.spelled) if self.decimals else doubles
 
     @property
     def bits(self) -> int:
         """The precision that it took."""
-        return self.answers.bits
+        return self.answers[0].bits
 
     def is_affordable(self, paths: Sequence[Path]) -> bool:
         """Whether the truth about some numbers is worked out in a reasonable time: over numbers it is.
@@ -442,19 +449,20 @@ class Derived(Known):
         work = max(sweeps, 1) * len(self.over.run.graph)
         return len(paths) <= MOST_ELEMENTS and work <= MOST_DERIVED
 
-    def at_this_point_alone(self, graph: Graph) -> set[Path]:
+    @cached_property
+    def alone(self) -> set[Path]:
         """The numbers that are not finite in doubles, and true at the point alone, not beside it.
 
         A rule that has a case for a pole, an edge or a jump says there what the case is, and its derivative
         is that of the case: it is no derivative of the formula.
         """
-        values = self.derived.values
+        values, (graph, nodes) = self.derived.values, self.true
         infinite = [path for path, node in self.nodes.items() if not math.isfinite(values[node])]
-        suspects = [path for path in infinite if path in self.true]
+        suspects = [path for path in infinite if path in nodes]
         if not suspects:
             return set()
         beside = enclose(graph, self.question.inputs, self.bits, aside=self.steps())
-        return {path for path in suspects if not beside[self.true[path]].is_finite()}
+        return {path for path in suspects if not beside[nodes[path]].is_finite()}
 
     def steps(self) -> dict[str, Ball]:
         """A way to both sides of every input, shorter than that to the next double by far."""
@@ -466,12 +474,13 @@ class Derived(Known):
     def truth(self, path: Path) -> tuple[Ball, Ball]:
         """A number for the doubles that were read, and for the decimals as they are typed."""
         path = self.number(path)
-        node = self.true.get(path)
+        node = self.true[1].get(path)
         if node is None:
             return ball(0), ball(0)
         if path in self.alone:
             return undefined(), undefined()
-        return self.answers.values[node], self.typed_answers.values[node]
+        doubles, typed = self.answers
+        return doubles.values[node], typed.values[node]
 
     def has_value(self, path: Path) -> bool:
         """Whether the outputs that a number comes of may have values."""
