@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from exprgrad import parse
+from exprgrad.cli.command import load
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.group import Group
-from exprgrad.cli.request import load
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite, conditions
 from exprgrad.graph.ops import COMPARISONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL

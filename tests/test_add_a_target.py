@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from exprgrad import parse
+from exprgrad.cli.command import load
 from exprgrad.cli.main import main
-from exprgrad.cli.request import load
 from exprgrad.graph.ops import OPS
 from exprgrad.language.code import targets
 from exprgrad.language.code.target import Target

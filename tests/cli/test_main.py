@@ -10,8 +10,8 @@ import click
 import pytest
 
 from exprgrad.cli import main as entry
+from exprgrad.cli.command import load, spellings
 from exprgrad.cli.commands import COMMANDS
-from exprgrad.cli.request import load, spellings
 from exprgrad.language.mistakes.hints import ELSEWHERE
 from shell import command
 

@@ -17,7 +17,7 @@ import pytest
 import golden
 import programs
 from exprgrad import Expression, parse
-from exprgrad.cli.output import Answer, show_diagnostics
+from exprgrad.cli.command import Answer, show_diagnostics
 from exprgrad.explain.diagnostics import NOT_FINITE
 from shell import command, spelled, text_of
 from together import together

@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
-from exprgrad.cli.output import quiet_line
+from exprgrad.cli.command import quiet_line
 from exprgrad.show.documents.document import LARGEST_SHOWN, csv_line
 from exprgrad.show.documents.document import document as written
 from exprgrad.show.documents.fields import lists

@@ -16,9 +16,8 @@ from pathlib import Path
 import click
 from click.shell_completion import split_arg_string
 
+from exprgrad.cli.command import Words, load, write
 from exprgrad.cli.commands import COMMANDS
-from exprgrad.cli.output import write
-from exprgrad.cli.request import Words, load
 from exprgrad.errors import ExprgradError, RequestError
 
 __all__ = ["VARIABLE", "candidates", "complete"]

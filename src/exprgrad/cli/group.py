@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import click
 
 from exprgrad import __version__
-from exprgrad.cli.request import load, spellings, unknown_option
+from exprgrad.cli.command import load, spellings, unknown_option
 from exprgrad.errors import RequestError
 
 __all__ = ["Group", "behind_options"]

@@ -58,7 +58,7 @@ def start(argv: list[str]) -> object:
         from exprgrad.cli.completion import complete
 
         return complete(os.environ["_EXPRGRAD_COMPLETE"])
-    from exprgrad.cli.request import load
+    from exprgrad.cli.command import load
 
     if word in COMMANDS:
         command = load(word)
@@ -96,7 +96,7 @@ def main(argv: list[str]) -> int:
         except MemoryError:
             raise RequestError("memory", "there is not enough memory for this formula") from None
     except ExprgradError as error:
-        from exprgrad.cli.output import report
+        from exprgrad.cli.command import report
 
         command = next((arg for arg in argv if not arg.startswith("-")), None)
         report(error, command, json="--json" in argv, color=color_in(argv))
@@ -155,7 +155,7 @@ def complain(message: str) -> None:
     """An error on stderr, if that can be."""
     from contextlib import suppress
 
-    from exprgrad.cli.output import write
+    from exprgrad.cli.command import write
 
     with suppress(OSError):
         write([f"error: {message}\n"], sys.stderr)

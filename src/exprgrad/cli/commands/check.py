@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.output import Answer, give, write
-from exprgrad.cli.request import (
+from exprgrad.cli.command import (
+    Answer,
     FormulaCommand,
     compute,
     excluded,
     expand_option,
     formula,
+    give,
     listed_names,
     output_as,
     start,
+    write,
     wrt_option,
 )
 from exprgrad.errors import InputError, RequestError

@@ -8,16 +8,18 @@ from typing import Any
 
 import click
 
-from exprgrad.cli.output import put_content
-from exprgrad.cli.request import (
+from exprgrad.cli.command import (
     FormulaCommand,
     Words,
+    derivative_options,
     excluded,
     formula_alone,
+    json_option,
     listed_names,
+    path_option,
+    put_content,
     shape_option,
     start_alone,
-    wrt_option,
 )
 from exprgrad.errors import RequestError, ShapeError
 from exprgrad.language.code.targets import TARGETS
@@ -60,15 +62,10 @@ class Language(Words):
     metavar="LANGUAGE",
     help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}; the ending of -o may say it.",
 )
-@wrt_option("Differentiate these inputs only.")
-@click.option("--value-only", is_flag=True, help="Leave out the gradient.")
-@click.option(
-    "--of", metavar="NAME[,NAME]", help="The values of these named statements, and their Jacobian."
-)
-@click.option("--hessian", is_flag=True, help="Find second derivatives, too.")
+@derivative_options("Differentiate these inputs only.")
 @click.option("--name", default="f", show_default=True, metavar="NAME", help="Name the function.")
-@click.option("-o", "--output", "path", metavar="FILE", help="Write a file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@path_option("Write a file.")
+@json_option
 def code_command(target: str | None, value_only: bool, path: str | None, **options: Any) -> int:
     """A program for value and gradient: one self-contained function."""
     from exprgrad.run.values.inputs import select

@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.output import Answer, give, write
-from exprgrad.cli.request import (
+from exprgrad.cli.command import (
+    Answer,
     Count,
     FormulaCommand,
     Words,
     color_option,
+    csv_option,
     document_option,
     excluded,
     formula_alone,
+    give,
+    json_option,
     listed_names,
     shape_option,
     start_alone,
+    write,
     wrt_option,
 )
 from exprgrad.errors import RequestError
@@ -58,8 +62,8 @@ SCREENFUL = 4000
     help="Write the formulas in exprgrad's language or in LaTeX.",
 )
 @click.option("--steps", "show_steps", is_flag=True, help="Show how each derivative comes about.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one derivative per line.")
+@json_option
+@csv_option("one derivative per line")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the formulas.")
 @document_option
 @color_option

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from exprgrad.cli.output import Answer, give
-from exprgrad.cli.request import (
+from exprgrad.cli.command import (
+    Answer,
     FormulaCommand,
     Request,
     digits_shown,
     evaluator_of,
     formula,
+    give,
     listed_names,
     output_as,
     start,
@@ -183,7 +184,7 @@ def hess_command(**options: Any) -> int:
 
     started = start(options)
     if started[1].has_ranges:
-        from exprgrad.cli.ranges import over_ranges
+        from exprgrad.cli.commands.eval_grad import over_ranges
 
         return over_ranges(*started, "hess", options)
     asked, digits, whole = ask(options, started), options["digits"], options["show_all"]

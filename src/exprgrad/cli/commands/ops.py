@@ -6,8 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from exprgrad.cli.output import put_parts, write
-from exprgrad.cli.request import NameCommand, color_option, document_option
+from exprgrad.cli.command import (
+    NameCommand,
+    color_option,
+    csv_option,
+    document_option,
+    json_option,
+    put_parts,
+    write,
+)
 from exprgrad.errors import RequestError
 
 __all__ = ["ops_command"]
@@ -15,8 +22,8 @@ __all__ = ["ops_command"]
 
 @click.command("ops", cls=NameCommand)
 @click.argument("names", nargs=-1, metavar="[NAME]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one operation per line.")
+@json_option
+@csv_option("one operation per line")
 @document_option
 @color_option
 def ops_command(

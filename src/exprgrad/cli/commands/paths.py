@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.output import Answer, give
-from exprgrad.cli.request import (
+from exprgrad.cli.command import (
+    Answer,
     Count,
     FormulaCommand,
     expand_option,
     formula,
+    give,
     output_as,
     swept,
     wrt_option,

@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
-from exprgrad.cli.output import Answer, give
-from exprgrad.cli.request import (
+from exprgrad.cli.command import (
+    Answer,
     Count,
     FormulaCommand,
     formula,
+    give,
     look_option,
     output_as,
+    path_option,
     picture_in,
     start,
 )
@@ -24,10 +26,7 @@ __all__ = ["plot_command"]
 
 MOST_ROWS = 40
 """The most lines that the panels take."""
-path_option = click.option(
-    "-o", "--output", "path", metavar="FILE",
-    help="Write .svg, .png or .pdf (needs Matplotlib), .json, .csv or .txt.",
-)  # fmt: skip
+file_option = path_option("Write .svg, .png or .pdf (needs Matplotlib), .json, .csv or .txt.")
 
 
 @click.command("plot", cls=FormulaCommand)
@@ -47,7 +46,7 @@ path_option = click.option(
     help="The most steps of --descend, 20 by default.",
 )  # fmt: skip
 @look_option
-@output_as("one point per line", "List every marked point.", path_option)
+@output_as("one point per line", "List every marked point.", file_option)
 def plot_command(**options: Any) -> int:
     """A curve and its derivative, with roots, extrema, inflections, kinks and poles.
 

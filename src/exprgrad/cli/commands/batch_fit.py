@@ -1,29 +1,35 @@
-"""The command ``batch``: value and gradient for every row of a file, or what the rows come to."""
+"""The commands over rows: ``batch``, value and gradient for each, and ``fit``, a model brought near."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from exprgrad.cli.assignments import assignments
-from exprgrad.cli.output import Answer, give, write
-from exprgrad.cli.request import (
+from exprgrad.cli.command import (
+    Answer,
     Count,
+    F,
     FormulaCommand,
     Words,
+    derivative_options,
     formula,
+    give,
     listed_names,
+    look_option,
     output_as,
+    path_option,
+    picture_in,
     read_request,
-    refuse_two_pipes,
     settle_form,
     stack,
-    wrt_option,
+    starts_options,
+    write,
 )
 from exprgrad.errors import ExprgradError, RequestError
 
@@ -33,36 +39,38 @@ if TYPE_CHECKING:
     from exprgrad.data.manifests import Manifest
     from exprgrad.data.plans import BatchPlan
     from exprgrad.show.text.table import Table
+    from exprgrad.solvers.fit.fit import Fit
 
-__all__ = ["batch_command"]
+__all__ = ["batch_command", "fit_command"]
 
 MOST_LEFT_OUT = 8
 """Of so many columns that are left out it is said which they are."""
-row_options = stack(
-    click.option(
-        "--data", metavar="FILE", multiple=True, required=True,
-        help="The rows: .csv, .tsv, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - for a pipe.  "
-        "May be given several times.",
-    ),
-    click.option(
-        "--map", "renamed", metavar="NAME=COLUMN[,…]",
-        help="Take an input from a column of another name.",
-    ),
-    click.option(
-        "--where", metavar="COND", help="Take only the rows that meet a condition, such as 'x > 0'."
-    ),
+
+
+def row_options(map_help: str) -> Callable[[F], F]:
+    """The options that say which rows there are, and what their columns are called."""
+    return stack(
+        click.option(
+            "--data", metavar="FILE", multiple=True, required=True,
+            help="The rows: .csv, .tsv, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - for a "
+            "pipe.  May be given several times.",
+        ),
+        click.option("--map", "renamed", metavar="NAME=COLUMN[,…]", help=map_help),
+        click.option(
+            "--where", metavar="COND", help="Take only the rows that meet a condition, such as 'x > 0'."
+        ),
+    )  # fmt: skip
+
+
+treatment_options = stack(
+    row_options("Take an input from a column of another name."),
     click.option(
         "--bad-rows", type=Words("null", "drop", "fail"), default="null", show_default=True,
         help="What becomes of rows that do not compute: no results, no row, or an error.",
     ),
 )  # fmt: skip
 result_options = stack(
-    wrt_option("Differentiate with respect to these inputs only."),
-    click.option("--value-only", is_flag=True, help="Leave out the gradient."),
-    click.option(
-        "--of", metavar="NAME[,NAME]", help="The values of these named statements, and their Jacobian."
-    ),
-    click.option("--hessian", is_flag=True, help="Find second derivatives, too."),
+    derivative_options("Differentiate with respect to these inputs only."),
     click.option("--only", is_flag=True, help="Leave out the columns that are read."),
     click.option(
         "--prefix", default="", metavar="TEXT", help="Begin the names of the new columns with this."
@@ -97,19 +105,18 @@ run_options = stack(
         "local:4 starts four here.",
     ),
 )  # fmt: skip
-file_option = click.option(
-    "-o", "--output", "path", metavar="FILE",
-    help="Write a file: its ending says the format, as for --data; of reduced rows, .json, .csv or .txt.  "
-    "A folder, as in out/, has a file for each that is read.",
-)  # fmt: skip
+rows_file_option = path_option(
+    "Write a file: its ending says the format, as for --data; of reduced rows, .json, .csv or .txt.  "
+    "A folder, as in out/, has a file for each that is read."
+)
 
 
 @click.command("batch", cls=FormulaCommand)
 @formula
-@row_options
+@treatment_options
 @result_options
 @run_options
-@output_as("one group per line", document=file_option)
+@output_as("one group per line", document=rows_file_option)
 def batch_command(**options: Any) -> int:
     """Value and gradient for every row of a file.
 
@@ -128,7 +135,9 @@ def batch_command(**options: Any) -> int:
         options["data"],
         constants=request.values,
         spelled=request.spelled,
-        renamed=renamed_in(options["renamed"]),
+        renamed=given_in(
+            options["renamed"], "COLUMN", "an input and its column: --map x=col_3,y=col_4"
+        ),
         wrt=listed_names(options["wrt"]),
         of=listed_names(options["of"], "--of"),
         by=listed_names(options["by"], "--by") or (),
@@ -217,15 +226,6 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
     from exprgrad.data.cluster import cluster_at
 
     return cluster_at(address, lambda line: write([f"note: {line}\n"], sys.stderr))
-
-
-def renamed_in(argument: str | None) -> dict[str, str]:
-    """The columns that inputs stand for."""
-    if argument is None:
-        return {}
-    help = "an input and its column: --map x=col_3,y=col_4"
-    listed = assignments(argument, "COLUMN", lambda *_: help)
-    return {name: argument[start:end].strip() for name, _, (start, end) in listed}
 
 
 def tell(tally: Tally) -> None:
@@ -334,3 +334,145 @@ def reduced_table(
 def as_cell(key: Any) -> Any:
     """A group's key as a cell."""
     return key if key is None or isinstance(key, str | int | float) else str(key)
+
+
+def refuse_two_pipes(options: Mapping[str, Any]) -> None:
+    """An error for a formula and rows that both come from standard input."""
+    if "-" in options["data"] and "-" in (options["file"], *options["arguments"][:1]):
+        message = "standard input cannot be both the formula and the rows"
+        help = "give one of them as a file, or the formula itself"
+        raise RequestError("usage", message, help=help)
+
+
+# A model brought near.
+
+GIVEN = "names and what they are given"
+
+weight_options = stack(
+    row_options("Take a name from a column of another name."),
+    click.option(
+        "--bad-rows", type=Words("fail", "drop"), default="fail", show_default=True,
+        help="What becomes of rows that miss a number: an error, or they are left out.",
+    ),
+    click.option("--sigma", metavar="COLUMN", help="The column of the responses' standard deviations."),
+    click.option(
+        "--weights", metavar="COLUMN", help="The column of weights: how much rows count beside others."
+    ),
+)  # fmt: skip
+search_options = stack(
+    click.option(
+        "--objective", metavar="FORMULA",
+        help="In place of EXPR: make its sum over all rows least, such as a negative log-likelihood.",
+    ),
+    click.option(
+        "--fix", metavar="NAME[=VALUE][,…]", help="Hold these parameters, at a value or at their starts."
+    ),
+    click.option("--bounds", metavar="NAME=LOW:HIGH[,…]", help="Keep parameters within bounds: b1=0:inf."),
+    click.option(
+        "--loss", type=Words("huber", "soft_l1", "cauchy"),
+        help="Let residuals far out count for less than their squares.",
+    ),
+    click.option(
+        "--loss-scale", default="1", metavar="NUMBER", show_default=True,
+        help="From what size on a residual counts for less.",
+    ),
+    starts_options,
+    click.option(
+        "--level", default="0.95", metavar="SHARE", show_default=True, help="The intervals' level."
+    ),
+    click.option(
+        "--profile", is_flag=True, help="Find intervals from the profile of the sum of squares, too."
+    ),
+)  # fmt: skip
+fit_file_option = path_option(
+    "Draw data, curve, band and residuals: .svg, .png or .pdf; or write .json, .csv or .txt."
+)
+
+
+@click.command("fit", cls=FormulaCommand)
+@formula
+@weight_options
+@search_options
+@look_option
+@output_as("one parameter per line", document=fit_file_option)
+def fit_command(**options: Any) -> int:
+    """The parameters that bring a model nearest to data.
+
+    The formula is y ~ EXPR.  Names that are columns are data; each other one is a parameter, and needs a
+    start: NAME=START.  The exit status is 1 under --strict if the fit did not converge.
+    """
+    from exprgrad.data.fits import FitRequest, fit_to
+
+    picture = picture_in(options)
+    refuse_two_pipes(options)
+    if picture and options["objective"] is not None:
+        help = "fit y ~ EXPR, or leave out -o"
+        raise RequestError("usage", "a likelihood has no picture", help=help)
+    request = read_request(with_objective(options), relates="~")
+    asked = FitRequest(
+        request.text,
+        list(options["data"]),
+        request.values,
+        fix=fixed_in(options["fix"]),
+        bounds=given_in(options["bounds"], "LOW:HIGH", f"{GIVEN}: --bounds b1=0:inf,b2=-1:1"),
+        map=given_in(options["renamed"], "COLUMN", f"{GIVEN}: --map x=col_3,y=col_4"),
+        spelled=request.spelled,
+        **{name: options[name] for name in ("sigma", "weights", "loss", "loss_scale", "where")},
+        **{name: options[name] for name in ("bad_rows", "level", "starts", "seed", "profile")},
+        objective=options["objective"] is not None,
+    )
+    found = fit_to(asked)
+    if picture:
+        from exprgrad.show.picture.fit_plot import fit_picture
+        from exprgrad.show.picture.picture import put
+
+        put(fit_picture(found, picture, options["look"]), options["path"])
+    return give(fit_answer(found, options), options)
+
+
+def with_objective(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with the formula of ``--objective`` as the formula."""
+    objective = options["objective"]
+    if objective is None:
+        return options
+    if options["file"] is not None:
+        raise RequestError("usage", "--objective and -f exclude each other", help="choose one")
+    return {**options, "arguments": (objective, *options["arguments"])}
+
+
+def given_in(argument: str | None, what: str, help: str) -> dict[str, str]:
+    """The names in the value of an option, each with what stands behind its ``=``."""
+    listed = () if argument is None else assignments(argument, what, lambda *_: help)
+    return {name: str(argument)[start:end].strip() for name, _, (start, end) in listed}
+
+
+def fixed_in(argument: str | None) -> dict[str, str | None]:
+    """The parameters to hold, with their values where they are given."""
+    found: dict[str, str | None] = {}
+    for part in (argument or "").split(",") if argument is not None else ():
+        name, equals, value = part.partition("=")
+        if not name.strip().isidentifier():
+            help = "--fix b1,b2=3 holds b1 at its start, and b2 at 3"
+            raise RequestError("usage", "this is not NAME or NAME=VALUE", help=help).about(
+                part or " "
+            )
+        found[name.strip()] = value.strip() if equals else None
+    return found
+
+
+def fit_answer(found: Fit, options: dict[str, Any]) -> Answer:
+    """The answer: estimates, and how the fit ended."""
+    from exprgrad.show.text.fits import fit_ending, fit_fields, fit_parts, fit_rows
+
+    fields = {"data": list(options["data"]), **fit_fields(found)}
+    digits, whole = options["digits"], options["show_all"]
+    return Answer(
+        "fit",
+        found.text,
+        fields.items(),
+        fit_rows(found),
+        [(name, one.value) for name, one in found.parameters.items()],
+        lambda _: fit_parts(found, digits, whole=whole),
+        aside="" if found.converged else fit_ending(found),
+        is_doubtful=not found.converged,
+    )

@@ -1,41 +1,47 @@
-"""What a command line asks: which command, its options, which argument is the formula, and what others are.
+"""What all commands share: which command a line asks for, its options, its formula, and how it is answered.
 
 A formula may begin with a minus, so the first argument that is not exactly an option, or an option's
 value, is the formula.  Short options are never glued to their values.  After the formula, what looks
 like an option and is none is a typo.
+
+An answer goes to stdout, diagnostics and errors to stderr; what is left is an exit status.
 """
 
-from __future__ import annotations
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import click
 
 from exprgrad.cli.commands import COMMANDS
-from exprgrad.cli.output import write
-from exprgrad.errors import ExprgradError, InputError, RequestError
-from exprgrad.source import cut, pieces, printable
+from exprgrad.errors import ExprgradError, InputError, RequestError, render
+from exprgrad.source import WIDTH, cut, pieces, printable
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
-    from exprgrad.run.evaluation import Evaluator
+    from exprgrad.run.evaluation import Diagnostic, Evaluator
     from exprgrad.run.values.uncertain import Spread
+    from exprgrad.show.text.table import Screen, Table
 
 __all__ = [
     "HELP",
+    "Answer",
     "Count",
+    "F",
     "FormulaCommand",
     "NameCommand",
     "Request",
     "Words",
     "color_option",
     "compute",
+    "csv_option",
+    "derivative_options",
     "digits_option",
     "digits_shown",
     "document_option",
@@ -44,24 +50,34 @@ __all__ = [
     "expand_option",
     "formula",
     "formula_alone",
+    "give",
+    "json_option",
     "listed_names",
     "load",
     "look_option",
     "output",
     "output_as",
+    "path_option",
     "picture_in",
+    "put_content",
+    "put_parts",
+    "quiet_line",
     "read_request",
-    "refuse_two_pipes",
+    "report",
     "resolved",
     "settle_form",
     "shape_option",
+    "show_diagnostics",
     "spellings",
     "stack",
     "start",
     "start_alone",
+    "starts_options",
     "swept",
     "unknown_option",
     "with_shapes",
+    "write",
+    "write_exactly",
     "wrt_option",
 ]  # fmt: skip
 
@@ -72,6 +88,35 @@ ENDINGS = {".json": "--json", ".csv": "--csv", ".txt": ""}
 BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 LONGEST_NAME = 40
 """Where the name of a file is cut beside a shape."""
+LONGEST_PIECE = 8192
+"""How many characters are written at once."""
+MOST_DIAGNOSTICS = 20
+"""How many diagnostics people are shown."""
+FOLDED = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
+"""What is said of nodes that are left out, by code: of one, and of several."""
+ASCII = str.maketrans(
+    {
+        "−": "-",
+        "×": "x",
+        "→": "->",
+        "…": "...",
+        "│": "|",
+        "─": "-",
+        "∂": "d",
+        "·": ".",
+        "²": "^2",
+        "‖": "|",
+        "±": "+-",
+        **dict(zip("▁▂▃▄▅▆▇█", "_.:-=+*#", strict=True)),
+        **dict(zip("┤└┬┊┈╌○●◌◇◆▼▲✕", "|++:--o@o+#v^x", strict=True)),
+    }
+) | dict.fromkeys(range(0x2801, 0x2900), "*")
+"""What takes the place of our own signs where the output's encoding lacks them."""
+OURS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
+"""The same without the one sign that a name may have, too."""
+
+
+# The command, and its arguments.
 
 
 def show_help(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
@@ -282,7 +327,7 @@ class Request(NamedTuple):
     spelled: dict[str, str]
     origins: dict[str, str]
     centres: Mapping[str, str] = {}
-    spread: Spread | None = None
+    spread: "Spread | None" = None
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -459,14 +504,6 @@ def centred(request: Request) -> Request:
     return request._replace(values=values, centres=texts, spread=spread)
 
 
-def refuse_two_pipes(options: Mapping[str, Any]) -> None:
-    """An error for a formula and rows that both come from standard input."""
-    if "-" in options["data"] and "-" in (options["file"], *options["arguments"][:1]):
-        message = "standard input cannot be both the formula and the rows"
-        help = "give one of them as a file, or the formula itself"
-        raise RequestError("usage", message, help=help)
-
-
 def file_text(path: str) -> str:
     """The text of a file, or of standard input if that is ``-``."""
     from exprgrad.run.values.files import decode, read_bytes
@@ -593,6 +630,19 @@ document_option = click.option(
 )  # fmt: skip
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def csv_option(what: str) -> Callable[[F], F]:
+    """The option for CSV; what a line is."""
+    return click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {what}.")
+
+
+def path_option(help: str) -> Callable[[F], F]:
+    """The option that names a file for what is no document: a picture, a program, rows."""
+    return click.option("-o", "--output", "path", metavar="FILE", help=help)
+
+
 def output_as(
     csv: str,
     everything: str = "Leave nothing out: every line, tensors whole.",
@@ -602,8 +652,8 @@ def output_as(
 ) -> Callable[[F], F]:
     """The options that say how an answer is written; what the CSV is, and what ``--all`` does."""
     return stack(
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-        click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {csv}."),
+        json_option,
+        csv_option(csv),
         click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
         document,
         with_digits(digits),
@@ -629,6 +679,31 @@ expand_option = click.option(
 def wrt_option(help: str) -> Callable[[F], F]:
     """The option that chooses inputs; ``help`` says what for."""
     return click.option("--wrt", metavar="NAME[,NAME]", help=help)
+
+
+def derivative_options(wrt: str) -> Callable[[F], F]:
+    """The options that choose values and derivatives of a program; ``wrt`` says what for."""
+    return stack(
+        wrt_option(wrt),
+        click.option("--value-only", is_flag=True, help="Leave out the gradient."),
+        click.option(
+            "--of", metavar="NAME[,NAME]",
+            help="The values of these named statements, and their Jacobian.",
+        ),
+        click.option("--hessian", is_flag=True, help="Find second derivatives, too."),
+    )  # fmt: skip
+
+
+starts_options = stack(
+    click.option(
+        "--starts", type=Count(1, 10_000), default=1, metavar="N", show_default=True,
+        help="Try so many starts: yours, and others around it or within bounds.",
+    ),
+    click.option(
+        "--seed", type=Count(0), default=0, metavar="N", show_default=True,
+        help="Which starts are drawn.",
+    ),
+)  # fmt: skip
 
 
 def settle_form(options: dict[str, Any]) -> None:
@@ -709,7 +784,7 @@ def listed_names(listed: str | None, option: str = "--wrt") -> list[str] | None:
 # Expressions.
 
 
-def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expression, Request]:
+def start(options: Mapping[str, Any], *, values: bool = True) -> "tuple[Expression, Request]":
     """The expression of a command line, taken apart as ``--expand`` says, and the request itself.
 
     ``values``, if there are any, are read before that: so errors about them show the formula as it was
@@ -731,7 +806,7 @@ def start(options: Mapping[str, Any], *, values: bool = True) -> tuple[Expressio
     return simpler, request
 
 
-def resolved(expression: Expression, request: Request) -> dict[str, Any]:
+def resolved(expression: "Expression", request: Request) -> dict[str, Any]:
     """Every input's value, with the arguments at hand for errors; files are read once."""
     from exprgrad.run.values.inputs import resolve
 
@@ -740,15 +815,19 @@ def resolved(expression: Expression, request: Request) -> dict[str, Any]:
     return values
 
 
-def evaluator_of(expression: Expression, request: Request) -> tuple[Evaluator, dict[str, Any]]:
+def evaluator_of(expression: "Expression", request: Request) -> "tuple[Evaluator, dict[str, Any]]":
     """What evaluates an expression, and its values; an error about shapes names their files."""
     values = resolved(expression, request)
     return expression.evaluator(values, request.origins), values
 
 
 def compute(
-    expression: Expression, request: Request, wrt: Sequence[str] | None = None, *, grad: bool = True
-) -> Run:
+    expression: "Expression",
+    request: Request,
+    wrt: Sequence[str] | None = None,
+    *,
+    grad: bool = True,
+) -> "Run":
     """Evaluate or differentiate."""
     from exprgrad.api import Run
     from exprgrad.run.values.inputs import select
@@ -763,13 +842,13 @@ def compute(
     return run
 
 
-def swept(options: Mapping[str, Any], *, grad: bool = True) -> Run:
+def swept(options: Mapping[str, Any], *, grad: bool = True) -> "Run":
     """The run that a command line asks for: of both sweeps, or of the forward one."""
     expression, request = start(options)
     return compute(expression, request, listed_names(options.get("wrt")), grad=grad)
 
 
-def with_shapes(expression: Expression, sizes: str) -> Expression:
+def with_shapes(expression: "Expression", sizes: str) -> "Expression":
     """The expression with the shapes of its inputs, given the value of ``--shape``."""
     from exprgrad.api import Expression
     from exprgrad.cli.assignments import shapes_in
@@ -783,7 +862,7 @@ MISTAKEN = {"e": "d", "E": "D", "i": "h", "I": "H", "Pi": "", "PI": ""}
 """An input that is a constant elsewhere → the letter before it: beside that, it is just the next one."""
 
 
-def start_alone(options: Mapping[str, Any], command: str) -> Expression:
+def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
     """The expression of a command that takes no values: its answer holds for all of them.
 
     A note says where ``--shape`` may be missing, or where a name is no constant here.
@@ -811,3 +890,267 @@ def start_alone(options: Mapping[str, Any], command: str) -> Expression:
 
         write([f"note: '{name}' is an input here; {value_hint(name)}\n"], sys.stderr)
     return expression
+
+
+# Answers.
+
+
+class Answer(NamedTuple):
+    """What a command found, said once; JSON, CSV, ``-q`` and what people read are four renderings of it.
+
+    Nothing is worked out for a form that is not asked for.
+
+    ``command``      its name
+    ``text``         the formula
+    ``fields``       the names and values of the JSON object that follow the formula
+    ``rows``         the lines of CSV, headings first
+    ``lines``        what ``-q`` prints: names and values
+    ``shown``        what people read on a screen: texts and tables
+    ``diagnostics``  what else is worth knowing, each with its place in the formula
+    ``sources``      the texts that the diagnostics' spans are in, where that is not the formula
+    ``aside``        a warning about what tables say and CSV and ``-q`` do not
+    ``is_no``        whether the answer is no
+    ``is_doubtful``  whether it is no under ``--strict``
+    ``apart``        whether each field of the JSON object has a line of its own
+    ``exact``        whether people read what programs may read, too: then no letter may get lost
+    """
+
+    command: str
+    text: str
+    fields: Iterable[tuple[str, Any]]
+    rows: Iterable[Iterable[Any]]
+    lines: Iterable[tuple[str, Any]]
+    shown: "Callable[[Screen], Iterable[str | Table]]"
+    diagnostics: "Sequence[Diagnostic]" = ()
+    sources: Sequence[str] = ()
+    aside: str = ""
+    is_no: bool = False
+    is_doubtful: bool = False
+    apart: bool = False
+    exact: bool = False
+
+
+def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
+    """Write text; a character that the stream's encoding lacks is replaced, never an error."""
+    out = sys.stdout if stream is None else stream
+    encoding = (out.encoding or "utf-8").lower()
+    for piece in pieces:
+        if not encoding.startswith("utf"):
+            piece = piece.translate(ASCII).encode(encoding, "replace").decode(encoding)
+        elif not piece.isascii():
+            piece = piece.encode(encoding, "replace").decode(encoding)
+        out.write(piece)
+    out.flush()
+
+
+def write_exactly(pieces: Iterable[str]) -> None:
+    """Write what programs read to stdout: a formula, code, CSV, names with their numbers.
+
+    It is an error if the stream cannot hold a letter: with a ``?`` for two names, they would be one.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
+    for piece in together(pieces):
+        if not encoding.lower().startswith("utf"):
+            piece = piece.translate(OURS)
+        try:
+            piece.encode(encoding)
+        except UnicodeEncodeError as error:
+            letter = f"U+{ord(piece[error.start]):04X}"
+            message = f"standard output is in {encoding}, which lacks the letter {letter}"
+            help = "set PYTHONUTF8=1, or take --json, which is ASCII"
+            raise RequestError("encoding", message, help=help) from None
+        write([piece])
+
+
+def together(pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces of text, short ones joined: to write each by itself takes longer than to make it."""
+    held: list[str] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= LONGEST_PIECE:
+            yield "".join(held)
+            held, size = [], 0
+    yield "".join(held)
+
+
+def colorful(choice: str, stream: TextIO) -> bool:
+    """Whether to use colour on a stream: as ``--color`` says, else on a terminal without NO_COLOR."""
+    if choice != "auto":
+        return choice == "always"
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    if sys.platform == "win32":  # where a console prints the escapes until it is told not to
+        from colorama import just_fix_windows_console  # which click needs there, too
+
+        just_fix_windows_console()
+    return True
+
+
+def terminal_width() -> int:
+    """How many cells wide the terminal is."""
+    import shutil
+
+    return max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
+
+
+def give(answer: Answer, options: Mapping[str, Any]) -> int:
+    """Write an answer in the form that was asked for, and its diagnostics; return the exit status.
+
+    It goes to the file that ``-o`` names, or to stdout.  The status is 1 if the answer is no, and under
+    ``--strict`` if there is a warning or a doubt.
+    """
+    color, path = options["color"], options.get("document")
+    is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
+    if path is not None:
+        from exprgrad.show.picture.picture import put
+
+        put(document_in_pieces(answer, options), path)
+    elif is_table:
+        put_parts(answer.shown, color, exact=answer.exact)
+    else:
+        (write if options["as_json"] else write_exactly)(document_in_pieces(answer, options))
+    if path is not None or not options["as_json"]:
+        if answer.aside and (options["as_csv"] or options["quiet"]):
+            write([f"warning: {answer.aside}\n"], sys.stderr)
+        show_diagnostics(answer, color)
+    warned = any(diagnostic.severity == "warning" for diagnostic in answer.diagnostics)
+    is_doubtful = options.get("strict") and (warned or answer.is_doubtful)
+    return 1 if answer.is_no or is_doubtful else 0
+
+
+def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
+    """An answer as JSON, as CSV, as the bare answer, or as people read it where there is no screen."""
+    whole = options.get("show_all", False)
+    if options["as_json"]:
+        from exprgrad.show.documents.document import document
+
+        head = answer.command, answer.text
+        yield from document(*head, answer.fields, whole=whole, apart=answer.apart)
+    elif options["as_csv"]:
+        from exprgrad.show.documents.document import csv_line
+
+        yield from (csv_line(cells, whole=whole) for cells in answer.rows)
+    elif options["quiet"]:
+        yield from (piece for name, value in answer.lines for piece in quiet_line(name, value))
+    else:
+        from exprgrad.show.text.table import Screen, drawn
+
+        screen = Screen(None, False)
+        for part in answer.shown(screen):
+            yield (part if isinstance(part, str) else drawn(part, screen)) + "\n"
+
+
+def quiet_line(name: str, value: Any) -> Iterator[str]:
+    """A value on one line, behind ``name=`` if it has a name: a number, a word, or a tensor as lists."""
+    if name:
+        yield f"{name}="
+    if isinstance(value, float):
+        yield repr(value)
+    elif isinstance(value, str):
+        yield value
+    else:
+        from exprgrad.show.documents.fields import lists, whole_text
+
+        yield from [whole_text(value)] if isinstance(value, int) else lists(value, repr)
+    yield "\n"
+
+
+def put_content(
+    command: str,
+    text: str,
+    fields: Mapping[str, Any],
+    content: Mapping[str, str],
+    path: str | None,
+    options: Mapping[str, Any],
+) -> None:
+    """Write a program or a picture, the only ``content``, to stdout; or as JSON, or which file has it."""
+    if options["as_json"]:
+        from exprgrad.show.documents.document import envelope
+
+        what = content if path is None else {"file": path}
+        write([envelope(command, expression=text, **fields, **what), "\n"])
+    elif path is None:
+        (write_exactly if command == "code" else write)(content.values())
+
+
+def put_parts(
+    shown: "Callable[[Screen], Iterable[str | Table]]", color: str, *, exact: bool = False
+) -> None:
+    """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
+    from exprgrad.show.text.table import Screen, drawn
+
+    width = terminal_width() if sys.stdout.isatty() else None
+    screen = Screen(width, bool(colorful(color, sys.stdout)))
+    put = write_exactly if exact else write
+    for part in shown(screen):
+        put([part if isinstance(part, str) else drawn(part, screen), "\n"])
+
+
+def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
+    """Render an error, once: as JSON on stdout, or as text on stderr."""
+    if json:
+        from exprgrad.show.documents.document import envelope
+
+        write([envelope(command or "", error=error.as_json()) + "\n"])
+        return
+    width = terminal_width() if sys.stderr.isatty() else 100
+    text = render(error, width)
+    if colorful(color, sys.stderr):
+        head, _, tail = text.partition("\n")
+        styled = click.style("error:", fg="red", bold=True) + head.removeprefix("error:")
+        text = styled + ("\n" + tail if tail else "")
+    write([text, "\n"], sys.stderr)
+
+
+def show_diagnostics(answer: Answer, color: str) -> None:
+    """Print an answer's diagnostics on stderr, each with its place in the formula, or its own text."""
+    if not answer.diagnostics:
+        return
+    from exprgrad.show.text.lines import diagnosed
+
+    styled = colorful(color, sys.stderr)
+    width = terminal_width() if sys.stderr.isatty() else 100
+    shown, left_out = chosen(answer.diagnostics)
+    sources = answer.sources
+    if sources:
+        shown, left_out = answer.diagnostics, ""
+    for text, diagnostic in zip(sources or [answer.text] * len(shown), shown, strict=False):
+        severity = diagnostic.severity
+        head = f"{severity}:"
+        if styled:
+            head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
+        write([diagnosed(diagnostic, text, head, width), "\n"], sys.stderr)
+    if left_out:
+        write([f"… {left_out}; --json lists them\n"], sys.stderr)
+
+
+def chosen(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagnostic], str]":
+    """The diagnostics that people are shown, and what the others are in words.
+
+    Where there are too many, warnings about the answer come first, then notes, and then the nodes that
+    meet a kink or a jump: a corrected gradient is never left out for the nodes that it is corrected at.
+    """
+    if len(listed) <= MOST_DIAGNOSTICS:
+        return listed, ""
+    from exprgrad.run.evaluation import Flag
+
+    def rank(one: "Diagnostic") -> int:
+        return (
+            2
+            if isinstance(one, Flag)
+            else int(one.severity == "note" and one.code != "many-inputs")
+        )
+
+    ranked = sorted(listed, key=rank)
+    left_out = ranked[MOST_DIAGNOSTICS:]
+    parts = []
+    others = sum(not isinstance(one, Flag) for one in left_out)
+    if others:
+        parts.append(f"{others:,} more warnings and notes")
+    for code, singular, plural in FOLDED:
+        count = sum(isinstance(one, Flag) and one.code == code for one in left_out)
+        if count:
+            parts.append(f"{count:,} more node{plural if count > 1 else singular} here")
+    return ranked[:MOST_DIAGNOSTICS], " and ".join(parts)

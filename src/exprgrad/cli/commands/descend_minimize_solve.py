@@ -1,0 +1,318 @@
+"""The commands that look for a point: ``descend``, step by step, ``minimize``, and ``solve``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from exprgrad.cli.command import (
+    Answer,
+    Count,
+    FormulaCommand,
+    digits_shown,
+    evaluator_of,
+    formula,
+    give,
+    listed_names,
+    look_option,
+    output_as,
+    path_option,
+    picture_in,
+    read_request,
+    stack,
+    start,
+    starts_options,
+    wrt_option,
+)
+from exprgrad.explain.limits import MOST_STEPS
+
+if TYPE_CHECKING:
+    from exprgrad.explain.descent import Descent
+    from exprgrad.run.evaluation import Guarded
+    from exprgrad.solvers.minima.minimize import Minimum
+    from exprgrad.solvers.roots.problem import Problem
+    from exprgrad.solvers.roots.solve import Solution
+
+__all__ = ["descend_command", "minimize_command", "solve_command"]
+
+
+method_options = stack(
+    click.option(
+        "--rate", metavar="NUMBER",
+        help="Each step adds -NUMBER times the gradient, 0.1 by default; a negative one climbs.",
+    ),
+    click.option(
+        "--steps", "count", type=Count(1, MOST_STEPS), default=20, show_default=True, metavar="N",
+        help=f"The most steps to take, {MOST_STEPS} at most.",
+    ),
+    click.option(
+        "--momentum", metavar="NUMBER",
+        help="Add this part of the last update to each step, such as 0.9, as PyTorch's SGD does.",
+    ),
+    click.option("--adam", is_flag=True, help="Take the steps of Adam."),
+    click.option(
+        "--line-search", is_flag=True,
+        help="Halve each step, from a rate of 1 on, until the value falls enough.",
+    ),
+)  # fmt: skip
+
+
+file_option = path_option(
+    "Draw the value at each step: .svg, .png or .pdf; or write .json, .csv or .txt."
+)
+
+
+@click.command("descend", cls=FormulaCommand)
+@formula
+@method_options
+@wrt_option("Move these inputs only.")
+@click.option(
+    "--every", type=Count(1), default=1, metavar="N", help="List every Nth step, and the last."
+)
+@look_option
+@output_as("one step per line", document=file_option)
+def descend_command(**options: Any) -> int:
+    """Gradient descent: each step's value, gradient and update.
+
+    It ends early where it converges, where it goes back and forth between two points, and at what is not
+    finite.  Warnings are about the last point, whose value and grads are those that grad prints.  With
+    --strict the exit status is 1 if there is one, or if it diverged, stalled or met a nan.
+    """
+    from exprgrad.run.values.inputs import as_number
+
+    picture = picture_in(options)
+    expression, request = start(options)
+    numbers: dict[str, Any] = {
+        name: None if options[name] is None else as_number(options[name], f"--{name}")
+        for name in ("rate", "momentum")
+    }
+    _, given = evaluator_of(expression, request)
+    names = listed_names(options["wrt"])
+    how = {name: options[name] for name in ("adam", "line_search")}
+    found = expression.descend(given, steps=options["count"], wrt=names, **numbers, **how)
+    if picture:
+        found.save(options["path"], options["look"])
+    return give(descent_answer(expression.text, given, found, options), options)
+
+
+def descent_answer(
+    text: str,
+    inputs: Mapping[str, Any],
+    found: Descent[Any],
+    options: Mapping[str, Any],
+) -> Answer:
+    """The answer: its last point has the value and the gradient that grad prints."""
+    from exprgrad.explain.descent import divergence
+    from exprgrad.explain.diagnostics import told_once
+    from exprgrad.show.documents.fields import records
+    from exprgrad.show.text import descent
+    from exprgrad.show.text.nodes import correction_lines
+
+    run = found.run
+    answer = run.guarded(digits_shown(options))
+    diagnostics = [*divergence(found), *told_once(run.remarks, answer)]
+    *before, last = found.steps
+    last = last._replace(value=answer.value, gradient=answer.gradient)
+    found = found._replace(steps=[*before, last])
+    every = options["every"]
+    fields = descent_fields(inputs, found, answer, options["every"]) | {
+        "diagnostics": records(diagnostics)
+    }
+    digits, whole = options["digits"], options["show_all"]
+    return Answer(
+        "descend",
+        text,
+        fields.items(),
+        descent.descent_rows(found, every),
+        found.inputs.items(),
+        lambda _: [
+            descent.descent_table(
+                found, digits, correction_lines(answer, digits), whole=whole, every=every
+            )
+        ],
+        diagnostics,
+        aside=descent.ending(found) if found.verdict in ("nan", "stalled") else "",
+        is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
+    )
+
+
+def descent_fields(
+    inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
+) -> dict[str, Any]:
+    """The fields of the JSON object, but for the diagnostics."""
+    from exprgrad.show.documents.fields import Lines, shorts
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text import descent
+
+    graph, method, last = found.run.graph, found.method, found.steps[-1]
+    return {
+        "inputs": shorts(inputs),
+        "output": {"node": graph.output, "name": graph.output_name},
+        "rate": found.rate,
+        "method": method.name,
+        **({"momentum": method.momentum} if method.name == "momentum" else {}),
+        "verdict": found.verdict,
+        "message": found.message,
+        "value": last.value,
+        "gradient": last.gradient,
+        **dict(guard_fields(answer)),
+        "final": last.inputs,
+        "steps": Lines(map(descent.step_fields, descent.listed_steps(found, every))),
+    }
+
+
+# A minimum.
+
+LONGEST_SEARCH = 1_000_000
+
+
+@click.command("minimize", cls=FormulaCommand)
+@formula
+@wrt_option("Move these inputs only.")
+@click.option(
+    "--bounds", metavar="NAME=LOW:HIGH[,…]", help="Stay within these intervals: x=0:inf,y=-1:1."
+)
+@click.option(
+    "--subject",
+    multiple=True,
+    metavar="CONSTRAINT",
+    help='A constraint: "x^2 + y^2 <= 1", "x + y == 2", "0 <= x <= y".  As often as you like.',
+)
+@click.option("--maximize", is_flag=True, help="Look for a maximum.")
+@click.option(
+    "--steps",
+    "count",
+    type=Count(0, LONGEST_SEARCH),
+    metavar="N",
+    help="The most steps to take, 1000 or more; 0 judges the start.",
+)
+@starts_options
+@click.option("--trace", is_flag=True, help="Show the way there, step by step.")
+@output_as("one input per line")
+def minimize_command(**options: Any) -> int:
+    """A minimum, and what shows that it is one.
+
+    The search starts from the values given: Newton's method within a trust region, with exact second
+    derivatives.  The verdict is minimum, saddle, flat, unbounded, kink or not converged.  With --strict
+    the exit status is 1 unless it is a minimum.
+    """
+    from exprgrad.cli.assignments import intervals
+
+    expression, request = start(options)
+    _, given = evaluator_of(expression, request)
+    bounds = options["bounds"]
+    found = expression.minimize(
+        given,
+        wrt=listed_names(options["wrt"]),
+        bounds=None if bounds is None else intervals(bounds, "--bounds"),
+        subject=options["subject"],
+        maximize=options["maximize"],
+        steps=options["count"],
+        starts=options["starts"],
+        seed=options["seed"],
+    )
+    return give(minimum_answer(expression.text, given, found, options), options)
+
+
+def minimum_answer(
+    text: str, inputs: Mapping[str, Any], found: Minimum[Any], options: Mapping[str, Any]
+) -> Answer:
+    """The answer: value and gradient are those that grad prints at the point."""
+    from exprgrad.explain.diagnostics import told_once
+    from exprgrad.run.evaluation import evaluator_for
+    from exprgrad.show.documents.fields import records, shorts
+    from exprgrad.show.documents.runs import guard_fields
+    from exprgrad.show.text import minima
+
+    # Of a gradient that is 0 no digit can be right, so the value alone is guarded.
+    run = found.run
+    forward = type(run).of(text, evaluator_for(run.graph), run.inputs, spelled=run.spelled)
+    answer = forward.guarded(digits_shown(options))
+    diagnostics = told_once(run.remarks, answer)
+    fields = {
+        "inputs": shorts(inputs),
+        "output": {"node": run.graph.output, "name": run.graph.output_name},
+        "point": shorts(found.point),
+        "value": answer.value,
+        "verdict": found.verdict,
+        "message": found.message,
+        "gradient": shorts(run.gradient),
+        **dict(guard_fields(answer)),
+        **minima.found_fields(found, trace=options["trace"]),
+        "diagnostics": records(diagnostics),
+    }
+    digits, whole = options["digits"], options["show_all"]
+
+    def shown(_: Any) -> list[Any]:
+        way = [minima.stage_table(found, digits, whole=whole), ""] if options["trace"] else []
+        numbers = answer.value, run.gradient
+        if found.places:
+            way += [minima.place_table(found, digits, whole=whole), ""]
+        return [*way, minima.point_table(found, inputs, *numbers, digits, whole=whole)]
+
+    return Answer(
+        "minimize",
+        text,
+        fields.items(),
+        minima.point_rows(found, inputs, run.gradient),
+        found.point.items(),
+        shown,
+        diagnostics,
+        aside="" if found.is_found else f"{found.verdict}: {found.message}",
+        is_doubtful=not found.is_found,
+    )
+
+
+# Roots.
+
+
+@click.command("solve", cls=FormulaCommand)
+@formula
+@wrt_option("Solve for these names only; the others keep their values.")
+@output_as("one root per line", digits=17)
+def solve_command(**options: Any) -> int:
+    """The roots of an equation, or of several, separated by ';'.
+
+    NAME=START finds one root near there, NAME=LOW:HIGH all roots in a range.  A name that has either is an
+    unknown; L = R is an equation unless L is another name, and an expression alone is to be 0.  With
+    --strict the exit status is 1 if nothing is proved.
+    """
+    from exprgrad.solvers.roots.problem import problem_of
+    from exprgrad.solvers.roots.solve import solved
+
+    request = read_request(options, relates="=")
+    wrt = listed_names(options["wrt"])
+    problem = problem_of(request.text, request.values, wrt, request.spelled)
+    return give(root_answer(problem, solved(problem), options), options)
+
+
+def root_answer(problem: Problem, found: Solution, options: dict[str, Any]) -> Answer:
+    """The answer: the roots, and what is known beside them."""
+    from exprgrad.show.text.roots import (
+        point_text,
+        root_fields,
+        root_lines,
+        root_parts,
+        root_rows,
+        verdict,
+    )
+
+    digits, whole = options["digits"], options["show_all"]
+    unproved = [root for root in found.roots if not root.proved]
+    aside = ""
+    if unproved:
+        aside = f"not proved, {point_text(unproved[0], digits)}: {unproved[0].why}"
+    elif not (found.excluded or (found.roots and (found.is_whole or not problem.ranges))):
+        aside = verdict(problem, found)
+    return Answer(
+        "solve",
+        problem.text,
+        root_fields(problem, found).items(),
+        root_rows(problem, found),
+        root_lines(found),
+        lambda _: root_parts(problem, found, digits, whole=whole),
+        aside=aside,
+        is_doubtful=not found.excluded and not any(root.proved for root in found.roots),
+    )
