@@ -24,7 +24,7 @@ from exprgrad.run.values.uncertain import (
     number_names,
     plus_minus,
 )
-from exprgrad.solvers.uncertainty.nonlinear import Second, nonlinear
+from exprgrad.solvers.uncertainty.nonlinear import Second, nonlinear, warned
 
 if TYPE_CHECKING:
     from exprgrad.solvers.uncertainty.sampling import Sampled
@@ -258,6 +258,4 @@ def unknown(run: Run, found: Uncertainty) -> tuple[Diagnostic, ...]:
     message = "there is no uncertainty of first order"
     if names:
         message += f": the derivative with respect to {', '.join(names)} is not finite"
-    node = run.graph.output
-    help = "Monte Carlo needs no derivatives"
-    return (Diagnostic("nonlinear", "warning", message, node, run.graph.span(node), help, None),)
+    return (warned(message, run, run.graph.output, "Monte Carlo needs no derivatives"),)

@@ -17,7 +17,7 @@ from exprgrad.run.arrays.arrays import plain
 from exprgrad.run.engines.compiled import built
 from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.values.uncertain import UncertainNumbers
-from exprgrad.solvers.uncertainty.nonlinear import written_out
+from exprgrad.solvers.uncertainty.nonlinear import warned, written_out
 
 __all__ = ["Sampled", "correlation_matrix", "sampled"]
 
@@ -50,10 +50,8 @@ class Sampled(NamedTuple):
         """A warning where some draws have no value."""
         if not self.without:
             return ()
-        node = run.graph.output
         message = f"{self.without:,} of {self.draws:,} draws have no finite value, and are left out"
-        span = run.graph.span(node)
-        return (Diagnostic("nonlinear", "warning", message, node, span, None, None),)
+        return (warned(message, run, run.graph.output),)
 
 
 def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampled:
