@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.graph.graph import dependents
-from exprgrad.run.arrays.sweeps import suspects
+from exprgrad.run.arrays.sweeps import record
 from shell import command, spelled
 
 # Each: the formula, its values, and the diagnostics as "code" or "code?" for a note.
@@ -173,8 +173,9 @@ def test_a_gradient_is_corrected_number_by_number() -> None:
 )
 def test_which_nodes_may_meet_a_kink_is_known_beforehand(text: str, suspected: list[str]) -> None:
     graph = parse(text).gradient(x=[1, 2], W=[[1], [1]]).graph
-    found = suspects(graph, dependents(graph, graph.inputs.values()))
-    assert [graph.kinds[suspect.node] for suspect in found] == suspected
+    found = record(graph, list(graph.inputs)).suspects
+    nodes = [] if found is None else [*found.others, *chain(*[s.owners for s in found.screens])]
+    assert [graph.kinds[node] for node in sorted({*nodes}, reverse=True)] == suspected
 
 
 def test_a_large_tensor_is_only_flagged() -> None:

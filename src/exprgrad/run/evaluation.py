@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, dependents
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, texts
 from exprgrad.run.numbers.primitives import holds
@@ -333,8 +333,6 @@ class Run:
     ``ends(user, operand)``  the shapes of an edge's ends; None over numbers
     ``beside``     the fields that an edge has over tensors alone
     ``met``        the kinks and jumps that it meets, with flags that say where; ``quiet`` if none does
-
-    and ``order``, the nodes that the output depends on, in the order of the visits.
     """
 
     def __init__(
@@ -394,10 +392,13 @@ class Run:
             found[name] = self.adjoints.zero(node) if grad is None else grad
         return found
 
-    @property
+    @cached_property
     def order(self) -> list[int]:
         """The reverse sweep's visits, in order: the nodes that the output depends on."""
-        return [] if self.adjoints is None else self.adjoints.order
+        if self.adjoints is None:
+            return []
+        needed = dependencies(self.graph, self.graph.output)
+        return [node for node in range(self.graph.output, -1, -1) if needed[node]]
 
     def grad(self, node: int) -> Any:
         """A node's grad: None for a constant, or what depends on no differentiated input."""

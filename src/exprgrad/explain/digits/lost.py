@@ -59,7 +59,7 @@ class Evidence:
         """By node: the edges along which it was passed something, as (user, position)."""
         users: dict[int, list[tuple[int, int]]] = {}
         assert self.run.adjoints is not None
-        for user in self.run.adjoints.order:
+        for user in self.run.order:
             if self.run.adjoints.locals[user] is not None:
                 for position, operand in enumerate(self.graph.operands[user]):
                     users.setdefault(operand, []).append((user, position))

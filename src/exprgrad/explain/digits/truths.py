@@ -334,7 +334,7 @@ class Swept(Known):
         run, (data, grads) = self.run, self.run.errors
         node = first_poor(run, data, dependencies(run.graph, run.graph.output), least)
         if node is None and path[0] == "gradient" and run.adjoints is not None:
-            found, order = run.adjoints.grads, run.adjoints.order
+            found, order = run.adjoints.grads, run.order
             node = next((n for n in order if is_poor(run, found[n], grads[n], least)), None)
         node = self.place(path).node if node is None else node
         return node, run.label(node)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import reduce
+from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -324,16 +325,8 @@ BOUNDED = Algebra(leaf, with_error)
 
 # The reverse sweep.
 
-Bound = Callable[[Sequence[Array]], Array]
-"""A local derivative, given what it reads."""
-
-
-class Local(NamedTuple):
-    """A local derivative: ``known``, or one number that it ``read``s, or a ``rule`` on several."""
-
-    read: tuple[str, ...] = ()
-    rule: Bound | None = None
-    known: Pair | None = None
+Local = Callable[[Mapping[str, Pair]], Pair]
+"""A local derivative, given the data of the node and of its operands, by their numbers."""
 
 
 class Edges(NamedTuple):
@@ -361,29 +354,44 @@ def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int
     With kinks or jumps it reads the operands, of which the node's own data is made anew.
     """
     if graph.kinds[node] == CONST:
-        return Local(known=leaf(graph, node))
+        known = leaf(graph, node)
+        return lambda given: known
     if graph.kinds[node] == INPUT:
-        return Local((str(graph.payloads[node]),))
+        return itemgetter(str(graph.payloads[node]))
     needed, function = dependencies(graph, node), arrays.function(op.name)
-    read = tuple([name for name, at in graph.inputs.items() if needed[at]])
-    if op.special:
-        read = tuple(dict.fromkeys(map(str, operands)))
+    inputs = {name: at for name, at in graph.inputs.items() if needed[at]}
+    read = [*dict.fromkeys(map(str, operands))] if op.special else [*inputs]
     steps = [at for at in range(node + 1) if needed[at] and graph.operands[at]]
     constants = {
         at: arrays.ARRAYS.constant(graph, at)
         for at, kind in enumerate(graph.kinds)
         if needed[at] and kind == CONST
     }
-    inputs = [(name, at) for name, at in graph.inputs.items() if needed[at]]
 
     def rule(place: Sequence[Array]) -> Array:
         given = dict(zip(read, place, strict=True))
         if op.special:
             given[str(user)] = function(*[given[str(operand)] for operand in operands])
-        values: Any = constants | {at: given[name] for name, at in inputs}
+        values: Any = constants | {at: given[name] for name, at in inputs.items()}
         return worked_out(graph, arrays.ARRAYS, values, steps)[node]
 
-    return Local(read, rule)
+    return lambda given: local_pair(op, rule, [given[name] for name in read])
+
+
+def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[Pair]) -> Pair:
+    """A local derivative that a rule finds of some numbers, and what it may be off by."""
+    seen, off = [pair.value for pair in read], [pair.error for pair in read]
+    value = rule(seen)
+    error = np.maximum(4 * op.partial_ulp * UNIT * np.abs(value), op.partial_abs)
+    if op.partial_ulp:
+        is_certain = not np.all(value) and np.equal(value, 0) & any_zero(seen)
+        error = error + np.where(is_certain, 0.0, TINY)
+    if op.special:
+        return Pair(value, error + at_ends(ARRAYS, rule, value, seen, off))
+    for position, d in enumerate(off):
+        if not is_zero(d):
+            error = error + along(ARRAYS, rule, value, seen, position, d)
+    return Pair(value, error)
 
 
 def grad_errors(
@@ -394,7 +402,7 @@ def grad_errors(
     off: list[Error] = [0.0] * len(graph)
     sofar: list[Array] = [None] * len(graph)
     with np.errstate(all="ignore"):
-        for user in found.order:
+        for user in range(graph.output, -1, -1):
             if found.locals[user] is None:
                 continue
             off[user] = finite_where(found, user, off[user])
@@ -436,7 +444,7 @@ def passed_on(
     op = BY_NAME[graph.kinds[user]]
     branches = [position in op.branches for position in edges.positions]
     return [
-        (place, contribution(grad, local_pair(op, local, given), is_branch=is_branch))
+        (place, contribution(grad, local(given), is_branch=is_branch))
         for place, local, is_branch in zip(places, edges.locals, branches, strict=True)
     ]
 
@@ -461,26 +469,3 @@ def product_of(pairs: Sequence[Pair], value: Array) -> Error:
     """What a product may be off by."""
     seen, off = [pair.value for pair in pairs], [pair.error for pair in pairs]
     return of_row(BY_NAME["mul"], value, seen, off)
-
-
-def local_pair(op: Op, local: Local, given: Mapping[str, Pair]) -> Pair:
-    """A local derivative, and what it may be off by."""
-    if local.known is not None:
-        return local.known
-    seen, off = (
-        [given[name].value for name in local.read],
-        [given[name].error for name in local.read],
-    )
-    if local.rule is None:
-        return given[local.read[0]]
-    value = local.rule(seen)
-    error = np.maximum(4 * op.partial_ulp * UNIT * np.abs(value), op.partial_abs)
-    if op.partial_ulp:
-        is_certain = not np.all(value) and np.equal(value, 0) & any_zero(seen)
-        error = error + np.where(is_certain, 0.0, TINY)
-    if op.special:
-        return Pair(value, error + at_ends(ARRAYS, local.rule, value, seen, off))
-    for position, d in enumerate(off):
-        if not is_zero(d):
-            error = error + along(ARRAYS, local.rule, value, seen, position, d)
-    return Pair(value, error)

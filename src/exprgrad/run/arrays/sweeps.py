@@ -20,7 +20,7 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import Array
-from exprgrad.run.numbers.kink_screen import Needed, equal_numbers, movable
+from exprgrad.run.numbers.kink_screen import Suspects, suspects
 
 __all__ = [
     "Adjoints",
@@ -35,18 +35,6 @@ __all__ = [
 ]
 
 
-class Suspect(NamedTuple):
-    """A node that may meet a kink or a jump.
-
-    ``varies``  by operand: 1.0 if a small step of an input can move it, else 0.0
-    ``needed``  equalities of which one has to hold; None where that is not known
-    """
-
-    node: int
-    varies: list[float]
-    needed: Needed | None
-
-
 class Sweep(NamedTuple):
     """Everything about a reverse sweep that does not depend on the numbers.
 
@@ -54,14 +42,14 @@ class Sweep(NamedTuple):
     ``reached``   whose adjoints those are
     ``conditional``  the nodes whose adjoints arrive under those conditions
     ``active``    by node: whether it depends on a differentiated input
-    ``suspects``  the nodes that may meet a kink or a jump, in the order of the visits
+    ``suspects``  the nodes that may meet a kink or a jump, if any
     """
 
     program: Program
     reached: list[int]
     conditional: list[int]
     active: Sequence[int]
-    suspects: list[Suspect]
+    suspects: Suspects | None
 
 
 def forward(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
@@ -72,7 +60,9 @@ def forward(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
 def record(graph: Graph, wrt: Sequence[str]) -> Sweep:
     """The program of a reverse sweep: it does not depend on the numbers."""
     active = dependents(graph, [graph.inputs[name] for name in wrt])
-    return Sweep(*derive.adjoints(graph, wrt), active, suspects(graph, active))
+    used = dependencies(graph, graph.output)
+    nodes = [n for n, operands in enumerate(graph.operands) if operands and used[n] and active[n]]
+    return Sweep(*derive.adjoints(graph, wrt), active, suspects(graph, nodes, active))
 
 
 class Adjoints:
@@ -92,7 +82,7 @@ class Adjoints:
         masks: Mapping[int, Any],
     ) -> None:
         self.graph = graph
-        self.suspects: list[Suspect] = sweep.suspects
+        self.suspects: Suspects | None = sweep.suspects
         self.active: Sequence[int] = sweep.active
         self.values = values
         self.grads = grads
@@ -108,12 +98,6 @@ class Adjoints:
         if self.grads[node] is None:
             return False
         return bool(np.any(self.masks[node])) if node in self.masks else True
-
-    @cached_property
-    def order(self) -> list[int]:
-        """The nodes that the output depends on, in the order of the visits."""
-        needed = dependencies(self.graph, self.graph.output)
-        return [node for node in range(self.graph.output, -1, -1) if needed[node]]
 
     @cached_property
     def locals(self) -> list[Any]:
@@ -133,10 +117,10 @@ class Adjoints:
     @cached_property
     def met(self) -> dict[int, list[tuple[Special, Any]]]:
         """By node, in the order of the visits: the kinks and jumps that it meets, and where."""
-        found = {
-            suspect.node: specials(self.graph, suspect, self.values, self.active)
-            for suspect in self.suspects
-        }
+        if self.suspects is None:
+            return {}
+        nodes = self.suspects.candidates(self.values, are_equal)
+        found = {node: specials(self.suspects, node, self.values) for node in nodes}
         return {node: listed for node, listed in found.items() if listed}
 
     def zero(self, node: int) -> Any:
@@ -201,54 +185,30 @@ def symmetric(block: Array) -> Array:
 # Kinks and jumps: ``kink_screen.py`` has them over numbers.
 
 
-def suspects(graph: Graph, active: Sequence[int]) -> list[Suspect]:
-    """The nodes that may meet a kink or a jump and that the output depends on, from it down."""
-    used, moving = dependencies(graph, graph.output), movable(graph)
-    found = []
-    for node in range(graph.output, -1, -1):
-        operands, kind = graph.operands[node], graph.kinds[node]
-        if not (operands and used[node] and active[node]):
-            continue
-        varies = [float(moving[operand]) for operand in operands]
-        op = BY_NAME.get(kind)
-        if op is not None:
-            needed = equal_numbers(graph, node, op, moving) if op.special else []
-        else:
-            needed = None if STRUCTURAL[kind].kink is not None and any(varies) else []
-        if needed is None or needed:
-            found.append(Suspect(node, varies, needed))
-    return found
+def are_equal(one: Array, other: Array) -> bool:
+    """Whether some number equals another in its place."""
+    return bool(np.any(one == other))
 
 
-def specials(
-    graph: Graph, suspect: Suspect, values: Sequence[Array], active: Sequence[int]
-) -> list[tuple[Special, Array]]:
+def specials(suspects: Suspects, node: int, values: Sequence[Array]) -> list[tuple[Special, Array]]:
     """The kinks and jumps that one node meets, each with flags that say where."""
-    node, varies, needed = suspect
-    if needed is not None and not any(np.any(equal(values, *pair)) for pair in needed):
-        return []
-    operands, kind = graph.operands[node], graph.kinds[node]
+    graph, operands = suspects.graph, suspects.graph.operands[node]
     given, out = [values[operand] for operand in operands], values[node]
     tests: list[tuple[Special, Array]] = []
-    if kind in BY_NAME:
-        op = BY_NAME[kind]
-        views = sides(op, given, out, varies)
-        mine = [view for view, operand in zip(views, operands, strict=True) if active[operand]]
+    if graph.kinds[node] in BY_NAME:
+        op = BY_NAME[graph.kinds[node]]
+        views = sides(op, given, out, [float(suspects.moving[operand]) for operand in operands])
+        mine = [v for v, operand in zip(views, operands, strict=True) if suspects.active[operand]]
         for special in op.special:
             held_by = [held(special.where, slots(op), view) for view in mine]
             tests.append((special, np.any(np.broadcast_arrays(*held_by), axis=0)))
     else:
-        row = STRUCTURAL[kind]
+        row = STRUCTURAL[graph.kinds[node]]
         assert row.kink is not None
         with np.errstate(all="ignore"):
             flags = row.kink(np, given, out, cast(Settings, graph.payloads[node]))
         tests.append((Special("", "kink", row.kink_words), flags))
     return [(special, flags) for special, flags in tests if np.any(flags)]
-
-
-def equal(values: Sequence[Array], one: int, other: int | float) -> Array:
-    """Where a node equals another, or a number."""
-    return values[one] == (other if isinstance(other, float) else values[other])
 
 
 def sides(op: Op, given: Sequence[Array], out: Array, varies: Sequence[float]) -> list[list[Any]]:

@@ -7,9 +7,9 @@ needs some?  Only where there are, every node's own condition is tested.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain, combinations, compress
+from itertools import chain, combinations, compress, repeat
 from operator import eq, itemgetter
 from typing import Any, NamedTuple
 
@@ -76,28 +76,30 @@ class Suspects(NamedTuple):
             True for n in self.others for _ in special_of(self, n, values)
         )
 
+    def candidates(
+        self, values: Sequence[Any], equal: Callable[[Any, Any], bool] = eq
+    ) -> list[int]:
+        """The suspects that have what they need for a kink or a jump, in the order of the visits."""
+        found = set(self.others)
+        for owners, ones, others, number in self.screens:
+            beside = others(values) if number is None else repeat(number)
+            found.update(compress(owners, map(equal, ones(values), beside)))
+        return sorted(found, reverse=True)
+
     def meets(self, values: Sequence[float]) -> dict[int, list[tuple[Special, Any]]]:
         """By node, in the order of the visits: the kinks and jumps it meets, each with True: it holds."""
-        candidates = set(self.others)
-        for owners, ones, others, number in self.screens:
-            if number is None:
-                equal = map(eq, ones(values), others(values))
-                candidates.update(compress(owners, equal))
-            else:
-                candidates.update(compress(owners, map(number.__eq__, ones(values))))
-        nodes = sorted(candidates, reverse=True)
+        nodes = self.candidates(values)
         found = {node: [(s, True) for s in special_of(self, node, values)] for node in nodes}
         return {node: listed for node, listed in found.items() if listed}
 
 
-def suspects(graph: Graph, nodes: Sequence[int], active: Sequence[int]) -> Suspects | None:
+def suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> Suspects | None:
     """The suspects among some nodes; None if there are none."""
     moving = movable(graph)
     others: list[int] = []
     groups: dict[float | None, list[tuple[int, int, int]]] = {}
     for node in nodes:
-        op = BY_NAME[graph.kinds[node]]
-        needed = equal_numbers(graph, node, op, moving) if op.special else []
+        needed = needed_by(graph, node, moving)
         if needed is None:
             others.append(node)
         for one, other in needed or ():
@@ -112,6 +114,17 @@ def suspects(graph: Graph, nodes: Sequence[int], active: Sequence[int]) -> Suspe
         owners, first, second = (list(column) for column in zip(*found, strict=True))
         screens.append(Screen(owners, picked(first), picked(second), number))
     return Suspects(graph, screens, others, active, moving)
+
+
+def needed_by(graph: Graph, node: int, moving: Sequence[int]) -> Needed | None:
+    """What a node needs for a kink or a jump; None where its row does not tell."""
+    op = BY_NAME.get(graph.kinds[node])
+    if op is not None:
+        return equal_numbers(graph, node, op, moving) if op.special else []
+    from exprgrad.graph.tensors import STRUCTURAL
+
+    moves = any(moving[operand] for operand in graph.operands[node])
+    return None if moves and STRUCTURAL[graph.kinds[node]].kink is not None else []
 
 
 def picked(nodes: Sequence[int]) -> Pick:

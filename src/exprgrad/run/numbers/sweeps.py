@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
 from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.primitives import Template, TemplatePart, functions, part_of, sides
@@ -383,13 +383,6 @@ class Adjoints:
     def met(self) -> dict[int, list[tuple[Special, Any]]]:
         """By node, in the order of the visits: the kinks and jumps it meets, each with True: it holds."""
         return {} if self.tape.suspects is None else self.tape.suspects.meets(self.cells)
-
-    @cached_property
-    def order(self) -> list[int]:
-        """The nodes that the output depends on, in the order of the visits."""
-        graph = self.tape.graph
-        needed = dependencies(graph, graph.output)
-        return [node for node in range(graph.output, -1, -1) if needed[node]]
 
     @cached_property
     def locals(self) -> list[Any]:
