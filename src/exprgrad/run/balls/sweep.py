@@ -114,21 +114,30 @@ def local(
     if op.variadic:
         given = {op.names[0]: values[operands[position]], "out": out}
         return formula(op.shown_partial(position), given)
-    mine = [values[operand] for operand in operands]
-    given = dict(zip(slots(op), [*mine, out], strict=False))
-    for name, operand in zip(op.names, operands, strict=True):
-        given[f"varies_{name}"] = ball(varying[operand])
+    given = seen_by(graph, values, node, varying)
     found = formula(op.shown_partial(position), given)
     if not op.shown:
         return found
     if found.is_finite():
         conventional = special(op, given)
     else:
-        conventional = found.is_nan() or all(is_double(x) or is_infinite(x) for x in mine)
+        conventional = found.is_nan() or all(
+            is_double(values[o]) or is_infinite(values[o]) for o in operands
+        )
     if conventional is False:
         return found
     convention = formula(op.partial(position), given)
     return convention if conventional else where(either(), found, convention)
+
+
+def seen_by(
+    graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
+) -> dict[str, Ball]:
+    """What the rules of a node's row see, by their names for it: see ``derive.rules.slots``."""
+    operands = graph.operands[node]
+    seen = [*[values[operand] for operand in operands], values[node]]
+    flags = [ball(varying[operand]) for operand in operands]
+    return dict(zip(slots(BY_NAME[graph.kinds[node]]), [*seen, *flags], strict=True))
 
 
 @cache
@@ -153,7 +162,6 @@ def met(
     operands = graph.operands[node]
     if not op.special or not any(varying[operand] for operand in operands):
         return {}
-    given = dict(zip(slots(op), [*[values[operand] for operand in operands], out], strict=False))
     if op.variadic:
         tied = [truth(apply("eq", (values[o], out))) for o in {*operands}]
         if None in tied:
@@ -165,8 +173,7 @@ def met(
             "ties": ball(sum(map(bool, tied))),
         }
     else:
-        moves = zip(op.names, operands, strict=True)
-        given |= {f"varies_{name}": ball(varying[operand]) for name, operand in moves}
+        given = seen_by(graph, values, node, varying)
     return {special: truth(formula(special.where, given)) for special in op.special}
 
 

@@ -44,21 +44,8 @@ def written_out(
     Without, what takes any number of operands is done two at a time, and operations become ``shorter``.
     """
     builder = Builder()
-    make = Maker(builder, rows, own, exact, read)
-    images = make.graph(program.graph)
-    return builder.program([images[output] for output in program.outputs])
 
-
-class Maker(NamedTuple):
-    """Makes nodes that compute what others do, in an engine's rows."""
-
-    builder: Builder
-    rows: Container[str]
-    own: Mapping[str, str]
-    exact: bool
-    read: Read
-
-    def graph(self, graph: Graph, given: Mapping[str, int] | None = None) -> list[int]:
+    def included(graph: Graph, given: Mapping[str, int] | None = None) -> list[int]:
         """Every node of a graph, written out; of a formula, whose inputs are ``given`` nodes, too."""
 
         def rule(node: int, images: Sequence[int]) -> int | None:
@@ -66,42 +53,43 @@ class Maker(NamedTuple):
             if kind == INPUT:
                 return None
             if kind == CONST:  # a named one too is but a number
-                return self.builder.constant(cast(float, graph.payloads[node]))
-            return self.operation(kind, [images[operand] for operand in graph.operands[node]])
+                return builder.constant(cast(float, graph.payloads[node]))
+            return operation(kind, [images[operand] for operand in graph.operands[node]])
 
-        return self.builder.include(graph, given, rule)
+        return builder.include(graph, given, rule)
 
-    def operation(self, kind: str, operands: list[int]) -> int:
+    def instead(text: Graph, names: Sequence[str], *operands: int) -> int:
+        """A formula in the place of an operation."""
+        return included(text, dict(zip(names, operands, strict=True)))[text.output]
+
+    def operation(kind: str, operands: list[int]) -> int:
         """One operation, written out; of constants, what the engine for single numbers makes of them."""
-        builder = self.builder
         if kind not in BY_NAME:
             return builder.apply(kind, *operands)
         op = BY_NAME[kind]
         values = [builder.value(operand) for operand in operands]
         if None not in values:
             return builder.constant(functions[kind](*values))
-        if kind in self.rows or op.equation is not None:
-            if self.exact:
+        if kind in rows or op.equation is not None:
+            if exact:
                 return builder.apply(kind, *operands)
-            if op.variadic:
-                return balanced(partial(builder.apply, kind), operands)
-            short = shorter(builder, kind, operands)
-            return builder.apply(kind, *operands) if short is None else short
-        text, names = self.read(self.own.get(kind) or formula_of(kind)), op.formula_names
-        if not op.variadic:
-            return self.graph(text, dict(zip(names, operands, strict=True)))[text.output]
-        return balanced(
-            lambda *pair: self.graph(text, dict(zip(names, pair, strict=True)))[text.output],
-            operands,
-        )
+            make: Callable[..., int] = partial(shorter, builder, kind)
+        else:
+            text = read(own.get(kind) or formula_of(kind))
+            make = partial(instead, text, op.formula_names)
+        return balanced(make, operands) if op.variadic else make(*operands)
+
+    images = included(program.graph)
+    return builder.program([images[output] for output in program.outputs])
 
 
 # Shorter operations.
 
 
-def shorter(builder: Builder, kind: str, operands: list[int]) -> int | None:
-    """The node of an operation done otherwise; None where there is nothing better."""
-    return SHORTER[kind](builder, *operands) if kind in SHORTER else None
+def shorter(builder: Builder, kind: str, *operands: int) -> int:
+    """The node of an operation, done otherwise where there is something better."""
+    found = SHORTER[kind](builder, *operands) if kind in SHORTER else None
+    return builder.apply(kind, *operands) if found is None else found
 
 
 def negative(builder: Builder, x: int) -> int | None:
@@ -124,10 +112,8 @@ def factored(kind: str, builder: Builder, x: int, y: int) -> int | None:
     minus_x, minus_y = opposite(builder, x), opposite(builder, y)
     if minus_x is None and minus_y is None:
         return scaled(builder, kind, x, y)
-    operands = [x if minus_x is None else minus_x, y if minus_y is None else minus_y]
-    found = shorter(builder, kind, operands)
-    if found is None:
-        found = builder.apply(kind, *operands)
+    x, y = x if minus_x is None else minus_x, y if minus_y is None else minus_y
+    found = shorter(builder, kind, x, y)
     return builder.apply("neg", found) if minus_x is None or minus_y is None else found
 
 

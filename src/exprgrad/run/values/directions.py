@@ -6,24 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from exprgrad.errors import InputError, advice
-from exprgrad.graph.calls import labels
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
-from exprgrad.language.write.infix import LIMIT, number, texts
+from exprgrad.language.write.infix import number
+from exprgrad.run.evaluation import Run
 from exprgrad.run.values.inputs import as_value, asked_names, normal, not_an_input
 from exprgrad.source import Source
 
-__all__ = ["cotangents", "output_label", "outputs", "tangents"]
+__all__ = ["cotangents", "outputs", "tangents"]
 
 LISTED = 8
 """How many names a hint lists."""
-
-
-def output_label(graph: Graph) -> str:
-    """What the output is called: its name, else its text, or that of the call that it is."""
-    names = labels(graph) if graph.calls else graph.names()
-    call = names.get(graph.output) if graph.calls else None
-    return graph.output_name or call or texts(graph, names, LIMIT)[graph.output]
 
 
 def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
@@ -32,7 +25,7 @@ def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
     ``of`` names statements of the expression; None stands for the expression's own output.
     """
     if of is None:
-        return {output_label(graph): graph.output}
+        return {Run("", graph, {}, []).output_label: graph.output}
     bound = {binding.name: binding.node for binding in graph.bindings}
     wanted = asked_names(of)
     for name in wanted:

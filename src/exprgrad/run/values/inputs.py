@@ -226,7 +226,7 @@ def as_value(value: object, name: str) -> Any:
     if isinstance(value, str):
         return constant_value(value, name)
     if has_parts(value):
-        from exprgrad.run.values.lists import as_tensor
+        from exprgrad.run.arrays.arrays import as_tensor
 
         return as_tensor(detached(value), name, as_number)
     return as_number(value, name)

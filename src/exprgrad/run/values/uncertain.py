@@ -149,7 +149,7 @@ def as_uncertain(
 
 def tensor_parts(value: object, name: str, foreign: dict[str, Any]) -> tuple[object, Any]:
     """A list or an array of numbers, some of them uncertain, as two arrays; the second None if none is."""
-    from exprgrad.run.values.lists import as_tensor
+    from exprgrad.run.arrays.arrays import as_tensor
 
     deviations: list[float] = []
     uncertain_ones: list[bool] = []
