@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from exprgrad.show.picture import theme as look
-from exprgrad.show.picture.render import style
+from exprgrad.show.picture.theme import style
 
 __all__ = ["Panel", "svg"]
 

@@ -10,9 +10,8 @@ from importlib.resources import files
 from typing import Any
 
 from exprgrad import Run
-from exprgrad.show.page.arithmetic import arithmetic
+from exprgrad.show.page.arithmetic import arithmetic, tensor_program, written_out
 from exprgrad.show.page.document import squeezed_script
-from exprgrad.show.page.entries import tensor_program, written_out
 from exprgrad.show.page.model import model, tensor_key
 from programs import require
 

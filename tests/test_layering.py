@@ -33,7 +33,7 @@ ROOMS = [
 DOORS: dict[str, str | tuple[str, ...]] = {
     "click": "cli",
     "lark": "language/read/lalr.py",
-    "rich": ("show/text/table.py", "show/text/progress.py"),
+    "rich": ("show/text/table.py", "show/text/rows.py"),
     "graphviz": "show",
     "pygraphviz": "show",
     "numpy": ("run", "solvers", "data"),

@@ -11,8 +11,7 @@ import pytest
 
 from browsers import axe
 from exprgrad.api import parse
-from exprgrad.show.page.lessons import LESSONS, Lesson, Part
-from exprgrad.show.page.points import columns
+from exprgrad.show.page.lessons import LESSONS, Lesson, Part, columns
 from networks import names_of_weights, room, trained
 from pages import edit, last, panel, press, read
 

@@ -505,15 +505,15 @@ def test_texts_keep_what_they_are_however_late(tmp_path: Path) -> None:
 def test_progress_is_told_on_a_terminal_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from exprgrad.show.text import progress
+    from exprgrad.show.text import rows
 
-    monkeypatch.setattr(progress, "AFTER", 0.0)
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(rows, "AFTER", 0.0)
+    monkeypatch.setattr(rows, "EVERY", 0.0)
     path = written(tmp_path / "rows.parquet", spread(1000))
     assert batch("x*y", "--data", path, "--reduce", "sum").err == ""
     terminal = Terminal(io.BytesIO(), encoding="utf-8")
     monkeypatch.setattr("sys.stderr", terminal)
-    with progress.Progress(1000) as told:
+    with rows.Progress(1000) as told:
         told(1000)
     terminal.flush()
     buffer = terminal.buffer

@@ -18,8 +18,8 @@ from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.read.parse import parse
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.show.picture.cards import shown
 from exprgrad.show.picture.dot import LARGEST, source
-from exprgrad.show.picture.markup import shown
 from exprgrad.show.text.views import signed as number
 from exprgrad.source import bytes_text
 from golden import agree

@@ -9,8 +9,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.run.evaluation import Run
-from exprgrad.show.picture.cards import Manner
-from exprgrad.show.picture.edge_labels import Chip, Wire, boxed, wires
+from exprgrad.show.picture.cards import Chip, Manner, Wire, boxed, wires
 
 
 def labels(text: str, **values: Any) -> list[Wire]:

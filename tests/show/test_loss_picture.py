@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from exprgrad import parse
-from exprgrad.show.picture.loss import loss_picture
 from exprgrad.show.picture.plots import power_of_ten
+from exprgrad.show.text.descent import loss_picture
 from shell import command
 
 pytest.importorskip("matplotlib")

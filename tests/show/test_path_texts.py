@@ -8,7 +8,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.show.documents.fields import whole_text
+from exprgrad.show.documents.document import whole_text
 from exprgrad.show.text.walks import count_words
 from shell import command, on_terminal, spelled
 

@@ -8,8 +8,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.run.evaluation import Run
-from exprgrad.show.picture.dot import sheet
-from exprgrad.show.picture.rows import PAGE, breadth, rows_of
+from exprgrad.show.picture.dot import PAGE, breadth, rows_of, sheet
 from shell import command
 
 LONG = "+".join(f"x{i}*w{i}" for i in range(20))

@@ -17,9 +17,8 @@ from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
 from exprgrad.cli.command import quiet_line
-from exprgrad.show.documents.document import LARGEST_SHOWN, csv_line
+from exprgrad.show.documents.document import LARGEST_SHOWN, csv_line, lists
 from exprgrad.show.documents.document import document as written
-from exprgrad.show.documents.fields import lists
 from exprgrad.show.documents.runs import node_rows, run_fields, trace_rows
 from shell import command
 from tensor_runs import NETWORK, RUNS, network

@@ -92,15 +92,15 @@ class Course(Descent[R]):
 
         Raises ``MissingExtraError`` without Matplotlib.
         """
-        from exprgrad.show.picture.loss import loss_picture
+        from exprgrad.show.text.descent import loss_picture
 
         return loss_picture(self, "svg", look).decode()
 
     def save(self, path: str | Path, look: str | None = None) -> None:
         """Write that picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
-        from exprgrad.show.picture.loss import loss_picture
         from exprgrad.show.picture.picture import put
         from exprgrad.show.picture.plots import plot_format
+        from exprgrad.show.text.descent import loss_picture
 
         put(loss_picture(self, plot_format(path), look), path)
 

@@ -1183,7 +1183,7 @@ class Run(Drawn, diagnostics.Run):
         Kinks and jumps are marked, and where numbers stop being finite.  With ``contributions`` each edge
         says what it added to a grad; ``direction``, ``wrap`` and ``gates`` are as in ``Expression.dot``.
         """
-        from exprgrad.show.picture.alarms import alarms
+        from exprgrad.show.picture.cards import alarms
         from exprgrad.show.picture.dot import source
 
         return source(

@@ -8,10 +8,9 @@ from pathlib import Path
 from exprgrad.data.fits import FitRequest, fit_to
 from exprgrad.errors import require
 from exprgrad.graph.graph import Graph
-from exprgrad.show.picture.fit_plot import fit_picture
 from exprgrad.show.picture.picture import put
 from exprgrad.show.picture.plots import plot_format
-from exprgrad.show.text.fits import fit_parts
+from exprgrad.show.text.fits import fit_parts, fit_picture
 from exprgrad.show.text.table import Table, in_html, plain
 from exprgrad.solvers.fit.fit import Fit
 

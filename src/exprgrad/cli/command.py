@@ -1051,7 +1051,7 @@ def quiet_line(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield value
     else:
-        from exprgrad.show.documents.fields import lists, whole_text
+        from exprgrad.show.documents.document import lists, whole_text
 
         yield from [whole_text(value)] if isinstance(value, int) else lists(value, repr)
     yield "\n"

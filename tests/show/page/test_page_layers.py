@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from exprgrad import parse
-from exprgrad.show.page.layers import LEAST, layers
-from exprgrad.show.page.picture import picture
+from exprgrad.show.page.picture import LEAST, layers, picture
 from networks import network
 
 

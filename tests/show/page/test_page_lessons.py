@@ -12,9 +12,8 @@ import pytest
 
 from exprgrad.api import Run, parse
 from exprgrad.errors import RequestError
-from exprgrad.show.page.lessons import LESSONS, read_lesson, tasks_of
+from exprgrad.show.page.lessons import LESSONS, SETS, columns, read_lesson, tasks_of
 from exprgrad.show.page.page import listed
-from exprgrad.show.page.points import SETS, columns
 from exprgrad.show.text.views import signed as number
 from networks import trained
 

@@ -11,7 +11,7 @@ import pytest
 
 from exprgrad import Lesson, Run, parse
 from exprgrad.errors import RequestError
-from exprgrad.show.page.entries import fixed
+from exprgrad.show.page.arithmetic import fixed
 from exprgrad.show.page.lessons import Part
 from exprgrad.show.page.model import edges
 from scripts import ask

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from exprgrad import Run, parse
-from exprgrad.show.text.mathematics import mathematics
+from exprgrad.show.picture.cards import mathematics
 from scripts import as_json, ask
 from strategies import FREQUENT, tree
 

@@ -125,7 +125,7 @@ def batch_command(**options: Any) -> int:
     from exprgrad.data.batch import carried_out
     from exprgrad.data.plans import planned
     from exprgrad.run.engines.compiled import cores
-    from exprgrad.show.text.progress import Progress
+    from exprgrad.show.text.rows import Progress
 
     settle(options)
     refuse_two_pipes(options)
@@ -306,7 +306,7 @@ Groups = Sequence[tuple[Sequence[Any], int, Sequence[float]]]
 def reduced_fields(job: Job, groups: Groups) -> dict[str, Any]:
     """What the rows come to as JSON has it."""
     from exprgrad.data.job import result_fields
-    from exprgrad.show.documents.fields import Lines
+    from exprgrad.show.documents.document import Lines
 
     listed = [{**result_fields(job, values), "rows": rows} for _, rows, values in groups]
     if not job.by:
@@ -325,10 +325,10 @@ def reduced_table(
     digits = options["digits"]
     if job.by:
         headings = [Column(name, is_number=at >= len(job.by)) for at, name in enumerate(columns)]
-        return tabulated(headings, rows, list, digits, whole=options["show_all"], what="groups")
+        return tabulated(headings, rows, digits, whole=options["show_all"], what="groups")
     headings = [Column("result"), Column(job.reduce, is_number=True)]
     count, *results = zip(columns, rows[0], strict=True)
-    return tabulated(headings, [*results, count], list, digits, whole=True)
+    return tabulated(headings, [*results, count], digits, whole=True)
 
 
 def as_cell(key: Any) -> Any:
@@ -423,8 +423,8 @@ def fit_command(**options: Any) -> int:
     )
     found = fit_to(asked)
     if picture:
-        from exprgrad.show.picture.fit_plot import fit_picture
         from exprgrad.show.picture.picture import put
+        from exprgrad.show.text.fits import fit_picture
 
         put(fit_picture(found, picture, options["look"]), options["path"])
     return give(fit_answer(found, options), options)

@@ -93,7 +93,7 @@ def check_answer(
 
     The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
     """
-    from exprgrad.show.documents.fields import Lines, shorts
+    from exprgrad.show.documents.document import Lines, shorts
     from exprgrad.show.text import checks as shown
 
     told = shown.check_diagnostics(checks, run)

@@ -106,7 +106,7 @@ def descent_answer(
     """The answer: its last point has the value and the gradient that grad prints."""
     from exprgrad.explain.descent import divergence
     from exprgrad.explain.diagnostics import told_once
-    from exprgrad.show.documents.fields import records
+    from exprgrad.show.documents.document import records
     from exprgrad.show.text import descent
     from exprgrad.show.text.nodes import correction_lines
 
@@ -142,7 +142,7 @@ def descent_fields(
     inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
 ) -> dict[str, Any]:
     """The fields of the JSON object, but for the diagnostics."""
-    from exprgrad.show.documents.fields import Lines, shorts
+    from exprgrad.show.documents.document import Lines, shorts
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import descent
 
@@ -222,7 +222,7 @@ def minimum_answer(
     """The answer: value and gradient are those that grad prints at the point."""
     from exprgrad.explain.diagnostics import told_once
     from exprgrad.run.evaluation import evaluator_for
-    from exprgrad.show.documents.fields import records, shorts
+    from exprgrad.show.documents.document import records, shorts
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import minima
 

@@ -61,7 +61,7 @@ def dot_command(path: str | None, **options: Any) -> int:
     Without values it draws the formula; with them, every node's data, and its grad if the output is a
     number.  What would be wider than a page stands in rows.
     """
-    from exprgrad.show.picture.alarms import alarms
+    from exprgrad.show.picture.cards import alarms
     from exprgrad.show.picture.dot import sheet
     from exprgrad.show.picture.picture import Picture, format_of
 

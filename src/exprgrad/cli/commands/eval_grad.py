@@ -218,7 +218,7 @@ def run_fields_beside(
     run: Run, asked: Beside, diagnostics: Sequence[Diagnostic]
 ) -> Iterator[tuple[str, Any]]:
     """The fields of the JSON object; what was asked for beside the nodes comes last."""
-    from exprgrad.show.documents.fields import Apart, shorts
+    from exprgrad.show.documents.document import Apart, shorts
     from exprgrad.show.documents.runs import run_fields
 
     uncertainty, elasticity, _ = asked
@@ -454,7 +454,7 @@ def grid_fields(
 ) -> Iterator[tuple[str, Any]]:
     """The fields of the JSON object; what is told of the rows is known when they are written."""
     from exprgrad.data.grids import row_fields
-    from exprgrad.show.documents.fields import Lines, records, shorts
+    from exprgrad.show.documents.document import Lines, records, shorts
 
     names, results = [*grid.ranges], row_fields(grid)
     width = len(names)

@@ -44,7 +44,7 @@ def paths_command(**options: Any) -> int:
     """
     from exprgrad.explain.places import in_numbers
     from exprgrad.explain.walks.paths import listable, paths_to, sums, web_of
-    from exprgrad.show.documents.fields import Lines, records
+    from exprgrad.show.documents.document import Lines, records
     from exprgrad.show.documents.runs import graph_fields, head_fields
     from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Call, Shape, size
 from exprgrad.run.evaluation import Edge, Node
-from exprgrad.show.documents.fields import Apart, Lines, records, short, shorts
+from exprgrad.show.documents.document import Apart, Lines, records, short, shorts
 
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic, Guarded

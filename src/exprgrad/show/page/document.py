@@ -21,12 +21,10 @@ from typing import Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.calls import opened
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.show.page.arithmetic import SPECIAL, arithmetic
-from exprgrad.show.page.entries import tensor_program, written_out
-from exprgrad.show.page.layers import layers
+from exprgrad.show.page.arithmetic import SPECIAL, arithmetic, tensor_program, written_out
 from exprgrad.show.page.lessons import LIVE, Lesson, Part, Task, goals_of, points_of, tasks_of
 from exprgrad.show.page.model import call_key, call_program, model, packed, tensor_key
-from exprgrad.show.page.picture import picture
+from exprgrad.show.page.picture import layers, picture
 from exprgrad.show.picture import theme as look
 from exprgrad.show.text.lines import is_rightward
 from exprgrad.source import cut, printable
@@ -90,6 +88,16 @@ IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
 PLOTTED = {"descent", "training"}
 """What moves and has curves and maps; the others have bars and tables."""
+STYLES = (
+    "calls.css",
+    "map.css",
+    "tensors.css",
+    "lesson.css",
+    "moving.css",
+    "plots.css",
+    "bars.css",
+)
+"""The style sheets beside the page's own."""
 CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
 """The panel with the formula's code."""
 MANY = 30
@@ -161,20 +169,29 @@ def document(
     Raises ``MissingExtraError`` without Graphviz.
     """
     groups = [[run] if insides else sheets_of(run, most) for run in runs]
-    moves = moves_in(lesson) | ({"descent"} if descend else set())
-    needed: dict[str, Any] = {
-        "has_calls": any(map(opens, runs)),
-        "has_map": has_map(groups),
-        "has_tensors": any(run.graph.shapes for run in runs),
-        "moves": moves,
+    moves = {part.live for part in lesson.parts if part.live} if lesson else set()
+    if descend:
+        moves.add("descent")
+    marks = [f"{place}." if len(groups) > 1 else "" for place in range(len(groups))]
+    models = [
+        [packed(model(sheet, digits=digits, mark=mark)) for sheet in group]
+        for mark, group in zip(marks, groups, strict=True)
+    ]
+    written = [written_out(run) for run in runs]
+    operations = arithmetic(*runs, *(one.run for own in written for one in own.values()))
+    needed = optional_files(groups, models, operations, lesson, moves)
+    tensors = {
+        tensor_key(run, node, mark): tensor_program(run, node, one)
+        for run, mark, own in zip(runs, marks, written, strict=True)
+        for node, one in own.items()
     }
-    script = script_of(groups, digits, lesson, moves)
+    script = script_of(groups, models, operations, tensors, lesson, needed)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     text = runs[0].text
     parts = {
         "policy": POLICY.format(digest),
         "title": escape(lesson.title if lesson else cut(printable(text), HEAD)),
-        "style": style(*with_styles(lesson, **needed)),
+        "style": style(*(name for name in STYLES if needed[name])),
         "head": head([run.text for run in runs], lesson),
         "tasks": tasks(lesson) if lesson else "",
         # A lesson's tasks are about the panels before.
@@ -199,42 +216,32 @@ def asset(name: str) -> str:
 
 
 def script_of(
-    groups: Sequence[Sequence[Run]], digits: int, lesson: Lesson | None, moves: Collection[str]
+    groups: Sequence[Sequence[Run]],
+    models: Sequence[Sequence[dict[str, Any]]],
+    operations: str,
+    tensors: Mapping[str, Any],
+    lesson: Lesson | None,
+    needed: Mapping[str, bool],
 ) -> str:
     """All of the script: the operations, the page's data, the sweeps, the views.
 
-    A group has the sheets of a formula: it as it is, and with calls opened.  ``moves`` are those of
-    ``LIVE`` that the page has.
+    A group has the sheets of a formula: it as it is, and with calls opened.
     """
-    runs = [group[0] for group in groups]
-    marks = [f"{place}." if len(groups) > 1 else "" for place in range(len(groups))]
-    models = [
-        [packed(model(sheet, digits=digits, mark=mark)) for sheet in group]
-        for mark, group in zip(marks, groups, strict=True)
-    ]
-    written = [written_out(run) for run in runs]
-    operations = arithmetic(*runs, *(one.run for own in written for one in own.values()))
-    optional = optional_files(groups, models, operations, lesson, moves)
     sweeps, views = (
-        "\n".join(asset(f"{name}.js") for name in names if optional.get(name, True))
+        "\n".join(asset(f"{name}.js") for name in names if needed.get(name, True))
         for names in (SWEEPS, VIEWS)
     )
     parts = [operations, sweeps]
     parts += (
-        [views, "}", "lay(asked());"] if optional["sheets"] else ["filled(PAGE);", "{", views, "}"]
+        [views, "}", "lay(asked());"] if needed["sheets"] else ["filled(PAGE);", "{", views, "}"]
     )
     code = squeezed_script("\n".join(parts))
     names = short_words(code)
     keys = {word: short for word, short in names.items() if word in OURS}
     data = {} if lesson is None else {"LESSON": in_script(told_of(lesson))}
-    tensors = {
-        tensor_key(run, node, mark): tensor_program(run, node, one)
-        for run, mark, own in zip(runs, marks, written, strict=True)
-        for node, one in own.items()
-    }
     if tensors:
         data["TENSORS"] = in_script(tensors, keys)
-    if optional["sheets"]:
+    if needed["sheets"]:
         data["CALLS"] = calls_in_script(groups, models, keys)
     else:
         data["PAGE"] = in_script(models[0][0], keys)
@@ -249,7 +256,10 @@ def optional_files(
     lesson: Lesson | None,
     moves: Collection[str],
 ) -> dict[str, bool]:
-    """Whether a page needs those of the script's files that not every page does, by name."""
+    """Whether a page needs those of the script's and the style's files that not every page does, by name.
+
+    ``moves`` are those of ``LIVE`` that the page has.
+    """
     runs = [group[0] for group in groups]
     has_calls, has_tensors = any(map(opens, runs)), any(run.graph.shapes for run in runs)
     kinds = {kind for run in runs for kind in run.graph.kinds if kind in BY_NAME}
@@ -258,17 +268,19 @@ def optional_files(
     has_kinks = (has_edges or corrected or SPECIAL in operations) and not has_tensors
     return {
         "sheets": has_calls or len(runs) > 1,
-        **dict.fromkeys(("calls", "closed"), has_calls),
+        **dict.fromkeys(("calls", "closed", "calls.css"), has_calls),
         "adjoints": has_calls or "training" in moves,
         "inside": has_calls and "training" in moves,
-        "map": has_map(groups),
+        # A graph so large that one may lose one's way in it.
+        **dict.fromkeys(("map", "map.css"), any(len(s.shown) >= MANY for g in groups for s in g)),
         "layers": any(layers(run) for run in runs),
         "formulas": len(runs) > 1,
-        **dict.fromkeys(("live", "moving"), bool(moves)),
-        "plots": bool(PLOTTED & {*moves}),
+        **dict.fromkeys(("live", "moving", "moving.css"), bool(moves)),
+        **dict.fromkeys(("plots", "plots.css"), bool(PLOTTED & {*moves})),
+        "bars.css": bool({*moves} - PLOTTED),
+        "lesson.css": lesson is not None and bool(lesson.parts or lesson.formulas),
         "crossings": SPECIAL in operations and "descent" in moves,
-        "tensors": has_tensors,
-        "heat": has_tensors,
+        **dict.fromkeys(("tensors", "heat", "tensors.css"), has_tensors),
         **dict.fromkeys(OF_NUMBERS, not has_tensors),
         **dict.fromkeys(AT_KINKS, has_kinks),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
@@ -301,11 +313,6 @@ def calls_in_script(
     programs = ",".join(texts)
     sheets_told = in_script({"sheets": all_models, "calls": told}, keys)
     return f"{sheets_told[:-1]},programs:[{programs}]}}"
-
-
-def moves_in(lesson: Lesson | None) -> set[str]:
-    """What moves in the parts of a lesson."""
-    return {part.live for part in lesson.parts if part.live} if lesson else set()
 
 
 def told_of(lesson: Lesson) -> dict[str, Any]:
@@ -498,32 +505,6 @@ def names_in(script: str) -> tuple[Counter[str], set[str], set[str]]:
 
 
 # The style.
-
-
-def has_map(groups: Sequence[Sequence[Run]]) -> bool:
-    """Whether a graph is so large that one may lose one's way in it."""
-    return any(len(run.shown) >= MANY for group in groups for run in group)
-
-
-def with_styles(
-    lesson: Lesson | None,
-    *,
-    has_calls: bool,
-    has_map: bool,
-    has_tensors: bool,
-    moves: Collection[str],
-) -> list[str]:
-    """The style sheets beside the page's own that a page needs."""
-    needs = {
-        "calls.css": has_calls,
-        "map.css": has_map,
-        "tensors.css": has_tensors,
-        "lesson.css": lesson and (lesson.parts or lesson.formulas),
-        "moving.css": moves,
-        "plots.css": PLOTTED & {*moves},
-        "bars.css": {*moves} - PLOTTED,
-    }
-    return [name for name, is_needed in needs.items() if is_needed]
 
 
 def style(*more: str) -> str:

@@ -9,20 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
+from math import cos, inf, pi, sin
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.errors import RequestError
-from exprgrad.show.page.points import SETS, columns
 
 __all__ = [
     "ENDING",
     "LESSONS",
     "LIVE",
+    "SETS",
     "Formula",
     "Lesson",
     "Part",
     "Task",
+    "columns",
     "functions_of",
     "goals_of",
     "lesson_named",
@@ -31,7 +34,64 @@ __all__ = [
     "read_lesson",
     "tasks_of",
     "trains",
-]
+]  # fmt: skip
+
+COUNT = 16
+"""How many points are on each side."""
+ASIDE = 0.05
+"""How far a point lies aside, in the mean, each way."""
+PLACES = 2
+"""The decimal places of a point."""
+
+Point = tuple[float, float]
+
+
+def circles(part: float, side: int) -> Point:
+    """A point on the inner or the outer one of two circles, at a part of the way around."""
+    radius, angle = (0.6, 1.4)[side], 2 * pi * part * (COUNT - 1) / COUNT
+    return radius * cos(angle), radius * sin(angle)
+
+
+def moons(part: float, side: int) -> Point:
+    """A point on one of two half circles, each of which ends within the other."""
+    across, up = cos(pi * part) - 0.5, sin(pi * part) - 0.25
+    return (1.2 * across, 1.2 * up) if side else (-1.2 * across, -1.2 * up)
+
+
+def spiral(part: float, side: int) -> Point:
+    """A point on one of the two arms of a spiral, which turns once around."""
+    radius, angle = 0.25 + 1.3 * part, 2 * pi * part + pi * side
+    return radius * cos(angle), radius * sin(angle)
+
+
+SETS: dict[str, Callable[[float, int], Point]] = {
+    "circles": circles,
+    "moons": moons,
+    "spiral": spiral,
+}
+"""By name the points of a part of the way, from 0 to 1, on side 0 or 1."""
+
+
+def columns(name: str) -> tuple[list[float], list[float], list[float]]:
+    """A set's columns: to the right, up, and the side, which is -1 or 1."""
+    across, up, sides = zip(*points(SETS[name]), strict=True)
+    return [*across], [*up], [*sides]
+
+
+def points(place: Callable[[float, int], Point]) -> Iterator[tuple[float, float, float]]:
+    """The points of a set, each a little aside."""
+    chance = Random(1)
+    for side in (0, 1):
+        for at in range(COUNT):
+            x, y = (
+                round(middle + chance.gauss(0, ASIDE), PLACES)
+                for middle in place(at / (COUNT - 1), side)
+            )
+            yield x, y, 2.0 * side - 1
+
+
+Check = Callable[[Any], bool]
+"""Whether a value is what a field has to be."""
 
 BUILT_IN = (
     "start", "graph", "chain", "neuron", "tanh", "gates", "square", "accumulate", "diamond", "paths",
@@ -168,88 +228,74 @@ def functions_of(expression: str) -> list[Formula]:
     return found
 
 
-def is_text(value: object) -> bool:
+def is_text(value: Any) -> bool:
     """Whether it is a text."""
     return isinstance(value, str)
 
 
-def is_number(value: object) -> bool:
+def is_number(value: Any) -> bool:
     """Whether it is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def are_numbers(value: object) -> bool:
-    """Whether it is a table of numbers."""
-    return isinstance(value, dict) and all(map(is_number, value.values()))
-
-
-def are_values(value: object) -> bool:
-    """Whether it is a table of numbers and tensors, which are lists."""
-    waiting = [*value.values()] if isinstance(value, dict) else [value]
+def is_value(value: Any) -> bool:
+    """Whether it is a number or a tensor, which is a list."""
+    waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, list):
             waiting += one
         elif not is_number(one):
             return False
-    return isinstance(value, dict)
+    return True
 
 
-def is_pair(value: object) -> bool:
-    """Whether it is a list of two texts."""
-    return isinstance(value, list) and len(value) == 2 and all(map(is_text, value))
-
-
-def one_of(*words: str) -> Callable[[object], bool]:
+def one_of(*words: str) -> Check:
     """Whether it is one of some words."""
     return words.__contains__
 
 
-def are_tables(value: object) -> bool:
-    """Whether it is a list of tables."""
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
-
-
-def are_columns(value: object) -> bool:
-    """Whether it is a table of three lists of as many numbers."""
-    if not isinstance(value, dict) or len(value) != 3:
-        return False
-    columns = [*value.values()]
-    return (
-        all(isinstance(column, list) and all(map(is_number, column)) for column in columns)
-        and len({len(column) for column in columns}) == 1
-        and bool(columns[0])
+def list_of(each: Check, least: int = 0, most: float = inf) -> Check:
+    """Whether it is a list of such things, of so many."""
+    return lambda value: (
+        isinstance(value, list) and least <= len(value) <= most and all(map(each, value))
     )
 
 
-def are_sets(value: object) -> bool:
-    """Whether it is a list of sets of points that there are."""
-    return isinstance(value, list) and bool(value) and all(each in SETS for each in value)
+def table_of(each: Check) -> Check:
+    """Whether it is a table of such things."""
+    return lambda value: isinstance(value, dict) and all(map(each, value.values()))
 
 
-def are_three_texts(value: object) -> bool:
-    """Whether it is a list of three texts."""
-    return are_texts(value) and isinstance(value, list) and len(value) == 3
+def are_columns(value: Any) -> bool:
+    """Whether it is a table of three lists of as many numbers."""
+    if not table_of(list_of(is_number, 1))(value):
+        return False
+    return len(value) == 3 and len({*map(len, value.values())}) == 1
 
 
-def are_texts(value: object) -> bool:
-    """Whether it is a list of texts."""
-    return isinstance(value, list) and all(is_text(each) for each in value)
-
-
-Fields = Mapping[str, tuple[str, Callable[[object], bool]]]
+Fields = Mapping[str, tuple[str, Check]]
 """By name what a field has to be, in words, and whether it is."""
+TEXT = "a text", is_text
+TABLES = "a list of tables", list_of(table_of(lambda _: True))
+VALUES = "a table of numbers, or of lists of them", table_of(is_value)
 
 FACTS: Fields = {
     "step": ("'end': all steps are done", one_of("end")),
     "node": ("the name of a node that is looked at", is_text),
-    "edge": ("the names of the operand and the user whose edge is looked at", is_pair),
-    "inputs": ("a table of inputs and the numbers they have", are_numbers),
+    "edge": (
+        "the names of the operand and the user whose edge is looked at",
+        list_of(is_text, 2, 2),
+    ),
+    "inputs": ("a table of inputs and the numbers they have", table_of(is_number)),
     "order": (
         "'right', 'preorder', 'bfs' or 'naive'",
         one_of("right", "preorder", "bfs", "naive"),
     ),
-    "first": ("the names of two nodes, the first of which is visited first", is_pair),
+    "first": (
+        "the names of two nodes, the first of which is visited first",
+        list_of(is_text, 2, 2),
+    ),
     "sign": ("'+=' or '='", one_of("+=", "=")),
     "found": (
         "'data', 'local' or 'grad': all of them have been found under Ask me",
@@ -264,15 +310,15 @@ FACTS: Fields = {
 """What a goal may ask of the page."""
 
 TASK_FIELDS: Fields = {
-    "text": ("a text", is_text),
-    "seen": ("a text", is_text),
-    "goals": ("a list of tables", are_tables),
+    "text": TEXT,
+    "seen": TEXT,
+    "goals": TABLES,
 }
 FORMULA_FIELDS: Fields = {
-    "name": ("a text", is_text),
-    "expression": ("a text", is_text),
-    "values": ("a table of numbers, or of lists of them", are_values),
-    "expand": ("a list of operations", are_texts),
+    "name": TEXT,
+    "expression": TEXT,
+    "values": VALUES,
+    "expand": ("a list of operations", list_of(is_text)),
 }
 LIVE = {
     "paths": "counts paths beside the sweep's edges, for copies of the formula in a chain",
@@ -285,27 +331,27 @@ LIVE = {
 }
 """What can move in a part, and what it does."""
 PART_FIELDS: Fields = {
-    "title": ("a text", is_text),
-    "text": ("a text", is_text),
+    "title": TEXT,
+    "text": TEXT,
     "formula": ("the name of one of the formulas", is_text),
-    "code": ("a text", is_text),
+    "code": TEXT,
     "live": (f"one of {', '.join(LIVE)}", one_of(*LIVE)),
     "rate": ("a number", is_number),
     "data": ("a table of three lists of numbers, of the same length", are_columns),
-    "sets": (f"a list of some of {', '.join(SETS)}", are_sets),
-    "points": ("a list of three inputs", are_three_texts),
+    "sets": (f"a list of some of {', '.join(SETS)}", list_of(one_of(*SETS), 1)),
+    "points": ("a list of three inputs", list_of(is_text, 3, 3)),
     "shows": ("the name of a node", is_text),
-    "tasks": ("a list of tables", are_tables),
+    "tasks": TABLES,
 }
 LESSON_FIELDS: Fields = {
-    "title": ("a text", is_text),
-    "expression": ("a text", is_text),
-    "values": ("a table of numbers, or of lists of them", are_values),
-    "formulas": ("a list of tables", are_tables),
-    "about": ("a text", is_text),
-    "question": ("a text", is_text),
-    "parts": ("a list of tables", are_tables),
-    "tasks": ("a list of tables", are_tables),
+    "title": TEXT,
+    "expression": TEXT,
+    "values": VALUES,
+    "formulas": TABLES,
+    "about": TEXT,
+    "question": TEXT,
+    "parts": TABLES,
+    "tasks": TABLES,
 }
 ONE, SEVERAL = {"title", "expression", "values"}, {"title", "formulas"}
 """What the file of a lesson on one formula, or on several, cannot do without."""

@@ -16,7 +16,15 @@ from typing import Any, NamedTuple, cast
 from exprgrad.derive.lower.expand import expanded
 from exprgrad.derive.parsed import parsed
 from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Graph,
+    Payload,
+    Program,
+    dependencies,
+    dependents,
+)
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Axes, axes_of
 from exprgrad.language.code.identifiers import Names
@@ -285,7 +293,8 @@ def listed(run: Run) -> dict[str, Any]:
     is_flat = kind in BY_NAME and BY_NAME[kind].opposite
     if run.adjoints is None or not run.adjoints.active[graph.output] or is_flat:
         return {}
-    nodes = [node for node, operands in enumerate(graph.operands) if operands and used(run)[node]]
+    needed = dependencies(graph, graph.output)
+    nodes = [node for node, operands in enumerate(graph.operands) if operands and needed[node]]
     called = names(graph, nodes)
     grads = [called[graph.inputs[name]] for name in run.wrt or graph.inputs]
     inputs = [called[node] for node in graph.inputs.values()]
@@ -298,10 +307,9 @@ def listed(run: Run) -> dict[str, Any]:
     }
     told: list[list[str]] = []
     texts: list[list[str]] = []
-    libraries, write = (OF_TENSORS, over_tensors) if graph.shapes else (LIBRARIES, written)
-    for library in libraries:
+    for library in OF_TENSORS if graph.shapes else LIBRARIES:
         try:
-            head, lines = write(library, graph, nodes, called)
+            head, lines = written(library, graph, nodes, called)
         except Missing as lacking:
             told.append([library.title, lacking.kind])
             texts.append([""] * len(nodes))
@@ -317,17 +325,6 @@ def listed(run: Run) -> dict[str, Any]:
     ]
     given = [[node, called[node]] for node in graph.inputs.values()]
     return {"libraries": told, "given": given, "lines": rows}
-
-
-def used(run: Run) -> list[bool]:
-    """By node whether the output is made of it."""
-    graph = run.graph
-    found = [False] * len(graph)
-    found[graph.output] = True
-    for node in range(graph.output, -1, -1):
-        for operand in graph.operands[node] if found[node] else ():
-            found[operand] = True
-    return found
 
 
 def names(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
@@ -347,61 +344,71 @@ def written(
     library: Library, graph: Graph, nodes: Sequence[int], called: Mapping[int, str]
 ) -> tuple[str, list[str]]:
     """The head of a program with all that it defines, and the line of each node."""
-    plain = {node for node, kind in enumerate(graph.kinds) if kind == CONST}
     defined: dict[str, str] = {}
-    lines = []
-    for node in nodes:
-        kind, operands = graph.kinds[node], graph.operands[node]
-        target = library.target
-        if plain.issuperset(operands):
-            target = MATH
-            plain.add(node)
-        elif not is_known(target, graph, node, plain):
-            try:
-                defined.setdefault(kind, definition(target, BY_NAME[kind]))
-            except Missing:
-                raise Missing(kind) from None
-        names = operands_of(target, graph, node, called, plain, kind in defined)
-        if kind in defined:
-            text = applied(names, kind)
-        elif target is VALUE and kind not in PLAIN:
-            text = f"{names[0]}.{kind}({', '.join(names[1:])})"
-        else:
-            text = operation(target, kind, names)
-        lines.append(f"{called[node]} = {text}")
-    return heading(library, defined, lines), lines
-
-
-def heading(library: Library, defined: Mapping[str, str], lines: Sequence[str]) -> str:
-    """What stands before a program: what it needs, and all that it defines."""
+    write = of_tensors if graph.shapes else of_numbers
+    plain = plain_numbers(graph)
+    lines = [
+        f"{called[node]} = {write(library.target, graph, node, called, plain, defined)}"
+        for node in nodes
+    ]
     needs = "\n".join([*defined.values(), *lines])
     head = [library.head, *(["import math"] if "math." in needs else []), *defined.values()]
-    return "\n".join(head)
+    return "\n".join(head), lines
 
 
-def over_tensors(
-    library: Library, graph: Graph, nodes: Sequence[int], called: Mapping[int, str]
-) -> tuple[str, list[str]]:
+def plain_numbers(graph: Graph) -> set[int]:
+    """The nodes that depend on no input: they are Python's own numbers."""
+    varying = dependents(graph, graph.inputs.values())
+    return {node for node in range(len(graph)) if not varying[node]}
+
+
+def of_numbers(
+    target: Target,
+    graph: Graph,
+    node: int,
+    called: Mapping[int, str],
+    plain: Container[int],
+    defined: dict[str, str],
+) -> str:
+    """A node over numbers in one text; what the library lacks is added to what is ``defined``."""
+    kind = graph.kinds[node]
+    if node in plain:
+        target = MATH
+    elif not is_known(target, graph, node, plain):
+        try:
+            defined.setdefault(kind, definition(target, BY_NAME[kind]))
+        except Missing:
+            raise Missing(kind) from None
+    names = operands_of(target, graph, node, called, plain, kind in defined)
+    if kind in defined:
+        return applied(names, kind)
+    if target is VALUE and kind not in PLAIN:
+        return f"{names[0]}.{kind}({', '.join(names[1:])})"
+    return operation(target, kind, names)
+
+
+def of_tensors(
+    target: Target,
+    graph: Graph,
+    node: int,
+    called: Mapping[int, str],
+    plain: Container[int],
+    defined: dict[str, str],
+) -> str:
     """The same over tensors, constants being written where they stand."""
-    defined: dict[str, str] = {}
-    lines = []
-    for node in nodes:
-        kind, payload, operands = graph.kinds[node], graph.payloads[node], graph.operands[node]
-        if library.target is VALUE:
-            texts = [called.get(operand) or leaf(graph, operand) for operand in operands]
-            told = [(text, leaf_level(text)) for text in texts]
-            text = operation_text(kind, told, spaced=True, limit=LONGEST_LINE, settings=payload)
-        else:
-            one = alone(graph, node, called)
-            try:
-                text = text_of(library.target, one, {name: name for name in one.inputs})
-            except Missing:
-                if kind not in BY_NAME:
-                    raise Missing(kind) from None
-                defined.setdefault(kind, definition(library.target, BY_NAME[kind]))
-                text = applied([called.get(o) or leaf(graph, o) for o in operands], kind)
-        lines.append(f"{called[node]} = {text}")
-    return heading(library, defined, lines), lines
+    kind, payload, operands = graph.kinds[node], graph.payloads[node], graph.operands[node]
+    names = [called.get(operand) or leaf(graph, operand) for operand in operands]
+    if target is VALUE:
+        told = [(text, leaf_level(text)) for text in names]
+        return operation_text(kind, told, spaced=True, limit=LONGEST_LINE, settings=payload)
+    one = alone(graph, node, called)
+    try:
+        return text_of(target, one, {name: name for name in one.inputs})
+    except Missing:
+        if kind not in BY_NAME:
+            raise Missing(kind) from None
+        defined.setdefault(kind, definition(target, BY_NAME[kind]))
+        return applied(names, kind)
 
 
 def alone(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
@@ -420,15 +427,21 @@ def alone(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
                 own.symbols[places[-1]] = graph.symbols[operand]
         else:
             places.append(own.inputs[name])
-    kind, shape = graph.kinds[node], graph.shape(node)
-    # Libraries have the greater of two.
-    is_winner = kind in BY_NAME and BY_NAME[kind].winner
-    own.output = places[0]
-    for others in [[place] for place in places[1:]] if is_winner else [places[1:]]:
-        both = (own.output, *others)
-        own.output = own.append(kind, both, graph.payloads[node], (0, 0), ((0, 0),) * len(both))
-        own.shapes.append(shape)
+    kind = graph.kinds[node]
+    is_winner = bool(kind in BY_NAME and BY_NAME[kind].winner)
+    finish(own, kind, places, graph.payloads[node], in_pairs=is_winner)
+    own.shapes += [graph.shape(node)] * (len(own) - len(own.shapes))
     return own
+
+
+def finish(
+    graph: Graph, kind: str, operands: Sequence[int], settings: Payload, *, in_pairs: bool
+) -> None:
+    """Make an operation a graph's output; ``in_pairs``, where libraries have the greater of two alone."""
+    graph.output, *others = operands
+    for further in [[place] for place in others] if in_pairs else [others]:
+        both = (graph.output, *further)
+        graph.output = graph.append(kind, both, settings, (0, 0), ((0, 0),) * len(both))
 
 
 def is_known(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:
@@ -469,13 +482,8 @@ def operation(target: Target, kind: str, names: Sequence[str]) -> str:
     for place, name in enumerate(dict.fromkeys(names)):
         images[name] = one.inputs[f"x{place}"] = one.append(INPUT, (), f"x{place}", (0, 0))
     given = dict(zip(one.inputs, images, strict=True))
-    places = [images[name] for name in names]
-    # Libraries have the greater of two.
-    in_pairs = BY_NAME[kind].winner and target.arrays is not None
-    for others in [[place] for place in places[1:]] if in_pairs else [places[1:]]:
-        both = (places[0], *others)
-        places[0] = one.append(kind, both, None, (0, 0), ((0, 0),) * len(both))
-    one.output = places[0]
+    in_pairs = bool(BY_NAME[kind].winner and target.arrays is not None)
+    finish(one, kind, [images[name] for name in names], None, in_pairs=in_pairs)
     return text_of(target, one, given)
 
 
@@ -540,10 +548,10 @@ def definition(target: Target, op: Op) -> str:
         body = text_of(target, parsed(plainer), {name: name for name in parameters})
         return f"def {function_name(op.name)}({', '.join(parameters)}):\n    return {body}"
     given = {name: f"{name}.data" for name in (*parameters, OUT)}
-    one = Graph()
-    one.inputs = {name: one.append(INPUT, (), name, (0, 0)) for name in parameters}
-    one.output = one.append(op.name, (*range(count),), None, (0, 0), ((0, 0),) * count)
-    value = text_of(MATH, one, given) if is_python else plainly(plainer, given)
+    if is_python:
+        value = operation(MATH, op.name, [given[name] for name in parameters])
+    else:
+        value = plainly(plainer, given)
     if op.winner:
         before = BY_NAME[op.winner].infix.strip(" =")
         pairs = parameters, parameters[::-1]

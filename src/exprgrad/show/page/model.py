@@ -27,12 +27,10 @@ from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.documents.runs import jacobian_bytes
-from exprgrad.show.page.arithmetic import is_tensor, rows
-from exprgrad.show.page.entries import fixed
+from exprgrad.show.page.arithmetic import fixed, is_tensor, rows
 from exprgrad.show.page.listing import beside
-from exprgrad.show.picture.cards import inside_text, operation
+from exprgrad.show.picture.cards import inside_text, mathematics, operation
 from exprgrad.show.text.lines import directed
-from exprgrad.show.text.mathematics import mathematics
 from exprgrad.show.text.nodes import call_kind
 from exprgrad.show.text.operations import usage
 from exprgrad.show.text.views import minus

@@ -172,15 +172,20 @@ def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
     from exprgrad.show.page.model import short_names
 
     names = [name for run in runs for name in short_names(run).values()]
-    for part in lesson.parts:
-        for name in [
-            name for name in [*part.data, *part.points, part.shows] if name and name not in names
-        ]:
-            help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
-            message = f"'{name}', of which '{part.title}' speaks, is not a node of the formula"
-            raise RequestError("usage", message, help=help).about(name)
-    for number, task in enumerate(tasks_of(lesson), 1):
-        for name in (name for goal in task.goals for name in nodes_of(goal) if name not in names):
-            message = f"'{name}', of which task {number} speaks, is not a node of the formula"
+    spoken = [
+        (name, f"'{part.title}'")
+        for part in lesson.parts
+        for name in [*part.data, *part.points, part.shows]
+        if name
+    ]
+    spoken += [
+        (name, f"task {number}")
+        for number, task in enumerate(tasks_of(lesson), 1)
+        for goal in task.goals
+        for name in nodes_of(goal)
+    ]
+    for name, speaker in spoken:
+        if name not in names:
+            message = f"'{name}', of which {speaker} speaks, is not a node of the formula"
             help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
             raise RequestError("usage", message, help=help).about(name)

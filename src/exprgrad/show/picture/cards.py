@@ -7,7 +7,9 @@ page knows which of the texts that Graphviz placed is which.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from html import escape
 from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,20 +19,113 @@ from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import ATOM, label, operation_text
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import Diagnostic, Run
+from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
-from exprgrad.show.picture.markup import NAME, RULER, abridged, cell, row, shown, table, text
+from exprgrad.show.text.lines import directed
 from exprgrad.show.text.nodes import call_kind, gate_of, title
-from exprgrad.show.text.views import PICTURED, minus, view
-from exprgrad.source import cut, display_width
+from exprgrad.show.text.views import PICTURED, minus, signed, view
+from exprgrad.source import bytes_text, cut, display_width, printable
 
 if TYPE_CHECKING:
+    from exprgrad.explain.diagnostics import Run as Explained
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "Card", "Manner", "Piece", "card_of", "card_width", "inside_text", "map_size", "node_label",
-    "node_tooltip", "operation", "slot", "tag",
+    "NAME",
+    "RULER",
+    "Alarm",
+    "Card",
+    "Chip",
+    "Manner",
+    "Piece",
+    "Wire",
+    "abridged",
+    "alarms",
+    "boxed",
+    "card_of",
+    "card_width",
+    "cell",
+    "chip_width",
+    "inside_text",
+    "map_size",
+    "mathematics",
+    "node_label",
+    "node_tooltip",
+    "operation",
+    "quoted",
+    "row",
+    "shown",
+    "slot",
+    "table",
+    "tag",
+    "text",
+    "wires",
 ]  # fmt: skip
+
+NAME = 40
+"""The most characters of a name on one line."""
+
+RULER = "<HR/>"
+"""A hairline between two rows, in the colour of the table."""
+
+
+WORD_JOINER = "\u2060"
+
+
+def shown(text: str, limit: int) -> str:
+    """A user's text on one line, cut to ``limit`` characters, with true minus signs.
+
+    A mark keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
+    """
+    return directed(minus(cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)))
+
+
+def abridged(name: str, limit: int) -> str:
+    """A name with its beginning and its end, where long names differ."""
+    end = limit // 3
+    return name if len(name) <= limit else f"{name[: limit - end - 1]}…{name[len(name) - end :]}"
+
+
+def quoted(text: str) -> str:
+    """A text as an attribute's value, safe from DOT's backslashes and character entities."""
+    return escape(text, quote=False).replace("\\", "\\\\")
+
+
+def text(content: str, *, colour: str = "", size: str = "", bold: bool = False) -> str:
+    """A piece of text in a label."""
+    inner = escape(content).replace("\\", "&#92;").replace("  ", " &#160;")
+    attributes = attribute("COLOR", colour) + attribute("POINT-SIZE", size)
+    inner = f"<B>{inner}</B>" if bold else inner
+    return f"<FONT{attributes}>{inner}</FONT>" if attributes else inner
+
+
+def attribute(name: str, value: str) -> str:
+    """An attribute of a tag, or nothing."""
+    return f' {name}="{value}"' if value else ""
+
+
+def cell(content: str, **attributes: str) -> str:
+    """A table's cell; the attributes by their names in lower case."""
+    return f"<TD{''.join(attribute(k.upper(), v) for k, v in attributes.items())}>{content}</TD>"
+
+
+def row(*cells: str) -> str:
+    """A table's row."""
+    return f"<TR>{''.join(cells)}</TR>"
+
+
+def table(*rows: str, **attributes: str) -> str:
+    """A table without borders or gaps of its own, unless the attributes say otherwise."""
+    settings = {
+        "border": "0",
+        "cellborder": "0",
+        "cellspacing": "0",
+        "cellpadding": "0",
+    } | attributes
+    given = "".join(attribute(name.upper(), value) for name, value in settings.items())
+    return f"<TABLE{given}>{''.join(rows)}</TABLE>"
+
 
 NO_BREAK = "\u00a0"
 """A blank that browsers keep at the beginning of a text."""
@@ -359,3 +454,255 @@ def slot(count: int, position: int, manner: Manner) -> str:
     """Where the wire of an operand arrives."""
     side = manner.sides.arrive
     return f"s{position}:{side}" if count > 1 else side
+
+
+RAISE = str.maketrans(
+    "0123456789+-−abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", " ()"
+)
+EXPONENT = re.compile(r"\^([a-pr-z]|[-−]?\d+|\((?:[a-pr-z\d−-]| [+−-] )+\))(?![\w.^(])")
+"""A power whose exponent can be raised: a letter, a whole number, or a sum of them in parentheses."""
+SIGNS = {"*": "·", "<=": "≤", ">=": "≥", "!=": "≠", "==": "="}
+SIGN = re.compile(r" ?\* ?|[<>!=]=")
+ABSOLUTE = re.compile(r"\babs\(([^()|]*)\)")
+ROOT = re.compile(r"\bsqrt\((?:(\w+)\))?", re.ASCII)
+PI = re.compile(r"\bpi\b")
+
+
+def mathematics(text: str) -> str:
+    """A formula's text as mathematics is written, in one line."""
+    text = EXPONENT.sub(lambda power: power[1].translate(RAISE), text)
+    text = ABSOLUTE.sub(r"|\1|", text)
+    text = PI.sub("π", ROOT.sub(lambda root: "√" + (root[1] or "("), text))
+    return SIGN.sub(lambda sign: SIGNS[sign[0].strip()], text)
+
+
+SAID = {
+    "kink": "kink",
+    "jump": "jump",
+    "undecided": "undecided",
+    "corrected": "corrected",
+    "nan": "not a number",
+    "infinity": "infinite",
+    "nan-gradient": "gradient not a number",
+    "infinite-gradient": "infinite slope",
+}
+"""What a card says, by the code of a diagnostic."""
+LONGEST_ALARM = 36
+"""The most characters of a line."""
+
+
+class Alarm(NamedTuple):
+    """Short lines on a card, and the whole story where one points at it."""
+
+    lines: tuple[str, ...]
+    tooltip: str
+
+
+def alarms(run: Explained, digits: int) -> Mapping[int, Alarm]:
+    """By node, what a run says of it, or of what is in the call that it stands for, and has to be shown."""
+    found: dict[int, Alarm] = {}
+    card = {node: call for call, closed in run.closed.items() for node in closed.inside}
+    for one in run.remarks:
+        if one.code in SAID:
+            node = card.get(one.node, one.node)
+            lines, tooltip = found.get(node, ((), ""))
+            lines = tuple(dict.fromkeys([*lines, *alarm_lines(run, one, digits)]))
+            found[node] = Alarm(lines, "; ".join(filter(None, [tooltip, one.message])))
+    return found
+
+
+def alarm_lines(run: Explained, one: Diagnostic, digits: int) -> list[str]:
+    """A diagnostic in a few words; of an input, what its derivatives from the sides are."""
+    if run.graph.kinds[one.node] != INPUT:
+        return [SAID[one.code]]
+    name = str(run.graph.payloads[one.node])
+    if one.code == "corrected":
+        truth = run.corrected[name][1]
+        return [f"corrected: {signed(truth, digits)}" if isinstance(truth, float) else "corrected"]
+    met = (
+        each for each in run.one_sided.values() if (each.input, each.verdict) == (name, one.code)
+    )
+    side = next(met, None)
+    if side is None:
+        return [one.message if len(one.message) <= LONGEST_ALARM else SAID[one.code]]
+    from exprgrad.explain.sides.kinks import findings
+
+    head, told = (
+        f"{one.code} along {side.name}",
+        findings(run, side, partial(signed, digits=digits)),
+    )
+    whole = ", ".join(told)
+    first = head if len(head) <= LONGEST_ALARM else SAID[one.code]
+    return [first, *([whole] if len(whole) <= LONGEST_ALARM else told)]
+
+
+RULE, MATRIX_RULE = 24, 40
+"""The most characters shown of a rule, and of one in matrix form."""
+CHIP_PADDING = 2
+"""Around a chip's text."""
+LEAST_BYTES = 1000
+"""From which size on a chip says how large the Jacobian would be."""
+
+
+class Chip(NamedTuple):
+    """A chip's text, a quiet line below it, and what a browser shows when it is pointed at.
+
+    ``formula`` is the text without its number, where the number depends on the inputs; ``passed`` says
+    what the edge added to a grad.
+    """
+
+    text: str
+    note: str = ""
+    tooltip: str = " "
+    formula: str | None = None
+    passed: str = ""
+
+
+Wire = tuple[Chip | None, bool]
+"""The chip on an edge, if any, and whether a gradient can flow along it."""
+
+
+def wires(run: Run, user: int, manner: Manner, *, all: bool = False) -> Iterator[Wire]:
+    """For each operand of a node, or of a closed call: its edge's chip, and whether a gradient can flow.
+
+    With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.  On the page
+    chips say the operand's shape.
+    """
+    if user in run.closed:
+        yield from call_wires(run, user, manner, all=all)
+        return
+    operands, op = run.graph.operands[user], BY_NAME.get(run.graph.kinds[user])
+    if run.adjoints is None:
+        moving = [run.varying[operand] for operand in operands]
+        rules = run.rules(user) if any(moving) else None
+        for position, moves in enumerate(moving):
+            rule = rules(position) if rules and moves else None
+            chip = rule_chip(run, user, position, rule, is_whole=op is None) if rule else None
+            yield chip, rule is not None
+        return
+    branches = op.branches if op else ()
+    edges = {edge.position: edge for edge in run.edges_of(user)}
+    for position, operand in enumerate(operands):
+        edge = edges.get(position)
+        if edge is None and not (all and run.adjoints.active[operand]):
+            yield None, False
+            continue
+        rule, local = (edge.rule, edge.local) if edge else (run.rule(user, position), None)
+        if op is None or run.graph.shape(user) or run.graph.shape(operand):
+            is_whole = edge is not None and local is None
+            chip = rule_chip(
+                run, user, position, rule, is_whole=is_whole, with_shape=manner.room > 0
+            )
+        else:
+            chip = number_chip(rule, local, manner.digits)
+        if edge is None:
+            yield chip, False
+            continue
+        flows = position not in branches or not vanishes(edge.local)
+        if manner.contributions and flows and edge.contribution is not None:
+            told = passed(run.grad(user), edge.local, edge.contribution, manner.digits)
+            chip = chip._replace(passed=told)
+        yield chip, flows
+
+
+def passed(grad: Any, local: Any, contribution: Any, digits: int) -> str:
+    """What went along an edge: ``0.5 × −3 = −1.5``; of a tensor, its numbers or their norm."""
+    if all(isinstance(number, float) for number in (grad, local, contribution)):
+        grad, local, contribution = (signed(x, digits) for x in (grad, local, contribution))
+        return f"{grad} × {local} = {contribution}"
+    return "+= " + minus(view(contribution, digits, PICTURED))
+
+
+def call_wires(run: Run, user: int, manner: Manner, *, all: bool) -> Iterator[Wire]:
+    """The same of a closed call: its local derivatives are numbers, once it has been swept."""
+    closed = run.closed[user]
+    slopes, grad = run.slopes(closed), run.grad(user)
+    for operand in closed.operands:
+        if run.adjoints is None:
+            yield None, bool(run.varying[operand])
+            continue
+        local = slopes.get(operand)
+        waits = all and run.adjoints.active[operand]
+        text = "–" * waits if local is None else signed(local, manner.digits)
+        is_told = manner.contributions and local is not None and isinstance(grad, float)
+        added = passed(grad, local, grad * local, manner.digits) if is_told else ""
+        yield Chip(text, formula="", passed=added) if text else None, operand in slopes
+
+
+def rule_chip(
+    run: Run, user: int, position: int, rule: str, *, is_whole: bool, with_shape: bool = False
+) -> Chip:
+    """A chip without a number; ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells.
+
+    ``with_shape`` if it tells that of what runs along the wire.
+    """
+    ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
+    if ends == ((), ()):
+        return Chip(short_rule(rule))
+    count = jacobian_bytes(ends)
+    rows, columns = map(size, ends)
+    sized = (
+        f"the Jacobian, {rows:,} by {columns:,}, is never formed: it would be {bytes_text(count)}"
+    )
+    note = f"never formed: {bytes_text(count)}" if is_whole and count >= LEAST_BYTES else ""
+    if with_shape and ends[1]:
+        note = ", ".join(filter(None, [shape_text(ends[1]), note]))
+    return Chip(shown(rule, MATRIX_RULE), note, sized)
+
+
+def number_chip(rule: str, local: float | None, digits: int) -> Chip:
+    """A local derivative as formula and number, or as one where they are the same; None: not known."""
+    if is_numeral(rule) and local in (None, float(rule)):
+        return Chip(short_rule(rule) if local is None else signed(local, digits))
+    formula = f"{short_rule(rule)} = "
+    return Chip(formula + ("–" if local is None else signed(local, digits)), formula=formula)
+
+
+def short_rule(rule: str) -> str:
+    """A rule, as much as is shown of it; one that is a long name keeps its end."""
+    is_name = len(rule) > NAME and rule.isidentifier()
+    return shown(abridged(rule, RULE) if is_name else rule, RULE)
+
+
+def is_numeral(rule: str) -> bool:
+    """Whether a rule is nothing but a number."""
+    try:
+        float(rule)
+    except ValueError:
+        return False
+    return True
+
+
+def vanishes(local: Any) -> bool:
+    """Whether a local derivative is 0, everywhere."""
+    return local is not None and not (local.any() if hasattr(local, "any") else local)
+
+
+def chip_width(chip: Chip) -> float:
+    """About how wide a chip is drawn, in points."""
+    size = float(look.CHIP_NODE["fontsize"])
+    longest = max(map(display_width, (chip.text, chip.note, chip.passed)))
+    return look.DIGIT * size * longest + 4 * CHIP_PADDING
+
+
+def boxed(chip: Chip, room: int = 0) -> str:
+    """A label on an edge, on a ground of its own; ``room``: for so many digits of a changing number."""
+    width = ""
+    if room:
+        chip = chip._replace(text=mathematics(chip.text))
+    if room and chip.formula is not None:
+        width = look.digits_width(display_width(chip.formula) + room, look.CHIP_NODE, CHIP_PADDING)
+    lines = [row(cell(text(chip.text), width=width))]
+    if chip.note:
+        lines.append(row(cell(text(chip.note, colour=look.MUTED, size="8"))))
+    if chip.passed:
+        lines.append(row(cell(text(chip.passed, colour=look.GRAD))))
+    padding = CHIP_PADDING + bool(chip.passed)
+    return table(
+        *lines,
+        border="1",
+        cellpadding=f"{padding}",
+        style="rounded",
+        bgcolor=look.CHIP,
+        color=look.CHIP_LINE,
+    )

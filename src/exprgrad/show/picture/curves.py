@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from exprgrad.show.documents.curves import curve_fields, curve_rows
+from exprgrad.show.documents.document import Lines
 from exprgrad.show.picture.picture import notebook, put
 from exprgrad.show.picture.plots import Dots, Frame, Layer, Line, Note, Rule, plot, plot_format
-from exprgrad.show.text.curves import (
-    MARGIN,
-    MOST_MARKED,
-    NO_VALUE,
-    curve_parts,
-    derivative_names,
-)
-from exprgrad.show.text.table import Screen, Table, plain
-from exprgrad.show.text.views import signed
+from exprgrad.show.text.canvas import FAINT, Canvas, axis, framed
+from exprgrad.show.text.lines import all_shows, narrowed
+from exprgrad.show.text.table import Column, Screen, Table, plain, tabulated
+from exprgrad.show.text.views import decimal, signed
 from exprgrad.solvers.curves.curve import Arc, Curve, Feature
 from exprgrad.source import cut, printable
 
-__all__ = ["LONGEST_TITLE", "Plot"]
+__all__ = [
+    "COLORS",
+    "GLYPHS",
+    "LONGEST_TITLE",
+    "MARGIN",
+    "MARKS",
+    "MOST_MARKED",
+    "NO_VALUE",
+    "TICK_CELLS",
+    "TICK_ROWS",
+    "Plot",
+    "curve_fields",
+    "curve_parts",
+    "curve_rows",
+    "derivative_names",
+]  # fmt: skip
 
 SHARES = (1.0, 0.7, 0.6)
 ROLES = ("data", "grad", "ink")
@@ -220,3 +231,198 @@ def words(one: Feature) -> str:
     if one.kind in ("kink", "cusp"):
         return f"slopes {left}, {right}"
     return f"({x}, {value})"
+
+
+GLYPHS = {
+    "root": "○", "inflection": "◇", "minimum": "▼", "maximum": "▲", "kink": "◆", "cusp": "◆",
+    "jump": "●", "edge": "●", "hole": "◌", "pole": "┊",
+}  # fmt: skip
+"""The mark of a feature; where two are in one place, the later of them is drawn."""
+COLORS = ("36", "33", "35")
+"""What a terminal is told, for the value and for each derivative."""
+MARKS = {**dict.fromkeys("○▼▲◇◆●◌", "1"), **dict.fromkeys("┊┈", FAINT)}
+PANEL_SHARES = {1: (1.0,), 2: (0.6, 0.4), 3: (0.44, 0.28, 0.28)}
+"""What part of the rows each panel has."""
+LEAST_ROWS = 4
+NARROWEST = 20
+"""The fewest cells of a panel."""
+TICK_ROWS, TICK_CELLS = 3, 12
+"""One tick to so many rows, and to so many cells."""
+MOST_MARKED = 60
+"""So many features are marked on the picture; of more, none are, for nothing else could be seen."""
+MOST_LISTED = 24
+"""So many features are listed, unless all are asked for."""
+MARGIN = 0.03
+"""What is shown beyond the least and the greatest value: a part of the height."""
+NO_VALUE = "there is nothing to draw: the formula has no value in this range"
+
+
+def derivative_names(name: str) -> list[str]:
+    """What the value and the derivatives are called in short."""
+    return ["f", f"df/d{name}", f"d²f/d{name}²"]
+
+
+def curve_parts(
+    found: Curve, order: int, digits: int, screen: Screen, rows: int, *, whole: bool = False
+) -> list[str | Table]:
+    """What people read of a curve: its panels up to an ``order``, and the table of its features."""
+    picture = "\n".join(panels(found, order, screen, rows))
+    table = feature_table(found, digits, whole=whole)
+    if table.rows:
+        return [picture, "", table]
+    return [picture, *filter(None, [table.foot])]
+
+
+def panels(found: Curve, order: int, screen: Screen, rows: int) -> list[str]:
+    """The lines of the panels, in so many rows."""
+    width = screen.width or 80
+    rest = rows - 2 * (order + 1) - 1
+    heights = [max(LEAST_ROWS, int(rest * share)) for share in PANEL_SHARES[order + 1]]
+    shown = [
+        axis(low, high, height // TICK_ROWS + 2, margin=MARGIN)
+        for (low, high), height in zip(found.windows, heights, strict=False)
+    ]
+    margin = max(len(text) for y in shown for _, text in y.ticks or ((0, ""),))
+    columns = max(width - margin - 2, NARROWEST)
+    x = axis(found.low, found.high, columns // TICK_CELLS + 1)
+    titles = derivative_names(found.name)
+    titles[0] = f"f = {printable(found.text)}"
+    lines: list[str] = []
+    for at, (y, height) in enumerate(zip(shown, heights, strict=True)):
+        canvas = Canvas(columns, height, x, y)
+        fill(canvas, found, at)
+        color = COLORS[at] if screen.color else ""
+        title = narrowed([titles[at], cut(titles[at], width)], width)
+        lines += framed(title, canvas, margin, color, MARKS, numbers=at == order)
+    return lines
+
+
+def fill(canvas: Canvas, found: Curve, order: int) -> None:
+    """Draw on a panel's canvas: the line of 0, poles and jumps, the curve, and the marks on it."""
+    x, y = canvas.x, canvas.y
+    middles = [x.middle(column, canvas.columns) for column in range(canvas.columns)]
+    if y.low < 0 < y.high:
+        for at in middles:
+            canvas.letter(at, 0.0, "┈")
+    marked = found.features if len(found.features) <= MOST_MARKED else []
+    for one in marked:
+        if one.kind == "pole" or (one.kind == "cusp" and order):
+            for row in range(canvas.rows):
+                canvas.letter(one.x, y.middle(row, canvas.rows), GLYPHS["pole"])
+    if found.tangent and order == 0:
+        for at in middles[::2]:
+            canvas.letter(at, found.tangent.at(at), "╌")
+    for arc in found.arcs:
+        canvas.line(zip(arc.x, (arc.value, arc.slope, arc.second)[order], strict=True))
+    for one in sorted(marked, key=lambda one: [*GLYPHS].index(one.kind)) if order == 0 else ():
+        if one.kind != "pole":
+            canvas.letter(one.x, one.value, GLYPHS[one.kind])
+
+
+def feature_table(found: Curve, digits: int, *, whole: bool = False) -> Table:
+    """The features, a line each: what, where, the value, and the slope or the two sides."""
+
+    columns = [
+        Column("point", lambda one: f"{GLYPHS[one.kind]} {one.kind}"),
+        Column(printable(found.name), attrgetter("x"), is_number=True),
+        Column("f", value_of, is_number=True, style="green"),
+        Column(
+            derivative_names(printable(found.name))[1],
+            lambda one: slope_words(one, digits),
+            style="yellow",
+            flexible=True,
+        ),
+    ]
+    features, left_out = found.features, len(found.features) - MOST_LISTED
+    foot = dense_words(found, digits)
+    if left_out > 0 and not whole:
+        features = features[:MOST_LISTED]
+        foot = "\n".join(filter(None, [f"… {left_out:,} more; {all_shows()} them", foot]))
+    return tabulated(columns, features, digits, whole=True, foot=foot)
+
+
+def value_of(one: Feature) -> float | None:
+    """The value at a feature, if it has one."""
+    return None if one.kind == "pole" or math.isnan(one.value) else one.value
+
+
+def slope_words(one: Feature, digits: int) -> str:
+    """The slope at a feature, or what comes from the two sides."""
+    sides = {"left": one.left, "right": one.right}
+    told = [f"{word} {decimal(x, digits)}" for word, x in sides.items() if not math.isnan(x)]
+    if one.kind in ("pole", "jump", "hole"):
+        return f"f: {', '.join(told)}"
+    return decimal(one.right, digits) if one.left == one.right else ", ".join(told)
+
+
+def dense_words(found: Curve, digits: int) -> str:
+    """What is not marked, and where."""
+    lines = []
+    if found.tangent:
+        x, value, slope = (decimal(number, digits) for number in found.tangent)
+        at = x if not x.startswith("-") else f"({x})"
+        lines.append(f"tangent at {found.name} = {x}: {value} + {slope}*({found.name} - {at})")
+    for low, high in found.dense:
+        ends = f"{decimal(low, digits)} and {decimal(high, digits)}"
+        lines.append(f"between {ends} it turns or breaks more often than can be shown")
+    if not found.arcs:
+        lines.append(NO_VALUE)
+    return "\n".join(lines)
+
+
+GROUPS = {
+    "roots": ("root",), "extrema": ("minimum", "maximum"), "inflections": ("inflection",),
+    "kinks": ("kink", "cusp"), "jumps": ("jump",), "poles": ("pole",), "edges": ("edge",),
+    "holes": ("hole",),
+}  # fmt: skip
+"""The field of each sort of feature."""
+OF_VALUE = {"jumps", "poles", "holes"}
+"""Those whose two sides are limits of the value; the others' are slopes."""
+SEVERAL_KINDS = {"extrema", "kinks"}
+"""Those of several kinds."""
+DERIVATIVES = ("value", "derivative", "second_derivative")
+
+
+def curve_fields(found: Curve, order: int) -> Iterator[tuple[str, Any]]:
+    """The fields of the JSON object, up to the derivative of an order."""
+    yield "inputs", found.given
+    yield "ranges", {found.name: [found.low, found.high]}
+    yield "shown", [found.windows[0][0], found.windows[0][1]]
+    for field, kinds in GROUPS.items():
+        yield (
+            field,
+            Lines(feature_fields(one, field) for one in found.features if one.kind in kinds),
+        )
+    yield "dense", [[low, high] for low, high in found.dense]
+    if found.tangent:
+        at, value, slope = found.tangent
+        yield "tangent", {"at": at, "value": value, "slope": slope}
+    yield (
+        "samples",
+        Lines(
+            {"input": piece.x, **dict(zip(DERIVATIVES[: order + 1], piece[1:], strict=False))}
+            for piece in found.arcs
+        ),
+    )
+
+
+def feature_fields(one: Feature, field: str) -> dict[str, Any]:
+    """A feature as JSON has it."""
+    kind = {"kind": one.kind} if field in SEVERAL_KINDS else {}
+    if field == "roots":
+        return {"at": one.x}
+    sides = {"left": one.left, "right": one.right}
+    return {
+        "at": one.x,
+        **kind,
+        "value": one.value,
+        ("limits" if field in OF_VALUE else "slopes"): sides,
+    }
+
+
+def curve_rows(found: Curve, order: int) -> Iterator[list[Any]]:
+    """The samples as CSV: the input, the value, its derivatives, and which piece of the curve it is."""
+    yield [found.name, *["f", "df", "d2f"][: order + 1], "piece"]
+    for at, piece in enumerate(found.arcs, 1):
+        for row in zip(*piece[: order + 2], strict=True):
+            yield [*row, at]

@@ -7,7 +7,6 @@ colours are those of the page that it stands on, unless a theme is chosen.
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +16,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.errors import MissingExtraError, RequestError, advice, install
 from exprgrad.show.picture.picture import misnamed
-from exprgrad.show.picture.render import style
-from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG
+from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG, style
 from exprgrad.show.text.canvas import ticks
 from exprgrad.show.text.views import minus
 
@@ -160,6 +158,8 @@ def matplotlib() -> Any:
 
     What it logs as it is loaded, of a cache for fonts and where that may be, is nobody's business.
     """
+    import logging
+
     log = logging.getLogger("matplotlib")
     level = log.level
     log.setLevel(logging.ERROR)

@@ -20,9 +20,9 @@ import sys
 from importlib.util import find_spec
 
 from exprgrad.errors import MissingExtraError, RequestError, install
-from exprgrad.show.picture.theme import DARK, DATA, GRAD
+from exprgrad.show.picture.theme import DATA, GRAD, style
 
-__all__ = ["command", "finished", "graphviz", "render", "style"]
+__all__ = ["command", "finished", "graphviz", "render"]
 
 WINDOWS_CRASH = 0xC0000000
 """From here on an exit status on Windows says how a program crashed."""
@@ -132,20 +132,3 @@ def tied(node: str) -> str:
 def abscissas(points: str) -> list[float]:
     """The x of every point of a polygon or a path."""
     return [float(x) for x in re.findall(r"(-?[\d.]+),-?[\d.]+", points)]
-
-
-def style() -> str:
-    """The style block; the light colours stay as attributes for renderers without styles."""
-    scope = "svg.exprgrad"
-    dark = "".join(
-        f'    {scope} [fill="{light}"] {{ fill: {colour} }}\n'
-        f'    {scope} [stroke="{light}"] {{ stroke: {colour} }}\n'
-        for light, colour in DARK.items()
-    )
-    return (
-        "<style>\n"
-        f"  {scope} {{ color-scheme: light dark; background: transparent }}\n"
-        f"  {scope} text {{ font-variant-numeric: tabular-nums }}\n"
-        f"  @media (prefers-color-scheme: dark) {{\n{dark}  }}\n"
-        "</style>"
-    )

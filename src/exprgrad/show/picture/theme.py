@@ -9,7 +9,7 @@ from typing import NamedTuple
 __all__ = [
     "CARD", "CHIP", "CHIP_LINE", "CHIP_NODE", "CLUSTER", "CONSTANT", "DARK", "DATA", "DIGIT",
     "DIRECTIONS", "EDGE", "FONT", "GRAD", "GRAPH", "INK", "LINE", "MUTED", "NODE", "PILL", "PILL_LINE",
-    "QUIET", "WIRE", "WRONG", "Direction", "digits_width",
+    "QUIET", "WIRE", "WRONG", "Direction", "digits_width", "style",
 ]  # fmt: skip
 
 FONT = "Helvetica,Arial,Liberation Sans,DejaVu Sans,sans-serif"
@@ -100,3 +100,20 @@ DIRECTIONS = {
 def digits_width(count: int, font: Mapping[str, str], padding: int) -> str:
     """The width of a cell for so many digits, in points; ``font`` is a node's attributes."""
     return str(math.ceil(count * DIGIT * float(font["fontsize"])) + 2 * padding)
+
+
+def style() -> str:
+    """The style block; the light colours stay as attributes for renderers without styles."""
+    scope = "svg.exprgrad"
+    dark = "".join(
+        f'    {scope} [fill="{light}"] {{ fill: {colour} }}\n'
+        f'    {scope} [stroke="{light}"] {{ stroke: {colour} }}\n'
+        for light, colour in DARK.items()
+    )
+    return (
+        "<style>\n"
+        f"  {scope} {{ color-scheme: light dark; background: transparent }}\n"
+        f"  {scope} text {{ font-variant-numeric: tabular-nums }}\n"
+        f"  @media (prefers-color-scheme: dark) {{\n{dark}  }}\n"
+        "</style>"
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Axis", "Canvas", "Panel", "axis", "colored", "framed", "ticks"]
+__all__ = ["FAINT", "Axis", "Canvas", "axis", "framed", "ticks"]
 
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bits of a braille cell's dots, by row and column."""
@@ -21,6 +21,8 @@ LARGEST, SMALLEST = 1e6, 1e-4
 BEYOND = 4.0
 """A line is followed so many canvases beyond this one, and no further."""
 RESET = "\x1b[0m"
+FAINT = "2"
+"""What a terminal is told for axes."""
 
 
 class Axis(NamedTuple):
@@ -33,6 +35,11 @@ class Axis(NamedTuple):
     def part(self, value: float) -> float:
         """Where a value lies: 0 at the low end, 1 at the high one."""
         return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+
+    def middle(self, cell: int, cells: int) -> float:
+        """The value in the middle of a cell, of so many along the axis."""
+        part = (cell + 0.5) / cells
+        return self.low * (1 - part) + self.high * part
 
 
 def ticks(low: float, high: float, most: int) -> tuple[tuple[float, str], ...]:
@@ -77,10 +84,11 @@ def axis(low: float, high: float, most: int, *, margin: float = 0.0) -> Axis:
 
 
 class Canvas:
-    """Cells of braille, so many ``columns`` and ``rows``, with letters over them."""
+    """Cells of braille, so many ``columns`` and ``rows``, with letters over them, between two axes."""
 
-    def __init__(self, columns: int, rows: int) -> None:
+    def __init__(self, columns: int, rows: int, x: Axis, y: Axis) -> None:
         self.columns, self.rows = columns, rows
+        self.x, self.y = x, y
         self.dots = [[0] * columns for _ in range(rows)]
         self.letters: dict[tuple[int, int], str] = {}
 
@@ -90,16 +98,20 @@ class Canvas:
             self.dots[y // 4][x // 2] |= DOTS[y % 4][x % 2]
 
     def cell(self, x: float, y: float) -> tuple[int, int]:
-        """The row and the column of a point, as parts of the canvas from the left and from below."""
+        """The row and the column of a point."""
         return (
-            min(int((1 - y) * self.rows), self.rows - 1),
-            min(int(x * self.columns), self.columns - 1),
+            min(int((1 - self.y.part(y)) * self.rows), self.rows - 1),
+            min(int(self.x.part(x) * self.columns), self.columns - 1),
         )
 
     def line(self, points: Iterable[tuple[float, float]]) -> None:
-        """A line through points, parts of the canvas from the left and from below."""
+        """A line through points, broken where one is not finite."""
         before: tuple[float, float] | None = None
-        for x, y in points:
+        for point in points:
+            if not math.isfinite(point[1]):
+                before = None
+                continue
+            x, y = self.x.part(point[0]), self.y.part(point[1])
             across, up = (min(max(part, -BEYOND), 1 + BEYOND) for part in (x, y))
             here = across * (2 * self.columns - 1), (1 - up) * (4 * self.rows - 1)
             if before is not None:
@@ -117,8 +129,8 @@ class Canvas:
             self.dot(round(x), round(y))
 
     def letter(self, x: float, y: float, letter: str) -> None:
-        """A letter in the cell of a point, parts of the canvas from the left and from below."""
-        if 0 <= x <= 1 and 0 <= y <= 1:
+        """A letter in the cell of a point."""
+        if 0 <= self.x.part(x) <= 1 and 0 <= self.y.part(y) <= 1:
             self.letters[self.cell(x, y)] = letter
 
     def row(self, at: int, color: str, marks: Mapping[str, str]) -> str:
@@ -126,7 +138,7 @@ class Canvas:
         pieces = []
         for column, bits in enumerate(self.dots[at]):
             letter = self.letters.get((at, column))
-            if letter is not None and (bits == 0 or letter not in FAINT):
+            if letter is not None and (bits == 0 or letter not in GIVING_WAY):
                 pieces.append((letter, marks.get(letter, "")))
             else:
                 pieces.append((chr(BRAILLE + bits), color) if bits else (" ", ""))
@@ -139,17 +151,8 @@ class Canvas:
         return text
 
 
-FAINT = frozenset("┈┊╌")
+GIVING_WAY = frozenset("┈┊╌")
 """Letters that give way to a curve."""
-
-
-class Panel(NamedTuple):
-    """A canvas with its axes and what stands above it."""
-
-    title: str
-    canvas: Canvas
-    x: Axis
-    y: Axis
 
 
 def colored(text: str, color: str) -> str:
@@ -158,19 +161,21 @@ def colored(text: str, color: str) -> str:
 
 
 def framed(
-    panel: Panel, margin: int, color: str, faint: str, marks: Mapping[str, str], *, numbers: bool
+    title: str, canvas: Canvas, margin: int, color: str, marks: Mapping[str, str], *, numbers: bool
 ) -> list[str]:
-    """The lines of a panel, ``margin`` cells before it; the axis below has its ``numbers`` or has none."""
-    canvas = panel.canvas
-    at_row = {
-        canvas.cell(0, panel.y.part(value))[0]: text for value, text in reversed(panel.y.ticks)
-    }
-    lines = [colored(panel.title, color)]
+    """The lines of a canvas and its title, ``margin`` cells before it; the axis below may have ``numbers``.
+
+    Without a ``color`` nothing is coloured, ``marks`` neither.
+    """
+    x, y = canvas.x, canvas.y
+    faint, marks = (FAINT, marks) if color else ("", {})
+    at_row = {canvas.cell(x.low, value)[0]: text for value, text in reversed(y.ticks)}
+    at_column = {canvas.cell(value, y.low)[1]: text for value, text in x.ticks}
+    lines = [colored(title, color)]
     for row in range(canvas.rows):
         text = at_row.get(row)
         edge = f"{text or '':>{margin}} {'┤' if text else '│'}"
         lines.append((colored(edge, faint) + canvas.row(row, color, marks)).rstrip())
-    at_column = {canvas.cell(panel.x.part(value), 0)[1]: text for value, text in panel.x.ticks}
     rule = "".join("┬" if column in at_column else "─" for column in range(canvas.columns))
     lines.append(colored(f"{'':>{margin}} └{rule}", faint))
     if numbers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from exprgrad.errors import advice, install
@@ -32,24 +33,32 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
     Where a terminal is too narrow for that, a line for each of them.
     """
     claims = any(check.claim is not None for check in checks)
-    error = Column("error", is_number=True, style="dim")
     columns = [
-        Column("claim" if claims else "input", flexible=True),
-        Column("true" if claims else "analytic", is_number=True, style="yellow"),
-        Column("claimed" if claims else "numeric", is_number=True, style="green"),
-        *([] if claims else [error]),
-        Column("verdict", flexible=True),
+        Column("claim" if claims else "input", asked_of, flexible=True),
+        Column(
+            "true" if claims else "analytic", attrgetter("analytic"), is_number=True, style="yellow"
+        ),
+        Column(
+            "claimed" if claims else "numeric", attrgetter("numeric"), is_number=True, style="green"
+        ),
+        Column("error", lambda check: decimal(check.error, 2), is_number=True, style="dim"),
+        Column("verdict", in_cell, flexible=True),
     ]
-
-    def row(check: Check) -> list[Any]:
-        fits = check.verdict == "agrees" or len(check.message) <= LONGEST_MESSAGE
-        named = check.input if check.claim is None else cut(f"{check.input} = {check.claim}", LIMIT)
-        error = [] if claims else [decimal(check.error, 2)]
-        verdict = check.message if fits else check.verdict
-        return [named, check.analytic, check.numeric, *error, verdict]
-
-    table = tabulated(columns, checks, row, digits, whole=whole, foot=foot, what="checks")
+    if claims:
+        del columns[3]
+    table = tabulated(columns, checks, digits, whole=whole, foot=foot, what="checks")
     return table._replace(narrower=[partial(stacked, table)])
+
+
+def asked_of(check: Check) -> str:
+    """The input that a check is of, and what was claimed of it."""
+    return check.input if check.claim is None else cut(f"{check.input} = {check.claim}", LIMIT)
+
+
+def in_cell(check: Check) -> str:
+    """What a check found, as far as there is room."""
+    fits = check.verdict == "agrees" or len(check.message) <= LONGEST_MESSAGE
+    return check.message if fits else check.verdict
 
 
 def stacked(table: Table) -> Table:

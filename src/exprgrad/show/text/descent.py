@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from exprgrad.explain.descent import Descent, Step
 from exprgrad.run.values.updates import length
-from exprgrad.show.documents.fields import short, shorts
+from exprgrad.show.documents.document import short, shorts
+from exprgrad.show.picture.plots import Dots, Frame, Line, plot
 from exprgrad.show.text.lines import all_shows
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import View, decimal
 from exprgrad.source import cut, printable
 
-__all__ = ["descent_rows", "descent_table", "ending", "listed_steps", "sparkline", "step_fields"]
+__all__ = [
+    "descent_rows", "descent_table", "ending", "listed_steps", "loss_picture", "sparkline",
+    "step_fields",
+]  # fmt: skip
 
 MOST_INPUTS = 4
 """The most inputs that have columns of their own; of more, the norms are shown."""
@@ -31,6 +35,8 @@ BRIEF_VIEW = View(most=3, ends=False)
 STYLES = {"data": "", "grad": "yellow", "update": "dim"}
 """The parts of a step that each input has, and how their columns look."""
 PARTS = (*STYLES,)
+FIELDS = {"data": "inputs", "grad": "gradient", "update": "update"}
+"""Where a step holds them, by input."""
 
 
 def descent_table(
@@ -49,58 +55,57 @@ def descent_table(
     found = found._replace(steps=listed_steps(found, every))
     few = whole or len(found.inputs) <= MOST_INPUTS
     tables = [
-        partial(input_table, found, digits, PARTS[:count], more, whole=whole) for count in (3, 2, 1)
+        partial(step_table, found, digits, input_columns(found, PARTS[:count]), more, whole=whole)
+        for count in (3, 2, 1)
     ]
     if not whole:
-        tables.append(partial(norm_table, found, digits, more))
+        count = len(found.inputs)
+        norms = f"norms of {count:,} input{'s' * (count != 1)}: {all_shows()} each input's numbers"
+        tables.append(partial(step_table, found, digits, NORM_COLUMNS, [*more, norms]))
     first, *narrower = tables if few else tables[-1:]
     return first()._replace(narrower=narrower)
 
 
-def input_table(
-    found: Descent[Any],
-    digits: int,
-    parts: Sequence[str],
-    more: Sequence[str],
-    *,
-    whole: bool = False,
-) -> Table:
-    """The steps with columns for each input: its data, its grad, and what was then added to it."""
-    columns = [
-        Column(called if part == "data" else f"{called}.{part}", is_number=True, style=STYLES[part])
-        for called in headings(found)
+def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
+    """Columns for each input: its data, its grad, and what was then added to it."""
+    return [
+        Column(
+            called if part == "data" else f"{called}.{part}",
+            partial(part_of, name=name, part=part),
+            is_number=True,
+            style=STYLES[part],
+        )
+        for name, called in zip(found.inputs, headings(found), strict=True)
         for part in parts
     ]
 
-    def cells(step: Step) -> list[Any]:
-        return [value for name in found.inputs for value in numbers(step, name)[: len(parts)]]
 
-    return step_table(found, digits, columns, cells, more, whole=whole)
+def part_of(step: Step, name: str, part: str) -> Any:
+    """What a step holds of an input: its data, its grad, or its update, which the last has none of."""
+    values = getattr(step, FIELDS[part])
+    return None if values is None else values[name]
 
 
-def norm_table(found: Descent[Any], digits: int, more: Sequence[str]) -> Table:
-    """The steps with the norms of the gradient and of the update."""
-    columns = [
-        Column("‖grad‖", is_number=True, style=STYLES["grad"]),
-        Column("‖update‖", is_number=True, style=STYLES["update"]),
-    ]
+def norm(values: Mapping[str, Any]) -> float:
+    """The norm of all numbers of a step's gradient or update."""
+    return math.hypot(*map(length, values.values()))
 
-    def norm(values: Mapping[str, Any] | None) -> float | None:
-        return None if values is None else math.hypot(*map(length, values.values()))
 
-    def cells(step: Step) -> list[Any]:
-        return [norm(step.gradient), norm(step.update)]
-
-    count = len(found.inputs)
-    norms = f"norms of {count:,} input{'s' * (count != 1)}: {all_shows()} each input's numbers"
-    return step_table(found, digits, columns, cells, [*more, norms])
+NORM_COLUMNS = (
+    Column("‖grad‖", lambda step: norm(step.gradient), is_number=True, style=STYLES["grad"]),
+    Column(
+        "‖update‖",
+        lambda step: None if step.update is None else norm(step.update),
+        is_number=True,
+        style=STYLES["update"],
+    ),
+)
 
 
 def step_table(
     found: Descent[Any],
     digits: int,
     columns: Sequence[Column],
-    cells: Callable[[Step], Sequence[Any]],
     more: Sequence[str],
     *,
     whole: bool = False,
@@ -110,14 +115,14 @@ def step_table(
     called = cut(printable(found.run.graph.output_name or "value"), LONGEST_NAME)
     if called in names:
         called = "the value" if "value" in names else "value"
+    number = "#" if "step" in (called, *names) else "step"
     first = [
-        Column("#" if "step" in (called, *names) else "step", is_number=True, style="dim"),
-        Column(called, is_number=True, style="green"),
+        Column(number, lambda step: step.step, is_number=True, style="dim"),
+        Column(called, lambda step: step.value, is_number=True, style="green"),
     ]
     return tabulated(
         [*first, *columns],
         found.steps,
-        lambda step: [step.step, step.value, *cells(step)],
         digits,
         whole=whole,
         how=BRIEF_VIEW,
@@ -129,12 +134,6 @@ def step_table(
 def headings(found: Descent[Any]) -> list[str]:
     """What the inputs are called above their columns."""
     return [cut(printable(name), LONGEST_NAME) for name in found.inputs]
-
-
-def numbers(step: Step, name: str) -> tuple[Any, Any, Any]:
-    """What a step holds of an input: data, grad, and update or None."""
-    update = None if step.update is None else step.update[name]
-    return step.inputs[name], step.gradient[name], update
 
 
 def course(found: Descent[Any], digits: int) -> str:
@@ -187,5 +186,37 @@ def descent_rows(found: Descent[Any], every: int = 1) -> Iterator[list[Any]]:
     """The steps as CSV: step, value, and for each input its data, grad and update; tensors are JSON."""
     yield ["step", "value", *[f"{name}.{part}" for name in found.inputs for part in PARTS]]
     for step in listed_steps(found, every):
-        cells = [short(value) for name in found.inputs for value in numbers(step, name)]
+        cells = [short(part_of(step, name, part)) for name in found.inputs for part in PARTS]
         yield [step.step, step.value, *cells]
+
+
+LONGEST_TITLE = 40
+"""Where a formula is cut above a picture."""
+FEW_STEPS = 60
+"""So many points are marked, each."""
+FAR_APART = 1e2
+"""Positive numbers that are further apart stand on a logarithmic axis."""
+
+
+def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> bytes:
+    """The bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plots.plot``."""
+    name = found.run.graph.output_name or "value"
+    values = [step.value for step in found.steps]
+    norms = [norm(step.gradient) for step in found.steps]
+    text = cut(printable(found.run.text), LONGEST_TITLE)
+    first = frame(values, "data", f"{text}   {ending(found)}", printable(name))
+    second = frame(norms, "grad", "", "‖grad‖")._replace(x_label="step", share=0.7)
+    return plot([first, second], format, look)
+
+
+def frame(numbers: list[float], role: str, title: str, label: str) -> Frame:
+    """Numbers by step; what is not finite is left out."""
+    known = [x for x in numbers if math.isfinite(x)] or [0.0]
+    is_long = min(known) > 0 and max(known) > FAR_APART * min(known)
+    places = [float(at) for at in range(len(numbers))]
+    shown = [x if math.isfinite(x) else math.nan for x in numbers]
+    layers: list[Any] = [Line(places, shown, role)]
+    if len(numbers) <= FEW_STEPS:
+        layers.append(Dots(places, shown, role, size=3.0))
+    x_range = None if len(numbers) > 1 else (-1.0, 1.0)
+    return Frame(layers, title, "", label, x_range, logarithmic=is_long, counted=True)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from exprgrad.show.documents.fields import Lines
+from exprgrad.show.documents.document import Lines
+from exprgrad.show.picture.plots import Band, Dots, Frame, Layer, Line, Rule, plot
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal
+from exprgrad.solvers.fit.curves import fit_curve
 from exprgrad.solvers.fit.fit import Estimate, Fit
-from exprgrad.source import printable
+from exprgrad.source import cut, printable
 
-__all__ = ["fit_ending", "fit_fields", "fit_parts", "fit_rows"]
+__all__ = [
+    "fit_ending", "fit_fields", "fit_parts", "fit_picture", "fit_rows",
+]  # fmt: skip
 
 MOST_CORRELATED = 12
 """Up to so many parameters the correlations are shown as a table."""
@@ -28,9 +32,7 @@ def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
     """The estimates; their correlations; how good the fit is, and how it ended."""
     table = estimates_table(found, digits, whole=whole)
     foot = "\n".join([*quality(found, digits), fit_ending(found)])
-    known = [
-        at for at, name in enumerate(found.estimated) if found.parameters[name].error is not None
-    ]
+    known = with_errors(found)
     if not (2 < len(known) <= MOST_CORRELATED or (whole and len(known) > 2)):
         yield table._replace(foot=foot)
         return
@@ -46,22 +48,21 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
         Column("value", is_number=True, style="green"),
         Column("std. error", is_number=True),
         Column(f"{percent(found.level)} interval", is_number=True, expendable=1),
+        Column("by profile", is_number=True, expendable=2),
     ]
-    if found.profiled:
-        columns.append(Column("by profile", is_number=True, expendable=2))
+    if not found.profiled:
+        columns.pop()
 
-    def row(item: tuple[str, Estimate]) -> list[Any]:
-        name, one = item
-        is_open = any(way[name] for way in found.open if name in way)
+    undetermined = {name for way in found.open for name, by in way.items() if by}
+    rows = []
+    for name, one in found.parameters.items():
+        is_open = name in undetermined
         missing = "not determined" if is_open else "unknown"
         error = HELD[one.held] if one.held else decimal(one.error, digits) or missing
         value = None if is_open and not one.held else one.value
-        cells = [name, value, error, between(one.interval, digits)]
-        return [*cells, between(one.profile, digits)] if found.profiled else cells
-
-    return tabulated(
-        columns, [*found.parameters.items()], row, digits, whole=whole, what="parameters"
-    )
+        intervals = between(one.interval, digits), between(one.profile, digits)
+        rows.append([name, value, error, *intervals])
+    return tabulated(columns, rows, digits, whole=whole, what="parameters")
 
 
 def between(interval: tuple[float, float] | None, digits: int) -> str:
@@ -70,6 +71,13 @@ def between(interval: tuple[float, float] | None, digits: int) -> str:
         return ""
     low, high = interval
     return f"{decimal(low, digits)} … {decimal(high, digits)}"
+
+
+def with_errors(found: Fit) -> list[int]:
+    """The estimates that have errors, by their places."""
+    return [
+        at for at, name in enumerate(found.estimated) if found.parameters[name].error is not None
+    ]
 
 
 def correlation_table(found: Fit, known: Sequence[int]) -> Table:
@@ -111,9 +119,7 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
         yield f"R² {share(found.r_squared, digits)}{caveat}"
     if found.aic is not None:
         yield f"AIC {decimal(found.aic, digits)}"
-    known = [
-        at for at, name in enumerate(found.estimated) if found.parameters[name].error is not None
-    ]
+    known = with_errors(found)
     if len(known) == 2:
         one, other = (printable(found.estimated[at]) for at in known)
         yield f"correlation of {one} and {other} {coefficient(found.correlation[known[0]][known[1]])}"
@@ -199,3 +205,34 @@ def fit_rows(found: Fit) -> Iterator[list[Any]]:
         if found.profiled:
             cells += one.profile or (None, None)
         yield [name, one.value, one.error, *cells, one.digits, one.held]
+
+
+LONGEST_TITLE = 70
+SIZES = ((60, 5.0), (600, 3.5), (10**9, 2.0))
+"""Up to how many rows dots are how large, in points."""
+
+
+def fit_picture(found: Fit, format: str, look: str | None = None) -> bytes:
+    """The picture as the bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plot``."""
+    return plot(fit_frames(found), format, look)
+
+
+def fit_frames(found: Fit) -> list[Frame]:
+    """A frame with the rows and the model, and one with what it leaves."""
+    drawn = fit_curve(found)
+    count = len(drawn.x)
+    size = next(size for most, size in SIZES if count <= most)
+    title = cut(" ".join(found.text.split()), LONGEST_TITLE)
+    response = cut(found.text.partition("~")[0].rpartition(";")[2].strip(), 30)
+    rows: list[Layer] = []
+    if drawn.low is not None and drawn.high is not None:
+        label = f"{found.level * 100:.10g} % band of the model"
+        rows.append(Band(drawn.places, drawn.low, drawn.high, label=label))
+    rows.append(Dots(drawn.x, drawn.y, "grad", size=size, errors=drawn.deviations, label="data"))
+    rows.append(Line(drawn.places, drawn.values, label="model"))
+    left = Dots(drawn.x, drawn.residuals, "grad", size=size, errors=drawn.deviations)
+    across = drawn.column or "model"
+    return [
+        Frame(rows, title, y_label=response),
+        Frame([Rule(y=0.0), left], x_label=across, y_label="residual", share=0.5),
+    ]

@@ -17,7 +17,7 @@ from exprgrad.graph.structural import shape_text
 from exprgrad.run.evaluation import Diagnostic, Path, Settled
 from exprgrad.run.matrices import BY_OUTPUT, Matrix
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
-from exprgrad.show.documents.fields import Apart, Lines, shorts
+from exprgrad.show.documents.document import Apart, Lines, shorts
 from exprgrad.show.documents.runs import pair
 from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, all_shows, gap
 from exprgrad.show.text.nodes import correction
@@ -155,30 +155,26 @@ def matrix_table(
 
     What is structurally 0 is a dot in a matrix, and in the list of a single row; else it is left out.
     """
-    rows, columns, as_number = (
-        found.rows,
-        found.columns,
-        partial(Column, is_number=True, style="yellow"),
-    )
+    rows, columns = found.rows, found.columns
+    as_number = partial(Column, is_number=True, style="yellow")
     explained = f"\n{ZERO} is 0 at every point" * (len(found.entries) < len(rows) * len(columns))
-
-    def across(row: int) -> list[Any]:
-        return [rows[row], *(found.entries.get((row, at), ZERO) for at in range(len(columns)))]
-
-    def down(at: int) -> list[Any]:
-        return [columns[at], found.entries.get((0, at), ZERO)]
 
     drawn = partial(tabulated, digits=digits, whole=whole)
     if 0 < len(columns) <= MOST_COLUMNS:
         headings = [Column("", flexible=True), *(as_number(printable(name)) for name in columns)]
-        grid = drawn(headings, range(len(rows)), across, foot=foot + explained)
+        lines = [
+            [name, *(found.entries.get((at, place), ZERO) for place in range(len(columns)))]
+            for at, name in enumerate(rows)
+        ]
+        grid = drawn(headings, lines, foot=foot + explained)
         if width is None or least_width(grid) <= width:
             return grid
     if len(rows) == 1:
         headings = [Column("input", flexible=True), as_number("derivative")]
-        return drawn(headings, range(len(columns)), down, foot=foot + explained)
+        pairs = [(name, found.entries.get((0, at), ZERO)) for at, name in enumerate(columns)]
+        return drawn(headings, pairs, foot=foot + explained)
     headings = [Column("row", flexible=True), Column("column", flexible=True), as_number("value")]
-    return drawn(headings, list(found.listed()), list, foot=foot, what="entries")
+    return drawn(headings, list(found.listed()), foot=foot, what="entries")
 
 
 def is_small(block: Block) -> bool:
@@ -235,7 +231,7 @@ def vector_table(
         else:
             labels = places(shape_text(shape, grouped(name), name), shape)
             lines += zip(labels, *map(numbers_of, values), strict=True)
-    return tabulated(columns, lines, list, digits, whole=whole, foot=foot)
+    return tabulated(columns, lines, digits, whole=whole, foot=foot)
 
 
 def outputs_foot(

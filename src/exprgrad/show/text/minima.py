@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from exprgrad.show.documents.fields import Lines, short, shorts
+from exprgrad.show.documents.document import Lines, short, shorts
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.solvers.minima.minimize import Minimum, Resting, Stage
 from exprgrad.solvers.minima.objective import Counts
@@ -31,22 +31,14 @@ def point_table(
 ) -> Table:
     """The point: each input with its start, and its grad where the search ended."""
     columns = [
-        Column("input"),
-        Column("start", is_number=True, style="dim", expendable=1),
-        Column("value", is_number=True, style="green"),
-        Column("grad", is_number=True, style="yellow"),
+        Column("input", str),
+        Column("start", start.__getitem__, is_number=True, style="dim", expendable=1),
+        Column("value", found.point.__getitem__, is_number=True, style="green"),
+        Column("grad", gradient.__getitem__, is_number=True, style="yellow"),
     ]
     called = found.run.output_label
     foot = f"{printable(called)} = {value:.{digits}g}\n{ending(found)}"
-    return tabulated(
-        columns,
-        [*found.point],
-        lambda name: [name, start[name], found.point[name], gradient[name]],
-        digits,
-        whole=whole,
-        foot=foot,
-        what="inputs",
-    )
+    return tabulated(columns, [*found.point], digits, whole=whole, foot=foot, what="inputs")
 
 
 def ending(found: Minimum[Any]) -> str:
@@ -82,14 +74,10 @@ def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
         Column("‖update‖", is_number=True, style="dim"),
         *[Column(name, is_number=True, expendable=1) for name in found.point],
     ]
-    return tabulated(
-        columns,
-        found.stages,
-        lambda one: [one.step, one.value, one.slope, one.moved, *one.inputs.values()],
-        digits,
-        whole=whole,
-        what="steps",
-    )
+    rows = [
+        [one.step, one.value, one.slope, one.moved, *one.inputs.values()] for one in found.stages
+    ]
+    return tabulated(columns, rows, digits, whole=whole, what="steps")
 
 
 def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
@@ -120,14 +108,8 @@ def place_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
         *[Column(name, is_number=True) for name in found.point],
         Column("starts", is_number=True, style="dim"),
     ]
-    return tabulated(
-        columns,
-        found.places,
-        lambda one: [one.value, *one.point.values(), one.starts],
-        digits,
-        whole=whole,
-        what="minima",
-    )
+    rows = [[one.value, *one.point.values(), one.starts] for one in found.places]
+    return tabulated(columns, rows, digits, whole=whole, what="minima")
 
 
 def stage_fields(stage: Stage) -> dict[str, Any]:

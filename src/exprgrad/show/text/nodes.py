@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from exprgrad.explain.diagnostics import Run, doubtful
@@ -30,35 +31,38 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     """
     graph = run.graph
     has_shapes, is_swept = bool(graph.shapes), run.adjoints is not None
-    columns = [
-        Column("#", is_number=True, style="dim"),
-        Column("node", flexible=True),
-        Column("operation", style="dim", expendable=2),
-        *([Column("shape", expendable=1)] if has_shapes else []),
-        Column("data", is_number=not has_shapes, style="green"),
-        *([Column("grad", is_number=not has_shapes, style="yellow")] if is_swept else []),
-    ]
-
     how = WHOLE_VIEW if all_nodes else IN_CELL
-    shown_nodes = ends(run.shown, whole=all_nodes)[0]
-    doubts = doubtful(run, shown_nodes, digits)
+    doubts = doubtful(run, ends(run.shown, whole=all_nodes)[0], digits)
 
-    def row(node: int) -> list[Any]:
-        shape = [str(graph.shape(node))] if has_shapes else []
-        numbers = [run.values[node], *([run.grad(node)] if is_swept else [])]
-        shown = [
-            [f"{text}{DOUBT}" for text in ways(number, digits, how)] if node in doubted else number
-            for number, doubted in zip(numbers, doubts, strict=False)
-        ]
-        return [node, title_within(run, node), operation_cell(run, node), *shape, *shown]
+    def marked(number: Any, doubted: bool) -> Any:
+        """A number, or the ways to show it with its mark."""
+        return [f"{text}{DOUBT}" for text in ways(number, digits, how)] if doubted else number
 
+    columns = [
+        Column("#", int, is_number=True, style="dim"),
+        Column("node", partial(title_within, run), flexible=True),
+        Column("operation", partial(operation_cell, run), style="dim", expendable=2),
+        Column("shape", lambda node: str(graph.shape(node)), expendable=1),
+        Column(
+            "data",
+            lambda node: marked(run.values[node], node in doubts[0]),
+            is_number=not has_shapes,
+            style="green",
+        ),
+        Column(
+            "grad",
+            lambda node: marked(run.grad(node), node in doubts[1]),
+            is_number=not has_shapes,
+            style="yellow",
+        ),
+    ]
+    absent = {"shape": not has_shapes, "grad": not is_swept}
     found = run.guarded(digits)
     explained = [f"{DOUBT} fewer right digits than shown"] if any(doubts) else []
     answer = f"output  {answer_text(run.output_label, found.value, digits, whole=all_nodes)}"
     return tabulated(
-        columns,
+        [column for column in columns if not absent.get(column.heading)],
         run.shown,
-        row,
         digits,
         whole=all_nodes,
         how=IN_CELL,

@@ -45,7 +45,7 @@ from exprgrad.source import depths
 __all__ = [
     "LIBRARIES", "STANDING_FOR", "Case", "asked", "cases", "convention_fields", "convention_lines",
     "convention_record", "details", "find", "operation_rows", "operations_document", "overview",
-    "overview_parts", "structural_overview", "structural_usage", "usage",
+    "overview_parts", "structural_overview", "usage",
 ]  # fmt: skip
 
 SOURCE = "source"
@@ -161,12 +161,32 @@ def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
     yield Table([Column("form", style="bold"), Column("what it is", flexible=True)], forms)
 
 
-def usage(op: Row) -> str:
-    """How the operation is written."""
-    if isinstance(op, Structural):
-        return structural_usage(op)
-    names = ("x", "y", "…") if op.variadic else op.names
-    return operation_text(op.name, [(name, ATOM) for name in names], spaced=True)
+def usage(row: Row) -> str:
+    """How the operation is written: its operands, and a structural one's settings with their defaults."""
+    operands = (*names_of(row), "…") if row.variadic else row.names
+    if isinstance(row, Op):
+        return operation_text(row.name, [(name, ATOM) for name in operands], spaced=True)
+    if row.infix:
+        return f" {row.infix} ".join(row.names)
+    if row.name == "index":
+        return f"{row.names[0]}[{row.parameters[0].name}]"
+    settings = [
+        p.name if p.default is ... else f"{p.name}={setting_text(p.default)}"
+        for p in row.parameters
+    ]
+    return f"{row.word}({', '.join((*operands, *settings))})"
+
+
+def names_of(row: Row) -> tuple[str, ...]:
+    """What the operands are called in an example."""
+    return ("x", "y") if row.variadic else row.names
+
+
+def derivatives(row: Row) -> str:
+    """The local derivatives, or the cotangents of a structural row, on one line."""
+    if isinstance(row, Structural):
+        return first_cotangents(row)
+    return ",  ".join(map(row.shown_partial, range(len(row.names))))
 
 
 def overview(rows: Sequence[Op]) -> Table:
@@ -180,7 +200,7 @@ def overview(rows: Sequence[Op]) -> Table:
     lines = [
         [
             usage(op),
-            ",  ".join(map(op.shown_partial, range(len(op.names)))),
+            derivatives(op),
             "see ops " + op.name if op.domain_words else op.domain,
             op.gate,
         ]
@@ -192,10 +212,8 @@ def overview(rows: Sequence[Op]) -> Table:
 
 def details(op: Row) -> str:
     """One operation in full; below it, what it answers where that is a convention."""
-    if isinstance(op, Structural):
-        pairs, conventions = [*structural_pairs(op)], []
-    else:
-        pairs, conventions = elementwise_pairs(op), [*convention_lines(op)]
+    pairs = elementwise_pairs(op) if isinstance(op, Op) else [*structural_pairs(op)]
+    conventions = [*convention_lines(op)] if isinstance(op, Op) else []
     room = WIDTH - max(len(label) for label, _ in pairs) - 4
     rows = [
         [f"  {label}" if place == 0 else "", line]
@@ -311,11 +329,8 @@ def operation_rows(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
     """The lines of CSV, headings first; of a structural row the derivatives are cotangents."""
     yield ["name", "usage", "derivatives", "domain", "gate", "about"]
     for row in rows:
-        if isinstance(row, Structural):
-            yield [row.name, structural_usage(row), first_cotangents(row), "", row.gate, row.about]
-            continue
-        derivatives = ",  ".join(map(row.shown_partial, range(len(row.names))))
-        yield [row.name, usage(row), derivatives, row.domain, row.gate, row.about]
+        domain = row.domain if isinstance(row, Op) else ""
+        yield [row.name, usage(row), derivatives(row), domain, row.gate, row.about]
 
 
 def elementwise_fields(op: Op) -> dict[str, Any]:
@@ -388,25 +403,6 @@ class Case(NamedTuple):
     cotangents: tuple[str, ...]
     settings: Settings = ()
     computed: tuple[str, ...] = ()
-
-
-def names_of(row: Structural) -> tuple[str, ...]:
-    """What the operands are called in an example."""
-    return ("x", "y") if row.variadic else row.names
-
-
-def structural_usage(row: Structural) -> str:
-    """How the operation is written: its operands, and its settings with their defaults."""
-    if row.infix:
-        return f" {row.infix} ".join(row.names)
-    if row.name == "index":
-        return f"{row.names[0]}[{row.parameters[0].name}]"
-    operands = (*names_of(row), "…") if row.variadic else row.names
-    settings = [
-        p.name if p.default is ... else f"{p.name}={setting_text(p.default)}"
-        for p in row.parameters
-    ]
-    return f"{row.word}({', '.join((*operands, *settings))})"
 
 
 @cache
@@ -507,11 +503,11 @@ def structural_overview(rows: Sequence[Structural], *, brief: bool = False) -> T
         Column("what it is", flexible=True, style="dim", expendable=2),
         Column("gate", expendable=1),
     ]
-    usages = [*map(structural_usage, rows)]
+    usages = [*map(usage, rows)]
     if brief:
         usages = [re.sub(r"(?:, …)?(?:, \w+=[^,)]*)+", ", …", text) for text in usages]
     lines = [
-        [text, first_cotangents(row), row.about, row.gate]
+        [text, derivatives(row), row.about, row.gate]
         for text, row in zip(usages, rows, strict=True)
     ]
     foot = "'exprgrad ops NAME' shows one in full, with examples of shapes and settings"
@@ -558,7 +554,7 @@ def structural_fields(row: Structural) -> dict[str, Any]:
     return {
         "name": row.name,
         "word": row.word,
-        "usage": structural_usage(row),
+        "usage": usage(row),
         "operands": list(row.names),
         "variadic": row.variadic,
         "about": row.about,

@@ -48,19 +48,21 @@ def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -
     if not found.roots:
         return ["\n".join(foot)]
     names = problem.system.unknowns
-    columns = [Column(name, is_number=True, style="green") for name in names]
-    columns.append(Column("proof"))
-    columns += [Column(f"{name} lies in", style="dim", expendable=1) for name in names]
-
-    def cells(root: Root) -> list[Any]:
-        points = [number_text(root.point[name], digits) for name in names]
-        bounds = [interval_text(root.enclosure[name]) for name in names]
-        return [*points, "proved" if root.proved else "not proved", *bounds]
-
-    foot_text = "\n".join(foot)
-    return [
-        tabulated(columns, found.roots, cells, digits, whole=whole, foot=foot_text, what="roots")
+    columns = [
+        *(Column(name, is_number=True, style="green") for name in names),
+        Column("proof"),
+        *(Column(f"{name} lies in", style="dim", expendable=1) for name in names),
     ]
+    rows = [
+        [
+            *(number_text(root.point[name], digits) for name in names),
+            "proved" if root.proved else "not proved",
+            *(interval_text(root.enclosure[name]) for name in names),
+        ]
+        for root in found.roots
+    ]
+    text = "\n".join(foot)
+    return [tabulated(columns, rows, digits, whole=whole, foot=text, what="roots")]
 
 
 def verdict(problem: Problem, found: Solution) -> str:

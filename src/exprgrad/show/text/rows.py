@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
+import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import islice
+from time import monotonic
+from types import TracebackType
 from typing import Any
 
 from exprgrad.errors import advice
-from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE
+from exprgrad.show.text.lines import elided
 from exprgrad.show.text.table import Column, Table, tabulated
 
-__all__ = ["rows_table"]
+__all__ = [
+    "Progress", "rows_table",
+]  # fmt: skip
 
 
 def rows_table(
@@ -28,13 +31,7 @@ def rows_table(
 
     Of many rows only the first and the last are shown, and kept in memory, unless it is ``whole``.
     """
-    source = iter(rows)
-    first = list(source if whole else islice(source, LONGEST_WHOLE))
-    last = deque(source, EDGE_ROWS)
-    left_out = size - 2 * EDGE_ROWS if last else 0
-    if left_out:
-        tail = [*first[EDGE_ROWS:], *last][-EDGE_ROWS:]
-        first = [*first[:EDGE_ROWS], *tail]
+    shown = [row for row in elided(rows, size, "rows", whole=whole) if not isinstance(row, str)]
     styles = ["dim"] * len(ranges) + ["green"] + ["yellow"] * len(columns)
     heads = [
         Column(name, is_number=True, style=style)
@@ -48,9 +45,70 @@ def rows_table(
         if more:
             has_them = advice("--csv has them", "columns has them")
             foot.append(f"{more} more column{'s' * (more > 1)}: {has_them}")
-        lines = [row[:count] for row in first]
-        found = tabulated(heads[:count], lines, list, digits, whole=True, foot="\n".join(foot))
-        return found._replace(left_out=left_out, what="rows")
+        lines = [row[:count] for row in shown]
+        found = tabulated(heads[:count], lines, digits, whole=True, foot="\n".join(foot))
+        return found._replace(left_out=size - len(shown), what="rows")
 
     narrower = [partial(made, count) for count in range(len(columns) - 1, len(ranges), -1)]
     return made(len(columns))._replace(narrower=narrower)
+
+
+AFTER = 1.0
+"""The seconds that a command may take before anything is said."""
+EVERY = 0.1
+"""The seconds between two looks at the clock's hands."""
+
+
+class Progress:
+    """A line on stderr, if that is a terminal, which goes when the work is done.
+
+    ``total`` is the number of rows, as far as it is known, or 0.  To call it says that more rows are done.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.rows = 0
+        self.begun = self.last = monotonic()
+        self.bar: Any = None
+        self.is_seen = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, rows: int) -> None:
+        """Some more rows are done."""
+        self.rows += rows
+        now = monotonic()
+        if not self.is_seen or now - self.begun < AFTER or now - self.last < EVERY:
+            return
+        self.last = now
+        if self.bar is None:
+            self.bar = bar(self.total)
+        rate = self.rows / (now - self.begun)
+        self.bar.update(0, completed=self.rows, rate=f"{rate:,.0f} rows/s", refresh=True)
+
+
+def bar(total: int) -> Any:
+    """The line, drawn by Rich."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = [
+        TextColumn("{task.completed:,} rows"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        *([TimeRemainingColumn()] if total else []),
+    ]
+    found = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
+    found.add_task("", total=total or None, rate="")
+    found.start()
+    return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
 
 from exprgrad.show.text.lines import EDGE_ROWS, aligned, cells, ends, fitted, gap, narrowed
 from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, decimal, folded, view, ways
@@ -21,8 +22,6 @@ __all__ = [
     "rich",
     "tabulated",
 ]
-
-T = TypeVar("T")
 
 LEAST = 18
 """The fewest cells that a flexible column is left with before others are dropped."""
@@ -54,13 +53,15 @@ class Screen(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column: its heading, whether its cells are numbers, and the style of its cells for Rich.
+    """A column: its heading, its cells, whether they are numbers, and their style for Rich.
 
-    A ``flexible`` column is cut where a terminal is narrow.  Where that isn't enough, the columns that
-    are ``expendable`` are dropped, the most expendable first; 0 is for those that never are.
+    ``cell`` finds what an item has there; None where an item is its cells itself.  A ``flexible`` column is
+    cut where a terminal is narrow.  Where that isn't enough, the columns that are ``expendable`` are
+    dropped, the most expendable first; 0 is for those that never are.
     """
 
     heading: str
+    cell: Callable[[Any], Any] | None = None
     is_number: bool = False
     style: str = ""
     flexible: bool = False
@@ -85,17 +86,16 @@ class Table(NamedTuple):
 
 def tabulated(
     columns: Sequence[Column],
-    items: Sequence[T],
-    row: Callable[[T], Sequence[Any]],
+    items: Sequence[Any],
     digits: int = 6,
     *,
     whole: bool = False,
     how: View = FULL,
-    marked: T | None = None,
+    marked: Any = None,
     foot: str = "",
     what: str = "rows",
 ) -> Table:
-    """A table of items, of many the first and the last unless ``whole``: ``row`` is what one holds.
+    """A table of items, of many the first and the last unless ``whole``; the columns say what one holds.
 
     A cell is a text, a number, None for nothing, or a tensor, shown in as much detail as there is room
     for, at most ``how``; ``whole`` leaves out none of its numbers.  The ways to show a tensor may be given
@@ -113,7 +113,8 @@ def tabulated(
             return value[0] if whole else value
         return value if whole else ways(value, digits, how)
 
-    rows = [[*map(said, row(item))] for item in shown]
+    getters = [column.cell or itemgetter(at) for at, column in enumerate(columns)]
+    rows = [[said(cell(item)) for cell in getters] for item in shown]
     at = next((at for at, item in enumerate(shown) if item == marked), -1)
 
     def table(tensor: Callable[[Any], str]) -> Table:
@@ -227,12 +228,12 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     share = dict(zip(flexible, shares([widths[i] for i in flexible], room), strict=True))
     grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i in shown:
-        heading, is_number, style, *_ = table.columns[i]
-        side: Literal["left", "right"] = "right" if is_number else "left"
+        column = table.columns[i]
+        side: Literal["left", "right"] = "right" if column.is_number else "left"
         grid.add_column(
-            Text(heading),
+            Text(column.heading),
             justify=side,
-            style=style,
+            style=column.style,
             no_wrap=True,
             overflow="ellipsis",
             max_width=share.get(i),

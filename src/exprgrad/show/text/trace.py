@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, repeat
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_text
-from exprgrad.run.edge_texts import rule_of
+from exprgrad.run.edge_texts import PASSED, EdgeTexts, contribution_texts, grouped, rule_of
 from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.text.lines import (
@@ -33,7 +34,7 @@ from exprgrad.show.text.lines import (
 )
 from exprgrad.show.text.nodes import correction_lines, gate_of, node_title
 from exprgrad.show.text.table import Column, Table
-from exprgrad.show.text.views import VIEWS, WHOLE_VIEW, View, decimal, minus, signed, view
+from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, decimal, minus, signed, view
 from exprgrad.source import bytes_text, cut, printable
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def trace(
     shown = shown_visits(run, taken, whole=all_visits)
     if run.graph.shapes:
         views = (WHOLE_VIEW,) if all_visits else VIEWS
-        lines = in_pieces(run, shown, digits, width, views, color=color)
+        lines = in_pieces(entries_of(run, shown, digits, views, color=color), width)
         end = work_of_tensors(run, taken, width)
     else:
         lines = in_columns(run, shown, digits, width, color=color)
@@ -333,15 +334,6 @@ class Entry(NamedTuple):
     lines: Sequence[Line | str]
 
 
-def head_of(run: Run, visit: Visit, own: str, names: Names, limit: int) -> tuple[str, str, str]:
-    """What is said first of a visit of a node: what it is called, or how it is defined if it passes on."""
-    if not visit.parts:
-        return visit.verb, own, visit.words
-    definition = define(run, visit.node, names, limit)
-    gate = "" if visit.call else gate_of(run.graph.kinds[visit.node])
-    return visit.verb, definition, gate
-
-
 # Numbers, in columns.
 
 
@@ -352,7 +344,7 @@ def in_columns(
 
     Where they do not fit, each contribution has a line of its own under its visit.
     """
-    entries = entries_of(run, shown, digits, color=color)
+    entries = [*entries_of(run, shown, digits, color=color)]
     lines = aligned([*rows_of(entries)])
     if width is None or max(map(cells, lines)) <= width:
         return lines
@@ -361,7 +353,7 @@ def in_columns(
 
 def trace_parts(run: Run, digits: int) -> Iterator[str | Table]:
     """The trace of a run of numbers as a table, and what stands above and below it."""
-    entries = entries_of(run, shown_visits(run, [], whole=False), digits, color=False)
+    entries = [*entries_of(run, shown_visits(run, [], whole=False), digits, color=False)]
     headings = ("", "node", "passes on", "", "grad", "", "gate")
     blank = [""] * (len(headings) - 1)
     rows = [[row, *blank] if isinstance(row, str) else row for row in rows_of(entries)]
@@ -371,22 +363,38 @@ def trace_parts(run: Run, digits: int) -> Iterator[str | Table]:
 
 
 def entries_of(
-    run: Run, shown: Iterable[Visit | str], digits: int, *, color: bool
-) -> list[Entry | str]:
-    """Visits as they are written, each with its contributions."""
-    names = short_names(run)
-
-    def entry(visit: Visit) -> Entry:
-        head = head_of(run, visit, called(run, visit.node, names), names, LONGEST_IN_COLUMN)
-        grad = "" if visit.grad is None else f"grad = {signed(visit.grad, digits)}"
-        lines = number_lines(run, visit, names, digits, color=color)
-        return Entry(head, [in_yellow(grad, color=color)], [*lines])
-
-    return [visit if isinstance(visit, str) else entry(visit) for visit in shown]
+    run: Run,
+    shown: Iterable[Visit | str],
+    digits: int,
+    views: Sequence[View] = (FULL,),
+    *,
+    color: bool,
+) -> Iterator[Entry | str]:
+    """Visits as they are written, each with its contributions; a tensor in each of some ``views``."""
+    names, has_tensors = short_names(run), bool(run.graph.shapes)
+    limit = LONGEST_FORMULA if has_tensors else LONGEST_IN_COLUMN
+    lines = tensor_lines if has_tensors else number_lines
+    for visit in shown:
+        if isinstance(visit, str):
+            yield visit
+            continue
+        if visit.parts:
+            gate = "" if visit.call else gate_of(run.graph.kinds[visit.node])
+            head = visit.verb, define(run, visit.node, names, limit), gate
+        else:
+            own = called(run, visit.node, names)
+            if visit.verb == "seed" and has_tensors:
+                own = grouped(run, visit.node, partial(called, run, names=names))
+            head = visit.verb, own, visit.words
+        grads = [""]
+        if visit.grad is not None:
+            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in views]
+        told = [in_yellow(grad, color=color) for grad in grads]
+        yield Entry(head, told, [*lines(run, visit, names, digits, views, color=color)])
 
 
 def number_lines(
-    run: Run, visit: Visit, names: Names, digits: int, *, color: bool
+    run: Run, visit: Visit, names: Names, digits: int, views: Sequence[View], *, color: bool
 ) -> Iterator[Line | str]:
     """A visit's contributions as formulas and, where that says more, as numbers."""
     for part in visit.parts:
@@ -474,35 +482,11 @@ def forward_work(run: Run) -> str:
 # Tensors, piece by piece.
 
 
-def in_pieces(
-    run: Run,
-    shown: Iterable[Visit | str],
-    digits: int,
-    width: int | None,
-    views: Sequence[View],
-    *,
-    color: bool,
-) -> list[str]:
+def in_pieces(entries: Iterable[Entry | str], width: int | None) -> list[str]:
     """Visits, each contribution in columns of its visit, or piece by piece where those do not fit."""
-    from exprgrad.run.edge_texts import grouped
-
-    names = short_names(run)
-
-    def name(node: int) -> str:
-        return called(run, node, names)
-
-    def entry(visit: Visit) -> Entry:
-        own = grouped(run, visit.node, name) if visit.verb == "seed" else name(visit.node)
-        grads = [""]
-        if visit.grad is not None:
-            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in views]
-        lines = tensor_lines(run, visit, name, digits, views, color=color)
-        head = head_of(run, visit, own, names, LONGEST_FORMULA)
-        return Entry(head, [in_yellow(grad, color=color) for grad in grads], [*lines])
-
     found: list[str] = []
-    for visit in shown:
-        found += [visit] if isinstance(visit, str) else visit_pieces(entry(visit), width)
+    for entry in entries:
+        found += [entry] if isinstance(entry, str) else visit_pieces(entry, width)
     return found
 
 
@@ -529,19 +513,12 @@ def visit_pieces(entry: Entry, width: int | None) -> Iterator[str]:
 
 
 def tensor_lines(
-    run: Run,
-    visit: Visit,
-    name: Callable[[int], str],
-    digits: int,
-    views: Sequence[View],
-    *,
-    color: bool,
+    run: Run, visit: Visit, names: Names, digits: int, views: Sequence[View], *, color: bool
 ) -> Iterator[Line | str]:
     """A visit's contributions in matrix form, with their shapes, grads and notes."""
-    from exprgrad.run.edge_texts import PASSED, EdgeTexts, contribution_texts, grouped
-
     if not visit.parts:
         return
+    name = partial(called, run, names=names)
     seed = f"{grouped(run, visit.node, name)}.grad"
     if not visit.call:
         texts = contribution_texts(run, visit.node, name, seed)

@@ -10,7 +10,7 @@ from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
 from exprgrad.graph.graph import element_name
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.text import scientific
-from exprgrad.show.documents.fields import Apart
+from exprgrad.show.documents.document import Apart
 from exprgrad.show.text.nodes import title
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.source import WIDTH, Source, cut, excerpt, printable
@@ -41,18 +41,13 @@ def trust_table(run: Run, trust: Trust, *, whole: bool = False) -> Table:
     A long table is whole only if ``whole``.
     """
     columns = [
-        Column("number", flexible=True),
-        Column("computed", style="green"),
-        Column("true", expendable=1),
-        Column("right digits", style="yellow"),
+        Column("number", lambda named: label_of(run, named[0]), flexible=True),
+        Column("computed", lambda named: repr(named[1].value), style="green"),
+        Column("true", lambda named: true_text(named[1]), expendable=1),
+        Column("right digits", lambda named: digits_text(named[1]), style="yellow"),
     ]
-
-    def row(named: tuple[str, Trusted]) -> list[str]:
-        name, number = named
-        return [label_of(run, name), repr(number.value), true_text(number), digits_text(number)]
-
     numbers, foot = list(trust.numbers()), "\n".join(meanings(trust))
-    return tabulated(columns, numbers, row, whole=whole, foot=foot, what="numbers")
+    return tabulated(columns, numbers, whole=whole, foot=foot, what="numbers")
 
 
 def label_of(run: Run, name: str) -> str:

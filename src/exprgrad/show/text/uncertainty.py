@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import element_name, place_of
 from exprgrad.run.values.uncertain import bracketed, plus_minus, to_two_digits
-from exprgrad.show.documents.fields import Apart, shorts
+from exprgrad.show.documents.document import Apart, shorts
 from exprgrad.show.documents.runs import node_rows
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import IN_CELL, decimal
@@ -41,21 +42,24 @@ def budget(run: Run, found: Uncertainty, digits: int, *, whole: bool = False) ->
     if not isinstance(found.estimate, float):
         return tensor_budget(run, found, whole=whole)
     columns = [
-        Column("input", flexible=True),
-        Column("value", style="green"),
-        Column("derivative", is_number=True, style="yellow", expendable=1),
-        Column("share", is_number=True),
+        Column("input", str, flexible=True),
+        Column(
+            "value",
+            lambda name: in_cell(run.inputs[name], found.deviations[name]),
+            style="green",
+        ),
+        Column(
+            "derivative",
+            found.sensitivities.__getitem__,
+            is_number=True,
+            style="yellow",
+            expendable=1,
+        ),
+        Column("share", lambda name: percent(found.shares[name]), is_number=True),
     ]
-
-    def row(name: str) -> list[Any]:
-        told = in_cell(run.inputs[name], found.deviations[name])
-        return [name, told, found.sensitivities[name], percent(found.shares[name])]
-
     names = sorted(found.shares, key=lambda name: -abs(found.shares[name]))
     foot = "\n".join([*answer_lines(run, found), *sample_lines(found.sample)])
-    return tabulated(
-        columns, names, row, digits, whole=whole, how=IN_CELL, foot=foot, what="inputs"
-    )
+    return tabulated(columns, names, digits, whole=whole, how=IN_CELL, foot=foot, what="inputs")
 
 
 def in_cell(value: Any, uncertainty: Any) -> str:
@@ -100,28 +104,41 @@ def tensor_budget(run: Run, found: Uncertainty, *, whole: bool) -> Table:
     """The numbers of a tensor: value and uncertainty, correlations, the inputs' shares, Monte Carlo."""
     value, shape, sample = found.estimate, found.estimate.shape, found.sample
     places = [place_of(at, shape) for at in range(value.size)]
-    names, few = [*found.shares], len(places) <= MOST_COLUMNS
     label = printable(run.graph.output_name or "")
     columns = [
-        Column("number", flexible=True),
-        Column("value", style="green"),
-        *([Column("Monte Carlo")] if sample is not None else []),
-        *(Column(f"r{[*place]}", is_number=True, expendable=2) for place in places if few),
-        *(Column(f"share of {name}", is_number=True, expendable=1) for name in names),
+        Column("number", lambda at: element_name(label, places[at]), flexible=True),
+        Column("value", partial(uncertain, value, found.value), style="green"),
+        *(
+            []
+            if sample is None
+            else [Column("Monte Carlo", partial(uncertain, sample.mean, sample.value))]
+        ),
+        *(
+            Column(
+                f"r{[*place]}",
+                partial(correlation, found, other=other),
+                is_number=True,
+                expendable=2,
+            )
+            for other, place in enumerate(places)
+            if len(places) <= MOST_COLUMNS
+        ),
+        *(
+            Column(f"share of {name}", partial(share, shares), is_number=True, expendable=1)
+            for name, shares in found.shares.items()
+        ),
     ]
+    return tabulated(columns, range(len(places)), 3, whole=whole, what="numbers")
 
-    def row(at: int) -> list[Any]:
-        place = places[at]
-        cells = [
-            element_name(label, place),
-            plus_minus(float(value[place]), float(found.value[place])),
-        ]
-        if sample is not None:
-            cells.append(plus_minus(float(sample.mean[place]), float(sample.value[place])))
-        cells += [correlation(found, at, other) for other in range(len(places)) if few]
-        return [*cells, *(percent(float(found.shares[name][place])) for name in names)]
 
-    return tabulated(columns, range(len(places)), row, 3, whole=whole, what="numbers")
+def uncertain(values: Any, deviations: Any, at: int) -> str:
+    """A number of a tensor with its uncertainty."""
+    return plus_minus(float(values.flat[at]), float(deviations.flat[at]))
+
+
+def share(shares: Any, at: int) -> str:
+    """An input's share in a number of a tensor."""
+    return percent(float(shares.flat[at]))
 
 
 def correlation(found: Uncertainty, one: int, other: int) -> str:
@@ -186,21 +203,15 @@ def uncertainty_rows(run: Run, found: Uncertainty) -> Iterator[list[Any]]:
 
 def elasticity_table(run: Run, found: Mapping[str, Any], digits: int, *, whole: bool) -> Table:
     """The inputs with their derivatives and elasticities, the largest magnitude first."""
-    columns = [
-        Column("input", flexible=True),
-        Column("data", is_number=True, style="green"),
-        Column("grad", is_number=True, style="yellow"),
-        Column("elasticity", is_number=True, style="bold"),
-    ]
     answer = run.guarded(digits)
-
-    def row(name: str) -> list[Any]:
-        return [name, run.inputs[name], answer.gradient[name], found[name]]
-
+    columns = [
+        Column("input", str, flexible=True),
+        Column("data", run.inputs.__getitem__, is_number=True, style="green"),
+        Column("grad", answer.gradient.__getitem__, is_number=True, style="yellow"),
+        Column("elasticity", found.__getitem__, is_number=True, style="bold"),
+    ]
     foot = f"output  {printable(run.output_label)} = {decimal(answer.value, digits)}"
-    return tabulated(
-        columns, [*found], row, digits, whole=whole, how=IN_CELL, foot=foot, what="inputs"
-    )
+    return tabulated(columns, [*found], digits, whole=whole, how=IN_CELL, foot=foot, what="inputs")
 
 
 def elasticity_rows(run: Run, found: Mapping[str, Any]) -> Iterator[list[Any]]:

@@ -11,7 +11,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.walks.orders import Contribution, Lost, Outcome, Visited
 from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.show.documents.fields import Apart, Lines
+from exprgrad.show.documents.document import Apart, Lines
 from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
     aligned,
@@ -387,17 +387,12 @@ def visits_text(run: Run, found: Visited, names: Sequence[str], *, whole: bool) 
 def grads_table(found: Visited, digits: int, *, whole: bool) -> Table:
     """What every input got, and its true grad."""
     columns = [
-        Column("input", flexible=True),
-        Column("got", is_number=True, style="yellow"),
-        Column("true", is_number=True, style="green"),
-        Column("paths", expendable=1),
+        Column("input", str, flexible=True),
+        Column("got", lambda name: found.inputs[name].got, is_number=True, style="yellow"),
+        Column("true", lambda name: found.inputs[name].true, is_number=True, style="green"),
+        Column("paths", lambda name: verdict(found.inputs[name], exact=False), expendable=1),
     ]
-
-    def row(name: str) -> list[Any]:
-        part = found.inputs[name]
-        return [name, part.got, part.true, verdict(part, exact=False)]
-
-    return tabulated(columns, list(found.inputs), row, digits, whole=whole, what="inputs")
+    return tabulated(columns, list(found.inputs), digits, whole=whole, what="inputs")
 
 
 def verdict(part: Outcome, *, exact: bool = True) -> str:
