@@ -25,6 +25,7 @@ from exprgrad.graph.structural import (
     Structural,
     Tensors,
     broadcast_shape,
+    by_slope,
     narrowed,
     shape_text,
 )
@@ -361,9 +362,14 @@ def solve_push(b: Nodes, p: Pass) -> int:
     return b.apply("reshape", found, settings=(b.shape(p.out),))
 
 
-def inv_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    refuse_not_square(shapes[0], "of a number write 1/{0}")
-    return shapes[0]
+def of_square(number: str, left_out: int = 0) -> Callable[[Sequence[Shape], Settings], Shape]:
+    """The shape of what takes square matrices, its last axes left out; with help for a number."""
+
+    def shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+        refuse_not_square(shapes[0], number)
+        return shapes[0][: len(shapes[0]) - left_out]
+
+    return shape
 
 
 def inv_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
@@ -384,16 +390,6 @@ def inv_push(b: Nodes, p: Pass) -> int:
 
 
 # Determinants.
-
-
-def det_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    refuse_not_square(shapes[0], "a number is its own determinant")
-    return shapes[0][:-2]
-
-
-def logdet_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    refuse_not_square(shapes[0], "of a number write log(abs({bare[0]}))")
-    return shapes[0][:-2]
 
 
 def det_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
@@ -558,33 +554,23 @@ def for_each(b: Nodes, numbers: int) -> int:
 
 def whole_sum(b: Nodes, matrices: int) -> int:
     """The sum of each matrix's numbers."""
+    return b.apply("sum", matrices, settings=over_each(b, matrices))
+
+
+def over_each(b: Nodes, matrices: int, _: Settings = ()) -> Settings:
+    """The settings of a sum over each matrix's numbers."""
     rank = len(b.shape(matrices))
-    return b.apply("sum", matrices, settings=(None if rank == 2 else (rank - 2, rank - 1), False))
+    return None if rank == 2 else (rank - 2, rank - 1), False
 
 
-def det_pull(b: Nodes, p: Pass) -> int:
+def det_slope(b: Nodes, p: Pass) -> int:
     """Giles (2008), section 2.2.4: det(x) inv(x)^T, the cofactors, which a singular matrix has too."""
-    return b.apply("mul", for_each(b, p.given), b.apply("cofactors", p.operand))
+    return b.apply("cofactors", p.operand)
 
 
-def det_push(b: Nodes, p: Pass) -> int:
-    """The cofactors times the change, summed."""
-    return whole_sum(b, b.apply("mul", b.apply("cofactors", p.operand), p.given))
-
-
-def logdet_pull(b: Nodes, p: Pass) -> int:
-    """Giles (2008), section 2.2.4: inv(x)^T times the cotangent."""
-    return b.apply("mul", for_each(b, p.given), transposed(b, b.apply("inv", p.operand)))
-
-
-def logdet_push(b: Nodes, p: Pass) -> int:
-    """inv(x)^T times the change, summed."""
-    return whole_sum(b, b.apply("mul", transposed(b, b.apply("inv", p.operand)), p.given))
-
-
-def cofactors_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    refuse_not_square(shapes[0], "a number has none")
-    return shapes[0]
+def logdet_slope(b: Nodes, p: Pass) -> int:
+    """Giles (2008), section 2.2.4: inv(x)^T."""
+    return transposed(b, b.apply("inv", p.operand))
 
 
 def cofactors_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
@@ -671,26 +657,28 @@ LINEAR_ALGEBRA = (
     ),
     Structural(
         "inv", "x", "the inverse of a square matrix",
-        inv_shape, None, inv_pull, inv_push,
+        of_square("of a number write 1/{0}"), None, inv_pull, inv_push,
         latex=r"\operatorname{inv}(x)", gate="multiplier from both sides",
         formula=inv_formula, undefined={"nan": SINGULAR}, elsewhere="Inverse MINVERSE inverse",
     ),
     Structural(
         "det", "x", "the determinant of a square matrix",
-        det_shape, det_value, det_pull, det_push,
+        of_square("a number is its own determinant", 2), det_value,
+        **by_slope(det_slope, along=over_each),
         latex=r"\det(x)", gate="scaler, by the cofactors",
         definition=det_definition, bound=det_bound, elsewhere="Det MDETERM determinant",
     ),
     Structural(
         "logdet", "x", "log(abs(det(x))): the logarithm of a determinant's size, be it negative or not",
-        logdet_shape, lambda np, x, s: np.linalg.slogdet(x[0])[1], logdet_pull, logdet_push,
+        of_square("of a number write log(abs({bare[0]}))", 2),
+        lambda np, x, s: np.linalg.slogdet(x[0])[1], **by_slope(logdet_slope, along=over_each),
         latex=r"\operatorname{logdet}(x)", gate="scaler, by the inverse",
         definition=logdet_definition, bound=logdet_bound, undefined={"-inf": SINGULAR},
         elsewhere="logabsdet",
     ),
     Structural(
         "cofactors", "x", "a determinant's derivatives: the minors' determinants, with their signs",
-        cofactors_shape, None, cofactors_pass, cofactors_pass, cofactors_quotient,
+        of_square("a number has none"), None, cofactors_pass, cofactors_pass, cofactors_quotient,
         latex=r"\operatorname{cofactors}(x)", gate="scaler, by the minors",
         formula=cofactors_formula,
     ),

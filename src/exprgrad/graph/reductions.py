@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import Literal, Settings, Shape, size
@@ -26,10 +25,10 @@ from exprgrad.graph.structural import (
     Tensors,
     axes_of,
     axis_of,
+    by_slope,
     kept,
     reduced,
     spread,
-    total,
     volume,
 )
 
@@ -42,8 +41,6 @@ RUNNING = (Parameter("axis", "axis"), Parameter("reverse", "flag", False))
 
 LARGEST_EXPONENT = 1023.0
 """That of the greatest power of 2 that is a double."""
-Slope = Callable[[Nodes, Pass], int]
-"""Builds a result's derivative with respect to each number of the operand."""
 
 
 def reduction_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -70,20 +67,6 @@ def folding(kind: str) -> Callable[[Numbers, Sequence[int], Settings], int]:
 def spread_back(b: Nodes, p: Pass, reduction: int) -> int:
     """Something of the result's shape at every place of the operand."""
     return spread(b, reduction, b.shape(p.operand), p.settings[0])
-
-
-def by_slope(slope: Slope, shown: Slope | None = None) -> dict[str, Any]:
-    """What a reduction passes back and forward, given its derivative with respect to each number."""
-
-    def pull(b: Nodes, p: Pass, slope: Slope = slope) -> int:
-        return b.apply("mul", spread_back(b, p, p.given), slope(b, p))
-
-    def push(b: Nodes, p: Pass) -> int:
-        return b.apply("sum", b.apply("mul", p.given, slope(b, p)), settings=p.settings)
-
-    pull.__doc__ = slope.__doc__
-    shown_pull = shown and partial(pull, slope=shown)
-    return {"pull": pull, "push": push, "shown_pull": shown_pull}
 
 
 # Sums.
@@ -506,16 +489,9 @@ def logsumexp_bound(
     return np.reshape(carried + found.own, np.shape(out)) + UNIT * abs(out)
 
 
-def logsumexp_pull(b: Nodes, p: Pass) -> int:
+def logsumexp_slope(b: Nodes, p: Pass) -> int:
     """Boyd and Vandenberghe (2004), section 3.1.5: the gradient is softmax(x)."""
-    weights = b.apply("softmax", p.operand, settings=p.settings[:1])
-    return b.apply("mul", spread_back(b, p, p.given), weights)
-
-
-def logsumexp_push(b: Nodes, p: Pass) -> int:
-    """The mean change, weighted by softmax(x)."""
-    weights = b.apply("softmax", p.operand, settings=p.settings[:1])
-    return b.apply("sum", b.apply("mul", p.given, weights), settings=p.settings)
+    return b.apply("softmax", p.operand, settings=p.settings[:1])
 
 
 def onehot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -642,18 +618,6 @@ def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
     return b.apply("div", b.apply("sub", weights, targets), rows)
 
 
-def cross_entropy_pull(b: Nodes, p: Pass) -> int | None:
-    """Bishop (2006), equation 4.109, times the cotangent."""
-    slope = cross_entropy_slope(b, p)
-    return None if slope is None else b.apply("mul", p.given, slope)
-
-
-def cross_entropy_push(b: Nodes, p: Pass) -> int | None:
-    """The slopes times the changes, summed."""
-    slope = cross_entropy_slope(b, p)
-    return None if slope is None else total(b, slope, p.given)
-
-
 # fmt: off
 REDUCTIONS = (
     Structural(
@@ -714,7 +678,7 @@ REDUCTIONS = (
     ),
     Structural(
         "reduce_logsumexp", "x", "log(sum(exp(x))) of all numbers, or along an axis",
-        reduction_shape, None, logsumexp_pull, logsumexp_push,
+        reduction_shape, None, **by_slope(logsumexp_slope),
         parameters=AXES, spelled="logsumexp", latex=r"\operatorname{logsumexp}(x)", gate="softmax router",
         definition=folding("logsumexp"), formula=logsumexp_formula, bound=logsumexp_bound,
         elsewhere="log_sum_exp",
@@ -722,7 +686,7 @@ REDUCTIONS = (
     Structural(
         "cross_entropy", "x y",
         "of scores x: mean over rows of -log(softmax(x)) at the labels y, or weighted by probabilities y",
-        cross_entropy_shape, None, cross_entropy_pull, cross_entropy_push,
+        cross_entropy_shape, None, **by_slope(cross_entropy_slope, along=lambda *_: (None, False)),
         latex=r"\operatorname{cross\_entropy}(x, y)", gate="softmax less the targets",
         definition=cross_entropy_definition, labels=cross_entropy_labels, formula=cross_entropy_formula,
         bound=cross_entropy_bound,

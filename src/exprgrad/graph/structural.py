@@ -8,6 +8,7 @@ so by building nodes: the same few lines make the derived graph, a step of a swe
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -15,8 +16,8 @@ from exprgrad.graph.graph import Literal, Settings, Shape, size
 
 __all__ = [
     "MOST_AXES", "TINY", "UNIT", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural",
-    "Tensors", "axes_of", "axis_of", "broadcast_shape", "kept", "narrowed", "reduced", "shape_text",
-    "spread", "spread_axes", "total", "volume",
+    "Tensors", "axes_of", "axis_of", "broadcast_shape", "by_slope", "kept", "narrowed", "reduced",
+    "shape_text", "spread", "spread_axes", "total", "volume",
 ]  # fmt: skip
 
 MOST_AXES = 32
@@ -110,6 +111,10 @@ class Pass(NamedTuple):
 
 PassRule = Callable[[Nodes, Pass], int | None]
 """Builds what is passed on; None where nothing is."""
+
+
+Slope = Callable[[Nodes, Pass], int | None]
+"""Builds a result's derivative with respect to each number of the operand; None: it is 0 everywhere."""
 
 
 class Structural(NamedTuple):
@@ -324,3 +329,31 @@ def total(b: Nodes, x: int, y: int) -> int:
 def volume(shape: Shape, axes: Axes) -> int:
     """How many numbers a reduction over some axes takes together."""
     return size(tuple(shape[at] for at in axes_of(axes, shape)))
+
+
+def by_slope(
+    slope: Slope,
+    shown: Slope | None = None,
+    along: Callable[[Nodes, int, Settings], Settings] = lambda b, operand, settings: settings,
+) -> dict[str, Any]:
+    """What a row passes back and forward, given its result's derivative with respect to each number.
+
+    ``along`` are the settings of a sum over the numbers that each number of the result is made of;
+    ``shown`` is the derivative that people read, where it differs.
+    """
+
+    def pull(b: Nodes, p: Pass, slope: Slope = slope) -> int | None:
+        given = spread(b, p.given, b.shape(p.operand), along(b, p.operand, p.settings)[0])
+        found = slope(b, p)
+        return None if found is None else b.apply("mul", given, found)
+
+    def push(b: Nodes, p: Pass) -> int | None:
+        found = slope(b, p)
+        if found is None:
+            return None
+        return b.apply(
+            "sum", b.apply("mul", p.given, found), settings=along(b, p.operand, p.settings)
+        )
+
+    pull.__doc__ = slope.__doc__
+    return {"pull": pull, "push": push, "shown_pull": shown and partial(pull, slope=shown)}
