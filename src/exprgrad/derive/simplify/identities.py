@@ -16,6 +16,7 @@ from typing import NamedTuple
 from exprgrad.derive.constant_folding import ONE, Exact, ratio, to_power
 from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.forms import (
+    SHORT,
     Call,
     Forms,
     Leaf,
@@ -25,9 +26,8 @@ from exprgrad.derive.simplify.forms import (
     Rules,
     Sum,
     Terms,
+    read,
 )
-from exprgrad.graph.graph import INPUT
-from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 
 __all__ = [
     "IDENTITIES", "OF_INVERSES", "Identity", "rewritten_call", "rewritten_products", "rewritten_sums",
@@ -143,7 +143,7 @@ def rows(kinds: set[str]) -> Iterator[IdentityForms]:
 def row_of(identity: Identity) -> IdentityForms:
     """An identity as forms."""
     forms = patterns()
-    left, right = built(forms, identity.pattern), built(forms, identity.better)
+    left, right = built(identity.pattern), built(identity.better)
     found = forms.forms[left]
     assert isinstance(found, Sum | Product)
     parts = found.terms if isinstance(found, Sum) else found.factors
@@ -155,25 +155,10 @@ def row_of(identity: Identity) -> IdentityForms:
     )
 
 
-def built(forms: Forms, text: str) -> int:
+def built(text: str) -> int:
     """A formula of the table as a form."""
     graph = template(text)
-    images: list[int] = []
-    for kind, payload, operands in zip(graph.kinds, graph.payloads, graph.operands, strict=True):
-        given = [images[operand] for operand in operands]
-        if kind == INPUT:
-            images.append(forms.leaf(str(payload), None))
-        elif isinstance(payload, float):
-            images.append(forms.constant(payload, None))
-        elif kind in SUMS:
-            images.append(forms.sum(zip(given, BY_NAME[kind].signs, strict=True)))
-        elif kind in PRODUCTS:
-            images.append(forms.product(zip(given, BY_NAME[kind].powers, strict=True)))
-        elif kind == "pow":
-            images.append(forms.power(given[0], given[1]))
-        else:
-            images.append(forms.call(kind, tuple(given)))
-    return images[graph.output]
+    return read(patterns(), graph, (graph.output,), SHORT)[graph.output]
 
 
 @cache
@@ -182,7 +167,7 @@ def calls() -> dict[tuple[str, str], int]:
     found = {}
     for identity in OF_INVERSES:
         outer, inner = re.findall(r"\w+(?=\()", identity.pattern)
-        found[outer, inner] = built(patterns(), identity.better)
+        found[outer, inner] = built(identity.better)
     return found
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.constant_folding import HALF, ONE, Exact, magnitude, ratio, to_power
 from exprgrad.derive.simplify.forms import (
+    SHORT,
     Call,
     Forms,
     Number,
@@ -28,9 +29,10 @@ from exprgrad.derive.simplify.forms import (
     accumulate,
     common_number,
     content,
+    read,
 )
 from exprgrad.derive.simplify.formula import derivatives, reshaped, with_names, with_steps
-from exprgrad.derive.simplify.simplify import SHORT, forms_of, read, with_one_exponential
+from exprgrad.derive.simplify.simplify import forms_of, with_one_exponential
 from exprgrad.derive.simplify.write import write
 from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.graph.graph import Binding, Graph, Literal, Numbers

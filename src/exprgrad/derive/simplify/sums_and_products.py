@@ -13,6 +13,7 @@ from itertools import chain, combinations, product
 from exprgrad.derive.constant_folding import HALF, ONE, Exact, magnitude, ratio, to_power
 from exprgrad.derive.simplify.forms import (
     DEEPEST,
+    MOST_FACTORS,
     WALKED,
     Call,
     Forms,
@@ -45,8 +46,6 @@ __all__ = [
 QUOTIENTS = {op.quotient[0]: (op.quotient[1], op.name) for op in COMMON if op.quotient}
 """By the upper row of a quotient that is a row: the lower one, and what that is."""
 WINNERS = frozenset(op.winner for op in COMMON if op.winner)
-MOST_FACTORS = 12
-"""The most factors of a product that is taken apart."""
 HIGH = 64
 """From this power on, nothing is taken out of a factor: the number would get too long."""
 MOST = 6
