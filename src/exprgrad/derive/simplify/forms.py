@@ -35,9 +35,9 @@ from exprgrad.graph.structural import axes_of, broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "DEEPEST", "MOST_FACTORS", "SHORT", "WALKED", "Call", "Form", "Forms", "Items", "Leaf", "Number",
-    "Operand", "Powers", "Product", "Rules", "Sum", "Terms", "accumulate", "common_number", "content",
-    "read",
+    "DEEPEST", "MOST_FACTORS", "SHORT", "WALKED", "Call", "Coefficients", "Form", "Forms", "Items",
+    "Leaf", "Number", "Operand", "Powers", "Product", "Rules", "Sum", "Terms", "accumulate",
+    "common_number", "content", "read",
 ]  # fmt: skip
 
 
@@ -80,6 +80,8 @@ class Sum(NamedTuple):
 
 Form = Number | Leaf | Literal | Call | Product | Sum
 Items = Iterable[tuple[int, Exact]]
+Coefficients = dict[int, Exact]
+"""A polynomial in one name, by degree."""
 
 UNITS = (1, -1)
 """Coefficients and exponents that take no operation to write."""
@@ -320,28 +322,29 @@ class Forms:
 
     def by_degree(self, terms: Sequence[tuple[int, Exact]]) -> Sequence[tuple[int, Exact]]:
         """A polynomial in one name, its powers falling; rising, where only so it begins without a minus."""
-        if len(terms) < 3:
+        found = self.polynomial(terms) if len(terms) > 2 else None
+        if found is None:
             return terms
-        degrees: list[tuple[int, Exact]] = []
-        for term, _ in terms:
-            degree = self.degree(term)
-            if degree[1] < 0:
-                return terms
-            degrees.append(degree)
-        if len({name for name, _ in degrees if name >= 0}) != 1:
-            return terms
-        placed = sorted(zip(degrees, terms, strict=True), key=lambda each: -each[0][1])
+        placed = sorted(zip(found[1], terms, strict=True), key=lambda each: -each[0])
         if placed[0][1][1] < 0 < placed[-1][1][1]:
             placed.reverse()
         return [term for _, term in placed]
 
-    def degree(self, term: int) -> tuple[int, Exact]:
-        """The name that a term is a power of, and the power; -1 if it is no power of a name."""
-        if term == self.one:
-            return -1, 0
-        ((base, power), *more) = self.factors_of(term).items()
-        is_power = isinstance(self.forms[base], Leaf) and power.denominator == 1 and not more
-        return (base, power) if is_power else (-1, -1)
+    def polynomial(self, terms: Items) -> tuple[int, Coefficients] | None:
+        """A sum as a polynomial: the name it is of, and its coefficients by degree; None if it is none."""
+        names, found = set[int](), Coefficients()
+        for term, coefficient in terms:
+            degree = 0
+            if term != self.one:
+                ((base, exponent), *more) = self.factors_of(term).items()
+                if more or not isinstance(self.forms[base], Leaf) or exponent.denominator != 1:
+                    return None
+                names.add(base)
+                degree = int(exponent)
+            if degree < 0 or degree in found:
+                return None
+            found[degree] = coefficient
+        return (names.pop(), found) if len(names) == 1 else None
 
     def rank(self, factor: tuple[int, Exact]) -> tuple[int, int, int]:
         """Where a factor stands: constants, names and their powers, other powers and calls, sums."""

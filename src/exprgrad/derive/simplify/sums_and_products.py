@@ -16,8 +16,8 @@ from exprgrad.derive.simplify.forms import (
     MOST_FACTORS,
     WALKED,
     Call,
+    Coefficients,
     Forms,
-    Items,
     Leaf,
     Number,
     Powers,
@@ -286,20 +286,26 @@ def shortest_product(forms: Forms, powers: Powers, coefficient: Exact, plain: in
     return best
 
 
-def flattened(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
-    """``1/(x*(1 + y^2/x^2))`` is ``x/(x^2 + y^2)``: a sum of fractions that is a factor is put over one."""
+def sums_in(
+    forms: Forms, powers: Powers
+) -> Iterator[tuple[int, Exact, Sum, list[tuple[int, Exact]]]]:
+    """The sums without names that are factors, to whole powers; with each the other factors."""
     for base, exponent in powers.items():
         found = forms.forms[base]
-        if not isinstance(found, Sum) or len(found.terms) > MOST or exponent.denominator != 1:
-            continue
+        if isinstance(found, Sum) and base not in forms.named and exponent.denominator == 1:
+            yield base, exponent, found, [item for item in powers.items() if item[0] != base]
+
+
+def flattened(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+    """``1/(x*(1 + y^2/x^2))`` is ``x/(x^2 + y^2)``: a sum of fractions that is a factor is put over one."""
+    for _, exponent, found, rest in sums_in(forms, powers):
         below: Powers = {}
-        for term, _ in found.terms:
+        for term, _ in found.terms if len(found.terms) <= MOST else ():
             for inner, q in forms.factors_of(term).items():
                 if q < 0:
                     below[inner] = max(-q, below.get(inner, -q))
-        if below and not forms.named.keys() & {base}:
+        if below:
             terms = [(forms.product([(t, ONE), *below.items()]), c) for t, c in found.terms]
-            rest = [item for item in powers.items() if item[0] != base]
             rest += [(inner, -q * exponent) for inner, q in below.items()]
             yield forms.product([*rest, (forms.sum(terms), exponent)], coefficient)
 
@@ -335,17 +341,13 @@ def shifted(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
 
 def without_common_names(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``x^2/(x^2 - x)^2`` is ``1/(x - 1)^2``: what all terms below the line have, and what is above."""
-    for base, exponent in powers.items():
-        found = forms.forms[base]
-        if not isinstance(found, Sum) or base in forms.named or exponent.denominator != 1:
-            continue
+    for _, exponent, found, rest in sums_in(forms, powers):
         common = {
             name: min(each)
             for name, each in forms.shared_factors(found.terms).items()
             if isinstance(forms.forms[name], Leaf) and powers.get(name) == -min(each) * exponent
         }
         if common:
-            rest = [item for item in powers.items() if item[0] != base]
             rest += [(name, q * exponent) for name, q in common.items()]
             yield forms.product([*rest, (without(forms, found, common), exponent)], coefficient)
 
@@ -357,15 +359,10 @@ def has_log(forms: Forms, powers: Powers, form: int) -> bool:
 
 def paired(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``2/((1 + x)*(1 - x))`` is ``2/(1 - x^2)``: two sums of two terms are multiplied where terms meet."""
-    sums = [
-        (base, q, found.terms)
-        for base, q in powers.items()
-        if isinstance(found := forms.forms[base], Sum) and len(found.terms) == 2
-        if base not in forms.named and q.denominator == 1
-    ]
-    for (one, q, terms), (other, same, others) in combinations(sums, 2):
+    sums = [each for each in sums_in(forms, powers) if len(each[2].terms) == 2]
+    for (one, q, first, _), (other, same, second, _) in combinations(sums, 2):
         if q == same:
-            each = product(terms, others)
+            each = product(first.terms, second.terms)
             pieces = [(forms.product([(t, ONE), (u, ONE)]), c * d) for (t, c), (u, d) in each]
             whole = forms.sum(pieces)
             inside = forms.forms[whole]
@@ -379,14 +376,10 @@ def counted_out(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[in
 
     Decimals that a person typed in a sum stay.
     """
-    for base, exponent in powers.items():
-        found = forms.forms[base]
-        if not isinstance(found, Sum) or len(found.terms) > MOST or exponent.denominator != 1:
-            continue
-        if base in forms.named:
+    for base, exponent, found, rest in sums_in(forms, powers):
+        if len(found.terms) > MOST:
             continue
         number = content([c for _, c in found.terms])
-        rest = [item for item in powers.items() if item[0] != base]
         if (
             number != 1
             and magnitude(exponent) < HIGH
@@ -465,8 +458,6 @@ def counted(forms: Forms, term: int) -> tuple[int, float] | None:
 
 # Sums.
 
-Coefficients = dict[int, Exact]
-"""A polynomial in one name, by degree."""
 FEW = 6
 """The most terms of a sum that others ways are tried for."""
 HIGHEST = 12
@@ -643,31 +634,13 @@ def fully_multiplied(
         if not todo:
             break
         term, c = todo.pop()
-        factors = forms.factors_of(term)
-        place = next((b for b, q in factors.items() if is_opened(forms, b, q)), None)
-        if place is None:
+        base = opened_factor(forms, term, LOW)
+        if base is None:
             forms.add(gathered, term, c)
-            continue
-        inside, scale = forms.forms[place], coefficient_of(forms, term)
-        rest = factors | {place: factors[place] - 1}
-        assert isinstance(inside, Sum)
-        pieces = [
-            (forms.product([*rest.items(), (t, ONE)], scale), own * c) for t, own in inside.terms
-        ]
-        todo += pieces[::-1]
+        else:
+            todo += [(piece, own * c) for piece, own in opened(forms, term, base)][::-1]
     found = [(term, c) for term, c in gathered.items() if c]
     return None if todo or len(found) > FEW else found
-
-
-def is_opened(forms: Forms, base: int, exponent: Exact) -> bool:
-    """Whether a factor is multiplied out: a sum of few terms to a low power."""
-    found = forms.forms[base]
-    return (
-        isinstance(found, Sum)
-        and base not in forms.named
-        and exponent in LOW
-        and len(found.terms) <= FEW
-    )
 
 
 def over(forms: Forms, terms: list[tuple[int, Exact]], below: dict[int, Exact]) -> int | None:
@@ -696,10 +669,13 @@ def cancelled(
     while todo:
         base, exponent = todo.pop()
         found = forms.forms[base]
-        one = polynomial(forms, above.items())
-        other = polynomial(forms, found.terms) if isinstance(found, Sum) else None
+        one = forms.polynomial(above.items())
+        other = forms.polynomial(found.terms) if isinstance(found, Sum) else None
         is_whole = exponent.denominator == 1 and exponent < 0
         if not is_whole or one is None or other is None or one[0] != other[0]:
+            accumulate(left, base, exponent)
+            continue
+        if max(*one[1], *other[1]) > HIGHEST:
             accumulate(left, base, exponent)
             continue
         shared = common_factor(one[1], other[1])
@@ -749,23 +725,6 @@ def terms_of(forms: Forms, name: int, polynomial: Coefficients) -> Terms:
     """A polynomial as the terms of a sum, the highest power first."""
     powers = sorted(polynomial, reverse=True)
     return {forms.product([(name, power)]): polynomial[power] for power in powers}
-
-
-def polynomial(forms: Forms, terms: Items) -> tuple[int, Coefficients] | None:
-    """A sum as a polynomial: the name it is of, and its coefficients by degree; None if it is none."""
-    names, found = set[int](), Coefficients()
-    for term, c in terms:
-        degree = 0
-        if term != forms.one:
-            ((base, exponent), *more) = forms.factors_of(term).items()
-            form = forms.forms[base]
-            if more or not isinstance(form, Leaf) or exponent.denominator != 1:
-                return None
-            names.add(base)
-            degree = int(exponent)
-        found[degree] = c
-    is_one = len(names) == 1 and min(found) >= 0 and max(found) <= HIGHEST
-    return (names.pop(), found) if is_one else None
 
 
 def factored(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
@@ -863,10 +822,9 @@ def may_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
     met: set[frozenset[tuple[int, Exact]]] = set()
     pieces = 0
     for term, _ in terms:
-        factors = forms.factors_of(term)
-        base = opened_factor(forms, term, factors, None)
+        base = opened_factor(forms, term, (ONE,))
         inside = forms.forms[term if base is None else base]
-        rest = {} if base is None else factors | {base: 0}
+        rest = {} if base is None else forms.factors_of(term) | {base: 0}
         for inner, _ in inside.terms if isinstance(inside, Sum) else [(term, ONE)]:
             powers = {**rest}
             for factor, exponent in forms.factors_of(inner).items() if inner != forms.one else ():
@@ -877,18 +835,24 @@ def may_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
 
 
 def opened_factor(
-    forms: Forms, form: int, factors: dict[int, Exact], only: Collection[int] | None
+    forms: Forms, term: int, powers: Collection[Exact], only: Collection[int] | None = None
 ) -> int | None:
-    """The factor of a form that is multiplied out: a first power of a sum of few terms."""
-    for base, exponent in factors.items():
+    """The factor of a term that is multiplied out: a sum of few terms to one of some powers."""
+    for base, exponent in forms.factors_of(term).items():
         inside = forms.forms[base]
-        if exponent != 1 or not isinstance(inside, Sum):
-            continue
-        if base in forms.named or (only is not None and base not in only):
-            continue
-        if len(inside.terms) <= FEW and base != form:
+        is_few = isinstance(inside, Sum) and len(inside.terms) <= FEW
+        is_meant = base not in forms.named and (only is None or base in only)
+        if is_few and is_meant and exponent in powers:
             return base
     return None
+
+
+def opened(forms: Forms, term: int, base: int) -> list[tuple[int, Exact]]:
+    """A term with a sum among its factors multiplied out, once."""
+    factors, inside = forms.factors_of(term), forms.forms[base]
+    assert isinstance(inside, Sum)
+    rest, scale = factors | {base: factors[base] - 1}, coefficient_of(forms, term)
+    return [(forms.product([*rest.items(), (t, ONE)], scale), c) for t, c in inside.terms]
 
 
 def add_multiplied(
@@ -902,16 +866,8 @@ def add_multiplied(
 
     Returns how many terms that makes, before they meet others.
     """
-    found = forms.forms[form]
-    factors = forms.factors_of(form)
-    own = coefficient_of(forms, form)
-    base = opened_factor(forms, form, factors, only)
-    if base is not None:
-        inside = forms.forms[base]
-        assert isinstance(inside, Sum)
-        rest = [item for item in factors.items() if item[0] != base]
-        for term, inner in inside.terms:
-            forms.add(terms, forms.product([*rest, (term, ONE)], own), inner * coefficient)
-        return len(inside.terms)
-    forms.add(terms, form, coefficient)
-    return len(found.terms) if isinstance(found, Sum) else 1
+    found, base = forms.forms[form], opened_factor(forms, form, (ONE,), only)
+    pieces = [(form, ONE)] if base is None else opened(forms, form, base)
+    for piece, own in pieces:
+        forms.add(terms, piece, own * coefficient)
+    return len(found.terms) if isinstance(found, Sum) else len(pieces)
