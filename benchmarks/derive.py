@@ -23,7 +23,7 @@ from benchmarks.peers.symengine import symengine_contestant
 from benchmarks.points import find_point, values
 from benchmarks.symbols import MASKS, Contestant, casadi_contestant, sympy_contestant
 from exprgrad.derive.rules import Rule, computed, fewest, shown
-from exprgrad.derive.simplify.simplify import simplify
+from exprgrad.derive.simplify.formula import simplify
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.language.read.parse import parse

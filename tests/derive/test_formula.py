@@ -13,9 +13,8 @@ import exprgrad
 from corpus import table
 from counting import calls
 from exprgrad.derive.rules import fewest, shown
-from exprgrad.derive.simplify.formula import derivatives, with_steps
+from exprgrad.derive.simplify.formula import derivatives, formulas, simplify, with_steps
 from exprgrad.derive.simplify.identities import IDENTITIES, OF_INVERSES, Identity
-from exprgrad.derive.simplify.simplify import formulas, simplify
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import OPS, Op

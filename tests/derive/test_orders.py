@@ -13,9 +13,8 @@ import exprgrad
 from corpus import table
 from exprgrad.derive.rules import fewest
 from exprgrad.derive.simplify import orders
-from exprgrad.derive.simplify.formula import derivatives
+from exprgrad.derive.simplify.formula import derivatives, simplify
 from exprgrad.derive.simplify.orders import every
-from exprgrad.derive.simplify.simplify import simplify
 from exprgrad.derive.sweeps.gradient import gradient, hessian
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.language.read.parse import parse

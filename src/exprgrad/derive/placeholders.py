@@ -20,7 +20,7 @@ from zlib import crc32
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.derive.search import OUT, on
-from exprgrad.derive.simplify.simplify import simplify
+from exprgrad.derive.simplify.formula import simplify
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.derive.sweeps.local import Edge, Source
 from exprgrad.derive.sweeps.walks import pull_back, push_forward

@@ -569,7 +569,7 @@ def det_slope(b: Nodes, p: Pass) -> int:
 
 
 def logdet_slope(b: Nodes, p: Pass) -> int:
-    """Giles (2008), section 2.2.4: inv(x)^T."""
+    """Giles (2008), section 2.2.4: inv(x)^T times the cotangent."""
     return transposed(b, b.apply("inv", p.operand))
 
 

@@ -31,8 +31,14 @@ from exprgrad.derive.simplify.forms import (
     content,
     read,
 )
-from exprgrad.derive.simplify.formula import derivatives, reshaped, with_names, with_steps
-from exprgrad.derive.simplify.simplify import forms_of, with_one_exponential
+from exprgrad.derive.simplify.formula import (
+    derivatives,
+    forms_of,
+    reshaped,
+    with_names,
+    with_one_exponential,
+    with_steps,
+)
 from exprgrad.derive.simplify.write import write
 from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.graph.graph import Binding, Graph, Literal, Numbers

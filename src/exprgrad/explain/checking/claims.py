@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.parsed import parsed
-from exprgrad.derive.simplify.formula import derivatives
-from exprgrad.derive.simplify.simplify import simplify
+from exprgrad.derive.simplify.formula import derivatives, simplify
 from exprgrad.errors import InputError, MissingExtraError, RequestError
 from exprgrad.explain.checking.check import MOST_WORK, Check, Sampled, check_of
 from exprgrad.explain.checking.differences import (

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import template
-from exprgrad.derive.simplify.simplify import simplify
+from exprgrad.derive.simplify.formula import simplify
 from exprgrad.graph.graph import (
     CONST,
     Algebra,

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import template
-from exprgrad.derive.simplify.formula import derivatives
-from exprgrad.derive.simplify.simplify import formulas
+from exprgrad.derive.simplify.formula import derivatives, formulas
 from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.errors import RequestError, advice
 from exprgrad.explain.derivations.worksheet import LONGEST_PART, Worksheet
