@@ -212,7 +212,8 @@ class Builder:
             elif isinstance(payload, Literal):
                 images.append(self.literal(payload))
             elif isinstance(payload, float):
-                images.append(self.constant(payload, graph.symbols.get(node)))
+                symbol, text = graph.symbols.get(node), graph.spelled.get(node)
+                images.append(self.constant(payload, symbol, text))
             else:
                 operands = [images[operand] for operand in graph.operands[node]]
                 settings = payload if isinstance(payload, tuple) else None
@@ -236,7 +237,10 @@ class Builder:
     # What is known about nodes.
 
     def value(self, node: int) -> float | None:
-        """A plain constant's value, stretched or not; None for a named one, which keeps its name."""
+        """A plain constant's value, stretched or not; None for a named one, which keeps its name.
+
+        None, too, where constants are decimals, for one with more digits than its double tells.
+        """
         graph = self.graph
         payload = graph.payloads[node]
         if payload is None:  # an elementwise operation, as most nodes are
@@ -244,7 +248,9 @@ class Builder:
         if graph.kinds[node] == "broadcast":
             (node,) = graph.operands[node]
             payload = graph.payloads[node]
-        return payload if isinstance(payload, float) and node not in graph.symbols else None
+        if not isinstance(payload, float) or node in graph.symbols:
+            return None
+        return None if self.typed and node in graph.spelled else payload
 
     # Shortcuts.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import shown, template
 from exprgrad.derive.sweeps.gradient import jacobian
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, transform
+from exprgrad.graph.graph import CONST, Graph, dependencies
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.balls.balls import Ball, flint, specials_of
 from exprgrad.solvers.roots.enclosures import Enclosure, Enclosures, exactly, spanning
@@ -29,7 +29,7 @@ MOST_CHOICES = 8
 class System(NamedTuple):
     """What is 0, of which unknowns.
 
-    ``graph``     over numbers; decimals that are no doubles' shortest texts are inputs of it
+    ``graph``     over numbers
     ``outputs``   the nodes that are 0
     ``unknowns``  inputs of the graph, in order
     ``values``    by other input: its double, and its text where that is not its shortest one
@@ -48,21 +48,9 @@ def system_of(
     values: Mapping[str, float],
     typed: Mapping[str, str],
 ) -> System:
-    """A system; long decimals become inputs with their digits, so that derivatives have these too."""
-    given: dict[str, tuple[float, str | None]] = {n: (x, typed.get(n)) for n, x in values.items()}
-    decimals: dict[str, int] = {}
-
-    def as_input(made: Graph, node: int, images: Sequence[int]) -> int | None:
-        if graph.kinds[node] != CONST or node not in graph.spelled:
-            return None
-        name = f"decimal {node}"
-        given[name] = float(str(graph.payloads[node])), graph.spelled[node]
-        decimals[name] = made.append(INPUT, (), name, graph.span(node))
-        return decimals[name]
-
-    made, images = transform(graph, as_input)
-    made.inputs |= decimals
-    return System(made, tuple([images[node] for node in outputs]), tuple(unknowns), given)
+    """A system, given what is not unknown: numbers, and their texts where these were typed."""
+    given = {name: (x, typed.get(name)) for name, x in values.items()}
+    return System(graph, tuple(outputs), tuple(unknowns), given)
 
 
 # Residuals without denominators.
