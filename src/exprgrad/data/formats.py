@@ -1,7 +1,7 @@
-"""The formats of rows in files: how each is told, read by batches, and written.
+"""The formats of rows in files: how each is recognised, read in batches, and written.
 
-A block of a text that does not read as numbers is read again as texts: then single cells can be wrong.  So
-the rows come once, from a pipe too, and none is lost for another.
+If a block of text cannot be read as numbers, it is read again as text, so that only single cells are wrong.
+Each row is read once, even from a pipe, and a bad row costs no other.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SHOWN = 60
 
 
 class Partition(NamedTuple):
-    """Rows that are worked on as one task: some pieces of a file, of which it alone says what they are.
+    """Rows that are worked on as one task: some of the pieces that a file is divided into.
 
     ``first`` and ``last``  the first piece (a row group, a record batch), and the one behind the last;
                             -1 stands for the whole file
@@ -75,7 +75,7 @@ class Partition(NamedTuple):
 
 
 class RowWriter(Protocol):
-    """What writes batches of one schema to an open file; ``close`` leaves the file open."""
+    """Writes batches of one schema to an open file; ``close`` leaves the file open."""
 
     def encoded(self, batch: Any, aside: bool = False) -> Any:
         """Some rows as ``write`` takes them; any thread may encode them, ``aside``."""
@@ -110,7 +110,7 @@ class Format(NamedTuple):
 
 
 def blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
-    """A text in blocks of whole lines; where they may be ``quoted``, line ends stand in cells, too."""
+    """A text in blocks of whole lines; if cells may be ``quoted``, they may contain line ends."""
     rest = b""
     while read := file.read(BLOCK):
         data = rest + read
@@ -155,7 +155,7 @@ def no_rows(path: str) -> InputError:
 
 
 class Header(NamedTuple):
-    """The names in the first line, what separates them, and the bytes before the second line."""
+    """The names in the first line, their separator, and the number of bytes before the second line."""
 
     names: list[str]
     separator: str
@@ -192,7 +192,7 @@ def csv_sample(source: RowFile) -> Any:
 
 
 def whole_lines(start: bytes) -> bytes:
-    """How a file begins, up to a line's end if it goes on behind."""
+    """The beginning of a file, cut at the end of a line if the file is longer."""
     end = start.rfind(b"\n") + 1
     return start[:end] if end and len(start) >= HEAD // 16 else start
 
@@ -267,7 +267,7 @@ def csv_batches(
 def typed_table(
     path: str, block: bytes, found: Header, types: Mapping[str, Any], row: int = 0
 ) -> Any:
-    """A block's columns of some types, by place; of texts instead of numbers, where a cell is none."""
+    """A block's columns, with types by place; a column with a cell that is no number becomes text."""
     pa = arrow()
     texts = {at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()}
     try:
@@ -282,7 +282,7 @@ def typed_table(
 
 
 def misread(path: str, error: Exception, found: Header) -> ExprgradError:
-    """The error for a column that isn't what its beginning said."""
+    """The error for a column that turns out to be of another type than it began with."""
     words = str(error).partition("\n")[0]
     known = re.match(r"In CSV column #(\d+): CSV conversion error to (\S+): (.*)", words)
     if known is None:
@@ -295,7 +295,7 @@ def misread(path: str, error: Exception, found: Header) -> ExprgradError:
 
 
 class LineWriter:
-    """Writes rows as lines; a line is a line wherever it stands, and nothing comes after the last."""
+    """Writes rows as lines: each stands for itself, and nothing follows the last."""
 
     file: IO[bytes]
 
@@ -358,7 +358,7 @@ def plainly(batch: Any) -> Any:
 
 
 def quoted(texts: Any, signs: str) -> Any:
-    """Cells, in quotes where they have one of some signs."""
+    """Cells, quoted if they contain one of some characters."""
     pc = arrow("compute")
     doubled = pc.replace_substring(texts, '"', '""')
     inside = pc.binary_join_element_wise('"', doubled, '"', "")
@@ -366,7 +366,7 @@ def quoted(texts: Any, signs: str) -> Any:
 
 
 def lines_of(columns: Sequence[Any], separator: str) -> bytes:
-    """Lines of cells, as bytes; what is missing is left out."""
+    """Lines of cells, as bytes; a missing cell is empty."""
     pieces = [piece for column in columns for piece in (column.fill_null(""), separator)]
     return joined([*pieces[:-1], "\n"])
 
@@ -410,7 +410,7 @@ def json_sample(source: RowFile) -> Any:
 
 
 def as_told(kind: Any) -> Any:
-    """The type of a column of JSON: a text that looks like a time is a text."""
+    """The type of a JSON column; text that looks like a time stays text."""
     pa = arrow()
     if pa.types.is_timestamp(kind):
         return pa.string()
@@ -468,7 +468,7 @@ def json_rows_of(block: bytes, path: str, line: int, wanted: Any) -> Any:
 
 
 def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
-    """A block of lines, one by one: where cells of a number are none, the column holds texts."""
+    """A block of lines, one by one; a column with a cell that is no number becomes text."""
     pa = arrow()
     rows = []
     for number, text in enumerate(block.removeprefix(BOM_UTF8).splitlines(), line + 1):
@@ -617,12 +617,12 @@ def parquet_batches(
 
 @lru_cache(maxsize=1)
 def stream(file: Any) -> Any:
-    """What reads an Arrow stream from a pipe, whose schema comes but once."""
+    """The reader of an Arrow stream from a pipe, which sends its schema only once."""
     return arrow("ipc").open_stream(file)
 
 
 def ipc_reader(file: Any, path: str) -> Any:
-    """What reads an Arrow file, or an Arrow stream."""
+    """The reader of an Arrow file, or of an Arrow stream."""
     pa, ipc = arrow(), arrow("ipc")
     if path == STDIN:
         return stream(file)
@@ -655,7 +655,7 @@ def ipc_batches(
 
 
 class IpcWriter:
-    """Writes rows as an Arrow file, or as a stream where nobody can seek."""
+    """Writes rows as an Arrow file, or as a stream if the target cannot seek."""
 
     def __init__(self, file: IO[bytes], schema: Any) -> None:
         ipc = arrow("ipc")
@@ -670,7 +670,7 @@ class IpcWriter:
         self.writer.write_batch(encoded)
 
     def memo(self) -> str:
-        """Nothing: the footer that is to come can only be written by who has written the rest."""
+        """Nothing: only the process that wrote the rest can write the footer."""
         return ""
 
     def close(self) -> None:
@@ -679,7 +679,7 @@ class IpcWriter:
 
 
 def undivided(source: RowFile) -> list[int]:
-    """The pieces of a file that is only read from its beginning to its end: none that stands alone."""
+    """The pieces of a file that can only be read from beginning to end: none."""
     return []
 
 
@@ -721,7 +721,7 @@ def format_of(path: str) -> str:
 
 
 def source_of(path: str) -> RowFile:
-    """A file of rows as it is now; what comes through a pipe is told by how it begins."""
+    """A file of rows as it is now; the format of a pipe is recognised by its first bytes."""
     size, stamp = stamp_of(path)
     if path != STDIN:
         return RowFile(path, format_of(path), size, stamp)
@@ -744,7 +744,7 @@ def sample_of(source: RowFile) -> Any:
 
 
 def sampled(source: RowFile) -> tuple[RowFile, Any]:
-    """A file and its columns, with those that the names of its folders say behind its own."""
+    """A file and its columns, followed by those that the names of its folders supply."""
     table = sample_of(source)
     keys = []
     for key in source.keys:
@@ -758,13 +758,13 @@ def sampled(source: RowFile) -> tuple[RowFile, Any]:
 
 
 def key_column(key: Key, rows: int) -> Any:
-    """What the name of a folder says, for some rows."""
+    """The column that the name of a folder supplies, for some rows."""
     pa = arrow()
     return pa.repeat(pa.scalar(key.cell, pa.int64() if key.is_whole else pa.string()), rows)
 
 
 def partitions_of(source: RowFile) -> list[Partition]:
-    """A file in partitions, which only the file decides: sums add up alike wherever they are worked out."""
+    """A file in partitions, which depend on the file alone: so sums are the same on any machine."""
     found: list[Partition] = []
     first = row = rows = 0
     pieces = FORMATS[source.format].pieces(source)
@@ -779,9 +779,9 @@ def partitions_of(source: RowFile) -> list[Partition]:
 def batches(
     partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None = None
 ) -> Iterator[Any]:
-    """A partition's rows in some columns; an error where its file is broken, or has changed.
+    """A partition's rows in some columns; an error if its file is broken, or has changed.
 
-    Threads read in it, too, where that is possible.
+    Threads help to read where they can.
     """
     source = partition.source
     keys = {key.name: key for key in source.keys if key.name in columns}
@@ -802,7 +802,7 @@ def batches(
 
 
 def with_keys(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:
-    """Some rows with what the names of their folders say; an error where the file says otherwise."""
+    """Some rows with the columns that their folders' names supply; an error if the file disagrees."""
     keys = {key.name: key_column(key, batch.num_rows) for key in source.keys}
     for key in source.keys:
         if key.name in batch.schema.names and differs(batch.column(key.name), key):
@@ -814,7 +814,7 @@ def with_keys(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:
 
 
 def differs(column: Any, key: Key) -> bool:
-    """Whether a column holds another cell than the name of a folder says."""
+    """Whether a column has a cell that is not what the name of a folder says."""
     if key.cell is None:
         return bool(column.null_count < len(column))
     if key.is_whole:

@@ -1,11 +1,11 @@
 """Derivatives found by hand: equal to the true one at sampled points, in balls, or a counterexample.
 
-The true derivative is our formula for it, believed at a point only where differences of values, in balls,
-confirm it: so a rule that is wrong vouches for nobody.  Numbers are the decimals that were typed: 1/10 is
-0.1.  Points are those that people would take, random ones, and some on both sides of each threshold.
+The true derivative is our own formula, trusted at a point only if difference quotients in balls confirm it;
+so a wrong rule can vouch for nothing.  Numbers are the decimals that were typed: 0.1 is 1/10.  The points
+are ones that people would try, random ones, and some on both sides of each threshold.
 
-What a wrong claim and the truth differ by is told by their values there: a sum is taken apart into terms,
-and each is looked for among those of the other, a product into factors.
+How a wrong claim differs from the truth is found from their values: a sum is taken apart into its terms, a
+product into its factors, and each is looked for on the other side.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ TRIED_NUMBERS = (2.0, 3.0, 5.0, 0.5, 7.0, -2.0, 1.5)
 def check_claims(
     graph: Graph, claims: Mapping[str, str], given: Mapping[str, float]
 ) -> list[Check]:
-    """Check claims, input → the formula that its derivative is said to be; ``given`` inputs are fixed.
+    """Check claims, input → the formula claimed for its derivative; ``given`` inputs are fixed.
 
     Raises ``InputError`` and ``LanguageError`` for claims that cannot be read, and ``MissingExtraError``
     without python-flint.
@@ -174,7 +174,7 @@ def check_claim(
 
 
 def worded(place: SamplePoint, claim: Graph, more: str | None) -> str:
-    """That a claim is wrong at a place, and what it has wrong; nothing twice."""
+    """The sentence that a claim is wrong at a place, and what is wrong with it, without repetition."""
     said = place.claim[claim.output]
     true, other = balls_apart(place.true, said)
     value = "the claim has no value" if said.is_nan() else f"the claim is {other}"
@@ -189,7 +189,7 @@ def worded(place: SamplePoint, claim: Graph, more: str | None) -> str:
 def without_places(
     formulas: Formulas, obstacle: Obstacle | None, given: Mapping[str, float]
 ) -> tuple[dict[str, float], Verdict]:
-    """What is said of a claim where there was no point at which to compare it, and of which point."""
+    """What to say about a claim that could be compared nowhere, and the point that shows why."""
     free = [name for name in formulas.function.inputs if name not in given]
     if obstacle is not None and (not free or obstacle.in_domain):
         return obstacle.point, obstacle.verdict
@@ -213,7 +213,7 @@ def in_agreement(
     doubted: Sequence[str],
     given: Mapping[str, float],
 ) -> Verdict:
-    """Equal wherever it was tried: how far that goes, and whether that is enough."""
+    """The verdict on a claim that held wherever it was tried: how far that reaches, and if it is enough."""
     is_given = len(given) == len(formulas.function.inputs)
     points = "at the given point" if is_given else f"at {sampled.points} sampled points"
     if sampled.thresholds:
@@ -232,7 +232,7 @@ def in_agreement(
 
 
 def same_formula(graph: Graph, claim: Graph, formula: Graph) -> bool:
-    """Whether what claim and formula differ by simplifies to 0."""
+    """Whether the difference between claim and formula simplifies to 0."""
     builder = Builder(typed=True)
     _, said, true = included(builder, graph, [claim, formula])
     gap = builder.apply("sub", said[claim.output], true[formula.output])
@@ -244,7 +244,7 @@ def same_formula(graph: Graph, claim: Graph, formula: Graph) -> bool:
 
 
 class Formulas(NamedTuple):
-    """The function, what is claimed of its derivative, and our formula for that, as graphs."""
+    """The function, the claim about its derivative, and our own formula for that, as graphs."""
 
     function: Graph
     claim: Graph
@@ -252,7 +252,7 @@ class Formulas(NamedTuple):
 
 
 class SamplePoint(NamedTuple):
-    """A point, there every node of the claim and of our formula, in balls, and the true derivative.
+    """A point, the value of every node of claim and formula there, in balls, and the true derivative.
 
     That is our formula's value, unless the point is ``special``: then it is what differences say, for the
     formula's conventions need not be the derivative.
@@ -266,7 +266,7 @@ class SamplePoint(NamedTuple):
 
 
 class Obstacle(NamedTuple):
-    """A point at which nothing can be compared, and what is said of it.
+    """A point at which nothing can be compared, and why.
 
     ``in_domain``  whether it is not that the formula, or the claim, has no value there
     ``denies``     whether differences contradict our own formula there
@@ -281,7 +281,7 @@ class Obstacle(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The points at which claim and formula could be compared, and what is known of the others.
+    """The points at which claim and formula were compared, and what is known about the others.
 
     ``obstacle``  one of the others, the one that says most
     ``valueless``  those at which the formula has no value
@@ -347,7 +347,7 @@ def compared_beside(
     known: Sequence[Threshold],
     work: int,
 ) -> Comparison:
-    """What comes of the points beside thresholds, and beside several of them, or of those known before."""
+    """The comparison at points beside one or more thresholds, or at points known before."""
     most = min(MOST_BESIDE, tries(formulas, work))
     near = [*islice(points_beside(found), MOST_BESIDE + 1)]
     first = outermost(found) if len(near) > most else ()
@@ -387,7 +387,7 @@ def compared(
 
 
 def worse(one: Obstacle | None, other: Obstacle | None) -> Obstacle | None:
-    """Of two obstacles the one at which differences deny our formula; else one of the formula's domain."""
+    """The worse of two obstacles: one where differences deny our formula, or else one in its domain."""
     if one is None or other is None:
         return one or other
     return other if other.denies or (other.in_domain and not one.in_domain) else one
@@ -457,7 +457,7 @@ def looked_at_as(
 
 
 def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
-    """What there is instead of a derivative at a point."""
+    """What takes the place of a derivative at a point where there is none."""
     left, right, here = as_float(truth.left), as_float(truth.right), at(point)
     found = Verdict(left=left, right=right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
@@ -484,7 +484,7 @@ def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
 
 
 def points(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
-    """Points at which to compare, those first that people would take; the same ones each time."""
+    """Points to compare at, first those that people would try; the same ones each time."""
     free = [name for name in graph.inputs if name not in given]
     fixed = {name: given[name] for name in graph.inputs if name in given}
     if not free:
@@ -545,7 +545,7 @@ class Piece(NamedTuple):
 
 
 def difference(claim: Side, formula: Side) -> Found | None:
-    """What a claim that is wrong has wrong; None where it cannot be told."""
+    """What is wrong with a wrong claim; None if that cannot be found out."""
     said, true = (side.values(side.graph.output) for side in (claim, formula))
     if len(said) < ENOUGH_POINTS or not all(value.is_finite() for value in said):
         return None
@@ -587,7 +587,7 @@ def one_term(claim: Side, formula: Side, extra: Piece, missing: Piece) -> Found:
 
 
 def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
-    """How many times the one is the other, if that is the same at all points; the rest of a sentence."""
+    """The constant factor between claim and truth, if there is one, as the end of a sentence."""
     base = next((place for place, value in enumerate(true) if not value.contains(0)), None)
     if base is None or len(said) < ENOUGH_POINTS:
         return None

@@ -1,8 +1,8 @@
-"""Numbers with too few right digits: worked out in balls, corrected where that is certain, and told.
+"""Numbers with too few right digits: evaluated again in balls, corrected where that is safe, and reported.
 
-A number is corrected only where it is the same, in the digits shown, for the doubles that inputs and
-literals were read as and for the decimals that they are written as: else nobody can say what was meant.
-Of a tensor each number is settled like any other.  Numbers that lost their digits alike share a warning.
+Inputs and literals can be taken as the doubles they were read as, or as the decimals they were typed as.  A
+number is corrected only if both give the same digits; otherwise nobody can say which was meant.  Numbers of
+a tensor are treated one by one, and those that lost their digits in the same way share a warning.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def settled(
 def poor_numbers(
     counts: Mapping[Path, Any], least: int
 ) -> Iterator[tuple[Path, tuple[Path, Shape]]]:
-    """The paths of numbers with too few right digits; each tensor's path, and the place there."""
+    """The numbers with too few right digits: each one's path, and for a tensor its place there."""
     for path, count in counts.items():
         for place in every(count < least):
             yield (*path, str([*place])) if place else path, (path, place)
@@ -132,7 +132,7 @@ def gathered(
 def told_by_bounds(
     counts: Mapping[Path, Any], least: int, source: Source, help: str
 ) -> Iterator[Diagnostic]:
-    """Warnings about numbers of which nothing is known but what bounds tell; the first has help."""
+    """Warnings about numbers for which only error bounds are known; the first has help."""
     for path, number in counts.items():
         poor = where(number < least)
         if poor is None:
@@ -152,7 +152,7 @@ def told_by_bounds(
 
 
 class Decided(NamedTuple):
-    """A number beside the truth.
+    """A number compared with the truth.
 
     ``answer``  what is printed: the number itself, or the double nearest to the truth
     ``digits``  how many digits of the answer are right
@@ -168,7 +168,7 @@ class Decided(NamedTuple):
 
 
 def decided(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Decided:
-    """What becomes of a number that needs ``least`` right digits, given the truth for both readings."""
+    """The decision on a number that needs ``least`` right digits, given the truth for both readings."""
     plain = judged(value, true, bits)
     with working(bits):
         digits = min(right_digits(value, true), DOUBLE_DIGITS)
@@ -192,9 +192,9 @@ def decided(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Dec
 
 
 def is_shared(value: float, true: Ball, typed: Ball, digits: int, bits: int) -> bool:
-    """Whether decimals as typed come to the same as the doubles do, for which a number is right.
+    """Whether the decimals as typed give the same number as the doubles, for which it is right.
 
-    Where nobody knows what they come to, they are not said to differ.
+    If nobody knows what the decimals give, they are assumed to agree.
     """
     if not (typed.is_finite() or typed.is_nan() or is_infinite(typed)):
         return True
@@ -202,7 +202,7 @@ def is_shared(value: float, true: Ball, typed: Ball, digits: int, bits: int) -> 
 
 
 def agree(one: Ball, other: Ball, digits: int, bits: int) -> bool:
-    """Whether two true numbers are the same in so many digits."""
+    """Whether two true numbers agree to so many digits."""
     if is_infinite(one) or is_infinite(other):
         return bool(one == other)
     if not bool(one != 0):
@@ -213,7 +213,7 @@ def agree(one: Ball, other: Ball, digits: int, bits: int) -> bool:
 
 
 def nearest_double(true: Ball) -> float:
-    """The double nearest to whatever a tight ball holds."""
+    """The double nearest to every number in a tight ball."""
     value = float(true.mid())
     around = (value, math.nextafter(value, math.inf), math.nextafter(value, -math.inf))
     return next((x for x in around if is_nearest(x, true)), value) + 0.0
@@ -228,7 +228,7 @@ class Wrong(NamedTuple):
 
 
 def guarded(found: Settled, least: int, source: Source) -> Settled:
-    """What becomes of numbers that may have fewer right digits than ``least``."""
+    """The decisions on numbers that may have fewer right digits than ``least``."""
     wrong: dict[tuple[Path, str], list[Wrong]] = {}
     for path, value in [*found.values.items()]:
         true, typed = source.truth(path)
@@ -255,9 +255,9 @@ def guarded(found: Settled, least: int, source: Source) -> Settled:
 
 
 def losers(wrong: Mapping[tuple[Path, str], Sequence[Wrong]], source: Source) -> list[list[Loser]]:
-    """Numbers that lost digits, grouped by what is told of them: what has one cause is told at once.
+    """Numbers that lost digits, grouped by cause, so that each cause is reported once.
 
-    Of a tensor's numbers that fare alike the worst speaks for all.
+    Among a tensor's numbers with the same fate, the worst speaks for all.
     """
     alike: dict[tuple[str, Place | None], list[Loser]] = {}
     explained = 0
@@ -279,13 +279,13 @@ def losers(wrong: Mapping[tuple[Path, str], Sequence[Wrong]], source: Source) ->
 
 
 def is_one_cause(known: Place, place: Place) -> bool:
-    """Whether a number lost its digits to a node that is known to have lost another's."""
+    """Whether a number lost its digits at a node where another is known to have lost its own."""
     is_told = known.help is not None and known.help == place.help
     return is_told or known.node in (place.node, *place.through)
 
 
 def called(path: Path, many: int, source: Source) -> tuple[str, str]:
-    """What a number is called; if it speaks for ``many`` of a tensor, how many, and where it stands."""
+    """The name of a number; if it speaks for ``many`` of a tensor, with their count and its place."""
     if many == 1:
         return source.label(path), ""
     tensor = source.whole(path)
@@ -335,7 +335,7 @@ def checked_sides(
 
 
 def unproved(found: Settled, least: int, source: Source) -> Settled:
-    """The same where nothing is known but what bounds tell."""
+    """The same where only error bounds are known."""
     tensors: dict[Path, list[Path]] = {}
     for path in found.values:
         tensors.setdefault(source.whole(path), []).append(path)
@@ -356,11 +356,11 @@ def unproved(found: Settled, least: int, source: Source) -> Settled:
 def confirmed(
     run: Run, source: Swept, data: Iterable[int], grads: Iterable[int], least: int
 ) -> tuple[set[int], set[int]]:
-    """Of some nodes, those whose data, or whose grad, has fewer right digits than ``least``."""
+    """Those of some nodes whose data or grad has fewer right digits than ``least``."""
     found, over, mine = source.doubles, source.over, run.adjoints
 
     def is_poor(value: float, true: Ball | None) -> bool:
-        """Whether a number is poor; what nobody can tell is not said to be."""
+        """Whether a number is poor; if nobody can tell, it is not."""
         if true is None or not math.isfinite(value):
             return False
         plain = judged(value, true, found.bits)
@@ -421,7 +421,7 @@ class Loser(NamedTuple):
 
 
 def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
-    """The warning about numbers that share state and place, of which a source knows the truth."""
+    """The warning about numbers that share a state and a place, given a source of the truth."""
     first = group[0]
     tell: Callable[[], tuple[str, str | None]] = {
         "corrected": lambda: (
@@ -470,18 +470,18 @@ def verb(group: Sequence[object], singular: str, plural: str) -> str:
 
 
 def part(many: int, of: int) -> str:
-    """How many of a tensor's numbers: ``5 of 6 numbers of``."""
+    """How many of a tensor's numbers are meant: ``5 of 6 numbers of``."""
     return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
 
 
 def uncertain(label: str, digits: int, worst: str) -> str:
-    """What bounds alone tell of a number, or of a tensor's numbers with the ``worst`` at some place."""
+    """What error bounds alone say about a number, or a tensor's numbers and where the ``worst`` is."""
     told = f"{label} may have {digits_text(digits)}{' only' * (digits > 0)}, as far as bounds tell"
     return f"{told}, the worst at {worst}" if worst else told
 
 
 def counts(group: Sequence[Loser]) -> str:
-    """How many digits of some numbers are right: those with as many are named together."""
+    """How many digits of some numbers are right; numbers with the same count are named together."""
     singles = [one for one in group if not one.worst]
     told = [counts_of_singles(singles)] if singles else []
     told += [
@@ -495,7 +495,7 @@ def counts(group: Sequence[Loser]) -> str:
 
 
 def counts_of_singles(group: Sequence[Loser]) -> str:
-    """The same of numbers each of which speaks for itself."""
+    """The same for numbers that each speak for themselves."""
     by_count: dict[int, list[Loser]] = {}
     for one in group:
         by_count.setdefault(one.digits, []).append(one)
@@ -534,7 +534,7 @@ def of_zeros(group: Sequence[Loser]) -> str:
 
 
 def apart(value: float, other: float) -> tuple[str, str]:
-    """Two numbers with as many digits as tell them apart, and six at least."""
+    """Two numbers with enough digits to tell them apart, and at least six."""
     for digits in range(SHORT, FULL + 1):
         texts = text_of(value, digits), text_of(other, digits)
         if texts[0] != texts[1]:
@@ -548,7 +548,7 @@ def text_of(value: float, digits: int) -> str:
 
 
 def of_decimals(group: Sequence[Loser], source: Source, what_hangs: str) -> tuple[str, str]:
-    """That decimals and the doubles nearest to them have other answers: message and help."""
+    """That decimals and the doubles nearest to them give different answers: message and help."""
     decimals, turn = source.decimals, source.turn
     some = series(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
     hang = f"{what_hangs} on how {some} {verb(decimals, 'is', 'are')} rounded"

@@ -1,8 +1,8 @@
 """Files that a user names: their bytes, their text, and the numbers in ``.npy``, ``.csv`` and ``.json``.
 
 A ``.npy`` file holds the one array that ``numpy.save`` wrote; nothing in it is ever unpickled, and nothing
-else here needs NumPy.  A ``.csv`` file holds rows of numbers, one row or one column being a vector; a first
-line without a number is its header, by which columns are chosen: ``x.csv:a``, ``x.csv:a,b``, ``x.csv:*``.
+else here needs NumPy.  A ``.csv`` file holds rows of numbers; a single row or column is a vector.  A first
+line without a number is a header, whose names choose columns: ``x.csv:a``, ``x.csv:a,b``, ``x.csv:*``.
 A ``.json`` file holds a number or nested lists.
 """
 
@@ -65,9 +65,9 @@ def unreadable(path: str, error: Exception, help: str | None = None) -> RequestE
 
 
 def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
-    """Text from UTF-8, without the mark that may stand at its beginning; ``name`` says whose it is.
+    """Text from UTF-8, without a byte order mark; ``name`` says whose it is.
 
-    What begins with the mark of UTF-16, as files that PowerShell writes, is read as that.
+    A file that begins with the mark of UTF-16, as PowerShell writes them, is read as UTF-16.
     """
     try:
         if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
@@ -224,7 +224,7 @@ class CsvLine(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        """What stands between separators, those inside quotes aside."""
+        """The cells between separators, except separators in quotes."""
         if '"' not in self.text:
             return self.text.split(self.separator)
         cell = rf"""(?:^|{self.separator})((?:[^{self.separator}"]++|"[^"]*+(?:"|$))*+)"""
@@ -232,7 +232,7 @@ class CsvLine(NamedTuple):
 
 
 def parted(path: str) -> tuple[str, list[str]]:
-    """The path of a file, and the columns that are asked for behind the last ``.csv:``, if any are."""
+    """The path of a file, and the columns asked for after the last ``.csv:``, if any."""
     end = path.lower().rfind(".csv:") + len(".csv")
     if end < len(".csv"):
         return path, []
@@ -242,8 +242,8 @@ def parted(path: str) -> tuple[str, list[str]]:
 def read_csv(path: str, name: str) -> Any:
     """The numbers in a CSV file, or in some of its columns.
 
-    What is chosen is a vector if it is one column, and else a matrix; a file without a header is a vector,
-    too, if it has only one row.
+    One column makes a vector, several make a matrix; a file without a header is a vector if it has only one
+    row, too.
     """
     path, wanted = parted(path)
     text = decode(read_bytes(path), f"'{path}'", is_expression=False)
@@ -269,7 +269,7 @@ def read_csv(path: str, name: str) -> Any:
 def columns_in(
     wanted: Sequence[str], header: Sequence[str], path: str, name: str
 ) -> list[int] | None:
-    """The places of the columns that are asked for; None for all of them."""
+    """The places of the columns asked for; None for all of them."""
     if not wanted or wanted == ["*"]:
         return None
     for column in wanted:
@@ -294,7 +294,7 @@ def columns_in(
 
 
 def which_column(header: Sequence[str], path: str, name: str) -> InputError:
-    """The error for a file of several columns of which none is chosen."""
+    """The error for a file of several columns where none is chosen."""
     one = name if name in header else next((column for column in header if column), "NAME")
     message = f"'{path}' has {len(header)} columns: {first_columns(header)}"
     first = f"{name}=@{path}:{one}"
@@ -309,7 +309,7 @@ def first_columns(columns: Sequence[str]) -> str:
 
 
 def rows_in(text: str, path: str) -> list[CsvLine]:
-    """The lines that are not blank, split into cells at whatever separates those of the last."""
+    """The lines that are not blank, split into cells at the separator of the last one."""
     matches = enumerate(LINE.finditer(text), 1)
     lines = [(number, match.start(), match[1]) for number, match in matches if match[1].strip()]
     if not lines:

@@ -1,6 +1,5 @@
 """Uncertain numbers: ``2.0±0.1``, ``2.0+-0.1``, ``2.00(10)`` and ``2±5%``, read and written; and what a run
-is told of its inputs' uncertainties.
-
+knows about the uncertainties of its inputs.
 An uncertainty is a standard uncertainty, one standard deviation: JCGM 100:2008 (GUM), section 2.3.1.
 """
 
@@ -70,7 +69,7 @@ class Uncertain:
 
 
 class Spread(NamedTuple):
-    """What is known of the uncertainties of inputs.
+    """What is known about the uncertainties of inputs.
 
     ``deviations``    by input: its standard uncertainty, a number, or a tensor of its shape
     ``correlations``  by the names of two numbers, ``x`` or ``w[0]``: their coefficient, if it is not 0
@@ -100,7 +99,7 @@ class UncertainNumbers(NamedTuple):
 def uncertain(value: object, uncertainty: object = None) -> Uncertain:
     """An uncertain number: ``uncertain(2.0, 0.1)``, or ``uncertain("2.00(10)")``.
 
-    The uncertainty is one standard deviation; 0 is none.  Of a tensor it is a tensor of its shape, or one
+    The uncertainty is one standard deviation; 0 means none.  A tensor has a tensor of its shape, or one
     number for all.  Raises ``InputError`` for an uncertainty that is negative or not finite.
     """
     if uncertainty is not None:
@@ -110,7 +109,7 @@ def uncertain(value: object, uncertainty: object = None) -> Uncertain:
 
 
 def split(given: Mapping[str, object]) -> tuple[dict[str, object], Spread]:
-    """Values without their uncertainties, and these; a text stays one, ``2.0`` of ``2.0±0.1``.
+    """Values without their uncertainties, and the uncertainties; text stays text, ``2.0`` for ``2.0±0.1``.
 
     The objects of the package ``uncertainties`` bring their correlations along.
     """
@@ -128,7 +127,7 @@ def split(given: Mapping[str, object]) -> tuple[dict[str, object], Spread]:
 def as_uncertain(
     value: object, name: str, foreign: dict[str, Any] | None = None
 ) -> tuple[object, Any]:
-    """A value without its uncertainty, and this; None where there is none.
+    """A value without its uncertainty, and the uncertainty; None if there is none.
 
     Objects of the package ``uncertainties`` are kept in ``foreign``, by the names of their numbers.
     """
@@ -148,7 +147,7 @@ def as_uncertain(
 
 
 def tensor_parts(value: object, name: str, foreign: dict[str, Any]) -> tuple[object, Any]:
-    """A list or an array of numbers, some of them uncertain, as two arrays; the second None if none is."""
+    """Numbers in a list or an array as two arrays: values, and uncertainties or None if all are exact."""
     from exprgrad.run.arrays.arrays import as_tensor
 
     deviations: list[float] = []
@@ -167,8 +166,7 @@ def tensor_parts(value: object, name: str, foreign: dict[str, Any]) -> tuple[obj
 
 
 def correlations_of(foreign: Mapping[str, Any]) -> dict[tuple[str, str], float]:
-    """The correlations of objects of the package ``uncertainties``, which has been imported by whoever made
-    them."""
+    """The correlations of objects of the package ``uncertainties``, which their maker has imported."""
     package = sys.modules.get("uncertainties")
     if len(foreign) < 2 or package is None:
         return {}
@@ -265,7 +263,7 @@ def notation(text: str, name: str) -> Notation:
 
 
 def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]:
-    """Where the value and the uncertainty stand in a part of a text, before and behind a sign."""
+    """The places of the value and the uncertainty in a part of a text, before and after a sign."""
     found = [(a + start, b + start) for a, b in outer_signs(text[start:end])]
     if not found:
         place = text.find("±")
@@ -285,7 +283,7 @@ def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]
 
 
 def miswritten(message: str, text: str, span: Span, help: str) -> InputError:
-    """The error for a text that has no uncertain number in it."""
+    """The error for a text that should be an uncertain number."""
     return InputError("bad-uncertainty", message, help=help).about(text, span)
 
 
@@ -297,7 +295,7 @@ def times_power(written: str, exponent: str) -> str:
 
 
 def read_in_place(written: str, text: str, span: Span, name: str) -> Any:
-    """A constant expression's value; an error about it shows its place in the text that it is a part of."""
+    """The value of a constant expression; an error shows its place in the whole text."""
     try:
         return constant_value(written, name)
     except ExprgradError as error:
@@ -386,9 +384,9 @@ def two_digits(value: float) -> str:
 
 
 def to_two_digits(value: float, uncertainty: float) -> tuple[Decimal, Decimal, int] | None:
-    """A value and its uncertainty as decimals, and the power of ten that they are written before.
+    """A value and its uncertainty as decimals, and the power of ten that multiplies them.
 
-    None where the uncertainty is 0 or not finite, or less than doubles tell of the value.
+    None if the uncertainty is 0 or not finite, or smaller than the spacing of doubles at the value.
     """
     if not (isfinite(value) and isfinite(uncertainty)) or not uncertainty:
         return None
