@@ -8,6 +8,7 @@ the residuals can be computed.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,46 +50,6 @@ class Minimum(NamedTuple):
     exhausted: bool = False
 
 
-class Triangles:
-    """A problem as SciPy sees it: residuals and Jacobian are the triangle's rows, found once a point.
-
-    A point holds the parameters that are ``free``; the others are as they are at the start.
-    """
-
-    def __init__(self, problem: Problem, start: Any, free: Any) -> None:
-        self.problem, self.start, self.free = problem, start, free
-        self.passes = 0
-        self.last: tuple[bytes, Linearized | None] = (b"", None)
-
-    def whole(self, free: Any) -> Any:
-        """All parameters."""
-        found = self.start.copy()
-        found[self.free] = free
-        return found
-
-    def at(self, free: Any) -> Linearized | None:
-        """The residuals about a point."""
-        point = self.whole(free)
-        key = point.tobytes()
-        if self.last[0] != key:
-            self.passes += 1
-            self.last = key, self.problem.linearized(point)
-        return self.last[1]
-
-    def residuals(self, point: Any) -> Any:
-        """q and the rest; nan where something is not finite, which a trust region turns back from."""
-        found = self.at(point)
-        if found is None:
-            return np.full(len(self.start) + 1, np.nan)
-        return np.append(found.q, found.rest)
-
-    def jacobian(self, point: Any) -> Any:
-        """R above a row of zeros."""
-        found = self.at(point)
-        assert found is not None
-        return np.vstack([found.factor[:, self.free], np.zeros(np.count_nonzero(self.free))])
-
-
 def descended(
     problem: Problem,
     start: Any,
@@ -105,18 +66,39 @@ def descended(
     ``MissingExtraError`` without SciPy.
     """
     free = np.ones(len(start), dtype=bool) if free is None else free
-    triangles = Triangles(problem, start, free)
     optimize = extra("scipy.optimize", NEED)
+
+    def whole(part: Any) -> Any:
+        """All parameters, given those that are free."""
+        found = start.copy()
+        found[free] = part
+        return found
+
+    @lru_cache(maxsize=1)  # residuals and Jacobian are asked for one after the other
+    def about(part: bytes) -> Linearized | None:
+        return problem.linearized(whole(np.frombuffer(part)))
+
+    def residuals(part: Any) -> Any:
+        """q and the rest; nan where something is not finite, which a trust region turns back from."""
+        found = about(part.tobytes())
+        return np.full(len(start) + 1, np.nan) if found is None else np.append(found.q, found.rest)
+
+    def jacobian(part: Any) -> Any:
+        """R above a row of zeros."""
+        found = about(part.tobytes())
+        assert found is not None
+        return np.vstack([found.factor[:, free], np.zeros(np.count_nonzero(free))])
+
     first = strictly_inside(start[free], low[free], high[free])
     with np.errstate(all="ignore"):
-        found = optimize.least_squares(
-            triangles.residuals, first, triangles.jacobian, (low[free], high[free]), "trf",
+        end = optimize.least_squares(
+            residuals, first, jacobian, (low[free], high[free]), "trf",
             ftol=tolerance, xtol=tolerance, gtol=tolerance, x_scale="jac", max_nfev=most * len(first),
         )  # fmt: skip
-        linearized = triangles.at(found.x)
-    assert linearized is not None
-    end = Minimum(triangles.whole(found.x), linearized, triangles.passes)
-    return end._replace(exhausted=found.status == 0)
+        here = about(end.x.tobytes())
+    assert here is not None
+    passes = about.cache_info().misses
+    return Minimum(whole(end.x), here, passes, exhausted=end.status == 0)
 
 
 def strictly_inside(start: Any, low: Any, high: Any) -> Any:

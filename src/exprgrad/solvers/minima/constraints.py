@@ -61,11 +61,15 @@ LOOSE = 1e-9
 
 
 class Constraint(NamedTuple):
-    """A function that is 0 where its two sides are equal, and not above 0 where the constraint holds."""
+    """A function that is 0 where its two sides are equal, and not above 0 where the constraint holds.
+
+    A formula's kinks are such equations, and so are edges of its domain.
+    """
 
     text: str
     function: Objective
     is_equation: bool
+    is_edge: bool = False
 
 
 def constraints(

@@ -30,14 +30,6 @@ class Counts:
     hessian: int = 0
     product: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            self.value + other.value,
-            self.gradient + other.gradient,
-            self.hessian + other.hessian,
-            self.product + other.product,
-        )
-
 
 class Layout(NamedTuple):
     """The numbers of the inputs that move, one behind the other; the others stay as they are given."""
@@ -150,9 +142,13 @@ class Objective:
 
     def curvature(self, at: Vector) -> NDArray[np.float64]:
         """The Hessian; at the same point again it is remembered."""
-        if at.tobytes() in self.formed:
-            return self.formed[at.tobytes()]
-        self.counts.hessian += 1
+        if at.tobytes() not in self.formed:
+            self.counts.hessian += 1
+            self.formed = {at.tobytes(): self.hessian(at)}
+        return self.formed[at.tobytes()]
+
+    def hessian(self, at: Vector) -> NDArray[np.float64]:
+        """The Hessian, worked out."""
         found = np.zeros((self.layout.size, self.layout.size))
         point = matrices.Point(self.evaluator, self.inputs(at), {}, self.wrt)
         blocks = matrices.hessian(point).entries
@@ -160,8 +156,7 @@ class Objective:
             rows, columns = self.places[row], self.places[column]
             shape = rows.stop - rows.start, columns.stop - columns.start
             found[rows, columns] = np.reshape(block, shape)
-        self.formed = {at.tobytes(): self.sign * found + 0.0}
-        return self.formed[at.tobytes()]
+        return self.sign * found + 0.0
 
     def product(self, at: Vector, direction: Vector) -> Vector:
         """The Hessian times a direction, by forward over reverse: no Hessian is formed."""

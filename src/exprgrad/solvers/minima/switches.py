@@ -53,14 +53,6 @@ UNSEEN = 1e-9
 """A part of the gradient that is so small beside the whole counts as 0."""
 
 
-class Surface(NamedTuple):
-    """Where a function is 0 and a formula another on each side, or, at an edge, defined on one alone."""
-
-    text: str
-    function: Objective
-    is_edge: bool
-
-
 class Cell(NamedTuple):
     """One cell: the signs of its surfaces' functions, a way into it, and the gradient there.
 
@@ -90,7 +82,7 @@ def settled_at(objective: Objective, course: Course, box: Box, most: int) -> Jud
         for one in surfaces(objective, course)
         if not one.is_edge or ends_at(objective, one, course.last)
     ]
-    kept: list[Surface] = []
+    kept: list[Constraint] = []
     for _ in range(MOST_SURFACES):
         more = [one for one in known if one not in kept and is_near(one, course)]
         if not more:
@@ -102,12 +94,12 @@ def settled_at(objective: Objective, course: Course, box: Box, most: int) -> Jud
 
 
 def go_along(
-    objective: Objective, kept: Sequence[Surface], course: Course, box: Box, most: int
+    objective: Objective, kept: Sequence[Constraint], course: Course, box: Box, most: int
 ) -> None:
     """Search where some surfaces meet, from the end of a course on; those across one number hold that."""
     here, layout = course.last, objective.layout
     held: dict[int, float] = {}
-    bent: list[Surface] = []
+    bent: list[Constraint] = []
     for one in kept:
         value, slope = one.function.slope(here.at)
         across = np.flatnonzero(slope)
@@ -125,7 +117,7 @@ def go_along(
     room = Box(box.low[free], box.high[free])
     blocked: list[Vector] = []
     if bent:
-        limits = [Constraint(one.text, Objective(one.function.graph, inner), True) for one in bent]
+        limits = [one._replace(function=Objective(one.function.graph, inner)) for one in bent]
         at[free] = along_surfaces(part, limits, at[free], room, most)
     elif free:
         found = search(part, at[free], room, most)
@@ -154,7 +146,7 @@ def snap(objective: Objective, course: Course) -> None:
             course.turns.append(there)
 
 
-def surfaces(objective: Objective, course: Course) -> Iterator[Surface]:
+def surfaces(objective: Objective, course: Course) -> Iterator[Constraint]:
     """The surfaces at which a formula of numbers has a kink, or ends, that a search came near to."""
     graph, layout = objective.graph, objective.layout
     builder = Builder()
@@ -184,7 +176,8 @@ def surfaces(objective: Objective, course: Course) -> Iterator[Surface]:
         last, most = values[len(passed) - 1], max(map(abs, values))
         crossed = any(last * value <= 0 for value in values[len(passed) :])
         if crossed or abs(last) <= APPROACHED * most:
-            yield Surface(text, Objective(seen_from(program.graph, node), layout), is_edge)
+            function = Objective(seen_from(program.graph, node), layout)
+            yield Constraint(text, function, is_equation=True, is_edge=is_edge)
 
 
 def may_end(graph: Graph, node: int, row: Op) -> bool:
@@ -196,40 +189,41 @@ def may_end(graph: Graph, node: int, row: Op) -> bool:
     return not all(holds(row.domain, row.names, [x, *others]) for x in ANYWHERE)
 
 
-def is_near(one: Surface, course: Course) -> bool:
+def is_near(one: Constraint, course: Course) -> bool:
     """Whether a surface is next to the end of a course, or between it and the points that it tried last."""
     here = course.last
-    value, slope = one.function.slope(here.at)
-    if not (math.isfinite(value) and np.all(np.isfinite(slope)) and norm(slope)):
+    on = turn_at(one.function, here.at)
+    if not (on.is_finite and norm(on.slope)):
         return False
-    if abs(value) <= NEARBY * norm(slope) * max(norm(here.at), ASIDE):
+    if abs(on.value) <= NEARBY * norm(on.slope) * max(norm(here.at), ASIDE):
         return True
     tried = [one.function.value(at) for at in course.blocked[-3:]]
-    return any(math.copysign(1, value) * other < 0 for other in tried)
+    return any(math.copysign(1, on.value) * other < 0 for other in tried)
 
 
-def is_met(one: Surface, at: Vector) -> bool:
+def is_met(one: Constraint, at: Vector) -> bool:
     """Whether a point is on a surface, as far as doubles tell."""
     value, slope = one.function.slope(at)
     noise, _ = one.function.noise(at)
     return abs(value) <= 8 * (noise + 2.0**-52 * float(np.abs(slope) @ np.abs(at)))
 
 
-def ends_at(objective: Objective, one: Surface, here: Turn) -> bool:
+def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
     """Whether the formula is not defined on one side of a surface near a point."""
-    value, slope = one.function.slope(here.at)
-    if not (math.isfinite(value) and np.all(np.isfinite(slope)) and norm(slope)):
+    on = turn_at(one.function, here.at)
+    size = norm(on.slope)
+    if not (on.is_finite and size):
         return False
-    step = slope * (ASIDE * max(norm(here.at), 1.0) / norm(slope))
-    on = here.at - slope * (value / norm(slope) / norm(slope))
-    values = [objective.value(on + sign * step) for sign in (-1.0, 1.0)]
+    step = on.slope * (ASIDE * max(norm(here.at), 1.0) / size)
+    foot = here.at - on.slope * (on.value / size / size)
+    values = [objective.value(foot + sign * step) for sign in (-1.0, 1.0)]
     return sum(map(math.isfinite, values)) == 1
 
 
 # Cells.
 
 
-def by_cells(objective: Objective, near: Sequence[Surface], here: Turn, box: Box) -> Judged:
+def by_cells(objective: Objective, near: Sequence[Constraint], here: Turn, box: Box) -> Judged:
     """The verdict where surfaces meet, by the gradient in each cell beside them."""
     slopes = np.array([one.function.slope(here.at)[1] for one in near])
     kept = independent(slopes)
@@ -251,9 +245,8 @@ def by_cells(objective: Objective, near: Sequence[Surface], here: Turn, box: Box
     if not cells or level:
         rises = all(is_above(objective, here, cell.way, box) for cell in level)
         return base._replace(kind="kink", reason="rises" if rises else "level")
-    limits = [Constraint(one.text, one.function, True) for one in near]
     everywhere = Box(np.full_like(box.low, -math.inf), np.full_like(box.high, math.inf))
-    rows = rows_at(limits, here.at, everywhere, objective.layout)
+    rows = rows_at(near, here.at, everywhere, objective.layout)
     cell = cells[0]
     aside = here.at + cell.way * ASIDE * max(norm(here.at), 1.0)
     flat = by_projection(objective, rows, -cell.slopes, here._replace(at=aside), box)

@@ -131,9 +131,14 @@ class Local(NamedTuple):
     ``product`` multiplies by it.
     """
 
+    here: Turn
     free: Flags
     matrix: Vector | None
     product: Callable[[Vector], Vector]
+
+    def change(self, step: Vector) -> float:
+        """By how much a step changes the value, as the model says."""
+        return float(self.here.slope @ step) + 0.5 * float(step @ self.product(step))
 
 
 def search(objective: Objective, start: Vector, box: Box, most: int) -> Course:
@@ -159,10 +164,10 @@ def model_at(objective: Objective, here: Turn, box: Box) -> Local:
     """The quadratic model at a point."""
     at, free = here.at, ~box.held(here.at, here.slope)
     if len(at) > MOST_DENSE:
-        return Local(free, None, lambda way: objective.product(at, way))
+        return Local(here, free, None, lambda way: objective.product(at, way))
     matrix = objective.curvature(at)
     matrix = np.where(np.isfinite(matrix), matrix, 0.0)
-    return Local(free, matrix, lambda way: matrix @ way)
+    return Local(here, free, matrix, lambda way: matrix @ way)
 
 
 def advance(objective: Objective, course: Course, box: Box, local: Local, radius: float) -> float:
@@ -170,8 +175,8 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
     here = course.last
     course.blocked.clear()
     for _ in range(SHRINKING):
-        step, is_newton = step_inside(here, box, local, radius)
-        gain = -(float(here.slope @ step) + 0.5 * float(step @ local.product(step)))
+        step, is_newton = step_inside(box, local, radius)
+        gain = -local.change(step)
         if not np.any(step) or not gain > COARSE * EPSILON * abs(here.value):
             if np.any(step) and not (is_newton or course.blocked) and radius < WIDEST / 16:
                 radius *= 16
@@ -224,22 +229,23 @@ def part_of(product: Callable[[Vector], Vector], free: Flags) -> Callable[[Vecto
     return inner
 
 
-def step_inside(here: Turn, box: Box, local: Local, radius: float) -> Proposal:
+def step_inside(box: Box, local: Local, radius: float) -> Proposal:
     """A step that stays inside of the box: numbers that would leave it from a bound stay there."""
-    free = local.free.copy()
+    here, free = local.here, local.free.copy()
     step = np.zeros_like(here.at)
     while np.any(free):
         step[:] = 0.0
-        step[free], is_newton = free_step(here, local, free, radius)
+        step[free], is_newton = free_step(local, free, radius)
         out = free & (((here.at <= box.low) & (step < 0)) | ((here.at >= box.high) & (step > 0)))
         if not np.any(out):
-            return Proposal(kept_in(here, local, step, box), is_newton)
+            return Proposal(kept_in(local, step, box), is_newton)
         free &= ~out
     return Proposal(np.zeros_like(here.at), True)
 
 
-def free_step(here: Turn, local: Local, free: Flags, radius: float) -> Proposal:
+def free_step(local: Local, free: Flags, radius: float) -> Proposal:
     """The step of the numbers that are free."""
+    here = local.here
     slope = here.slope[free]
     if local.matrix is not None:
         return dense_step(spectrum(local.matrix[np.ix_(free, free)]), slope, radius)
@@ -248,8 +254,9 @@ def free_step(here: Turn, local: Local, free: Flags, radius: float) -> Proposal:
     return conjugate_step(product, slope, radius, part, 2 * len(slope))
 
 
-def kept_in(here: Turn, local: Local, step: Vector, box: Box) -> Vector:
+def kept_in(local: Local, step: Vector, box: Box) -> Vector:
     """A step that stays in the box: clipped, or cut off where it leaves it, as promises more."""
+    here = local.here
     end = here.at + step
     if np.all((box.low <= end) & (end <= box.high)):
         return step
@@ -257,7 +264,7 @@ def kept_in(here: Turn, local: Local, step: Vector, box: Box) -> Vector:
         room = np.where(step > 0, box.high - here.at, box.low - here.at) / step
     cut = box.clipped(here.at + step * float(np.min(room[step != 0])))
     steps = [box.clipped(end) - here.at, cut - here.at]
-    return min(steps, key=lambda s: float(here.slope @ s) + 0.5 * float(s @ local.product(s)))
+    return min(steps, key=local.change)
 
 
 # Where steps shrink slowly, and where values say nothing any more.
@@ -304,7 +311,7 @@ def stride(objective: Objective, course: Course, box: Box) -> None:
 def polish(objective: Objective, course: Course, box: Box) -> None:
     """Newton's steps until they stop shrinking: the last digits, which values cannot tell."""
     local = model_at(objective, course.last, box)
-    step = newton(course.last, local)
+    step = newton(local)
     for _ in range(POLISHING):
         here = course.last
         if step is None:
@@ -317,7 +324,7 @@ def polish(objective: Objective, course: Course, box: Box) -> None:
         if not (np.all(np.isfinite(there.slope)) and is_lower):
             return
         local = model_at(objective, there, box)
-        following = newton(there, local)
+        following = newton(local)
         if following is None or not norm(following) < norm(step):
             return
         course.turns.append(there)
@@ -326,13 +333,13 @@ def polish(objective: Objective, course: Course, box: Box) -> None:
         step = following
 
 
-def newton(here: Turn, local: Local) -> Vector | None:
+def newton(local: Local) -> Vector | None:
     """Newton's step of the numbers that are free; None where the Hessian is not positive definite."""
     free = local.free
     if not np.any(free):
         return None
-    step = np.zeros_like(here.at)
-    step[free], is_newton = free_step(here, local, free, math.inf)
+    step = np.zeros(len(free))
+    step[free], is_newton = free_step(local, free, math.inf)
     return step if is_newton and np.all(np.isfinite(step)) else None
 
 

@@ -211,17 +211,12 @@ def curvatures(objective: Objective, here: Turn, free: Flags) -> Spectrum | None
     if not np.any(free):
         return None
     if len(here.at) > MOST_DENSE:
-        return ends_of_spectrum(objective, here, free)
+        product = part_of(lambda way: objective.product(here.at, way), free)
+        start = np.random.default_rng(0).standard_normal(int(np.sum(free)))  # always the same
+        found = lanczos(product, start, LANCZOS)
+        return found if np.all(np.isfinite(found.vectors)) else None
     matrix = objective.curvature(here.at)[np.ix_(free, free)]
     return spectrum(matrix) if np.all(np.isfinite(matrix)) else None
-
-
-def ends_of_spectrum(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
-    """The spectrum's ends by products with the Hessian, from a start that is always the same."""
-    product = part_of(lambda way: objective.product(here.at, way), free)
-    start = np.random.default_rng(0).standard_normal(int(np.sum(free)))
-    found = lanczos(product, start, LANCZOS)
-    return found if np.all(np.isfinite(found.vectors)) else None
 
 
 def hopeless(here: Turn, known: Spectrum, free: Flags) -> bool:
@@ -318,12 +313,9 @@ def run_off(
         ahead = list(ahead_values(objective, here, way, allowed))
         if len(ahead) < len(OUTWARD):
             continue
-        falls = [
-            before >= after for before, after in zip([here.value, *ahead], ahead, strict=False)
-        ]
         noise, noises = objective.noise(here.at)
         drop = float(here.slope @ way)
-        if all(falls) and (drop < 0 or (ahead[-1] == here.value and noise > 0 and noises.any())):
+        if drop < 0 or (ahead[-1] == here.value and noise > 0 and noises.any()):
             is_level = norm(here.at) < NEARBY and abs(
                 ahead[-1] - ahead[len(ahead) // 2]
             ) <= 1e-6 * abs(ahead[-1])
