@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import computed
 from exprgrad.explain.limits import SHARED
-from exprgrad.explain.places import at, in_numbers, lowest, places_in
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
     Shape,
@@ -368,6 +367,8 @@ def sides_of_poles(run: evaluation.Run) -> Iterator[Diagnostic]:
     graph = run.graph
     if beyond_sides(run, size(graph.shape(graph.output))):
         return
+    from exprgrad.explain.places import in_numbers, places_in
+
     numbers = in_numbers(run)
     (text, over, inputs), output = (run.text, numbers.run.graph, numbers.run.inputs), graph.output
     nodes = [numbers.node(output, place) for place in places_in(run.value)]
@@ -526,8 +527,10 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     found = resolved(bounds, digits, lambda: run.truths)
     for side in sides:
         path: Path = "gradient", side.input
-        count = bounds.evaluator.right_digits(at(found.values[path], side.place), side.error)
-        found.digits[path] = min(found.digits[path], int(count))
+        value: Any = found.values[path]
+        value = value[side.place] if side.place else value
+        count = bounds.evaluator.right_digits(value, side.error)
+        found.digits[path] = min(found.digits[path], count)
     for path, (_, fresh) in found.corrected.items():
         if path[1:]:
             found.corrected[path] = run.swept[path[1]], fresh
@@ -618,7 +621,7 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
             for node in nodes
             if numbers[node] is not None
             and is_finite(numbers[node])
-            and lowest(evaluator.right_digits(numbers[node], errors[node])) < least
+            and evaluator.right_digits(numbers[node], errors[node]) < least
         ]
 
     some = poor(run.values, data)
@@ -710,14 +713,15 @@ def resolved(bounds: Bounds, digits: int, source: Callable[[], Source]) -> Settl
     least, shared = min(digits, MOST_COUNTED), min(digits, SHARED)
     evaluator, values, errors, typed = bounds
     counts = {path: evaluator.right_digits(one, errors[path]) for path, one in values.items()}
-    found = Settled(values, {path: lowest(count) for path, count in counts.items()}, {})
+    found = Settled(values, counts, {})
     hanging = [
         path
         for path, error in typed.items()
         if path in values and evaluator.right_digits(values[path], error) < shared
     ]
-    if not hanging and all(count >= least for count in found.digits.values()):
+    if not hanging and all(count >= least for count in counts.values()):
         return found
     from exprgrad.explain.digits.guard import settled
 
-    return settled(found, counts, hanging, least, source())
+    by_number = {path: evaluator.counts(one, errors[path]) for path, one in values.items()}
+    return settled(found, by_number, hanging, least, source())

@@ -132,6 +132,8 @@ class Floats:
 
         return right_digits(value, error)
 
+    counts = right_digits
+
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program."""
         numbers = forward(program.graph, inputs)
@@ -193,8 +195,12 @@ class Arrays:
         """Empty: the numbers of tensors are the doubles that they were read as."""
         return [], []
 
-    def right_digits(self, value: Any, error: Any) -> Any:
+    def right_digits(self, value: Any, error: Any) -> int:
         """How many digits of each of a node's numbers are right, given what they may be off by."""
+        return int(self.counts(value, error).min())
+
+    def counts(self, value: Any, error: Any) -> Any:
+        """By number: how many of its digits are right."""
         from exprgrad.run.arrays.bounds import right_digits
 
         return right_digits(value, error)

@@ -25,7 +25,7 @@ from exprgrad.explain.digits.trusted import (
     enclosed,
 )
 from exprgrad.explain.kinks_met import special_words
-from exprgrad.explain.places import Numbers, at, in_numbers, lowest, places_in
+from exprgrad.explain.places import Numbers, at, in_numbers, places_in
 from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
@@ -585,7 +585,7 @@ def is_poor(run: Run, value: Any, error: Any, least: int) -> bool:
     """Whether a node's number, or one of a tensor's, has too few right digits as far as bounds tell."""
     if value is None:
         return False
-    return lowest(evaluator_for(run.graph).right_digits(value, error)) < least
+    return evaluator_for(run.graph).right_digits(value, error) < least
 
 
 def unfolded(graph: Graph) -> Graph:
