@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
 __all__ = [
-    "Found", "Numbers", "at", "every", "in_numbers", "label_of", "live", "lowest", "nans", "not_finite",
+    "Found", "Numbers", "at", "every", "in_numbers", "label_of", "live", "nans", "not_finite",
     "places_in", "where",
 ]  # fmt: skip
 
@@ -76,14 +76,8 @@ def where(flags: Any) -> Found | None:
 
 def every(flags: Any) -> list[Shape]:
     """All places where a condition holds."""
-    shape = getattr(flags, "shape", ())
-    flat = flags.reshape(-1).nonzero()[0].tolist() if shape else range(bool(flags))
-    return [place_of(index, shape) for index in flat]
-
-
-def lowest(value: Any) -> int:
-    """The least of a tensor's whole numbers; a number itself."""
-    return int(getattr(value, "min", value.__int__)())
+    found = flags.reshape(-1).nonzero()[0].tolist() if hasattr(flags, "reshape") else range(flags)
+    return [place_of(index, getattr(flags, "shape", ())) for index in found]
 
 
 def at(value: Any, place: Shape) -> float:

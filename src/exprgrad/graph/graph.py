@@ -49,6 +49,7 @@ __all__ = [
     "same",
     "seen_from",
     "size",
+    "spliced",
     "transform",
     "view_of",
     "worked_out",
@@ -518,6 +519,16 @@ def transform(
         made.slopes = dict(moved(graph, images))
     made.output, made.output_name = images[graph.output], graph.output_name
     return made, images
+
+
+def spliced(made: Graph, part: Graph, known: Mapping[str, int]) -> list[int]:
+    """Another graph's nodes put into one, in order; ``known`` nodes stand for its inputs and constants."""
+
+    def rule(node: int, images: Sequence[int]) -> int | None:
+        name = part.payloads[node] if part.kinds[node] == INPUT else part.symbols.get(node)
+        return known.get(str(name))  # it may be pi, which a statement has bound
+
+    return copies(made, part, rule)
 
 
 def calls_moved(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[int, int]]:

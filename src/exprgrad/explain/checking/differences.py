@@ -25,7 +25,17 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents, transform
+from exprgrad.derive.rules import template
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Graph,
+    copies,
+    dependencies,
+    dependents,
+    spliced,
+    transform,
+)
 from exprgrad.graph.ops import BY_NAME, COMMON, Op
 from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
 from exprgrad.run.numbers.bounds import TINY
@@ -90,36 +100,44 @@ class Quotients(NamedTuple):
     moved: tuple[int, ...]
 
 
+ENDS = "step = h*k; minus = x - step; plus = x + step; plus"
+QUOTIENTS = (
+    "left = (out - low)/(x - minus); right = (high - out)/(plus - x); "
+    "center = (high - low)/(plus - minus); bend = right - left; bend"
+)
+"""What is on both sides of a node x, and the quotients of the output there and at x itself."""
+
+
 @lru_cache(1)
 def quotients(graph: Graph, node: int) -> Quotients:
     """The difference quotients of the output by a node, as a graph; two steps are ``steps(h)``."""
     made, _ = transform(graph)
-    span = graph.span(graph.output)
-
-    def add(kind: str, *operands: int, name: str | None = None) -> int:
-        if name is not None:
-            made.inputs[name] = len(made)
-        return made.append(kind, operands, name, span, (span,) * len(operands))
-
-    step = add("mul", add(INPUT, name=STEP), add(INPUT, name=SCALE))
-    minus, plus = add("sub", node, step), add("add", node, step)
     active, needed = dependents(graph, [node]), dependencies(graph, graph.output)
+    for name in (STEP, SCALE):
+        made.inputs[name] = made.append(INPUT, (), name, graph.span(node))
 
-    ends = []
-    for side in (minus, plus):
-        images = {node: side}
-        for user in range(node + 1, graph.output + 1):
-            if active[user] and needed[user]:
-                operands = [images.get(operand, operand) for operand in graph.operands[user]]
-                images[user] = add(graph.kinds[user], *operands)
-        ends.append(images.get(graph.output, graph.output))
-    low, high = ends
-    left = add("div", add("sub", graph.output, low), add("sub", node, minus))
-    right = add("div", add("sub", high, graph.output), add("sub", plus, node))
-    center = add("div", add("sub", high, low), add("sub", plus, minus))
-    bend = made.output = add("sub", right, left)
+    def put(text: str, **known: int) -> dict[str, int]:
+        """The statements of a text as nodes."""
+        images = spliced(made, template(text), known)
+        return {name: images[at] for name, at, _ in template(text).bindings}
+
+    def beside(side: int) -> int:
+        """The output where another node stands in the node's place."""
+
+        def rule(at: int, _: Sequence[int]) -> int | None:
+            if at == node:
+                return side
+            return None if active[at] else at
+
+        return copies(made, graph, rule, wanted=needed)[graph.output]
+
+    ends = put(ENDS, x=node, h=made.inputs[STEP], k=made.inputs[SCALE])
+    low, high = beside(ends["minus"]), beside(ends["plus"])
+    out = graph.output
+    found = put(QUOTIENTS, x=node, out=out, low=low, high=high, **ends)
+    made.output = found["bend"]
     moved = [user for user in range(node + 1, len(graph)) if active[user]]
-    return Quotients(made, left, right, center, bend, (*moved, *range(plus + 1, len(made))))
+    return Quotients(made, **found, moved=(*moved, *range(ends["plus"] + 1, len(made))))
 
 
 def steps(exponent: int) -> dict[str, float]:

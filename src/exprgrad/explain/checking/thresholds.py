@@ -30,7 +30,7 @@ from exprgrad.graph.graph import (
     interpret,
     transform,
 )
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, Op
 from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.primitives import functions, number
 from exprgrad.run.numbers.sweeps import forward, play, record
@@ -191,7 +191,7 @@ def comparisons(
     corners = {
         operand
         for kind, operands in zip(condition.kinds, condition.operands, strict=True)
-        if kind == "mul" and {condition.kinds[operand] for operand in operands} == {"eq"}
+        if kind in PRODUCTS and {condition.kinds[operand] for operand in operands} == {"eq"}
         for operand in operands
     }
     for node, kind in enumerate(condition.kinds):

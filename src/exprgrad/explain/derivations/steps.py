@@ -383,7 +383,7 @@ class Derivation:
             ]
             ties = [sheet.apply("eq", operand, own) for operand in given]
             return sheet.apply("div", sheet.total(terms), sheet.chained("add", ties))
-        if kind == "div" and len(values) == 2:
+        if sheet.row(node).powers == (1, -1) and len(values) == 2:
             slots = zip(
                 ("u", "v", "du", "dv"), (*values.values(), *derivatives.values()), strict=True
             )
@@ -463,18 +463,18 @@ def both(texts: list[str]) -> str:
 
 def rule_name(kind: str, varying: Sequence[int], *, direct: bool) -> str:
     """What the rule of an operation is called, by the operands that vary; ``direct``: x alone does."""
-    if kind == "mul":
-        return "product rule"
-    if kind == "div":
-        return "quotient rule" if len(varying) == 2 else "reciprocal rule"
-    if kind == "pow":
+    row = BY_NAME[kind]
+    if row.powers:
+        quotient = "quotient rule" if len(varying) == 2 else "reciprocal rule"
+        return quotient if min(row.powers) < 0 else "product rule"
+    if row.gate == "power":
         if len(varying) == 2:
             return "power and exponential rule"
         which = "exponential" if varying[0] else "power"
         return f"{which} rule" if direct else f"{which} and chain rule"
-    if BY_NAME[kind].branches:
+    if row.branches:
         return "branch by branch"
-    if BY_NAME[kind].equation is not None:
+    if row.equation is not None:
         return "implicit function theorem"
     return "known derivative" if direct else "chain rule"
 

@@ -195,7 +195,7 @@ class Worksheet:
     def value(self, node: int) -> float | None:
         """The number that a node is, its signs included; None for what is not written as one."""
         sign = 1.0
-        while self.graph.kinds[node] == "neg":
+        while self.is_negation(node):
             sign, node = -sign, self.graph.operands[node][0]
         payload = self.graph.payloads[node]
         if node in self.graph.symbols or not isinstance(payload, float):
@@ -204,10 +204,9 @@ class Worksheet:
 
     def has_minus(self, node: int) -> bool:
         """Whether a node's text, where it is used, is a product that begins with a minus."""
-        kinds, operands = self.graph.kinds, self.graph.operands
         while self.row(node).powers and node not in self.names and node not in self.enclosed:
-            node = operands[node][0]
-        return node not in self.names and (kinds[node] == "neg" or (self.value(node) or 0.0) < 0)
+            node = self.graph.operands[node][0]
+        return node not in self.names and (self.is_negation(node) or (self.value(node) or 0.0) < 0)
 
     def without_minus(self, node: int) -> int:
         """A product that begins with a minus, without it."""
@@ -217,7 +216,9 @@ class Worksheet:
             factors.append((kinds[node], operands[node][1]))
             node = operands[node][0]
         found = (
-            operands[node][0] if kinds[node] == "neg" else self.constant(-(self.value(node) or 0.0))
+            operands[node][0]
+            if self.is_negation(node)
+            else self.constant(-(self.value(node) or 0.0))
         )
         for kind, factor in reversed(factors):
             found = self.product(kind, found, factor)
@@ -275,6 +276,10 @@ class Worksheet:
         edges = varying_operands(self.graph, node)
         return [place for place, operand in edges if self.active[operand]]
 
+    def is_negation(self, node: int) -> bool:
+        """Whether a node is the negative of another."""
+        return self.row(node).signs == (-1,)
+
     def is_linear(self, node: int) -> bool:
         """Whether a node is a sum, or a constant times something."""
         varying, row = self.varying(node), self.row(node)
@@ -311,7 +316,7 @@ class Worksheet:
 
 def behind(kind: str, operands: Collection[int]) -> range:
     """The positions of the operands that stand behind a symbol."""
-    return range(kind != "neg", len(operands))
+    return range(not BY_NAME.get(kind, LEAF).prefix, len(operands))
 
 
 def passed_through(graph: Graph, inputs: list[int]) -> list[bool]:

@@ -24,7 +24,7 @@ from exprgrad.explain.digits.trusted import (
 from exprgrad.explain.digits.truths import Place, Source, Swept
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import SHARED
-from exprgrad.explain.places import at, every, lowest, places_in, where
+from exprgrad.explain.places import at, every, places_in, where
 from exprgrad.explain.sides.estimates import guesses
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, place_of, size
@@ -122,9 +122,9 @@ def gathered(
         elif number in numbers.corrected:
             fresh[path] = numbers.values[number]
     for path, of_poor in digits.items():
-        count = counts[path]
-        others = count + (count < least) * (DOUBLE_DIGITS - count)
-        found.digits[path] = min(*of_poor, lowest(others))
+        fine = where(counts[path] >= least)
+        fewest = [int(counts[path][counts[path] >= least].min())] if fine else []
+        found.digits[path] = min([*of_poor, *fewest])
     corrected = {path: (values[path], value) for path, value in fresh.items()}
     return numbers._replace(values={**values, **fresh}, digits=found.digits, corrected=corrected)
 

@@ -18,6 +18,7 @@ from functools import cache
 from math import prod
 from typing import NamedTuple
 
+from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, transform
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 
@@ -196,8 +197,21 @@ def matches(reading: Reading, pattern: Graph, repeats: str, root: int) -> Iterat
             return
 
 
-SPELLED = {"pow": ("pow", "mul"), "div": ("div", "mul"), "sqrt": ("sqrt", "pow")}
-"""The rows that an operation of a pattern's may be written with."""
+SPELLED = {"x^2": "x*x", "x/2": "0.5*x", "sqrt(x)": "x^0.5"}
+"""How a part of a pattern may be written, too."""
+
+
+def part_of(pattern: Graph, node: int) -> tuple[str, Payload]:
+    """What an operation of a pattern's is known by: its row, and its last operand if that is a number."""
+    last = pattern.operands[node][-1]
+    return pattern.kinds[node], pattern.payloads[last] if pattern.kinds[last] == CONST else None
+
+
+@cache
+def spelled() -> dict[tuple[str, Payload], Graph]:
+    """By part of a pattern: how it may be written, too."""
+    pairs = [(template(part), template(other)) for part, other in SPELLED.items()]
+    return {part_of(part, part.output): other for part, other in pairs}
 
 
 @cache
@@ -230,8 +244,8 @@ class Finder:
             return
         ((sign, node),) = spread
         if kind == CONST:
-            value = self.graph.payloads[node]
-            if isinstance(value, float) and isinstance(payload, float) and sign * value == payload:
+            value = self.constant(node)
+            if value is not None and sign * value == payload:
                 yield before
             return
         if sign < 0 and kind not in PRODUCTS:
@@ -254,26 +268,18 @@ class Finder:
 
     def spellings(self, at: int, node: int) -> Iterator[list[Terms]]:
         """The operands of a node as those of the pattern's, in every order that is the same operation."""
-        kind, graph = self.pattern.kinds[at], self.graph
-        operands = graph.operands[node]
+        kind, operands = self.pattern.kinds[at], self.graph.operands[node]
         single: list[Terms] = [((1, operand),) for operand in operands]
-        last = self.constant(operands[-1]) if operands else None
-        if graph.kinds[node] == kind:
-            if len(operands) == len(self.pattern.operands[at]):
-                yield single
-                if kind in PRODUCTS and BY_NAME[kind].commutes:
-                    yield single[::-1]
-        elif graph.kinds[node] == "mul":
-            exponent = self.pattern.operands[at][-1]
-            if kind == "pow" and self.pattern.payloads[exponent] == 2.0:
-                if self.reading.keys[operands[0]] == self.reading.keys[operands[1]]:
-                    yield single[:1]
-            elif kind == "div" and self.pattern.payloads[exponent] == 2.0:
-                halves = [self.constant(operand) == 0.5 for operand in operands]
-                if any(halves):
-                    yield [single[halves.index(False)]] if not all(halves) else single[:1]
-        elif graph.kinds[node] == "pow" and kind == "sqrt" and last == 0.5:
-            yield single[:1]
+        if self.graph.kinds[node] == kind and len(operands) == len(self.pattern.operands[at]):
+            yield single
+            if kind in PRODUCTS and BY_NAME[kind].commutes:
+                yield single[::-1]
+        other = spelled().get(part_of(self.pattern, at))
+        if other is not None and other.kinds[other.output] == self.graph.kinds[node]:
+            finder = Finder(self.reading, other, "")
+            found = next(finder.match(other.output, ((1, node),), Match({})), None)
+            if found is not None:
+                yield [*found.bound.values()]
 
     def constant(self, node: int) -> float | None:
         """The value of a number as it is written, ``1/2`` included."""
@@ -314,7 +320,9 @@ class Finder:
             return found == CONST and self.pattern.payloads[at] == self.graph.payloads[node]
         if found in SUMS:  # a name of a sum
             return True
-        return found in SPELLED.get(kind, (kind,)) and (sign == own or kind in PRODUCTS)
+        other = spelled().get(part_of(self.pattern, at))
+        is_spelled = other is not None and found == other.kinds[other.output]
+        return (found == kind or is_spelled) and (sign == own or kind in PRODUCTS)
 
     def assigned(self, fixed: Terms, terms: Terms, before: Match) -> Iterator[tuple[Match, Terms]]:
         """The ways to find each of the pattern's terms among those of a sum; and the terms left over."""

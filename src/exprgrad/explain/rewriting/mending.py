@@ -26,7 +26,7 @@ from exprgrad.explain.rewriting.rewrites import (
     mended_formula,
     mends,
 )
-from exprgrad.graph.graph import INPUT, Graph, copies, dependencies, seen_from, transform
+from exprgrad.graph.graph import Graph, dependencies, seen_from, spliced, transform
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import Ball
@@ -136,19 +136,11 @@ def replaced(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]:
     def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
         if node != place:
             return None
-        return spliced(made, parsed(text), {n: images[known[n]] for n in known if known[n] < node})
+        part = parsed(text)
+        given = {name: images[at] for name, at in known.items() if at < node}
+        return spliced(made, part, given)[part.output]
 
     return transform(graph, rule)
-
-
-def spliced(made: Graph, part: Graph, known: dict[str, int]) -> int:
-    """Another graph's nodes put in, its inputs being known nodes; its output's image."""
-
-    def rule(node: int, images: Sequence[int]) -> int | None:
-        name = part.payloads[node] if part.kinds[node] == INPUT else part.symbols.get(node)
-        return known.get(str(name))  # it may be pi, which a statement has bound
-
-    return copies(made, part, rule)[part.output]
 
 
 # Of which digits are kept.
