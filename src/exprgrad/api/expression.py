@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -132,6 +132,14 @@ def with_opened(graph: Graph, names: Collection[str]) -> Graph:
     from exprgrad.graph.calls import opened
 
     return opened(graph, names)
+
+
+def order_in(order: object, known: Container[int], what: str, help: str) -> int:
+    """The order of a derivative, which is one of those known.  Raises ``RequestError`` for another."""
+    times = whole(order)
+    if times is None or times not in known:
+        raise RequestError("bad-order", f"there is no {what} of order {order!r}", help=help)
+    return times
 
 
 class Gradient(dict[str, Any]):
@@ -383,6 +391,21 @@ class Expression(Drawn):
         need_number(evaluator.graph, self.text, "grad")
         return Run.of(self.text, evaluator, given, wrt, texts)
 
+    def searched(
+        self, values: Mapping[str, object], wrt: Iterable[str] | None, command: str
+    ) -> tuple[Graph, dict[str, Any], tuple[str, ...], Callable[[Mapping[str, Any]], Run]]:
+        """What a search begins with: graph, start, the inputs that move, and the run at any point."""
+        evaluator, given = self.at(values)
+        chosen = select(self.graph, wrt)
+        need_number(evaluator.graph, self.text, command)
+        texts = {**spelled(values), **dict.fromkeys(chosen, "")}  # nobody types where it comes to
+        return (
+            evaluator.graph,
+            given,
+            chosen,
+            partial(self.swept, evaluator, wrt=chosen, texts=texts),
+        )
+
     def descend(
         self,
         values: Mapping[str, object] | None = None,
@@ -404,26 +427,15 @@ class Expression(Drawn):
         ``wrt`` chooses the inputs that move, all by default; the others stay.  The answer has every step,
         and says how it ended: see ``Course``.
         """
+        from exprgrad.api.displays import Course
         from exprgrad.explain.descent import descend, method_of
 
         require(adam, bool, "adam is True or False")
         require(line_search, bool, "line_search is True or False")
-        values = self.named(values, inputs)
-        evaluator, given = self.at(values)
-        chosen = select(self.graph, wrt)
-        need_number(evaluator.graph, self.text, "descend")
+        _, given, chosen, at = self.searched(self.named(values, inputs), wrt, "descend")
         part = None if momentum is None else as_number(momentum, "momentum")
         method = method_of(part, adam=adam, line_search=line_search)
         size = method.usual_rate if rate is None else as_number(rate, "rate")
-
-        # Nobody types the points that it comes to.
-        texts = {**spelled(values), **dict.fromkeys(chosen, "")}
-
-        def at(here: Mapping[str, Any]) -> Run:
-            return self.swept(evaluator, here, chosen, texts)
-
-        from exprgrad.api.displays import Course
-
         return Course(*descend(at, given, chosen, size, steps, method))
 
     def table(
@@ -446,10 +458,8 @@ class Expression(Drawn):
         """
         from exprgrad.data.grids import grid_over, tabled
 
-        times = whole(order)
-        if times not in (0, 1, 2):
-            help = "0 is for values, 1 for the gradient, 2 for second derivatives"
-            raise RequestError("bad-order", f"there is no table of order {order!r}", help=help)
+        help = "0 is for values, 1 for the gradient, 2 for second derivatives"
+        times = order_in(order, range(3), "table", help)
         if elastic and times != 1:
             raise RequestError(
                 "usage", "elasticities are those of a gradient", help="leave out order"
@@ -501,10 +511,8 @@ class Expression(Drawn):
         from exprgrad.show.picture.planes import Map
         from exprgrad.solvers.curves.curve import Curve, descended, ranged
 
-        times = whole(order)
-        if times not in (0, 1, 2):
-            help = "0 is for the value alone, 1 for the derivative, 2 for the second one, too"
-            raise RequestError("bad-order", f"there is no plot of order {order!r}", help=help)
+        help = "0 is for the value alone, 1 for the derivative, 2 for the second one, too"
+        times = order_in(order, range(3), "plot", help)
         found = ranged(self.graph, self.text, self.named(values, inputs), shown, tangent)
         if isinstance(found, Curve):
             if descend is not None:
@@ -545,19 +553,11 @@ class Expression(Drawn):
         from exprgrad.run.values.ranges import as_interval
         from exprgrad.solvers.minima.minimize import Wanted, minimize
 
-        values = self.named(values, inputs)
-        evaluator, given = self.at(values)
-        chosen = select(self.graph, wrt)
-        need_number(evaluator.graph, self.text, "minimize")
+        graph, given, chosen, at = self.searched(self.named(values, inputs), wrt, "minimize")
         ends = {normal(n): as_interval(b, n, infinite=True) for n, b in (bounds or {}).items()}
-        texts = {**spelled(values), **dict.fromkeys(chosen, "")}
-
-        def at(here: Mapping[str, Any]) -> Run:
-            return self.swept(evaluator, here, chosen, texts)
-
         listed = (subject,) if isinstance(subject, str) else tuple(subject)
         wanted = Wanted(ends, listed, maximize, steps, starts, seed)
-        return minimize(at, evaluator.graph, given, chosen, wanted)
+        return minimize(at, graph, given, chosen, wanted)
 
     def solve(
         self,
@@ -734,11 +734,9 @@ class Expression(Drawn):
             require(wrt, str, "a derivative is with respect to one input, such as wrt='x'")
             name = wrt
         name = self.only_input if name is None else normal(name)
-        times = whole(order)
-        if times is None or not 1 <= times <= HIGHEST:
-            help = f"an order is a whole number from 1 to {HIGHEST}; "
-            help += "a mixed derivative is f.derivative('x').derivative('y')"
-            raise RequestError("bad-order", f"there is no derivative of order {order!r}", help=help)
+        help = f"an order is a whole number from 1 to {HIGHEST}; "
+        help += "a mixed derivative is f.derivative('x').derivative('y')"
+        times = order_in(order, range(1, HIGHEST + 1), "derivative", help)
         names = tuple(dict.fromkeys([*self.inputs, *self.known]))
         if name in names and name not in self.inputs:
             builder = Builder(Graph([]))
