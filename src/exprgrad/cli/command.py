@@ -50,7 +50,7 @@ __all__ = [
     "expand_option",
     "formula",
     "formula_alone",
-    "give",
+    "give", "is_read",
     "json_option",
     "listed_names",
     "load",
@@ -290,6 +290,17 @@ def commands_with(option: str) -> list[str]:
     return [name for name in COMMANDS if any(option in p.opts for p in load(name).params)]
 
 
+def no_value(
+    value: str, option: click.Parameter | None, takes: str, known: Sequence[str] = ()
+) -> RequestError:
+    """The error for a value that an option does not take, and which of those known was probably meant."""
+    from exprgrad.language.mistakes.hints import meant
+
+    name = option.opts[-1] if option else "the option"
+    help = meant(value, known, f"{name} takes {takes}", also=True)
+    return RequestError("usage", f"'{value}' is no value for {name}", help=help).about(value)
+
+
 class Words(click.types.StringParamType):
     """One of a few words; an error says which was probably meant."""
 
@@ -306,13 +317,8 @@ class Words(click.types.StringParamType):
         """The word, if it is one of them."""
         if value in self.choices:
             return str(value)
-        from exprgrad.language.mistakes.hints import meant
-
-        option = param.opts[-1] if param else "the option"
         *others, last = self.choices
-        words = f"{option} takes {', '.join(others)} or {last}"
-        help = meant(value, self.choices, words, also=True)
-        raise RequestError("usage", f"'{value}' is no value for {option}", help=help).about(value)
+        raise no_value(value, param, f"{', '.join(others)} or {last}", self.choices)
 
 
 class Request(NamedTuple):
@@ -345,10 +351,13 @@ class Request(NamedTuple):
         return any(map(is_range, self.values.values()))
 
 
-def read_request(options: Mapping[str, Any], *, relates: str = "") -> Request:
+def read_request(
+    options: Mapping[str, Any], *, relates: str = "", alone: bool = False, uncertain: bool = False
+) -> Request:
     """Sort out formula and values: the formula comes from an argument, a file or standard input.
 
-    ``relates`` is the sign of statements with two sides, ``=`` or ``~``, where it may have such.
+    ``relates`` is the sign of statements with two sides, ``=`` or ``~``, where it may have such; ``alone``
+    says that it takes no values, ``uncertain`` that they may be uncertain.
     """
     rest, file, inputs = list(options["arguments"]), options["file"], options.get("inputs")
     if file is not None:
@@ -364,7 +373,7 @@ def read_request(options: Mapping[str, Any], *, relates: str = "") -> Request:
     else:
         text = rest.pop(0)
     if (
-        "inputs" in options
+        not alone
         and options["arguments"] == (text,)
         and re.fullmatch(r"[^\W\d]\w*=[-+.0-9e]+", text)
     ):
@@ -377,9 +386,7 @@ def read_request(options: Mapping[str, Any], *, relates: str = "") -> Request:
         origins.update(dict.fromkeys(values, file_label(inputs)))
     spelled: dict[str, str] = {}
     for argument in rest:
-        name, value = assignment(
-            argument, text if file is None else None, alone="inputs" not in options
-        )
+        name, value = assignment(argument, text if file is None else None, alone=alone)
         if name in spelled:
             message = f"'{name}' is given twice"
             help = f"its first value is {spelled[name].partition('=')[2]}"
@@ -393,7 +400,7 @@ def read_request(options: Mapping[str, Any], *, relates: str = "") -> Request:
     request = Request(
         in_our_language(text, options.get("notation"), relates=relates), values, spelled, origins
     )
-    return centred(request) if "correlation" in options else request
+    return centred(request) if uncertain else request
 
 
 def in_our_language(text: str, notation: str | None, *, relates: str = "") -> str:
@@ -554,13 +561,8 @@ class Count(click.types.IntParamType):
             number = int(value)
             if self.least <= number and (self.most is None or number <= self.most):
                 return number
-        option = param.opts[-1] if param else "the option"
-        reach = (
-            f"from {self.least} on" if self.most is None else f"from {self.least} to {self.most:,}"
-        )
-        help = f"{option} takes a whole number {reach}"
-        message = f"'{value}' is no value for {option}"
-        raise RequestError("usage", message, help=help).about(value)
+        reach = "on" if self.most is None else f"to {self.most:,}"
+        raise no_value(value, param, f"a whole number from {self.least} {reach}")
 
 
 def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -753,13 +755,17 @@ def picture_in(options: dict[str, Any]) -> str:
     return ""
 
 
+def is_read(options: Mapping[str, Any]) -> bool:
+    """Whether people read the answer: no program asked for it in a form of its own."""
+    return not (options["as_json"] or options["as_csv"] or options["quiet"])
+
+
 def digits_shown(options: Mapping[str, Any]) -> int:
     """How many digits of an answer have to be right: those of a table, or 6 where all are printed."""
     from exprgrad.explain.diagnostics import COUNTED
 
-    is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
     digits: int = options["digits"]
-    return digits if is_table else COUNTED
+    return digits if is_read(options) else COUNTED
 
 
 def excluded(option: str, others: Mapping[str, object], help: str = "choose one") -> None:
@@ -784,15 +790,17 @@ def listed_names(listed: str | None, option: str = "--wrt") -> list[str] | None:
 # Expressions.
 
 
-def start(options: Mapping[str, Any], *, values: bool = True) -> "tuple[Expression, Request]":
+def start(
+    options: Mapping[str, Any], *, values: bool = True, alone: bool = False, uncertain: bool = False
+) -> "tuple[Expression, Request]":
     """The expression of a command line, taken apart as ``--expand`` says, and the request itself.
 
     ``values``, if there are any, are read before that: so errors about them show the formula as it was
-    typed.  A note says if nothing can be taken apart.
+    typed.  A note says if nothing can be taken apart.  All else is as in ``read_request``.
     """
     from exprgrad.api import parse
 
-    request = read_request(options)
+    request = read_request(options, alone=alone, uncertain=uncertain)
     expression, expand = parse(request.text), options.get("expand")
     if expand is None:
         return expression, request
@@ -867,7 +875,7 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
 
     A note says where ``--shape`` may be missing, or where a name is no constant here.
     """
-    expression, request = start(options)
+    expression, request = start(options, alone=True)
     sizes = options["shape"]
     for name in request.values:
         argument = request.spelled[name]
@@ -1002,12 +1010,11 @@ def give(answer: Answer, options: Mapping[str, Any]) -> int:
     ``--strict`` if there is a warning or a doubt.
     """
     color, path = options["color"], options.get("document")
-    is_table = not (options["as_json"] or options["as_csv"] or options["quiet"])
     if path is not None:
         from exprgrad.show.picture.picture import put
 
         put(document_in_pieces(answer, options), path)
-    elif is_table:
+    elif is_read(options):
         put_parts(answer.shown, color, exact=answer.exact)
     else:
         (write if options["as_json"] else write_exactly)(document_in_pieces(answer, options))

@@ -35,7 +35,7 @@ from exprgrad.data.job import Tally, merged
 from exprgrad.data.manifests import parts_folder, versions
 from exprgrad.data.places import store
 from exprgrad.data.plans import BatchPlan
-from exprgrad.errors import ExprgradError, MissingExtraError, RequestError, install
+from exprgrad.errors import ExprgradError, RequestError, extra
 from exprgrad.run.engines.compiled import cores
 
 __all__ = ["Cluster", "cluster_at"]
@@ -171,14 +171,9 @@ def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> 
     if count is None and "://" not in address:
         help = "a scheduler's address, such as tcp://10.0.0.1:8786, or local, or local:4"
         raise RequestError("usage", f"'{address}' is no cluster", help=help)
-    try:
-        import dask
-        import distributed
-    except ImportError:
-        message = "--cluster needs dask.distributed"
-        raise MissingExtraError(
-            "missing-distributed", message, help=install("distributed")
-        ) from None
+    distributed = extra("distributed", "--cluster needs dask.distributed")
+    import dask
+
     spoken = logging.root.manager.disable
     logging.disable(logging.CRITICAL)  # what concerns the work is an error of ours
     dask.config.set({"distributed.comm.timeouts.connect": REACH})

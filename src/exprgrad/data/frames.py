@@ -32,7 +32,7 @@ from exprgrad.data.plans import (
     refuse_clashes,
 )
 from exprgrad.data.sums import REDUCTIONS, finished, labelled
-from exprgrad.errors import InputError, MissingExtraError, RequestError, install
+from exprgrad.errors import InputError, RequestError, extra
 from exprgrad.run.engines.compiled import cores, counted
 
 __all__ = [
@@ -249,11 +249,7 @@ def as_table(frame: Any, columns: Iterable[str]) -> Any:
 
 def frame_of(frame: object) -> tuple[Any, Any]:
     """Narwhals, the one door to it, and the frame as it sees it."""
-    try:
-        import narwhals
-    except ImportError:
-        message = "frames need narwhals"
-        raise MissingExtraError("missing-narwhals", message, help=install("narwhals")) from None
+    narwhals = extra("narwhals", "frames need narwhals")
     arrow()
     try:
         return narwhals, narwhals.from_native(frame, eager_only=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import arrow
-from exprgrad.errors import MissingExtraError, RequestError, install
+from exprgrad.errors import MissingExtraError, RequestError, extra, install
 from exprgrad.run.values.files import unreadable
 
 __all__ = [
@@ -67,11 +67,7 @@ def store(path: str) -> tuple[Any, str] | None:
     """What reaches a path that is a URL, and what the path is there; None for one on this machine."""
     if "://" not in path:
         return None
-    try:
-        import fsspec
-    except ImportError:
-        message = f"'{path}' is not a path on this machine: to reach it needs fsspec"
-        raise MissingExtraError("missing-fsspec", message, help=install("fsspec")) from None
+    fsspec = extra("fsspec", f"'{path}' is not a path on this machine: to reach it needs fsspec")
     try:
         files, inside = fsspec.core.url_to_fs(path)
     except ImportError as error:

@@ -90,7 +90,7 @@ def eval_command(**options: Any) -> int:
     A range, x=0:10:101, gives a row for each of its points; an uncertain value, x=2.0±0.1, the uncertainty
     of the result.
     """
-    expression, request = start(options)
+    expression, request = start(options, uncertain=True)
     if request.has_ranges:
         return over_ranges(expression, request, "eval", options)
     return give(run_answer(compute(expression, request, grad=False), "eval", options), options)
@@ -128,7 +128,7 @@ def grad_command(**options: Any) -> int:
     """
     has_order = options["order"] is not None or options["accumulate"] == "set"
     refuse(options, has_order=has_order)
-    expression, request = start(options)
+    expression, request = start(options, uncertain=True)
     if request.has_ranges:
         return over_ranges(expression, request, "grad", options)
     run = compute(expression, request, listed_names(options["wrt"]))

@@ -13,6 +13,7 @@ from exprgrad.cli.command import (
     FormulaCommand,
     formula,
     give,
+    is_read,
     look_option,
     output_as,
     path_option,
@@ -59,7 +60,7 @@ def plot_command(**options: Any) -> int:
     plot = expression.plot(request.values, **choices(options))
     if form:
         plot.save(options["path"], options["look"])
-        if not (options["as_json"] or options["as_csv"] or options["quiet"]):
+        if is_read(options):
             return int(options["strict"] and bool(plot.emptiness))
     digits, whole = options["digits"], options["show_all"]
     answer = Answer(
