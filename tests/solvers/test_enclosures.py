@@ -38,7 +38,7 @@ def sight_of(text: str) -> Sight | None:
         graph = read(text)
         if "x" not in graph.inputs:
             return None
-        return Sight(system_of(graph, [graph.output], ["x"], {}, {}), BITS)
+        return Sight(system_of(graph, [graph.output], ["x"], {}, {}))
     except ExprgradError:
         return None
 

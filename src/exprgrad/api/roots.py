@@ -9,8 +9,7 @@ from exprgrad.errors import require
 from exprgrad.language.read.relations import related
 from exprgrad.show.text.roots import ALL_DIGITS, root_parts
 from exprgrad.show.text.table import Table, in_html, plain
-from exprgrad.solvers.roots.problem import Problem, problem_of
-from exprgrad.solvers.roots.solve import Solution, solved
+from exprgrad.solvers.roots.solve import Problem, Solution, problem_of, solved
 
 __all__ = ["Solved", "equation_text", "solve"]
 

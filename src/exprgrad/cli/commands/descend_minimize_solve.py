@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.descent import Descent
     from exprgrad.run.evaluation import Guarded
     from exprgrad.solvers.minima.minimize import Minimum
-    from exprgrad.solvers.roots.problem import Problem
-    from exprgrad.solvers.roots.solve import Solution
+    from exprgrad.solvers.roots.solve import Problem, Solution
 
 __all__ = ["descend_command", "minimize_command", "solve_command"]
 
@@ -279,8 +278,7 @@ def solve_command(**options: Any) -> int:
     unknown; L = R is an equation unless L is another name, and an expression alone is to be 0.  With
     --strict the exit status is 1 if nothing is proved.
     """
-    from exprgrad.solvers.roots.problem import problem_of
-    from exprgrad.solvers.roots.solve import solved
+    from exprgrad.solvers.roots.solve import problem_of, solved
 
     request = read_request(options, relates="=")
     wrt = listed_names(options["wrt"])

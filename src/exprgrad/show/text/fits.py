@@ -9,8 +9,7 @@ from exprgrad.show.documents.document import Lines
 from exprgrad.show.picture.plots import Band, Dots, Frame, Layer, Line, Rule, plot
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal
-from exprgrad.solvers.fit.curves import fit_curve
-from exprgrad.solvers.fit.fit import Estimate, Fit
+from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
 from exprgrad.source import cut, printable
 
 __all__ = [

@@ -10,8 +10,7 @@ from typing import Any
 from exprgrad.run.values.ranges import Interval
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal
-from exprgrad.solvers.roots.problem import Problem
-from exprgrad.solvers.roots.solve import ALL_OVER, Root, Solution
+from exprgrad.solvers.roots.solve import ALL_OVER, Problem, Root, Solution
 
 __all__ = [
     "ALL_DIGITS",

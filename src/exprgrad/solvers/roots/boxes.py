@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from exprgrad.run.balls.balls import Ball, ball, flint
 from exprgrad.solvers.roots.enclosures import Enclosure, exactly, opposite, spanning
-from exprgrad.solvers.roots.system import Box, Look, Sight, Vector, ball_about
+from exprgrad.solvers.roots.system import PRECISION, Box, Look, Sight, Vector, ball_about
 
 __all__ = [
     "Arrival", "Proof", "Searched", "branch_and_prune", "greatest", "is_at_zero", "is_within", "middle",
@@ -221,7 +221,7 @@ def polished(sight: Sight, point: Vector) -> tuple[Vector, Ball]:
         if step >= before / 2 or step < SMALLEST**2:
             break
         point, before = [(x - dx).mid() for x, dx in zip(point, move, strict=True)], step
-    least = greatest(point) * 2.0 ** (8 - sight.bits)
+    least = greatest(point) * 2.0 ** (8 - PRECISION)
     return point, before if before.is_finite() and before > least else least
 
 
@@ -277,7 +277,7 @@ def newton(sight: Sight, start: Vector) -> Arrival | None:
             return Arrival(point, step)
         point, part = after
         ratios = ratios if part == 1 else []
-        if step <= 2.0 ** -(sight.bits // 2) * greatest(point):
+        if step <= 2.0 ** -(PRECISION // 2) * greatest(point):
             return Arrival(point, step)
         seen = sight.at(point)
     return Arrival(point, step)
@@ -330,7 +330,7 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
             proofs.append(proof)
         if rest is None:
             continue
-        if is_smallest(rest, sight.bits) or is_blurred(sight, rest) or is_at_zero(sight, rest):
+        if is_smallest(rest) or is_blurred(sight, rest) or is_at_zero(sight, rest):
             left.append(rest)
         else:
             for half in halves(rest):
@@ -417,9 +417,9 @@ def is_risen(sight: Sight, box: Box, look: Look) -> bool:
     return False
 
 
-def is_smallest(box: Box, bits: int) -> bool:
+def is_smallest(box: Box) -> bool:
     """Whether a box is too small to be divided."""
-    limit = 2.0 ** -(bits // 2 if len(box) == 1 else 60)
+    limit = 2.0 ** -(PRECISION // 2 if len(box) == 1 else 60)
     return all(
         width(x) <= SMALLEST + limit * abs(middle(x)) if x.ball.is_finite() else is_beyond(x)
         for x in box

@@ -14,12 +14,14 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.balls.balls import Ball, flint, specials_of
 from exprgrad.solvers.roots.enclosures import Enclosure, Enclosures, exactly, spanning
 
-__all__ = ["Box", "Look", "Sight", "System", "Vector", "ball_about", "system_of"]
+__all__ = ["PRECISION", "Box", "Look", "Sight", "System", "Vector", "ball_about", "system_of"]
 
 Box = list[Enclosure]
 """An interval for each unknown."""
 Vector = list[Ball]
 """An exact number for each unknown."""
+PRECISION = 256
+"""The precision that roots are looked for in, in bits."""
 MOST_CASES = 32
 """How many choices of undecided steps and comparisons are tried over one box."""
 MOST_CHOICES = 8
@@ -157,11 +159,10 @@ class Look(NamedTuple):
 
 
 class Sight:
-    """A system as it is seen in a precision, in bits."""
+    """A system as it is seen in ``PRECISION``, which is to be the working one."""
 
-    def __init__(self, system: System, bits: int) -> None:
+    def __init__(self, system: System) -> None:
         self.system = system
-        self.bits = bits
         self.algebra = Enclosures()
         self.looks = 0
         graph, unknowns = system.graph, system.unknowns
