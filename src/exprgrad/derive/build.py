@@ -17,7 +17,6 @@ from exprgrad.graph.graph import (
     INPUT,
     Graph,
     Literal,
-    Numbers,
     Payload,
     Program,
     Rule,
@@ -59,7 +58,6 @@ class Builder:
         self.typed = typed
         self.traced = traced
         self.graph = Graph() if graph is None else graph
-        self.shapes = not isinstance(self.graph.shapes, Numbers)
         self.known: dict[object, int] = {}
         self.span: Span = (0, 0)
         self.origin = -1
@@ -77,8 +75,7 @@ class Builder:
 
     def append(self, kind: str, operands: tuple[int, ...], payload: Payload, shape: Shape) -> int:
         """A new node."""
-        if self.shapes:
-            self.graph.shapes.append(shape)
+        self.graph.shapes.append(shape)
         spans = (self.span,) * len(operands)
         node = self.graph.append(kind, operands, payload, self.span, spans)
         if self.origin >= 0:
@@ -129,10 +126,10 @@ class Builder:
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
         """The node of an operation, or of what it comes to; elementwise operands are broadcast."""
+        if kind not in BY_NAME:
+            return self.structural(kind, operands, settings or ())
         shape: Shape = ()
-        if self.shapes:
-            if kind not in BY_NAME:
-                return self.structural(kind, operands, settings or ())
+        if self.graph.shapes:
             shape, operands = self.broadcast(operands)
         node = None if self.plain else self.shortcut(kind, operands)
         if node is not None:
@@ -162,11 +159,10 @@ class Builder:
 
     def broadcast(self, operands: tuple[int, ...]) -> tuple[Shape, tuple[int, ...]]:
         """The shape of an elementwise operation, and its operands in that shape; constants stay numbers."""
-        shapes = [self.shape(operand) for operand in operands]
-        shape = broadcast_shape(shapes)
-        if all(known == shape for known in shapes):
-            return shape, operands
-        kinds = self.graph.kinds
+        shapes = [self.graph.shapes[operand] for operand in operands]
+        if shapes.count(shapes[0]) == len(shapes):
+            return shapes[0], operands
+        shape, kinds = broadcast_shape(shapes), self.graph.kinds
         return shape, tuple(
             [
                 operand if kinds[operand] == CONST and not own else self.stretched(operand, shape)

@@ -28,6 +28,7 @@ from exprgrad.graph.structural import (
     by_slope,
     narrowed,
     shape_text,
+    spread,
 )
 
 __all__ = ["LINEAR_ALGEBRA"]
@@ -546,10 +547,9 @@ def by_expansion(b: Numbers, x: int) -> int:
     return found
 
 
-def for_each(b: Nodes, numbers: int) -> int:
+def for_each(b: Nodes, numbers: int, matrices: int) -> int:
     """A number for each matrix, for each of its numbers."""
-    shape = b.shape(numbers)
-    return b.apply("reshape", numbers, settings=((*shape, 1, 1),)) if shape else numbers
+    return spread(b, numbers, b.shape(matrices), over_each(b, matrices)[0])
 
 
 def whole_sum(b: Nodes, matrices: int) -> int:
@@ -580,7 +580,7 @@ def cofactors_formula(b: Tensors, operands: Sequence[int], settings: Settings) -
     if count == 1:
         return b.apply("broadcast", b.constant(1.0), settings=(b.shape(x),))
     if count > BY_MINORS:
-        whole = for_each(b, b.apply("det", x))
+        whole = for_each(b, b.apply("det", x), x)
         return b.apply("mul", whole, transposed(b, b.apply("inv", x)))
     return signed(b, b.apply("det", minors(b, x)))
 
@@ -623,10 +623,10 @@ def cofactors_pass(b: Nodes, p: Pass) -> int | None:
 
 def cofactors_quotient(b: Nodes, p: Pass) -> int:
     """What comes of out = det(x) inv(x)^T: both factors change."""
-    change = for_each(b, whole_sum(b, b.apply("mul", p.given, p.out)))
+    change = for_each(b, whole_sum(b, b.apply("mul", p.given, p.out)), p.out)
     turned = b.apply("matmul", b.apply("matmul", p.out, transposed(b, p.given)), p.out)
     both = b.apply("sub", b.apply("mul", change, p.out), turned)
-    return b.apply("div", both, for_each(b, b.apply("det", p.operand)))
+    return b.apply("div", both, for_each(b, b.apply("det", p.operand), p.operand))
 
 
 # fmt: off

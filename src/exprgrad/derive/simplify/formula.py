@@ -305,11 +305,10 @@ def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> N
     need_number(graph, text, "diff")
     for name in wrt if order > 1 else ():
         node = graph.inputs[name]
-        shape = graph.shape(node)
-        if shape:
+        if graph.shape(node):
             message = (
                 f"derivatives of order {order} need inputs that are numbers, "
-                f"and '{name}' is {shape_text(shape)}"
+                f"and '{name}' is {shape_text(graph.shape(node))}"
             )
             help = advice(
                 "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs",
