@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 from exprgrad.errors import ExprgradError, InputError
 from exprgrad.graph.graph import Graph, dependencies
@@ -28,6 +28,7 @@ __all__ = [
     "weights",
 ]
 
+T = TypeVar("T")
 GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
 """Two assignments with something other than a comma between."""
 ASSIGNED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
@@ -58,6 +59,32 @@ def assignments(
             raise InputError("given-twice", f"'{name}' is given twice").about(argument, span)
         seen.add(name)
         yield name, span, (end - len(value), end)
+
+
+def each_read(
+    argument: str,
+    what: str,
+    help_at: Callable[[int, bool], str],
+    missing: Callable[[str], InputError],
+    read: Callable[[str, str], T],
+) -> dict[str, T]:
+    """By name what its text is read as; an error shows the place in the argument.
+
+    ``missing`` makes the error for a name with nothing behind it, ``read`` takes a text and its name.
+    """
+    found: dict[str, T] = {}
+    for name, span, (start, end) in assignments(argument, what, help_at):
+        if not argument[start:end].strip():
+            raise missing(name).about(argument, span)
+        place = trimmed(argument, start, end)
+        value = argument[slice(*place)]
+        try:
+            found[name] = read(value, name)
+        except ExprgradError as error:
+            if error.span is not None and error.source is not None and error.source.text == value:
+                error.at(Source(argument, is_expression=False), place[0])
+            raise
+    return found
 
 
 # Values.
@@ -91,13 +118,10 @@ def weights(argument: str, option: str) -> dict[str, Any]:
             return f"write a list in square brackets: {last_list(argument, start)}"
         return f"names and values are separated by commas: {option} x=1,y=0"
 
-    found: dict[str, Any] = {}
-    for name, span, (start, end) in assignments(argument, "VALUE", help_at):
-        if not argument[start:end].strip():
-            message = f"there is no value for '{name}'"
-            raise InputError("usage", message, help=f"write {name}=1").about(argument, span)
-        found[name] = value_in(argument, trimmed(argument, start, end), name)
-    return found
+    def missing(name: str) -> InputError:
+        return InputError("usage", f"there is no value for '{name}'", help=f"write {name}=1")
+
+    return each_read(argument, "VALUE", help_at, missing, constant_value)
 
 
 def last_list(argument: str, start: int) -> str:
@@ -108,34 +132,25 @@ def last_list(argument: str, start: int) -> str:
     return cut(f"{name.strip()}=[{','.join([first.strip(), *plain])}]", 60)
 
 
-def value_in(argument: str, span: Span, name: str) -> Any:
-    """A value in an argument."""
-    value = argument[slice(*span)]
-    try:
-        return constant_value(value, name)
-    except ExprgradError as error:
-        if error.span is not None and error.source is not None and error.source.text == value:
-            error.at(Source(argument, is_expression=False), span[0])
-        raise
-
-
 # Shapes.
 
 
 def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
     """Shapes by name; an error shows the place in the argument."""
-    found: dict[str, tuple[int, ...]] = {}
-    for name, whole, (start, end) in assignments(argument, "SIZES", lambda *_: SHAPES_HELP):
-        written = argument[start:end]
+
+    def wrong(name: str) -> InputError:
+        help = f"sizes are positive whole numbers joined by x, such as {name}=150x4"
+        return InputError("bad-shape", f"this is not a shape for '{name}'", help=help)
+
+    def read(written: str, name: str) -> tuple[int, ...]:
         sizes = sizes_in(written)
         if sizes is None:
-            message = f"this is not a shape for '{name}'"
-            help = f"sizes are positive whole numbers joined by x, such as {name}=150x4"
-            help = SHAPES_HELP if "=" in written else help
-            span = trimmed(argument, start, end) if written.strip() else whole
-            raise InputError("bad-shape", message, help=help).about(argument, span)
-        found[name] = sizes
-    return found
+            error = wrong(name).about(written)
+            error.help = SHAPES_HELP if "=" in written else error.help
+            raise error
+        return sizes
+
+    return each_read(argument, "SIZES", lambda *_: SHAPES_HELP, wrong, read)
 
 
 def sizes_in(written: str) -> tuple[int, ...] | None:
@@ -167,17 +182,10 @@ def intervals(argument: str, option: str) -> dict[str, Interval]:
     def help_at(start: int, is_later: bool) -> str:
         return f"names and intervals are separated by commas: {option} x=0:inf,y=-1:1"
 
-    found: dict[str, Interval] = {}
-    for name, span, (start, end) in assignments(argument, "LOW:HIGH", help_at):
-        if not argument[start:end].strip():
-            message = f"there is no interval for '{name}'"
-            raise InputError("bad-range", message, help=help_at(0, False)).about(argument, span)
-        place = trimmed(argument, start, end)
-        value = argument[slice(*place)]
-        try:
-            found[name] = as_interval(value, name, infinite=True)
-        except ExprgradError as error:
-            if error.span is not None and error.source is not None and error.source.text == value:
-                error.at(Source(argument, is_expression=False), place[0])
-            raise
-    return found
+    def missing(name: str) -> InputError:
+        return InputError("bad-range", f"there is no interval for '{name}'", help=help_at(0, False))
+
+    def read(value: str, name: str) -> Interval:
+        return as_interval(value, name, infinite=True)
+
+    return each_read(argument, "LOW:HIGH", help_at, missing, read)

@@ -28,7 +28,6 @@ from exprgrad.show.text import matrices as drawn
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression
-    from exprgrad.graph.graph import Graph
     from exprgrad.run.evaluation import Diagnostic, Evaluator, Settled
     from exprgrad.run.matrices import Kind
     from exprgrad.show.text.table import Screen, Table
@@ -42,21 +41,20 @@ of_option = click.option("--of", metavar="NAME[,NAME]", help="Outputs: these nam
 class Asked(NamedTuple):
     """A request that was read: the outputs, name → node, their values, and the inputs to differentiate.
 
-    ``data`` is every node's; ``among_tensors`` says whether what is printed has places and shapes;
-    ``spelled`` is as in a run.
+    ``run`` is the forward sweep.
     """
 
-    text: str
-    graph: Graph
+    run: Run
     evaluator: Evaluator
-    inputs: dict[str, Any]
     outputs: dict[str, int]
-    data: list[Any]
     values: dict[str, Any]
     wrt: tuple[str, ...]
-    among_tensors: bool
-    spelled: Mapping[str, str]
     options: Mapping[str, Any]
+
+    @property
+    def among_tensors(self) -> bool:
+        """Whether what is printed has places and shapes."""
+        return not self.evaluator.by_entries
 
     @property
     def several(self) -> bool:
@@ -77,9 +75,9 @@ class Asked(NamedTuple):
         from exprgrad.explain.diagnostics import answered
 
         (output, *_), options = self.outputs, self.options
-        point = Point(self.evaluator, self.inputs, self.outputs, self.wrt, direction, self.spelled)
+        run = self.run
+        point = Point(self.evaluator, run.inputs, self.outputs, self.wrt, direction, run.spelled)
         swept: dict[str, Any] = kind.sweep(point)
-        run = Run(self.text, self.graph, self.inputs, self.data, spelled=self.spelled)
         label, digits = partial(drawn.number_label, output=output), digits_shown(options)
         unseen = {"value", "gradient"} if options["quiet"] or options["as_csv"] else {"gradient"}
         unseen = set() if options["as_json"] else unseen  # the gradient is in the document of hess
@@ -98,11 +96,11 @@ def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None =
     expression, request = started or start(options)
     evaluator, given = evaluator_of(expression, request)
     graph, data = evaluator.graph, evaluator.forward(given)
+    run = Run(expression.text, graph, given, data, spelled=request.texts)
     asked = outputs(graph, listed_names(options["of"], "--of"))
     values = {name: data[node] for name, node in asked.items()}
-    wrt, tensors = select(graph, listed_names(options["wrt"])), not evaluator.by_entries
-    found = graph, evaluator, given, asked, data, values, wrt, tensors, request.texts
-    return Asked(expression.text, *found, options)
+    wrt = select(graph, listed_names(options["wrt"]))
+    return Asked(run, evaluator, asked, values, wrt, options)
 
 
 def told(
@@ -123,9 +121,9 @@ def told(
     if guard.values:
         found |= drawn.digit_fields(guard, found, several=asked.several)
     diagnostics = told_once(diagnostics, guard)
-    fields = drawn.fields_of(asked.inputs, found, diagnostics, among_tensors=among)
+    fields = drawn.fields_of(asked.run.inputs, found, diagnostics, among_tensors=among)
     given = fields.items(), rows, lines, shown, diagnostics
-    return give(Answer(command, asked.text, *given, apart=among), asked.options)
+    return give(Answer(command, asked.run.text, *given, apart=among), asked.options)
 
 
 def diagnose(
@@ -135,9 +133,9 @@ def diagnose(
     from exprgrad.explain.diagnostics import diagnose_outputs
 
     answers = answers if asked.among_tensors else ()
-    given = asked.text, asked.evaluator, asked.inputs, asked.outputs, wrt, answers
+    given = asked.run.text, asked.evaluator, asked.run.inputs, asked.outputs, wrt, answers
     unused = asked.options["of"] is None
-    return diagnose_outputs(*given, swept=swept, unused=unused, spelled=asked.spelled)
+    return diagnose_outputs(*given, swept=swept, unused=unused, spelled=asked.run.spelled)
 
 
 @click.command("jac", cls=FormulaCommand)
@@ -151,12 +149,12 @@ def jac_command(**options: Any) -> int:
     several, (asked, fields, guard) = asked.several, asked.guarded(matrices.JACOBIAN)
     swept = fields["jacobian"]
     found = drawn.corrected_matrix(swept, guard, "jacobian")
-    is_named = several or asked.graph.output_name is not None
+    is_named = several or asked.run.graph.output_name is not None
     shown = drawn.Derivative(found, asked.among_tensors, "d {row} / d {column}", is_named)
     foot = drawn.outputs_foot(asked.values, digits, whole=whole)
     foot = "\n".join([foot, *drawn.correction_lines(guard, digits, several=several)])
     if asked.among_tensors and asked.wrt:
-        kind, count = matrices.sweeps(asked.graph, asked.outputs, asked.wrt)
+        kind, count = matrices.sweeps(asked.run.graph, asked.outputs, asked.wrt)
         foot += f"\nfound by {count:,} {kind}{'s' * (count != 1)}"
     return told(
         asked,
@@ -188,11 +186,11 @@ def hess_command(**options: Any) -> int:
 
         return over_ranges(*started, "hess", options)
     asked, digits, whole = ask(options, started), options["digits"], options["show_all"]
-    need_number(asked.graph, asked.text, "hess")
-    point = asked.inputs, asked.wrt
+    need_number(asked.run.graph, asked.run.text, "hess")
+    point = asked.run.inputs, asked.wrt
     asked, fields, guard = asked.guarded(matrices.HESSIAN)
     swept, gradient = fields["hessian"], fields["gradient"]
-    by_sides = settled_by_sides(asked.text, asked.evaluator, *point, swept)
+    by_sides = settled_by_sides(asked.run.text, asked.evaluator, *point, swept)
     guard = guard.joined(by_sides)
     corrections = [*drawn.correction_lines(guard, digits, several=False)]
     guard = drawn.mirrored(guard, swept)
@@ -215,7 +213,7 @@ def hess_command(**options: Any) -> int:
         drawn.matrix_rows(shown, "row", "column"),
         drawn.entry_lines(found),
         lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
-        diagnose_hessian(asked.text, asked.evaluator, *point, found, asked.spelled),
+        diagnose_hessian(asked.run.text, asked.evaluator, *point, found, asked.run.spelled),
         drawn.with_zeros(guard, found, "hessian"),
     )
 
@@ -232,7 +230,7 @@ def jvp_command(**options: Any) -> int:
 
     asked, written = ask(options), options["tangent"]
     given = weights(written, "--tangent") if written.strip() else {}
-    direction = tangents(asked.graph, asked.text, given)
+    direction = tangents(asked.run.graph, asked.run.text, given)
     asked, fields, guard = asked.guarded(matrices.JVP, direction)
     swept = fields["jvp"]
     found = swept | {name: slope for (name,), slope in guard.among("jvp").values.items()}
@@ -260,12 +258,12 @@ def vjp_command(**options: Any) -> int:
 
     asked = ask(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
-    weight = cotangents(asked.graph, asked.text, asked.outputs, given)
+    weight = cotangents(asked.run.graph, asked.run.text, asked.outputs, given)
     asked, fields, guard = asked.guarded(matrices.VJP, weight)
     swept = fields["vjp"]
     found = swept | {name: slope for (name,), slope in guard.among("vjp").values.items()}
     weighed = [name for name, cotangent in weight.items() if matrices.moves(cotangent)]
-    rows = {name: (asked.inputs[name], slope) for name, slope in found.items()}
+    rows = {name: (asked.run.inputs[name], slope) for name, slope in found.items()}
     told = {"cotangent": asked.one_or_all(weight), "vjp": found}
     foot = drawn.outputs_foot(asked.values, options["digits"], weight, whole=options["show_all"])
     diagnostics = diagnose(asked, asked.wrt, swept.values(), weighed)
