@@ -39,7 +39,7 @@ from exprgrad.solvers.fit.likelihood import likely
 from exprgrad.solvers.fit.problem import LOSSES, Columns, Problem, problem_of
 from exprgrad.source import Source
 
-__all__ = ["FitRequest", "Observations", "Table", "Wanted", "fit_to", "observed", "tables"]
+__all__ = ["FitRequest", "Observations", "Table", "fit_to", "observed", "tables"]
 
 NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
 """What a run's diagnostics are called that say where its numbers stop being finite."""
@@ -68,6 +68,11 @@ class FitRequest(NamedTuple):
     profile: bool = False
     objective: bool = False
     spelled: Mapping[str, str] | None = None
+
+    @property
+    def scale(self) -> str:
+        """The column that says how much a row counts, by its standard deviation or its weight."""
+        return self.sigma or self.weights or ""
 
 
 def fit_to(asked: FitRequest) -> Fit:
@@ -109,9 +114,7 @@ def rows_asked(asked: FitRequest, graph: Graph, given: Collection[str]) -> Obser
     listed = tables(asked.data)
     condition = condition_of(asked.where) if asked.where is not None else None
     read = columns_of(asked, graph, condition, listed, given)
-    scale = asked.sigma or asked.weights or ""
-    is_weight = asked.weights is not None
-    return observed(listed, Wanted(read, condition, scale, is_weight, asked.bad_rows == "drop"))
+    return observed(listed, asked, read, condition)
 
 
 # The formula.
@@ -458,28 +461,19 @@ class Observations(NamedTuple):
     left_out: int
 
 
-class Wanted(NamedTuple):
-    """Which columns are read, by the names that formulas know them by, and which rows count.
+def observed(
+    listed: Sequence[Table], asked: FitRequest, read: Mapping[str, str], condition: Graph | None
+) -> Observations:
+    """The rows of some tables, in memory as long as they find room there.
 
-    ``where``  a condition on them, if there is one
-    ``scale``  the column that says how much a row counts: standard deviations, or with ``weights`` weights
-    ``drop``   whether rows that miss a number are left out; else they are an error
+    ``read`` are the columns, by the names that formulas know them by; ``condition`` is one on rows.
     """
-
-    read: Mapping[str, str]
-    where: Graph | None = None
-    scale: str = ""
-    weights: bool = False
-    drop: bool = False
-
-
-def observed(listed: Sequence[Table], asked: Wanted) -> Observations:
-    """The rows of some tables, in memory as long as they find room there."""
     held: list[Columns] | None = []
     rows = size = missed = 0
-    names = tuple(asked.read)
+    names = tuple(read)
     can_repeat = all(table.again for table in listed)
-    for block, left_out in told_of_scale(rows_met(listed, asked), asked):
+    again = partial(rows_met, listed, asked, read, condition)
+    for block, left_out in told_of_scale(again(), asked.scale, read):
         rows += len(block.columns[0])
         missed += left_out
         size += len(block.columns[0]) * (len(names) + 1)
@@ -488,21 +482,20 @@ def observed(listed: Sequence[Table], asked: Wanted) -> Observations:
         if held is not None:
             held.append(block)
     if held is None:
-        again = partial(rows_met, listed, asked)
         return Observations(names, lambda: (block for block, _ in again()), rows, missed)
     whole = at_once(held)
     return Observations(names, lambda: iter(whole), rows, missed)
 
 
 def told_of_scale(
-    blocks: Iterator[tuple[Columns, int]], asked: Wanted
+    blocks: Iterator[tuple[Columns, int]], scale: str, read: Mapping[str, str]
 ) -> Iterator[tuple[Columns, int]]:
     """The same; an error about the column of the scale has no advice for names of the formula."""
     try:
         yield from blocks
     except InputError as error:
-        is_own = asked.scale not in ("", *asked.read.values())
-        if error.code == "bad-column" and is_own and f"'{asked.scale}'" in error.message:
+        is_own = scale not in ("", *read.values())
+        if error.code == "bad-column" and is_own and f"'{scale}'" in error.message:
             error.help = "a column of numbers is needed there"
         raise
 
@@ -516,28 +509,29 @@ def at_once(blocks: list[Columns]) -> list[Columns]:
     return [Columns(columns, np.concatenate(scales) if scales else None)]
 
 
-def rows_met(listed: Sequence[Table], asked: Wanted) -> Iterator[tuple[Columns, int]]:
+def rows_met(
+    listed: Sequence[Table], asked: FitRequest, read: Mapping[str, str], condition: Graph | None
+) -> Iterator[tuple[Columns, int]]:
     """The rows that count, some at a time, and how many of those that miss a number lay between."""
-    names = tuple(asked.read)
-    columns = {**asked.read, **({"": asked.scale} if asked.scale else {})}
-    condition = None
-    if asked.where is not None:
-        program = Program(asked.where, (asked.where.output,))
-        condition = built(program, names, "numpy", False)[1]
+    names = tuple(read)
+    columns = {**read, **({"": asked.scale} if asked.scale else {})}
+    chosen = None
+    if condition is not None:
+        chosen = built(Program(condition, (condition.output,)), names, "numpy", False)[1]
     for table in listed:
         row = 0
         for batch in table.batches(columns):
             count = len(batch[0].values)
             values = [np.ascontiguousarray(one.values) for one in batch]
             keep = np.ones(count, dtype=bool)
-            if condition is not None:
-                keep = met(condition, values[: len(names)])
+            if chosen is not None:
+                keep = met(chosen, values[: len(names)])
             bad = np.zeros(count, dtype=bool)
             for one in values:
                 bad |= ~np.isfinite(one)
-            scale = scale_of(values[-1], bad, weights=asked.weights) if asked.scale else None
+            scale = scale_of(values[-1], bad, asked) if asked.scale else None
             bad &= keep
-            if bad.any() and not asked.drop:
+            if bad.any() and asked.bad_rows == "fail":
                 raise bad_row(table, row, int(np.flatnonzero(bad)[0]), columns, batch, asked)
             keep &= ~bad
             row += count
@@ -555,10 +549,10 @@ def met(condition: Kernel, values: Sequence[Any]) -> Any:
     return (found != 0) & (found == found)
 
 
-def scale_of(given: Any, bad: Any, *, weights: bool) -> Any:
+def scale_of(given: Any, bad: Any, asked: FitRequest) -> Any:
     """What rows' residuals are multiplied with; a row of no weight is a bad one."""
     with np.errstate(all="ignore"):
-        found = np.sqrt(given) if weights else 1 / given
+        found = np.sqrt(given) if asked.weights is not None else 1 / given
     bad |= ~(np.isfinite(found) & (given > 0))
     return found
 
@@ -569,7 +563,7 @@ def bad_row(
     at: int,
     columns: Mapping[str, str],
     batch: Sequence[Doubles],
-    asked: Wanted,
+    asked: FitRequest,
 ) -> InputError:
     """The error for a row that misses a number, or whose number cannot be used."""
     for (name, column), one in zip(columns.items(), batch, strict=True):
@@ -582,7 +576,7 @@ def bad_row(
         elif one.missing is None and not np.isfinite(value):
             what = f"'{column}' is {value} there"
         elif np.isfinite(value):
-            kind = "weight" if asked.weights else "standard deviation"
+            kind = "weight" if asked.weights is not None else "standard deviation"
             what = f"the {kind} '{column}' is {value:g}, and has to be above 0"
         message = f"row {before + at + 1:,} of {table.title} cannot be used: {what}"
         instead = advice("--bad-rows drop", "bad_rows='drop'")

@@ -11,7 +11,7 @@ import io
 import json
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import lru_cache, partial
 from itertools import chain
@@ -129,6 +129,30 @@ def blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
             raise InputError("bad-file", f"'{path}' has a line of more than {LONGEST:,} bytes")
     if rest:
         yield rest
+
+
+def in_turn(
+    texts: Iterable[bytes],
+    read: Callable[[bytes, int], Any],
+    count: Callable[[bytes, Any], int],
+    threads: Threads | None,
+) -> Iterator[Any]:
+    """The rows of blocks, read side by side, in batches.
+
+    A block with an error is read again in its turn, when it is known how many rows or lines stand before
+    it, as ``count`` has them of a block: so the error tells the place in the file.
+    """
+
+    def tried(block: bytes) -> tuple[bytes, Any]:
+        with suppress(ExprgradError):
+            return block, read(block, 0)
+        return block, None
+
+    before = 0
+    for block, table in in_order(tried, texts, threads):
+        found = read(block, before) if table is None else table
+        before += count(block, found)
+        yield from found.combine_chunks().to_batches()
 
 
 def decoded(line: bytes, path: str) -> str:
@@ -250,23 +274,14 @@ def csv_batches(
         kinds = [schema.field(name).type for name in columns]
         types = dict(zip(map(str, places), kinds, strict=True))
 
-        def rows_of(block: bytes) -> Any:
-            """A block's rows; or the block where it has an error, which tells the row in the file."""
-            with suppress(ExprgradError):
-                return typed_table(source.path, block, found, types)
-            return block
+        def read(block: bytes, row: int) -> Any:
+            return typed_table(source.path, block, found, types, row).rename_columns([*columns])
 
-        row = 0
-        for table in in_order(rows_of, chain([first[found.length :]], lines), threads):
-            if isinstance(table, bytes):
-                table = typed_table(source.path, table, found, types, row)
-            row += table.num_rows
-            yield from table.rename_columns(list(columns)).combine_chunks().to_batches()
+        texts = chain([first[found.length :]], lines)
+        yield from in_turn(texts, read, lambda _, table: table.num_rows, threads)
 
 
-def typed_table(
-    path: str, block: bytes, found: Header, types: Mapping[str, Any], row: int = 0
-) -> Any:
+def typed_table(path: str, block: bytes, found: Header, types: Mapping[str, Any], row: int) -> Any:
     """A block's columns, with types by place; a column with a cell that is no number becomes text."""
     pa = arrow()
     texts = {at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()}
@@ -440,20 +455,12 @@ def json_batches(
     path = partition.source.path
     wanted = arrow().schema([schema.field(name) for name in columns])
 
-    def rows_of(block: bytes) -> Any:
-        """A block's rows; or the block where it has an error, which tells the line in the file."""
-        with suppress(InputError):
-            return json_rows_of(block, path, 0, wanted), block.count(b"\n")
-        return block, 0
+    def read(block: bytes, line: int) -> Any:
+        return json_rows_of(block, path, line, wanted)
 
-    line = 0
     with opened(path) as file:
         lines = blocks(file, path, quoted=False)
-        for table, count in in_order(rows_of, lines, threads):
-            if isinstance(table, bytes):
-                table = json_rows_of(table, path, line, wanted)
-            line += count
-            yield from table.combine_chunks().to_batches()
+        yield from in_turn(lines, read, lambda block, _: block.count(b"\n"), threads)
 
 
 def json_rows_of(block: bytes, path: str, line: int, wanted: Any) -> Any:
