@@ -83,7 +83,7 @@ def test_strict_is_about_the_ending() -> None:
         (["x^2"], "input 'x' has no value"),
         (["x^2", "x=1", "--rate", "0"], "a rate of 0 leads nowhere"),
         (["x^2", "x=1", "--rate", "y"], "the value of '--rate' is not a constant"),
-        (["x^2", "x=1", "--steps", "0"], "'0' is no value for --steps"),
+        (["x^2", "x=1", "--steps", "0"], "'0' is not a value for --steps"),
         (["x^2", "x=1", "--wrt", "z"], "'z' is not an input"),
         (["x^2", "x=1", "--csv", "-q"], "exclude each other"),
         (["2+2"], "no inputs to move"),

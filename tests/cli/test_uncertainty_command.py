@@ -118,7 +118,7 @@ REFUSED = [
     (("eval", "x", "x=2±"), "there is no uncertainty behind the '±'"),
     (("eval", "x", "x=2", "--mc", "100"), "no input is uncertain"),
     (("eval", "x", "x=2±1", "--seed", "1"), "--seed is that of --mc"),
-    (("eval", "x", "x=2±1", "--mc", "1"), "'1' is no value for --mc"),
+    (("eval", "x", "x=2±1", "--mc", "1"), "'1' is not a value for --mc"),
     (("eval", "x*y", "x=2±1", "y=1±1", "--correlation", "x,y"), "this is not NAME,NAME=COEFFICIENT"),
     (("eval", "x*y", "x=2±1", "y=1", "--correlation", "x,y=1"), "'y' is not an uncertain number"),
     (("eval", "x*y", "x=2±1", "y=1±1", "--correlation", "x,y=1", "--correlation", "y,x=1"),

@@ -140,8 +140,8 @@ def test_infinite_intervals() -> None:
         ("0:1:nan", "nan", "not a whole number", None),
         ("0:1:1/0", "1/0", "more than 2", None),
         ("0:1:[1,2]", "[1,2]", "not a number but a tensor", None),
-        ("0:1:2:3", "2", "'2' is no kind of range", "START:STOP:COUNT"),
-        ("0:1:lin:3", "lin", "'lin' is no kind of range", "START:STOP:COUNT"),
+        ("0:1:2:3", "2", "'2' is not a kind of range", "START:STOP:COUNT"),
+        ("0:1:lin:3", "lin", "'lin' is not a kind of range", "START:STOP:COUNT"),
         ("0:1:2:3:4", "0:1:2:3:4", "has 5 parts", None),
         ("1:2:log:3:4", "1:2:log:3:4", "has 5 parts", "log"),
         ("0:1:log:5", "0", "has no end at 0", "log"),
@@ -167,7 +167,7 @@ def test_bad_ranges(text: str, place: str, message: str, help: str | None) -> No
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("1:0", "not below"), ("1:1", "not below"), ("5", "has one end"), ("0:10:101", "two ends"),
+        ("1:0", "not below"), ("1:1", "are equal"), ("5", "has one end"), ("0:10:101", "two ends"),
         ("0:inf", "not finite"), ("nan:1", "not a number"), ("0:", "a number is missing"),
         ((1, 0), "are 1.0 and 0.0"), ((0, math.inf), "inf"), (5, "neither"), ((1, 2, 3), "neither"),
         ((math.nan, 1), "nan"),

@@ -298,7 +298,7 @@ def no_value(
 
     name = option.opts[-1] if option else "the option"
     help = meant(value, known, f"{name} takes {takes}", also=True)
-    return RequestError("usage", f"'{value}' is no value for {name}", help=help).about(value)
+    return RequestError("usage", f"'{value}' is not a value for {name}", help=help).about(value)
 
 
 class Words(click.types.StringParamType):
@@ -580,7 +580,7 @@ notation_option = click.option(
     "--from",
     "notation",
     type=Words("exprgrad", "latex"),
-    help="The notation of the formula.  LaTeX is told by its commands.",
+    help="The notation of the formula.  LaTeX is recognised by its commands.",
 )
 formula = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),

@@ -125,7 +125,10 @@ def model_of(text: str) -> Graph:
     graph, relations = related(text, "~")
     models = [relation for relation in relations if relation.right is not None]
     if not models:
-        message, help = "this says not what is fitted", "write y ~ EXPR: a column, and its model"
+        message, help = (
+            "this does not say what is fitted",
+            "write y ~ EXPR: a column, and its model",
+        )
         if graph.bindings and graph.bindings[-1].node == graph.output:
             name = graph.bindings[-1].name
             message = f"'=' binds '{name}', and fits nothing"
@@ -157,7 +160,7 @@ def columns_of(
     for name in given:
         if name in renamed or name in table.columns:
             message = f"'{name}' is a column of {table.title}, and is given a number, too"
-            help = "call the parameter otherwise, or leave out its start"
+            help = "rename the parameter, or leave out its start"
             raise InputError("given-twice", message, help=help)
     read = {name: renamed.get(name, name) for name in graph.inputs if name not in given}
     if condition is not None:
@@ -186,7 +189,7 @@ def refuse_parameters(
     """An error for a condition on rows that reads what is no column."""
     for name, node in condition.inputs.items():
         if name in given or renamed.get(name, name) not in table.columns:
-            message = f"the condition reads '{name}', which is no column of {table.title}"
+            message = f"the condition reads '{name}', which is not a column of {table.title}"
             help = f"its columns are {listed_columns(table.columns)}"
             raise InputError("bad-column", message, help=help).about(where, condition.span(node))
 
@@ -201,10 +204,12 @@ def no_start(
     if read[name] != name:
         help = f"its columns are {listed_columns(table.columns)}"
         return InputError("bad-column", f"{table.title} has no column '{read[name]}'", help=help)
-    message = f"'{name}' is no column of {table.title}, and has no start"
+    message = f"'{name}' is neither a column of {table.title} nor a parameter with a start"
     if others:
         listed = ", ".join(f"'{other}'" for other in names[:LISTED])
-        message = f"these are no columns of {table.title}, and have no start: {listed}"
+        message = (
+            f"these are neither columns of {table.title} nor parameters with a start: {listed}"
+        )
         message += ", …" * (len(names) > LISTED)
     starts = ", ".join(f"{other}=1" for other in names[:LISTED])
     starts = advice(starts.replace(",", ""), starts)

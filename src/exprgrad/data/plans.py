@@ -437,9 +437,9 @@ def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile, p
     if clash is not None:
         message = f"'{source.path}' has a column '{clash}' already, as one of the results is called"
         option, example = advice("--prefix", "prefix"), advice("--prefix f_", "prefix='f_'")
-        help = f"{option} calls it otherwise: {example} makes it 'f_{clash}'"
+        help = f"{option} renames it: {example} makes it 'f_{clash}'"
         raise InputError("bad-column", message, help=help)
     twice = next((name for name, count in Counter(found).items() if count > 1), None)
     if twice is not None:
         message = f"two results would be called '{twice}'"
-        raise InputError("bad-column", message, help="name statements or inputs otherwise")
+        raise InputError("bad-column", message, help="rename the statements or the inputs")

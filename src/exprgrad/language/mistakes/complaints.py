@@ -1054,14 +1054,14 @@ MISTAKES = (
     Mistake(NOT_A_SETTING, A_SETTING, when=lambda wrong: wrong.in_setting),
     # Ranges.
     Mistake(
-        "a range stands only behind 'for … in'", lambda wrong: f"write {ranged(wrong) or COUNTED}",
+        "a range can only follow 'for … in'", lambda wrong: f"write {ranged(wrong) or COUNTED}",
         kind="RANGE", bracket="[", when=lambda wrong: not wrong.is_index, mend=range_edit,
     ),
     Mistake(
-        "a range stands only behind 'for … in'", "a number has one decimal point",
+        "a range can only follow 'for … in'", "a number has one decimal point",
         kind="RANGE", last="NUMBER", when=lambda wrong: re.fullmatch("[0-9]", wrong.rest[:1]),
     ),
-    Mistake("a range stands only behind 'for … in'", f"write {COUNTED}", kind="RANGE"),
+    Mistake("a range can only follow 'for … in'", f"write {COUNTED}", kind="RANGE"),
     Mistake(
         "nothing can stand beside a 'for'", lambda w: BESIDE.get(w.word, "close the call behind the range"),
         last=OPERAND_ENDS, when=counted,

@@ -130,7 +130,7 @@ def refuse_no_range(tape: Tape) -> None:
                 end = place + len(re.match(r"[^;#\r\n]*", tape.text[place:])[0].rstrip())  # type: ignore[index]
                 wanted = ranges.get(name, f"for {name} in 1..10")
                 error = recurrence(
-                    "this recurrence does not say over which index it goes",
+                    "this recurrence does not say which index it runs over",
                     (step.parts[0][0], step.parts[2][0]),
                     f"each has its own 'for': add {wanted}",
                 )

@@ -446,7 +446,7 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
         return Item("operator", OPERATORS[word], start, end)
     if word == "!":
         if text[end : end + 1] in ("!", "="):
-            help = r"for 'not equal' write \ne; a double factorial is none of our functions"
+            help = r"for 'not equal' write \ne; there is no double factorial"
             raise wrong(f"'!{text[end]}' cannot be read", help, (start, end + 1))
         return Item("factorial", word, start, end)
     if word in CONSTANT_COMMANDS:

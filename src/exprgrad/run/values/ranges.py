@@ -201,7 +201,7 @@ def miscounted(text: str, parts: Sequence[Span], name: str, usage: str) -> Input
     span, message = None, f"the range of '{name}' has {len(parts)} parts"
     if len(parts) == 4:
         span = parts[2]
-        message = f"'{text[slice(*span)].strip()}' is no kind of range: log is the only one"
+        message = f"'{text[slice(*span)].strip()}' is not a kind of range: log is the only one"
         first, last, count, word = (text[slice(*part)].strip() for part in parts)
         if word == "log":
             return bad_range(text, span, message, f"write {name}={first}:{last}:log:{count}")
