@@ -36,8 +36,8 @@ from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "NATIVE", "Array", "Measure", "apart", "as_array", "as_tensor", "forward", "full", "function",
-    "measure", "plain", "searched", "stretched", "structural", "zeros",
+    "COMPARED", "NATIVE", "Array", "Measure", "answers", "apart", "as_array", "as_tensor", "forward",
+    "full", "function", "measure", "plain", "searched", "stretched", "structural", "zeros",
 ]  # fmt: skip
 
 Array = Any
@@ -69,6 +69,15 @@ def elementwise_power(x: Array, y: Array) -> Array:
     return np.power(x, y)
 
 
+COMPARED: dict[str, Callable[..., Array]] = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
+"""The comparisons, whose answers are truth values."""
 NATIVE: dict[str, Callable[..., Array]] = {
     "add": np.add,
     "sub": np.subtract,
@@ -77,12 +86,7 @@ NATIVE: dict[str, Callable[..., Array]] = {
     "mod": np.mod,
     "pow": elementwise_power,
     "neg": np.negative,
-    "lt": compared(np.less),
-    "le": compared(np.less_equal),
-    "gt": compared(np.greater),
-    "ge": compared(np.greater_equal),
-    "eq": compared(np.equal),
-    "ne": compared(np.not_equal),
+    **{row: compared(test) for row, test in COMPARED.items()},
     "where": lambda c, x, y: np.where(np.not_equal(c, 0), x, y),
     "min": folding(np.minimum),
     "max": folding(np.maximum),

@@ -271,7 +271,7 @@ def apply(kind: str, operands: Sequence[Ball]) -> Ball:
         finite = finite and x.is_finite()
     if not finite and kind not in TAKES_NAN and any(x.is_nan() for x in operands):
         return undefined()
-    found = functions_on_balls[kind](*operands)
+    found = function(kind)(*operands)
     return found if finite and found.is_finite() else settled(BY_NAME[kind], operands, found)
 
 
@@ -629,21 +629,16 @@ def specials_of(
     ]
 
 
-class Functions(dict[str, Callable[..., Ball]]):
-    """Row name → function on balls, made on first use."""
-
-    def __missing__(self, name: str) -> Callable[..., Ball]:
-        op = BY_NAME[name]
-        known = CARE.get(name) or getattr(flint().arb, name, None)
-        if op.setting is not None:
-            word, number = op.setting
-            known = partial(FAMILIES[word], number)
-        made: Callable[..., Ball] = known or defined(op)
-        made = root(op) if op.equation is not None else made
-        if op.value and op.domain and not op.definition:
-            made = within(op, made)
-        self[name] = made
-        return made
-
-
-functions_on_balls = Functions()
+@cache
+def function(name: str) -> Callable[..., Ball]:
+    """A row as a function on balls."""
+    op = BY_NAME[name]
+    known = CARE.get(name) or getattr(flint().arb, name, None)
+    if op.setting is not None:
+        word, number = op.setting
+        known = partial(FAMILIES[word], number)
+    made: Callable[..., Ball] = known or defined(op)
+    made = root(op) if op.equation is not None else made
+    if op.value and op.domain and not op.definition:
+        made = within(op, made)
+    return made

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.engines.columns import PAGE
-from exprgrad.run.engines.programs import with_truths
+from exprgrad.run.engines.programs import MASKS, with_truths
 
 __all__ = [
     "ENTRY",
@@ -461,12 +461,13 @@ LOG1P = """
 """
 
 ARITHMETIC = {
-    "add": "add x y", "sub": "sub x y", "mul": "mul x y", "div": "div x y", "neg": "neg x",
-    "lt": "lt x y", "le": "le x y", "gt": "gt x y", "ge": "ge x y", "eq": "eq x y", "ne": "ne x y",
-    "where": "select x y z", "mask": "ne x 0", "number": "select x 1 0", "and": "and x y", "or": "or x y",
-    "not": "not x", "and-not": "no = not x; and no y", "or-not": "no = not x; or no y",
-    "abs": "abs x", "sqrt": "sqrt x",
-    "floor": "floor x", "ceil": "ceil x", "round": "round x", "trunc": "trunc x",
+    **{
+        opcode: " ".join([opcode, *OPERANDS[: text.count("{")]])
+        for opcode, text in INSTRUCTIONS.items()
+        if opcode in {*BY_NAME, *MASKS}
+    },
+    "where": "select x y z", "mask": "ne x 0", "number": "select x 1 0",
+    "and-not": "no = not x; and no y", "or-not": "no = not x; or no y",
     "min": "less = lt y x; least = select less y x; bad = nan y y; select bad y least",
     "max": "more = gt y x; most = select more y x; bad = nan y y; select bad y most",
     "sign": "below = lt x 0; minus = select below -1 x; above = gt x 0; select above 1 minus",

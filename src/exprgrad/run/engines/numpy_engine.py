@@ -20,7 +20,7 @@ from exprgrad.derive.lower.fuse import fused
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.arrays import NATIVE
+from exprgrad.run.arrays.arrays import COMPARED, NATIVE
 from exprgrad.run.engines.columns import APART, LINE, aligned
 from exprgrad.run.engines.programs import written_out
 from exprgrad.run.engines.registers import Plan, plan
@@ -77,19 +77,13 @@ SPECIAL: dict[str, Operation] = {
     "not": np.logical_not,
     "and-not": np.less,
     "or-not": np.less_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
     "min": lambda x, y, out: np.minimum(x, y, out=out),
     "max": lambda x, y, out: np.maximum(x, y, out=out),
     "logsumexp": np.logaddexp,
     "sign": sign,
     "pow": power,
 }
-TABLE: dict[str, Operation] = {**NATIVE, **SPECIAL}
+TABLE: dict[str, Operation] = {**NATIVE, **COMPARED, **SPECIAL}
 """Every row that NumPy has, and the steps about masks."""
 SEVERAL = {"sign"}
 """What writes its result before it has read all of its operands."""

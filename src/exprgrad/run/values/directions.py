@@ -17,6 +17,7 @@ __all__ = ["cotangents", "outputs", "tangents"]
 
 LISTED = 8
 """How many names a hint lists."""
+WHAT_0_DOES = {"tangent": "0 holds an input fixed", "cotangent": "0 leaves an output out"}
 
 
 def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
@@ -91,12 +92,9 @@ def fitted(
             raise not_an_input(graph, name) if of_inputs else no_such_cotangent(graph, nodes, name)
     for name, node in nodes.items():
         if name not in numbers:
-            help = f"write {example('tangent', nodes, numbers)} (0 holds an input fixed)"
-            error = InputError("missing-tangent", f"input '{name}' has no tangent", help=help)
-            if not of_inputs:
-                help = f"write {example(kind, nodes, numbers)} (0 leaves an output out)"
-                message = f"output '{name}' has no cotangent"
-                error = InputError("missing-cotangent", message, help=help)
+            help = f"write {example(kind, nodes, numbers)} ({WHAT_0_DOES[kind]})"
+            message = f"{'input' if of_inputs else 'output'} '{name}' has no {kind}"
+            error = InputError(f"missing-{kind}", message, help=help)
             places = {binding.name: binding.span for binding in graph.bindings}
             error.span = places.get(name, graph.span(node))
             raise error.at(Source(text))

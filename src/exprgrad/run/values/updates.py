@@ -3,43 +3,35 @@
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, nullcontext
+import operator
+from collections.abc import Callable
 from typing import Any
 
 __all__ = ["added", "length", "over_root", "same", "scaled", "squared", "trouble"]
 
 
-def silent(value: Any) -> AbstractContextManager[Any]:
-    """A context in which arithmetic with a value does not warn."""
-    if isinstance(value, float):
-        return nullcontext()
-    import numpy as np
+def silently(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Arithmetic that does not warn, whether its first operand is a number or a tensor."""
 
-    return np.errstate(all="ignore")
+    def apply(value: Any, *others: Any) -> Any:
+        if isinstance(value, float):
+            return operation(value, *others)
+        import numpy as np
 
+        with np.errstate(all="ignore"):
+            return operation(value, *others)
 
-def scaled(value: Any, factor: float) -> Any:
-    """A number or a tensor times a number; overflow is an infinity, and no zero is negative."""
-    with silent(value):
-        return factor * value + 0.0
-
-
-def added(value: Any, update: Any) -> Any:
-    """Where an update moves a number or a tensor."""
-    with silent(value):
-        return value + update
+    return apply
 
 
-def squared(value: Any) -> Any:
-    """The square of a number, or of each of a tensor's; overflow is an infinity."""
-    with silent(value):
-        return value * value
-
-
-def over_root(value: Any, square: Any, least: float) -> Any:
-    """A number or a tensor over the root of another, to which ``least`` is added."""
-    with silent(value):
-        return value / (square**0.5 + least)
+scaled = silently(lambda value, factor: factor * value + 0.0)
+"""A number or a tensor times a number; overflow is an infinity, and no zero is negative."""
+added = silently(operator.add)
+"""Where an update moves a number or a tensor."""
+squared = silently(lambda value: value * value)
+"""The square of a number, or of each of a tensor's; overflow is an infinity."""
+over_root = silently(lambda value, square, least: value / (square**0.5 + least))
+"""A number or a tensor over the root of another, to which ``least`` is added."""
 
 
 def same(one: Any, other: Any) -> bool:
