@@ -37,7 +37,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "COMPARED", "NATIVE", "Array", "Measure", "answers", "apart", "as_array", "as_tensor", "forward",
-    "full", "function", "measure", "plain", "searched", "stretched", "structural", "zeros",
+    "function", "measure", "plain", "searched", "stretched", "structural", "zeros",
 ]  # fmt: skip
 
 Array = Any
@@ -175,11 +175,6 @@ def as_array(value: object) -> Array:
 def zeros(shape: Shape) -> Array:
     """A tensor of zeros."""
     return np.zeros(shape)
-
-
-def full(shape: Shape, value: float) -> Array:
-    """A tensor that holds nothing but one number."""
-    return np.full(shape, value)
 
 
 def stretched(value: Array, shape: Shape) -> Array:

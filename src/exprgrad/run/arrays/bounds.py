@@ -35,7 +35,7 @@ from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import NATIVE, Array
-from exprgrad.run.arrays.sweeps import Adjoints, sides
+from exprgrad.run.arrays.sweeps import Adjoints, sides_of
 from exprgrad.run.numbers.bounds import (
     DOUBLE_DIGITS,
     EXACT_BELOW,
@@ -211,7 +211,7 @@ def flips(op: Op, seen: Sequence[Array], off: Sequence[Error]) -> Error:
 def slope_of(op: Op, position: int, seen: Sequence[Array], out: Array) -> Array:
     """A row's local derivative."""
     rule = template(op.partial(position))
-    view = sides(op, seen, out, [1.0] * len(seen))[position]
+    view = sides_of(op, [*seen, out], [1.0] * len(seen))[position]
     return arrays.forward(rule, dict(zip(slots(op), view, strict=True)))[rule.output]
 
 

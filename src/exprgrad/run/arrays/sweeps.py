@@ -6,7 +6,7 @@ The reverse sweep is the derived graph with an adjoint for every node, evaluated
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import Array
 from exprgrad.run.numbers.kink_screen import Suspects, suspects
+from exprgrad.run.numbers.primitives import sides
 
 __all__ = [
     "Adjoints",
@@ -30,7 +31,7 @@ __all__ = [
     "held",
     "play",
     "record",
-    "sides",
+    "sides_of",
     "symmetric",
 ]
 
@@ -196,7 +197,7 @@ def specials(suspects: Suspects, node: int, values: Sequence[Array]) -> list[tup
     tests: list[tuple[Special, Array]] = []
     if graph.kinds[node] in BY_NAME:
         op = BY_NAME[graph.kinds[node]]
-        views = sides(op, given, out, [float(suspects.moving[operand]) for operand in operands])
+        views = sides_of(op, [*given, out], [float(suspects.moving[o]) for o in operands])
         mine = [v for v, operand in zip(views, operands, strict=True) if suspects.active[operand]]
         for special in op.special:
             held_by = [held(special.where, slots(op), view) for view in mine]
@@ -210,13 +211,9 @@ def specials(suspects: Suspects, node: int, values: Sequence[Array]) -> list[tup
     return [(special, flags) for special, flags in tests if np.any(flags)]
 
 
-def sides(op: Op, given: Sequence[Array], out: Array, varies: Sequence[float]) -> list[list[Any]]:
-    """For each operand, the values that a rule sees, as ``derive.rules.slots`` says."""
-    if not op.variadic:
-        return [[*given, out, *varies]] * len(given)
-    found = [[x, out, v, 0.0] for x, v in zip(given, varies, strict=True)]
-    ties = sum(held(op.ties, slots(op), side) for side in found)
-    return [[*side[:3], ties] for side in found]
+def sides_of(op: Op, arguments: Sequence[Array], varies: Sequence[float]) -> list[list[Any]]:
+    """For each operand, the values that a rule with companions sees."""
+    return sides(op, arguments, varies, partial(held, op.ties, slots(op)))
 
 
 def held(text: str, names: Sequence[str], arguments: Sequence[Array]) -> Array:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import itemgetter
-from typing import cast
+from typing import Any, cast
 
 from exprgrad.derive.rules import balanced, slots, template
 from exprgrad.graph.graph import CONST, Algebra, Graph, Program, interpret
@@ -316,11 +316,19 @@ def choice(c: TemplatePart, x: TemplatePart, y: TemplatePart) -> Template:
     return lambda values: first(values) if condition(values) else second(values)
 
 
-def sides(op: Op, arguments: Sequence[float], varies: Sequence[float]) -> list[list[float]]:
-    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says."""
+def sides(
+    op: Op,
+    arguments: Sequence[Any],
+    varies: Sequence[float],
+    tie: Callable[[Sequence[Any]], Any] | None = None,
+) -> list[list[Any]]:
+    """For each operand, the values that a rule with companions sees, as ``derive.rules.slots`` says.
+
+    ``tie`` is the rule of ties as a function of such values, where they are not floats.
+    """
     if not op.variadic:
         return [[*arguments, *varies]] * len(varies)
-    tie = compile_template(template(op.ties), slots(op))
+    tie = tie or compile_template(template(op.ties), slots(op))
     *operands, out = arguments
     found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
     tied = balanced(operator.add, [*map(tie, found)])

@@ -349,7 +349,7 @@ def paired(edges: Edges, nobody: int, zero: int) -> Visits:
     return found
 
 
-def ties(op: Op, values: Sequence[float]) -> float:
+def ties(op: Op, values: Sequence[float]) -> Any:
     """A variadic row's ties, from its operands, ``out``, and which of them vary."""
     count = len(values) // 2
     return sides(op, values[: count + 1], values[count + 1 :])[0][-1]

@@ -115,9 +115,9 @@ def fitting(graph: Graph, node: int, value: object, kind: str, name: str) -> Any
         help = f"a {kind} has the shape of what it belongs to"
         help += shape_text(shape, "; a number stands for all of its numbers", "")
         raise InputError("bad-value", message, help=help)
-    from exprgrad.run.arrays.arrays import full
+    from exprgrad.run.arrays.arrays import stretched
 
-    return full(shape, found)
+    return stretched(found, shape)
 
 
 def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> InputError:
