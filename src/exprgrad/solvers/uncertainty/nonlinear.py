@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import copysign, erfc, exp, inf, isfinite, nan, pi, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import Rule, computed, real
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import advice
 from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.places import live
+from exprgrad.explain.places import in_numbers, live, places_in
 from exprgrad.graph.graph import MOST_ELEMENTS, Program, dependents, seen_from, size
 from exprgrad.graph.op import Op
 from exprgrad.graph.ops import BY_NAME
@@ -41,10 +41,7 @@ from exprgrad.run.numbers.kink_screen import equal_numbers, movable
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
 
-if TYPE_CHECKING:
-    from exprgrad.run.arrays.elements import Origin
-
-__all__ = ["Second", "nonlinear", "warned", "written_out"]
+__all__ = ["Second", "nonlinear", "warned"]
 
 MOST_UNCERTAIN = 128
 """Up to so many uncertain numbers second derivatives are looked at."""
@@ -100,29 +97,18 @@ def nonlinear(
         return [], (warning_at(message, run, graph.output)._replace(severity="note"),)
     found: list[Second | None] = []
     told: list[Diagnostic] = []
-    over, outputs, origins = written_out(run)
-    for output, u in zip(outputs, uncertainties, strict=True):
-        view = over if len(outputs) == 1 else seen_from_output(over, output)
+    over = in_numbers(run)
+    for place, u in zip(places_in(run.value), uncertainties, strict=True):
+        view = over.run
+        if len(uncertainties) > 1:
+            view = seen_from_output(view, over.node(graph.output, place))
         terms = second_terms(view, numbers, u)
         found.append(terms)
         told += second_warnings(run, terms, u)
         for one in kink_warnings(view, numbers, u):
-            told.append(one._replace(node=origins[one.node].node) if origins else one)
+            told.append(one._replace(node=over.origin(one.node)))
     once = {one.message: one for one in told}
     return found, tuple(once.values())
-
-
-def written_out(run: Run) -> tuple[Run, list[int], Sequence[Origin]]:
-    """A run over numbers, those of its nodes that are the run's value, and where its nodes come from.
-
-    Raises ``RequestError`` for tensors of more than 4,096 numbers over all nodes.
-    """
-    if not run.graph.shapes:
-        return run, [run.graph.output], ()
-    from exprgrad.run.arrays.elements import elements
-
-    over, origins, nodes = elements(run)
-    return cast(Run, over), nodes[run.graph.output].ravel().tolist(), origins
 
 
 def seen_from_output(run: Run, output: int) -> Run:

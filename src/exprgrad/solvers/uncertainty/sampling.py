@@ -13,11 +13,12 @@ import numpy as np
 
 from exprgrad.derive.build import Builder
 from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.places import in_numbers, places_in
 from exprgrad.run.arrays.arrays import plain
 from exprgrad.run.engines.compiled import built
 from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.values.uncertain import UncertainNumbers
-from exprgrad.solvers.uncertainty.nonlinear import warned, written_out
+from exprgrad.solvers.uncertainty.nonlinear import warned
 
 __all__ = ["Sampled", "correlation_matrix", "sampled"]
 
@@ -59,8 +60,9 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
 
     Raises ``RequestError`` for tensors of more than 4,096 numbers over all nodes.
     """
-    over, outputs, _ = written_out(run)
-    graph, inputs = over.graph, over.inputs
+    over = in_numbers(run)
+    outputs = [over.node(run.graph.output, place) for place in places_in(run.value)]
+    graph, inputs = over.run.graph, over.run.inputs
     names = [name for name in graph.inputs if name in numbers.deviations]
     builder = Builder()
     images = builder.include(
