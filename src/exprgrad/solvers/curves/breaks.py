@@ -115,10 +115,9 @@ def halfway(low: Any, high: Any) -> Any:
 def unlike(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
     """How far a curve's rise is from what its slopes say; infinite where it cannot be told."""
     at = np.arange(len(x0))
-    with np.errstate(all="ignore"):
-        rise = jets1[order, at] - jets0[order, at]
-        said = (x1 - x0) * (jets0[order + 1, at] / 2 + jets1[order + 1, at] / 2)
-        found = np.abs(rise - said)
+    rise = jets1[order, at] - jets0[order, at]
+    said = (x1 - x0) * (jets0[order + 1, at] / 2 + jets1[order + 1, at] / 2)
+    found = np.abs(rise - said)
     return np.where(np.isnan(found), np.inf, found)
 
 

@@ -237,11 +237,10 @@ def over(size: float, span: float, order: int) -> float:
 def true_signs(jets: Jets, samples: Samples) -> Samples:
     """The samples with what may be rounding replaced by what it truly is."""
     x, found = samples
-    with np.errstate(all="ignore"):
-        sizes = [
-            float(np.median(np.abs(row[np.isfinite(row)]))) if np.isfinite(row).any() else 0.0
-            for row in found
-        ]
+    sizes = [
+        float(np.median(np.abs(row[np.isfinite(row)]))) if np.isfinite(row).any() else 0.0
+        for row in found
+    ]
     span = float(x[-1] - x[0])
     doubtful = np.zeros(len(x), dtype=bool)
     for order, row in enumerate(found):
@@ -509,7 +508,11 @@ def ranged(
             help = f"write {name}={value.replace('..', ':')}"
             message = "the ends of a range have a colon between them"
             raise InputError("bad-range", message, help=help).about(value)
-    ranges = {name: value for name, value in given.items() if is_range(value) or is_pair(value)}
+    ranges = {
+        name: value
+        for name, value in given.items()
+        if is_range(value) or (isinstance(value, tuple | list) and len(value) == 2)
+    }
     values = {name: value for name, value in given.items() if name not in ranges}
     fixed = resolve(graph, text, {**values, **dict.fromkeys(ranges, 0.0)}, partly=True)
     spans = {name: as_interval(value, name) for name, value in ranges.items()}
@@ -542,11 +545,6 @@ def descended(found: Plane, course: Descent[Any]) -> Plane:
     path = [(step.inputs[first], step.inputs[second]) for step in course.steps]
     word = "" if course.verdict == "steps" else f"{course.verdict}: "
     return found._replace(path=path, ending=word + course.message)
-
-
-def is_pair(value: object) -> bool:
-    """Whether a value is a pair of numbers: a range in Python."""
-    return isinstance(value, tuple | list) and len(value) == 2
 
 
 def many(graph: Graph, spans: Mapping[str, Interval]) -> InputError:

@@ -198,10 +198,9 @@ def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
     low, high = bounds
     value, slope = samples.jets[order], samples.jets[order + 1]
     width = samples.gaps
-    with np.errstate(all="ignore"):
-        rise = np.diff(value)
-        apart = np.abs(slope[:-1] * width - rise) + np.abs(slope[1:] * width - rise)
-        bent = ~(apart * (4 / 27) <= SEEN * (high - low) + 4e-16 * (abs(low) + abs(high)))
+    rise = np.diff(value)
+    apart = np.abs(slope[:-1] * width - rise) + np.abs(slope[1:] * width - rise)
+    bent = ~(apart * (4 / 27) <= SEEN * (high - low) + 4e-16 * (abs(low) + abs(high)))
     is_finite = np.isfinite(value)
     ends = is_finite[:-1] != is_finite[1:]
     above, below = value > high, value < low
@@ -215,11 +214,10 @@ def odd(samples: Samples, order: int, height: float) -> Any:
     Where the slope is monotone the mean value theorem forbids that, though it may be too little to be seen.
     """
     value, slope = samples.jets[order], samples.jets[order + 1]
-    with np.errstate(all="ignore"):
-        rise, width = np.diff(value), samples.gaps
-        sides = width * slope[:-1], width * slope[1:]
-        beyond = np.maximum(rise - np.maximum(*sides), np.minimum(*sides) - rise)
-        return beyond > UNSEEN_RISE * height + 1e-12 * np.abs(value[:-1])
+    rise, width = np.diff(value), samples.gaps
+    sides = width * slope[:-1], width * slope[1:]
+    beyond = np.maximum(rise - np.maximum(*sides), np.minimum(*sides) - rise)
+    return beyond > UNSEEN_RISE * height + 1e-12 * np.abs(value[:-1])
 
 
 def sampled(

@@ -265,10 +265,7 @@ def box_of(layout: Layout, bounds: Mapping[str, Interval]) -> Box:
     """The bounds of every number."""
     ends = [bounds.get(name, Interval(-math.inf, math.inf)) for name in layout.shapes]
     sizes = [math.prod(shape) for shape in layout.shapes.values()]
-    low, high = (
-        np.repeat([end[side] for end in ends], sizes).astype(np.float64) for side in (0, 1)
-    )
-    return Box(low, high)
+    return Box(*np.repeat(np.array(ends, dtype=np.float64), sizes, axis=0).T)
 
 
 def answered(

@@ -177,13 +177,12 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
     for _ in range(SHRINKING):
         step, is_newton = step_inside(box, local, radius)
         gain = -local.change(step)
-        if not np.any(step) or not gain > COARSE * EPSILON * abs(here.value):
+        if not gain > COARSE * EPSILON * abs(here.value):
             if np.any(step) and not (is_newton or course.blocked) and radius < WIDEST / 16:
                 radius *= 16
                 continue
-            course.reason = "stuck" if course.blocked else "still"
+            course.reason = "stuck" if course.blocked and not is_newton else "still"
             if is_newton:
-                course.reason = "still"
                 polish(objective, course, box)
             return radius
         trial = here.at + step
@@ -260,8 +259,7 @@ def kept_in(local: Local, step: Vector, box: Box) -> Vector:
     end = here.at + step
     if np.all((box.low <= end) & (end <= box.high)):
         return step
-    with np.errstate(all="ignore"):
-        room = np.where(step > 0, box.high - here.at, box.low - here.at) / step
+    room = np.where(step > 0, box.high - here.at, box.low - here.at) / step
     cut = box.clipped(here.at + step * float(np.min(room[step != 0])))
     steps = [box.clipped(end) - here.at, cut - here.at]
     return min(steps, key=local.change)
@@ -290,8 +288,7 @@ def stride(objective: Objective, course: Course, box: Box) -> None:
     best = here.value
     found: Vector | None = None
     for end in ends:
-        with np.errstate(over="ignore"):
-            trial = box.clipped(here.at + end * step)
+        trial = box.clipped(here.at + end * step)
         if not np.all(np.isfinite(trial)):
             course.reason, course.way = "unbounded", step
             break
@@ -389,8 +386,7 @@ def dense_step(known: Spectrum, slope: Vector, radius: float) -> Proposal:
     if radius == math.inf:
         return Proposal(np.zeros_like(slope), False)
     shift = shift_for(values, along, radius)
-    with np.errstate(all="ignore"):
-        parts = np.where((along == 0) | (values + shift <= 0), 0.0, along / (values + shift))
+    parts = np.where((along == 0) | (values + shift <= 0), 0.0, along / (values + shift))
     short = 1 - min(norm(parts) / radius, 1.0) ** 2
     if least <= 0 and short > 2 * TIGHT:  # along what bends down, to the radius
         parts[0] += math.copysign(radius * math.sqrt(short), along[0] if along[0] else 1.0)
@@ -401,17 +397,16 @@ def shift_for(values: Vector, along: Vector, radius: float) -> float:
     """What added to the eigenvalues makes the step ``along/(values + shift)`` as long as the radius."""
     low = max(0.0, -float(values[0]))
     high = shift = low + norm(along) / radius
-    with np.errstate(all="ignore"):
-        for _ in range(TURNS):
-            parts = np.where(along == 0, 0.0, along / (values + shift))
-            size = norm(parts)
-            if abs(size - radius) <= TIGHT * radius or not low < high:
-                break
-            low, high = (shift, high) if size > radius else (low, shift)
-            weights = np.where(parts == 0, 0.0, (parts / size) ** 2 / (values + shift))
-            shift += np.float64(size / radius - 1) / np.sum(weights)
-            if not low < shift < high:
-                shift = low + (high - low) / 2
+    for _ in range(TURNS):
+        parts = np.where(along == 0, 0.0, along / (values + shift))
+        size = norm(parts)
+        if abs(size - radius) <= TIGHT * radius or not low < high:
+            break
+        low, high = (shift, high) if size > radius else (low, shift)
+        weights = np.where(parts == 0, 0.0, (parts / size) ** 2 / (values + shift))
+        shift += np.float64(size / radius - 1) / np.sum(weights)
+        if not low < shift < high:
+            shift = low + (high - low) / 2
     return float(shift)
 
 

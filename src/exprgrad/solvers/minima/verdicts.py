@@ -197,12 +197,11 @@ def remainder(objective: Objective, here: Turn) -> Vector:
     """By number: how large the gradient may be where it is 0, by what is rounded."""
     _, noise = objective.noise(here.at)
     noise = np.where(np.isfinite(noise), noise, 0.0)
-    with np.errstate(all="ignore"):
-        size = np.abs(here.at) * EPSILON
-        if len(here.at) <= MOST_DENSE:
-            moved = np.abs(objective.curvature(here.at)) @ size
-        else:
-            moved = np.abs(objective.product(here.at, size))
+    size = np.abs(here.at) * EPSILON
+    if len(here.at) <= MOST_DENSE:
+        moved = np.abs(objective.curvature(here.at)) @ size
+    else:
+        moved = np.abs(objective.product(here.at, size))
     return LENIENCE * (noise + np.where(np.isfinite(moved), moved, 0.0))
 
 
@@ -342,8 +341,7 @@ def ahead_values(
     size = max(norm(here.at), 1.0)
     before, last = here.value, here.at
     for reach in OUTWARD:
-        with np.errstate(over="ignore"):
-            trial = here.at + reach * size * way
+        trial = here.at + reach * size * way
         if not np.all(np.isfinite(trial)):
             trial = np.clip(trial, -1e308, 1e308)
         if not allowed(trial):
