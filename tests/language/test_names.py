@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from exprgrad import parse
-from exprgrad.language.code.identifiers import Names, in_ascii
-from exprgrad.language.write.infix import program
-from exprgrad.language.write.latex_names import symbol
-from exprgrad.language.write.naming import fresh, name_shared
+from exprgrad.language.code.statements import Names, in_ascii
+from exprgrad.language.write.infix import fresh, name_shared, program
+from exprgrad.language.write.latex import symbol
 
 
 def test_a_taken_name_gets_another() -> None:

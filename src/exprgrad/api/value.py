@@ -29,8 +29,7 @@ from exprgrad.errors import InputError, RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies, transform
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.read.builder import CONSTANTS
-from exprgrad.language.write.infix import program
-from exprgrad.language.write.naming import fresh, name_shared
+from exprgrad.language.write.infix import fresh, name_shared, program
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.primitives import Template, functions, part_of, reader, sides
 from exprgrad.run.numbers.sweeps import LocalRule, row

@@ -39,9 +39,8 @@ from exprgrad.graph.graph import (
 from exprgrad.graph.op import Equation, Op, Special
 from exprgrad.graph.ops import BY_NAME, EQUATIONS
 from exprgrad.graph.structural import Structural
-from exprgrad.language.write.infix import COMPARISON, Piece, pieces
+from exprgrad.language.write.infix import COMPARISON, Piece, name_shared, pieces
 from exprgrad.language.write.infix import program as infix
-from exprgrad.language.write.naming import name_shared
 from exprgrad.source import Source as Text
 from exprgrad.source import Span, cut
 

@@ -12,8 +12,7 @@ from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import INPUT, MISSING, Graph, copied, copies, transform, view_of
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.language.write.infix import program
-from exprgrad.language.write.naming import name_shared
+from exprgrad.language.write.infix import name_shared, program
 
 __all__ = ["ALL", "expanded", "expanded_in_calls", "rows_to_expand"]
 

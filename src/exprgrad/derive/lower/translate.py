@@ -14,10 +14,10 @@ from exprgrad.language.code.program import (
     Result,
     check_tensors,
     find_target,
+    query,
     several_outputs,
     source,
 )  # fmt: skip
-from exprgrad.language.code.query import query
 from exprgrad.language.code.target import Target
 from exprgrad.language.read.parse import need_number
 

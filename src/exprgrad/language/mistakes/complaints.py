@@ -1,6 +1,8 @@
 """What to say about a text that is not in the language: where it goes wrong, why, and the mend.
 
 The mistakes are a table, ``MISTAKES``: a row says what stands where a mistake shows, and what to say of it.
+A mistake's mend is an edit of the text.  The text is read again after each, so that the next mistake shows,
+until it reads or a mistake has no certain mend: so the whole formula is mended.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from exprgrad.language.read.lalr import END, UNKNOWN, Unexpected
 from exprgrad.language.read.names import LOOK_ALIKES, SUPERSCRIPTS, begins_with_pi, plain
 from exprgrad.source import Span, depths, display_width
 
-__all__ = ["bad_name", "complaint", "double_bars", "not_whole", "unknown_function"]
+__all__ = ["bad_name", "double_bars", "explained", "not_whole", "unknown_function"]
 
 BEGINNING = "BEGINNING"
 """What stands before the first token, as a kind of token."""
@@ -1243,3 +1245,47 @@ MISTAKES = (
     Mistake("there is no operand before {what}", "put an operand before {what}"),
 )  # fmt: skip
 """What can be wrong with a text; of the rows that fit, the first counts."""
+
+
+# The whole text mended.
+
+LONGEST = 160
+"""The longest text that is mended as a whole, in characters."""
+MOST_MENDS = 40
+
+
+Reader = Callable[[str], object]
+"""What reads a text, and raises what is wrong with it."""
+
+
+def explained(text: str, wrong: Unexpected | LanguageError, read: Reader) -> LanguageError:
+    """The error for what is wrong with a text, with the whole text mended if that says more."""
+    error = located(text, wrong)
+    whole = mended(text, error, read)
+    if whole is not None and whole not in (error.help or ""):
+        hint = error.help or ""
+        error.help = f"{hint}{'' if hint.endswith('?') else ';'} mended: {whole}"
+    return error
+
+
+def mended(text: str, error: LanguageError, read: Reader) -> str | None:
+    """The text with this mistake mended, and all others; None where that is not certain."""
+    if len(text) > LONGEST or "\n" in text:
+        return None
+    for _ in range(MOST_MENDS):
+        if error.mend is None:
+            return None
+        start, end, new = error.mend
+        text = (text[:start] + new + text[end:]).strip()
+        try:
+            read(text)
+        except (Unexpected, LanguageError) as wrong:
+            error = located(text, wrong)
+        else:
+            return text[1:-1] if text[0] == "(" and enclosed(text) else text
+    return None
+
+
+def located(text: str, wrong: Unexpected | LanguageError) -> LanguageError:
+    """What is wrong, as an error: of the grammar's own, the complaint about it."""
+    return wrong if isinstance(wrong, LanguageError) else complaint(text, wrong)

@@ -19,7 +19,7 @@ from exprgrad.graph.ops import FAMILIES, IN_OTHER_WORDS, OPS, is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import program
-from exprgrad.language.write.latex_names import GREEK
+from exprgrad.language.write.latex import GREEK
 from exprgrad.source import Source, Span
 
 __all__ = ["equations_from_latex", "from_latex", "is_latex", "translated", "with_reading"]

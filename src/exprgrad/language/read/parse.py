@@ -19,7 +19,7 @@ def parse(text: str, *, is_expression: bool = True) -> Graph:
     try:
         return read(text)
     except (lalr.Unexpected, LanguageError) as wrong:
-        from exprgrad.language.mistakes.mended import explained
+        from exprgrad.language.mistakes.complaints import explained
 
         raise explained(text, wrong, read).at(Source(text, is_expression)) from None
 

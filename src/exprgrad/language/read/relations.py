@@ -60,7 +60,7 @@ def related(text: str, sign: str = "=", unknowns: Collection[str] = ()) -> Relat
     try:
         return read(text)
     except (lalr.Unexpected, LanguageError) as wrong:
-        from exprgrad.language.mistakes.mended import explained
+        from exprgrad.language.mistakes.complaints import explained
 
         raise explained(text, wrong, read).at(Source(text)) from None
 

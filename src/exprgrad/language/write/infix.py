@@ -1,25 +1,39 @@
 """Graph to text: the language's own spelling, with the fewest parentheses that parse back.
 
 ``program`` writes a whole graph; ``texts`` writes each node, cut short; ``rule_text`` writes local
-derivatives with the operands' names filled in.  None of them recurses or takes more than linear time.
+derivatives with the operands' names filled in; ``name_shared`` names what a text would say twice.  None of
+them recurses or takes more than linear time.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain, count
 from typing import Any, cast
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Payload, Settings, size, transform
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Binding,
+    Graph,
+    Literal,
+    Payload,
+    Settings,
+    size,
+    transform,
+)
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.source import cut
 
 __all__ = [
     "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece",
-    "expression", "label", "leaf", "leaf_level", "length", "level", "literal_text", "number",
-    "operand_level", "operation_text", "pieces", "prefixes", "program", "rule_text", "setting_text",
-    "texts",
+    "expression", "fresh", "label", "leaf", "leaf_level", "length", "level", "literal_text",
+    "name_shared", "number", "operand_level", "operation_text", "pieces", "prefixes", "program",
+    "rule_text", "setting_text", "texts",
 ]  # fmt: skip
 
 LIMIT = 60
@@ -344,3 +358,35 @@ def literal_text(literal: Literal, room: int | None = None) -> str:
             pieces.append(f"{']' * ended}, {'[' * ended}")
         pieces.append(number(value))
     return "".join([*pieces, "]" * len(shape)])[:room]
+
+
+# Names for what a graph uses more than once, so that its text says everything once.
+
+
+def fresh(graph: Graph, beginning: str) -> Iterator[str]:
+    """Names that nothing in a graph bears, such as t1, t2, …."""
+    taken = {*graph.inputs, *(binding.name for binding in graph.bindings), *CONSTANTS}
+    return (name for number in count(1) if (name := f"{beginning}{number}") not in taken)
+
+
+def name_shared(graph: Graph) -> None:
+    """Make a statement of every operation that is used more than once and bears no name.
+
+    The statements that are there stay, in their order; each new one stands where it is first needed.
+    """
+    uses = Counter(chain.from_iterable(graph.operands))
+    known = graph.names()
+    names = fresh(graph, "t")
+    found = [
+        Binding(next(names), node, graph.span(node))
+        for node, operands in enumerate(graph.operands)
+        if operands and uses[node] > 1 and node not in known
+    ]
+    found.reverse()
+    bindings, highest = [], -1
+    for binding in graph.bindings:
+        highest = max(highest, binding.node)
+        while found and found[-1].node <= highest:
+            bindings.append(found.pop())
+        bindings.append(binding)
+    graph.bindings = [*bindings, *reversed(found)]

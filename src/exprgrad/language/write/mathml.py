@@ -20,7 +20,7 @@ from string import ascii_letters
 from typing import NoReturn
 
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.latex_names import GREEK
+from exprgrad.language.write.latex import GREEK
 
 __all__ = ["mathml"]
 

@@ -27,8 +27,7 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Axes, axes_of
-from exprgrad.language.code.identifiers import Names
-from exprgrad.language.code.statements import Statements, Writer
+from exprgrad.language.code.statements import Names, Statements, Writer
 from exprgrad.language.code.target import (
     ARITHMETIC,
     ATOM,
