@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.mistakes.foreign import (
     ABSENT,
     DERIVATIVES,
@@ -22,6 +23,7 @@ from exprgrad.language.mistakes.foreign import (
     NAMES_HERE,
     OVER_RANGES,
     arguments,
+    attribute_hint,
     bare,
     bracketed,
     closing,
@@ -35,12 +37,13 @@ from exprgrad.language.mistakes.foreign import (
     translated,
 )
 from exprgrad.language.mistakes.hints import (
-    CHARACTERS,
     COMPARED,
     COMPOUNDS,
+    FORMULA_ALONE,
     SPOKEN,
+    WHERE,
     WORD_HINTS,
-    character_hint,
+    all_listed,
     operation_meant,
 )
 from exprgrad.language.read.lalr import END, UNKNOWN, Unexpected
@@ -169,7 +172,8 @@ class Mistake(NamedTuple):
     ``when``     what else must hold
     ``place``    what the carets mark: the name of a span of ``Wrong``
     ``opened``   what is said of the open bracket, which is shown too
-    ``mend``     the mend, where it is certain
+    ``mend``     the mend, where it is certain: ``{mend}`` in the help is what it writes
+    ``otherwise``  the help where it is not
     """
 
     message: str
@@ -181,6 +185,7 @@ class Mistake(NamedTuple):
     place: str = "span"
     opened: str = ""
     mend: Callable[[Wrong], Edit | None] | None = None
+    otherwise: str = ""
 
     def fits(self, wrong: Wrong) -> bool:
         """Whether this is the mistake."""
@@ -247,13 +252,15 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
         unexpected.expected,
     )
     mistake = next(row for row in MISTAKES if row.fits(wrong))
-    words, said = wrong.words(), mistake.help
+    mend = mistake.mend and mistake.mend(wrong)
+    words = wrong.words() | {"mend": mend[2].strip() if mend else ""}
+    said = mistake.help if mend else mistake.otherwise or mistake.help
     return syntax(
         mistake.message.format_map(words),
         said.format_map(words) if isinstance(said, str) else said(wrong),
         getattr(wrong, mistake.place),
         ((mistake.opened, wrong.opened),) if mistake.opened else (),
-    ).mended_by(mistake.mend and mistake.mend(wrong))
+    ).mended_by(mend)
 
 
 def open_bracket(text: str, end: int) -> int | None:
@@ -348,17 +355,6 @@ def bad_name(text: str, name: str, span: Span) -> LanguageError:
         error = LanguageError("unknown-function", message, span=span, help=f"write {function}(x)")
         return error.mended_by((*span, function))
     return bad_character(text, (span[0] + length, span[0] + length + 1))
-
-
-def bad_character(text: str, span: Span) -> LanguageError:
-    """A character that is not part of the language."""
-    character = text[span[0]]
-    alone = character.isprintable() and display_width(character)
-    name = f"'{character}'" if alone else f"U+{ord(character):04X}"
-    message = f"the character {name} is not part of the language"
-    over = text[span[0]] == "{" and re.search(r"(?:[ΣΠ∑∏]|\b(?:sum|prod))\s*_\s*$", text[: span[0]])
-    hint = f"over an index write {COUNTED}" if over else character_hint(text, span)
-    return syntax(message, hint, span).mended_by(character_edit(text, span))
 
 
 def double_bars(text: str, span: Span) -> LanguageError:
@@ -552,12 +548,19 @@ def percentage(wrong: Wrong) -> re.Match[str] | None:
     return number if wrong.before == "%" else None
 
 
+COMPARED_WORD = r"([^\W_][\w.]{0,20})"
+"""A side of a comparison that is a single word."""
+CHAINED = re.compile(
+    rf"(?:^|[;=(,\n])\s*{COMPARED_WORD}\s*([<>]=?|[=!]=|[≤≥≠])\s*{COMPARED_WORD}\s*$"
+)
+
+
 def chained(wrong: Wrong) -> Edit | None:
-    """A chain of comparisons as a product."""
-    ends = chain(wrong)
-    if ends is None:
+    """A chain of comparisons as a product, if its sides are single words."""
+    left = CHAINED.search(wrong.text[: wrong.span[0]][-80:])
+    right = wrong.follows(rf"\s*{COMPARED_WORD}(?=\s*(?:$|[;),\r\n]))")
+    if not left or not right:
         return None
-    left, right = ends
     first, symbol, second = left.groups()
     start = wrong.span[0] - len(left[0]) + left.start(1) - left.start()
     new = f"({first} {symbol} {second})*({second} {wrong.word} {right[1]})"
@@ -611,16 +614,10 @@ def word_edit(wrong: Wrong) -> Edit | None:
     return choice_edit(wrong.text)
 
 
-def headed(wrong: Wrong) -> re.Match[str] | None:
-    """What stands before the formula, if the token is a part of it or follows it."""
-    head = HEAD.match(wrong.text)
-    return head if head and wrong.place[0] < head.end() else None
-
-
-def headless(wrong: Wrong) -> Edit | None:
-    """The formula alone."""
-    head = headed(wrong)
-    return head and (0, head.end(), "")
+def headless(text: str, place: int) -> Edit | None:
+    """The formula alone, if a place is before it."""
+    head = HEAD.match(text)
+    return (0, head.end(), "") if head and place < head.end() else None
 
 
 def choice_edit(text: str) -> Edit | None:
@@ -687,57 +684,114 @@ def absent(word: str) -> str:
     return ABSENT.get(word) or ABSENT.get(word.lower(), "") if word[:1].isupper() else ""
 
 
-PAIRS = {
-    r"⌊([^⌊⌋]{1,60})⌋": "floor({})",
-    r"⌈([^⌈⌉]{1,60})⌉": "ceil({})",
-    r"(?<=_)\{(\w{1,20})\}": "{}",
-    r"(?<![_^])\{([^{}]*,[^{}]*)\}": "[{}]",
-    r"\$([^$]{1,100})\$$": "{}",
-    r"~(=)": "!{}",
+def without_comma(wrong: Wrong) -> str:
+    """The mend for a ',' that separates thousands, a number's decimals, or what is no call's operands."""
+    more = re.match(r"((?:,[0-9]{3}){1,9}(?:\.[0-9]+)?)(?![0-9])", wrong.word + wrong.rest[:39])
+    if more and re.fullmatch(r"[0-9]{1,3}", wrong.before):
+        return f"write {wrong.before}{more[1].replace(',', '')}; a decimal point is '.'"
+    if wrong.bracket != "(":
+        return "a decimal point is '.', and statements are separated by ';'"
+    text, bracket = wrong.text, wrong.opened[0]
+    word = re.search(r"([^\W\d]\w{0,20})\($", text[max(bracket - 22, 0) : bracket])
+    given = arguments(text, bracket - 1) if word else None
+    foreign = word and given and translated(word[1], *given)
+    group = re.match(r"\(([^()\[\]\r\n]{1,40})[)\]]", wrong.inside)
+    listed = group[1].rstrip(", ") if group else "a, b"
+    return foreign or f"write a list in square brackets: [{listed}]"
+
+
+# Characters that are not part of the language.
+
+
+CHARACTERS = {
+    "•": "*", "∕": "/", "⁄": "/", "–": "-", "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/",
+    "＾": "^", "（": "(", "）": ")", "，": ",", "；": ";", "＝": "=", "∞": "inf", "½": "(1/2)",
+    "⅓": "(1/3)", "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "{": "(", "}": ")", "°": "*pi/180",
+}  # fmt: skip
+"""A character that is not part of the language → how it is written here."""
+CHARACTER_HINTS = {
+    **{character: f"write {ours}" for character, ours in CHARACTERS.items()},
+    "&": WORD_HINTS["and"].replace("a and b", "a & b"),
+    "!": "'not equal' is !=; the factorial of x is factorial(x)",
+    "?": WHERE,
+    **dict.fromkeys('"`“”', "write names and numbers without quotes"),
+    **dict.fromkeys("'‘’", "write names and numbers without quotes"),
+    "~": "where x is 0 or 1, write 1 - x; the negative is -x",
+    "‖": "the norm is norm(x)",
+    "⌊": "the whole part is floor(x)",
+    "⌈": "the next whole number is ceil(x)",
+    "±": "a formula has one value: write + or -",
+    "∂": DERIVATIVES,
+    "∫": "there are no integrals",
+    "$": "write the formula without '$'",
+    "∑": "a sum is sum(x), over an index sum(… for k in 1..10)",
+    "∏": "a product of all is prod(x), over an index prod(… for k in 1..10)",
+    **dict.fromkeys("↦→", FORMULA_ALONE),
+    "∧": WORD_HINTS["and"].replace("a and b", "a ∧ b"),
+    "∨": WORD_HINTS["or"].replace("a or b", "a ∨ b"),
+    "¬": "where x is 0 or 1, write 1 - x",
+    "∈": "sets are not part of the language",
+    **dict.fromkeys("≈∝≡", "write an equality, name = formula"),
+    "⊗": "the outer product is outer(x, y)",
 }
-"""What begins with a foreign character, to its end → how it is written here."""
 
 
-def character_edit(text: str, span: Span) -> Edit | None:
-    """What a foreign character, or what it begins, is here."""
-    start, character = span[0], text[span[0]]
+class Begun(NamedTuple):
+    """What a foreign character begins: a pattern, what to say of it, and what to write in its place.
+
+    A mend that is a text is filled with what the pattern's groups hold.
+    """
+
+    pattern: str
+    help: str | Callable[[re.Match[str]], str | None] = ""
+    mend: str | Callable[[re.Match[str]], Edit | None] | None = None
+
+
+def bad_character(text: str, span: Span) -> LanguageError:
+    """A character that is not part of the language."""
+    character = text[span[0]]
+    alone = character.isprintable() and display_width(character)
+    name = f"'{character}'" if alone else f"U+{ord(character):04X}"
+    message = f"the character {name} is not part of the language"
     if character == ".":
-        return dot_edit(text, start)
-    if character == "?":
-        return choice_edit(text)
-    if character in "{∑∏" and (over := over_index_edit(text, start)) is not None:
-        return over
-    if character == "{" and (call := bracketed_edit(text, open_bracket(text, start))) is not None:
-        return call
-    if character in "↦→" and (head := HEAD.match(text)) and head.end() > start:
-        return 0, head.end(), ""
-    if character == "$" and re.match(
-        r"[a-z]\$[1-9]\)", text[start - 1 : start + 3]
-    ):  # diff(f, x$2)
-        return start, start + 1, ", "
-    if character == "\\" and text[start + 1 : start + 2] != "[":
-        return division_from_the_left(text, start)
-    if character == "!":
-        return factorial_edit(text, start)
-    if letter := re.compile(r"\\\[([A-Z][a-z]+)\]").match(text, start):  # \[Mu]
-        return start, letter.end(), letter[1].lower()
-    run = re.compile(r"[₀-₉]+").match(text, start)
-    if run:
-        more = "*" if text[run.end() : run.end() + 1].isalpha() else ""
-        return start, run.end(), f"_{unicodedata.normalize('NFKC', run[0])}{more}"
-    for pattern, ours in PAIRS.items():
-        pair = re.compile(pattern).match(text, start)
-        if pair:
-            return start, pair.end(), ours.format(pair[1])
+        help, mend = dotted(text, span[0])
+        return syntax(message, help, span).mended_by(mend)
+    patterns = [(row, re.compile(row.pattern).match(text, span[0])) for row in BEGINNINGS]
+    fitting = [(row, found) for row, found in patterns if found]
+    helps = (row.help(found) if callable(row.help) else row.help for row, found in fitting)
+    mends = (written_for(row, found) for row, found in fitting)
+    said = next(filter(None, helps), None) or CHARACTER_HINTS.get(character)
+    mend = next(filter(None, mends), None) or same_character(text, span)
+    return syntax(message, said or unknown_character(character), span).mended_by(mend)
+
+
+def written_for(row: Begun, found: re.Match[str]) -> Edit | None:
+    """The mend of what a character begins."""
+    if callable(row.mend):
+        return row.mend(found)
+    return None if row.mend is None else (*found.span(), row.mend.format(*found.groups()))
+
+
+def unknown_character(character: str) -> str:
+    """What to say of a character that means nothing anywhere."""
+    if character in LOOK_ALIKES:
+        return f"it only looks like {LOOK_ALIKES[character]}"
+    if unicodedata.digit(character, None) is not None:
+        return f"digits are 0 to 9: write {unicodedata.digit(character)}"
+    if "\udc80" <= character <= "\udcff":
+        return "the text is not UTF-8 here"
+    if character.isprintable():
+        return "names are letters, digits and _"
+    return "it does not print: delete it"
+
+
+def same_character(text: str, span: Span) -> Edit | None:
+    """The same character, or those above the line, as we write it."""
+    start, character = span[0], text[span[0]]
     above = next((at for at in range(start, len(text)) if not is_above(text[at])), len(text))
     if above > start:
         power = unicodedata.normalize("NFKC", text[start:above]).replace("−", "-")
         return None if power in ("T", "t") else (start, above, f"^{factor(power)}")
-    root = re.compile(r"∛\s*(?:(\w{1,20})|\(([^()]{1,40})\))(?!\s*[\^*⁰-⁹(\[]|²|³|¹)").match(
-        text, start
-    )
-    if root:
-        return start, root.end(), f"cbrt({root[1] or root[2]})"
     same = unicodedata.normalize("NFKC", character)
     plain_form = same if same != character and same.isascii() and same.isprintable() else None
     sign = CHARACTERS.get(character) or LOOK_ALIKES.get(character) or plain_form
@@ -745,6 +799,19 @@ def character_edit(text: str, span: Span) -> Edit | None:
         return None
     joins = sign[0].isalpha() and text[:start][-1:].isalnum()  # x∞ is not the name xinf
     return *span, f"*{sign}" if joins else sign
+
+
+def over_index_hint(brace: re.Match[str]) -> str | None:
+    """What to write for a sum or a product with bounds in braces below it."""
+    over = re.search(r"(?:[ΣΠ∑∏]|\b(?:sum|prod))\s*_\s*$", brace.string[: brace.start()])
+    return f"over an index write {COUNTED}" if over else None
+
+
+def transpose_hint(mark: re.Match[str]) -> str:
+    """A transpose, rather than a derivative."""
+    owner = re.search(r"\w{1,20}$", mark.string[: mark.start()])
+    name = owner[0] if owner else "x"
+    return f"the transpose is written {name}.T; a derivative has no sign of its own"
 
 
 DIVIDEND = re.compile(
@@ -780,18 +847,118 @@ def is_above(character: str) -> bool:
     return unicodedata.decomposition(character).startswith("<super>")
 
 
+def digits_below(digits: re.Match[str]) -> Edit:
+    """Digits below the line, which end a name."""
+    more = "*" if digits.string[digits.end() : digits.end() + 1].isalpha() else ""
+    return *digits.span(), f"_{unicodedata.normalize('NFKC', digits[0])}{more}"
+
+
+BEGINNINGS = (
+    Begun(r"\{", over_index_hint, lambda m: bracketed_edit(m.string, open_bracket(m.string, m.start()))),
+    Begun("[{∑∏]", mend=lambda found: over_index_edit(found.string, found.start())),
+    Begun("[↦→]", mend=lambda arrow: headless(arrow.string, arrow.start())),
+    Begun(r"\?", mend=lambda mark: choice_edit(mark.string)),
+    Begun("!", mend=lambda mark: factorial_edit(mark.string, mark.start())),
+    Begun("[ᵀᵗ]", "the transpose is written .T, a power ^t"),
+    Begun("[ⁱʲᵏᵐⁿᵖˣʸᶻ]", "a power is written ^"),
+    Begun(r"(?<![_^])\{([^{}]*,[^{}]*)\}", "a list stands in square brackets: [1, 2]", "[{}]"),
+    Begun(r"(?<=_)\{(\w{1,20})\}", mend="{}"),
+    Begun(r"⌊([^⌊⌋]{1,60})⌋", mend="floor({})"),
+    Begun(r"⌈([^⌈⌉]{1,60})⌉", mend="ceil({})"),
+    Begun(r"(?<=[a-z])\$(?=[1-9]\))", mend=", "),  # diff(f, x$2)
+    Begun(r"\$([^$]{1,100})\$$", mend="{}"),
+    Begun(r"[₀-₉]+", "a number below the line is written behind _", digits_below),
+    Begun(
+        r"∛(?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?",
+        lambda sign: f"write cbrt({sign[1] or sign[2] or '…'})",
+    ),
+    Begun(
+        r"∛\s*(?:(\w{1,20})|\(([^()]{1,40})\))(?!\s*[\^*⁰-⁹(\[]|²|³|¹)",
+        mend=lambda sign: (*sign.span(), f"cbrt({sign[1] or sign[2]})"),
+    ),
+    Begun("~=", "'not equal' is !=", "!="),
+    Begun(
+        r"(?<=[\w)\]])(?:'[(']|[′″])", "a derivative has no sign of its own; name a node, say, dx"
+    ),
+    Begun(r"(?<=[\w)\]])['’]", transpose_hint),
+    Begun(r"\\[A-Za-z]{2,}", "this is LaTeX"),
+    Begun(
+        r"\\\[([A-Z][a-z]+)\]",
+        lambda letter: f"write {letter[1].lower()}",
+        lambda letter: (*letter.span(), letter[1].lower()),
+    ),
+    Begun(
+        r"(?:(?<=[\w)\]])|(?<=[\w)\]] ))\\(?=\s*[\w(])",
+        "the solution of A x = b is written solve(A, b)",
+    ),
+    Begun(
+        r"\\", "a backslash means nothing here",
+        lambda sign: division_from_the_left(sign.string, sign.start()),
+    ),
+)  # fmt: skip
+"""What begins with a foreign character: of those that fit, the first that says something counts."""
+
+
+def dotted(text: str, start: int) -> tuple[str, Edit | None]:
+    """What to say of a dot, and the mend."""
+    if text.startswith("...", start):
+        if re.search(r"\bin\b[^;()]*$", text[:start]):
+            return "a range has two dots: 1..10", (start, start + 3, "..")
+        return "there is no ellipsis: in an index write : for each axis", None
+    call = spreadsheet(text, start)
+    if call is not None:
+        return f"write {call[2]}", call
+    return dot_hint(text, start), dot_edit(text, start)
+
+
+def dot_hint(text: str, start: int) -> str:
+    """Our spelling of ``np.exp(x)`` or ``x.sum()``, or what a lone dot should be."""
+    owner = owner_before(text, start)
+    after = re.match(r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)", text[start + 1 : start + 91])
+    if not owner or not after:
+        return "a number needs a digit beside its point"
+    end = start + 1 + after.end()
+    word, called, given = after[2], text[end : end + 1] == "(", arguments(text, end)
+    name, operands, settings = plain_name(word), *(given or (["…"], {}))
+    row = BY_NAME.get(name)
+    full = row is not None and not row.variadic and len(operands) == len(row.names)
+    is_module = bool(after[1]) or owner in MODULES or (full and called)
+    if not is_module:
+        hint = attribute_hint(owner, word, called=called, empty=given == ([], {}))
+        if hint is not None:
+            return hint
+    prefix = f"{owner}.{after[1]}"
+    if called and owner != "Math":
+        hint = translated(word, operands if is_module else [owner, *operands], settings)
+        if hint is not None:
+            only = is_module and hint == f"write {name}({', '.join(operands)})"
+            return f"{hint}, without '{prefix}'" if only else hint
+    if spelled_here(word):
+        return f"here that is written {spelled_here(word)}"
+    if name in FUNCTION_WORDS or name in ("pi", "tau", "inf", "nan"):
+        listed = "" if prefix.endswith("nn.") else ", ".join(operands)  # nn.SiLU() makes a function
+        inside = f"({listed or '…'})" if called else ""
+        return f"write {name}{inside}, without '{prefix}'"
+    if word == "e":
+        return "write exp(1)"
+    if called:
+        return f"write functions without a prefix; {all_listed('functions')}"
+    return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
+
+
+def plain_name(word: str) -> str:
+    """Our name for a function of another tool, which may be a class, such as ``SiLU``; else the word."""
+    lower = NAMES_HERE.get(word.casefold(), word.casefold())
+    return NAMES_HERE.get(word, lower if lower in FUNCTION_WORDS else word)
+
+
 MODULE_BEFORE = re.compile(
     rf"(?<!\w)(?:(?:{'|'.join(sorted(MODULES))})\.)*(?:{'|'.join(sorted(MODULES))})$"
 )
 
 
 def dot_edit(text: str, start: int) -> Edit | None:
-    """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call, ``1...3`` with two."""
-    if (call := spreadsheet(text, start)) is not None:
-        return call
-    if text.startswith("...", start):
-        is_range = re.search(r"\bin\b[^;()]*$", text[:start])
-        return (start, start + 3, "..") if is_range else None
+    """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call."""
     if text[start + 1 : start + 2] in ("*", "^", "/") and re.search(r"[\w)\]']$", text[:start]):
         return start, start + 1, ""
     constant = re.compile(r"\.(e|E|pi|PI|inf|nan|tau)\b(?!\()").match(text, start)
@@ -813,37 +980,6 @@ def dot_edit(text: str, start: int) -> Edit | None:
     return mend and (start - len(owner), *mend[1:])
 
 
-def chain(wrong: Wrong) -> tuple[re.Match[str], re.Match[str]] | None:
-    """What stands on both sides of a chained comparison's second sign, if it is single words."""
-    word = r"([^\W_][\w.]{0,20})"
-    head = rf"(?:^|[;=(,\n])\s*{word}\s*([<>]=?|[=!]=|[≤≥≠])\s*{word}\s*$"
-    left = re.search(head, wrong.text[: wrong.span[0]][-80:])
-    right = wrong.follows(rf"\s*{word}(?=\s*(?:$|[;),\r\n]))")
-    return (left, right) if left and right else None
-
-
-def both_comparisons(wrong: Wrong) -> str:
-    """The mend for a chain of comparisons, with the user's own operands where they are single words."""
-    mend = chained(wrong)
-    return f"write {mend[2] if mend else '(a < b)*(b < c)'}"
-
-
-def without_comma(wrong: Wrong) -> str:
-    """The mend for a ',' that separates thousands, a number's decimals, or what is no call's operands."""
-    more = re.match(r"((?:,[0-9]{3}){1,9}(?:\.[0-9]+)?)(?![0-9])", wrong.word + wrong.rest[:39])
-    if more and re.fullmatch(r"[0-9]{1,3}", wrong.before):
-        return f"write {wrong.before}{more[1].replace(',', '')}; a decimal point is '.'"
-    if wrong.bracket != "(":
-        return "a decimal point is '.', and statements are separated by ';'"
-    text, bracket = wrong.text, wrong.opened[0]
-    word = re.search(r"([^\W\d]\w{0,20})\($", text[max(bracket - 22, 0) : bracket])
-    given = arguments(text, bracket - 1) if word else None
-    foreign = word and given and translated(word[1], *given)
-    group = re.match(r"\(([^()\[\]\r\n]{1,40})[)\]]", wrong.inside)
-    listed = group[1].rstrip(", ") if group else "a, b"
-    return foreign or f"write a list in square brackets: [{listed}]"
-
-
 # Ranges.
 
 COUNTED = "sum(x^k for k in 1..3)"
@@ -862,54 +998,30 @@ def counted(wrong: Wrong) -> bool:
     )
 
 
-def range_match(wrong: Wrong) -> re.Match[str] | None:
-    """Two whole numbers and the range between them, where nothing else is in the brackets."""
-    return re.match(r"\[\s*([0-9]{1,9})\s*\.\.\s*([0-9]{1,9})\s*\]", wrong.inside)
-
-
-def sliced(wrong: Wrong) -> str:
-    """``x[1..3]`` as a slice."""
-    ends = range_match(wrong)
-    return f"{indexed(wrong)}[{ends[1]}:{int(ends[2]) + 1}]" if ends else ""
-
-
-def slice_edit(wrong: Wrong) -> Edit | None:
-    """``x[1..3]`` as a slice."""
-    ends, start = range_match(wrong), wrong.opened[0]
-    return ends and (start, start + len(ends[0]), f"[{ends[1]}:{int(ends[2]) + 1}]")
-
-
-def ranged(wrong: Wrong) -> str:
-    """``[1..3]`` as a list."""
-    ends = range_match(wrong)
-    return f"[k for k in {ends[1]}..{ends[2]}]" if ends else ""
-
-
 def range_edit(wrong: Wrong) -> Edit | None:
-    """``[1..3]`` as a list."""
-    ends, start = range_match(wrong), wrong.opened[0]
-    return ends and (start, start + len(ends[0]), ranged(wrong))
+    """``x[1..3]`` as a slice, ``[1..3]`` as a list, where nothing else is in the brackets."""
+    ends = re.match(r"\[\s*([0-9]{1,9})\s*\.\.\s*([0-9]{1,9})\s*\]", wrong.inside)
+    if ends is None:
+        return None
+    low, high = ends.groups()
+    start = wrong.opened[0]
+    ours = f"[{low}:{int(high) + 1}]" if wrong.is_index else f"[k for k in {low}..{high}]"
+    return start, start + len(ends[0]), ours
 
 
 RANGE_CALL = re.compile(r"(?<=\bin)\s+range\(\s*(?:([\w+\-* ]{1,20}),\s*)?([\w+\-* ]{1,20})\)")
 """Python's ``range(1, 11)``, which ends before its end."""
 
 
-def python_range(wrong: Wrong) -> str:
-    """Python's range as ours; "" where there is none."""
+def python_range(wrong: Wrong) -> Edit | None:
+    """Python's range as ours."""
     called = RANGE_CALL.search(wrong.text)
     if not called or called.start() > wrong.span[0]:
-        return ""
+        return None
     low, high = (called[1] or "0").strip(), called[2].strip()
     plus = re.fullmatch(r"(.+?)\s*\+\s*1", high)
     last = str(int(high) - 1) if high.isdecimal() else plus[1] if plus else f"{high} - 1"
-    return f"{low}..{last}"
-
-
-def python_range_edit(wrong: Wrong) -> Edit | None:
-    """Python's range as ours."""
-    ours, called = python_range(wrong), RANGE_CALL.search(wrong.text)
-    return (*called.span(), f" {ours}") if called and ours else None
+    return *called.span(), f" {low}..{last}"
 
 
 # The table.
@@ -936,7 +1048,8 @@ MISTAKES = (
     ),
     Mistake(
         "there is more than a formula here", "write the formula alone: its names are its inputs",
-        when=headed, mend=headless,
+        when=lambda wrong: headless(wrong.text, wrong.place[0]),
+        mend=lambda wrong: headless(wrong.text, wrong.place[0]),
     ),
     Mistake(
         "'||' is not an operator", WORD_HINTS["or"].replace("a or b", "a || b"),
@@ -1037,12 +1150,12 @@ MISTAKES = (
         kind="SIGN FACTOR POWER", last="NUMBER", when=lambda wrong: wrong.in_index,
     ),
     Mistake(
-        "a slice is written with ':'", lambda wrong: f"write {sliced(wrong)}: a slice ends before its end",
-        kind="RANGE", when=lambda wrong: wrong.in_index and sliced(wrong), mend=slice_edit,
+        "a slice is written with ':'", "write {indexed}{mend}: a slice ends before its end",
+        kind="RANGE", when=lambda wrong: wrong.in_index and range_edit(wrong), mend=range_edit,
     ),
     Mistake(NOT_AN_INDEX, AN_INDEX, when=lambda wrong: wrong.in_index),
     Mistake(
-        "an index stands behind 'for'", lambda wrong: f"write {(ranged_call(wrong) or '')[2]}",
+        "an index stands behind 'for'", "write {mend}",
         kind="COMMA RANGE", when=ranged_call, mend=ranged_call,
     ),
     Mistake(
@@ -1056,7 +1169,7 @@ MISTAKES = (
     Mistake(NOT_A_SETTING, A_SETTING, when=lambda wrong: wrong.in_setting),
     # Ranges.
     Mistake(
-        "a range can only follow 'for … in'", lambda wrong: f"write {ranged(wrong) or COUNTED}",
+        "a range can only follow 'for … in'", "write {mend}", otherwise=f"write {COUNTED}",
         kind="RANGE", bracket="[", when=lambda wrong: not wrong.is_index, mend=range_edit,
     ),
     Mistake(
@@ -1070,9 +1183,9 @@ MISTAKES = (
     ),
     Mistake(
         "an index runs from one whole number up to another",
-        lambda wrong: f"write {python_range(wrong) or 'for k in 1..10'}",
+        "write {mend}", otherwise="write for k in 1..10",
         when=lambda wrong: "RANGE" in wrong.expected and not wrong.is_index and wrong.last != "FOR",
-        mend=python_range_edit,
+        mend=python_range,
     ),
     # Lists.
     Mistake(
@@ -1190,7 +1303,7 @@ MISTAKES = (
     ),
     # Chains, and what separates.
     Mistake(
-        "comparisons do not chain", both_comparisons,
+        "comparisons do not chain", "write {mend}", otherwise="write (a < b)*(b < c)",
         kind="COMPARISON", last=OPERAND_ENDS, mend=chained,
     ),
     Mistake(
