@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Payload, dependencies
 from exprgrad.graph.op import Family, Op
 from exprgrad.graph.ops import (
     BY_INFIX,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from exprgrad.language.read.structural import Value
 
 __all__ = [
-    "CONSTANTS", "LEAST_NORMAL", "RULES", "SAFE_DIGITS", "SHORT", "SIGNS", "TENSOR_RULES", "Builder",
-    "InShort", "bad_number", "built", "has_digits", "is_operand",
+    "CONSTANTS", "INFIX", "LEAST_NORMAL", "LISTS", "PREFIX", "RULES", "SAFE_DIGITS", "SHORT", "SIGNS",
+    "TENSOR_RULES", "Builder", "InShort", "bad_number", "built", "has_digits", "is_operand",
     "read_plainly",
 ]  # fmt: skip
 
@@ -59,24 +59,24 @@ SAFE_DIGITS = 15
 LEAST_NORMAL = 2.0**-1022
 """Doubles below have fewer digits."""
 RULES = (
-    "absolute", "bind", "call", "empty_call", "first_argument", "group", "infix", "more_arguments", "name",
-    "number", "prefix", "radical", "result", "superscript", "whole_name",
+    "absolute", "bind", "call", "empty_call", "group", "infix", "name", "number", "prefix", "radical",
+    "result", "superscript", "whole_name",
 )  # fmt: skip
 """The rules that methods of the builder are for, which are called so."""
 TENSOR_RULES = (
-    "empty_list", "integer", "keyword", "list", "settings", "signed_integer", "slice", "slice_from",
-    "slice_to", "subscript", "transposed", "whole_group", "whole_infix", "whole_number", "whole_signed",
-    "whole_slice", "word",
+    "empty_list", "integer", "keyword", "list", "settings", "slice", "subscript", "transposed",
+    "whole_group", "whole_infix", "whole_signed", "word",
 )  # fmt: skip
 SHORT_RULES = (
-    "clause", "definition", "first_clause", "list_over_index", "more_clauses", "over_index", "recurrence",
-    "term",
+    "clause", "definition", "list_over_index", "over_index", "recurrence", "term",
 )  # fmt: skip
 """The rules of what is written in short, and is read in two steps: see ``expansion.py``."""
 SHORT = r"\bfor\b|(?<!\w)(?:d|root)\s*\(|[)\]]\s*=(?!=)"
 """What a text has in which something is written in short."""
 PREFIX = {op.prefix: op.name for op in COMMON if op.prefix}
 PREFIX |= {sign: PREFIX[ours] for sign, ours in SIGNS.items() if ours in PREFIX}
+ROOT, ABSOLUTE = FUNCTIONS["sqrt"].name, FUNCTIONS["abs"].name
+"""What a root's sign and bars stand for."""
 
 
 def built(text: str) -> Graph:
@@ -115,6 +115,24 @@ def tensor_action(rule: str) -> lalr.Action:
         return ACTIONS[rule](builder.graph, builder.text, *parts)
 
     return action
+
+
+def first(_: object, value: Any) -> list[Any]:
+    """The first of a list."""
+    return [value]
+
+
+def more(_: object, values: list[Any], *separator_and_value: Any) -> list[Any]:
+    """A further one."""
+    values.append(separator_and_value[-1])
+    return values
+
+
+LISTS: dict[str, lalr.Action] = {
+    **dict.fromkeys(("first_argument", "first_clause"), first),
+    **dict.fromkeys(("more_arguments", "more_clauses"), more),
+}
+"""What is built for the rules of lists."""
 
 
 def is_operand(value: Any) -> bool:
@@ -256,7 +274,7 @@ class Builder:
         span = symbol[0], value[2]
         if kind is None:  # a unary plus is no operation
             return value[0], *span, *value[-2:]
-        return self.unary(kind, value, span)
+        return self.operation(kind, (value,), span)
 
     def superscript(self, base: Value, span: Span) -> Value:
         """A power with a whole number above the line: a literal, and a sign if there is one."""
@@ -268,19 +286,12 @@ class Builder:
         whole = digits.lstrip("+-")
         exponent = self.literal(whole, float(whole), (start + signed, end))
         if digits[0] == "-":
-            exponent = self.unary(PREFIX["-"], exponent, span)
-        node = self.graph.append(
-            INFIX["^"],
-            (base[0], exponent[0]),
-            None,
-            (base[1], end),
-            (base[-2:], exponent[-2:]),  # type: ignore[arg-type]
-        )
-        return node, base[1], end
+            exponent = self.operation(PREFIX["-"], (exponent,), span)
+        return self.operation(INFIX["^"], (base, exponent), (base[1], end))
 
     def radical(self, sign: Span, value: Value) -> Value:
         """A square root without parentheses."""
-        return self.unary("sqrt", value, (sign[0], value[2]))
+        return self.operation(ROOT, (value,), (sign[0], value[2]))
 
     def absolute(self, left: Span, value: Value, right: Span) -> Value:
         """An absolute value between bars."""
@@ -288,26 +299,20 @@ class Builder:
         if (
             (start, end) == (left[1], right[0])
             and self.text[start] == "|" == self.text[end - 1]
-            and self.graph.kinds[value[0]] == "abs"
+            and self.graph.kinds[value[0]] == ABSOLUTE
         ):
             from exprgrad.language.mistakes.complaints import double_bars
 
             raise double_bars(self.text, (left[0], right[1]))
-        return self.unary("abs", value, (left[0], right[1]))
+        return self.operation(ABSOLUTE, (value,), (left[0], right[1]))
 
-    def unary(self, kind: str, value: Value, span: Span) -> Value:
-        """An operation on one operand."""
-        node = self.graph.append(kind, (value[0],), None, span, (value[-2:],))  # type: ignore[arg-type]
-        return node, *span
-
-    def first_argument(self, value: Value) -> list[Value]:
-        """The first operand of a call."""
-        return [value]
-
-    def more_arguments(self, values: list[Value], comma: Span, value: Value) -> list[Value]:
-        """A further operand of a call."""
-        values.append(value)
-        return values
+    def operation(
+        self, kind: str, values: Sequence[Value], span: Span, payload: Payload = None
+    ) -> Value:
+        """An operation on operands."""
+        nodes = tuple([value[0] for value in values])
+        places = tuple([(value[-2], value[-1]) for value in values])
+        return self.graph.append(kind, nodes, payload, span, places), *span
 
     def empty_call(self, name: Span, left: Span, right: Span) -> Value:
         """A call without operands."""
@@ -353,11 +358,7 @@ class Builder:
             if op.setting is not None:
                 signature, count = f"{op.setting[1]}, {signature}", count + 1
             raise wrong_count(text, op.arity_words(), count, signature, (name[0], right[1]))
-        span = name[0], right[1]
-        operands = tuple([value[0] for value in values])
-        occurrences = tuple([(value[-2], value[-1]) for value in values])
-        node = self.graph.append(op.name, operands, None, span, occurrences)
-        return node, *span
+        return self.operation(op.name, values, (name[0], right[1]))
 
     def expanded(self, body: Graph, meanings: Mapping[str, Value], span: Span) -> Value:
         """What a call stands for: a formula's nodes, its inputs replaced by operands."""
@@ -471,6 +472,7 @@ ACTIONS: dict[str, lalr.Action] = {
     **{rule: getattr(Builder, rule) for rule in RULES},
     **{rule: tensor_action(rule) for rule in TENSOR_RULES},
     **dict.fromkeys(SHORT_RULES, in_short),
+    **LISTS,
 }
 """What is built for each rule of the grammar."""
 

@@ -27,7 +27,16 @@ from typing import Any, Literal, NamedTuple
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import Binding, Call
 from exprgrad.language.read import lalr
-from exprgrad.language.read.builder import CONSTANTS, RULES, TENSOR_RULES, Builder, is_operand
+from exprgrad.language.read.builder import (
+    CONSTANTS,
+    INFIX,
+    LISTS,
+    PREFIX,
+    RULES,
+    TENSOR_RULES,
+    Builder,
+    is_operand,
+)
 from exprgrad.language.read.structural import (
     ACTIONS,
     Setting,
@@ -45,7 +54,7 @@ MOST_NODES = 1_000_000
 """The most nodes that what is written in short may be when it is written out."""
 LONGEST_CALL = 60
 """The longest text of a call, in characters."""
-BY_PAIRS = frozenset({"add", "mul"})
+BY_PAIRS = frozenset({INFIX["+"], INFIX["*"]})
 """Rows that join two terms; the others take all."""
 OWN_RULES = (
     "definition", "derivative", "element", "list_over_index", "over_index", "recurrences", "root",
@@ -58,8 +67,6 @@ BUILT_IN = ("d", "root")
 
 # The tape.
 
-WHOLE_RULES = ("whole_group", "whole_infix", "whole_name", "whole_number", "whole_signed")
-"""The rules of whole numbers that are known when they are read."""
 BY_HAND = (
     "call", "clause", "definition", "list_over_index", "over_index", "recurrence", "subscript", "term",
 )  # fmt: skip
@@ -141,17 +148,6 @@ class Tape:
     def word(self, span: Span) -> str:
         """What stands at a place."""
         return self.text[span[0] : span[1]]
-
-    # Lists of values.
-
-    def first(self, value: Any) -> list[Any]:
-        """The first of a list."""
-        return [value]
-
-    def more(self, values: list[Any], *separator_and_value: Any) -> list[Any]:
-        """A further one."""
-        values.append(separator_and_value[-1])
-        return values
 
     # What waits for its index.
 
@@ -252,7 +248,7 @@ class Tape:
     def indexed(self, head: int, equals: Span) -> tuple[Span, Code]:
         """The name and the code of the index before ``=``."""
         *index, element = self.cut(head)
-        if element.rule != "element" or element.parts[2] != 1 or index[-1].rule not in WHOLE_RULES:
+        if element.rule != "element" or element.parts[2] != 1 or index[-1].rule == "slice":
             raise LanguageError(
                 "recurrence",
                 "a recurrence's term is a name with one index",
@@ -267,8 +263,7 @@ def tape_actions() -> dict[str, lalr.Action]:
     names = (rule for _, _, rule in lalr.parser().rules if rule not in (None, lalr.START))
     return {
         **{rule: writing(rule) for rule in names},
-        **dict.fromkeys(("first_argument", "first_clause"), Tape.first),
-        **dict.fromkeys(("more_arguments", "more_clauses"), Tape.more),
+        **LISTS,
         **{rule: getattr(Tape, rule) for rule in BY_HAND},
     }
 
@@ -305,59 +300,31 @@ Waiting = Generator[Job, Any, Any]
 """An action that has code to run: it yields jobs, is sent their values, and returns its own."""
 
 
-class Frame:
-    """Code that is being run: the steps that are left, the values so far, and who waits for the last."""
-
-    def __init__(self, job: Job) -> None:
-        self.rest = iter(job.code)
-        self.scope = job.scope
-        self.values: list[Any] = []
-        self.waiting: Waiting | None = None
-
-
 def run(code: Code, scope: Scope, actions: Actions, enter: Callable[[Scope], None]) -> Any:
     """Run code: the value of its last step.  ``enter`` is told the local names whenever they change."""
-    frames = [Frame(Job(code, scope))]
-    enter(scope)
-    while True:
-        frame = frames[-1]
-        waiting = advance(frame, actions)
-        answer: Any = None
-        if waiting is None:
-            frames.pop()
-            answer = frame.values[-1] if frame.values else None
-            if not frames:
-                return answer
-            frame = frames[-1]
-        else:
-            frame.waiting = waiting
-        assert frame.waiting is not None
-        enter(frame.scope)
+    running = [(executed(code, actions), scope)]
+    answer: Any = None
+    while running:
+        waiting, inside = running[-1]
+        enter(inside)
         try:
-            job = frame.waiting.send(answer)
-        except StopIteration as stop:
-            frame.values.append(stop.value)
+            job = waiting.send(answer)
+        except StopIteration as ended:
+            running.pop()
+            answer = ended.value
         else:
-            frames.append(Frame(job))
-            enter(job.scope)
+            running.append((executed(job.code, actions), job.scope))
+            answer = None
+    return answer
 
 
-def outcome(code: Code, actions: Actions) -> Any:
-    """The value of some code that no step of waits."""
-    frame = Frame(Job(code, Scope({}, {})))
-    advance(frame, actions)
-    return frame.values[-1]
-
-
-def advance(frame: Frame, actions: Actions) -> Waiting | None:
-    """Run a frame's steps to its end, or to one that has code to run."""
-    values = frame.values
-    for rule, parts in frame.rest:
+def executed(code: Code, actions: Actions) -> Waiting:
+    """The value of some code's last step, with jobs for the code that its steps have to run."""
+    values: list[Any] = []
+    for rule, parts in code:
         value = actions[rule](*filled(parts, values))
-        if type(value) is GeneratorType:
-            return value
-        values.append(value)
-    return None
+        values.append((yield from value) if type(value) is GeneratorType else value)
+    return values[-1] if values else None
 
 
 def filled(parts: tuple[Any, ...], values: list[Any]) -> list[Any]:
@@ -386,9 +353,9 @@ class Fold(NamedTuple):
 
 
 FOLDS = {
-    "sum": Fold("add", 0.0),
-    "prod": Fold("mul", 1.0),
-    "mean": Fold("add", None),
+    "sum": Fold(INFIX["+"], 0.0),
+    "prod": Fold(INFIX["*"], 1.0),
+    "mean": Fold(INFIX["+"], None),
     "max": Fold("max", None),
     "min": Fold("min", None),
 }
@@ -519,7 +486,7 @@ class Expander(Builder):
     def whole_literal(self, number: int, span: Span) -> Value:
         """An index, read: the literal that a person would write."""
         value = self.literal(str(abs(number)), float(abs(number)), span)
-        return self.unary("neg", value, span) if number < 0 else value
+        return self.operation(PREFIX["-"], (value,), span) if number < 0 else value
 
     def new_name(self, text: str, span: Span) -> int:
         """The node of a name that is not known as it is spelled."""
@@ -536,19 +503,31 @@ class Expander(Builder):
             ends = f", from {name}[{min(terms)}] to {name}[{max(terms)}]" if terms else ""
             message = f"'{name}' is a recurrence, and has no value without an index"
             raise recurrence(message, span, f"write the term that is meant{ends}")
-        if name in self.indices:
-            raise name_taken(name, span, "an index", self.indices[name])
+        self.refuse_taken(name, span, {"an index": self.indices})
         return super().new_name(text, span)
+
+    def defined(self) -> dict[str, Mapping[str, Span]]:
+        """What a name may be that is no node: where each is written first."""
+        return {
+            "a function": {name: function.span for name, function in self.functions.items()},
+            "a recurrence": {name: sequence.span for name, sequence in self.sequences.items()},
+        }
+
+    def refuse_taken(self, name: str, span: Span, others: Mapping[str, Mapping[str, Span]]) -> None:
+        """A name stands for one thing."""
+        for what, places in others.items():
+            if name in places:
+                raise LanguageError(
+                    "name-taken",
+                    f"'{name}' is {what} already",
+                    span=span,
+                    help="choose another name",
+                    related=(("there", places[name]),),
+                )
 
     def refuse_rebinding(self, name: str, span: Span) -> None:
         """A name stands for one thing, and is bound before it is read."""
-        for what, places in (
-            ("a function", {name: f.span for name, f in self.functions.items()}),
-            ("a recurrence", {name: s.span for name, s in self.sequences.items()}),
-            ("an index", self.indices),
-        ):
-            if name in places:
-                raise name_taken(name, span, what, places[name])
+        self.refuse_taken(name, span, {**self.defined(), "an index": self.indices})
         if name in self.read_inside:
             raise LanguageError(
                 "bound-twice",
@@ -755,16 +734,16 @@ class Expander(Builder):
             value = yield from self.turn(word, body, clauses, scope, span)
             count += 1
             if found and fold.row in BY_PAIRS:
-                found = [self.joined(fold.row, [*found, value], span)]
+                found = [self.operation(fold.row, [*found, value], span)]
             else:
                 found.append(value)
         if not count:
             found = [self.of_none(word, span)]
         elif len(found) > 1:
-            found = [self.joined(fold.row, found, span)]
+            found = [self.operation(fold.row, found, span)]
         if word == "mean" and count > 1:
             by = self.whole_literal(count, span)
-            found = [self.joined("div", [*found, by], span)]
+            found = [self.operation(INFIX["/"], [*found, by], span)]
         self.end(number, found[0][0])
         return found[0][0], *span
 
@@ -778,12 +757,6 @@ class Expander(Builder):
         value = yield Job(body, scope)
         self.end(number, value[0])
         return value
-
-    def joined(self, row: str, values: Sequence[Value], span: Span) -> Value:
-        """Terms joined by an operation."""
-        operands = tuple([value[0] for value in values])
-        places = tuple([value[-2:] for value in values])
-        return self.graph.append(row, operands, None, span, places), *span  # type: ignore[arg-type]
 
     def of_none(self, word: str, span: Span) -> Value:
         """What an operation is over an index that takes no value: 0 for a sum, 1 for a product."""
@@ -855,29 +828,28 @@ class Expander(Builder):
 
     def claim(self, name: str, span: Span, scope: Scope) -> None:
         """An index is the name of nothing else."""
-        for what, places in (
-            (
-                "an index around this one",
-                {name: self.indices.get(name, span)} if name in scope.wholes else {},
-            ),
-            ("a parameter", {name: span} if name in scope.nodes else {}),
-            ("a function", {name: f.span for name, f in self.functions.items()}),
-            ("a recurrence", {name: s.span for name, s in self.sequences.items()}),
-            ("a constant", self.constants_read),
-            ("an input", {name: self.graph.span(node) for name, node in self.graph.inputs.items()}),
-            ("the name of a node", {b.name: b.span for b in self.graph.bindings}),
-        ):
-            if name in places:
-                raise name_taken(name, span, what, places[name])
+        around = {name: self.indices.get(name, span)} if name in scope.wholes else {}
+        self.refuse_taken(
+            name,
+            span,
+            {
+                "an index around this one": around,
+                "a parameter": {name: span} if name in scope.nodes else {},
+                **self.defined(),
+                "a constant": self.constants_read,
+                "an input": {n: self.graph.span(node) for n, node in self.graph.inputs.items()},
+                "the name of a node": {b.name: b.span for b in self.graph.bindings},
+            },
+        )
         self.indices.setdefault(name, span)
 
     # Whole numbers that are known when they are read.
 
     def bound(self, code: Code, scope: Scope) -> int:
         """The whole number that some code is."""
-        before, self.scope = self.scope, scope
-        value = outcome(code, self.built).value
-        self.scope = before
+        before = self.scope
+        value = run(code, scope, self.built, self.enter).value
+        self.enter(before)
         return int(value)
 
     def whole_name(self, span: Span) -> Setting:
@@ -1029,9 +1001,7 @@ class Expander(Builder):
             )
         number = self.order(order[0]) if order else 1
         span = name[0], right[1]
-        places = body[-2:], by[-2:]
-        node = self.graph.append("derivative", (body[0], by[0]), (number,), span, places)  # type: ignore[arg-type]
-        return node, *span
+        return self.operation("derivative", (body, by), span, (number,))
 
     def order(self, value: Value) -> int:
         """The order of a derivative: a whole number, which is no node."""
@@ -1058,7 +1028,7 @@ class Expander(Builder):
         operands = [value, (sought, *unknown), *ends]
         if not all(map(is_operand, operands)):
             raise self.misused("root", span)
-        return self.joined("root", operands, span)
+        return self.operation("root", operands, span)
 
     def misused(self, word: str, span: Span) -> LanguageError:
         """The error for a derivative or a root without what it needs."""
@@ -1074,17 +1044,6 @@ class Expander(Builder):
         }
         message, example = usual[word]
         return LanguageError("arity", message, span=span, help=f"such as {example}")
-
-
-def name_taken(name: str, span: Span, what: str, first: Span) -> LanguageError:
-    """The error for a name that stands for something else."""
-    return LanguageError(
-        "name-taken",
-        f"'{name}' is {what} already",
-        span=span,
-        help="choose another name",
-        related=(("there", first),),
-    )
 
 
 def definition(message: str, span: Span, help: str, *related: tuple[str, Span]) -> LanguageError:

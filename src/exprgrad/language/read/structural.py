@@ -71,14 +71,8 @@ def integer(graph: Graph, text: str, span: Span) -> Setting:
     raise bad_setting(message, span, "an index, an axis or a size is a whole number")
 
 
-def signed_integer(graph: Graph, text: str, sign: Span, span: Span) -> Setting:
-    """A whole number behind a sign."""
-    value = integer(graph, text, span).value
-    return Setting(value if text[sign[0]] == "+" else -value, sign[0], span[1])
-
-
 def whole_signed(graph: Graph, text: str, sign: Span, given: Setting) -> Setting:
-    """A whole number in an index, behind a sign."""
+    """A whole number behind a sign."""
     value = given.value if text[sign[0]] == "+" else -given.value
     return Setting(value, sign[0], given.end)
 
@@ -236,7 +230,8 @@ def call(
     span = name[0], right[1]
     if row is not None and elementwise and not operands:
         help = f"write {row.word}(x) of a tensor, or {row.word}(x, y, …) element by element"
-        raise arity(f"{row.word} takes one or more operands, but is given 0", span, help)
+        message = f"{row.word} takes one or more operands, but is given 0"
+        raise LanguageError("arity", message, span=span, help=help)
     if row is None or (elementwise and len(operands) != 1):
         if keywords and (row is not None or elementwise):
             raise surplus_keyword(text, name, keywords[0], several=row is not None)
@@ -246,14 +241,16 @@ def call(
     if len(operands) < max(count, 1) or not are_settings(graph, row, operands, extra):
         message = f"{row.word} takes {row.arity_words()}, but is given {len(operands)}"
         ours = over_index(text, row.word, operands)
-        if ours:
-            raise arity(message, span, f"over an index write {ours}").mended_by((*span, ours))
-        raise arity(message, span, call_hint(text, row, operands[:count], extra))
+        help = (
+            f"over an index write {ours}" if ours else call_hint(text, row, operands[:count], extra)
+        )
+        error = LanguageError("arity", message, span=span, help=help)
+        raise error.mended_by((*span, ours) if ours else None)
     if row.variadic and count == 1 and is_list(graph, text, operands[0]):
         inside = text[operands[0][-2] + 1 : operands[0][-1] - 1].strip()
         help = f"write {row.word}({inside if len(inside) <= SHORT_OPERAND else 'a, b'})"
         message = f"{row.word} takes its operands one by one, not in a list"
-        raise arity(message, (operands[0][-2], operands[0][-1]), help)
+        raise LanguageError("arity", message, span=operands[0][-2:], help=help)  # type: ignore[arg-type]
     return append(
         graph,
         row.name,
@@ -272,11 +269,6 @@ def over_index(text: str, word: str, operands: Sequence[Value]) -> str:
     whole = re.fullmatch(r"-?\w+", low) and re.fullmatch(r"-?\w+", high)
     named = index.isidentifier() and re.search(rf"\b{index}\b", body)
     return f"{word}({body} for {index} in {low}..{high})" if whole and named else ""
-
-
-def arity(message: str, span: Span, help: str) -> LanguageError:
-    """The error for a wrong number of operands."""
-    return LanguageError("arity", message, span=span, help=help)
 
 
 def are_settings(
@@ -494,17 +486,12 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "keyword": lambda graph, text, name, equals, setting: Keyword(name, setting),
     "list": list_literal,
     "settings": settings,
-    "signed_integer": signed_integer,
     "slice": slice_of,
-    "slice_from": slice_of,
-    "slice_to": slice_of,
     "subscript": subscript,
     "transposed": transposed,
     "whole_group": whole_group,
     "whole_infix": whole_infix,
-    "whole_number": integer,
     "whole_signed": whole_signed,
-    "whole_slice": slice_of,
     "word": word,
 }
 """What each rule of the grammar that has to do with tensors builds."""
