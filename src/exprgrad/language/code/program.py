@@ -13,7 +13,7 @@ from itertools import product
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import INPUT, Graph, Loop, Program, numbers_only
+from exprgrad.graph.graph import INPUT, Algebra, Graph, Loop, Program, interpret, numbers_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.tensors import STRUCTURAL
@@ -227,15 +227,10 @@ def converted(body: Statements) -> list[str]:
 
 def incomplete(body: Statements) -> list[int]:
     """The positions of the outputs that do not depend on every input, and so may lack its shape."""
-    places = {name: 1 << place for place, name in enumerate(body.inputs)}
-    seen: list[int] = []
-    for operands, payload in zip(body.graph.operands, body.graph.payloads, strict=True):
-        read = places[payload] if isinstance(payload, str) else 0
-        for operand in operands:
-            read |= seen[operand]
-        seen.append(read)
-    everything = (1 << len(places)) - 1
-    return [i for i, output in enumerate(body.outputs) if seen[output] != everything]
+    every = frozenset(body.inputs)
+    union = Algebra[frozenset[str]](lambda *_: frozenset(), lambda *at: frozenset().union(*at[-1]))
+    seen = interpret(body.graph, union, {name: frozenset({name}) for name in every}, body.outputs)
+    return [i for i, output in enumerate(body.outputs) if seen[output] != every]
 
 
 def stretched(body: Statements, positions: list[int], answers: list[str], shape: str) -> list[str]:
@@ -253,25 +248,26 @@ def result(
     layout: Layout, answers: list[str], parts: Sequence[Result], called: Mapping[Result, str]
 ) -> list[str]:
     """The statements that return the outputs."""
-    if len(parts) == 1 and not parts[0].axes:
+    value, *derivatives = parts
+    if not derivatives and not value.axes:
         return [layout.answer.format(value=answers[0])]
-    if layout.joined and is_several(parts):
-        return named_parts(layout, answers, parts, called)
     opening, item, closing = layout.result
-    value = "" if parts[0].axes else answers[0]
-    rest = iter(answers if parts[0].axes else answers[1:])
-    items = []
-    for part in parts if parts[0].axes else parts[1:]:
-        for index in part.places:
-            place = called.get(part, "") + "".join(f"[{at}]" for at in index)
-            key = layout.key(part.axes[-1][index[-1]])
-            items.append(item.format(text=next(rest), place=place, key=key))
-    closing = closing.format(value=value)
     if not layout.joined:
-        return [*items, *([closing] if value else [])]
-    if len(items) == 1:
-        items[0] += layout.lone
-    return on_lines(opening.format(value=value), items, closing, layout.indent)
+        rest = iter(answers)
+        if not value.axes:
+            closing = closing.format(value=next(rest))
+        places = [
+            called[part] + "".join(f"[{at}]" for at in index)
+            for part in parts
+            if part.axes
+            for index in part.places
+        ]
+        stored = [item.format(text=next(rest), place=place) for place in places]
+        return stored if value.axes else [*stored, closing]
+    if is_several(parts):
+        return named_parts(layout, answers, parts, called)
+    around = opening.format(value=answers[0]), item, closing.format(value=answers[0])
+    return listed(layout, around, derivatives[0].axes[-1], answers[1:])
 
 
 def named_parts(
@@ -289,12 +285,14 @@ def named_parts(
             continue
         *above, names = part.axes
         if not above:
-            lines += in_a_list(layout, head, names, [next(rest) for _ in names], after)
+            around = head + opening, item, closing + after
+            lines += listed(layout, around, names, [next(rest) for _ in names])
             continue
         lines.append(head + opening)
         for name in above[0]:
-            key = item.format(key=layout.key(name), text="")
-            row = in_a_list(layout, key, names, [next(rest) for _ in names], ",")
+            around = item.format(key=layout.key(name), text="") + opening, item, f"{closing},"
+            width = LINE_WIDTH - len(layout.indent)
+            row = listed(layout, around, names, [next(rest) for _ in names], width)
             lines += [layout.indent + line for line in row]
         lines.append(closing + after)
     opening, item, closing = layout.several
@@ -303,17 +301,20 @@ def named_parts(
     return [*lines, *on_lines(opening, items, closing, layout.indent)]
 
 
-def in_a_list(
-    layout: Layout, before: str, names: Sequence[str], texts: Sequence[str], after: str
+def listed(
+    layout: Layout,
+    around: tuple[str, str, str],
+    names: Sequence[str],
+    texts: Sequence[str],
+    width: int = LINE_WIDTH,
 ) -> list[str]:
-    """Texts as a list, or by name, between what stands around it."""
-    opening, item, closing = layout.table
+    """Texts as a list, or by name, between what stands ``around`` it: before, each item, after."""
+    opening, item, closing = around
     pairs = zip(names, texts, strict=True)
     items = [item.format(key=layout.key(name), text=text) for name, text in pairs]
     if len(items) == 1:
         items[0] += layout.lone
-    width = LINE_WIDTH - (len(layout.indent) if after == "," else 0)
-    return on_lines(before + opening, items, closing + after, layout.indent, width)
+    return on_lines(opening, items, closing, layout.indent, width)
 
 
 def helpers(

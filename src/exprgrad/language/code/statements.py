@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from exprgrad.graph.graph import CONST, Graph, Literal, Program, in_lists
+from exprgrad.graph.graph import CONST, Algebra, Graph, Literal, Program, in_lists, interpret
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, LOGIC
 from exprgrad.graph.structural import broadcast_shape
 from exprgrad.language.code.target import (
@@ -471,13 +471,15 @@ def broken_at(line: str, indent: str) -> list[str]:
 
 def flags(graph: Graph) -> list[bool]:
     """By node: whether it is 0 or 1 at every point, by comparisons alone."""
-    found: list[bool] = []
-    for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
-        passed = operands[1:] if kind == "where" else operands
-        is_known = kind == CONST and graph.payloads[node] in (0, 1) and node not in graph.symbols
-        is_passed = kind in PASSING_FLAGS and all(found[operand] for operand in passed)
-        found.append(is_known or is_passed or kind in COMPARISONS)
-    return found
+
+    def is_flag(graph: Graph, node: int, passed: Sequence[bool]) -> bool:
+        """Whether an operation is, given which of its operands are."""
+        kind = graph.kinds[node]
+        branches = passed[1:] if kind == "where" else passed
+        return kind in COMPARISONS or (kind in PASSING_FLAGS and all(branches))
+
+    known = Algebra(lambda g, node: g.payloads[node] in (0, 1) and node not in g.symbols, is_flag)
+    return interpret(graph, known, dict.fromkeys(graph.inputs, False))
 
 
 def signs(graph: Graph) -> tuple[list[bool], list[bool]]:

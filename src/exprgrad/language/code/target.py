@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, cast
 
 from exprgrad.graph.graph import CONST, Graph, Settings, Shape
+from exprgrad.graph.ops import BY_INFIX, COMMON
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
@@ -262,17 +263,10 @@ def named(prefix: str, rows: str) -> dict[str, str]:
 
 
 ARITHMETIC = {
-    "add": operator(" + ", SUM, SUM, MATMUL),
-    "sub": operator(" - ", SUM, SUM, MATMUL),
-    "mul": operator("*", PRODUCT, PRODUCT, SIGN),
-    "div": operator("/", PRODUCT, PRODUCT, SIGN),
-    "neg": Form("-{0}", SIGN, (ATOM,)),
-    "lt": operator(" < ", COMPARISON, SUM, SUM),
-    "le": operator(" <= ", COMPARISON, SUM, SUM),
-    "gt": operator(" > ", COMPARISON, SUM, SUM),
-    "ge": operator(" >= ", COMPARISON, SUM, SUM),
-    "eq": operator(" == ", COMPARISON, SUM, SUM),
-    "ne": operator(" != ", COMPARISON, SUM, SUM),
+    **{BY_INFIX[sign].name: operator(f" {sign} ", SUM, SUM, MATMUL) for sign in "+-"},
+    **{BY_INFIX[sign].name: operator(sign, PRODUCT, PRODUCT, SIGN) for sign in "*/"},
+    **{op.name: Form(f"{op.prefix}{{0}}", SIGN, (ATOM,)) for op in COMMON if op.prefix},
+    **{op.name: operator(f" {op.infix} ", COMPARISON, SUM, SUM) for op in COMMON if op.opposite},
 }
 """The operators that all targets so far have in common."""
 C_LIKE = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import GREEK
 from exprgrad.source import Source, Span
 
-__all__ = ["equations_from_latex", "from_latex", "is_latex", "translated", "with_reading"]
+__all__ = ["equations_from_latex", "from_latex", "is_latex", "with_reading"]
 
 COMMAND = re.compile(r"\\[A-Za-z]{2}|\\\(|\\\[(?![A-Z][a-z]+\])")
 """What only LaTeX has: a command, or a formula's delimiter."""
@@ -78,8 +78,11 @@ ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "
 ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
 BINOMIALS = frozenset((r"\binom", r"\dbinom", r"\tbinom"))
 MACROS = BINOMIALS | {r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\sqrt", *ACCENTS}
-MARKS = {"^": "above", "_": "below", ",": "comma", "&": "cell", r"\\": "row", "=": "equals"}
-"""A sign that is an item by itself → its kind."""
+MARKS = {
+    "^": "above", "_": "below", ",": "comma", "&": "cell", r"\\": "row", "=": "equals", "!": "factorial",
+    **dict.fromkeys((r"\top", r"\intercal", r"\degree"), "mark"), **dict.fromkeys(MACROS, "macro"),
+}  # fmt: skip
+"""A sign or a command that is an item as it is → its kind."""
 CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
 REFUSED = {
     **dict.fromkeys((r"\partial", r"\nabla"), r"write a derivative as \frac{d}{dx}\left(…\right)"),
@@ -98,6 +101,8 @@ REFUSED = {
 MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "zeta"})
 BESSEL = {letter: f"bessel{letter.lower()}" for letter in "JYIK"}
 """The letters of the functions whose order stands below the line."""
+POLYGAMMA = "polygamma"
+"""The function whose order stands above it, in parentheses."""
 BEFORE_GROUP = re.compile(r"\s*(?:\\left\s*)?\(")
 ORDER_BELOW = re.compile(
     r"\s*_\s*\{?\s*(\w+)\s*\}?\s*(?:\^\s*(?:\w|\{[^{}]*\})\s*)?(?:\\left\s*)?\("
@@ -120,6 +125,14 @@ LETTERS = {
 """A command without its backslash → the letter's name."""
 BELOW = LETTERS | FUNCTION_COMMANDS
 """The same below the line, where ``\\max`` is a word."""
+ITEMS = {
+    **{rf"\{name}": ("name", letter) for name, letter in LETTERS.items()},
+    **{rf"\{name}": ("function", function) for name, function in FUNCTION_COMMANDS.items()},
+    **{sign: ("operand", name) for sign, name in CONSTANT_COMMANDS.items()},
+    **{sign: ("operator", ours) for sign, ours in OPERATORS.items()},
+    **{sign: (kind, sign) for sign, kind in MARKS.items()},
+}
+"""A sign or a command that is an item by itself → its kind, and our text."""
 WORDS_BETWEEN = frozenset({"if", "otherwise", "for", "else", "and", "or", "when", "output"})
 MATRICES = frozenset({"matrix", "pmatrix", "bmatrix", "smallmatrix"})
 LINES = frozenset({"aligned", "align", "equation", "gather", "gathered", "split"})
@@ -138,6 +151,11 @@ class Item(NamedTuple):
     text: str
     start: int
     end: int
+
+    @property
+    def place(self) -> Span:
+        """Where it stands."""
+        return self.start, self.end
 
 
 class Open(NamedTuple):
@@ -161,7 +179,9 @@ def wrong(message: str, help: str, span: Span) -> LanguageError:
 
 def from_latex(text: str) -> str:
     """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
-    return tidied(translated(text))
+    with located(text):
+        ours = formula(text)
+    return tidied(ours)
 
 
 def tidied(ours: str) -> str:
@@ -185,7 +205,7 @@ def equations_from_latex(text: str, sign: str = "=") -> str:
 
 def equations(text: str, sign: str) -> Iterator[str]:
     """The lines of a text, sides and all."""
-    try:
+    with located(text):
         for line in filter(None, parted(items_of(text, sign), "row")):
             first, *others = parted(line, "equals")
             if not (first and all(others)):
@@ -195,8 +215,6 @@ def equations(text: str, sign: str) -> Iterator[str]:
             for between, side in zip(signs, others, strict=True):
                 pieces.append(f" {between} {tidied(row(text, side, span_of(side)))}")
             yield "".join(pieces)
-    except LanguageError as error:
-        raise error.at(Source(text)) from None
 
 
 def with_reading(help: str | None, text: str) -> str | None:
@@ -210,19 +228,17 @@ def with_reading(help: str | None, text: str) -> str | None:
     return f"{help}; {reader} reads LaTeX"
 
 
-def translated(text: str) -> str:
-    """The formula in our language, with parentheses that it may not need.
-
-    Raises ``LanguageError``, with the place in the LaTeX, for what cannot be read.
-    """
+@contextmanager
+def located(text: str) -> Iterator[None]:
+    """What is wrong with a text is shown in it."""
     try:
-        return formula(text)
+        yield
     except LanguageError as error:
         raise error.at(Source(text)) from None
 
 
 def formula(text: str) -> str:
-    """The same; an error's place is yet to be told."""
+    """A formula as we write it, with parentheses that it may not need."""
     return statements(text, items_of(text))
 
 
@@ -438,39 +454,23 @@ def refuse_arrows(text: str, word: str, start: int, end: int) -> None:
 
 def simple(text: str, word: str, start: int, end: int) -> Item:
     """A token that is an item by itself."""
-    name = word.removeprefix("\\")
-    if word in MARKS:
-        return Item(MARKS[word], word, start, end)
-    if word in OPERATORS:
+    if word in (r"\cdot", r"\times"):
         refuse_arrows(text, word, start, end)
-        return Item("operator", OPERATORS[word], start, end)
-    if word == "!":
-        if text[end : end + 1] in ("!", "="):
-            help = r"for 'not equal' write \ne; there is no double factorial"
-            raise wrong(f"'!{text[end]}' cannot be read", help, (start, end + 1))
-        return Item("factorial", word, start, end)
-    if word in CONSTANT_COMMANDS:
-        return Item("operand", CONSTANT_COMMANDS[word], start, end)
-    if word in (r"\Gamma", r"\psi") and BEFORE_GROUP.match(text, end):
-        if word == r"\psi" and PSI_ALONE.search(text):
-            message = "is 'psi' a function here, or a factor?"
-            help = r"it stands without parentheses, too; for a product write \cdot"
-            raise wrong(message, help, (start, end))
-        return Item("function", "gamma" if word == r"\Gamma" else "digamma", start, end)
-    if word == r"\psi" and ORDER_ABOVE.match(text, end):
-        return Item("function", "polygamma", start, end)
-    if word in BESSEL and has_order(text, end):
+    elif word == "!" and text[end : end + 1] in ("!", "="):
+        help = r"for 'not equal' write \ne; there is no double factorial"
+        raise wrong(f"'!{text[end]}' cannot be read", help, (start, end + 1))
+    elif word in FUNCTION_LETTERS and BEFORE_GROUP.match(text, end):
+        if word == r"\psi":
+            refuse_alone(text, "psi", (start, end))
+        return Item("function", FUNCTION_LETTERS[word], start, end)
+    elif word == r"\psi" and ORDER_ABOVE.match(text, end):
+        return Item("function", POLYGAMMA, start, end)
+    elif word in BESSEL and has_order(text, end):
         return Item("function", BESSEL[word], start, end)
-    if word[0] == "\\" and name in FUNCTION_COMMANDS:
-        return Item("function", FUNCTION_COMMANDS[name], start, end)
-    if word in MACROS:
-        return Item("macro", word, start, end)
-    if word in (r"\top", r"\intercal", r"\degree") or (
-        word == r"\circ" and "^" in text[max(start - 3, 0) : start]
-    ):
+    elif word == r"\circ" and "^" in text[max(start - 3, 0) : start]:
         return Item("mark", word, start, end)
-    if word[0] == "\\" and name in LETTERS:
-        return Item("name", LETTERS[name], start, end)
+    if word in ITEMS:
+        return Item(*ITEMS[word], start, end)
     if word[0].isdigit() or word[0] == ".":
         return Item("number", word.replace("{,}", ""), start, end)
     if word.isalpha():
@@ -479,6 +479,25 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
     if word in REFUSED:
         raise wrong(f"'{word}' cannot be read", REFUSED[word], (start, end))
     raise wrong(f"'{word}' is not known", "write this part in our language", (start, end))
+
+
+FUNCTION_LETTERS = {r"\Gamma": "gamma", r"\psi": "digamma"}
+"""A letter → the function that it is before parentheses."""
+
+
+ALONE = {
+    "psi": re.compile(r"\\psi(?![A-Za-z_]|\s*\^\s*\{\s*\(|\s*(?:\\left\s*)?\()"),
+    "sigma": re.compile(r"\\sigma(?![A-Za-z_]|\s*(?:\\left\s*)?\()"),
+}
+"""A letter that is a function before parentheses, where it stands without them."""
+
+
+def refuse_alone(text: str, letter: str, place: Span) -> None:
+    """A letter that is a function here stands without parentheses elsewhere."""
+    if ALONE[letter].search(text):
+        message = f"is '{letter}' a function here, or a factor?"
+        help = r"it stands without parentheses, too; for a product write \cdot"
+        raise wrong(message, help, place)
 
 
 # What a group says.
@@ -498,25 +517,18 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
     at = 0
     while at < len(items):
         item = items[at]
-        if item.kind in ENDS:
-            if closers:
+        if closers and (item.kind in ENDS or (ended and item.kind == "function")):
+            if item.kind in ENDS:
                 refuse_function(item, ended)
-                kept = over_indices(closers) if item.text == "*" else 0
-                pieces += reversed(closers[kept:])
-                del closers[kept:]
-            pieces.append(
-                f"{item.text} "
-                if item.kind == "comma"
-                else f" {item.text} "
-                if ended
-                else item.text
-            )
-            ended, divides, at = False, item.text if item.text in ("/", "%") else "", at + 1
-            continue
-        if ended and item.kind == "function" and closers:
-            kept = over_indices(closers)
+            kept = over_indices(closers) if item.kind == "function" or item.text == "*" else 0
             pieces += reversed(closers[kept:])
             del closers[kept:]
+        if item.kind in ENDS:
+            before = " " if ended and item.kind == "operator" else ""
+            after = " " if ended or item.kind == "comma" else ""
+            pieces.append(f"{before}{item.text}{after}")
+            ended, divides, at = False, item.text if item.text in ("/", "%") else "", at + 1
+            continue
         if ended:
             refuse_neighbours(text, items[base_of(items, at) : at], item, divides=divides)
             pieces.append("*")
@@ -546,7 +558,7 @@ def over_indices(closers: Sequence[str]) -> int:
 
 def refuse_function(item: Item, ended: bool) -> None:
     """What cannot follow a function without parentheses."""
-    place = item.start, item.end
+    place = item.place
     if not ended:
         raise wrong("this function has no operand", "put its operand in parentheses", place)
     if item.text == "/":
@@ -589,7 +601,7 @@ def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: 
 def atom(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
     """An operand with what stands above and below it; and what follows."""
     item = items[at]
-    place = item.start, item.end
+    place = item.place
     if item.kind == "macro":
         inside, at = macro(text, items, at)
         item = Item("name" if item.text in ACCENTS else "operand", inside, *place)
@@ -606,17 +618,9 @@ def atom(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
     else:
         raise wrong(f"'{item.text}' cannot be read here", "write the whole formula", place)
     if item.text == "sigma" and follows(items, at - 1, "paren"):
-        if SIGMA_ALONE.search(text):
-            message = "is 'sigma' a function here, or a factor?"
-            help = r"it stands without parentheses, too; for a product write \cdot"
-            raise wrong(message, help, (item.start, items[at].end))
+        refuse_alone(text, "sigma", (item.start, items[at].end))
         return suffixed(text, items, at + 1, Item("operand", f"sigmoid({items[at].text})", *place))
     return suffixed(text, items, at, item)
-
-
-PSI_ALONE = re.compile(r"\\psi(?![A-Za-z_]|\s*\^\s*\{\s*\(|\s*(?:\\left\s*)?\()")
-SIGMA_ALONE = re.compile(r"\\sigma(?![A-Za-z_]|\s*(?:\\left\s*)?\()")
-"""A letter that is no function."""
 
 
 def follows(items: Sequence[Item], at: int, kind: str) -> bool:
@@ -632,15 +636,13 @@ def suffixed(text: str, items: Sequence[Item], at: int, item: Item) -> tuple[str
         if mark.kind == "factorial":
             if items[at - 2 : at - 1] and items[at - 2].kind == "above":
                 help = "put what the '!' belongs to in parentheses"
-                raise wrong("is this the factorial of the power?", help, (mark.start, mark.end))
+                raise wrong("is this the factorial of the power?", help, mark.place)
             written, at = f"factorial({written})", at + 1
             item = item._replace(kind="operand", text=written)
             continue
         if mark.kind == "below":
             if item.kind != "name":
-                raise wrong(
-                    "only a name has something below it", "write a name", (mark.start, mark.end)
-                )
+                raise wrong("only a name has something below it", "write a name", mark.place)
             part = element(text, written, mark, items[at + 1]) if at + 1 < len(items) else None
             if part is not None:
                 written, at, item = part, at + 2, item._replace(kind="operand", text=part)
@@ -649,12 +651,10 @@ def suffixed(text: str, items: Sequence[Item], at: int, item: Item) -> tuple[str
             item = item._replace(text=written)
             continue
         power, at = argument(items, at, "^")
-        written = raised(item, written, power, (mark.start, mark.end))
+        written = raised(item, written, power, mark.place)
         item = item._replace(kind="operand")
     if item.kind == "name" and not written.isidentifier():
-        raise wrong(
-            f"'{written}' is not a name", "names are letters, digits and _", (item.start, item.end)
-        )
+        raise wrong(f"'{written}' is not a name", "names are letters, digits and _", item.place)
     return written, at
 
 
@@ -669,7 +669,7 @@ def subscript(items: Sequence[Item], at: int) -> str:
     """What stands below a name, as a part of the name."""
     mark = items[at]
     if at + 1 == len(items):
-        raise wrong("nothing stands below", "write x_1", (mark.start, mark.end))
+        raise wrong("nothing stands below", "write x_1", mark.place)
     item = items[at + 1]
     if item.kind == "number" and len(item.text) > 1:
         message = f"'_{item.text}' sets only the first digit below"
@@ -686,7 +686,7 @@ def subscript(items: Sequence[Item], at: int) -> str:
         raise wrong(
             message,
             "what stands below is a part of the name: letters and digits",
-            (item.start, item.end),
+            item.place,
         )
     return "_".join(parts)
 
@@ -695,9 +695,7 @@ def argument(items: Sequence[Item], at: int, of: str) -> tuple[str, int]:
     """The one item that a sign or a command takes, without its braces; and what follows."""
     mark = items[at]
     if at + 1 == len(items):
-        raise wrong(
-            f"nothing follows this '{of}'", "write the whole formula", (mark.start, mark.end)
-        )
+        raise wrong(f"nothing follows this '{of}'", "write the whole formula", mark.place)
     item = items[at + 1]
     if item.kind == "number" and len(item.text) > 1 and of == "^":
         message = f"'^{item.text}' sets only the first digit above"
@@ -733,7 +731,7 @@ ABOVE_A_NAME = re.compile(r"\(\w+(?: [+-] \w+)?\)")
 def macro(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
     r"""``\frac``, ``\binom``, ``\sqrt`` and accents, with what they take."""
     command = items[at]
-    word, place = command.text, (command.start, command.end)
+    word, place = command.text, command.place
     if word in ACCENTS:
         inside, at = argument(items, at, word)
         return f"{inside}_{ACCENTS[word]}", at
@@ -788,7 +786,7 @@ def wrapped(text: str) -> str:
 def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
     """A function: its call, or where its operand has no parentheses what opens and what closes the call."""
     item = items[at]
-    name, place, outer = item.text, (item.start, item.end), items[:at]
+    name, place, outer = item.text, item.place, items[:at]
     if name == ROOT:
         return root_call(items, at)
     if name in FAMILIES:
@@ -839,7 +837,7 @@ def member(items: Sequence[Item], at: int) -> tuple[str, str, int]:
             order, at = subscript(items, at), at + 2
             continue
         power, at = argument(items, at, "^")
-        if item.text == "polygamma":
+        if item.text == POLYGAMMA:
             order, power = power[1:-1], ""
     place = item.start, items[at - 1].end
     if not is_bound(order, indices_around(outer)):

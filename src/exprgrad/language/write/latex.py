@@ -24,12 +24,12 @@ italic, for functions are upright: ``\mathit{sin}`` is an input, ``\sin x`` a si
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
-from exprgrad.graph.graph import CONST, INPUT, Graph, Literal, Settings, in_lists
+from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, in_lists, interpret
 from exprgrad.graph.movement import place_text
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter
@@ -542,15 +542,14 @@ def known_numbers(graph: Graph) -> list[bool]:
     """By node: whether it is a number whatever the inputs are, or by the shapes if they are known."""
     if graph.shapes:
         return [not shape for shape in graph.shapes]
-    found: list[bool] = []
-    for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
-        if kind in (INPUT, CONST):
-            found.append(isinstance(payload, float))
-        elif kind in BY_NAME:
-            found.append(all(found[operand] for operand in operands))
-        else:
-            found.append(STRUCTURAL[kind].makes_number(cast(Settings, payload)))
-    return found
+
+    def is_number(graph: Graph, node: int, operands: Sequence[bool]) -> bool:
+        """Whether an operation makes a number, given whether its operands are."""
+        kind, settings = graph.kinds[node], cast(Settings, graph.payloads[node])
+        return all(operands) if kind in BY_NAME else STRUCTURAL[kind].makes_number(settings)
+
+    known = Algebra(lambda g, node: isinstance(g.payloads[node], float), is_number)
+    return interpret(graph, known, dict.fromkeys(graph.inputs, False))
 
 
 def form_of(shown: Page, node: int, small: bool) -> tuple[Form, tuple[Look, ...]]:
