@@ -226,3 +226,16 @@ def test_a_wrong_count_of_operands_is_no_unknown_function(
     with pytest.raises(LanguageError) as caught:
         parse(text)
     assert (caught.value.message, caught.value.help) == (message, help)
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("jv()", "here that is written besselj(x, y)"),
+        ("i0()", "here that is written besseli(0, x)"),
+        ("BesselK()", "here that is written besselk(x, y)"),
+        ("gt()", "here that is written x > y"),
+    ],
+)
+def test_a_call_without_operands_is_shown_with_some(text: str, help: str) -> None:
+    assert help_for(text) == help

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.errors import advice
-from exprgrad.graph.ops import BY_NAME, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.source import depths, pieces
 
@@ -51,7 +51,8 @@ NAMES_HERE = ELEMENTWISE | {
 }
 """A function elsewhere → the one that does the same here."""
 FORMS = {
-    "add": "{x_term} + {y_term}",
+    **{BY_INFIX[sign].name: f"{{x_term}} {sign} {{y_term}}" for sign in "+-"},
+    **{BY_INFIX[sign].name: f"{{x_factor}}{sign}{{y_factor}}" for sign in "*/%^"},
     "adjugate": "cofactors({x}).T",
     "array": "{x_list}",
     **dict.fromkeys(
@@ -60,7 +61,6 @@ FORMS = {
     "asarray": "{x_list}",
     "column_stack": "for vectors write stack({all}, axis=1)",
     "cube": "{x_factor}^3",
-    "div": "{x_factor}/{y_factor}",
     "divide": "{x_factor}/{y_factor}",
     "dot": "{x_factor} @ {y_factor}",
     "elu": "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
@@ -84,17 +84,14 @@ FORMS = {
     "minus": "{x_term} - {y_term}",
     "bmm": "{x_factor} @ {y_factor}",
     "mm": "{x_factor} @ {y_factor}",
-    "mod": "{x_factor}%{y_factor}",
     "mse": "mean(({x_term} - {y_term})^2)",
     "mse_loss": "mean(({x_term} - {y_term})^2)",
-    "mul": "{x_factor}*{y_factor}",
     "multiply": "{x_factor}*{y_factor}",
     "mv": "{x_factor} @ {y_factor}",
     "ones": "broadcast(1, shape=[{sizes}])",
     "ones_like": "0*{x_factor} + 1",
     "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
     "plus": "{x_term} + {y_term}",
-    "pow": "{x_factor}^{y_factor}",
     "power": "{x_factor}^{y_factor}",
     "ravel": "reshape({x}, -1)",
     "rdivide": "{x_factor}/{y_factor}",
@@ -105,7 +102,6 @@ FORMS = {
     "square": "{x_factor}^2",
     "std": "sqrt(mean(({x_term} - mean({x}{kept}))^2{axis})); that is the population's deviation, and "
     "PyTorch's divides by n - 1",
-    "sub": "{x_term} - {y_term}",
     "subtract": "{x_term} - {y_term}",
     "sumproduct": "sum({x_factor}*{y_factor})",
     "tensor": "{x_list}",
@@ -120,13 +116,10 @@ FORMS = {
 """A function elsewhere → what its call becomes that is no call of one function here; ``slots`` fills it."""
 EXAMPLES = {
     "arange": "[0, 1, 2]", "array": "[1, 2]", "asarray": "[1, 2]", "column_stack": "stack(x, y, axis=1)",
-    "eq": "x == y", "expand_dims": "reshape(x, [-1, 1])",
-    **{f"Bessel{kind}": f"bessel{kind.lower()}({{x}}, {{y_term}})" for kind in "IJKY"},
-    **{f"{kind}v": f"bessel{kind}({{x}}, {{y_term}})" for kind in "ijky"},
-    **{f"{kind}{n}": f"bessel{kind}({n}, {{x}})" for kind in "iky" for n in (0, 1)},
-    "full": "broadcast(2, shape=[3, 4])", "gather": "x[0]", "ge": "x >= y", "gt": "x > y",
+    **{op.name: f"x {op.infix} y" for op in COMMON if op.opposite},
+    **{op.name: f"{op.prefix}x" for op in COMMON if op.prefix},
+    "expand_dims": "reshape(x, [-1, 1])", "full": "broadcast(2, shape=[3, 4])", "gather": "x[0]",
     "hstack": "concat(x, y, axis=1), for vectors concat(x, y)", "index": "x[0]",
-    "le": "x <= y", "lt": "x < y", "ne": "x != y", "neg": "-x",
     "piecewise": "where(condition, x, y)", "row_stack": "concat(x, y), for vectors [x, y]",
     "slice": "x[1:3]", "squeeze": "x[0] or x[:, 0]", "take": "x[0]", "tensor": "[1, 2]",
     "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
