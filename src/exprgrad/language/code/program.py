@@ -162,7 +162,9 @@ def source(
     after = stretched(body, partial, answers, shape)
     parameters = [layout.parameter.format(name=parameter) for parameter in inputs.values()]
     if layout.extra:
-        parameters += [extra(layout, part, called[part]) for part in called]
+        for part, given in called.items():
+            sizes = "".join(layout.size.format(count=len(axis)) for axis in part.axes)
+            parameters.append(layout.extra.format(name=given, sizes=sizes))
     head = layout.procedure if parts[0] in called and not layout.joined else layout.head
     opening, closing = (part.format(name=name) for part in head)
     statements = [*before, *body.lines, *after, *result(layout, answers, parts, called)]
@@ -178,12 +180,6 @@ def source(
 def is_several(parts: Sequence[Result]) -> bool:
     """Whether a program returns more than a value and a gradient."""
     return bool(parts[0].axes) or len(parts) > 2
-
-
-def extra(layout: Layout, part: Result, name: str) -> str:
-    """A parameter in which a part is returned."""
-    sizes = "".join(layout.size.format(count=len(axis)) for axis in part.axes)
-    return layout.extra.format(name=name, sizes=sizes)
 
 
 def variants(formulas: Iterable[Routine]) -> dict[Routine, str]:
@@ -214,8 +210,10 @@ def converted(body: Statements) -> list[str]:
     parameters = list(body.inputs.values())
     layout = body.target.layout
     if layout.unused:
-        idle = [given for given in body.inputs if given not in body.read]
-        return [layout.unused.format(name=body.inputs[given]) for given in idle]
+        idle = body.inputs.keys() - body.read
+        return [
+            layout.unused.format(name=name) for given, name in body.inputs.items() if given in idle
+        ]
     if not body.arrays or not parameters:
         return []
     function, listed = body.make(), ", ".join(parameters)

@@ -160,8 +160,10 @@ class Builder:
     """The state of one parse: the graph so far, and what each name means.
 
     ``results`` are the statements without a name: one, the last, unless the text ``relates`` what it reads,
-    as equations do (``relations.py``).
+    as equations do (``relations.py``).  ``in_short`` tells whether what is written in short is read, too.
     """
+
+    in_short = False
 
     def __init__(self, text: str, *, relates: bool = False) -> None:
         self.text = text
@@ -238,16 +240,21 @@ class Builder:
         from exprgrad.language.read.structural import Setting, whole_at
 
         name = self.valid_name(self.text[span[0] : span[1]], span)
-        number = whole_at(self.graph, self.known.get(name))
+        node = self.meant(name)
+        number = whole_at(self.graph, node)
         if number is not None:
             self.graph.mentioned.add(name)
             return Setting(number, *span)
-        if re.search(SHORT, self.text):
+        if not self.in_short and re.search(SHORT, self.text):
             raise InShort
         from exprgrad.language.mistakes.complaints import not_whole
 
-        is_known = name in self.known and name not in self.graph.inputs
+        is_known = node is not None and name not in self.graph.inputs
         raise not_whole(self.text, name, span, is_known=is_known)
+
+    def meant(self, name: str) -> int | None:
+        """The node that a name stands for."""
+        return self.known.get(name)
 
     def group(self, left: Span, value: Value, right: Span) -> Value:
         """Parentheses."""

@@ -444,6 +444,8 @@ def refuse_no_result(last: Reduction, expander: Expander) -> None:
 class Expander(Builder):
     """The state of one parse: also its functions and recurrences, and the call that is being made."""
 
+    in_short = True
+
     def __init__(self, text: str, *, relates: bool = False) -> None:
         super().__init__(text, relates=relates)
         self.scope = GLOBAL
@@ -852,19 +854,16 @@ class Expander(Builder):
         self.enter(before)
         return int(value)
 
-    def whole_name(self, span: Span) -> Setting:
+    def whole_name(self, span: Span) -> Any:
         """A name in an index or a bound: an index, or what stands for a whole number."""
         name = self.word(span)
         if name in self.scope.wholes:
             return Setting(self.scope.wholes[name], *span)
-        number = whole_at(self.graph, self.scope.nodes.get(name, self.known.get(name)))
-        if number is None:
-            from exprgrad.language.mistakes.complaints import not_whole
+        return super().whole_name(span)
 
-            is_known = name in {**self.known, **self.scope.nodes} and name not in self.graph.inputs
-            raise not_whole(self.text, name, span, is_known=is_known)
-        self.graph.mentioned.add(name)
-        return Setting(number, *span)
+    def meant(self, name: str) -> int | None:
+        """The node that a name stands for."""
+        return self.scope.nodes.get(name, self.known.get(name))
 
     # Recurrences.
 

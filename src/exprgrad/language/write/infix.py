@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, count
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from exprgrad.graph.graph import (
     CONST,
@@ -33,7 +33,7 @@ __all__ = [
     "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece",
     "expression", "fresh", "label", "leaf", "leaf_level", "length", "level", "literal_text",
     "name_shared", "number", "operand_level", "operation_text", "pieces", "prefixes", "program",
-    "rule_text", "setting_text", "texts",
+    "rule_text", "setting_text", "texts", "unfolded",
 ]  # fmt: skip
 
 LIMIT = 60
@@ -45,6 +45,7 @@ WRITTEN_OUT = 1e16
 COMPARISON, SUM, MATMUL, PRODUCT, SIGN, POWER, ATOM = range(7)
 LEVELS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "%": PRODUCT, "^": POWER}
 
+T = TypeVar("T")
 Piece = str | tuple[int, int]
 """Literal text, or an operand's position and the lowest level that it may have without parentheses."""
 
@@ -203,6 +204,17 @@ def pieces(
             else:
                 todo.append(operand)
     return pieces
+
+
+def unfolded(items: Iterable[str | T], parts: Callable[[T], Sequence[str | T]]) -> Iterator[str]:
+    """The texts that some items come to, from left to right; ``parts`` takes apart what is no text yet."""
+    todo = [*items][::-1]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            yield item
+        else:
+            todo.extend(reversed(parts(item)))
 
 
 def written_for(graph: Graph, node: int) -> int:

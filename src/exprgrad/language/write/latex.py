@@ -35,7 +35,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import parse
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number, unfolded
 
 __all__ = ["GREEK", "latex", "lettered", "node_latex", "symbol", "symbols"]
 
@@ -430,8 +430,9 @@ class Page(NamedTuple):
     looks: tuple[list[Look], list[Look]]
 
 
-Item = str | tuple[int, bool, int]
-"""Text, or a node that is yet to be written, whether it is small, and how."""
+Part = tuple[int, bool, int]
+"""A node that is yet to be written, whether it is small, and how."""
+Item = str | Part
 
 
 def latex(graph: Graph, left: str = "") -> str:
@@ -595,25 +596,22 @@ def constant_text(graph: Graph, node: int) -> str:
 
 def expression(shown: Page, root: int, flags: int) -> str:
     """A formula, written from left to right."""
-    texts: list[str] = []
-    todo: list[Item] = [(root, False, flags)]
+
+    def written(part: Part) -> list[Item]:
+        """A node as literals and operands."""
+        node, small, how = part
+        if node in shown.names and not how & OPENED:
+            return [shown.names[node]]
+        if shown.graph.operands[node]:
+            return pieces(shown, node, small, how)
+        text = constant_text(shown.graph, node)
+        return [text.removeprefix("-") if how & UNSIGNED else text]
+
+    whole: list[Item] = [(root, False, flags)]
     if shown.graph.operands[root] and (flags or root not in shown.names):
-        whole = look(shown, root, False)
-        todo = bracketed(todo[0], whole)[::-1] if whole.level == RELATION else todo
-    while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            texts.append(item)
-            continue
-        node, small, flags = item
-        if node in shown.names and not flags & OPENED:
-            texts.append(shown.names[node])
-        elif shown.graph.operands[node]:
-            todo.extend(reversed(pieces(shown, node, small, flags)))
-        else:
-            text = constant_text(shown.graph, node)
-            texts.append(text.removeprefix("-") if flags & UNSIGNED else text)
-    return "".join(texts)
+        outer = look(shown, root, False)
+        whole = bracketed(whole[0], outer) if outer.level == RELATION else whole
+    return "".join(unfolded(whole, written))
 
 
 def bracketed(item: Item, inner: Look) -> list[Item]:

@@ -20,6 +20,7 @@ from string import ascii_letters
 from typing import NoReturn
 
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import unfolded
 from exprgrad.language.write.latex import GREEK
 
 __all__ = ["mathml"]
@@ -100,6 +101,10 @@ class Element:
     missing: int = 0
     place: int = 0
 
+    def written(self) -> list[str | Element]:
+        """What holds it, and what it holds."""
+        return [f"<{self.tag}>", *self.children, f"</{self.tag.partition(' ')[0]}>"]
+
 
 @dataclass(slots=True)
 class Row:
@@ -137,22 +142,7 @@ def mathml(latex: str) -> str:
         take(rows, token)
     if len(rows) > 1 or rows[0].taker():
         refuse("its end")
-    return serialised(Element("math", rows[0].children))
-
-
-def serialised(root: Element) -> str:
-    """An element with all that it holds."""
-    out: list[str] = []
-    todo: list[str | Element] = [root]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, str):
-            out.append(item)
-        else:
-            out.append(f"<{item.tag}>")
-            todo.append(f"</{item.tag.partition(' ')[0]}>")
-            todo += reversed(item.children)
-    return "".join(out)
+    return "".join(unfolded([Element("math", rows[0].children)], Element.written))
 
 
 def refuse(what: str) -> NoReturn:
