@@ -561,8 +561,6 @@ def spelled_here(word: str) -> str | None:
 
 def second_hint(word: str) -> str | None:
     """What to write in place of a second operand, which there is elsewhere."""
-    if word == "log":
-        return "for another base write log(x)/log(base), log2(x) or log10(x)"
     if word in ("atan", *BY_NAME["atan"].spellings.split()):
         return "the angle of the point (x, y) is atan2(y, x)"
     if word not in SECOND_OPERANDS:

@@ -10,12 +10,11 @@ from exprgrad.graph.ops import FUNCTIONS
 from exprgrad.language.mistakes.foreign import (
     FUNCTION_WORDS,
     NAMES_HERE,
-    second_hint,
 )
 
 __all__ = [
     "COMPARED", "COMPOUNDS", "FORMULA_ALONE", "SPOKEN", "WHERE", "WORD_HINTS", "all_listed",
-    "arity_hint", "guess", "meant", "nearest", "operation_meant", "synonym", "value_hint",
+    "guess", "meant", "nearest", "operation_meant", "synonym", "value_hint",
 ]  # fmt: skip
 
 WHERE = "a choice is where(condition, x, y)"
@@ -182,11 +181,6 @@ def edits(one: str, other: str) -> int:
                 best = min(best, above_before[j - 2] + 1)
             row.append(best)
     return row[-1]
-
-
-def arity_hint(name: str, count: int, signature: str) -> str:
-    """How a function that was given ``count`` operands is written."""
-    return (second_hint(name) if count == 2 else None) or f"write {name}({signature})"
 
 
 def value_hint(name: str) -> str | None:

@@ -511,44 +511,283 @@ def row(text: str, items: Sequence[Item], span: Span) -> str:
     """The items of a group as our text."""
     if len(items) == 1 and items[0].kind == "mark":
         return items[0].text
-    pieces: list[str] = []
-    closers: list[str] = []  # of functions whose operand has no parentheses
-    ended, divides = False, ""  # whether an operand has just ended; the '/' or '%' before it
-    at = 0
-    while at < len(items):
-        item = items[at]
-        if closers and (item.kind in ENDS or (ended and item.kind == "function")):
-            if item.kind in ENDS:
-                refuse_function(item, ended)
-            kept = over_indices(closers) if item.kind == "function" or item.text == "*" else 0
-            pieces += reversed(closers[kept:])
-            del closers[kept:]
-        if item.kind in ENDS:
-            before = " " if ended and item.kind == "operator" else ""
-            after = " " if ended or item.kind == "comma" else ""
-            pieces.append(f"{before}{item.text}{after}")
-            ended, divides, at = False, item.text if item.text in ("/", "%") else "", at + 1
-            continue
-        if ended:
-            refuse_neighbours(text, items[base_of(items, at) : at], item, divides=divides)
-            pieces.append("*")
-        if item.kind == "function":
-            opened, closer, at = function_call(items, at)
-            pieces.append(opened)
-            if closer:
-                closers.append(closer)
-            ended = not closer
+    return Row(text, items).written(span)
+
+
+class Row:
+    """The items of a group, which are read from left to right: ``at`` is the place of the next."""
+
+    def __init__(self, text: str, items: Sequence[Item]) -> None:
+        self.text = text
+        self.items = items
+        self.at = 0
+
+    def next(self) -> Item | None:
+        """The item that comes next."""
+        return self.items[self.at] if self.at < len(self.items) else None
+
+    def take(self, *kinds: str) -> Item | None:
+        """The item that comes next, if it is of one of these kinds, or of any; and go on behind it."""
+        item = self.next()
+        if item is None or (kinds and item.kind not in kinds):
+            return None
+        self.at += 1
+        return item
+
+    def written(self, span: Span) -> str:
+        """All items as our text."""
+        pieces: list[str] = []
+        closers: list[str] = []  # of functions whose operand has no parentheses
+        ended, divides = False, ""  # whether an operand has just ended; the '/' or '%' before it
+        while item := self.next():
+            if closers and (item.kind in ENDS or (ended and item.kind == "function")):
+                if item.kind in ENDS:
+                    refuse_function(item, ended)
+                kept = over_indices(closers) if item.kind == "function" or item.text == "*" else 0
+                pieces += reversed(closers[kept:])
+                del closers[kept:]
+            if self.take(*ENDS):
+                before = " " if ended and item.kind == "operator" else ""
+                after = " " if ended or item.kind == "comma" else ""
+                pieces.append(f"{before}{item.text}{after}")
+                ended, divides = False, item.text if item.text in ("/", "%") else ""
+                continue
             if ended:
-                pieces[-1], at = suffixed(
-                    text, items, at, Item("operand", opened, item.start, item.end)
-                )
-            continue
-        operand, at = atom(text, items, at)
-        pieces.append(operand)
-        ended = True
-    if not ended:
-        raise wrong("an operand is missing here", "write the whole formula", span)
-    return "".join(pieces + closers[::-1])
+                refuse_neighbours(self.text, self.operand_before(), item, divides=divides)
+                pieces.append("*")
+            if self.take("function"):
+                opened, closer = self.function(item)
+                ended = not closer
+                called = item._replace(kind="operand", text=opened)
+                pieces.append(self.suffixed(called) if ended else opened)
+                if closer:
+                    closers.append(closer)
+            else:
+                pieces.append(self.operand())
+                ended = True
+        if not ended:
+            raise wrong("an operand is missing here", "write the whole formula", span)
+        return "".join(pieces + closers[::-1])
+
+    def operand_before(self) -> Sequence[Item]:
+        """The operand that ends here, with what stands above and below it."""
+        at = self.at - 1
+        while at > 1 and self.items[at - 1].kind in ("below", "above"):
+            at -= 2
+        return self.items[max(at, 0) : self.at]
+
+    def operand(self) -> str:
+        """An operand with what stands above and below it."""
+        item = self.items[self.at]
+        self.at += 1
+        if item.kind == "macro":
+            kind = "name" if item.text in ACCENTS else "operand"
+            item = item._replace(kind=kind, text=self.macro(item))
+        elif item.kind in ("paren", "brace"):
+            if not item.text:
+                raise wrong("there is nothing inside", "write the whole formula", item.place)
+            if item.kind == "paren" or not SIMPLE.fullmatch(item.text):
+                item = item._replace(text=f"({item.text})")
+        elif item.kind not in ("number", "name", "operand"):
+            raise wrong(f"'{item.text}' cannot be read here", "write the whole formula", item.place)
+        elif item.kind == "name" and item.text in DIFFERENCES and (behind := self.take("name")):
+            item = item._replace(text=f"{DIFFERENCES[item.text]}{behind.text}")
+        if item.text == "sigma" and (inside := self.take("paren")):
+            refuse_alone(self.text, "sigma", (item.start, inside.end))
+            item = item._replace(kind="operand", text=f"sigmoid({inside.text})")
+        return self.suffixed(item)
+
+    def suffixed(self, item: Item) -> str:
+        """An operand with what stands below and above it."""
+        while mark := self.take("below", "above", "factorial"):
+            if mark.kind == "factorial":
+                if self.at > 2 and self.items[self.at - 3].kind == "above":
+                    help = "put what the '!' belongs to in parentheses"
+                    raise wrong("is this the factorial of the power?", help, mark.place)
+                item = item._replace(kind="operand", text=f"factorial({item.text})")
+            elif mark.kind == "above":
+                power = raised(item, self.argument(mark, "^"), mark.place)
+                item = item._replace(kind="operand", text=power)
+            elif item.kind != "name":
+                raise wrong("only a name has something below it", "write a name", mark.place)
+            elif part := element(self.text, item.text, mark, self.next()):
+                item = item._replace(kind="operand", text=part)
+                self.at += 1
+            else:
+                item = item._replace(text=below_name(self.text, item.text, self.subscript(mark)))
+        if item.kind == "name" and not item.text.isidentifier():
+            message = f"'{item.text}' is not a name"
+            raise wrong(message, "names are letters, digits and _", item.place)
+        return item.text
+
+    def subscript(self, mark: Item) -> str:
+        """What stands below a name, as a part of the name."""
+        item = self.take()
+        if item is None:
+            raise wrong("nothing stands below", "write x_1", mark.place)
+        if item.kind == "number" and len(item.text) > 1:
+            message = f"'_{item.text}' sets only the first digit below"
+            raise wrong(message, f"write _{{{item.text}}}", (mark.start, item.end))
+        raw = item.text
+        if item.kind == "raw":
+            raw = FONT_BELOW.sub(r" \1 ", raw).replace(r"\_", "_")
+            raw = re.sub(r"\\([A-Za-z]+)", lambda word: BELOW.get(word[1], word[0]), raw)
+        parts = re.findall(r"\w+", raw)
+        if not parts or re.search(r"[^\w\s,]", raw):
+            help = "what stands below is a part of the name: letters and digits"
+            raise wrong("this index has no meaning here", help, item.place)
+        return "_".join(parts)
+
+    def argument(self, mark: Item, of: str) -> str:
+        """The one item that a sign or a command takes, without its braces."""
+        item = self.next()
+        if item is None:
+            raise wrong(f"nothing follows this '{of}'", "write the whole formula", mark.place)
+        place = mark.start, item.end
+        if item.kind == "number" and len(item.text) > 1 and of == "^":
+            message = f"'^{item.text}' sets only the first digit above"
+            raise wrong(message, f"write ^{{{item.text}}}", place)
+        if item.kind not in ("brace", "number", "name", "operand", "mark") or not item.text:
+            raise wrong(f"nothing follows this '{of}'", "put it in braces", place)
+        self.at += 1
+        return item.text
+
+    def macro(self, command: Item) -> str:
+        r"""``\frac``, ``\binom``, ``\sqrt`` and accents, with what they take."""
+        word = command.text
+        if word in ACCENTS:
+            return f"{self.argument(command, word)}_{ACCENTS[word]}"
+        following = self.next()
+        if word == r"\sqrt":
+            root = "2"
+            if following and following.kind == "paren" and self.text[following.start] == "[":
+                root, command = following.text, following
+                self.at += 1
+            inside = self.argument(command, word)
+            named = {"2": f"sqrt({inside})", "3": f"cbrt({inside})"}
+            return named.get(root, f"({inside})^(1/({root}))")
+        above = self.argument(command, word)
+        if following and following.kind == "number" and len(above) > 1:  # \frac12
+            above, below = above[0], above[1:]
+            if len(below) > 1:
+                help = f"write {word}{{…}}{{…}}"
+                raise wrong(f"'{word}' takes one digit each", help, command.place)
+        else:
+            below = self.argument(self.items[self.at - 1], word)
+        if word in BINOMIALS:
+            return f"binomial({above}, {below})"
+        if DIFFERENTIAL.match(above) and below.startswith("d*"):
+            return self.derivative(above, below, command.place)
+        return f"({wrapped(above)}/{wrapped(below)})"
+
+    def derivative(self, above: str, below: str, place: Span) -> str:
+        """A derivative of what stands in parentheses here; others say too little of what they are of."""
+        order, by = DIFFERENTIAL.fullmatch(above), BY.fullmatch(below)
+        inside = self.take("paren", "brace")
+        if not order or not by or order["order"] != by["order"] or inside is None:
+            help = r"write \frac{d}{dx}\left(…\right), or d(…, x) in our own language"
+            raise wrong("what is differentiated stands in parentheses", help, place)
+        times = f", {by['order']}" if by["order"] else ""
+        return f"d({inside.text}, {by['name']}{times})"
+
+    def function(self, item: Item) -> tuple[str, str]:
+        """A function's call; where its operand has no parentheses, what opens it and what closes it."""
+        name, outer = item.text, self.items[: self.at - 1]
+        if name == ROOT:
+            return self.root(item), ""
+        if name in FAMILIES:
+            return self.member(item), ""
+        if not is_function(name) and name not in WORDS and name not in IN_OTHER_WORDS:
+            from exprgrad.language.mistakes.hints import all_listed
+
+            raise wrong(f"there is no function '{name}'", all_listed("functions"), item.place)
+        ending, power, index = ")", "", None
+        while mark := self.take("below", "above"):
+            if mark.kind == "above":
+                power = self.argument(mark, "^")
+                continue
+            below = self.next()
+            if name in OVER_INDEX and below:
+                index = index or INDEX.fullmatch(below.text)
+            if not index or not below:
+                part = subscript_of(mark, below or mark, name)
+                name, ending = (part, ")") if is_function(part) else (name, part)
+            self.at += 1
+        if index:
+            low, known = re.sub(r"([0-9])\s*(?=[A-Za-z])", r"\1*", index[2]), indices_around(outer)
+            if not (is_bound(low, known) and is_bound(power, known)):
+                raise wrong(NO_INDEX, AN_INDEX, item.place)
+            return f"{name}(", f"{FOR}{index[1]} in {low}..{power})"
+        if power == "-1":
+            if not is_function(f"a{name}"):
+                message = "is this the inverse, or the reciprocal?"
+                raise wrong(message, f"write 1/{name}(x)", item.place)
+            name, power = f"a{name}", ""
+        ending += f"^{wrapped(power)}" if power else ""
+        inside = self.take("paren", "brace")
+        if inside is None:
+            return f"{name}(", ending
+        over = self.take("above") if name in OVER_INDEX else None
+        if over is None:
+            return f"{name}({inside.text}{ending}", ""
+        exponent = self.argument(over, "^")  # of what is added, not of the sum
+        return f"{name}(({inside.text})^{wrapped(exponent)}{ending}", ""
+
+    def member(self, item: Item) -> str:
+        """A function of a family: its order stands below, or in parentheses above."""
+        outer, order, power = self.items[: self.at - 1], "", ""
+        while mark := self.take("below", "above"):
+            if mark.kind == "below":
+                order = self.subscript(mark)
+                continue
+            power = self.argument(mark, "^")
+            if item.text == POLYGAMMA:
+                order, power = power[1:-1], ""
+        place = item.start, self.items[self.at - 1].end
+        if not is_bound(order, indices_around(outer)):
+            help = r"such as J_{2}(x) or \psi^{(1)}(x)"
+            raise wrong("the order of this function is a whole number", help, place)
+        inside = self.take("paren")
+        if inside is None:
+            raise wrong("this function has no operand", "put its operand in parentheses", place)
+        if item.end - item.start == 1 and SEVERAL_TERMS.search(inside.text):
+            letter = item.text[-1].upper()
+            if letter in "IK" and not power:  # a current, an intensity, a constant: of a diode, say
+                return f"{letter}_{order}*({inside.text})"
+            help = r"the function is \operatorname{%s}_{%s}(…); for a product write \cdot"
+            message = f"is '{letter}_{order}' a function here, or a factor?"
+            raise wrong(message, help % (letter, order), place)
+        called = f"{item.text}({order}, {inside.text})"
+        return f"{called}^{wrapped(power)}" if power else called
+
+    def root(self, item: Item) -> str:
+        """A root, as we write it in LaTeX, with its unknown and where that is searched for below."""
+        below, inside = [*self.items[self.at + 1 : self.at + 3], None, None][:2]
+        found = below and SEARCHED.fullmatch(below.text)
+        if not found or inside is None or inside.kind != "paren":
+            help = r"a root is \operatorname{root}_{x = 1}(x^2 - 2), or _{0 \le x \le 2}"
+            raise wrong("a root needs its unknown, and where it is searched for", help, item.place)
+        self.at += 3
+        ends = [end for end in (found["start"], found["low"], found["high"]) if end]
+        unknown, *ends = (formula(part) for part in (found["one"] or found["other"], *ends))
+        return f"{ROOT}({', '.join([inside.text, unknown, *ends])})"
+
+
+ROOT = "root"
+"""What is searched for stands below it: ``E = 1``, or ``0 \\le E \\le 2``."""
+OVER_INDEX = ("sum", "prod")
+NO_INDEX = "an index runs from one whole number up to another"
+AN_INDEX = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
+DIFFERENCES = {"Delta": "Δ", "delta": "δ"}
+"""A letter before a name → the sign that it is there."""
+FONT_BELOW = re.compile(r"\\(?:math|text)(?:rm|it|tt|bf)?\s*\{([^{}]*)\}")
+DIFFERENTIAL = re.compile(r"d(?:\^(?P<order>[1-9]))?(?:\*|$)")
+"""What stands above the line in a derivative."""
+BY = re.compile(r"d\*(?P<name>[^\W\d]\w*)(?:\^(?P<order>[1-9]))?")
+"""What stands below it."""
+SEARCHED = re.compile(
+    r"(?P<one>[^=<]+)=(?P<start>.+)|(?P<low>.+?)\\le(?![a-z])(?P<other>.+)\\le(?![a-z])(?P<high>.+)"
+)
 
 
 def over_indices(closers: Sequence[str]) -> int:
@@ -564,14 +803,6 @@ def refuse_function(item: Item, ended: bool) -> None:
     if item.text == "/":
         message = "does the '/' divide the function, or its operand?"
         raise wrong(message, "put the function's operand in parentheses", place)
-
-
-def base_of(items: Sequence[Item], at: int) -> int:
-    """Where the operand begins that ends before an item, with what stands above and below it."""
-    at -= 1
-    while at > 1 and items[at - 1].kind in ("below", "above"):
-        at -= 2
-    return max(at, 0)
 
 
 def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: str) -> None:
@@ -598,66 +829,6 @@ def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: 
         raise wrong(message, "write one formula", place)
 
 
-def atom(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
-    """An operand with what stands above and below it; and what follows."""
-    item = items[at]
-    place = item.place
-    if item.kind == "macro":
-        inside, at = macro(text, items, at)
-        item = Item("name" if item.text in ACCENTS else "operand", inside, *place)
-    elif item.kind in ("paren", "brace"):
-        if not item.text:
-            raise wrong("there is nothing inside", "write the whole formula", place)
-        simple_text = item.kind == "brace" and SIMPLE.fullmatch(item.text)
-        item, at = item._replace(text=item.text if simple_text else f"({item.text})"), at + 1
-    elif item.kind == "name" and item.text in ("Delta", "delta") and follows(items, at, "name"):
-        letter = "Δ" if item.text == "Delta" else "δ"
-        item, at = item._replace(text=f"{letter}{items[at + 1].text}"), at + 2
-    elif item.kind in ("number", "name", "operand"):
-        at += 1
-    else:
-        raise wrong(f"'{item.text}' cannot be read here", "write the whole formula", place)
-    if item.text == "sigma" and follows(items, at - 1, "paren"):
-        refuse_alone(text, "sigma", (item.start, items[at].end))
-        return suffixed(text, items, at + 1, Item("operand", f"sigmoid({items[at].text})", *place))
-    return suffixed(text, items, at, item)
-
-
-def follows(items: Sequence[Item], at: int, kind: str) -> bool:
-    """Whether an item of a kind comes next."""
-    return items[at + 1 : at + 2] != [] and items[at + 1].kind == kind
-
-
-def suffixed(text: str, items: Sequence[Item], at: int, item: Item) -> tuple[str, int]:
-    """An operand with what stands below and above it."""
-    written = item.text
-    while at < len(items) and items[at].kind in ("below", "above", "factorial"):
-        mark = items[at]
-        if mark.kind == "factorial":
-            if items[at - 2 : at - 1] and items[at - 2].kind == "above":
-                help = "put what the '!' belongs to in parentheses"
-                raise wrong("is this the factorial of the power?", help, mark.place)
-            written, at = f"factorial({written})", at + 1
-            item = item._replace(kind="operand", text=written)
-            continue
-        if mark.kind == "below":
-            if item.kind != "name":
-                raise wrong("only a name has something below it", "write a name", mark.place)
-            part = element(text, written, mark, items[at + 1]) if at + 1 < len(items) else None
-            if part is not None:
-                written, at, item = part, at + 2, item._replace(kind="operand", text=part)
-                continue
-            written, at = below_name(text, written, subscript(items, at)), at + 2
-            item = item._replace(text=written)
-            continue
-        power, at = argument(items, at, "^")
-        written = raised(item, written, power, mark.place)
-        item = item._replace(kind="operand")
-    if item.kind == "name" and not written.isidentifier():
-        raise wrong(f"'{written}' is not a name", "names are letters, digits and _", item.place)
-    return written, at
-
-
 def below_name(text: str, name: str, below: str) -> str:
     """A name with what stands below it: ``x_1``, or ``x1`` where ``x_1`` is written letter by letter."""
     joined = f"{name}_{below}"
@@ -665,53 +836,13 @@ def below_name(text: str, name: str, below: str) -> str:
     return f"{name}{below}" if rf"\mathtt{{{escaped}}}" in text else joined
 
 
-def subscript(items: Sequence[Item], at: int) -> str:
-    """What stands below a name, as a part of the name."""
-    mark = items[at]
-    if at + 1 == len(items):
-        raise wrong("nothing stands below", "write x_1", mark.place)
-    item = items[at + 1]
-    if item.kind == "number" and len(item.text) > 1:
-        message = f"'_{item.text}' sets only the first digit below"
-        raise wrong(message, f"write _{{{item.text}}}", (mark.start, item.end))
-    raw = item.text
-    if item.kind == "raw":
-        raw = re.sub(r"\\(?:math|text)(?:rm|it|tt|bf)?\s*\{([^{}]*)\}", r" \1 ", raw).replace(
-            r"\_", "_"
-        )
-        raw = re.sub(r"\\([A-Za-z]+)", lambda word: BELOW.get(word[1], word[0]), raw)
-    parts = re.findall(r"\w+", raw)
-    if not parts or re.search(r"[^\w\s,]", raw):
-        message = "this index has no meaning here"
-        raise wrong(
-            message,
-            "what stands below is a part of the name: letters and digits",
-            item.place,
-        )
-    return "_".join(parts)
-
-
-def argument(items: Sequence[Item], at: int, of: str) -> tuple[str, int]:
-    """The one item that a sign or a command takes, without its braces; and what follows."""
-    mark = items[at]
-    if at + 1 == len(items):
-        raise wrong(f"nothing follows this '{of}'", "write the whole formula", mark.place)
-    item = items[at + 1]
-    if item.kind == "number" and len(item.text) > 1 and of == "^":
-        message = f"'^{item.text}' sets only the first digit above"
-        raise wrong(message, f"write ^{{{item.text}}}", (mark.start, item.end))
-    if item.kind not in ("brace", "number", "name", "operand", "mark") or not item.text:
-        raise wrong(f"nothing follows this '{of}'", "put it in braces", (mark.start, item.end))
-    return item.text, at + 2
-
-
-def raised(item: Item, written: str, power: str, place: Span) -> str:
+def raised(item: Item, power: str, place: Span) -> str:
     """A power; the transpose, an angle in degrees, a power of e."""
-    is_base = written == "e" and item.kind == "name"
+    is_base = item.text == "e" and item.kind == "name"
     if power in (r"\top", r"\intercal") or (power == "T" and item.kind == "name" and not is_base):
-        return f"{written}.T"
+        return f"{item.text}.T"
     if power in (r"\circ", r"\degree"):
-        return f"({written}*pi/180)"
+        return f"({item.text}*pi/180)"
     if is_base:
         return f"exp({power})"
     if item.kind == "name" and ABOVE_A_NAME.fullmatch(power):
@@ -721,140 +852,16 @@ def raised(item: Item, written: str, power: str, place: Span) -> str:
         raise wrong(f"'^{{{power}}}' may count something", help, place)
     if power.startswith("\\"):
         raise wrong(f"'{power}' cannot be a power", "write the power", place)
-    return f"{written}^{wrapped(power)}"
+    return f"{item.text}^{wrapped(power)}"
 
 
 ABOVE_A_NAME = re.compile(r"\(\w+(?: [+-] \w+)?\)")
 """What says a step, a sample or a derivative above a name: ``x^{(k + 1)}``."""
 
 
-def macro(text: str, items: Sequence[Item], at: int) -> tuple[str, int]:
-    r"""``\frac``, ``\binom``, ``\sqrt`` and accents, with what they take."""
-    command = items[at]
-    word, place = command.text, command.place
-    if word in ACCENTS:
-        inside, at = argument(items, at, word)
-        return f"{inside}_{ACCENTS[word]}", at
-    if word == r"\sqrt":
-        root = "2"
-        if follows(items, at, "paren") and text[items[at + 1].start] == "[":
-            root, at = items[at + 1].text, at + 1
-        inside, at = argument(items, at, word)
-        named = {"2": f"sqrt({inside})", "3": f"cbrt({inside})"}
-        return named.get(root, f"({inside})^(1/({root}))"), at
-    digits = items[at + 1].text if follows(items, at, "number") else ""
-    if len(digits) > 1:  # \frac12
-        above, below, at = digits[0], digits[1:], at + 2
-        if len(below) > 1:
-            raise wrong(f"'{word}' takes one digit each", f"write {word}{{…}}{{…}}", place)
-    elif digits and follows(items, at + 1, "number"):
-        above, below, at = digits, items[at + 2].text, at + 3
-    else:
-        above, at = argument(items, at, word)
-        below, at = argument(items, at - 1, word)
-    if word in BINOMIALS:
-        return f"binomial({above}, {below})", at
-    if DIFFERENTIAL.match(above) and below.startswith("d*"):
-        return derivative(items, at, (above, below), place)
-    return f"({wrapped(above)}/{wrapped(below)})", at
-
-
-DIFFERENTIAL = re.compile(r"d(?:\^(?P<order>[1-9]))?(?:\*|$)")
-"""What stands above the line in a derivative."""
-BY = re.compile(r"d\*(?P<name>[^\W\d]\w*)(?:\^(?P<order>[1-9]))?")
-"""What stands below it."""
-
-
-def derivative(
-    items: Sequence[Item], at: int, parts: tuple[str, str], place: Span
-) -> tuple[str, int]:
-    """A derivative of what stands in parentheses behind it; others say too little of what they are of."""
-    above, by = DIFFERENTIAL.fullmatch(parts[0]), BY.fullmatch(parts[1])
-    is_operator = above and by and above["order"] == by["order"]
-    if not (is_operator and by and at < len(items) and items[at].kind in ("paren", "brace")):
-        help = r"write \frac{d}{dx}\left(…\right), or d(…, x) in our own language"
-        raise wrong("what is differentiated stands in parentheses", help, place)
-    order = f", {by['order']}" if by["order"] else ""
-    return f"d({items[at].text}, {by['name']}{order})", at + 1
-
-
 def wrapped(text: str) -> str:
     """Text in parentheses, unless it is one name or number."""
     return text if SIMPLE.fullmatch(text) else f"({text})"
-
-
-def function_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
-    """A function: its call, or where its operand has no parentheses what opens and what closes the call."""
-    item = items[at]
-    name, place, outer = item.text, item.place, items[:at]
-    if name == ROOT:
-        return root_call(items, at)
-    if name in FAMILIES:
-        return member(items, at)
-    if not is_function(name) and name not in WORDS and name not in IN_OTHER_WORDS:
-        from exprgrad.language.mistakes.hints import all_listed
-
-        raise wrong(f"there is no function '{name}'", all_listed("functions"), place)
-    at, ending, power, index = at + 1, ")", "", None
-    while at < len(items) and items[at].kind in ("below", "above"):
-        if items[at].kind == "above":
-            power, at = argument(items, at, "^")
-            continue
-        if name in ("sum", "prod") and at + 1 < len(items):
-            index = index or INDEX.fullmatch(items[at + 1].text)
-            if index:
-                at += 2
-                continue
-        below = subscript_of(items, at, name)
-        name, ending = (below, ")") if is_function(below) else (name, below)
-        at += 2
-    if index:
-        low, known = re.sub(r"([0-9])\s*(?=[A-Za-z])", r"\1*", index[2]), indices_around(outer)
-        if not (is_bound(low, known) and is_bound(power, known)):
-            help = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
-            raise wrong("an index runs from one whole number up to another", help, place)
-        return f"{name}(", f"{FOR}{index[1]} in {low}..{power})", at
-    if power == "-1":
-        if not is_function(f"a{name}"):
-            raise wrong("is this the inverse, or the reciprocal?", f"write 1/{name}(x)", place)
-        name, power = f"a{name}", ""
-    ending += f"^{wrapped(power)}" if power else ""
-    if at < len(items) and items[at].kind in ("paren", "brace"):
-        inside = items[at].text
-        if name in ("sum", "prod") and follows(items, at, "above"):  # of the powers, not the power
-            exponent, after = argument(items, at + 1, "^")
-            return f"{name}(({inside})^{wrapped(exponent)}{ending}", "", after
-        return f"{name}({inside}{ending}", "", at + 1
-    return f"{name}(", ending, at
-
-
-def member(items: Sequence[Item], at: int) -> tuple[str, str, int]:
-    """A function of a family: its order stands below, or in parentheses above."""
-    item, outer = items[at], items[:at]
-    order, power, at = "", "", at + 1
-    while at < len(items) and items[at].kind in ("below", "above"):
-        if items[at].kind == "below":
-            order, at = subscript(items, at), at + 2
-            continue
-        power, at = argument(items, at, "^")
-        if item.text == POLYGAMMA:
-            order, power = power[1:-1], ""
-    place = item.start, items[at - 1].end
-    if not is_bound(order, indices_around(outer)):
-        help = r"such as J_{2}(x) or \psi^{(1)}(x)"
-        raise wrong("the order of this function is a whole number", help, place)
-    if at == len(items) or items[at].kind != "paren":
-        raise wrong("this function has no operand", "put its operand in parentheses", place)
-    inside = items[at].text
-    if item.end - item.start == 1 and SEVERAL_TERMS.search(inside):
-        letter = item.text[-1].upper()
-        if letter in "IK" and not power:  # a current, an intensity, a constant: of a diode, say
-            return f"{letter}_{order}*({inside})", "", at + 1
-        help = r"the function is \operatorname{%s}_{%s}(…); for a product write \cdot"
-        message = f"is '{letter}_{order}' a function here, or a factor?"
-        raise wrong(message, help % (letter, order), place)
-    called = f"{item.text}({order}, {inside})"
-    return f"{called}^{wrapped(power)}" if power else called, "", at + 1
 
 
 def indices_around(items: Sequence[Item]) -> set[str]:
@@ -882,8 +889,10 @@ INDICES = re.compile(
 """An index of a sum or a product, and where it begins."""
 
 
-def element(text: str, name: str, mark: Item, below: Item) -> str | None:
+def element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
     """``a_k`` in a sum over k from 0; where it begins at 1, elements may be counted from 1, too."""
+    if below is None:
+        return None
     letters = re.findall(r"[A-Za-z]+", below.text)
     known = INDICES.findall(text)
     found = [(k, low) for k, low in known if k in letters]
@@ -907,32 +916,9 @@ def element(text: str, name: str, mark: Item, below: Item) -> str | None:
     raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
 
 
-ROOT = "root"
-"""What is searched for stands below it: ``E = 1``, or ``0 \\le E \\le 2``."""
-
-
-def root_call(items: Sequence[Item], at: int) -> tuple[str, str, int]:
-    """A root, as we write it in LaTeX, with its unknown and where that is searched for below."""
-    place = items[at].start, items[at].end
-    below, inside = items[at + 2 : at + 3], items[at + 3 : at + 4]
-    found = below and SEARCHED.fullmatch(below[0].text)
-    if not found or not inside or inside[0].kind != "paren":
-        help = r"a root is \operatorname{root}_{x = 1}(x^2 - 2), or _{0 \le x \le 2}"
-        raise wrong("a root needs its unknown, and where it is searched for", help, place)
-    ends = [end for end in (found["start"], found["low"], found["high"]) if end]
-    unknown, *ends = (formula(part) for part in (found["one"] or found["other"], *ends))
-    return f"{ROOT}({', '.join([inside[0].text, unknown, *ends])})", "", at + 4
-
-
-SEARCHED = re.compile(
-    r"(?P<one>[^=<]+)=(?P<start>.+)|(?P<low>.+?)\\le(?![a-z])(?P<other>.+)\\le(?![a-z])(?P<high>.+)"
-)
-
-
-def subscript_of(items: Sequence[Item], at: int, name: str) -> str:
+def subscript_of(mark: Item, below: Item, name: str) -> str:
     """What stands below a function: a logarithm's base, or the axes of a sum."""
-    below = items[at + 1] if at + 1 < len(items) else items[at]
-    place = items[at].start, below.end
+    place = mark.start, below.end
     if name == "log" and below.kind in ("number", "name", "raw"):
         base = below.text.strip()
         if base in ("2", "10"):
@@ -944,9 +930,8 @@ def subscript_of(items: Sequence[Item], at: int, name: str) -> str:
         several = "," in axes[1]
         settings = f"axis=[{axes[1]}]" if several else f"axis={axes[1]}"
         return f", {settings}{', keepdims=True' if axes[2] else ''})"
-    if "=" in below.text or name in ("sum", "prod"):
-        help = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
-        raise wrong("an index runs from one whole number up to another", help, place)
+    if "=" in below.text or name in OVER_INDEX:
+        raise wrong(NO_INDEX, AN_INDEX, place)
     raise wrong(
         f"what stands below '{name}' has no meaning here", "write the function alone", place
     )
@@ -1031,8 +1016,9 @@ def statement(text: str, items: Sequence[Item]) -> str:
     if left[0].kind == "words":
         return formula
     called = left[:-1] if left[-1].kind == "paren" and len(left) > 1 else left
-    name, at = atom(text, called, 0)
-    if at != len(called) or not name.isidentifier():
+    reader = Row(text, called)
+    name = reader.operand()
+    if reader.next() or not name.isidentifier():
         raise wrong(
             "only a name can stand before '='",
             "write the formula alone",
