@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from exprgrad.run.matrices import Matrix
 
 __all__ = [
-    "Course", "Listed", "Named", "Parts", "Text", "as_checks", "beside_nodes", "by_input", "gradient_text",
-    "matrix", "traced", "warnings",
+    "DIGITS", "Course", "Listed", "Named", "Parts", "Pictured", "Printed", "Text", "as_checks",
+    "beside_nodes", "by_input", "gradient_text", "matrix", "traced", "warnings",
 ]  # fmt: skip
 
 Item = TypeVar("Item")
@@ -32,7 +32,47 @@ MOST_WARNINGS = 20
 IN_FULL = Screen()
 
 
-class Listed(list[Item]):
+class Shown:
+    """What a notebook shows as the texts and tables of its ``parts``."""
+
+    __slots__ = ()
+    parts: Parts
+
+    def _repr_html_(self) -> str:
+        return in_html(self.parts())
+
+
+class Printed(Shown):
+    """What prints as its parts, too, as commands print them."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())
+
+
+class Pictured:
+    """What Matplotlib draws; without it ``MissingExtraError`` is raised."""
+
+    __slots__ = ()
+
+    def drawn(self, format: str, look: str | None) -> bytes:
+        """The bytes of a file."""
+        raise NotImplementedError
+
+    def svg(self, look: str | None = None) -> str:
+        """The picture as SVG, ``light`` or ``dark``, by default as the page that it stands on."""
+        return self.drawn("svg", look).decode()
+
+    def save(self, path: str | Path, look: str | None = None) -> None:
+        """Write the picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
+        from exprgrad.show.picture.picture import put
+        from exprgrad.show.picture.plots import plot_format
+
+        put(self.drawn(plot_format(path), look), path)
+
+
+class Listed(Shown, list[Item]):
     """A list that is a table in a notebook; copied or pickled it is a list."""
 
     def __init__(self, items: Iterable[Item], parts: Parts) -> None:
@@ -42,11 +82,8 @@ class Listed(list[Item]):
     def __reduce__(self) -> tuple[Any, ...]:
         return list, ([*self],)
 
-    def _repr_html_(self) -> str:
-        return in_html(self.parts())
 
-
-class Named(dict[str, Item]):
+class Named(Shown, dict[str, Item]):
     """A dictionary that is a table in a notebook; copied or pickled it is a dictionary."""
 
     def __init__(self, items: Mapping[str, Item], parts: Parts) -> None:
@@ -55,9 +92,6 @@ class Named(dict[str, Item]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, ({**self},)
-
-    def _repr_html_(self) -> str:
-        return in_html(self.parts())
 
 
 class Text(str):
@@ -75,39 +109,22 @@ class Text(str):
         printer.text(str(self))
 
 
-class Course(Descent[R]):
-    """A descent that prints as the table of its steps, in a notebook too."""
+class Course(Printed, Pictured, Descent[R]):
+    """A descent that prints as the table of its steps; its picture is the value at each of them."""
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
+    def parts(self) -> Iterable[str | Table]:
+        """The table of the steps."""
         from exprgrad.show.text.descent import descent_table
 
-        return plain(descent_table(self, DIGITS))
+        return [descent_table(self, DIGITS)]
 
-    __str__ = __repr__
-
-    def svg(self, look: str | None = None) -> str:
-        """The value at each step as SVG, ``light`` or ``dark``, by default as the page that it stands on.
-
-        Raises ``MissingExtraError`` without Matplotlib.
-        """
+    def drawn(self, format: str, look: str | None) -> bytes:
+        """The bytes of a file."""
         from exprgrad.show.text.descent import loss_picture
 
-        return loss_picture(self, "svg", look).decode()
-
-    def save(self, path: str | Path, look: str | None = None) -> None:
-        """Write that picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
-        from exprgrad.show.picture.picture import put
-        from exprgrad.show.picture.plots import plot_format
-        from exprgrad.show.text.descent import loss_picture
-
-        put(loss_picture(self, plot_format(path), look), path)
-
-    def _repr_html_(self) -> str:
-        from exprgrad.show.text.descent import descent_table
-
-        return in_html([descent_table(self, DIGITS)])
+        return loss_picture(self, format, look)
 
 
 def gradient_text(run: Run, gradient: str) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
+from exprgrad.api.displays import DIGITS, Pictured, Printed
 from exprgrad.data.fits import FitRequest, fit_to
 from exprgrad.errors import require
 from exprgrad.graph.graph import Graph
-from exprgrad.show.picture.picture import put
-from exprgrad.show.picture.plots import plot_format
 from exprgrad.show.text.fits import fit_parts, fit_picture
-from exprgrad.show.text.table import Table, in_html, plain
+from exprgrad.show.text.table import Table
 from exprgrad.solvers.fit.fit import Fit
 
 __all__ = ["Fitted", "fit", "model_text"]
@@ -27,33 +25,18 @@ def model_text(response: str, text: str, graph: Graph) -> str:
     return f"{text[:start]}{response} ~ {text[start:]}"
 
 
-class Fitted(Fit):
-    """A fit that prints as its tables, in a notebook too."""
+class Fitted(Printed, Pictured, Fit):
+    """A fit that prints as its tables; its picture has data, curve, band and residuals."""
 
     __slots__ = ()
 
     def parts(self) -> Iterable[str | Table]:
         """The texts and tables that a command prints."""
-        return fit_parts(self, 6, whole=False)
+        return fit_parts(self, DIGITS, whole=False)
 
-    def __repr__(self) -> str:
-        return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())
-
-    __str__ = __repr__
-
-    def svg(self, look: str | None = None) -> str:
-        """The picture as SVG: data, curve, band and residuals.  It follows its page, or ``look`` says.
-
-        Raises ``MissingExtraError`` without Matplotlib.
-        """
-        return fit_picture(self, "svg", look).decode()
-
-    def save(self, path: str | Path, look: str | None = None) -> None:
-        """Write the picture to a ``.svg``, ``.png`` or ``.pdf`` file, ``light`` or ``dark``."""
-        put(fit_picture(self, plot_format(path), look), path)
-
-    def _repr_html_(self) -> str:
-        return in_html(self.parts())
+    def drawn(self, format: str, look: str | None) -> bytes:
+        """The bytes of a file."""
+        return fit_picture(self, format, look)
 
 
 def fit(

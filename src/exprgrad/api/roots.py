@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from exprgrad.api.displays import Printed
 from exprgrad.errors import require
 from exprgrad.language.read.relations import related
 from exprgrad.show.text.roots import ALL_DIGITS, root_parts
-from exprgrad.show.text.table import Table, in_html, plain
+from exprgrad.show.text.table import Table
 from exprgrad.solvers.roots.solve import Problem, Solution, problem_of, solved
 
 __all__ = ["Solved", "equation_text", "solve"]
 
 
-class Solved(Solution):
+class Solved(Printed, Solution):
     """Roots that print as their table, in a notebook too."""
 
     problem: Problem
@@ -23,16 +24,8 @@ class Solved(Solution):
         """The texts and tables that a command prints."""
         return root_parts(self.problem, self, ALL_DIGITS, whole=False)
 
-    def __repr__(self) -> str:
-        return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())
-
-    __str__ = __repr__
-
     def __reduce__(self) -> tuple[Any, ...]:
         return Solution, (*self,)
-
-    def _repr_html_(self) -> str:
-        return in_html(self.parts())
 
 
 def equation_text(text: str) -> str:
