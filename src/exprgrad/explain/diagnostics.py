@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import computed
-from exprgrad.explain.limits import SHARED
+from exprgrad.explain.limits import SHARED, beyond_sides
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
     Shape,
@@ -172,7 +172,6 @@ class Run(evaluation.Run):
         if finite and self.adjoints.quiet:
             return True
         from exprgrad.explain.kinks_met import flagged
-        from exprgrad.explain.limits import beyond_sides
 
         return bool(beyond_sides(self)) or (finite and not flagged(self))
 
@@ -181,7 +180,6 @@ class Run(evaluation.Run):
         """Whether a node is infinite, as a pole is that ``sign(1/x)`` passes no slope on to."""
         if not self.graph.shapes and math.isfinite(sum(self.values)):
             return False  # quick, as every run asks it
-        from exprgrad.explain.limits import beyond_sides
 
         return not (beyond_sides(self) or all(map(is_finite, self.values)))
 
@@ -361,7 +359,6 @@ def sides_of_poles(run: evaluation.Run) -> Iterator[Diagnostic]:
         return
     if run.adjoints is None or not run.adjoints.quiet:
         return
-    from exprgrad.explain.limits import beyond_sides
     from exprgrad.explain.sides.kinks import one_sided, verdicts
 
     graph = run.graph
@@ -416,7 +413,6 @@ def kinked_twice(
 
     They are not in ``relu(x)^3``, whose second derivative is 0 on both sides of 0.
     """
-    from exprgrad.explain.limits import beyond_sides
     from exprgrad.explain.sides.kinks import one_sided
     from exprgrad.run.matrices import first
 
@@ -448,7 +444,6 @@ def settled_by_sides(
     unknown = [(row, column) for (row, column), value in listed if row <= column and is_nan(value)]
     if not unknown or evaluator.graph.shapes:
         return settled
-    from exprgrad.explain.limits import beyond_sides
     from exprgrad.explain.sides.kinks import one_sided
     from exprgrad.run.matrices import first
     from exprgrad.run.numbers.bounds import right_digits

@@ -22,18 +22,22 @@ from exprgrad.run.numbers.primitives import Template, compile_template, function
 from exprgrad.run.numbers.sweeps import Adjoints
 
 __all__ = [
-    "bends", "flagged", "inside", "local_rule", "met", "special_points", "special_words", "stirs",
+    "SPECIAL_WORDS", "bends", "flagged", "inside", "local_rule", "met", "special_points", "stirs",
     "stirs_edge",
 ]  # fmt: skip
 
 
-def special_words(code: str) -> tuple[str, str]:
-    """What a node does at a kink or a jump, and help."""
-    if code == "kink":
-        help = "its derivatives from the two sides may differ; the answer is a convention"
-        return "has a kink", help
-    help = "there is no derivative at a jump; the answer is that of the side that has the value"
-    return "jumps", help
+SPECIAL_WORDS = {
+    "kink": (
+        "has a kink",
+        "its derivatives from the two sides may differ; the answer is a convention",
+    ),
+    "jump": (
+        "jumps",
+        "there is no derivative at a jump; the answer is that of the side that has the value",
+    ),
+}
+"""What a node does at a kink or a jump, and help."""
 
 
 def inside(run: Run) -> Iterator[Diagnostic]:
@@ -52,7 +56,7 @@ def inside(run: Run) -> Iterator[Diagnostic]:
                     view = [*seen, values[node], *[1.0] * len(seen)]
                     met = evaluator.holds(special.where, slots(op), view)
                 if met:
-                    does, help = special_words(special.code)
+                    does, help = SPECIAL_WORDS[special.code]
                     name = run.texts[node] if node == call.result else run.label(node)
                     message = f"{name} {does} here, and {call.text} is taken there"
                     yield Diagnostic(special.code, "warning", message, call.result, call.span, help)
@@ -93,7 +97,7 @@ def special_points(
     helped = set()
     for node in flagged(run, used):
         for special, flags in run.adjoints.met[node]:
-            verb, words = special_words(special.code)
+            verb, words = SPECIAL_WORDS[special.code]
             help = None if one_sided or special.code in helped else words
             helped.add(special.code)
             found = where(flags)

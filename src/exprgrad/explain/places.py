@@ -12,14 +12,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from exprgrad.graph.graph import Shape, dependencies, place_of, size
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.evaluation import Run
 
 if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
 __all__ = [
-    "Found", "Numbers", "at", "every", "in_numbers", "label_of", "live", "nans", "not_finite",
+    "Found", "Numbers", "at", "every", "in_numbers", "label_of", "live", "nans", "not_finite", "operations",
     "places_in", "where",
 ]  # fmt: skip
 
@@ -152,6 +152,14 @@ def in_numbers(run: R) -> Numbers[R]:
 def places_in(value: Any) -> Iterator[Shape]:
     """The places of an array's numbers; the only one of a number is ``()``."""
     return product(*map(range, getattr(value, "shape", ())))
+
+
+def operations(run: Run, used: Sequence[int]) -> Iterator[tuple[int, Op, list[Any]]]:
+    """The operations, of the nodes in use: each with its row and its operands' data."""
+    graph = run.graph
+    for node, operands in enumerate(graph.operands):
+        if used[node] and operands:
+            yield node, BY_NAME[graph.kinds[node]], [run.values[operand] for operand in operands]
 
 
 def label_of(run: Run, node: int) -> str:

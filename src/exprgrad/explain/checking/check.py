@@ -49,7 +49,16 @@ from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.nodes import find_nodes
 from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import one_sided
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependencies, dependents, element_name, size
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Graph,
+    Shape,
+    dependencies,
+    dependents,
+    element_name,
+    size,
+)
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball, enclose, has_balls
@@ -259,7 +268,7 @@ def check_run(
             )
             help = advice("--node and --h", "nodes and h") + " are for formulas of numbers"
             raise RequestError("no-tensors", message, help=help)
-        return [check_number(run, place) for place in chosen(run)]
+        return [check_number(run, *number) for number in chosen(run)]
     if nodes is not None:
         return check_nodes(run, find_nodes(run, nodes), h, ids=True)
     return check_nodes(run, {name: run.graph.inputs[name] for name in run.wrt or ()}, h)
@@ -293,15 +302,8 @@ def check_nodes(
 # Tensors.
 
 
-class InputNumber(NamedTuple):
-    """One number of an input: its name, and where it is; () for an input that is a number."""
-
-    name: str
-    at: tuple[int, ...]
-
-
-def chosen(run: Run) -> list[InputNumber]:
-    """The numbers to check: all, or so many of them, evenly spread."""
+def chosen(run: Run) -> list[tuple[str, Shape]]:
+    """The numbers to check, each by its input and its place: all, or so many of them, evenly spread."""
     shapes = {name: run.graph.shape(run.graph.inputs[name]) for name in run.wrt or ()}
     total = sum(map(size, shapes.values()))
     count = min(total, MOST_CHECKED)
@@ -309,19 +311,19 @@ def chosen(run: Run) -> list[InputNumber]:
     every = (
         (name, place) for name, shape in shapes.items() for place in product(*map(range, shape))
     )
-    return [InputNumber(*number) for at, number in enumerate(every) if at in wanted]
+    return [number for at, number in enumerate(every) if at in wanted]
 
 
-def check_number(run: Run, place: InputNumber) -> Check:
+def check_number(run: Run, name: str, place: Shape) -> Check:
     """The verdict on one number's derivative."""
-    analytic, x = (at(all_of[place.name], place.at) for all_of in (run.gradient, run.inputs))
-    node, called = run.graph.inputs[place.name], element_name(*place)
+    analytic, x = (at(all_of[name], place) for all_of in (run.gradient, run.inputs))
+    node, called = run.graph.inputs[name], element_name(name, place)
     span = run.graph.span(node)
 
     if not math.isfinite(run.value):
         found = infinite(run.value)
     else:
-        found = by_differences(measured_differences(as_function_of(run, place), x), analytic)
+        found = by_differences(measured_differences(as_function_of(run, name, place), x), analytic)
     if found.suspicious and found.numeric is not None:
         says, true = apart(analytic, found.numeric)
         why = f"the gradient for {called} says {says}, differences say {true}"
@@ -329,16 +331,16 @@ def check_number(run: Run, place: InputNumber) -> Check:
     return check_of(called, analytic, found)._replace(where=found.where or (node, span))
 
 
-def as_function_of(run: Run, place: InputNumber) -> Callable[[float], float]:
+def as_function_of(run: Run, name: str, place: Shape) -> Callable[[float], float]:
     """The output as a function of one number."""
     evaluator = evaluator_for(run.graph)
 
     def value(x: float) -> float:
         given: Any = x
-        if place.at:
-            given = run.inputs[place.name].copy()
-            given[place.at] = x
-        return float(evaluator.forward({**run.inputs, place.name: given})[run.graph.output])
+        if place:
+            given = run.inputs[name].copy()
+            given[place] = x
+        return float(evaluator.forward({**run.inputs, name: given})[run.graph.output])
 
     return value
 

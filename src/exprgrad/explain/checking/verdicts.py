@@ -6,9 +6,9 @@ import math
 from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import SETTLED, Estimate, Sides, Truth, below_doubles
+from exprgrad.explain.places import operations
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import dependencies
-from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.balls.text import nearest, rough
@@ -138,11 +138,9 @@ def infinite(value: float, pole: str = "") -> Verdict:
 
 def pole(run: Run) -> str:
     """The text of the node that is infinite because its operands are at a pole of its, if one is."""
-    needed = dependencies(run.graph, run.graph.output)
-    for node, kind in enumerate(run.graph.kinds):
-        if needed[node] and run.graph.operands[node] and math.isinf(run.values[node]):
-            seen = [run.values[operand] for operand in run.graph.operands[node]]
-            is_pole = all(map(math.isfinite, seen)) and at_pole(BY_NAME[kind], seen)
+    for node, op, seen in operations(run, dependencies(run.graph, run.graph.output)):
+        if math.isinf(run.values[node]):
+            is_pole = all(map(math.isfinite, seen)) and at_pole(op, seen)
             return run.texts[node] if is_pole else ""
     return ""
 

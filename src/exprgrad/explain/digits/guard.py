@@ -33,7 +33,6 @@ from exprgrad.run.balls.text import bounds, rough
 from exprgrad.run.evaluation import Diagnostic, Path, Run, Settled
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.numbers.bounds import right_digits as bounded_digits
-from exprgrad.source import Span
 
 __all__ = ["checked_sides", "confirmed", "nearest_double", "settled"]
 
@@ -248,7 +247,13 @@ def guarded(found: Settled, least: int, source: Source) -> Settled:
     groups = losers(wrong, source)
     told = [warning(group, source) for group in groups]
     causes = [
-        frozenset().union(*({one.node, *one.through} for one in group if one.state == "corrected"))
+        frozenset().union(
+            *(
+                {one.place.node, *one.place.through}
+                for one in group
+                if one.found.state == "corrected"
+            )
+        )
         for group in groups
     ]
     return found._replace(diagnostics=tuple(told), causes=tuple(causes))
@@ -273,8 +278,8 @@ def losers(wrong: Mapping[tuple[Path, str], Sequence[Wrong]], source: Source) ->
                 cause = next((met for met in known if is_one_cause(met, place)), place)
         label, at = called(path, len(listed), source)
         digits = min(plain.digits, DOUBLE_DIGITS)
-        about = label, plain.value, digits, one.answer, state, *place[:3], *source.truth(path)
-        alike.setdefault((state, cause), []).append(Loser(*about, at, place.through))
+        loser = Loser(label, plain.value, digits, one, place, *source.truth(path), at)
+        alike.setdefault((state, cause), []).append(loser)
     return list(alike.values())
 
 
@@ -398,35 +403,30 @@ def confirmed(
 class Loser(NamedTuple):
     """A number that has lost digits: see ``Decided``.
 
-    ``value``   the sweep's number, with so many right ``digits``; ``answer`` is what is printed
-    ``state``   what became of it
-    ``node``, ``span``, ``help``  where its digits are lost, and why
+    ``value``   the sweep's number, with so many right ``digits``
+    ``found``   what became of it
+    ``place``   where its digits are lost, and why
     ``true``, ``typed``  the truth for the doubles that were read, and for the decimals as typed
     ``worst``   where it stands, if it speaks for several numbers of a tensor
-    ``through``  the nodes that its error came through
     """
 
     label: str
     value: float
     digits: int
-    answer: float
-    state: str
-    node: int
-    span: Span
-    help: str | None
+    found: Decided
+    place: Place
     true: Ball
     typed: Ball
-    worst: str = ""
-    through: tuple[int, ...] = ()
+    worst: str
 
 
 def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
     """The warning about numbers that share a state and a place, given a source of the truth."""
-    first = group[0]
+    (node, span, help, _), first = group[0].place, group[0]
     tell: Callable[[], tuple[str, str | None]] = {
         "corrected": lambda: (
             f"{counts(group)}: {corrections(group)}{of_zeros(group)}",
-            first.help,
+            help,
         ),
         "typed": lambda: of_decimals(group, source, f"{counts(group)}: the answer hangs"),
         "hanging": lambda: of_decimals(
@@ -434,20 +434,20 @@ def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
         ),
         "zero": lambda: (
             f"{counts(group)}: the true number is zero to within {size_bound(first.true)}, not proved",
-            first.help,
+            help,
         ),
         "undefined": lambda: (
             f"{names(group)} {verb(group, 'has', 'have')} no true value: undefined here",
-            first.help,
+            help,
         ),
         "undecided": lambda: (
             f"no digit of {names(group)} is known to be right: "
             f"no enclosure in {source.bits:,} bits is tight enough to tell",
-            first.help,
+            help,
         ),
-    }[first.state]
+    }[first.found.state]
     message, help = tell()
-    return Diagnostic("lost-digits", "warning", message, first.node, first.span, help)
+    return Diagnostic("lost-digits", "warning", message, node, span, help)
 
 
 def names(group: Sequence[Loser]) -> str:
@@ -514,7 +514,7 @@ def digits_text(digits: int) -> str:
 
 def corrections(group: Sequence[Loser]) -> str:
     """What the numbers were, and what is printed instead."""
-    pairs = list(dict.fromkeys(apart(one.value, one.answer) for one in group))
+    pairs = list(dict.fromkeys(apart(one.value, one.found.answer) for one in group))
     if len(pairs) > MOST_NAMED:
         return "all are corrected"
     (was, now), *others = pairs
@@ -523,7 +523,7 @@ def corrections(group: Sequence[Loser]) -> str:
 
 def of_zeros(group: Sequence[Loser]) -> str:
     """What a number is that is corrected to 0: none of its digits are right."""
-    near = [one for one in group if not one.answer and not one.true.is_zero()]
+    near = [one for one in group if not one.found.answer and not one.true.is_zero()]
     if not near:
         return ""
     whose = "" if len(near) == len(group) else f" of {near[0].label}"

@@ -24,7 +24,7 @@ from exprgrad.explain.digits.trusted import (
     derivative,
     enclosed,
 )
-from exprgrad.explain.kinks_met import special_words
+from exprgrad.explain.kinks_met import SPECIAL_WORDS
 from exprgrad.explain.places import Numbers, at, in_numbers, places_in
 from exprgrad.explain.rewriting.mending import Menders
 from exprgrad.graph.graph import (
@@ -105,16 +105,6 @@ def hanging(graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str
         ]
 
 
-def told(
-    place: Place, lost: Lost | None, through: Sequence[int], who: str, better: Better | None = None
-) -> Place:
-    """The first node of a walk, which lost digits, and help; the ``place`` of the number if none did."""
-    if lost is None:
-        return place._replace(through=tuple(through))
-    advice = "" if better is None else f"; {better.advice}"
-    return Place(through[0], lost.span, f"{who} loses them: {lost.why}{advice}", tuple(through))
-
-
 def label_of(run: Run, path: Path) -> str:
     """What messages call a number, or a tensor: the output's text, or ``x.grad``."""
     return f"{path[1]}.grad" if path[1:] else cut(run.label(run.graph.output), LONGEST_LABEL)
@@ -193,7 +183,7 @@ class Known:
             known = met(graph, self.typed.values, node, run.varying)
             for special in [special for special, is_met in known.items() if is_met]:
                 if not met(graph, self.doubles.values, node, run.varying)[special]:
-                    words = f"{run.label(node)} {special_words(special.code)[0]}: {special.why}"
+                    words = f"{run.label(node)} {SPECIAL_WORDS[special.code][0]}: {special.why}"
                     counts = is_kink = special.code == "kink"
                     if swept is not None:
                         grad = swept.grads[node]

@@ -54,15 +54,12 @@ def guesses(run: Run, name: str) -> Guesses:
     if not has_balls():
         return NO_GUESSES
     readings = (None,) if not hanging(run.graph, run.inputs, run.spelled) else (None, run.spelled)
-    found = [both(run, name, typed=typed) for typed in readings]
+    found: list[Guesses] = []
+    for typed in readings:
+        left, right = (guess(run, name, sign, typed=typed) for sign in (-1, 1))
+        found.append((left, right))
     told = [sides for sides in found if sides != NO_GUESSES]
     return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NO_GUESSES)
-
-
-def both(run: Run, name: str, *, typed: Typed) -> Guesses:
-    """The guesses for the left and for the right, by one reading of the numbers."""
-    left, right = (guess(run, name, sign, typed=typed) for sign in (-1, 1))
-    return left, right
 
 
 def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:

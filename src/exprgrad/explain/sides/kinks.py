@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import beyond_sides
-from exprgrad.explain.places import in_numbers, live, where
+from exprgrad.explain.places import in_numbers, live, operations, where
 from exprgrad.explain.sides.one_sided import UNDEFINED, Around, Towards, around, towards
 from exprgrad.explain.sides.running_error import SURE, Measured
 from exprgrad.graph.graph import Shape, dependencies, element_name
-from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Diagnostic, Run, is_finite
@@ -116,14 +115,9 @@ def poles(run: Run) -> list[int]:
     They may have made the value nan, as in 0*log(0), and only a limit would tell what it comes to; or the
     sides of the pole lead to different places, as in sign(1/x).
     """
-    used, found = live(run), []
-    for node, kind in enumerate(run.graph.kinds):
-        if used[node] and run.graph.operands[node] and math.isinf(run.values[node]):
-            op = BY_NAME[kind]
-            seen = [run.values[operand] for operand in run.graph.operands[node]]
-            if at_pole(op, seen):
-                found.append(node)
-    return found
+    values = run.values
+    met = operations(run, live(run))
+    return [node for node, op, seen in met if math.isinf(values[node]) and at_pole(op, seen)]
 
 
 def true_poles(run: Run) -> list[int]:
@@ -384,11 +378,8 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
 
 def ends_met(run: Run) -> list[int]:
     """The nodes at an edge of their domain, whose slope is finite, or at a pole."""
-    used, graph = live(run), run.graph
-    found = []
-    for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
-        if used[node] and operands:
-            op, given = BY_NAME[kind], [run.values[operand] for operand in operands]
-            if at_pole(op, given) or (op.edge and holds(op.edge, op.names, given)):
-                found.append(node)
-    return found
+    return [
+        node
+        for node, op, seen in operations(run, live(run))
+        if at_pole(op, seen) or (op.edge and holds(op.edge, op.names, seen))
+    ]

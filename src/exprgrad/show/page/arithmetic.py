@@ -18,7 +18,7 @@ from exprgrad.derive.rules import slots, template
 from exprgrad.derive.sweeps.local import Source
 from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.kinks_met import special_words
+from exprgrad.explain.kinks_met import SPECIAL_WORDS
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -245,7 +245,7 @@ def function(
     body = Statements(writer, program, names, parameters)
     answers = [*body.answers()]
     if field == "special":
-        told = [f"{special_words(one.code)[0]} here: {one.why}" for one in op.special]
+        told = [f"{SPECIAL_WORDS[one.code][0]} here: {one.why}" for one in op.special]
         both = zip(answers, told, strict=True)
         answers = [f"({met}) && {json.dumps(words)}" for met, words in both]
     answer = ", ".join(answers)
