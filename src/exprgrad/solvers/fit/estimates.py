@@ -139,12 +139,8 @@ def sandwich(problem: Problem, point: Any, inverse: Any, chosen: Any) -> Any:
     """
     triangle = np.zeros((len(chosen), len(chosen)))
     for block, (residual, *slopes, _) in problem.results(point):
-        scale = 1.0 if block.scale is None else block.scale
-        pull = (
-            scale**2
-            * residual
-            * LOSSES[problem.loss].first((scale * residual / problem.width) ** 2)
-        )
+        z = (block.scale * residual / problem.width) ** 2
+        pull = block.scale**2 * residual * LOSSES[problem.loss].first(z)
         rows = np.column_stack(slopes)[:, chosen] * pull[:, None]
         triangle = stacked(triangle, rows)
     half = inverse @ triangle.T
@@ -168,10 +164,9 @@ def variation_of(problem: Problem, point: Any) -> tuple[float, float, float]:
     """
     triangle, logarithms = np.zeros((2, 2)), 0.0
     for block, (*_, response) in problem.results(point):
-        scale = np.ones(len(response)) if block.scale is None else block.scale
-        rows = np.column_stack([scale, scale * response])
+        rows = np.column_stack([block.scale, block.scale * response])
         triangle = stacked(triangle, rows)
-        logarithms += float(np.sum(np.log(scale)))
+        logarithms += float(np.sum(np.log(block.scale)))
     about_mean, mean = float(triangle[1, 1]) ** 2, float(triangle[0, 1]) ** 2
     return about_mean, logarithms, about_mean + mean
 
@@ -185,9 +180,9 @@ def rounding(problem: Problem, point: Any, here: Linearized, spread: Spread, cho
     """
     direct, slanted = np.zeros(len(chosen)), np.zeros(len(chosen))
     for block, (residual, *slopes, response), errors in problem.erring(point):
-        scale = 1.0 if block.scale is None else block.scale
+        scale = block.scale
         off = scale * (errors[0] + UNIT * np.abs(response))
-        jacobian = np.column_stack(slopes)[:, chosen] * np.reshape(scale, (-1, 1))
+        jacobian = np.column_stack(slopes)[:, chosen] * scale[:, None]
         direct += np.abs(jacobian @ spread.inverse).T @ off
         slanted += np.array([np.sum(scale**2 * errors[1 + at] * np.abs(residual)) for at in chosen])
     lengths = np.sqrt(np.sum(here.factor[:, chosen] ** 2, axis=0))

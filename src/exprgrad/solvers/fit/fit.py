@@ -414,25 +414,23 @@ def fit_curve(found: Fit) -> FitCurve:
         for at, name in enumerate(problem.columns)
         if dependents(graph, [graph.inputs[name]])[model]
     ]
+    column = across[0] if len(across) == 1 else None
     stride = -(-problem.rows // MOST_DOTS)
     x, y, residuals, deviations, first = [], [], [], [], None
     for block, (residual, *_, response) in problem.results(point):
         first = [float(column[0]) for column in block.columns] if first is None else first
-        place = response - residual
-        if len(across) == 1:
-            place = block.columns[across[0]]
+        place = response - residual if column is None else block.columns[column]
         x += place[::stride].tolist()
         y += response[::stride].tolist()
         residuals += residual[::stride].tolist()
-        if found.absolute and block.scale is not None:
+        if found.absolute and not found.objective:
             deviations += (1 / block.scale[::stride]).tolist()
     assert first is not None
-    name = problem.columns[across[0]] if len(across) == 1 else ""
-    rows = name, x, y, residuals, deviations or None
-    if not name:
+    if column is None:
         ends = [min(x), max(x)]
-        return FitCurve(*rows, ends, ends, None, None)
-    return FitCurve(*rows, *curve(found, point, across[0], first, x))
+        return FitCurve("", x, y, residuals, deviations or None, ends, ends, None, None)
+    rows = problem.columns[column], x, y, residuals, deviations or None
+    return FitCurve(*rows, *curve(found, point, column, first, x))
 
 
 def curve(
@@ -448,15 +446,11 @@ def curve(
     columns[column] = places
     grid = problem.over(Columns(columns), GRID)
     chosen = [problem.parameters.index(name) for name in found.estimated]
-    values, low, high = [], [], []
+    ((_, (residual, *slopes, response)),) = grid.results(point)
+    model = response - residual
+    if not np.isfinite(found.covariance).all():
+        return places.tolist(), model.tolist(), None, None
     reach = quantile(found.level, inf if found.absolute or found.loss else max(found.dof, 1))
-    for _, (residual, *slopes, response) in grid.results(point):
-        model = response - residual
-        values += model.tolist()
-        if not np.isfinite(found.covariance).all():
-            continue
-        jacobian = np.column_stack([slopes[at] for at in chosen])
-        width = reach * np.sqrt(np.sum(jacobian @ found.covariance * jacobian, axis=1))
-        low += (model - width).tolist()
-        high += (model + width).tolist()
-    return places.tolist(), values, low or None, high or None
+    jacobian = np.column_stack([slopes[at] for at in chosen])
+    width = reach * np.sqrt(np.sum(jacobian @ found.covariance * jacobian, axis=1))
+    return places.tolist(), model.tolist(), (model - width).tolist(), (model + width).tolist()

@@ -154,18 +154,19 @@ class Problem:
     ) -> Iterator[tuple[Columns, list[Any]]]:
         """The rows, some at a time, with what a program comes to at a point: ``first``, if not another.
 
-        Residuals and derivatives are not multiplied with the rows' scale yet.
+        Every row has a scale there; residuals and derivatives are not multiplied with it yet.
         """
         kernel, count = ready or self.first
         memory = staggered(count, min(PIECE, self.rows))
         values = [np.full(min(PIECE, self.rows), value) for value in point]
         for block in self.blocks():
+            scales = 1.0 if block.scale is None else block.scale
+            scales = np.broadcast_to(scales, len(block.columns[0]))
             for low in range(0, len(block.columns[0]), PIECE):
                 given = [column[low : low + PIECE] for column in block.columns]
                 rows = len(given[0])
                 kernel([*given, *(x[:rows] for x in values)], memory, 0, rows)
-                scale = None if block.scale is None else block.scale[low : low + PIECE]
-                yield Columns(given, scale), [one[:rows] for one in memory]
+                yield Columns(given, scales[low : low + PIECE]), [one[:rows] for one in memory]
 
     def erring(self, point: Any) -> Iterator[tuple[Columns, list[Any], list[Any]]]:
         """The same, with what rounding may have done to each result, row by row and to first order.
@@ -186,11 +187,9 @@ class Problem:
         triangle, cost = np.zeros((size + 1, size + 1)), 0.0
         for block, (residual, *slopes, _) in self.results(point):
             rows = np.column_stack([*slopes, residual])
-            if block.scale is not None:
-                rows *= block.scale[:, None]
-                residual = rows[:, size]
+            rows *= block.scale[:, None]
             if self.loss:
-                z = (residual / self.width) ** 2
+                z = (rows[:, size] / self.width) ** 2
                 cost += 0.5 * self.width**2 * float(np.sum(LOSSES[self.loss].value(z)))
                 rows *= np.sqrt(LOSSES[self.loss].first(z))[:, None]
             if not np.isfinite(rows).all():
@@ -215,12 +214,11 @@ class Problem:
         found = np.zeros((size, size))
         for block, results in self.results(point, ready):
             residual, *slopes = results[: size + 1]
-            scale = 1.0 if block.scale is None else block.scale
-            weight = scale**2 * residual
+            weight = block.scale**2 * residual
             if self.loss:
-                z = (scale * residual / self.width) ** 2
+                z = (block.scale * residual / self.width) ** 2
                 weight = weight * LOSSES[self.loss].first(z)
-                bent = scale**2 * 2 * z * LOSSES[self.loss].second(z)
+                bent = block.scale**2 * 2 * z * LOSSES[self.loss].second(z)
                 jacobian = np.column_stack(slopes)
                 found += jacobian.T @ (bent[:, None] * jacobian)
             for (row, column), at in entries.items():
