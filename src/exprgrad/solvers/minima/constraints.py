@@ -27,7 +27,6 @@ from exprgrad.errors import (
     extra,
     require,
 )  # fmt: skip
-from exprgrad.graph.graph import Graph
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.evaluation import shapes_of
 from exprgrad.solvers.minima.objective import Layout, Objective, Vector
@@ -88,7 +87,7 @@ def constraints(
             if sign in TURNED:
                 one, other = other, one
             for side in sides:
-                side_read(text, side, inputs)
+                check_side(text, side, inputs)
             graph = parsed(f"({one}) - ({other})")
             shapes = shapes_of({name: inputs[name] for name in graph.inputs})
             graph = at_shapes(graph, text, shapes)
@@ -119,8 +118,8 @@ def comparisons_in(text: str) -> Iterator[tuple[Span, tuple[Span, Span], str]]:
         yield (pair[0][0], pair[1][1]), pair, sign[0]
 
 
-def side_read(text: str, side: Span, inputs: Mapping[str, Any]) -> Graph:
-    """A side of a constraint, read by itself, so that errors show their places in the whole."""
+def check_side(text: str, side: Span, inputs: Mapping[str, Any]) -> None:
+    """Read a side of a constraint by itself, so that errors show their places in the whole."""
     try:
         graph = parsed(text[slice(*side)], is_expression=False)
         for name, node in graph.inputs.items():
@@ -133,7 +132,6 @@ def side_read(text: str, side: Span, inputs: Mapping[str, Any]) -> Graph:
         if error.span is not None:
             error.at(Source(text, is_expression=False), side[0])
         raise
-    return graph
 
 
 def tensors(text: str, place: Span) -> ShapeError:

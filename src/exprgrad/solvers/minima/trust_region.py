@@ -228,8 +228,11 @@ def part_of(product: Callable[[Vector], Vector], free: Flags) -> Callable[[Vecto
     return inner
 
 
-def step_inside(box: Box, local: Local, radius: float) -> Proposal:
-    """A step that stays inside of the box: numbers that would leave it from a bound stay there."""
+def step_inside(box: Box, local: Local, radius: float) -> tuple[Vector, bool]:
+    """A step that stays inside of the box: numbers that would leave it from a bound stay there.
+
+    With a step comes whether it is a whole Newton step: to where the model has its least point.
+    """
     here, free = local.here, local.free.copy()
     step = np.zeros_like(here.at)
     while np.any(free):
@@ -237,12 +240,12 @@ def step_inside(box: Box, local: Local, radius: float) -> Proposal:
         step[free], is_newton = free_step(local, free, radius)
         out = free & (((here.at <= box.low) & (step < 0)) | ((here.at >= box.high) & (step > 0)))
         if not np.any(out):
-            return Proposal(kept_in(local, step, box), is_newton)
+            return kept_in(local, step, box), is_newton
         free &= ~out
-    return Proposal(np.zeros_like(here.at), True)
+    return np.zeros_like(here.at), True
 
 
-def free_step(local: Local, free: Flags, radius: float) -> Proposal:
+def free_step(local: Local, free: Flags, radius: float) -> tuple[Vector, bool]:
     """The step of the numbers that are free."""
     here = local.here
     slope = here.slope[free]
@@ -350,13 +353,6 @@ class Spectrum(NamedTuple):
     vectors: Vector
 
 
-class Proposal(NamedTuple):
-    """A step, and whether it is a whole Newton step: to where the model has its least point."""
-
-    step: Vector
-    is_newton: bool
-
-
 def norm(vector: Vector) -> float:
     """The root of the sum of squares, which neither overflows nor underflows on the way."""
     largest = float(np.max(np.abs(vector), initial=0.0))
@@ -374,7 +370,7 @@ def spectrum(matrix: Vector) -> Spectrum:
     return Spectrum(values * largest, vectors)
 
 
-def dense_step(known: Spectrum, slope: Vector, radius: float) -> Proposal:
+def dense_step(known: Spectrum, slope: Vector, radius: float) -> tuple[Vector, bool]:
     """Where ``slope·p + p·H·p/2`` is least for steps ``p`` within the radius, given H's spectrum."""
     values, vectors = known
     along = vectors.T @ slope
@@ -382,15 +378,15 @@ def dense_step(known: Spectrum, slope: Vector, radius: float) -> Proposal:
     if least > 0:
         step = along / values
         if np.all(np.isfinite(step)) and norm(step) <= radius:
-            return Proposal(-(vectors @ step), True)
+            return -(vectors @ step), True
     if radius == math.inf:
-        return Proposal(np.zeros_like(slope), False)
+        return np.zeros_like(slope), False
     shift = shift_for(values, along, radius)
     parts = np.where((along == 0) | (values + shift <= 0), 0.0, along / (values + shift))
     short = 1 - min(norm(parts) / radius, 1.0) ** 2
     if least <= 0 and short > 2 * TIGHT:  # along what bends down, to the radius
         parts[0] += math.copysign(radius * math.sqrt(short), along[0] if along[0] else 1.0)
-    return Proposal(-(vectors @ parts), False)
+    return -(vectors @ parts), False
 
 
 def shift_for(values: Vector, along: Vector, radius: float) -> float:
@@ -412,7 +408,7 @@ def shift_for(values: Vector, along: Vector, radius: float) -> float:
 
 def conjugate_step(
     product: Callable[[Vector], Vector], slope: Vector, radius: float, part: float, most: int
-) -> Proposal:
+) -> tuple[Vector, bool]:
     """The same by conjugate gradients, from products with H alone, until that part of the slope is left."""
     step = np.zeros_like(slope)
     rest = slope.copy()
@@ -425,12 +421,12 @@ def conjugate_step(
         further = step + (square / curvature) * way if curvature > 0 else None
         if further is None or not norm(further) <= radius:
             ahead = 0.0 if radius == math.inf else to_radius(step, way, radius)
-            return Proposal(step + ahead * way, False)
+            return step + ahead * way, False
         step, rest = further, rest + (square / curvature) * bent
         if norm(rest) <= enough:
             break
         way = -rest + (float(rest @ rest) / square) * way
-    return Proposal(step, True)
+    return step, True
 
 
 def lanczos(product: Callable[[Vector], Vector], start: Vector, most: int) -> Spectrum:

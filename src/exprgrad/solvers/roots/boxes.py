@@ -91,10 +91,7 @@ def inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | None:
     """The inverse of a matrix of numbers, about; None where there is none."""
     if len(rows) == 1:
         return None if rows[0][0].is_zero() else [[(1 / rows[0][0]).mid()]]
-    try:
-        found = flint().arb_mat([[*row] for row in rows]).inv(nonstop=True)
-    except ZeroDivisionError:
-        return None
+    found = flint().arb_mat([[*row] for row in rows]).inv(nonstop=True)
     table = [[entry.mid() for entry in row] for row in found.table()]
     return table if all(entry.is_finite() for row in table for entry in row) else None
 
