@@ -117,7 +117,7 @@ def arithmetic(*runs: Run) -> str:
             "value": names,
             "pole": names,
             "partials": (*names, OUT),
-            "special": (*names, OUT, *map(varies, names)),
+            "special": (*names, OUT, *(f"varies_{name}" for name in names)),
         }
         parts = []
         for field, program in functions(op, known, sorted(wanted[row])).items():
@@ -152,11 +152,6 @@ def rows_used(runs: Sequence[Run]) -> tuple[dict[str, tuple[Run, int]], dict[str
 def names_of(op: Op, count: int) -> tuple[str, ...]:
     """What the operands of a row are called."""
     return tuple([f"x{n}" for n in range(1, count + 1)]) if op.variadic else op.names
-
-
-def varies(name: str) -> str:
-    """What says whether a small step may move the operand of this name."""
-    return f"varies_{name}"
 
 
 def functions(
@@ -217,7 +212,7 @@ def specials(op: Op, graph: Graph, positions: Sequence[int]) -> Program | None:
     names, out = names_of(op, len(operands)), builder.input(OUT)
     images = [source.image[operand] for operand in operands]
     flags = [
-        builder.constant(0.0) if graph.kinds[operand] == CONST else builder.input(varies(name))
+        builder.constant(0.0) if graph.kinds[operand] == CONST else builder.input(f"varies_{name}")
         for operand, name in zip(operands, names, strict=True)
     ]
     if op.variadic:

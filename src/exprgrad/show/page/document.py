@@ -100,6 +100,8 @@ STYLES = (
 """The style sheets beside the page's own."""
 CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
 """The panel with the formula's code."""
+CODE_BLOCK = '<pre tabindex="0" role="group" aria-label="Code"><code>{}</code></pre>'
+"""A program to read; where it is too wide, the keyboard can scroll it."""
 MANY = 30
 """A graph of so many nodes has a map."""
 MOST_NAMES = 3
@@ -605,6 +607,7 @@ def part_of(part: Part, formula: int | None, *, is_open: bool) -> str:
     attributes = (" open" if is_open else "") + (
         "" if formula is None else f' data-formula="{formula}"'
     )
+    rate = f' data-rate="{part.rate:g}"' if part.live in ("descent", "training") else ""
     paragraphs = [
         " ".join(lines.split()) for lines in re.split(r"\n\s*\n", part.text) if lines.strip()
     ]
@@ -612,23 +615,12 @@ def part_of(part: Part, formula: int | None, *, is_open: bool) -> str:
         [
             f'<details name="part"{attributes}><summary>{escape(part.title)}</summary>',
             *(f"<p>{spelled(paragraph)}</p>" for paragraph in paragraphs),
-            program(part.code.strip()) if part.code else "",
-            moving(part) if part.live else "",
+            CODE_BLOCK.format(escape(part.code.strip())) if part.code else "",
+            f'<div class="moving" data-live="{part.live}"{rate}></div>' if part.live else "",
             items(part.tasks),
             "</details>\n",
         ]
     )
-
-
-def moving(part: Part) -> str:
-    """The place of what moves in a part."""
-    rate = f' data-rate="{part.rate:g}"' if part.live in ("descent", "training") else ""
-    return f'<div class="moving" data-live="{part.live}"{rate}></div>'
-
-
-def program(text: str) -> str:
-    """A program to read; where it is too wide, the keyboard can scroll it."""
-    return f'<pre tabindex="0" role="group" aria-label="Code"><code>{escape(text)}</code></pre>'
 
 
 def spelled(text: str) -> str:

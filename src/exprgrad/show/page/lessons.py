@@ -383,7 +383,7 @@ def lesson_of(text: str, name: str) -> Lesson:
         own = tuple(tasks_in(part, name, len(tasks) + sum(len(one.tasks) for one in parts)))
         parts.append(Part(**{**part, "tasks": own}))
     first = formulas[0] if formulas else formula_of(table)
-    about, question = (flowing(table.get(field, "")) for field in ("about", "question"))
+    about, question = (" ".join(table.get(field, "").split()) for field in ("about", "question"))
     return Lesson(
         Path(name).stem, table["title"], first.expression, first.values, about, tuple(tasks), question,
         tuple(parts), formulas,
@@ -436,11 +436,6 @@ def checked(
             raise wrong(name, f"the '{field}' of {where} is not {words}")
     for field in sorted(needed - table.keys()):
         raise wrong(name, f"{where} has no '{field}'")
-
-
-def flowing(text: str) -> str:
-    """A text without its line breaks."""
-    return " ".join(text.split())
 
 
 def wrong(name: str, what: str, help: str = "") -> RequestError:

@@ -23,7 +23,6 @@ from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
 from exprgrad.run.edge_texts import contribution_texts, grouped, rule_of
-from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.documents.runs import jacobian_bytes
@@ -104,7 +103,14 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
         "rows": kinds,
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
-        "notes": [note_fields(found) for found in run.diagnostics],
+        "notes": [
+            {
+                "severity": found.severity,
+                "message": directed(found.message),
+                "help": directed(found.help or ""),
+            }
+            for found in run.diagnostics
+        ],
     }
     if not graph.shapes:
         return told | beside(run, places) | corrections(run, inputs) | losses(run, places, digits)
@@ -117,12 +123,6 @@ def corrections(run: Run, inputs: Mapping[str, int]) -> dict[str, Any]:
     both = {**run.corrected, **run.true.corrected}
     found = [(inputs[name], finite(x)) for name, (_, x) in both.items() if name in inputs]
     return {"corrected": found} if found else {}
-
-
-def note_fields(found: Diagnostic) -> dict[str, str]:
-    """What the page says of one of the run's diagnostics."""
-    message, help = directed(found.message), directed(found.help or "")
-    return {"severity": found.severity, "message": message, "help": help}
 
 
 def losses(run: Run, places: Mapping[int, int], digits: int) -> dict[str, Any]:

@@ -126,8 +126,7 @@ def sheet(
     if count == 1:
         draw_row(plan, 0, rows.pop(), picture, within or {})
     for row in reversed(range(len(rows))):  # Graphviz stacks them from the bottom
-        frame = {**look.CLUSTER, "label": f"row {row + 1} of {count}"}
-        strip = Digraph(f"cluster_row{row}", graph_attr=frame)
+        strip = frame(f"cluster_row{row}", f"row {row + 1} of {count}")
         draw_row(plan, row, rows[row], strip, {})
         picture.subgraph(strip)
     return Sheet(str(picture.source), remark(plan.rows, across=how.is_across, wrap=wrap))
@@ -182,7 +181,10 @@ def draw_row(
     """The nodes of a row and the wires to them, and tags where wires come from another or go on."""
     run, sides, frames = plan.run, plan.manner.sides, plan.frames
     clusters = clusters_of(run, nodes, frames, picture, f"_{row}" if plan.rows.total > 1 else "")
-    groups = {(): picture} | {names: group(names) for names in nested(within)}
+    groups = {(): picture} | {
+        names: frame("cluster_in_" + "/".join(names), shown(names[-1], TITLE))
+        for names in nested(within)
+    }
 
     def place(node: int) -> Digraph:
         if within:
@@ -198,7 +200,9 @@ def draw_row(
     for operand in sorted({o for n in nodes for o in run.operands(n)} - starts.keys()):
         starts[operand] = f"i{row}_{operand}"
         if operand in plan.tags:
-            draw_tag(plan, operand, starts[operand], picture, tag_text(run, operand))
+            is_named = operand in run.names or not run.operands(operand)
+            called = run.label(operand) if is_named else operation(run, operand)
+            draw_tag(plan, operand, starts[operand], picture, called)
         else:
             draw_node(plan, operand, starts[operand], picture)
     for user in nodes:
@@ -215,12 +219,6 @@ def draw_node(plan: Plan, node: int, name: str, place: Digraph) -> None:
     told = plan.alarms[node].tooltip if node in plan.alarms else ""
     tooltip = quoted(node_tooltip(plan.run, node, told, plan.manner))
     place.node(name, f"<{label}>", tooltip=tooltip)
-
-
-def tag_text(run: Run, node: int) -> str:
-    """What a node is called on a tag, as on its card: by its name, or by what it does."""
-    is_named = node in run.names or not run.operands(node)
-    return run.label(node) if is_named else operation(run, node)
 
 
 def draw_tag(plan: Plan, node: int, name: str, picture: Digraph, called: str) -> None:
@@ -268,22 +266,11 @@ def nested(within: Mapping[int, tuple[str, ...]]) -> list[tuple[str, ...]]:
     return sorted({names[:depth] for names in ways for depth in range(1, len(names) + 1)})
 
 
-def group(names: tuple[str, ...]) -> Digraph:
-    """The frame of a layer or a neuron."""
+def frame(name: str, text: str) -> Digraph:
+    """A frame around nodes, and the text above it."""
     from graphviz import Digraph
 
-    text = quoted(shown(names[-1], TITLE))
-    return Digraph(
-        quoted("cluster_in_" + "/".join(names)), graph_attr={**look.CLUSTER, "label": text}
-    )
-
-
-def cluster(graph: Graph, at: int, suffix: str) -> Digraph:
-    """The frame of an opened call, and its text."""
-    from graphviz import Digraph
-
-    text = shown(graph.calls[at].label, FRAME)
-    return Digraph(f"cluster_{at}{suffix}", graph_attr={**look.CLUSTER, "label": quoted(text)})
+    return Digraph(quoted(name), graph_attr={**look.CLUSTER, "label": quoted(text)})
 
 
 def clusters_of(
@@ -297,7 +284,8 @@ def clusters_of(
     found = {OUTSIDE: picture}
     for at in dict.fromkeys(run.opened[node] for node in nodes if node in run.opened):
         while (at := frames[at][1]) not in found:
-            found[at] = cluster(run.graph, at, suffix)
+            text = shown(run.graph.calls[at].label, FRAME)
+            found[at] = frame(f"cluster_{at}{suffix}", text)
             at = run.graph.calls[at].parent
     return found
 

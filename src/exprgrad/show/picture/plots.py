@@ -47,7 +47,10 @@ OFFSETS = (7.0, 14.0, 24.0, 36.0)
 MOST_SHADE = 0.55
 """How much of its colour is seen of the area with the greatest values."""
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-ROLES = {"data": DATA, "grad": GRAD, "wrong": WRONG, "ink": INK, "muted": MUTED, "line": LINE}
+ROLES = {
+    "data": DATA, "grad": GRAD, "wrong": WRONG, "ink": INK, "muted": MUTED, "line": LINE, "card": CARD,
+}  # fmt: skip
+"""What is drawn, and its colour on a light page."""
 
 
 class Line(NamedTuple):
@@ -187,7 +190,7 @@ def plot(frames: Sequence[Frame], format: str, look: str | None = None) -> bytes
         help = f"it is {' or '.join(LOOKS)}"
         raise RequestError("usage", f"there is no look {look!r}", help=help)
     package = matplotlib()
-    colors = {light: DARK[light] if look == "dark" else light for light in DARK}
+    colors = {role: DARK[light] if look == "dark" else light for role, light in ROLES.items()}
     settings = {
         "svg.fonttype": "none", "svg.hashsalt": "exprgrad", "pdf.fonttype": 42, "font.family": MEASURED,
         "font.size": SMALL, "axes.unicode_minus": True, "path.simplify": True,
@@ -207,7 +210,7 @@ def drawn(
     height = HEIGHT * sum(shares) + 0.4 * len(frames)
     figure = package.figure.Figure(figsize=(WIDTH, height), dpi=DPI, layout="constrained")
     package.backends.backend_agg.FigureCanvasAgg(figure)  # which measures texts
-    figure.patch.set_facecolor("none" if is_clear else colors[CARD])
+    figure.patch.set_facecolor("none" if is_clear else colors["card"])
     axes = figure.subplots(len(frames), 1, sharex=True, squeeze=False, height_ratios=shares)[:, 0]
     for frame, one in zip(frames, axes, strict=True):
         framed(package, one, frame, colors)
@@ -223,9 +226,9 @@ def framed(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> 
     axes.set_facecolor("none")
     for side, spine in axes.spines.items():
         spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(colors[LINE])
-    axes.tick_params(colors=colors[LINE], labelcolor=colors[MUTED], length=3, width=0.8)
-    axes.grid(color=colors[LINE], alpha=0.35, linewidth=0.6)
+        spine.set_color(colors["line"])
+    axes.tick_params(colors=colors["line"], labelcolor=colors["muted"], length=3, width=0.8)
+    axes.grid(color=colors["line"], alpha=0.35, linewidth=0.6)
     axes.set_axisbelow(True)
     for depth, layer in enumerate(frame.layers):
         painted(axes, layer, colors, 2 + depth / 100)
@@ -241,15 +244,13 @@ def framed(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> 
     if frame.y_range is not None:
         axes.set_ylim(*frame.y_range)
         axes.set_yticks(*numbered(frame.y_range, math.ceil(MOST_TICKS * min(frame.share, 1.0))))
-    title = axes.set_title(
-        frame.title, loc="left", fontsize=LARGE, color=color_of(frame.role, colors)
-    )
+    title = axes.set_title(frame.title, loc="left", fontsize=LARGE, color=colors[frame.role])
     title.set_parse_math(False)
     for label, write in ((frame.x_label, axes.set_xlabel), (frame.y_label, axes.set_ylabel)):
         if label:
-            write(label, color=colors[MUTED]).set_parse_math(False)
+            write(label, color=colors["muted"]).set_parse_math(False)
     if any(getattr(layer, "label", "") for layer in frame.layers):
-        legend = axes.legend(frameon=False, fontsize=SMALL, labelcolor=colors[INK])
+        legend = axes.legend(frameon=False, fontsize=SMALL, labelcolor=colors["ink"])
         legend.set_zorder(5)
 
 
@@ -267,40 +268,35 @@ def power_of_ten(value: float, place: int | None = None) -> str:
     return "10" + str(exponent).translate(RAISED)
 
 
-def color_of(role: str, colors: Mapping[str, str]) -> str:
-    """The colour of what plays a role."""
-    return colors[ROLES[role]]
-
-
 def painted(axes: Any, layer: Layer, colors: Mapping[str, str], depth: float) -> None:
     """One layer on some axes."""
     match layer:
         case Line(x, y, role, dashes, width, label):
             axes.plot(
-                x, y, color=color_of(role, colors), linestyle=dashes, linewidth=width, zorder=depth,
+                x, y, color=colors[role], linestyle=dashes, linewidth=width, zorder=depth,
                 label=label or None, solid_joinstyle="round", solid_capstyle="round",
             )  # fmt: skip
         case Dots(x, y, role, shape, filled, size, errors, label):
-            color = color_of(role, colors)
+            color = colors[role]
             if errors is not None:
                 axes.errorbar(
                     x, y, yerr=errors, fmt="none", ecolor=color, elinewidth=0.9, alpha=0.6, zorder=depth
                 )  # fmt: skip
             axes.plot(
                 x, y, linestyle="none", marker=shape, markersize=size, color=color, zorder=depth,
-                markerfacecolor=color if filled else colors[CARD], markeredgewidth=1.1,
+                markerfacecolor=color if filled else colors["card"], markeredgewidth=1.1,
                 label=label or None,
             )  # fmt: skip
         case Band(x, low, high, role, label):
-            color = color_of(role, colors)
+            color = colors[role]
             axes.fill_between(
                 x, low, high, color=color, alpha=0.18, linewidth=0, zorder=depth, label=label or None
             )  # fmt: skip
         case Rule(x, y, dashes):
             across, at = (axes.axvline, x) if x is not None else (axes.axhline, y)
-            across(at, color=colors[MUTED], linewidth=0.8, linestyle=dashes, zorder=1.5)
+            across(at, color=colors["muted"], linewidth=0.8, linestyle=dashes, zorder=1.5)
         case Heat(x, y, values, levels):
-            color = color_of("data", colors)
+            color = colors["data"]
             steps = [(color, MOST_SHADE * at / len(levels)) for at in range(len(levels) + 1)]
             axes.contourf(x, y, values, levels=levels, colors=steps, zorder=1, extend="both")
             axes.contour(
@@ -315,7 +311,7 @@ def painted(axes: Any, layer: Layer, colors: Mapping[str, str], depth: float) ->
             )
         case Field(x, y, u, v):
             axes.quiver(
-                x, y, u, v, color=color_of("grad", colors), angles="xy", pivot="mid", zorder=depth,
+                x, y, u, v, color=colors["grad"], angles="xy", pivot="mid", zorder=depth,
                 scale=28, width=0.0022,
             )  # fmt: skip
 
@@ -333,9 +329,9 @@ def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> Non
     taken = [*obstacles(axes, frame, unit)]
     covered = any(isinstance(layer, Field) for layer in frame.layers)
     for one in notes:
-        ground = {"facecolor": colors[CARD], "edgecolor": "none", "alpha": 0.7, "pad": 1}
+        ground = {"facecolor": colors["card"], "edgecolor": "none", "alpha": 0.7, "pad": 1}
         text = axes.text(
-            one.x, one.y, one.text, color=colors[INK], fontsize=SMALL, zorder=6,
+            one.x, one.y, one.text, color=colors["ink"], fontsize=SMALL, zorder=6,
             bbox=ground if covered else None,
         )  # fmt: skip
         text.set_parse_math(False)

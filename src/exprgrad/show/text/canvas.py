@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from exprgrad.show.text.lines import colored
+
 __all__ = ["FAINT", "Axis", "Canvas", "axis", "framed", "ticks"]
 
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -153,11 +155,6 @@ class Canvas:
 
 GIVING_WAY = frozenset("┈┊╌")
 """Letters that give way to a curve."""
-
-
-def colored(text: str, color: str) -> str:
-    """A text in a colour; as it is, where that is empty."""
-    return f"\x1b[{color}m{text}{RESET}" if color and text else text
 
 
 def framed(

@@ -17,7 +17,7 @@ from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
-from exprgrad.show.text.lines import all_shows, cells, directed
+from exprgrad.show.text.lines import all_shows, cells, colored, directed
 from exprgrad.show.text.table import Screen
 from exprgrad.show.text.views import decimal
 from exprgrad.source import WIDTH, Span, display_width, printable
@@ -224,14 +224,9 @@ def drawn_row(row: Sequence[Cell], levels: Mapping[int, int], *, color: bool) ->
     runs = groupby(row, key=lambda cell: cell[1])
     pieces = [(levels[node], "".join(character for character, _ in run)) for node, run in runs]
     line = directed(
-        "".join(in_color(text, level) if color else text for level, text in pieces)
+        "".join(colored(text, COLORS.get(level, "")) if color else text for level, text in pieces)
     ).rstrip()
     return [line, marks.rstrip()] if marks.strip() and not color else [line]
-
-
-def in_color(text: str, level: int) -> str:
-    """A text as a terminal shows it at a level."""
-    return f"\x1b[{COLORS[level]}m{text}\x1b[0m" if level in COLORS else text
 
 
 def legend(called: str, levels: Set[int], top: float, digits: int, *, color: bool) -> Iterator[str]:
@@ -244,7 +239,7 @@ def legend(called: str, levels: Set[int], top: float, digits: int, *, color: boo
         meanings[INFINITE] = "not finite"
     yield called if meanings else "nothing here has a grad"
     for level, words in meanings.items():
-        yield in_color(words, level) if color else f"{MARKS[level]} {words}"
+        yield colored(words, COLORS.get(level, "")) if color else f"{MARKS[level]} {words}"
 
 
 def flowed(words: Iterable[str], width: int) -> Iterator[str]:

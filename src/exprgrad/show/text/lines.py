@@ -13,9 +13,24 @@ if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic
 
 __all__ = [
-    "EDGE_ROWS", "INDENT", "LONGEST_WHOLE", "aligned", "all_shows", "broken", "cells", "diagnosed",
-    "directed", "elided",
-    "ends", "fitted", "gap", "in_yellow", "is_rightward", "narrowed", "packed",
+    "EDGE_ROWS",
+    "INDENT",
+    "LONGEST_WHOLE",
+    "YELLOW",
+    "aligned",
+    "all_shows",
+    "broken",
+    "cells",
+    "colored",
+    "diagnosed",
+    "directed",
+    "elided",
+    "ends",
+    "fitted",
+    "gap",
+    "is_rightward",
+    "narrowed",
+    "packed",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -27,6 +42,8 @@ EDGE_ROWS = 20
 """How many rows a long table, or visits a long trace, shows at each end."""
 LONGEST_WHOLE = 60
 """The most rows or visits that are shown whole."""
+YELLOW = "33"
+"""What a terminal is told for grads."""
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 """What tells a terminal to change its colour: it takes no room."""
 
@@ -81,9 +98,9 @@ def cells(text: str) -> int:
     return display_width(COLOUR.sub("", text) if "\x1b" in text else text)
 
 
-def in_yellow(text: str, *, color: bool) -> str:
-    """A text in the colour of grads, where there is colour."""
-    return f"\x1b[33m{text}\x1b[0m" if color and text else text
+def colored(text: str, color: str) -> str:
+    """A text in a terminal's colour; as it is, where that is empty."""
+    return f"\x1b[{color}m{text}\x1b[0m" if color and text else text
 
 
 def ends(items: Sequence[T], *, whole: bool) -> tuple[Sequence[T], int]:

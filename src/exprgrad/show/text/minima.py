@@ -91,14 +91,18 @@ def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
         **({"kinks": [*found.kinks], "slopes": slopes} if found.kinks else {}),
         "is_found": found.is_found,
         "evaluations": asdict(found.counts),
-        **({"minima": Lines(map(place_fields, found.places))} if found.places else {}),
-        **({"steps": Lines(map(stage_fields, found.stages))} if trace else {}),
+        **(
+            {"minima": Lines(with_shorts(one, "point") for one in found.places)}
+            if found.places
+            else {}
+        ),
+        **({"steps": Lines(with_shorts(one, "inputs") for one in found.stages)} if trace else {}),
     }
 
 
-def place_fields(place: Resting) -> dict[str, Any]:
-    """One of several minima as JSON has it."""
-    return {**place._asdict(), "point": shorts(place.point)}
+def with_shorts(one: Resting | Stage, field: str) -> dict[str, Any]:
+    """A minimum or a step as JSON has it, with a field of values by name."""
+    return {**one._asdict(), field: shorts(getattr(one, field))}
 
 
 def place_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
@@ -110,11 +114,6 @@ def place_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
     ]
     rows = [[one.value, *one.point.values(), one.starts] for one in found.places]
     return tabulated(columns, rows, digits, whole=whole, what="minima")
-
-
-def stage_fields(stage: Stage) -> dict[str, Any]:
-    """A step as JSON has it."""
-    return {**stage._asdict(), "inputs": shorts(stage.inputs)}
 
 
 def point_rows(

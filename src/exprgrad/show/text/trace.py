@@ -24,11 +24,12 @@ from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.text.lines import (
     INDENT,
+    YELLOW,
     aligned,
     cells,
+    colored,
     elided,
     fitted,
-    in_yellow,
     narrowed,
     packed,
 )
@@ -389,7 +390,7 @@ def entries_of(
         grads = [""]
         if visit.grad is not None:
             grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in views]
-        told = [in_yellow(grad, color=color) for grad in grads]
+        told = [colored(grad, YELLOW if color else "") for grad in grads]
         yield Entry(head, told, [*lines(run, visit, names, digits, views, color=color)])
 
 
@@ -414,7 +415,7 @@ def number_lines(
         change = NOTHING
         if part.after is not None:
             before, after = signed(part.before or 0.0, digits), signed(part.after, digits)
-            change = in_yellow(f"grad {before} → {after}", color=color)
+            change = colored(f"grad {before} → {after}", YELLOW if color else "")
         yield Line(formula, numbers, [change], part.remark)
 
 
@@ -539,7 +540,7 @@ def tensor_lines(
         shapes = f"{columns} += {text.shapes}" if text.shapes and (rows or columns) else ""
         before = "0" if part.before is None else view(part.before, digits, CHANGING)
         grads = [f"grad {before} → {view(part.after, digits, how)}" for how in (behind, *views)]
-        told = [in_yellow(minus(grad), color=color) for grad in grads]
+        told = [colored(minus(grad), YELLOW if color else "") for grad in grads]
         formula = f"{target} += {cut(printable(text.passed), LONGEST_FORMULA)}"
         notes: list[str] = []
         if not visit.call and (taken := jacobian_size(run, visit.node, part)):

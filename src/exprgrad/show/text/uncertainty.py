@@ -150,11 +150,6 @@ def correlation(found: Uncertainty, one: int, other: int) -> str:
 
 def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
     """The field of the JSON document that follows those of the run."""
-    yield "uncertainty", Apart(uncertainty_fields(found))
-
-
-def uncertainty_fields(found: Uncertainty) -> dict[str, Any]:
-    """The ``uncertainty`` object of the JSON document."""
     fields: dict[str, Any] = {
         "value": found.value,
         "shares": found.shares,
@@ -181,7 +176,7 @@ def uncertainty_fields(found: Uncertainty) -> dict[str, Any]:
             "draws": sample.draws, "seed": sample.seed, "mean": sample.mean, "value": sample.value,
             "interval": [sample.low, sample.high], "without": sample.without,
         }  # fmt: skip
-    return fields
+    yield "uncertainty", Apart(fields)
 
 
 def uncertainty_rows(run: Run, found: Uncertainty) -> Iterator[list[Any]]:

@@ -14,15 +14,16 @@ from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.show.documents.document import Apart, Lines
 from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
+    YELLOW,
     aligned,
     all_shows,
     broken,
     cells,
+    colored,
     elided,
     ends,
     fitted,
     gap,
-    in_yellow,
     packed,
 )
 from exprgrad.show.text.nodes import correction, correction_lines
@@ -161,7 +162,7 @@ def listed_rows(
 def path_lines(rows: Sequence[PathLine], screen: Screen) -> list[str]:
     """Rows with their columns under each other; where they do not fit, broken, remarks below."""
     padded = aligned([[row.number] for row in rows], right=[0])
-    numbers = [in_yellow(number, color=screen.color) for number in padded]
+    numbers = [colored(number, YELLOW if screen.color else "") for number in padded]
     table = [[number, *filter(None, row[1:])] for number, row in zip(numbers, rows, strict=True)]
     lines = [f"{FURTHER}{line}" for line in aligned(table)]
     width = screen.width
