@@ -20,19 +20,12 @@ from exprgrad.source import cut, printable
 
 __all__ = [
     "COLORS",
-    "GLYPHS",
     "LONGEST_TITLE",
-    "MARGIN",
     "MARKS",
-    "MOST_MARKED",
     "NO_VALUE",
     "TICK_CELLS",
     "TICK_ROWS",
     "Plot",
-    "curve_fields",
-    "curve_parts",
-    "curve_rows",
-    "derivative_names",
 ]  # fmt: skip
 
 SHARES = (1.0, 0.7, 0.6)
@@ -92,15 +85,64 @@ class Plot:
 
     def frames(self) -> list[Frame]:
         """What is drawn, one frame below the other."""
-        return curve_frames(self.curve, self.order)
+        found = self.curve
+        titles = derivative_names(printable(found.name))
+        titles[0] = f"f = {cut(printable(found.text), LONGEST_TITLE)}"
+        frames = []
+        for at in range(self.order + 1):
+            low, high = found.windows[at]
+            size = max(abs(low), abs(high))
+            if size < LEAST_SIZE:
+                power = math.floor(math.log10(size))
+                found = enlarged(found, at, power)
+                low, high = found.windows[at]
+                titles[at] += f"   (times {signed(float(f'1e{power}'), 1)})"
+            margin = 2 * MARGIN * (high / 2 - low / 2)
+            frames.append(
+                Frame(
+                    [*layers(found, at)],
+                    titles[at],
+                    x_label=printable(found.name) if at == self.order else "",
+                    x_range=(found.low, found.high),
+                    y_range=(low - margin, high + margin),
+                    share=SHARES[at],
+                    role=ROLES[at],
+                )
+            )
+        return frames
 
     def fields(self) -> Iterator[tuple[str, Any]]:
         """The fields of the JSON object."""
-        return curve_fields(self.curve, self.order)
+        found = self.curve
+        yield "inputs", found.given
+        yield "ranges", {found.name: [found.low, found.high]}
+        yield "shown", [found.windows[0][0], found.windows[0][1]]
+        for field, kinds in GROUPS.items():
+            yield (
+                field,
+                Lines(feature_fields(one, field) for one in found.features if one.kind in kinds),
+            )
+        yield "dense", [[low, high] for low, high in found.dense]
+        if found.tangent:
+            at, value, slope = found.tangent
+            yield "tangent", {"at": at, "value": value, "slope": slope}
+        yield (
+            "samples",
+            Lines(
+                {
+                    "input": piece.x,
+                    **dict(zip(DERIVATIVES[: self.order + 1], piece[1:], strict=False)),
+                }
+                for piece in found.arcs
+            ),
+        )
 
     def rows(self) -> Iterator[list[Any]]:
-        """The lines of CSV."""
-        return curve_rows(self.curve, self.order)
+        """The samples as CSV: the input, the value, its derivatives, and which piece of the curve it is."""
+        yield [self.curve.name, *["f", "df", "d2f"][: self.order + 1], "piece"]
+        for at, piece in enumerate(self.curve.arcs, 1):
+            for row in zip(*piece[: self.order + 2], strict=True):
+                yield [*row, at]
 
     def lines(self) -> Iterator[tuple[str, Any]]:
         """What ``-q`` prints: the features, such as ``root=0.0``."""
@@ -113,7 +155,10 @@ class Plot:
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """What people read on a terminal, the panels in so many rows."""
-        return curve_parts(self.curve, self.order, digits, screen, rows, whole=whole)
+        found = self.curve
+        picture = "\n".join(panels(found, self.order, screen, rows))
+        table = feature_table(found, digits, whole=whole)
+        return [picture, "", table] if table.rows else [picture, *filter(None, [table.foot])]
 
     def __str__(self) -> str:
         parts = self.parts(6, Screen(80), PRINTED_ROWS, whole=False)
@@ -126,34 +171,6 @@ class Plot:
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return notebook(str(self), self.svg)
-
-
-def curve_frames(found: Curve, order: int) -> list[Frame]:
-    """The frames of a curve, one below the other."""
-    titles = derivative_names(printable(found.name))
-    titles[0] = f"f = {cut(printable(found.text), LONGEST_TITLE)}"
-    frames = []
-    for at in range(order + 1):
-        low, high = found.windows[at]
-        size = max(abs(low), abs(high))
-        if size < LEAST_SIZE:
-            power = math.floor(math.log10(size))
-            found = enlarged(found, at, power)
-            low, high = found.windows[at]
-            titles[at] += f"   (times {signed(float(f'1e{power}'), 1)})"
-        margin = 2 * MARGIN * (high / 2 - low / 2)
-        frames.append(
-            Frame(
-                [*layers(found, at)],
-                titles[at],
-                x_label=printable(found.name) if at == order else "",
-                x_range=(found.low, found.high),
-                y_range=(low - margin, high + margin),
-                share=SHARES[at],
-                role=ROLES[at],
-            )
-        )
-    return frames
 
 
 def enlarged(found: Curve, order: int, power: int) -> Curve:
@@ -260,17 +277,6 @@ NO_VALUE = "there is nothing to draw: the formula has no value in this range"
 def derivative_names(name: str) -> list[str]:
     """What the value and the derivatives are called in short."""
     return ["f", f"df/d{name}", f"d²f/d{name}²"]
-
-
-def curve_parts(
-    found: Curve, order: int, digits: int, screen: Screen, rows: int, *, whole: bool = False
-) -> list[str | Table]:
-    """What people read of a curve: its panels up to an ``order``, and the table of its features."""
-    picture = "\n".join(panels(found, order, screen, rows))
-    table = feature_table(found, digits, whole=whole)
-    if table.rows:
-        return [picture, "", table]
-    return [picture, *filter(None, [table.foot])]
 
 
 def panels(found: Curve, order: int, screen: Screen, rows: int) -> list[str]:
@@ -383,29 +389,6 @@ SEVERAL_KINDS = {"extrema", "kinks"}
 DERIVATIVES = ("value", "derivative", "second_derivative")
 
 
-def curve_fields(found: Curve, order: int) -> Iterator[tuple[str, Any]]:
-    """The fields of the JSON object, up to the derivative of an order."""
-    yield "inputs", found.given
-    yield "ranges", {found.name: [found.low, found.high]}
-    yield "shown", [found.windows[0][0], found.windows[0][1]]
-    for field, kinds in GROUPS.items():
-        yield (
-            field,
-            Lines(feature_fields(one, field) for one in found.features if one.kind in kinds),
-        )
-    yield "dense", [[low, high] for low, high in found.dense]
-    if found.tangent:
-        at, value, slope = found.tangent
-        yield "tangent", {"at": at, "value": value, "slope": slope}
-    yield (
-        "samples",
-        Lines(
-            {"input": piece.x, **dict(zip(DERIVATIVES[: order + 1], piece[1:], strict=False))}
-            for piece in found.arcs
-        ),
-    )
-
-
 def feature_fields(one: Feature, field: str) -> dict[str, Any]:
     """A feature as JSON has it."""
     kind = {"kind": one.kind} if field in SEVERAL_KINDS else {}
@@ -418,11 +401,3 @@ def feature_fields(one: Feature, field: str) -> dict[str, Any]:
         "value": one.value,
         ("limits" if field in OF_VALUE else "slopes"): sides,
     }
-
-
-def curve_rows(found: Curve, order: int) -> Iterator[list[Any]]:
-    """The samples as CSV: the input, the value, its derivatives, and which piece of the curve it is."""
-    yield [found.name, *["f", "df", "d2f"][: order + 1], "piece"]
-    for at, piece in enumerate(found.arcs, 1):
-        for row in zip(*piece[: order + 2], strict=True):
-            yield [*row, at]

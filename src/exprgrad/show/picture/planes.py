@@ -27,7 +27,7 @@ from exprgrad.solvers.curves.plane import Plane
 from exprgrad.source import cut, printable
 
 __all__ = [
-    "CRITICAL_GLYPHS", "Map", "levels", "plane_fields", "plane_parts", "plane_rows", "way",
+    "CRITICAL_GLYPHS", "Map", "levels", "way",
 ]  # fmt: skip
 
 SHARE = 2.0
@@ -68,11 +68,30 @@ class Map(Plot):
 
     def fields(self) -> Iterator[tuple[str, Any]]:
         """The fields of the JSON object."""
-        return plane_fields(self.plane)
+        found = self.plane
+        first, second = found.names
+        yield "inputs", found.given
+        yield "ranges", {name: [*span] for name, span in zip(found.names, found.spans, strict=True)}
+        yield "shown", [*found.window]
+        yield (
+            "critical",
+            Lines(
+                {"at": {first: one.x, second: one.y}, "kind": one.kind, "value": one.value}
+                for one in found.critical
+            ),
+        )
+        if found.path:
+            yield "path", Lines({first: x, second: y} for x, y in found.path)
+            yield "message", found.ending
+        yield "grid", {first: found.x, second: found.y}
+        yield "values", Lines(found.values)
 
     def rows(self) -> Iterator[list[Any]]:
-        """The lines of CSV."""
-        return plane_rows(self.plane)
+        """The grid as CSV: the two inputs, and the value."""
+        yield [*self.plane.names, "f"]
+        for y, row in zip(self.plane.y, self.plane.values, strict=True):
+            for x, value in zip(self.plane.x, row, strict=True):
+                yield [x, y, value]
 
     def lines(self) -> Iterator[tuple[str, Any]]:
         """What ``-q`` prints: the critical points, such as ``saddle=0.0,0.0``."""
@@ -85,7 +104,12 @@ class Map(Plot):
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """What people read on a terminal."""
-        return plane_parts(self.plane, digits, screen, rows)
+        found = self.plane
+        picture = "\n".join(drawn_map(found, screen, rows))
+        table = critical_table(found, digits)
+        words = [level_words(found, screen.width or 80), *path_words(found, digits)]
+        foot = "\n".join(filter(None, words))
+        return [picture, "", table._replace(foot=foot) if table.rows else foot]
 
 
 def layers(found: Plane) -> Iterator[Layer]:
@@ -122,18 +146,6 @@ LEVEL_PARTS = (0.02, 0.06, 0.12, 0.2, 0.3, 0.42, 0.55, 0.7, 0.85)
 """Else the levels are such that these parts of the plane lie below them."""
 ARROW_SPACE = 6
 """One arrow to so many cells, and to half as many rows."""
-
-
-def plane_parts(found: Plane, digits: int, screen: Screen, rows: int) -> list[str | Table]:
-    """What people read: the map, and the table of the points where the gradient is 0."""
-    lines = drawn_map(found, screen, rows)
-    table = critical_table(found, digits)
-    foot = "\n".join(
-        filter(None, [level_words(found, screen.width or 80), *path_words(found, digits)])
-    )
-    if table.rows:
-        return ["\n".join(lines), "", table._replace(foot=foot)]
-    return ["\n".join(lines), "", foot]
 
 
 def levels(found: Plane) -> list[float]:
@@ -264,31 +276,3 @@ def path_words(found: Plane, digits: int) -> list[str]:
     last = zip(found.names, found.path[-1], strict=True)
     place = ", ".join(f"{name} = {decimal(value, digits)}" for name, value in last)
     return [f"● descent: {len(found.path) - 1:,} steps to {place}; {found.ending}"]
-
-
-def plane_fields(found: Plane) -> Iterator[tuple[str, Any]]:
-    """The fields of the JSON object."""
-    first, second = found.names
-    yield "inputs", found.given
-    yield "ranges", {name: [*span] for name, span in zip(found.names, found.spans, strict=True)}
-    yield "shown", [*found.window]
-    yield (
-        "critical",
-        Lines(
-            {"at": {first: one.x, second: one.y}, "kind": one.kind, "value": one.value}
-            for one in found.critical
-        ),
-    )
-    if found.path:
-        yield "path", Lines({first: x, second: y} for x, y in found.path)
-        yield "message", found.ending
-    yield "grid", {first: found.x, second: found.y}
-    yield "values", Lines(found.values)
-
-
-def plane_rows(found: Plane) -> Iterator[list[Any]]:
-    """The grid as CSV: the two inputs, and the value."""
-    yield [*found.names, "f"]
-    for y, row in zip(found.y, found.values, strict=True):
-        for x, value in zip(found.x, row, strict=True):
-            yield [x, y, value]
