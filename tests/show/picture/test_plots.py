@@ -13,7 +13,7 @@ import pytest
 
 from exprgrad import MissingExtraError, RequestError, parse
 from exprgrad.show.picture import plots
-from exprgrad.show.picture.plots import Band, Dots, Frame, Line, Note, Rule, plot
+from exprgrad.show.picture.plots import Frame, Note, band, dots, line, plot, rule
 from exprgrad.show.picture.theme import DARK, DATA
 from shell import process
 
@@ -21,10 +21,10 @@ pytest.importorskip("matplotlib", reason="pip install 'exprgrad[plot]'")
 
 FRAME = Frame(
     [
-        Band([0, 1, 2], [0, 0, 1], [1, 2, 2]),
-        Line([0, 1, 2], [-1e-3, 1, 1.5], label="the model"),
-        Dots([0, 2], [0, 1.5], errors=[0.1, 0.2], filled=False),
-        Rule(y=0.5),
+        band([0, 1, 2], [0, 0, 1], [1, 2, 2]),
+        line([0, 1, 2], [-1e-3, 1, 1.5], label="the model"),
+        dots([0, 2], [0, 1.5], errors=[0.1, 0.2], filled=False),
+        rule(y=0.5),
         Note(1, 1, "$x_1$ < −2"),
     ],
     "f = a_1*x^2",

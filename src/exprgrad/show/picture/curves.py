@@ -10,7 +10,7 @@ from typing import Any
 
 from exprgrad.show.documents.document import Lines
 from exprgrad.show.picture.picture import notebook, put
-from exprgrad.show.picture.plots import Dots, Frame, Layer, Line, Note, Rule, plot, plot_format
+from exprgrad.show.picture.plots import Frame, Layer, Note, dots, line, plot, plot_format, rule
 from exprgrad.show.text.canvas import FAINT, Canvas, axis, framed
 from exprgrad.show.text.lines import all_shows, narrowed
 from exprgrad.show.text.table import Column, Screen, Table, plain, tabulated
@@ -192,27 +192,27 @@ def enlarged(found: Curve, order: int, power: int) -> Curve:
     )
 
 
-def layers(found: Curve, order: int) -> Iterator[Layer]:
+def layers(found: Curve, order: int) -> Iterator[Layer | Note]:
     """What is drawn of the value, or of a derivative."""
     low, high = found.windows[order]
     if low < 0 < high:
-        yield Rule(y=0.0)
+        yield rule(y=0.0)
     marked = found.features if len(found.features) <= MOST_MARKED else []
     for one in marked:
         if one.kind == "pole" or (one.kind == "cusp" and order):
-            yield Rule(x=one.x, dashes=":")
+            yield rule(x=one.x, dashes=":")
     reach = 2 * (high - low)
     for piece in found.arcs:
         values = (piece.value, piece.slope, piece.second)[order]
         shown = [y if abs(y) < math.inf else math.nan for y in values]
         inside = [min(max(y, low - reach), high + reach) for y in shown]
-        yield Line(piece.x, inside, ROLES[order])
+        yield line(piece.x, inside, ROLES[order])
     if order:
         return
     if found.tangent:
         ends = found.low, found.high
-        yield Line(ends, [found.tangent.at(x) for x in ends], "ink", "--", 1.0)
-        yield Dots([found.tangent.x], [found.tangent.value], "ink", size=3.5)
+        yield line(ends, [found.tangent.at(x) for x in ends], "ink", "--", 1.0)
+        yield dots([found.tangent.x], [found.tangent.value], "ink", size=3.5)
     tops = {one.x: one for one in sorted(marked, key=lambda one: RANKS.index(one.kind))}
     ranked = sorted(tops.values(), key=lambda one: -RANKS.index(one.kind))
     for one in ranked:
@@ -220,7 +220,7 @@ def layers(found: Curve, order: int) -> Iterator[Layer]:
             yield from jump(one)
         elif one.kind != "pole" and low <= one.value <= high:
             shape, filled = SHAPES[one.kind]
-            yield Dots([one.x], [one.value], "ink", shape, filled)
+            yield dots([one.x], [one.value], "ink", shape, filled)
     for one in ranked[:MOST_NOTED]:
         height = low if one.kind == "pole" else one.value
         if math.isfinite(height):
@@ -229,10 +229,10 @@ def layers(found: Curve, order: int) -> Iterator[Layer]:
         yield Note(found.low / 2 + found.high / 2, low / 2 + high / 2, "no value in this range")
 
 
-def jump(one: Feature) -> Iterator[Layer]:
+def jump(one: Feature) -> Iterator[Layer | Note]:
     """The ends of a curve at a jump: filled where the formula has that value."""
     for end in (one.left, one.right):
-        yield Dots([one.x], [end], "data", "o", end == one.value, 4.5)
+        yield dots([one.x], [end], "data", "o", end == one.value, 4.5)
 
 
 def words(one: Feature) -> str:

@@ -18,7 +18,7 @@ from exprgrad.show.picture.curves import (
     TICK_ROWS,
     Plot,
 )
-from exprgrad.show.picture.plots import Dots, Field, Frame, Heat, Layer, Line, Note
+from exprgrad.show.picture.plots import Frame, Layer, Note, dots, field, heat, line
 from exprgrad.show.text.canvas import Canvas, axis, framed, ticks
 from exprgrad.show.text.lines import narrowed
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
@@ -112,24 +112,24 @@ class Map(Plot):
         return [picture, "", table._replace(foot=foot) if table.rows else foot]
 
 
-def layers(found: Plane) -> Iterator[Layer]:
+def layers(found: Plane) -> Iterator[Layer | Note]:
     """The layers of the one frame, from back to front."""
     chosen = levels(found)
     if chosen:
-        yield Heat(found.x, found.y, found.values, chosen)
+        yield heat(found.x, found.y, found.values, chosen)
     sized = [(one, math.hypot(one.dx, one.dy)) for one in found.field]
     arrows = [
         (one.x, one.y, one.dx / size, one.dy / size) for one, size in sized if 0 < size < math.inf
     ]
     if arrows:
-        yield Field(*zip(*arrows, strict=True))
+        yield field(*zip(*arrows, strict=True))
     if path := way(found):
         x, y = zip(*path, strict=True)
-        yield Line(x, y, "ink", width=1.2)
-        yield Dots(x, y, "ink", size=3.0)
+        yield line(x, y, "ink", width=1.2)
+        yield dots(x, y, "ink", size=3.0)
     for one in found.critical:
         shape, filled = SHAPES[one.kind]
-        yield Dots([one.x], [one.y], "ink", shape, filled, 6.0)
+        yield dots([one.x], [one.y], "ink", shape, filled, 6.0)
     for one in found.critical[:MOST_NOTED]:
         yield Note(one.x, one.y, signed(one.value, 4))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 from typing import Any, NamedTuple
@@ -21,8 +21,8 @@ from exprgrad.show.text.canvas import ticks
 from exprgrad.show.text.views import minus
 
 __all__ = [
-    "LOOKS", "PLOTS", "Band", "Dots", "Field", "Frame", "Heat", "Layer", "Line", "Note", "Rule",
-    "matplotlib", "plot", "plot_format",
+    "LOOKS", "PLOTS", "Frame", "Layer", "Note", "band", "dots", "field", "heat", "line", "matplotlib",
+    "plot", "plot_format", "rule",
 ]  # fmt: skip
 
 PLOTS = ("svg", "png", "pdf")
@@ -53,46 +53,25 @@ ROLES = {
 """What is drawn, and its colour on a light page."""
 
 
-class Line(NamedTuple):
-    """A line through points; where one is nan it is broken.  ``dashes`` as Matplotlib has them."""
+Paint = Callable[[Any, Mapping[str, str], float], None]
+"""Draws on axes, in the colours of ``ROLES``, so far in front."""
 
-    x: Sequence[float]
-    y: Sequence[float]
-    role: str = "data"
-    dashes: str = "-"
-    width: float = 1.6
+
+class Layer(NamedTuple):
+    """What is drawn over a frame's axes, by one of the functions below.
+
+    ``x``, ``y``    points that notes must not cover
+    ``size``        how large each point is; None for a line through them
+    ``label``       what the legend calls it
+    ``is_ground``   whether it is drawn all over the frame, so that notes need a ground of their own
+    """
+
+    paint: Paint
+    x: Sequence[float] = ()
+    y: Sequence[float] = ()
+    size: float | None = None
     label: str = ""
-
-
-class Dots(NamedTuple):
-    """Points, and how much each may be off, if that is known; ``filled`` or as rings."""
-
-    x: Sequence[float]
-    y: Sequence[float]
-    role: str = "data"
-    shape: str = "o"
-    filled: bool = True
-    size: float = 5.0
-    errors: Sequence[float] | None = None
-    label: str = ""
-
-
-class Band(NamedTuple):
-    """What lies between two lines."""
-
-    x: Sequence[float]
-    low: Sequence[float]
-    high: Sequence[float]
-    role: str = "data"
-    label: str = ""
-
-
-class Rule(NamedTuple):
-    """A thin line across the frame: vertical at ``x``, or horizontal at ``y``."""
-
-    x: float | None = None
-    y: float | None = None
-    dashes: str = "-"
+    is_ground: bool = False
 
 
 class Note(NamedTuple):
@@ -103,25 +82,107 @@ class Note(NamedTuple):
     text: str
 
 
-class Heat(NamedTuple):
+def line(
+    x: Sequence[float],
+    y: Sequence[float],
+    role: str = "data",
+    dashes: str = "-",
+    width: float = 1.6,
+    label: str = "",
+) -> Layer:
+    """A line through points; where one is nan it is broken.  ``dashes`` as Matplotlib has them."""
+
+    def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
+        axes.plot(
+            x, y, color=colors[role], linestyle=dashes, linewidth=width, zorder=depth,
+            label=label or None, solid_joinstyle="round", solid_capstyle="round",
+        )  # fmt: skip
+
+    return Layer(paint, x, y, label=label)
+
+
+def dots(
+    x: Sequence[float],
+    y: Sequence[float],
+    role: str = "data",
+    shape: str = "o",
+    filled: bool = True,
+    size: float = 5.0,
+    errors: Sequence[float] | None = None,
+    label: str = "",
+) -> Layer:
+    """Points, and how much each may be off, if that is known; ``filled`` or as rings."""
+
+    def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
+        color = colors[role]
+        if errors is not None:
+            axes.errorbar(
+                x, y, yerr=errors, fmt="none", ecolor=color, elinewidth=0.9, alpha=0.6, zorder=depth
+            )  # fmt: skip
+        axes.plot(
+            x, y, linestyle="none", marker=shape, markersize=size, color=color, zorder=depth,
+            markerfacecolor=color if filled else colors["card"], markeredgewidth=1.1,
+            label=label or None,
+        )  # fmt: skip
+
+    return Layer(paint, x, y, size, label)
+
+
+def band(
+    x: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    label: str = "",
+) -> Layer:
+    """What lies between two lines."""
+
+    def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
+        axes.fill_between(
+            x, low, high, color=colors["data"], alpha=0.18, linewidth=0, zorder=depth, label=label or None
+        )  # fmt: skip
+
+    return Layer(paint, label=label)
+
+
+def rule(x: float | None = None, y: float | None = None, dashes: str = "-") -> Layer:
+    """A thin line across the frame: vertical at ``x``, or horizontal at ``y``."""
+
+    def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
+        across, at = (axes.axvline, x) if x is not None else (axes.axhline, y)
+        across(at, color=colors["muted"], linewidth=0.8, linestyle=dashes, zorder=1.5)
+
+    return Layer(paint)
+
+
+def heat(
+    x: Sequence[float],
+    y: Sequence[float],
+    values: Sequence[Sequence[float]],
+    levels: Sequence[float],
+) -> Layer:
     """Values on a grid, from below to above: areas between levels, and lines at these."""
 
-    x: Sequence[float]
-    y: Sequence[float]
-    values: Sequence[Sequence[float]]
-    levels: Sequence[float]
+    def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
+        color = colors["data"]
+        steps = [(color, MOST_SHADE * at / len(levels)) for at in range(len(levels) + 1)]
+        axes.contourf(x, y, values, levels=levels, colors=steps, zorder=1, extend="both")
+        axes.contour(
+            x, y, values, levels=levels, colors=[color], linewidths=0.7, linestyles="solid", zorder=1.1
+        )  # fmt: skip
+
+    return Layer(paint)
 
 
-class Field(NamedTuple):
+def field(x: Sequence[float], y: Sequence[float], u: Sequence[float], v: Sequence[float]) -> Layer:
     """Arrows of one length at points, along (``u``, ``v``)."""
 
-    x: Sequence[float]
-    y: Sequence[float]
-    u: Sequence[float]
-    v: Sequence[float]
+    def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
+        axes.quiver(
+            x, y, u, v, color=colors["grad"], angles="xy", pivot="mid", zorder=depth,
+            scale=28, width=0.0022,
+        )  # fmt: skip
 
-
-Layer = Line | Dots | Band | Rule | Note | Heat | Field
+    return Layer(paint, is_ground=True)
 
 
 class Frame(NamedTuple):
@@ -132,7 +193,7 @@ class Frame(NamedTuple):
     ``counted``               whether the horizontal axis has whole numbers alone
     """
 
-    layers: Sequence[Layer]
+    layers: Sequence[Layer | Note]
     title: str = ""
     x_label: str = ""
     y_label: str = ""
@@ -231,7 +292,8 @@ def framed(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> 
     axes.grid(color=colors["line"], alpha=0.35, linewidth=0.6)
     axes.set_axisbelow(True)
     for depth, layer in enumerate(frame.layers):
-        painted(axes, layer, colors, 2 + depth / 100)
+        if isinstance(layer, Layer):
+            layer.paint(axes, colors, 2 + depth / 100)
     if frame.logarithmic:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(package.ticker.FuncFormatter(power_of_ten))
@@ -249,7 +311,7 @@ def framed(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> 
     for label, write in ((frame.x_label, axes.set_xlabel), (frame.y_label, axes.set_ylabel)):
         if label:
             write(label, color=colors["muted"]).set_parse_math(False)
-    if any(getattr(layer, "label", "") for layer in frame.layers):
+    if any(isinstance(layer, Layer) and layer.label for layer in frame.layers):
         legend = axes.legend(frameon=False, fontsize=SMALL, labelcolor=colors["ink"])
         legend.set_zorder(5)
 
@@ -268,54 +330,6 @@ def power_of_ten(value: float, place: int | None = None) -> str:
     return "10" + str(exponent).translate(RAISED)
 
 
-def painted(axes: Any, layer: Layer, colors: Mapping[str, str], depth: float) -> None:
-    """One layer on some axes."""
-    match layer:
-        case Line(x, y, role, dashes, width, label):
-            axes.plot(
-                x, y, color=colors[role], linestyle=dashes, linewidth=width, zorder=depth,
-                label=label or None, solid_joinstyle="round", solid_capstyle="round",
-            )  # fmt: skip
-        case Dots(x, y, role, shape, filled, size, errors, label):
-            color = colors[role]
-            if errors is not None:
-                axes.errorbar(
-                    x, y, yerr=errors, fmt="none", ecolor=color, elinewidth=0.9, alpha=0.6, zorder=depth
-                )  # fmt: skip
-            axes.plot(
-                x, y, linestyle="none", marker=shape, markersize=size, color=color, zorder=depth,
-                markerfacecolor=color if filled else colors["card"], markeredgewidth=1.1,
-                label=label or None,
-            )  # fmt: skip
-        case Band(x, low, high, role, label):
-            color = colors[role]
-            axes.fill_between(
-                x, low, high, color=color, alpha=0.18, linewidth=0, zorder=depth, label=label or None
-            )  # fmt: skip
-        case Rule(x, y, dashes):
-            across, at = (axes.axvline, x) if x is not None else (axes.axhline, y)
-            across(at, color=colors["muted"], linewidth=0.8, linestyle=dashes, zorder=1.5)
-        case Heat(x, y, values, levels):
-            color = colors["data"]
-            steps = [(color, MOST_SHADE * at / len(levels)) for at in range(len(levels) + 1)]
-            axes.contourf(x, y, values, levels=levels, colors=steps, zorder=1, extend="both")
-            axes.contour(
-                x,
-                y,
-                values,
-                levels=levels,
-                colors=[color],
-                linewidths=0.7,
-                linestyles="solid",
-                zorder=1.1,
-            )
-        case Field(x, y, u, v):
-            axes.quiver(
-                x, y, u, v, color=colors["grad"], angles="xy", pivot="mid", zorder=depth,
-                scale=28, width=0.0022,
-            )  # fmt: skip
-
-
 def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> None:
     """The notes of a frame, each where it covers neither a line, a dot, another note nor an axis."""
     from matplotlib.transforms import Bbox
@@ -327,7 +341,7 @@ def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> Non
     unit = figure.dpi / 72
     inside = axes.get_window_extent(renderer)
     taken = [*obstacles(axes, frame, unit)]
-    covered = any(isinstance(layer, Field) for layer in frame.layers)
+    covered = any(isinstance(one, Layer) and one.is_ground for one in frame.layers)
     for one in notes:
         ground = {"facecolor": colors["card"], "edgecolor": "none", "alpha": 0.7, "pad": 1}
         text = axes.text(
@@ -355,10 +369,10 @@ def obstacles(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
     from matplotlib.transforms import Bbox
 
     for layer in frame.layers:
-        if isinstance(layer, Line | Dots) and len(layer.x):
+        if isinstance(layer, Layer) and len(layer.x):
             points = axes.transData.transform(list(zip(layer.x, layer.y, strict=True)))
-            reach = (layer.size / 2 if isinstance(layer, Dots) else 1.0) * unit
-            stops = points if isinstance(layer, Dots) else dotted(points, 4 * unit)
+            reach = (1.0 if layer.size is None else layer.size / 2) * unit
+            stops = dotted(points, 4 * unit) if layer.size is None else points
             for x, y in stops:
                 if abs(x) < 1e6 and abs(y) < 1e6:
                     yield Bbox.from_extents(x - reach, y - reach, x + reach, y + reach)

@@ -10,7 +10,7 @@ from typing import Any
 from exprgrad.explain.descent import Descent, Step
 from exprgrad.run.values.updates import length
 from exprgrad.show.documents.document import short, shorts
-from exprgrad.show.picture.plots import Dots, Frame, Line, plot
+from exprgrad.show.picture.plots import Frame, dots, line, plot
 from exprgrad.show.text.lines import all_shows
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import View, decimal
@@ -215,8 +215,8 @@ def frame(numbers: list[float], role: str, title: str, label: str) -> Frame:
     is_long = min(known) > 0 and max(known) > FAR_APART * min(known)
     places = [float(at) for at in range(len(numbers))]
     shown = [x if math.isfinite(x) else math.nan for x in numbers]
-    layers: list[Any] = [Line(places, shown, role)]
+    layers: list[Any] = [line(places, shown, role)]
     if len(numbers) <= FEW_STEPS:
-        layers.append(Dots(places, shown, role, size=3.0))
+        layers.append(dots(places, shown, role, size=3.0))
     x_range = None if len(numbers) > 1 else (-1.0, 1.0)
     return Frame(layers, title, "", label, x_range, logarithmic=is_long, counted=True)

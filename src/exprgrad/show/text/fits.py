@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from exprgrad.show.documents.document import Lines
-from exprgrad.show.picture.plots import Band, Dots, Frame, Layer, Line, Rule, plot
+from exprgrad.show.picture.plots import Frame, Layer, band, dots, line, plot, rule
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.show.text.views import decimal
 from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
@@ -226,12 +226,12 @@ def fit_frames(found: Fit) -> list[Frame]:
     rows: list[Layer] = []
     if drawn.low is not None and drawn.high is not None:
         label = f"{found.level * 100:.10g} % band of the model"
-        rows.append(Band(drawn.places, drawn.low, drawn.high, label=label))
-    rows.append(Dots(drawn.x, drawn.y, "grad", size=size, errors=drawn.deviations, label="data"))
-    rows.append(Line(drawn.places, drawn.values, label="model"))
-    left = Dots(drawn.x, drawn.residuals, "grad", size=size, errors=drawn.deviations)
+        rows.append(band(drawn.places, drawn.low, drawn.high, label=label))
+    rows.append(dots(drawn.x, drawn.y, "grad", size=size, errors=drawn.deviations, label="data"))
+    rows.append(line(drawn.places, drawn.values, label="model"))
+    left = dots(drawn.x, drawn.residuals, "grad", size=size, errors=drawn.deviations)
     across = drawn.column or "model"
     return [
         Frame(rows, title, y_label=response),
-        Frame([Rule(y=0.0), left], x_label=across, y_label="residual", share=0.5),
+        Frame([rule(y=0.0), left], x_label=across, y_label="residual", share=0.5),
     ]
