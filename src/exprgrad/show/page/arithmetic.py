@@ -43,7 +43,7 @@ from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.document import finite
 
 __all__ = [
-    "OUT", "SPECIAL", "Written", "arithmetic", "fixed", "is_tensor", "knows_operands", "names_of",
+    "OUT", "SPECIAL", "Written", "arithmetic", "fixed", "knows_operands", "names_of",
     "rows", "tensor_program", "written_out",
 ]  # fmt: skip
 
@@ -66,7 +66,7 @@ def rows(run: Run) -> list[str]:
     varying = dependents(graph, graph.inputs.values())
     found = []
     for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
-        if not operands or is_tensor(graph, node):
+        if not operands or kind not in BY_NAME or any(map(graph.shape, (node, *operands))):
             found.append("")
         elif knows_operands(BY_NAME[kind]):
             told = ["x" if varying[o] else number(run.values[o]) for o in operands]
@@ -76,12 +76,6 @@ def rows(run: Run) -> list[str]:
         else:
             found.append(kind)
     return found
-
-
-def is_tensor(graph: Graph, node: int) -> bool:
-    """Whether what a node does is no operation on numbers."""
-    nodes = (node, *graph.operands[node])
-    return len(nodes) > 1 and (graph.kinds[node] not in BY_NAME or any(map(graph.shape, nodes)))
 
 
 @cache
@@ -269,12 +263,14 @@ class Written(NamedTuple):
 
 def written_out(run: Run) -> dict[int, Written]:
     """By node, those over tensors written out.  Raises ``RequestError`` where they are too large."""
-    if not run.graph.shapes:
+    keys = rows(run)
+    nodes = [node for node in run.shown if run.graph.operands[node] and not keys[node]]
+    if not nodes:
         return {}
     from exprgrad.run.arrays.elements import refuse_many
 
     refuse_many(run.graph)
-    found = {node: alone(run, node) for node in run.shown if is_tensor(run.graph, node)}
+    found = {node: alone(run, node) for node in nodes}
     count = sum(len(one.run.graph) for one in found.values())
     if count > MOST_STEPS:
         raise RequestError(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import builtins
 import math
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from exprgrad.derive.lower.expand import expanded
@@ -227,6 +228,8 @@ OWN = {"Value", "math", "torch", "jax", "jnp", "print", *EXTREMA}
 """Names that the lines use beside a formula's own."""
 LONGEST_LINE = 100_000
 """As many characters as an operation may have."""
+Write = Callable[[Target, int, dict[str, str]], str]
+"""Writes a node for a target in one text, and adds what the library lacks to what is defined."""
 FUNCTION = -1
 """In place of a node: the function that JAX differentiates."""
 MADE = """def {name}({listed}):
@@ -306,9 +309,13 @@ def listed(run: Run) -> dict[str, Any]:
     }
     told: list[list[str]] = []
     texts: list[list[str]] = []
-    for library in OF_TENSORS if graph.shapes else LIBRARIES:
+    libraries: Sequence[Library] = LIBRARIES
+    write: Write = partial(of_numbers, graph, called, plain_numbers(graph))
+    if graph.shapes:
+        libraries, write = OF_TENSORS, partial(of_tensors, graph, called)
+    for library in libraries:
         try:
-            head, lines = written(library, graph, nodes, called)
+            head, lines = written(library, write, nodes, called)
         except Missing as lacking:
             told.append([library.title, lacking.kind])
             texts.append([""] * len(nodes))
@@ -340,16 +347,14 @@ def names(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
 
 
 def written(
-    library: Library, graph: Graph, nodes: Sequence[int], called: Mapping[int, str]
+    library: Library,
+    write: Write,
+    nodes: Sequence[int],
+    called: Mapping[int, str],
 ) -> tuple[str, list[str]]:
-    """The head of a program with all that it defines, and the line of each node."""
+    """The head of a program with all that it defines, and the line of each node, as ``write`` writes it."""
     defined: dict[str, str] = {}
-    write = of_tensors if graph.shapes else of_numbers
-    plain = plain_numbers(graph)
-    lines = [
-        f"{called[node]} = {write(library.target, graph, node, called, plain, defined)}"
-        for node in nodes
-    ]
+    lines = [f"{called[node]} = {write(library.target, node, defined)}" for node in nodes]
     needs = "\n".join([*defined.values(), *lines])
     head = [library.head, *(["import math"] if "math." in needs else []), *defined.values()]
     return "\n".join(head), lines
@@ -362,11 +367,11 @@ def plain_numbers(graph: Graph) -> set[int]:
 
 
 def of_numbers(
-    target: Target,
     graph: Graph,
-    node: int,
     called: Mapping[int, str],
     plain: Container[int],
+    target: Target,
+    node: int,
     defined: dict[str, str],
 ) -> str:
     """A node over numbers in one text; what the library lacks is added to what is ``defined``."""
@@ -387,12 +392,7 @@ def of_numbers(
 
 
 def of_tensors(
-    target: Target,
-    graph: Graph,
-    node: int,
-    called: Mapping[int, str],
-    plain: Container[int],
-    defined: dict[str, str],
+    graph: Graph, called: Mapping[int, str], target: Target, node: int, defined: dict[str, str]
 ) -> str:
     """The same over tensors, constants being written where they stand."""
     kind, payload, operands = graph.kinds[node], graph.payloads[node], graph.operands[node]

@@ -26,7 +26,7 @@ from exprgrad.run.edge_texts import contribution_texts, grouped, rule_of
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.documents.runs import jacobian_bytes
-from exprgrad.show.page.arithmetic import fixed, is_tensor, rows
+from exprgrad.show.page.arithmetic import fixed, rows
 from exprgrad.show.page.listing import beside
 from exprgrad.show.picture.cards import inside_text, mathematics, operation
 from exprgrad.show.text.lines import directed
@@ -87,7 +87,8 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     assert run.adjoints is not None, "only a run of gradient() has a page"
     graph = run.graph
     places, called = places_of(run), short_names(run)
-    keys = [key or tensor_key(run, node, mark) for node, key in enumerate(rows(run))]
+    own_keys = rows(run)
+    keys = [key or tensor_key(run, node, mark) for node, key in enumerate(own_keys)]
     kinds = {
         keys[node]: row_fields(graph.kinds[node], len(graph.operands[node]), graph.payloads[node])
         for node in run.shown
@@ -99,7 +100,10 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
         "output": places[graph.output],
         "digits": digits,
         "nodes": [node_fields(run, node, called, keys[node], places) for node in run.shown],
-        "edges": [edge_fields(run, *edge, called, places) for edge in edges(run)],
+        "edges": [
+            edge_fields(run, user, position, called, places, own_keys[user])
+            for user, position in edges(run)
+        ],
         "rows": kinds,
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
@@ -233,9 +237,14 @@ def edges(run: Run) -> Iterator[tuple[int, int]]:
 
 
 def edge_fields(
-    run: Run, user: int, position: int, called: Mapping[int, str], places: Mapping[int, int]
+    run: Run,
+    user: int,
+    position: int,
+    called: Mapping[int, str],
+    places: Mapping[int, int],
+    row: str,
 ) -> dict[str, Any]:
-    """One edge, which may be that of a closed ``call``.
+    """One edge, which may be that of a closed ``call``; over tensors its user has no ``row`` in ``OPS``.
 
     It is ``gated`` if it passes nothing when its local derivative is 0, a ``branch`` if the user does not
     read the operand then, and ``loose`` if its rule has to stand in parentheses to be a factor.  ``math``
@@ -247,7 +256,7 @@ def edge_fields(
         name = in_sentence(printable(run.closed[user].call.name))
         by = called[operand] if operand in run.names else f"({called[operand]})"
         return {**ends, "rule": f"∂{name}/∂{by}", "call": 1}
-    if is_tensor(graph, user):
+    if not row:
         return ends | tensor_edge_fields(run, user, position)
     text, level = rule_of(graph, user, position, run.names, run.texts)
     fields: dict[str, Any] = {**ends, "rule": mathematics(in_sentence(printable(text)))}

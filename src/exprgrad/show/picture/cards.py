@@ -255,8 +255,6 @@ def readings_of(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, Piece
 
 def map_size(shape: Shape) -> tuple[int, int, float]:
     """The rows and columns in which a tensor's numbers are drawn, and the side of each, in points."""
-    if not shape:
-        return 0, 0, 0.0
     rows, columns = size(shape[:-1]), shape[-1]
     return rows, columns, min(MAP_SIDE, MAP_WIDTH / max(columns, 1), MAP_HEIGHT / max(rows, 1))
 
