@@ -18,8 +18,8 @@ from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite, c
 from exprgrad.graph.ops import COMPARISONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
+from exprgrad.show.text.lines import decimal
 from exprgrad.show.text.operations import details, usage
-from exprgrad.show.text.views import decimal
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

@@ -20,7 +20,7 @@ from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.show.picture.cards import shown
 from exprgrad.show.picture.dot import LARGEST, source
-from exprgrad.show.text.views import signed as number
+from exprgrad.show.text.lines import signed as number
 from exprgrad.source import bytes_text
 from golden import agree
 

@@ -10,9 +10,9 @@ import pytest
 import golden
 import tensor_runs
 from exprgrad import Run, parse
+from exprgrad.show.text.lines import decimal
 from exprgrad.show.text.nodes import node_table
 from exprgrad.show.text.table import Column, Table, plain, rich
-from exprgrad.show.text.views import decimal
 from exprgrad.source import display_width
 from together import together
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
+from exprgrad.show.text.lines import VIEWS, view
 from exprgrad.show.text.nodes import node_table
 from exprgrad.show.text.table import plain, rich
-from exprgrad.show.text.views import VIEWS, view
 from exprgrad.source import display_width
 from shell import command
 from tensor_runs import RUNS

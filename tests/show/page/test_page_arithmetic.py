@@ -21,7 +21,7 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.run.numbers.sweeps import Adjoints
 from exprgrad.show.page.arithmetic import arithmetic, rows
 from exprgrad.show.page.model import edges
-from exprgrad.show.text.views import minus
+from exprgrad.show.text.lines import minus
 from scripts import as_json, ask
 from strategies import FREQUENT, SPECIAL, points, tree
 

@@ -14,7 +14,7 @@ from exprgrad.api import Run, parse
 from exprgrad.errors import RequestError
 from exprgrad.show.page.lessons import LESSONS, SETS, columns, read_lesson, tasks_of
 from exprgrad.show.page.page import listed
-from exprgrad.show.text.views import signed as number
+from exprgrad.show.text.lines import signed as number
 from networks import trained
 
 NUMBER = re.compile(r"(?<![\w^])−?\d+(?:\.\d+)?")

@@ -15,7 +15,7 @@ from exprgrad.api import Run, parse
 from exprgrad.show.page.picture import picture
 from exprgrad.show.picture.dot import source
 from exprgrad.show.picture.render import command, graphviz
-from exprgrad.show.text.views import signed as number
+from exprgrad.show.text.lines import signed as number
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("dot") or find_spec("pygraphviz"))

@@ -29,10 +29,9 @@ from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.page.arithmetic import fixed, rows
 from exprgrad.show.page.listing import beside
 from exprgrad.show.picture.cards import inside_text, mathematics, operation
-from exprgrad.show.text.lines import directed
+from exprgrad.show.text.lines import directed, minus
 from exprgrad.show.text.nodes import call_kind
 from exprgrad.show.text.operations import usage
-from exprgrad.show.text.views import minus
 from exprgrad.source import bytes_text, cut, printable
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from exprgrad.language.write.infix import ATOM, label, operation_text
 from exprgrad.run.evaluation import Diagnostic, Run
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
-from exprgrad.show.text.lines import directed
+from exprgrad.show.text.lines import PICTURED, directed, minus, signed, view
 from exprgrad.show.text.nodes import call_kind, gate_of, title
-from exprgrad.show.text.views import PICTURED, minus, signed, view
 from exprgrad.source import bytes_text, cut, display_width, printable
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from exprgrad.show.documents.document import Lines
 from exprgrad.show.picture.picture import notebook, put
 from exprgrad.show.picture.plots import Frame, Layer, Note, dots, line, plot, plot_format, rule
 from exprgrad.show.text.canvas import FAINT, Canvas, axis, framed
-from exprgrad.show.text.lines import all_shows, narrowed
+from exprgrad.show.text.lines import all_shows, decimal, narrowed, signed
 from exprgrad.show.text.table import Column, Screen, Table, plain, tabulated
-from exprgrad.show.text.views import decimal, signed
 from exprgrad.solvers.curves.curve import Arc, Curve, Feature
 from exprgrad.source import cut, printable
 

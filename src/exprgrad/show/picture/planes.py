@@ -20,9 +20,8 @@ from exprgrad.show.picture.curves import (
 )
 from exprgrad.show.picture.plots import Frame, Layer, Note, dots, field, heat, line
 from exprgrad.show.text.canvas import Canvas, axis, framed, ticks
-from exprgrad.show.text.lines import narrowed
+from exprgrad.show.text.lines import decimal, narrowed, signed
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
-from exprgrad.show.text.views import decimal, signed
 from exprgrad.solvers.curves.plane import Plane
 from exprgrad.source import cut, printable
 

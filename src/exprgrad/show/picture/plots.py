@@ -18,7 +18,7 @@ from exprgrad.errors import MissingExtraError, RequestError, advice, install
 from exprgrad.show.picture.picture import misnamed
 from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG, style
 from exprgrad.show.text.canvas import ticks
-from exprgrad.show.text.views import minus
+from exprgrad.show.text.lines import minus
 
 __all__ = [
     "LOOKS", "PLOTS", "Frame", "Layer", "Note", "band", "dots", "field", "heat", "line", "matplotlib",

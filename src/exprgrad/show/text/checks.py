@@ -13,8 +13,8 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import Diagnostic
+from exprgrad.show.text.lines import decimal
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.show.text.views import decimal
 from exprgrad.source import cut, printable
 
 __all__ = [

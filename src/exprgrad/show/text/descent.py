@@ -11,9 +11,8 @@ from exprgrad.explain.descent import Descent, Step
 from exprgrad.run.values.updates import length
 from exprgrad.show.documents.document import short, shorts
 from exprgrad.show.picture.plots import Frame, dots, line, plot
-from exprgrad.show.text.lines import all_shows
+from exprgrad.show.text.lines import View, all_shows, decimal
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.show.text.views import View, decimal
 from exprgrad.source import cut, printable
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any
 
 from exprgrad.show.documents.document import Lines
 from exprgrad.show.picture.plots import Frame, Layer, band, dots, line, plot, rule
+from exprgrad.show.text.lines import decimal
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.show.text.views import decimal
 from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
 from exprgrad.source import cut, printable
 

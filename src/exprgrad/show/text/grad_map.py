@@ -17,9 +17,8 @@ from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
-from exprgrad.show.text.lines import all_shows, cells, colored, directed
+from exprgrad.show.text.lines import all_shows, cells, colored, decimal, directed
 from exprgrad.show.text.table import Screen
-from exprgrad.show.text.views import decimal
 from exprgrad.source import WIDTH, Span, display_width, printable
 
 __all__ = ["grad_map"]

@@ -19,10 +19,19 @@ from exprgrad.run.matrices import BY_OUTPUT, Matrix
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.show.documents.document import Apart, Lines, shorts
 from exprgrad.show.documents.runs import pair
-from exprgrad.show.text.lines import EDGE_ROWS, LONGEST_WHOLE, all_shows, gap
+from exprgrad.show.text.lines import (
+    EDGE_ROWS,
+    FULL,
+    LONGEST_WHOLE,
+    WHOLE_VIEW,
+    View,
+    all_shows,
+    answer_text,
+    gap,
+    view,
+)
 from exprgrad.show.text.nodes import correction
 from exprgrad.show.text.table import Column, Screen, Table, least_width, tabulated
-from exprgrad.show.text.views import FULL, WHOLE_VIEW, View, answer_text, view
 from exprgrad.source import cut, printable
 
 __all__ = [

@@ -11,9 +11,8 @@ from exprgrad.graph.graph import CONST, Call
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Guarded
-from exprgrad.show.text.lines import ends
+from exprgrad.show.text.lines import IN_CELL, WHOLE_VIEW, answer_text, ends, view, ways
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.show.text.views import IN_CELL, WHOLE_VIEW, answer_text, view, ways
 
 __all__ = [
     "call_kind", "correction", "correction_lines", "gate_of", "node_table", "node_title", "title",

@@ -37,9 +37,8 @@ from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_tex
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
 from exprgrad.show.documents.document import envelope, finite
-from exprgrad.show.text.lines import INDENT, aligned
+from exprgrad.show.text.lines import INDENT, aligned, decimal
 from exprgrad.show.text.table import Column, Table
-from exprgrad.show.text.views import decimal
 from exprgrad.source import depths
 
 __all__ = [

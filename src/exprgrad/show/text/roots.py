@@ -8,8 +8,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 from exprgrad.run.values.ranges import Interval
+from exprgrad.show.text.lines import decimal
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.show.text.views import decimal
 from exprgrad.solvers.roots.solve import ALL_OVER, Problem, Root, Solution
 
 __all__ = [

@@ -7,8 +7,23 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
-from exprgrad.show.text.lines import EDGE_ROWS, aligned, cells, ends, fitted, gap, narrowed
-from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, decimal, folded, view, ways
+from exprgrad.show.text.lines import (
+    EDGE_ROWS,
+    FULL,
+    VIEWS,
+    WHOLE_VIEW,
+    View,
+    aligned,
+    cells,
+    decimal,
+    ends,
+    fitted,
+    folded,
+    gap,
+    narrowed,
+    view,
+    ways,
+)
 from exprgrad.source import printable
 
 __all__ = [

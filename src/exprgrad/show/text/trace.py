@@ -23,19 +23,26 @@ from exprgrad.run.edge_texts import PASSED, EdgeTexts, contribution_texts, group
 from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.text.lines import (
+    FULL,
     INDENT,
+    VIEWS,
+    WHOLE_VIEW,
     YELLOW,
+    View,
     aligned,
     cells,
     colored,
+    decimal,
     elided,
     fitted,
+    minus,
     narrowed,
     packed,
+    signed,
+    view,
 )
 from exprgrad.show.text.nodes import correction_lines, gate_of, node_title
 from exprgrad.show.text.table import Column, Table
-from exprgrad.show.text.views import FULL, VIEWS, WHOLE_VIEW, View, decimal, minus, signed, view
 from exprgrad.source import bytes_text, cut, printable
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from exprgrad.graph.graph import element_name, place_of
 from exprgrad.run.values.uncertain import bracketed, plus_minus, to_two_digits
 from exprgrad.show.documents.document import Apart, shorts
 from exprgrad.show.documents.runs import node_rows
+from exprgrad.show.text.lines import IN_CELL, decimal
 from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.show.text.views import IN_CELL, decimal
 from exprgrad.source import printable
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from exprgrad.show.text.lines import (
     fitted,
     gap,
     packed,
+    signed,
 )
 from exprgrad.show.text.nodes import correction, correction_lines
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
@@ -39,7 +40,6 @@ from exprgrad.show.text.trace import (
     in_columns,
     short_names,
 )
-from exprgrad.show.text.views import signed
 from exprgrad.source import printable
 
 __all__ = [
