@@ -126,7 +126,7 @@ class Builder:
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
         """The node of an operation, or of what it comes to; elementwise operands are broadcast."""
-        if kind not in BY_NAME:
+        if kind in STRUCTURAL:
             return self.structural(kind, operands, settings or ())
         shape: Shape = ()
         if self.graph.shapes:
