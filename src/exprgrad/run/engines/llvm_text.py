@@ -127,26 +127,20 @@ class Dialect(NamedTuple):
     fetches: bool = False
 
 
-class Instruction(NamedTuple):
-    """An instruction: what its result is called, the opcode, and the operands."""
-
-    result: str
-    opcode: str
-    operands: tuple[str, ...]
+Step = tuple[str, str, list[str]]
+"""What its result is called, the opcode, and the operands."""
 
 
 @cache
-def instructions(text: str) -> tuple[Instruction, ...]:
+def steps_of(text: str) -> list[Step]:
     """The steps of a text."""
-    found = []
+    found: list[Step] = []
     for number, line in enumerate(part.strip() for part in re.split("[;\n]", text)):
         if line:
             before, equals, after = line.rpartition(" = ")
             opcode, *operands = after.split()
-            found.append(
-                Instruction(before if equals else f"result{number}", opcode, tuple(operands))
-            )
-    return tuple(found)
+            found.append((before if equals else f"result{number}", opcode, operands))
+    return found
 
 
 @cache
@@ -338,7 +332,7 @@ class Writer:
         """A text's result for its operands."""
         known = dict(zip(OPERANDS, operands, strict=False))
         found = ""
-        for result, opcode, names in instructions(text):
+        for result, opcode, names in steps_of(text):
             whole = opcode in ON_INTEGERS
             given = [known[name] if name in known else literal(name, whole) for name in names]
             instruction = self.instructions.get(opcode)

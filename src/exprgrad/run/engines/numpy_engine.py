@@ -152,7 +152,7 @@ class Kernel:
 
     def __init__(self, plan: Plan, function: Callable[[str], Operation]) -> None:
         self.plan = plan
-        table = {kind: function(kind) for kind in {step.kind for step in plan.steps}}
+        table = {kind: function(kind) for kind in {kind for kind, _ in plan.steps}}
         self.steps = [(table[kind], itemgetter(*cells)) for kind, cells in plan.steps]
         self.spare: list[Workspace] = []
         row = 8 * max(plan.registers, 1)

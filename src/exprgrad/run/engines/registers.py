@@ -14,18 +14,15 @@ from typing import NamedTuple
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.engines.programs import MASKS, with_truths
 
-__all__ = ["Instruction", "Plan", "ordered", "plan"]
+__all__ = ["Plan", "ordered", "plan"]
 
 
-class Instruction(NamedTuple):
-    """An operation on cells, into a cell.
+Step = tuple[str, tuple[int, ...]]
+"""An operation, and its cells: those that it reads, then the one that it writes.
 
-    ``kind`` is a row's name, or one of those about masks (``programs.py``).  ``fill`` is a ``where`` whose
-    third operand is where the result goes.
-    """
-
-    kind: str
-    cells: tuple[int, ...]
+Its name is a row's, or one of those about masks (``programs.py``).  ``fill`` is a ``where`` whose third
+operand is where the result goes.
+"""
 
 
 class Plan(NamedTuple):
@@ -39,7 +36,7 @@ class Plan(NamedTuple):
     constants: tuple[float, ...]
     registers: int
     masks: int
-    steps: list[Instruction]
+    steps: list[Step]
     copies: list[tuple[int, int]]
 
 
@@ -121,13 +118,13 @@ def may_share(kind: str, operands: tuple[int, ...], operand: int, apart: Collect
     return kind not in apart
 
 
-def step(graph: Graph, node: int, cells: Sequence[int], masks: int) -> Instruction:
+def step(graph: Graph, node: int, cells: Sequence[int], masks: int) -> Step:
     """An operation with its cells, the result's last; the first mask is the cell ``masks``."""
     kind = graph.kinds[node]
     places = [cells[operand] for operand in (*graph.operands[node], node)]
     if kind == "where" and places[2] == places[3]:
         kind = "fill"
-    return Instruction(kind, tuple([at if at >= 0 else masks - 2 - at for at in places]))
+    return kind, tuple([at if at >= 0 else masks - 2 - at for at in places])
 
 
 # The order in which a program's operations are done: one in which few results wait for others.

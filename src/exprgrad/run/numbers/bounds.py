@@ -20,7 +20,7 @@ from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, is_scalar
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.primitives import Function, Template, functions, reader, sides
-from exprgrad.run.numbers.sweeps import Adjoints, Tape, Visits, forward, row
+from exprgrad.run.numbers.sweeps import TIES, Adjoints, Tape, Visits, forward, row
 
 __all__ = [
     "DOUBLE_DIGITS", "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried",
@@ -574,20 +574,12 @@ def gated(
                 off[operand] += TINY
 
 
-Slope = tuple[Kind, tuple[int, ...], str]
-"""What a bound needs to know of a local derivative that is worked out: which numbers it reads, its text."""
-
-
-def slopes_of(kind: Kind) -> dict[Template, Slope]:
-    """The local derivatives of a row, as a tape has them."""
-    op, names = kind.op, slots(kind.op)
-    found = {}
-    for position, (part, _) in enumerate(row(op)[0]):
-        if callable(part):
-            text = op.partial(position)
-            reads = [names.index(seen) for seen in template(text).inputs]
-            found[part] = kind, tuple(reads), text
-    return found
+@cache
+def reads_of(name: str, position: int) -> tuple[int, ...]:
+    """Which of the numbers that a row's rules see a local derivative reads, by their places."""
+    op = BY_NAME[name]
+    names = slots(op)
+    return tuple([names.index(seen) for seen in template(op.partial(position)).inputs])
 
 
 def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
@@ -597,21 +589,17 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     off = [*errors, *[0.0] * len(tape.constants)]
     if not tape.steps:
         return off
-    slopes: dict[Template, Slope] = {}
-    for name in {*tape.graph.kinds} - LEAVES:
-        slopes |= slopes_of(kind_of(name))
     places = range(len(cells))
-    for cell, (rule, pick) in enumerate(tape.steps, first):
-        slope = slopes.get(rule)
-        if slope is None:
+    for cell, (rule, pick, name, position) in enumerate(tape.steps, first):
+        if position == TIES:
             off.append(0.0)  # how many operands tie: a whole number
             continue
-        kind, reads, text = slope
+        kind, reads = kind_of(name), reads_of(name, position)
         relative, error = kind.partial
         local, around = cells[cell], pick(off)
         if kind.sort == ROOT:
             seen = zip(slots(kind.op), zip(pick(cells), around, strict=True), strict=False)
-            off.append(of_text(text, dict(seen))[1])
+            off.append(of_text(kind.op.partial(position), dict(seen))[1])
             continue
         if relative:
             error = max(relative * abs(local), error)

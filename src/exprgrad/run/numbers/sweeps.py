@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from exprgrad.run.numbers.kink_screen import Suspects
 
 __all__ = [
-    "Adjoints", "LocalRule", "Plan", "Tape", "Visits", "follow", "forward", "gated", "plan", "play",
+    "TIES", "Adjoints", "LocalRule", "Plan", "Tape", "Visits", "follow", "forward", "gated", "plan", "play",
     "record", "reverse", "row",
 ]  # fmt: skip
 
@@ -125,8 +125,12 @@ LocalRule = tuple[TemplatePart, bool]
 """A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
 Row = tuple[tuple[LocalRule, ...], bool]
 """The rules of a row of the op table, by operand; and if they see more than values: companions."""
-Step = tuple[Template, Callable[[Sequence[float]], Any]]
-"""A local derivative to compute: the function, and what picks its arguments from the cells."""
+Step = tuple[Template, Callable[[Sequence[float]], Any], str, int]
+"""A local derivative to compute: the function, what picks its arguments from the cells, and whose it is.
+
+That is a row's name and an operand's position; ``TIES`` is where a variadic row's ties would have one.
+"""
+TIES = -1
 
 
 class Edges(NamedTuple):
@@ -268,7 +272,7 @@ def walked(
             varies = [cell[float(varying[operand])] for operand in mine]
             rules, views = accompanied(graph, node, rules, varies, steps, first_step)
         edges = zip(mine, views, rules, strict=False)
-        for operand, view, (part, gate) in edges:
+        for position, (operand, view, (part, gate)) in enumerate(edges):
             if not active[operand]:
                 continue
             if isinstance(part, int):
@@ -277,7 +281,7 @@ def walked(
                 source = cell[part]
             else:
                 source = first_step + len(steps)
-                steps.append((part, itemgetter(*view)))
+                steps.append((part, itemgetter(*view), graph.kinds[node], position))
             users.append(node)
             operands.append(operand)
             sources.append(source)
@@ -303,7 +307,7 @@ def accompanied(
     if not op.variadic:
         return rules, repeat(view)
     tied = first_step + len(steps)
-    steps.append((partial(ties, op), itemgetter(*view)))
+    steps.append((partial(ties, op), itemgetter(*view), op.name, TIES))
     seen = [(operand, node, v, tied) for operand, v in zip(operands, varies, strict=True)]
     return rules * len(operands), seen
 
@@ -424,7 +428,7 @@ def reverse(graph: Graph, values: Sequence[float], wrt: Iterable[int]) -> Adjoin
 def play(tape: Tape, values: Sequence[float]) -> Adjoints:
     """Pass each node's grad on to its operands, edge by edge in the order of the visits."""
     cells = [*values, *tape.constants]
-    for function, pick in tape.steps:
+    for function, pick, _, _ in tape.steps:
         cells.append(function(pick(cells)))
     grads: list[Any] = tape.start.copy()
     if tape.gated is None:
