@@ -36,8 +36,8 @@ from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "COMPARED", "NATIVE", "Array", "Measure", "answers", "apart", "as_array", "as_tensor", "forward",
-    "function", "measure", "plain", "searched", "stretched", "structural", "zeros",
+    "AT_ONCE", "COMPARED", "NATIVE", "Array", "AtOnce", "Measure", "answers", "apart", "as_array",
+    "as_tensor", "forward", "function", "measure", "plain", "searched", "stretched", "structural", "zeros",
 ]  # fmt: skip
 
 Array = Any
@@ -215,7 +215,7 @@ def forward(
 def applied(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
     """One operation of a graph."""
     settings = cast(Settings, graph.payloads[node])
-    return AT_ONCE.apply(graph.kinds[node], *operands, settings=settings)
+    return applied_at_once(graph.kinds[node], *operands, settings=settings)
 
 
 def structural(row: Structural, operands: Sequence[Array], settings: Settings) -> Array:
@@ -226,36 +226,41 @@ def structural(row: Structural, operands: Sequence[Array], settings: Settings) -
     return row.formula(AT_ONCE, operands, settings)
 
 
-class AtOnce:
-    """What builds nodes, with arrays in their places: an operation is done at once."""
+class AtOnce(NamedTuple):
+    """What builds nodes (``Nodes``), with values in their places: an operation is done at once.
 
-    def apply(self, kind: str, *operands: Array, settings: Settings | None = None) -> Array:
-        """An operation's value."""
-        if kind in BY_NAME:
-            return function(kind)(*operands)
-        return structural(STRUCTURAL[kind], operands, settings or ())
+    ``apply``     an operation's value, given its kind, the operands and ``settings``
+    ``constant``  a number
+    ``literal``   a tensor that is written out
+    ``shape``     a value's shape
+    """
 
-    def constant(self, value: float) -> Array:
-        """A number."""
-        return np.float64(value)
-
-    def literal(self, literal: Literal) -> Array:
-        """A tensor that is written out."""
-        return np.array(literal.numbers, dtype=np.float64).reshape(literal.shape)
-
-    def shape(self, value: Array) -> Shape:
-        """An array's shape."""
-        return np.shape(value)
+    apply: Callable[..., Any]
+    constant: Callable[[float], Any]
+    literal: Callable[[Literal], Any]
+    shape: Callable[[Any], Shape]
 
 
-AT_ONCE = AtOnce()
+def applied_at_once(kind: str, *operands: Array, settings: Settings | None = None) -> Array:
+    """An operation's value."""
+    if kind in BY_NAME:
+        return function(kind)(*operands)
+    return structural(STRUCTURAL[kind], operands, settings or ())
+
+
+def literal_array(literal: Literal) -> Array:
+    """A tensor that is written out."""
+    return np.array(literal.numbers, dtype=np.float64).reshape(literal.shape)
+
+
+AT_ONCE = AtOnce(applied_at_once, np.float64, literal_array, np.shape)
 
 
 def constant(graph: Graph, node: int) -> Array:
     """A constant's number, or its tensor."""
     payload = graph.payloads[node]
     if isinstance(payload, Literal):
-        return AT_ONCE.literal(payload)
+        return literal_array(payload)
     return np.float64(cast(float, payload))
 
 

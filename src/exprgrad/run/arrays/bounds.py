@@ -21,7 +21,6 @@ from exprgrad.graph.graph import (
     INPUT,
     Algebra,
     Graph,
-    Literal,
     Program,
     Settings,
     Shape,
@@ -34,7 +33,7 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.arrays import NATIVE, Array
+from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Array, AtOnce
 from exprgrad.run.arrays.sweeps import Adjoints, sides_of
 from exprgrad.run.numbers.bounds import (
     DOUBLE_DIGITS,
@@ -283,29 +282,19 @@ def terms_of(row: Structural, shapes: Sequence[Shape], out: Shape, settings: Set
     return int(np.ceil(used ** (1 / len(shapes)) - 1e-9))
 
 
-class Pairs:
-    """What builds nodes, with arrays and their errors in their places: an operation is done at once."""
-
-    def apply(self, kind: str, *operands: Pair, settings: Settings | None = None) -> Pair:
-        """An operation's value, and what it may be off by."""
-        seen, off = [pair.value for pair in operands], [pair.error for pair in operands]
-        out = arrays.AT_ONCE.apply(kind, *seen, settings=settings)
-        return Pair(out, of_kind(kind, settings or (), out, seen, off))
-
-    def constant(self, value: float) -> Pair:
-        """A number."""
-        return Pair(arrays.AT_ONCE.constant(value), 0.0)
-
-    def literal(self, literal: Literal) -> Pair:
-        """A tensor that is written out."""
-        return Pair(arrays.AT_ONCE.literal(literal), 0.0)
-
-    def shape(self, pair: Pair) -> Shape:
-        """An array's shape."""
-        return np.shape(pair.value)
+def pair_of(kind: str, *operands: Pair, settings: Settings | None = None) -> Pair:
+    """An operation's value, and what it may be off by."""
+    seen, off = [pair.value for pair in operands], [pair.error for pair in operands]
+    out = AT_ONCE.apply(kind, *seen, settings=settings)
+    return Pair(out, of_kind(kind, settings or (), out, seen, off))
 
 
-PAIRS = Pairs()
+PAIRS = AtOnce(
+    pair_of,
+    lambda value: Pair(AT_ONCE.constant(value), 0.0),
+    lambda literal: Pair(AT_ONCE.literal(literal), 0.0),
+    lambda pair: np.shape(pair.value),
+)
 
 
 def leaf(graph: Graph, node: int) -> Pair:
@@ -317,7 +306,7 @@ def leaf(graph: Graph, node: int) -> Pair:
 def with_error(graph: Graph, node: int, operands: Sequence[Pair]) -> Pair:
     """One operation of a graph."""
     settings = cast(Settings, graph.payloads[node])
-    return PAIRS.apply(graph.kinds[node], *operands, settings=settings)
+    return pair_of(graph.kinds[node], *operands, settings=settings)
 
 
 BOUNDED = Algebra(leaf, with_error)

@@ -127,9 +127,15 @@ def between_colons(text: str) -> list[Span]:
     """The parts between colons, as spans; a colon in brackets, or in a file's name, separates nothing."""
     if text.lstrip()[:1] == "@":
         return [(0, len(text))]
-    levels = depths(text)
-    colons = [at for at, sign in enumerate(text) if sign == ":" and not levels[at]]
+    colons = [at for at, _ in outside(":", text, text)]
     return list(zip([0, *(at + 1 for at in colons)], [*colons, len(text)], strict=True))
+
+
+def outside(pattern: str, text: str, bracketed: str) -> list[Span]:
+    """Where a pattern is found that stands in no brackets, as another text of the same length has them."""
+    found = [match.span() for match in re.finditer(pattern, text)]
+    levels = depths(bracketed) if found else ()
+    return [span for span in found if not levels[span[0]]]
 
 
 def misplaced(text: str, name: str) -> InputError:
@@ -152,11 +158,8 @@ def is_uncertain(text: str) -> bool:
 
 def outer_signs(text: str, *, in_lists: bool = False) -> list[Span]:
     """Where ``±``, ``+-`` or ``+/-`` stand outside of brackets; or outside of round ones alone."""
-    found = [match.span() for match in re.finditer(PLUS_MINUS, text)]
-    if not found:
-        return found
-    levels = depths(text.replace("[", " ").replace("]", " ") if in_lists else text)
-    return [span for span in found if not levels[span[0]]]
+    bracketed = text.replace("[", " ").replace("]", " ") if in_lists else text
+    return outside(PLUS_MINUS, text, bracketed)
 
 
 def unexpected_uncertainty(text: str, name: str) -> InputError:
