@@ -11,7 +11,7 @@ import pytest
 import golden
 from counting import calls
 from exprgrad.derive.simplify.formula import derivatives
-from exprgrad.explain.derivations.steps import Step, steps
+from exprgrad.explain.derivations import Step, steps
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.parse import parse
 from exprgrad.show.text.formulas import answer_lines, formula_lines, step_fields, step_lines

@@ -765,7 +765,7 @@ class Expression(Drawn):
         Raises ``RequestError`` for a formula of tensors.
         """
         from exprgrad.api.displays import Text
-        from exprgrad.explain.derivations.steps import steps
+        from exprgrad.explain.derivations import steps
         from exprgrad.show.text.formulas import step_lines
 
         (chosen,) = select(self.graph, [self.only_input if name is None else name])

@@ -104,7 +104,7 @@ def formulas_answer(
 
     With ``--steps`` it is how each comes about, instead of the formula alone.
     """
-    from exprgrad.explain.derivations.steps import steps
+    from exprgrad.explain.derivations import steps
     from exprgrad.show.text import formulas
 
     order, to, show_steps = options["order"], options["to"], options["show_steps"]

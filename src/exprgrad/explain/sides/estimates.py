@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import APART, Limit, limit
 from exprgrad.explain.digits.truths import hanging
-from exprgrad.explain.sides.running_error import SURE
+from exprgrad.explain.sides.one_sided import SURE
 from exprgrad.run.balls.balls import Ball, ball, enclose, has_balls, working
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.bounds import TINY

@@ -16,8 +16,15 @@ from typing import Any, NamedTuple
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers, live, operations, where
-from exprgrad.explain.sides.one_sided import UNDEFINED, Around, Towards, around, towards
-from exprgrad.explain.sides.running_error import SURE, Measured
+from exprgrad.explain.sides.one_sided import (
+    SURE,
+    UNDEFINED,
+    Around,
+    Measured,
+    Towards,
+    around,
+    towards,
+)
 from exprgrad.graph.graph import Shape, dependencies, element_name
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import enclose, has_balls

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from exprgrad.derive.simplify.orders import Orders
-from exprgrad.explain.derivations.steps import Step
+from exprgrad.explain.derivations import Step
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import latex, symbol, symbols

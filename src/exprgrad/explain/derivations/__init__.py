@@ -1,1 +1,0 @@
-"""How a derivative comes about, rule by rule."""
