@@ -41,7 +41,6 @@ from exprgrad.language.read.structural import (
     ACTIONS,
     Setting,
     Value,
-    bad_setting,
     list_literal,
     subscript,
     whole_at,
@@ -410,10 +409,11 @@ def refuse_no_range(tape: Tape) -> None:
                 place = step.parts[2][1]
                 end = place + len(re.match(r"[^;#\r\n]*", tape.text[place:])[0].rstrip())  # type: ignore[index]
                 wanted = ranges.get(name, f"for {name} in 1..10")
-                error = recurrence(
+                error = LanguageError(
+                    "recurrence",
                     "this recurrence does not say which index it runs over",
-                    (step.parts[0][0], step.parts[2][0]),
-                    f"each has its own 'for': add {wanted}",
+                    span=(step.parts[0][0], step.parts[2][0]),
+                    help=f"each has its own 'for': add {wanted}",
                 )
                 raise error.mended_by((end, end, f" {wanted}") if name in ranges else None)
 
@@ -494,17 +494,20 @@ class Expander(Builder):
         """The node of a name that is not known as it is spelled."""
         name = self.valid_name(text, span)
         if name in self.functions:
-            raise definition(
+            raise LanguageError(
+                "definition",
                 f"'{name}' is a function, and is read here without its operands",
-                span,
-                f"write {self.signature(name)}",
-                ("defined here", self.functions[name].span),
+                span=span,
+                help=f"write {self.signature(name)}",
+                related=(("defined here", self.functions[name].span),),
             )
         if name in self.sequences:
             terms = self.sequences[name].terms
             ends = f", from {name}[{min(terms)}] to {name}[{max(terms)}]" if terms else ""
             message = f"'{name}' is a recurrence, and has no value without an index"
-            raise recurrence(message, span, f"write the term that is meant{ends}")
+            raise LanguageError(
+                "recurrence", message, span=span, help=f"write the term that is meant{ends}"
+            )
         self.refuse_taken(name, span, {"an index": self.indices})
         return super().new_name(text, span)
 
@@ -599,10 +602,11 @@ class Expander(Builder):
         name = self.word(name_span)
         head = name_span[0], equals[0]
         if parameters is False:
-            raise definition(
+            raise LanguageError(
+                "definition",
                 "the parameters of a function are names",
-                head,
-                f"such as {name}(x, y) = x*y; its operands are given where it is called",
+                span=head,
+                help=f"such as {name}(x, y) = x*y; its operands are given where it is called",
             )
         self.refuse_definition(name, name_span, head, parameters)
         names = tuple(map(self.word, parameters))
@@ -620,29 +624,36 @@ class Expander(Builder):
 
         if name in FUNCTION_WORDS or name in BUILT_IN or name in CONSTANTS:
             what = "a constant" if name in CONSTANTS else "a function"
-            raise definition(
-                f"'{name}' is {what} already", span, f"choose another name, such as {name}1"
+            raise LanguageError(
+                "definition",
+                f"'{name}' is {what} already",
+                span=span,
+                help=f"choose another name, such as {name}1",
             )
         if not parameters:
             help = f"what has no parameters is a name: {name} = …"
-            raise definition("a function has at least one parameter", head, help)
+            raise LanguageError(
+                "definition", "a function has at least one parameter", span=head, help=help
+            )
         self.refuse_rebinding(name, span)
         if name in self.called_inside:
-            raise definition(
+            raise LanguageError(
+                "definition",
                 f"'{name}' is defined here, but a function before it calls it",
-                span,
-                f"define '{name}' before that function",
-                ("called here", self.called_inside[name]),
+                span=span,
+                help=f"define '{name}' before that function",
+                related=(("called here", self.called_inside[name]),),
             )
         seen: dict[str, Span] = {}
         for place in parameters:
             word = self.word(place)
             if word in seen:
-                raise definition(
+                raise LanguageError(
+                    "definition",
                     f"the parameter '{word}' is there twice",
-                    place,
-                    "choose another name",
-                    ("first here", seen[word]),
+                    span=place,
+                    help="choose another name",
+                    related=(("first here", seen[word]),),
                 )
             seen[word] = place
 
@@ -657,11 +668,12 @@ class Expander(Builder):
                 local.add(self.word(step.parts[2]))
         for step in inside:
             if step.rule in ("call", "empty_call") and self.word(step.parts[0]) == name:
-                raise definition(
+                raise LanguageError(
+                    "definition",
                     f"'{name}' calls itself",
-                    step.parts[0],
-                    "a recurrence goes step by step: x[0] = a; x[k] = x[k - 1]/2 for k in 1..10",
-                    ("defined here", span),
+                    span=step.parts[0],
+                    help="a recurrence goes step by step: x[0] = a; x[k] = x[k - 1]/2 for k in 1..10",
+                    related=(("defined here", span),),
                 )
             if step.rule in ("call", "empty_call"):
                 word = self.word(step.parts[0])
@@ -691,10 +703,11 @@ class Expander(Builder):
         count, wanted = len(values), len(function.parameters)
         for value in values:
             if type(value) is not tuple:
-                raise bad_setting(
+                raise LanguageError(
+                    "bad-setting",
                     f"{name} takes no setting",
-                    value.name,
-                    "its operands are given in order, without names; to compare, write ==",
+                    span=value.name,
+                    help="its operands are given in order, without names; to compare, write ==",
                 )
         if count != wanted:
             operands = "1 operand" if wanted == 1 else f"{wanted} operands"
@@ -874,10 +887,11 @@ class Expander(Builder):
             return subscript(self.graph, self.text, self.name(name_span), left, places, right)
         terms, number = self.sequences[name].terms, places[0].value
         if len(places) > 1 or type(number) is not int:
-            raise recurrence(
+            raise LanguageError(
+                "recurrence",
                 f"a term of '{name}' has one index",
-                span,
-                f"write each term: [{name}[0], {name}[1]]",
+                span=span,
+                help=f"write each term: [{name}[0], {name}[1]]",
             )
         if number not in terms:
             raise self.no_term(name, number, span)
@@ -887,17 +901,20 @@ class Expander(Builder):
         """The error for a term that there is not, or not yet."""
         terms = self.sequences[name].terms
         if not terms:
-            return recurrence(
+            return LanguageError(
+                "recurrence",
                 f"there is no {name}[{number}] to begin with",
-                span,
-                f"write {name}[{number}] = … before it",
+                span=span,
+                help=f"write {name}[{number}] = … before it",
             )
         least, greatest = min(terms), max(terms)
         help = f"'{name}' goes from {name}[{least}] to {name}[{greatest}]"
         if number < 0 <= least:
             help += f"; its last term is written {name}[{greatest}]"
         during = f", which {self.graph.calls[self.current].name} needs" if self.current >= 0 else ""
-        return recurrence(f"there is no {name}[{number}]{during}", span, help)
+        return LanguageError(
+            "recurrence", f"there is no {name}[{number}]{during}", span=span, help=help
+        )
 
     def term(self, name: Span, index: Code, equals: Span, value: Value) -> None:
         """``x[0] = …``."""
@@ -964,10 +981,11 @@ class Expander(Builder):
             raise self.too_large(one.name)
         first, second = (self.bound(one.place, Scope({}, {name: at})) for at in (low, low + 1))
         if second != first + 1:
-            raise recurrence(
+            raise LanguageError(
+                "recurrence",
                 f"the index before '=' must be '{name}', or a whole number more or less",
-                one.name,
-                f"such as {self.word(one.name)}[{name}] or {self.word(one.name)}[{name} + 1]",
+                span=one.name,
+                help=f"such as {self.word(one.name)}[{name}] or {self.word(one.name)}[{name} + 1]",
             )
         return range(low, high + 1)
 
@@ -1043,13 +1061,3 @@ class Expander(Builder):
         }
         message, example = usual[word]
         return LanguageError("arity", message, span=span, help=f"such as {example}")
-
-
-def definition(message: str, span: Span, help: str, *related: tuple[str, Span]) -> LanguageError:
-    """The error for a definition of a function."""
-    return LanguageError("definition", message, span=span, help=help, related=related)
-
-
-def recurrence(message: str, span: Span, help: str) -> LanguageError:
-    """The error for a recurrence."""
-    return LanguageError("recurrence", message, span=span, help=help)

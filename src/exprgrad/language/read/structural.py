@@ -20,7 +20,6 @@ __all__ = [
     "ACTIONS",
     "Setting",
     "Value",
-    "bad_setting",
     "call",
     "list_literal",
     "subscript",
@@ -68,7 +67,9 @@ def integer(graph: Graph, text: str, span: Span) -> Setting:
     if digits.isdecimal() and len(digits) <= LONGEST_WHOLE_NUMBER:
         return Setting(int(digits), *span)
     message = "this number is too large" if digits.isdecimal() else "this is not a whole number"
-    raise bad_setting(message, span, "an index, an axis or a size is a whole number")
+    raise LanguageError(
+        "bad-setting", message, span=span, help="an index, an axis or a size is a whole number"
+    )
 
 
 def whole_signed(graph: Graph, text: str, sign: Span, given: Setting) -> Setting:
@@ -83,12 +84,15 @@ def whole_infix(graph: Graph, text: str, left: Setting, symbol: Span, right: Set
     work = WHOLE_OPERATIONS.get(sign)
     if work is None:
         message = f"'{sign}' cannot stand in an index or a bound"
-        raise bad_setting(
-            message, symbol, "it is one whole number: work it out; + - * can stand there"
+        raise LanguageError(
+            "bad-setting",
+            message,
+            span=symbol,
+            help="it is one whole number: work it out; + - * can stand there",
         )
     value = work(left.value, right.value)
     if abs(value) > LARGEST_WHOLE:
-        raise bad_setting("this number is too large", (left.start, right.end))
+        raise LanguageError("bad-setting", "this number is too large", span=(left.start, right.end))
     return Setting(value, left.start, right.end)
 
 
@@ -116,7 +120,7 @@ def word(graph: Graph, text: str, span: Span) -> Setting:
     name = text[span[0] : span[1]]
     if name.casefold() not in FLAGS:
         help = "a setting is a whole number, a list of them, True or False"
-        raise bad_setting(f"'{name}' is not a setting", span, help)
+        raise LanguageError("bad-setting", f"'{name}' is not a setting", span=span, help=help)
     return Setting(FLAGS[name.casefold()], *span)
 
 
@@ -131,11 +135,6 @@ def slice_of(graph: Graph, text: str, *parts: Any) -> Setting:
     start, stop = parts[:at], parts[at + 1 :]
     ends = start[0].value if start else None, stop[0].value if stop else None
     return Setting(ends, parts[0][-2], parts[-1][-1])
-
-
-def bad_setting(message: str, span: Span, help: str | None = None) -> LanguageError:
-    """The error for a setting."""
-    return LanguageError("bad-setting", message, span=span, help=help)
 
 
 # Nodes.
@@ -343,7 +342,9 @@ def surplus_keyword(text: str, name: Span, keyword: Keyword, *, several: bool) -
     help = "its operands are given in order, without names; to compare, write =="
     if several:
         help = f"{word} of several operands goes element by element; for an axis, give it one"
-    return bad_setting(f"{word} takes no setting '{key}'", keyword.name, help)
+    return LanguageError(
+        "bad-setting", f"{word} takes no setting '{key}'", span=keyword.name, help=help
+    )
 
 
 # A call's settings.
@@ -365,9 +366,11 @@ def settings_of(
         key = text[keyword.name[0] : keyword.name[1]]
         if key not in names:
             help = keyword_hint(row, key, keyword.setting)
-            raise bad_setting(f"{row.word} has no setting '{key}'", keyword.name, help)
+            raise LanguageError(
+                "bad-setting", f"{row.word} has no setting '{key}'", span=keyword.name, help=help
+            )
         if key in found:
-            raise bad_setting(f"'{key}' is given twice", keyword.name)
+            raise LanguageError("bad-setting", f"'{key}' is given twice", span=keyword.name)
         found[key] = keyword.setting
     return tuple([checked(row, p, found.get(p.name), span) for p in row.parameters])
 
@@ -393,9 +396,9 @@ def dropped(graph: Graph, row: Structural, value: Value) -> Setting:
     message = f"this is not a setting of {row.word}"
     if literal is None or not all(number.is_integer() for number in literal.numbers):
         help = f"settings come after its operands, such as {example(row.parameters[0])}"
-        raise bad_setting(message, (value[1], value[2]), help)
+        raise LanguageError("bad-setting", message, span=(value[1], value[2]), help=help)
     if len(literal.shape) > 1:
-        raise bad_setting(message, (value[1], value[2]))
+        raise LanguageError("bad-setting", message, span=(value[1], value[2]))
     graph.truncate(first_of_literal(graph, node))
     whole = tuple(map(int, literal.numbers))
     return Setting(whole if literal.shape else whole[0], *span)
@@ -467,13 +470,16 @@ def checked(row: Structural, parameter: Parameter, given: Setting | None, span: 
     if given is None:
         if parameter.default is ...:
             message = f"{row.word} needs its setting '{parameter.name}'"
-            raise bad_setting(message, span, f"write {usage(row)}")
+            raise LanguageError("bad-setting", message, span=span, help=f"write {usage(row)}")
         return parameter.default
     kind, value = KINDS[parameter.kind], given.value
     if not kind.fits(worked_out(value) if row.name == "reshape" else value):
         place = given.start, given.end
-        raise bad_setting(
-            f"{parameter.name} is {kind.words}", place, f"such as {example(parameter)}"
+        raise LanguageError(
+            "bad-setting",
+            f"{parameter.name} is {kind.words}",
+            span=place,
+            help=f"such as {example(parameter)}",
         )
     if parameter.kind == "flag":
         return bool(value)
