@@ -519,7 +519,7 @@ TABLE = "rows"
 
 
 def query(
-    program: Program, target: Target, *, formula: Graph, parts: Sequence[Result], name: str = "f"
+    program: Program, target: Target, *, formula: Graph, parts: Sequence[Result], name: str
 ) -> str:
     """A query that adds the program's outputs, in ``parts``, to the columns of a table.
 

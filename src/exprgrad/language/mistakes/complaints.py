@@ -236,7 +236,7 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
             return not_whole(text, "", (last_start, last_end), is_known=False)
         return bad_character(text, (start, end))
     for kind, word in ((last, (last_start, last_end)), (unexpected.kind, (start, end))):
-        if kind == "NAME" and not is_name(text[slice(*word)]):
+        if kind == "NAME" and plain(text[slice(*word)]) is None:
             return bad_name(text, text[slice(*word)], word)
     bracket = open_bracket(text, start)
     wrong = Wrong(
@@ -338,14 +338,9 @@ def short_group(text: str, start: int) -> str:
     return group[1] if group else ""
 
 
-def is_name(text: str) -> bool:
-    """Whether no character of a name is one that names may not hold."""
-    return text.isascii() or plain(text) is not None
-
-
 def bad_name(text: str, name: str, span: Span) -> LanguageError:
     """A word with a character that no name may hold, blamed on that character."""
-    length = next(end for end in range(len(name)) if not is_name(name[: end + 1]))
+    length = next(end for end in range(len(name)) if plain(name[: end + 1]) is None)
     if begins_with_pi(name):
         error = syntax(f"'{name}' could be a name or a product", f"write pi*{name[1:]}", span)
         return error.mended_by((*span, f"pi*{name[1:]}"))
@@ -450,34 +445,21 @@ def raised_function(wrong: Wrong) -> re.Match[str] | None:
     return raised if raised and raised[1] in FUNCTION_WORDS else None
 
 
-def power_of_call(wrong: Wrong) -> str:
-    """The mend for ``sin^2(x)``."""
-    raised = raised_function(wrong)
-    assert raised is not None
-    what = "the inverse function" if is_inverse(raised) else "a power of a function"
-    return f"{what} is written {raised_operand(raised, call_of(wrong))}"
-
-
 def raised_operand(raised: re.Match[str], operand: str) -> str:
     """A function's power as the power of its call, or the inverse function's call."""
-    if is_inverse(raised):
+    power = (raised[2] or raised[3].translate(SUPERSCRIPTS)).replace("−", "-")
+    if power == "-1" and f"a{raised[1]}" in FUNCTION_WORDS:
         return f"a{raised[1]}{operand}"
-    return f"{raised[1]}{operand}^{power_of(raised)}"
+    return f"{raised[1]}{operand}^{power}"
 
 
-def is_inverse(raised: re.Match[str]) -> bool:
-    """Whether a function's power is -1, and the inverse function has a name."""
-    return power_of(raised) == "-1" and f"a{raised[1]}" in FUNCTION_WORDS
-
-
-def power_of(raised: re.Match[str]) -> str:
-    """The power of a function, in plain digits."""
-    return (raised[2] or raised[3].translate(SUPERSCRIPTS)).replace("−", "-")
-
-
-def call_of(wrong: Wrong) -> str:
-    """The operand of a function that begins with the token, in parentheses."""
-    return right_of(wrong) if wrong.kind == "LPAR" else f"({right_of(wrong)})"
+def power_of_call(wrong: Wrong) -> str:
+    """What to write for ``sin^2(x)``."""
+    raised, operand = raised_function(wrong), right_of(wrong)
+    assert raised is not None
+    ours = raised_operand(raised, operand if wrong.kind == "LPAR" else f"({operand})")
+    what = "a power of a function" if ours.startswith(raised[1]) else "the inverse function"
+    return f"{what} is written {ours}"
 
 
 # Mends as edits.
@@ -529,17 +511,14 @@ def barred_operand(wrong: Wrong) -> Edit | None:
 
 def raised_call(wrong: Wrong) -> Edit | None:
     """``sin^2(x)`` as the power of a call, ``sin^-1(x)`` as the inverse."""
-    raised = raised_function(wrong)
+    raised, start = raised_function(wrong), wrong.span[0]
     assert raised is not None
-    end = closing(wrong.text[wrong.span[0] :]) if wrong.kind == "LPAR" else len(wrong.word) - 1
+    end = closing(wrong.text[start:]) if wrong.kind == "LPAR" else len(wrong.word) - 1
     if end is None or (wrong.kind != "LPAR" and not ALONE.match(wrong.rest)):
         return None
-    group = wrong.text[wrong.span[0] : wrong.span[0] + end + 1]
-    operand = group if wrong.kind == "LPAR" else f"({group})"
-    if power_of(raised) == "-1" and not is_inverse(raised):
-        return None
-    start = wrong.span[0] - len(raised[0])
-    return start, wrong.span[0] + end + 1, raised_operand(raised, operand)
+    group = wrong.text[start : start + end + 1]
+    ours = raised_operand(raised, group if wrong.kind == "LPAR" else f"({group})")
+    return None if ours.endswith("^-1") else (start - len(raised[0]), start + end + 1, ours)
 
 
 def percentage(wrong: Wrong) -> re.Match[str] | None:

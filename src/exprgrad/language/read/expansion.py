@@ -377,7 +377,7 @@ class Progression(NamedTuple):
     terms: dict[int, int]
 
 
-def read_in_short(text: str, scanned: str | None = None) -> Builder:
+def read_in_short(text: str, scanned: str | None) -> Builder:
     """Read a text in which something is written in short; what is wrong is raised as it is met.
 
     ``scanned`` is the text as tokens are read off it, if that differs.

@@ -267,11 +267,10 @@ def rule_text(
     rule: Graph,
     values: Mapping[str, tuple[str, int]],
     numbers: Mapping[str, float] | None = None,
-    limit: int = LIMIT,
 ) -> tuple[str, int]:
     """A rule with each of its names replaced by a text and its level, and the level of the whole.
 
-    The text is cut to ``limit`` characters.  ``numbers`` are what some of the names stand for: a
+    The text is cut to ``LIMIT`` characters.  ``numbers`` are what some of the names stand for: a
     difference of whole numbers is worked out and a first power dropped, so that the derivative of ``x^3``
     reads ``3*x^2``.
     """
@@ -280,8 +279,8 @@ def rule_text(
     given = {node: values[name] for name, node in rule.inputs.items() if name in values}
     written = given.get(rule.output)
     if written is None:
-        written = label(rule, rule.output, {}, prefixes(rule, {}, given, limit))
-    return cut(written[0], limit), written[1]
+        written = label(rule, rule.output, {}, prefixes(rule, {}, given, LIMIT))
+    return cut(written[0], LIMIT), written[1]
 
 
 @lru_cache(maxsize=1024)
