@@ -13,7 +13,7 @@ from exprgrad import parse
 from exprgrad.errors import LanguageError
 from exprgrad.graph.ops import OPS
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.mistakes.foreign import FUNCTION_WORDS, NAMES_HERE
+from exprgrad.language.mistakes.hints import FUNCTION_WORDS, NAMES_HERE
 from together import together
 
 X = np.array([[3.0, -1.0, 2.5], [0.5, 4.0, -2.0], [1.0, 1.5, 7.0]])

@@ -138,7 +138,7 @@ def functions() -> list[str]:
 
 def calls(typed: str) -> Iterator[str]:
     """A formula that goes on with a function, or over an index."""
-    from exprgrad.language.mistakes.foreign import FUNCTION_WORDS
+    from exprgrad.language.mistakes.hints import FUNCTION_WORDS
     from exprgrad.language.read.expansion import BUILT_IN
 
     start = len(typed)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.mistakes.foreign import (
+from exprgrad.language.mistakes.hints import (
     ABSENT,
     DERIVATIVES,
     FORMS,
@@ -22,6 +22,7 @@ from exprgrad.language.mistakes.foreign import (
     MODULES,
     NAMES_HERE,
     OVER_RANGES,
+    all_listed,
     arguments,
     attribute_hint,
     bare,
@@ -31,20 +32,11 @@ from exprgrad.language.mistakes.foreign import (
     factor,
     known_word,
     new_axis_hint,
+    operation_meant,
     owner_before,
     spelled_here,
     spreadsheet,
     translated,
-)
-from exprgrad.language.mistakes.hints import (
-    COMPARED,
-    COMPOUNDS,
-    FORMULA_ALONE,
-    SPOKEN,
-    WHERE,
-    WORD_HINTS,
-    all_listed,
-    operation_meant,
 )
 from exprgrad.language.read.lalr import END, UNKNOWN, Unexpected
 from exprgrad.language.read.names import LOOK_ALIKES, SUPERSCRIPTS, begins_with_pi, plain
@@ -67,6 +59,45 @@ SETTING = r"[(,]\s*[^\W\d]\w*\s*=[\s\d,\[\]+-]*\w*\s*$"
 """What stands before a place in a setting: ``(…, axis=``, ``(…, axis=[0, ``."""
 DEFINITION = r"(?:^|[;\r\n])\s*[^\W\d]\w*\s*\([^()]{0,80}\)\s*$"
 """What stands before the ``=`` of a function's definition."""
+
+
+WHERE = "a choice is where(condition, x, y)"
+FORMULA_ALONE = "write the formula alone: its names are its inputs"
+SPOKEN = {
+    "minus": ("a difference", "-"),
+    "mod": ("the modulus", "%"),
+    "plus": ("a sum", "+"),
+    "squared": ("a square", "^2"),
+    "times": ("a product", "*"),
+}
+"""A word for an operator → what it makes, and the operator."""
+WORD_HINTS = {
+    "and": "for 'a and b' write a*b on comparisons: (x > 0)*(y > 0)",
+    "or": "for 'a or b' write max(a, b) on comparisons: max(x > 0, y > 0)",
+    "not": "for 'not a' write a == 0",
+    "if": WHERE,
+    "then": WHERE,
+    "else": WHERE,
+    "div": "the whole part of a quotient is floor(a/b)",
+    "for": "an index is counted in sum(k^2 for k in 1..10), in a list, or behind x[k] = …",
+    "lambda": FORMULA_ALONE,
+    "def": FORMULA_ALONE,
+    "return": FORMULA_ALONE,
+    **{word: f"{what} is written {sign}" for word, (what, sign) in SPOKEN.items()},
+}
+COMPARED = {
+    "<>": ("'not equal' is", "!="),
+    "===": ("to compare, write", "=="),
+    "!==": ("'not equal' is", "!="),
+    "=<": ("'at most' is", "<="),
+}
+"""A comparison elsewhere → what to say of it, and ours."""
+COMPOUNDS = {
+    **{elsewhere: f"{what} {ours}" for elsewhere, (what, ours) in COMPARED.items()},
+    "//": "the whole part of a quotient is floor(a/b)",
+    "=>": "'at least' is >=; of a function write the formula alone: its names are its inputs",
+    "->": FORMULA_ALONE,
+}
 
 
 class Wrong(NamedTuple):

@@ -1,59 +1,659 @@
-"""What to suggest: the spellings of other languages, characters that look like ours, near misses."""
+"""What a word is here that other languages and libraries use, or that is misspelled.
+
+Of foreign calls there is one table: a row says how a call is written here, by another name, as a form that
+the call's operands fill, or that it is not here and what to do instead.  A call is never parsed: its
+operands and settings are texts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from exprgrad.errors import advice
-from exprgrad.graph.ops import FUNCTIONS
-from exprgrad.language.mistakes.foreign import (
-    FUNCTION_WORDS,
-    NAMES_HERE,
-)
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
+from exprgrad.graph.tensors import STRUCTURAL, WORDS
+from exprgrad.source import depths, pieces
 
 __all__ = [
-    "COMPARED", "COMPOUNDS", "FORMULA_ALONE", "SPOKEN", "WHERE", "WORD_HINTS", "all_listed",
-    "guess", "meant", "nearest", "operation_meant", "synonym", "value_hint",
+    "ABSENT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES", "ROOTS",
+    "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed", "closing", "enclosed",
+    "factor", "guess", "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant",
+    "owner_before", "second_hint", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated",
+    "value_hint",
 ]  # fmt: skip
 
-WHERE = "a choice is where(condition, x, y)"
-FORMULA_ALONE = "write the formula alone: its names are its inputs"
-SPOKEN = {
-    "minus": ("a difference", "-"),
-    "mod": ("the modulus", "%"),
-    "plus": ("a sum", "+"),
-    "squared": ("a square", "^2"),
-    "times": ("a product", "*"),
+FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
+"""Every word that is a function before parentheses."""
+ELEMENTWISE = {word: op.name for op in OPS for word in op.elsewhere.split()}
+NAMES_HERE = ELEMENTWISE | {
+    word: row.word for row in STRUCTURAL.values() for word in row.elsewhere.split()
 }
-"""A word for an operator → what it makes, and the operator."""
-WORD_HINTS = {
-    "and": "for 'a and b' write a*b on comparisons: (x > 0)*(y > 0)",
-    "or": "for 'a or b' write max(a, b) on comparisons: max(x > 0, y > 0)",
-    "not": "for 'not a' write a == 0",
-    "if": WHERE,
-    "then": WHERE,
-    "else": WHERE,
-    "div": "the whole part of a quotient is floor(a/b)",
-    "for": "an index is counted in sum(k^2 for k in 1..10), in a list, or behind x[k] = …",
-    "lambda": FORMULA_ALONE,
-    "def": FORMULA_ALONE,
-    "return": FORMULA_ALONE,
-    **{word: f"{what} is written {sign}" for word, (what, sign) in SPOKEN.items()},
+"""A function elsewhere → the one that does the same here."""
+FORMS = {
+    **{BY_INFIX[sign].name: f"{{x_term}} {sign} {{y_term}}" for sign in "+-"},
+    **{BY_INFIX[sign].name: f"{{x_factor}}{sign}{{y_factor}}" for sign in "*/%^"},
+    "adjugate": "cofactors({x}).T",
+    "array": "{x_list}",
+    **dict.fromkeys(
+        ("binom", "choose", "comb", "combin", "nCr", "nchoosek", "ncr"), "binomial({x}, {y})"
+    ),
+    "asarray": "{x_list}",
+    "column_stack": "for vectors write stack({all}, axis=1)",
+    "cube": "{x_factor}^3",
+    "divide": "{x_factor}/{y_factor}",
+    "dot": "{x_factor} @ {y_factor}",
+    "elu": "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
+    "erfcinv": "-norminv({x_factor}/2)/sqrt(2)",
+    "eye": "diag(broadcast(1, shape=[{size}]))",
+    "flatten": "reshape({x}, -1)",
+    "fmod": "{x_term} - {y_factor}*trunc({x_factor}/{y_factor})",  # the sign of x, where % has that of y
+    **{f"Bessel{kind}": f"bessel{kind.lower()}({{x}}, {{y_term}})" for kind in "IJKY"},
+    **{f"{kind}v": f"bessel{kind}({{x}}, {{y_term}})" for kind in "ijky"},
+    **{f"{kind}{n}": f"bessel{kind}({n}, {{x}})" for kind in "iky" for n in (0, 1)},
+    "full": "broadcast({fill}, shape=[{x_sizes}])",
+    "heaviside": "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
+    "hstack": "for vectors write concat({all}), for matrices concat({all}, axis=1)",
+    "identity": "diag(broadcast(1, shape=[{size}]))",
+    "leaky_relu": "where({x_factor} > 0, {x_factor}, {y_factor}*{x_factor})",
+    "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
+    "Li": "li({x}) - li(2)",
+    "lstsq": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T @ {y_factor})",
+    "mae": "mean(abs({x_term} - {y_term}))",
+    "matmul": "{x_factor} @ {y_factor}",
+    "minus": "{x_term} - {y_term}",
+    "bmm": "{x_factor} @ {y_factor}",
+    "mm": "{x_factor} @ {y_factor}",
+    "mse": "mean(({x_term} - {y_term})^2)",
+    "mse_loss": "mean(({x_term} - {y_term})^2)",
+    "multiply": "{x_factor}*{y_factor}",
+    "mv": "{x_factor} @ {y_factor}",
+    "ones": "broadcast(1, shape=[{sizes}])",
+    "ones_like": "0*{x_factor} + 1",
+    "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
+    "plus": "{x_term} + {y_term}",
+    "power": "{x_factor}^{y_factor}",
+    "ravel": "reshape({x}, -1)",
+    "rdivide": "{x_factor}/{y_factor}",
+    **{f"reduce_{word}": f"{word}({{x}})" for word in ("max", "mean", "min", "prod", "sum")},
+    "row_stack": "for vectors write [{all}], for matrices concat({all})",
+    "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
+    "sqr": "{x_factor}^2",
+    "square": "{x_factor}^2",
+    "std": "sqrt(mean(({x_term} - mean({x}{kept}))^2{axis})); that is the population's deviation, and "
+    "PyTorch's divides by n - 1",
+    "subtract": "{x_term} - {y_term}",
+    "sumproduct": "sum({x_factor}*{y_factor})",
+    "tensor": "{x_list}",
+    "times": "{x_factor}*{y_factor}",
+    "trigamma": "polygamma(1, {x})",
+    "var": "mean(({x_term} - mean({x}{kept}))^2{axis}); that is the population's variance, and "
+    "PyTorch's divides by n - 1",
+    "vstack": "for vectors write [{all}], for matrices concat({all})",
+    "zeros": "broadcast(0, shape=[{sizes}])",
+    "zeros_like": "0*{x_factor}",
 }
-COMPARED = {
-    "<>": ("'not equal' is", "!="),
-    "===": ("to compare, write", "=="),
-    "!==": ("'not equal' is", "!="),
-    "=<": ("'at most' is", "<="),
+"""A function elsewhere → what its call becomes that is no call of one function here; ``slots`` fills it."""
+EXAMPLES = {
+    "arange": "[0, 1, 2]", "array": "[1, 2]", "asarray": "[1, 2]", "column_stack": "stack(x, y, axis=1)",
+    **{op.name: f"x {op.infix} y" for op in COMMON if op.opposite},
+    **{op.name: f"{op.prefix}x" for op in COMMON if op.prefix},
+    "expand_dims": "reshape(x, [-1, 1])", "full": "broadcast(2, shape=[3, 4])", "gather": "x[0]",
+    "hstack": "concat(x, y, axis=1), for vectors concat(x, y)", "index": "x[0]",
+    "piecewise": "where(condition, x, y)", "row_stack": "concat(x, y), for vectors [x, y]",
+    "slice": "x[1:3]", "squeeze": "x[0] or x[:, 0]", "take": "x[0]", "tensor": "[1, 2]",
+    "unsqueeze": "reshape(x, [-1, 1])", "vstack": "concat(x, y), for vectors [x, y]",
+}  # fmt: skip
+"""A function elsewhere → how what it does is written here, where its operands are not told."""
+DERIVATIVES = (
+    "inside a formula a derivative is d(x^3, x), the second one d(x^3, x, 2); "
+    "diff gives the formula's own"
+)
+ROOTS = "a root is root(x^2 - 2, x, 1), searched for from 1, or root(x^2 - 2, x, 0, 2), between two ends"
+ABSENT = {
+    "ATAN2": "a spreadsheet's ATAN2(x, y) is atan2(y, x) here",
+    "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
+    "argmin": "the place of the least has no derivative; min(x) is the least itself",
+    **dict.fromkeys(
+        ("D", "Derivative", "Diff", "derivative", "diff", "grad", "gradient"), DERIVATIVES
+    ),
+    **dict.fromkeys(
+        (
+            "FindRoot",
+            "brentq",
+            "find_root",
+            "findroot",
+            "fsolve",
+            "fzero",
+            "newton",
+            "nsolve",
+            "uniroot",
+        ),
+        ROOTS,
+    ),
+    **dict.fromkeys(("double", "float"), "numbers are doubles: leave it out"),
+    **dict.fromkeys(
+        ("cholesky", "eig", "eigh", "eigvals", "eigvalsh", "lu", "qr", "svd"),
+        "matrices are not factorized here: solve, inv, det and logdet take them whole",
+    ),
+    **dict.fromkeys(
+        ("expm", "logm", "sqrtm"),
+        "functions go element by element, and matrices have none of their own",
+    ),
+    **dict.fromkeys(
+        ("Int", "NIntegrate", "integral", "integrate", "quad"),
+        "there are no integrals; a sum is sum(k^2 for k in 1..10)",
+    ),
+    **dict.fromkeys(
+        ("Limit", "lim", "limit"), "there are no limits; beside a kink grad says both slopes"
+    ),
+    "einsum": "write it with @, sum, outer, trace and x.T",
+    "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
+    "len": "sizes are not part of a formula; mean(x) is the sum over the count",
+    "slogdet": "the second of what it gives is logdet(x), log|det(x)|",
+    "tensordot": "write it with @, sum, outer, trace and x.T",
+    "t": "the transpose is written x.T; for a product write t*(…)",
 }
-"""A comparison elsewhere → what to say of it, and ours."""
-COMPOUNDS = {
-    **{elsewhere: f"{what} {ours}" for elsewhere, (what, ours) in COMPARED.items()},
-    "//": "the whole part of a quotient is floor(a/b)",
-    "=>": "'at least' is >=; of a function write the formula alone: its names are its inputs",
-    "->": FORMULA_ALONE,
+"""A function that is not here, and what to do."""
+SETTINGS = {
+    "axes": "axis", "depth": "classes", "dim": "axis", "dims": "axis", "keep_dims": "keepdims",
+    "keepdim": "keepdims", "newshape": "shape", "num": "n", "num_classes": "classes", "perm": "axes",
+    "size": "shape", "steps": "n",
+}  # fmt: skip
+"""A setting of another tool → ours."""
+MODULES = frozenset({
+    "F", "Math", "autograd", "cmath", "jax", "jnp", "linalg", "math", "nn", "np", "numpy", "scipy",
+    "sp", "special", "tf", "torch",
+})  # fmt: skip
+"""What stands before the dot of a function that is not a method."""
+TRANSPOSE = "the transpose is written {0}.T"
+OF_MANY = TRANSPOSE + ", of a stack of matrices transpose({0}, axes=[0, 2, 1])"
+SHAPES = "shapes are not part of a formula; {eval} shows every node's"
+GRADIENT = "{grad} gives the gradient; write the formula alone"
+DOUBLES = "write {0} alone: all is a tensor of doubles"
+ATTRIBUTES = {
+    "H": TRANSPOSE, "I": "the inverse is written inv({0})", "backward": GRADIENT, "dtype": SHAPES,
+    "grad": GRADIENT, "mH": OF_MANY, "mT": OF_MANY, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES,
+    "size": SHAPES,
+}  # fmt: skip
+"""What stands behind a dot elsewhere → what to write here of what stands before it."""
+METHODS = {
+    "clone": DOUBLES, "contiguous": DOUBLES, "copy": DOUBLES, "cpu": DOUBLES, "detach": DOUBLES,
+    "double": DOUBLES, "float": DOUBLES, "item": DOUBLES, "numpy": DOUBLES, "t": TRANSPOSE,
+    "tolist": DOUBLES, "transpose": TRANSPOSE,
+}  # fmt: skip
+"""The same of methods that are called without operands."""
+
+
+class Constant(NamedTuple):
+    """A second operand that a function has elsewhere, where it is a constant here.
+
+    ``setting``  its name where it is given by name
+    ``usual``    the number that it is here
+    ``called``   what it is called in a hint that begins with the words of ``otherwise``
+    """
+
+    setting: str
+    usual: str
+    called: str
+    otherwise: str
+
+
+SECOND_OPERANDS = {
+    "elu": Constant("alpha", "1.0", "scale", "for another scale write"),
+    "heaviside": Constant("", "0.5", "value", "it is 1/2 at 0; for another value write"),
+    "leaky_relu": Constant(
+        "negative_slope", "0.01", "slope", "its slope is 1/100; for another write"
+    ),
 }
+"""The rows of ``FORMS`` that are needed only for a second operand that is not the usual one."""
+
+
+BRACKETED = {
+    ("ArcTan", 2): "atan2({y}, {x})",
+    ("CatalanNumber", 1): "catalan({x})",
+    ("Clip", 1): "clamp({x}, -1, 1)",
+    ("Clip", 2): "clamp({x}, {y_inside})",
+    ("CubeRoot", 1): "cbrt({x})",
+    ("D", 2): "d({x}, {y_inside})",
+    ("Erf", 2): "erf2({x}, {y})",
+    ("ExpIntegralE", 2): "E{x}({y})",
+    ("HeavisideTheta", 1): "heaviside({x})",
+    ("InverseErf", 1): "erfinv({x})",
+    ("Log", 2): "log({y}, {x})",
+    ("LogisticSigmoid", 1): "sigmoid({x})",
+    ("PolyGamma", 1): "digamma({x})",
+    ("Ramp", 1): "relu({x})",
+    ("Sinc", 1): "sinc({x})",
+    ("Total", 1): "sum({x})",
+    ("Tr", 1): "trace({x})",
+    ("UnitStep", 1): "{x_term} >= 0",
+}
+"""A call of Mathematica by its word and the count of its operands, where another name is not all."""
+BY_COUNT = {
+    ("C", 2): "binomial({x}, {y})",
+    ("LOG", 2): "log({x}, {y})",
+    **{
+        (f"{word}{kind}", 2): f"bessel{kind.lower()}({{y}}, {{x}})"
+        for kind in "JYIK"
+        for word in ("bessel", "BESSEL")
+    },
+    ("dnorm", 1): "normpdf({x})",
+    ("dnorm", 3): "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
+    ("piecewise", 3): "where({all})",
+    ("pnorm", 3): "normcdf(({x_term} - {y_factor})/{z_factor})",
+    ("psigamma", 2): "polygamma({y}, {x})",
+    ("qnorm", 3): "{y_term} + {z_factor}*norminv({x})",
+}
+"""A call of R, Maple or a spreadsheet by its word and the count of its operands → how we write it."""
+SPREADSHEET = {
+    "ERF.PRECISE": "erf({x})",
+    "ERFC.PRECISE": "erfc({x})",
+    "GAMMALN.PRECISE": "lgamma({x})",
+    "NORM.DIST FALSE": "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
+    "NORM.DIST TRUE": "normcdf(({x_term} - {y_factor})/{z_factor})",
+    "NORM.INV": "{y_term} + {z_factor}*norminv({x})",
+    "NORM.S.DIST FALSE": "normpdf({x})",
+    "NORM.S.DIST TRUE": "normcdf({x})",
+    "NORM.S.INV": "norminv({x})",
+}
+"""A spreadsheet's function with dots in its name, and whether it accumulates → how it is written here."""
+OVER_RANGES = {
+    **dict.fromkeys(("Sum", "sum", "add"), "sum({})"),
+    **dict.fromkeys(("Product", "product", "prod", "mul"), "prod({})"),
+    **dict.fromkeys(("Table", "seq"), "[{}]"),
+}
+"""What Mathematica, SymPy and Maple count with an index → how it is written here."""
+
+
+# The texts of a call.
+
+LONGEST_CALL = 80
+"""The longest parentheses that are read, in characters."""
+Arguments = tuple[list[str], dict[str, str]]
+"""The texts of a call's operands, and of its settings by name."""
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+def arguments(text: str, start: int) -> Arguments | None:
+    """What stands in the parentheses that begin at an offset; None if there are none, or too long ones."""
+    end = closing(text[start : start + LONGEST_CALL])
+    if end is None or text[start] != "(":
+        return None
+    operands, settings = [], {}
+    for part in part_texts(text[start + 1 : start + end]):
+        keyword = re.match(r"([^\W\d]\w*)\s*=(?!=)\s*", part)
+        if keyword:
+            settings[keyword[1]] = part[keyword.end() :]
+        else:
+            operands.append(part)
+    return operands, settings
+
+
+def closing(text: str) -> int | None:
+    """Where the bracket is closed that a text begins with; None if it begins with none, or never is."""
+    if text[:1] not in ("(", "["):
+        return None
+    return next((at for at, depth in enumerate(depths(text)) if at and not depth), None)
+
+
+def part_texts(inside: str) -> list[str]:
+    """What stands between commas, blanks folded."""
+    found = [" ".join(inside[start:end].split()) for start, end in pieces(inside)]
+    return [part for part in found if part]
+
+
+def elements(text: str) -> list[str] | None:
+    """What ``[a, b]`` or ``(a, b)`` lists; None for anything else."""
+    if not enclosed(text) or (text[0] == "(" and "," not in text):
+        return None
+    return part_texts(text[1:-1])
+
+
+def enclosed(text: str) -> bool:
+    """Whether one pair of brackets holds all of a text."""
+    return closing(text) == len(text) - 1
+
+
+def owner_before(text: str, end: int) -> str:
+    """What stands before a dot: ``X``, ``X.T``, ``f(x)[0]``, ``(a + b)``; "" if no operand does."""
+    least = max(end - LONGEST_CALL, 0)
+    seen = text[least:end]
+    deep, at = depths(seen), len(seen)
+    while at:
+        if seen[at - 1] in ")]":
+            at = next((i for i in range(at - 2, -1, -1) if deep[i] <= deep[at - 1]), -1)
+            if at < 0 or seen[at] not in "([":
+                return "(…)"
+            if at and (seen[at - 1].isidentifier() or seen[at - 1] in "0123456789)]"):
+                continue
+            break
+        while at and ("_" + seen[at - 1]).isidentifier():
+            at -= 1
+        if not at or seen[at - 1] != "." or seen[at : at + 1] != "T":
+            break
+        at -= 1
+    owner = " ".join(seen[at:].split())
+    return "" if owner[:1].isdigit() else owner
+
+
+def factor(text: str) -> str:
+    """An operand before ``.T``, ``@`` or ``^``: in parentheses if an operator would tear it apart."""
+    called = re.match(r"\w+(?:\.T)?(?=[(\[])", text)
+    whole = re.fullmatch(r"[\w.]+|…", text) or enclosed(text[called.end() :] if called else text)
+    return text if whole else f"({text})"
+
+
+def term(text: str) -> str:
+    """An operand of a sum or a difference."""
+    return factor(text) if re.search(r"[+\-<>=]", text) else text
+
+
+def bare(text: str) -> str:
+    """An operand of a function, without parentheses of its own."""
+    return text[1:-1] if text[:1] == "(" and enclosed(text) and "," not in text else text
+
+
+def squared(text: str) -> str:
+    """A setting: a tuple as a list."""
+    listed = elements(text)
+    return text if listed is None else f"[{', '.join(listed)}]"
+
+
+def whole_numbers(texts: Sequence[str]) -> list[str] | None:
+    """Sizes or axes, as in ``2, 3`` or ``(2, 3)``; None if something else is among them."""
+    listed = [part for text in texts for part in elements(text) or [bare(text)]]
+    return listed if listed and all(map(WHOLE_NUMBER.fullmatch, listed)) else None
+
+
+# How a call is written here.
+
+
+def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
+    """How a foreign call is written here, or what to do instead; None if the table does not know it.
+
+    The operands of a method begin with what it belongs to.
+    """
+    if not operands:
+        return None
+    if word == "int" and operands[1:]:
+        return ABSENT["integral"]
+    if ABSENT.get(word) == DERIVATIVES and (derivative := derivative_call(operands)):
+        return f"write {derivative}"
+    if (word, len(operands)) in BY_COUNT:
+        return f"write {BY_COUNT[word, len(operands)].format_map(slots(operands, settings))}"
+    if word in ABSENT:
+        return ABSENT[word]
+    name = NAMES_HERE.get(word, word)
+    if word in SECOND_OPERANDS:
+        setting, usual, *_ = SECOND_OPERANDS[word]
+        operands = [*operands, settings.get(setting, usual)]
+        if operands[1] in (usual, usual.removeprefix("0"), usual.removesuffix(".0")):
+            return f"write {word}({bare(operands[0])})"
+    if word in FORMS:
+        text = FORMS[word].format_map(slots(operands, settings))
+        return text if text.startswith("for ") else f"write {text}"
+    if name in PECULIAR:
+        return PECULIAR[name](operands, settings)
+    if name not in FUNCTION_WORDS:
+        return None
+    row = WORDS.get(name)
+    kind = row.parameters[0].kind if row is not None and row.parameters else ""
+    operands, settings = list(operands), dict(settings)
+    if kind == "axis" and len(operands) <= 2:
+        listed = elements(operands[0])
+        if listed is not None:
+            settings = ({"axis": operands[1]} if len(operands) > 1 else {}) | settings
+            operands = listed
+    elif word in ("swapaxes", "transpose") and len(operands) == 3:
+        return swap_hint(operands[0], operands[1:])
+    elif row is not None and len(row.parameters) == 1 and kind in ("order", "shape"):
+        numbers = whole_numbers(operands[1:])
+        if numbers:
+            setting = "axes=" if kind == "order" else ""
+            return f"write {name}({bare(operands[0])}, {setting}[{', '.join(numbers)}])"
+    elif row is not None and row.along_axes and word not in ELEMENTWISE and len(operands) > 1:
+        operands, settings = reduced_along(operands, settings)
+    return f"write {call(name, operands, settings)}"
+
+
+def bracketed(word: str, inside: str) -> str | None:
+    """How ``word[inside]`` of Mathematica is written here; None where that is not certain."""
+    operands = part_texts(inside.translate(LISTS))
+    if word in OVER_RANGES:
+        return over_ranges(word, operands)
+    if word == "Piecewise":
+        return piecewise(operands)
+    form = BRACKETED.get((word, len(operands)))
+    if form is not None:
+        return form.format_map(slots(operands, {}))
+    name = known_word(word)
+    if name in FUNCTION_WORDS:
+        return f"{name}({', '.join(operands)})" if operands else None
+    hint = translated(word.lower(), operands, {}) or ""
+    is_form = word.lower() in FORMS and hint.startswith("write ") and ";" not in hint
+    return hint.removeprefix("write ") if is_form else None
+
+
+def spreadsheet(text: str, dot: int) -> tuple[int, int, str] | None:
+    """The call with dots in its name that a dot belongs to: its place, and how it is written here."""
+    word = re.search(r"(?<!\w)[A-Z]{3,7}$", text[max(dot - 8, 0) : dot])
+    more = re.compile(r"(?:\.[A-Z]{1,7}){1,2}(?=\()").match(text, dot)
+    if word is None or more is None:
+        return None
+    given, end = arguments(text, more.end()), closing(text[more.end() :])
+    if not given or not given[0] or end is None:
+        return None
+    operands, name = given[0], word[0] + more[0]
+    if operands[-1].upper() in ("TRUE", "FALSE"):
+        name += f" {operands.pop().upper()}"
+    form = SPREADSHEET.get(name)
+    if form is None or len(operands) != (3 if "{z" in form else 1):
+        return None
+    return dot - len(word[0]), more.end() + end + 1, form.format_map(slots(operands, {}))
+
+
+LISTS = str.maketrans("{}", "[]")
+
+
+def over_ranges(word: str, operands: Sequence[str]) -> str | None:
+    """``Sum[x^k, {k, 1, 10}]``; a step becomes a factor of the index."""
+    body, *ranges = operands or [""]
+    clauses = ""
+    for range_ in ranges:
+        bounds = re.fullmatch(r"(\w+)\s*=\s*([^.]+?)\s*\.\.\s*([^.]+)", range_)
+        index, *ends = bounds.groups() if bounds else elements(range_) or [""]
+        if not index.isidentifier() or not 1 <= len(ends) <= 3:
+            return None
+        low, high = ["1", *ends][:2] if len(ends) == 1 else ends[:2]
+        if len(ends) == 3:
+            if not all(map(WHOLE_NUMBER.fullmatch, ends)) or ends[2][:1] in "-0":
+                return None
+            start, step = int(low), int(ends[2])
+            moved = f"({start} + {step}*{index})" if start else f"({step}*{index})"
+            body = re.sub(rf"\b{index}\b", moved, body)
+            low, high = "0", str((int(high) - start) // step)
+        clauses += f" for {index} in {low}..{high}"
+    return OVER_RANGES[word].format(body + clauses) if clauses else None
+
+
+def piecewise(operands: Sequence[str]) -> str | None:
+    """``Piecewise[{{x, x > 0}, …}, y]``; what is left over is 0 there."""
+    listed, otherwise = [*operands, "0"][:2] if operands else ("", "")
+    cases = [elements(case) or [] for case in elements(listed) or []]
+    if not cases or any(len(case) != 2 for case in cases):
+        return None
+    opened = "".join(f"where({condition}, {value}, " for value, condition in cases)
+    return f"{opened}{otherwise}{')' * len(cases)}"
+
+
+def known_word(name: str) -> str:
+    """The function that a word names, also in other letter cases, as ``SQRT`` and ``ArcSin``; or ""."""
+    lower = name.lower()
+    if name in ("ATAN2", "LOG"):  # a spreadsheet's has its operands the other way, or is to base 10
+        return ""
+    return lower if lower in FUNCTION_WORDS else NAMES_HERE.get(name) or NAMES_HERE.get(lower, "")
+
+
+def derivative_call(operands: Sequence[str]) -> str:
+    """``diff(f, x)``, ``diff(f, x, x)`` and ``diff(f, x, 2)`` as we write them; "" for others."""
+    if len(operands) < 2 or not operands[1].isidentifier():
+        return ""
+    body, name, *more = operands
+    order = str(len(more) + 1) if set(more) <= {name} else more[0] if len(more) == 1 else ""
+    after = f", {order}" if order != "1" else ""
+    return f"d({bare(body)}, {name}{after})" if order.isdecimal() else ""
+
+
+def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
+    """What may fill a form: the operands as each place takes them, and what follows from the settings."""
+    x, y, z = [*operands, "…", "…"][:3]
+    axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
+    along_one = whole_numbers([axis]) is not None
+    listed = elements(x) if len(operands) == 1 else None
+    return {
+        "x": bare(x),
+        "x_factor": factor(x),
+        "x_term": term(x),
+        "x_list": squared(x),
+        "x_sizes": ", ".join(whole_numbers([x]) or ["3", "4"]),
+        "y": bare(y),
+        "y_inside": y[1:-1] if y[:1] == "[" and enclosed(y) else y,
+        "y_factor": factor(y),
+        "y_term": term(y),
+        "z_factor": factor(z),
+        "all": ", ".join(map(bare, listed or operands)),
+        "axis": f", axis={squared(axis)}" if along_one else "",
+        "kept": f", axis={squared(axis)}, keepdims=True" if along_one else "",
+        "last": squared(axis) if along_one else "-1",
+        "fill": bare(y if len(operands) > 1 else settings.get("fill_value", "1")),
+        "size": x if WHOLE_NUMBER.fullmatch(x) else "3",
+        "sizes": ", ".join(whole_numbers(operands) or ["3", "4"]),
+    }
+
+
+def spelled_here(word: str) -> str | None:
+    """How a foreign function is written where its operands are not told; None where another name does."""
+    if word in EXAMPLES or word in FUNCTION_WORDS or word in NAMES_HERE or word not in FORMS:
+        return EXAMPLES.get(word)
+    return FORMS[word].format_map(slots(["x", "y"], {"axis": "None"})).partition(";")[0]
+
+
+def second_hint(word: str) -> str | None:
+    """What to write in place of a second operand, which there is elsewhere."""
+    if word in ("atan", *BY_NAME["atan"].spellings.split()):
+        return "the angle of the point (x, y) is atan2(y, x)"
+    if word not in SECOND_OPERANDS:
+        return None
+    constant = SECOND_OPERANDS[word]
+    return f"{constant.otherwise} {FORMS[word].format_map(slots(['x', constant.called], {}))}"
+
+
+def call(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """A call as it is written here, without the settings that there are none of."""
+    known = [parameter.name for parameter in WORDS[word].parameters] if word in WORDS else []
+    ours = {name if name in known else SETTINGS.get(name): settings[name] for name in settings}
+    given = [squared(text) if text[:1] == "(" else text for text in map(bare, operands)]
+    named = [f"{name}={squared(ours[name])}" for name in known if name in ours]
+    return f"{word}({', '.join([*given, *named])})"
+
+
+def reduced_along(
+    operands: Sequence[str], settings: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """The operands and the settings of a reduction whose second operand is an axis."""
+    first, second, *more = operands
+    if whole_numbers([second]) is None and second != "None":
+        return list(operands), dict(settings)
+    found = {} if second == "None" else {"axis": bare(second)}
+    if more and more[0].casefold() in ("true", "false"):
+        found["keepdims"] = more[0]
+    return [first], found | dict(settings)
+
+
+def norm_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """``norm(x, 1)``: the second operand of other tools is an order, and not an axis."""
+    if len(operands) > 2 and whole_numbers(operands[2:3]):
+        settings = {"axis": operands[2], **settings}
+    order = operands[1] if len(operands) > 1 else settings.get("ord", settings.get("p"))
+    if order is None or order in ("2", "None") or order[:1] in "'\"":
+        note = "; of a matrix that is over all its numbers" if order == "2" else ""
+        return (
+            f"write {call('norm', operands[:1], settings)}{note if 'axis' not in settings else ''}"
+        )
+    x = bare(operands[0])
+    other = f"the 1-norm of a vector is sum(abs({x}))"
+    if order in ("inf", "np.inf", "torch.inf", "math.inf", "float('inf')"):
+        other = f"the greatest of absolutes is max(abs({x}))"
+    return f"norm({x}) is the 2-norm, of all numbers; {other}; an axis is given as axis=…"
+
+
+def swap_hint(x: str, axes: Sequence[str]) -> str | None:
+    """``transpose(X, 0, 1)``: a swap of two axes; a new order of all of them is written here."""
+    if not all(map(WHOLE_NUMBER.fullmatch, axes)):
+        return None
+    one, other = sorted(map(int, axes))
+    if (one, other) in ((0, 1), (-2, -1)):
+        return f"the transpose of a matrix is {factor(x)}.T, or transpose({bare(x)}, axes=[1, 0])"
+    if one < 0 or one == other:
+        return "its setting is the new order of all axes, such as axes=[0, 2, 1]"
+    order = list(range(other + 1))
+    order[one], order[other] = other, one
+    return f"write transpose({bare(x)}, axes={order})"
+
+
+def clamp_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """``x.clip(0, 1)``, ``torch.clamp(x, min=0)``."""
+    named = [settings.get(name, settings.get(f"a_{name}", "None")) for name in ("min", "max")]
+    low, high = [*operands[1:3], *named[len(operands) - 1 :]][:2]
+    x = bare(operands[0])
+    if high == low == "None":
+        return f"write clamp({x}, 0, 1)"
+    if low == "None":
+        return f"write min({x}, {bare(high)})"
+    if high == "None":
+        return f"write max({x}, {bare(low)})"
+    return f"write clamp({x}, {bare(low)}, {bare(high)})"
+
+
+def unsqueeze_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """``unsqueeze(x, 0)``, of a vector."""
+    return new_axis_hint(bare(operands[0]), first=slots(operands, settings)["last"] in ("0", "-2"))
+
+
+def new_axis_hint(x: str, *, first: bool) -> str:
+    """``x[None]`` and ``x[:, None]``."""
+    what, shape = ("row", "1, -1") if first else ("column", "-1, 1")
+    return f"to make a {what} of a vector write reshape({x}, [{shape}])"
+
+
+PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
+    "clamp": clamp_hint,
+    "expand_dims": unsqueeze_hint,
+    "norm": norm_hint,
+    "unsqueeze": unsqueeze_hint,
+}
+"""Calls whose operands mean something else elsewhere."""
+
+
+def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str | None:
+    """Our spelling of ``x.shape`` or ``x.t()``; None for what nobody would write.
+
+    ``owner`` is the text before the dot; ``empty`` tells of parentheses behind it that hold nothing.
+    """
+    form = ATTRIBUTES.get(word)
+    if form is None and (empty or (not called and METHODS.get(word) == TRANSPOSE)):
+        form = METHODS.get(word)
+    if form is None:
+        return None
+    grad, eval = advice("'exprgrad grad'", "f.grad(…)"), advice("'exprgrad eval'", "f.evaluate(…)")
+    return form.format(owner, grad=grad, eval=eval)
+
+
+# Words that are nearly right, or that other tools have on their command lines.
+
 ELSEWHERE = {
     # Commands.
     "grad": "gradient backward backprop backpropagate backpropagation autograd autodiff ad nabla slope",

@@ -149,7 +149,7 @@ def bad_number(family: Family, span: Span) -> LanguageError:
 
 def wrong_count(word: str, takes: str, count: int, signature: str, span: Span) -> LanguageError:
     """The error of a call with too few operands, or too many."""
-    from exprgrad.language.mistakes.foreign import second_hint
+    from exprgrad.language.mistakes.hints import second_hint
 
     message = f"{word} takes {takes}, but is given {count}"
     help = (second_hint(word) if count == 2 else None) or f"write {word}({signature})"

@@ -155,7 +155,7 @@ def binds(left: list[Token], unknowns: frozenset[str], defined: Collection[str])
     if not kinds or kinds[0] != "NAME" or plain(left[0].word) in unknowns:
         return False
     if kinds == ["NAME", "LPAR", "RPAR"]:
-        from exprgrad.language.mistakes.foreign import FUNCTION_WORDS
+        from exprgrad.language.mistakes.hints import FUNCTION_WORDS
         from exprgrad.language.read.expansion import BUILT_IN
 
         word = left[0].word

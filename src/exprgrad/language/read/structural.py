@@ -293,7 +293,7 @@ def is_list(graph: Graph, text: str, value: Value) -> bool:
 
 def call_hint(text: str, row: Structural, operands: Sequence[Value], extra: Sequence[Value]) -> str:
     """How a call with too few or too many operands is written."""
-    from exprgrad.language.mistakes.foreign import swap_hint
+    from exprgrad.language.mistakes.hints import swap_hint
 
     kinds = [parameter.kind for parameter in row.parameters]
     written = [text[value[1] : value[2]] for value in (*operands, *extra)]
@@ -377,8 +377,7 @@ def settings_of(
 
 def keyword_hint(row: Structural, key: str, setting: Setting) -> str:
     """Which setting was meant by one that a row does not have."""
-    from exprgrad.language.mistakes.foreign import SETTINGS, norm_hint
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import SETTINGS, nearest, norm_hint
 
     if row.name == "norm" and key in ("ord", "p"):
         return norm_hint(["x"], {key: str(setting.value)})

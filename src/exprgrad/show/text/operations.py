@@ -130,13 +130,13 @@ def find(name: str | None) -> Sequence[Row]:
     found: list[Row] = [op, *structural] if op else [*structural]
     if found:
         return found
-    from exprgrad.language.mistakes.foreign import (
+    from exprgrad.language.mistakes.hints import (
         DERIVATIVES,
         NAMES_HERE,
         ROOTS,
+        operation_meant,
         spelled_here,
     )
-    from exprgrad.language.mistakes.hints import operation_meant
 
     word = NAMES_HERE.get(name, name)
     help = operation_meant(word, [*BY_NAME, *WORDS, *IN_OTHER_WORDS], "operations")
