@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from exprgrad.run.values.directions import WHAT_0_DOES
 from shell import command
 from together import together
 
@@ -295,7 +296,7 @@ def test_schema_is_strict_about_matrices(request_line: str) -> None:
 
 def test_every_error_code_is_in_the_schema() -> None:
     """The codes in the source and in the schema are the same, but for what only Python can be asked."""
-    codes = set()
+    codes = {f"missing-{kind}" for kind in WHAT_0_DOES}
     for path in (ROOT / "src/exprgrad").rglob("*.py"):
         if path.parent.name == "engines":  # ``compile`` is asked for in Python alone.
             continue

@@ -20,7 +20,7 @@ from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS, significant
 from exprgrad.graph.graph import Graph, Shape, is_scalar, same
 from exprgrad.language.read.parse import at_shapes, need_number
-from exprgrad.run.evaluation import NOTHING, Evaluator, evaluator_for, kept, shapes_of
+from exprgrad.run.evaluation import NOTHING, Evaluator, adjoints_of, evaluator_for, kept, shapes_of
 from exprgrad.run.values.inputs import (
     FLOAT,
     as_number,
@@ -1026,9 +1026,7 @@ class Run(Drawn, diagnostics.Run):
 
         Raises ``RequestError`` after a forward sweep alone, ``InputError`` for what is no such name.
         """
-        if self.wrt is None:
-            message = "only a run of gradient() has derivatives"
-            raise RequestError("no-gradient", message, help="value is what evaluate() found")
+        adjoints_of(self, "derivatives", "value is what evaluate() found")
         if name in self.gradient:
             return self.gradient[name]
         node = next((node for node, other in self.names.items() if other == name), None)
@@ -1054,10 +1052,7 @@ class Run(Drawn, diagnostics.Run):
         from exprgrad.api.displays import traced
         from exprgrad.show.text.trace import trace
 
-        if self.adjoints is None:
-            message = "only a run of gradient() has a reverse sweep to trace"
-            raise RequestError("no-gradient", message)
-
+        adjoints_of(self, "a reverse sweep to trace")
         text = trace(self, significant(digits), all_visits=all)
         return traced(self, text, digits, all=all)
 
@@ -1119,9 +1114,7 @@ class Run(Drawn, diagnostics.Run):
         """
         from exprgrad.solvers.elasticity import elasticities
 
-        if self.adjoints is None:
-            message = "only a run of gradient() has elasticities"
-            raise RequestError("no-gradient", message)
+        adjoints_of(self, "elasticities")
         return elasticities(self)
 
     def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
+from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, texts
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOTHING", "ArrayBounds", "Arrays", "Diagnostic", "Edge", "Evaluator", "Flag", "Floats", "Guarded",
-    "Node", "Path", "Run", "Settled", "evaluator_for", "is_finite", "kept", "shapes_of",
+    "Node", "Path", "Run", "Settled", "adjoints_of", "evaluator_for", "is_finite", "kept", "shapes_of",
 ]  # fmt: skip
 
 V = TypeVar("V")
@@ -621,6 +622,14 @@ class Settled(NamedTuple):
         """The numbers of one field, by the rest of their paths."""
         values, digits = rest(self.values, field), rest(self.digits, field)
         return Settled(values, digits, rest(self.corrected, field))
+
+
+def adjoints_of(run: Run, what: str, help: str | None = None) -> "Adjoints | over_arrays.Adjoints":
+    """What the reverse sweep found, for ``what`` needs it; raises ``RequestError`` where there was none."""
+    if run.adjoints is None:
+        message = f"only a run of gradient() has {what}"
+        raise RequestError("no-gradient", message, help=help)
+    return run.adjoints
 
 
 def rest(found: Mapping[Path, V], field: str) -> dict[Path, V]:

@@ -19,7 +19,7 @@ from exprgrad.errors import RequestError, whole
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.places import in_numbers
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import Run, adjoints_of
 from exprgrad.run.numbers.sweeps import gated
 
 __all__ = [
@@ -122,10 +122,7 @@ def web_of(run: Run) -> Web:
 
     An edge that passes nothing, such as one into a branch that was not taken, is no part of it.
     """
-    adjoints = run.adjoints
-    if adjoints is None:
-        raise RequestError("no-gradient", "only a run of gradient() has paths")
-    graph = run.graph
+    adjoints, graph = adjoints_of(run, "paths"), run.graph
     web = Web(graph.output, {name: graph.inputs[name] for name in run.wrt or ()}, adjoints.grads)
     if adjoints.active[graph.output]:
         web.above[graph.output] = []

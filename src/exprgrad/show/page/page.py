@@ -10,6 +10,7 @@ from typing import Any
 from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import significant
+from exprgrad.run.evaluation import adjoints_of
 from exprgrad.show.page.lessons import (
     Formula,
     Lesson,
@@ -86,8 +87,7 @@ def page(
     else, for a descent over tensors or without inputs, above ``LARGEST`` nodes unless ``all`` is true, and
     for tensors too large to be written out; ``MissingExtraError`` without Graphviz.
     """
-    if run.adjoints is None:
-        raise RequestError("no-gradient", "only a run of gradient() has a page")
+    adjoints_of(run, "a page")
     digits = significant(digits)
     if descend:
         check_descent(run)

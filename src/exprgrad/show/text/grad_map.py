@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, islice
 from typing import Any
 
-from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import parser
+from exprgrad.run.evaluation import adjoints_of
 from exprgrad.show.text.lines import all_shows, cells, colored, decimal, directed
 from exprgrad.show.text.table import Screen
 from exprgrad.source import WIDTH, Span, display_width, printable
@@ -45,10 +45,7 @@ def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> s
 
     Raises ``RequestError`` for a run without a reverse sweep.
     """
-    if run.adjoints is None:
-        raise RequestError(
-            "no-gradient", "only a run of gradient() has grads to show on the formula"
-        )
+    adjoints_of(run, "grads to show on the formula")
     width, color = screen.width or WIDTH, screen.color
     end = len(run.text) if whole else cut_at(run.text)
     owner = owners(run.graph, run.text, end)
