@@ -150,7 +150,7 @@ def minimize(
                 ends.append(searched(at, objective, start, box, most))
     places = distinct(ends, objective)
     course, found = min(ends, key=rank)
-    return answered(at, objective, course, found, box)._replace(places=places)
+    return answered(at, objective, course, found)._replace(places=places)
 
 
 def starts_drawn(start: Vector, box: Box, count: int, seed: int) -> Iterator[Vector]:
@@ -273,7 +273,6 @@ def answered(
     objective: Objective,
     course: Course,
     found: Judged,
-    box: Box,
 ) -> Minimum[Found]:
     """The answer, with its numbers by name."""
     layout, here = objective.layout, course.last

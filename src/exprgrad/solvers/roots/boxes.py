@@ -154,8 +154,7 @@ def meeting(balls: Sequence[Ball], box: Box) -> Box | None:
     """What balls and a box have in common."""
     found = []
     for k, x in zip(balls, box, strict=True):
-        low = k.lower() if k.lower() > x.low else x.low
-        high = k.upper() if k.upper() < x.high else x.high
+        low, high = max(x.low, k.lower()), min(x.high, k.upper())
         if low > high:
             return None
         found.append(spanning(low, high))

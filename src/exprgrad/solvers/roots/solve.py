@@ -321,14 +321,14 @@ def in_ranges(system: System, ranges: Sequence[Interval]) -> Solution:
         if all(f.is_zero for f in sight.residuals(box)):
             return Solution((), undecided=(interval_by_name(system, box),), reason=ALL_OVER)
         found = branch_and_prune(sight, box)
-        roots, undecided = roots_of(sight, found, box)
+        roots, undecided = roots_of(sight, found)
     excluded = found.is_done and not roots and not undecided
     reason = "" if found.is_done else "there are too many places to look at"
     return Solution(roots, excluded, undecided, found.is_done, reason)
 
 
 def roots_of(
-    sight: Sight, found: Searched, box: Box
+    sight: Sight, found: Searched
 ) -> tuple[tuple[Root, ...], tuple[dict[str, Interval], ...]]:
     """The roots of a search, in order, and what is undecided; what may be a root is looked at again."""
     system = sight.system
@@ -410,15 +410,15 @@ def around_start(sight: Sight, start: Vector) -> Solution:
             spanning((x - r).lower(), (x + r).upper()) for x, r in zip(start, reach, strict=True)
         ]
         found = branch_and_prune(sight, box, LOOKS_AROUND)
-        roots, undecided = roots_of(sight, found, box)
+        roots, undecided = roots_of(sight, found)
         if roots:
-            return Solution((nearest_root(sight, roots, start),))
+            return Solution((nearest_root(roots, start),))
         if width == math.inf and found.is_done and not undecided:
             return Solution((), excluded=True, is_whole=True)
     return Solution((), reason="Newton's method leads to no root from there")
 
 
-def nearest_root(sight: Sight, roots: Sequence[Root], start: Vector) -> Root:
+def nearest_root(roots: Sequence[Root], start: Vector) -> Root:
     """The root nearest to a start; proved ones come first."""
 
     def distance(root: Root) -> tuple[bool, float]:
