@@ -444,7 +444,9 @@ def curve(
     places = np.linspace(min(x), max(x), GRID)
     columns = [np.full(GRID, value) for value in first]
     columns[column] = places
-    grid = problem.over(Columns(columns), GRID)
+    names = problem.columns, problem.parameters
+    rows = iter([Columns(columns)])
+    grid = Problem(problem.graph, problem.response, *names, lambda: rows, GRID)
     chosen = [problem.parameters.index(name) for name in found.estimated]
     ((_, (residual, *slopes, response)),) = grid.results(point)
     model = response - residual

@@ -117,11 +117,6 @@ class Problem:
         self.blocks, self.rows = blocks, rows
         self.loss, self.width = loss, width
 
-    def over(self, columns: Columns, rows: int) -> Problem:
-        """The same for other rows, without a scale."""
-        names = self.columns, self.parameters
-        return Problem(self.graph, self.response, *names, lambda: iter([columns]), rows)
-
     @cached_property
     def program(self) -> Program:
         """The residual, its derivatives, and the response."""

@@ -109,9 +109,11 @@ class Solution(NamedTuple):
 
 def solved(problem: Problem) -> Solution:
     """The roots that a problem asks for."""
-    if problem.ranges:
-        return in_ranges(problem.system, problem.ranges)
-    return from_start(problem.system, problem.starts)
+    with working(PRECISION):
+        sight = Sight(problem.system)
+        if problem.ranges:
+            return in_ranges(sight, problem.ranges)
+        return from_start(sight, problem.starts)
 
 
 # What is to be solved.
@@ -313,15 +315,13 @@ def by_elements(
 # In ranges.
 
 
-def in_ranges(system: System, ranges: Sequence[Interval]) -> Solution:
+def in_ranges(sight: Sight, ranges: Sequence[Interval]) -> Solution:
     """All roots in a box."""
-    with working(PRECISION):
-        sight = Sight(system)
-        box = [spanning(ball(low), ball(high)) for low, high in ranges]
-        if all(f.is_zero for f in sight.residuals(box)):
-            return Solution((), undecided=(interval_by_name(system, box),), reason=ALL_OVER)
-        found = branch_and_prune(sight, box)
-        roots, undecided = roots_of(sight, found)
+    box = [spanning(ball(low), ball(high)) for low, high in ranges]
+    if all(f.is_zero for f in sight.residuals(box)):
+        return Solution((), undecided=(interval_by_name(sight.system, box),), reason=ALL_OVER)
+    found = branch_and_prune(sight, box)
+    roots, undecided = roots_of(sight, found)
     excluded = found.is_done and not roots and not undecided
     reason = "" if found.is_done else "there are too many places to look at"
     return Solution(roots, excluded, undecided, found.is_done, reason)
@@ -385,19 +385,15 @@ def candidate(sight: Sight, cluster: Box) -> Root | None:
 # From a start.
 
 
-def from_start(system: System, start: Sequence[float]) -> Solution:
+def from_start(sight: Sight, start: Sequence[float]) -> Solution:
     """A root near a start: where Newton's method leads, or the nearest one in wider and wider boxes."""
-    with working(PRECISION):
-        sight = Sight(system)
-        point = [ball(x) for x in start]
-        arrival = newton(sight, point)
-        if all(f.is_zero for f in sight.residuals([ball_about(x, ball(1)) for x in point])):
-            here = unproved(sight, point, [exactly(x) for x in point])
-            return Solution(() if here is None else (here._replace(why=ALL_OVER),))
-        root = None if arrival is None else arrived(sight, arrival)
-        if root is not None:
-            return Solution((root,))
-        return around_start(sight, point)
+    point = [ball(x) for x in start]
+    arrival = newton(sight, point)
+    if all(f.is_zero for f in sight.residuals([ball_about(x, ball(1)) for x in point])):
+        here = unproved(sight, point, [exactly(x) for x in point])
+        return Solution(() if here is None else (here._replace(why=ALL_OVER),))
+    root = None if arrival is None else arrived(sight, arrival)
+    return around_start(sight, point) if root is None else Solution((root,))
 
 
 def around_start(sight: Sight, start: Vector) -> Solution:

@@ -36,19 +36,30 @@ def covariance_in(path: str) -> Matrix:
 
     What ``fit --json`` wrote is that of its estimates.
     """
-    if path.lower().endswith(".json"):
-        found = json_in(path)
-        if isinstance(found, dict) and found.get("command") == "fit":
-            found = of_estimates(found)
-        is_matrix = isinstance(found, dict) and all(isinstance(r, dict) for r in found.values())
-        if not is_matrix:
-            message = f"'{path}' does not hold a covariance matrix"
+    is_json = path.lower().endswith(".json")
+    found = in_object(json_in(path)) if is_json else below_header(path)
+    if found is None:
+        message = f"'{path}' does not hold a covariance matrix"
+        help = "it has a header of names, and below it a line of as many numbers for each of them"
+        if is_json:
             help = 'it should read {"a": {"a": 0.01, "b": 0.002}, "b": {"a": 0.002, "b": 0.04}}'
-            raise RequestError("file", message, help=help)
-        return {
-            name: {other: as_number(value, f"{name}, {other}") for other, value in row.items()}
-            for name, row in found.items()
-        }
+        raise RequestError("file", message, help=help)
+    return {
+        name: {other: as_number(value, f"{name}, {other}") for other, value in row.items()}
+        for name, row in found.items()
+    }
+
+
+def in_object(found: Any) -> Any:
+    """The rows of a matrix in a JSON document, by name; None where it has none."""
+    if isinstance(found, dict) and found.get("command") == "fit":
+        return of_estimates(found)
+    is_matrix = isinstance(found, dict) and all(isinstance(row, dict) for row in found.values())
+    return found if is_matrix else None
+
+
+def below_header(path: str) -> Any:
+    """The same below the header of a CSV file; its first column may have the names, too."""
     lines = rows_in(decode(read_bytes(path), f"'{path}'", is_expression=False), path)
     cells = [[unquoted(cell) for cell in line.cells] for line in lines]
     names = [normal(name) for name in cells[0]] if cells else []
@@ -56,16 +67,8 @@ def covariance_in(path: str) -> Matrix:
     if len(names) == len(rows) + 1 and [row[0] for row in rows] == names[1:]:
         names, rows = names[1:], [row[1:] for row in rows]
     if not names or len(rows) != len(names) or any(len(row) != len(names) for row in rows):
-        message = f"'{path}' does not hold a covariance matrix"
-        help = "it has a header of names, and below it a line of as many numbers for each of them"
-        raise RequestError("file", message, help=help)
-    return {
-        name: {
-            other: as_number(cell, f"{name}, {other}")
-            for other, cell in zip(names, row, strict=True)
-        }
-        for name, row in zip(names, rows, strict=True)
-    }
+        return None
+    return {name: dict(zip(names, row, strict=True)) for name, row in zip(names, rows, strict=True)}
 
 
 def of_estimates(found: Mapping[str, Any]) -> Any:
