@@ -35,7 +35,7 @@ NO_EFFECT = 1e-30
 INVOLVED = 1e-3
 """A parameter is open if a direction that is lost has such a share in it."""
 SINGULAR, MIXED = 1e-12, 1e-4
-"""The same two of the eigenvalues of a scaled Hessian, and of its directions."""
+"""The same two for a Hessian whose diagonal is 1."""
 OUTER = 8 * np.finfo(float).eps
 """What the triangle itself may be off by, relative to the rows that it stands for."""
 

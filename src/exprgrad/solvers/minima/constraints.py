@@ -43,7 +43,14 @@ from exprgrad.solvers.minima.trust_region import (
 from exprgrad.solvers.minima.verdicts import SINGULAR, Active, Judged, remainder, run_off
 from exprgrad.source import Source, Span, depths, trimmed
 
-__all__ = ["Constraint", "along_surfaces", "by_projection", "constrained", "constraints", "rows_at"]
+__all__ = [
+    "Constraint",
+    "along_surfaces",
+    "by_projection",
+    "constrained",
+    "constraints",
+    "limits_at",
+]
 
 COMPARED = re.compile("<=|>=|==|≤|≥|=|<|>")
 EXAMPLE = 'such as "x^2 + y^2 <= 1" or "x + y == 2"'
@@ -239,12 +246,16 @@ def engine(
     return box.clipped(end if np.all(np.isfinite(end)) else course.last.at)
 
 
+def limits_at(limits: Sequence[Constraint], at: Vector) -> list[Pressing]:
+    """Some constraints at a point."""
+    return [
+        Pressing(one.text, *one.function.slope(at), one.is_equation, one.function) for one in limits
+    ]
+
+
 def rows_at(limits: Sequence[Constraint], at: Vector, box: Box, layout: Layout) -> list[Pressing]:
-    """All constraints at a point, bounds among them."""
-    found = []
-    for one in limits:
-        value, slope = one.function.slope(at)
-        found.append(Pressing(one.text, value, slope, one.is_equation, one.function))
+    """The same, and the bounds beside them."""
+    found = limits_at(limits, at)
     names = layout.names() if np.any(np.isfinite(box.low) | np.isfinite(box.high)) else []
     for place, name in enumerate(names):
         for sign, end, word in ((-1.0, box.low[place], ">="), (1.0, box.high[place], "<=")):

@@ -24,7 +24,7 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.primitives import holds
 from exprgrad.run.numbers.sweeps import forward
-from exprgrad.solvers.minima.constraints import Constraint, along_surfaces, by_projection, rows_at
+from exprgrad.solvers.minima.constraints import Constraint, along_surfaces, by_projection, limits_at
 from exprgrad.solvers.minima.objective import Layout, Objective, Vector
 from exprgrad.solvers.minima.trust_region import Box, Course, Turn, norm, search, turn_at
 from exprgrad.solvers.minima.verdicts import REACHES, Judged
@@ -245,9 +245,7 @@ def by_cells(objective: Objective, near: Sequence[Constraint], here: Turn, box: 
     if not cells or level:
         rises = all(is_above(objective, here, cell.way, box) for cell in level)
         return base._replace(kind="kink", reason="rises" if rises else "level")
-    everywhere = Box(np.full_like(box.low, -math.inf), np.full_like(box.high, math.inf))
-    rows = rows_at(near, here.at, everywhere, objective.layout)
-    cell = cells[0]
+    rows, cell = limits_at(near, here.at), cells[0]
     aside = here.at + cell.way * ASIDE * max(norm(here.at), 1.0)
     flat = by_projection(objective, rows, -cell.slopes, here._replace(at=aside), box)
     if flat.kind != "minimum":
