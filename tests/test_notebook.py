@@ -145,3 +145,11 @@ def test_warnings_stand_below_a_picture() -> None:
     assert [*NEURON.gradient(AT)._repr_mimebundle_()] == ["text/plain", "image/svg+xml"]
     shown = parse("(1 - cos(x))/x^2").gradient(x=1e-7)._repr_mimebundle_()["text/html"]
     assert shown.startswith("<svg") and "x.grad none: 0.4996 is corrected to 0.5" in shown
+
+
+def test_a_trace_is_a_table_of_numbers_where_there_is_room() -> None:
+    run = exprgrad.parse("x^2*y").gradient(x=2, y=3)
+    assert "<table" in run.trace()._repr_html_()  # type: ignore[attr-defined]
+    tensors = exprgrad.parse("sum(x)").gradient(x=[1, 2])
+    for text in (run.trace(all=True), tensors.trace()):
+        assert "<table" not in text._repr_html_()  # type: ignore[attr-defined]

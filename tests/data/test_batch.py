@@ -209,6 +209,22 @@ def test_rows_at_a_kink_are_those_that_a_run_flags(text: str) -> None:
             assert met == any(one.code in ("kink", "jump") for one in run.diagnostics), row
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("relu(t)*x", 2),
+        ("k = relu(t); 2*x", 0),
+        ("relu(0*1)*x", 0),
+        ("sqrt(t + 1)*x", 0),
+    ],
+)
+def test_only_kinks_that_the_derivatives_go_through_count(text: str, count: int) -> None:
+    """Not those of a statement that is not used, nor of constants."""
+    rows = b"t,x\n0,1\n0,2\n1,3\n"
+    status, out, _ = command("batch", text, "--data", "-", "--reduce", "sum", "--json", stdin=rows)
+    assert (status, json.loads(out)["kinks"]) == (0, count)
+
+
 def test_rows_at_a_kink_keep_their_results(tmp_path: Path) -> None:
     data = tmp_path / "rows.csv"
     data.write_text("x\n-1\n0\n2\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import os
 import random
@@ -24,6 +26,7 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 import exprgrad  # noqa: E402
 from exprgrad.data import batch, formats  # noqa: E402
 from exprgrad.data.footers import shifted  # noqa: E402
+from exprgrad.data.manifests import hashed  # noqa: E402
 from exprgrad.data.targets import (  # noqa: E402
     before,
     locked,
@@ -319,3 +322,10 @@ def test_killed_at_any_moment(options: str, tmp_path: Path) -> None:
     assert content(out) == expected
     assert beside(tmp_path) == []
     print(f"{stopped} kills; whole files in between: {ended}")  # noqa: T201
+
+
+def test_a_hash_is_that_of_the_rows_however_they_are_packed(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "rows.csv", tmp_path / "rows.csv.gz"
+    plain.write_bytes(b"x\n1\n")
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert hashed(str(plain)) == hashlib.sha256(b"x\n1\n").hexdigest() == hashed(str(packed))

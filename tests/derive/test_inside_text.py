@@ -260,6 +260,8 @@ def test_tensors_of_roots() -> None:
         ("d(floor(x)*x, x)", {"x": 2}, "floor(x) jumps here, and d(floor(x)*x, x) is taken there"),
         ("d(max(x, y), x)", {"x": 1, "y": 1}, "max(x, y) has a kink here"),
         ("d(max(x, y), x)", {"x": 2, "y": 1}, ""),
+        ("d(max(x, y, z), x)", {"x": 0, "y": 1, "z": 1}, "max(x, y, z) has a kink here"),
+        ("d(max(x, y, z), x)", {"x": 2, "y": 1, "z": 1}, ""),
         ("d(x^3, x)", {"x": 0}, ""),
         (
             "f(x) = relu(x); d(f(y), y)",

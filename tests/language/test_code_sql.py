@@ -10,6 +10,7 @@ import pytest
 from exprgrad import parse
 from exprgrad.derive.lower.translate import translate
 from exprgrad.errors import RequestError
+from exprgrad.language.code.targets.sql import guard
 from programs import Program, answered, connect
 from shell import command
 
@@ -128,3 +129,8 @@ def test_what_a_query_cannot_say_is_refused(text: str, code: str) -> None:
     with pytest.raises(RequestError) as caught:
         parse(text).code("sql")
     assert caught.value.code == code
+
+
+def test_a_guarded_function_sees_its_operand_only_within_its_domain() -> None:
+    form = guard("LN({0})", "{0} > 0.0")
+    assert form.text.format("x") == "LN(CASE WHEN x > 0.0 THEN x END)"

@@ -1,0 +1,37 @@
+"""JSON documents piece by piece: where lines begin, and what is in brackets."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from exprgrad.show.documents.document import Apart, Lines, Short, document
+
+HEAD = '{"schema": "exprgrad/1", "command": "c", "expression": "x"'
+LAYOUTS: list[tuple[Any, str]] = [
+    (1.0, ', "a": 1.0}'),
+    (Apart(1.0), ',\n "a": 1.0}'),
+    ({"p": Apart(1), "q": Apart(2), "r": 3}, ', "a": {"p": 1,\n  "q": 2, "r": 3}}'),
+    ({}, ', "a": {}}'),
+    (Lines([1, float("nan")]), ',\n "a": [\n  1,\n  "nan"]}'),
+    (Lines([]), ',\n "a": []}'),
+    (Lines({"p": 1, "q": [float("inf")]}.items(), "{}"), ',\n "a": {\n  "p": 1,\n  "q": ["inf"]}}'),
+]
+
+
+@pytest.mark.parametrize(("value", "written"), LAYOUTS)
+def test_where_lines_begin(value: Any, written: str) -> None:
+    """What is apart has a line of its own, unless it is the first in its brackets."""
+    made = "".join(document("c", "x", [("a", value)]))
+    assert made == f"{HEAD}{written}\n"
+    assert [*json.loads(made)] == ["schema", "command", "expression", "a"]
+
+
+def test_a_tensor_is_a_summary_unless_all_is_asked_for() -> None:
+    many = Short(np.zeros((30, 40)))
+    short, long = ("".join(document("c", "x", [("a", many)], whole=it)) for it in (False, True))
+    assert json.loads(short)["a"]["shape"] == [30, 40]
+    assert json.loads(long)["a"] == np.zeros((30, 40)).tolist()
