@@ -23,7 +23,7 @@ from exprgrad.run.evaluation import Diagnostic, Run
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
 from exprgrad.show.text.lines import PICTURED, directed, minus, signed, view
-from exprgrad.show.text.nodes import call_kind, gate_of, title
+from exprgrad.show.text.nodes import call_kind, gate_of, title, vanishes
 from exprgrad.source import bytes_text, cut, display_width, printable
 
 if TYPE_CHECKING:
@@ -668,11 +668,6 @@ def is_numeral(rule: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def vanishes(local: Any) -> bool:
-    """Whether a local derivative is 0, everywhere."""
-    return local is not None and not (local.any() if hasattr(local, "any") else local)
 
 
 def chip_width(chip: Chip) -> float:

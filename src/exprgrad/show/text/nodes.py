@@ -16,6 +16,7 @@ from exprgrad.show.text.table import Column, Table, tabulated
 
 __all__ = [
     "call_kind", "correction", "correction_lines", "gate_of", "node_table", "node_title", "title",
+    "vanishes",
 ]  # fmt: skip
 
 DOUBT = "~"
@@ -101,6 +102,11 @@ def gate_of(kind: str) -> str:
     from exprgrad.graph.tensors import STRUCTURAL
 
     return STRUCTURAL[kind].gate
+
+
+def vanishes(local: Any) -> bool:
+    """Whether a local derivative is 0, everywhere."""
+    return local is not None and not (local.any() if hasattr(local, "any") else local)
 
 
 def node_title(run: Run, node: int) -> str:

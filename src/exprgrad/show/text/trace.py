@@ -41,7 +41,7 @@ from exprgrad.show.text.lines import (
     signed,
     view,
 )
-from exprgrad.show.text.nodes import correction_lines, gate_of, node_title
+from exprgrad.show.text.nodes import correction_lines, gate_of, node_title, vanishes
 from exprgrad.show.text.table import Column, Table
 from exprgrad.source import bytes_text, cut, printable
 
@@ -241,9 +241,7 @@ def contributions(
 def closed(kind: str, position: int, local: Any) -> bool:
     """Whether an edge is a branch that is nowhere taken, given its local derivative."""
     op = BY_NAME.get(kind)
-    if op is None or local is None or not gated(op, position):
-        return False
-    return not (local if isinstance(local, float) else local.any())
+    return op is not None and gated(op, position) and vanishes(local)
 
 
 def elided_contributions(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
