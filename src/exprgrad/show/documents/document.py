@@ -18,6 +18,7 @@ __all__ = [
     "Lines",
     "Short",
     "csv_line",
+    "csv_rows",
     "document",
     "envelope",
     "finite",
@@ -209,6 +210,15 @@ def summary(value: Any) -> dict[str, Any]:
 
 
 # CSV.
+
+
+def csv_rows(
+    columns: Mapping[str, Callable[[Any], Any]], items: Iterable[Any]
+) -> Iterator[list[Any]]:
+    """The lines of CSV: the names of the columns, then what each item has there."""
+    yield [*columns]
+    for item in items:
+        yield [cell(item) for cell in columns.values()]
 
 
 def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:

@@ -13,6 +13,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import Diagnostic
+from exprgrad.show.documents.document import csv_rows
 from exprgrad.show.text.lines import decimal
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.source import cut, printable
@@ -96,12 +97,10 @@ def sampled_fields(sampled: Sampled | None) -> dict[str, Any] | None:
     return {"points": sampled.points, "thresholds": places, "one_sided": list(sampled.one_sided)}
 
 
-def check_rows(checks: Sequence[Check]) -> Iterator[Sequence[Any]]:
+def check_rows(checks: Sequence[Check]) -> Iterator[list[Any]]:
     """A check a line of CSV."""
     names = [*FIELDS, *(["claim"] if any(check.claim is not None for check in checks) else [])]
-    yield names
-    for check in checks:
-        yield [getattr(check, name) for name in names]
+    return csv_rows({name: attrgetter(name) for name in names}, checks)
 
 
 def doubted(checks: Sequence[Check]) -> list[Check]:

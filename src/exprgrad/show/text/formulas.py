@@ -11,6 +11,7 @@ from exprgrad.explain.derivations import Step
 from exprgrad.graph.graph import Graph
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import latex, symbol, symbols
+from exprgrad.show.documents.document import csv_rows
 from exprgrad.show.text.lines import broken
 from exprgrad.source import depths, display_width, printable
 
@@ -91,9 +92,11 @@ def answer_lines(name: str, text: str, width: int | None) -> Iterator[str]:
 
 def formula_rows(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[list[str]]:
     """The derivatives as CSV: the inputs, and the formula."""
-    yield ["wrt", "derivative"]
-    for inputs, formula in found:
-        yield [",".join(inputs), formula_text(formula, to)]
+    columns = {
+        "wrt": lambda one: ",".join(one[0]),
+        "derivative": lambda one: formula_text(one[1], to),
+    }
+    return csv_rows(columns, found)
 
 
 def nest(texts: Mapping[Orders, str], wrt: Sequence[str], order: int) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from exprgrad.show.documents.document import Lines, short, shorts
+from exprgrad.show.documents.document import Lines, csv_rows, short, shorts
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.solvers.minima.minimize import Minimum, Resting, Stage
 from exprgrad.solvers.minima.objective import Counts
@@ -120,6 +120,10 @@ def point_rows(
     found: Minimum[Any], start: Mapping[str, Any], gradient: Mapping[str, Any]
 ) -> Iterator[list[Any]]:
     """The point as CSV: an input a line, with its start and its grad; tensors are JSON."""
-    yield ["input", "start", "value", "grad"]
-    for name, value in found.point.items():
-        yield [name, short(start[name]), short(value), short(gradient[name])]
+    columns: dict[str, Callable[[Any], Any]] = {
+        "input": str,
+        "start": lambda name: short(start[name]),
+        "value": lambda name: short(found.point[name]),
+        "grad": lambda name: short(gradient[name]),
+    }
+    return csv_rows(columns, found.point)

@@ -36,7 +36,7 @@ from exprgrad.graph.ops import (
 from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
-from exprgrad.show.documents.document import envelope, finite
+from exprgrad.show.documents.document import csv_rows, envelope, finite
 from exprgrad.show.text.lines import INDENT, aligned, decimal
 from exprgrad.show.text.table import Column, Table
 from exprgrad.source import depths
@@ -324,12 +324,17 @@ def operations_document(rows: Sequence[Row]) -> str:
     return envelope("ops", operations=operations, structural=structural) + "\n"
 
 
-def operation_rows(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
+def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
     """The lines of CSV, headings first; of a structural row the derivatives are cotangents."""
-    yield ["name", "usage", "derivatives", "domain", "gate", "about"]
-    for row in rows:
-        domain = row.domain if isinstance(row, Op) else ""
-        yield [row.name, usage(row), derivatives(row), domain, row.gate, row.about]
+    columns = {
+        "name": lambda row: row.name,
+        "usage": usage,
+        "derivatives": derivatives,
+        "domain": lambda row: row.domain if isinstance(row, Op) else "",
+        "gate": lambda row: row.gate,
+        "about": lambda row: row.about,
+    }
+    return csv_rows(columns, rows)
 
 
 def elementwise_fields(op: Op) -> dict[str, Any]:

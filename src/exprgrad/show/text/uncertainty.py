@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import element_name, place_of
 from exprgrad.run.values.uncertain import bracketed, plus_minus, to_two_digits
-from exprgrad.show.documents.document import Apart, shorts
+from exprgrad.show.documents.document import Apart, csv_rows, shorts
 from exprgrad.show.documents.runs import node_rows
 from exprgrad.show.text.lines import IN_CELL, decimal
 from exprgrad.show.text.table import Column, Table, tabulated
@@ -211,7 +211,10 @@ def elasticity_table(run: Run, found: Mapping[str, Any], digits: int, *, whole: 
 
 def elasticity_rows(run: Run, found: Mapping[str, Any]) -> Iterator[list[Any]]:
     """The inputs as lines of CSV: value, derivative, elasticity."""
-    yield ["name", "data", "grad", "elasticity"]
-    gradient = run.true.gradient
-    for name, one in found.items():
-        yield [name, run.inputs[name], gradient[name], one]
+    columns: dict[str, Callable[[Any], Any]] = {
+        "name": str,
+        "data": run.inputs.__getitem__,
+        "grad": lambda name: run.true.gradient[name],
+        "elasticity": found.__getitem__,
+    }
+    return csv_rows(columns, found)

@@ -11,7 +11,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.walks.orders import Contribution, Lost, Outcome, Visited
 from exprgrad.explain.walks.paths import Path, Paths, Web
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.show.documents.document import Apart, Lines
+from exprgrad.show.documents.document import Apart, Lines, csv_rows
 from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
     YELLOW,
@@ -503,19 +503,31 @@ def outcome_fields(part: Outcome) -> dict[str, Any]:
 
 def visited_rows(found: Visited) -> Iterator[list[Any]]:
     """An input a line: what it got, the true grad, and how many paths counted, were lost, and again."""
-    yield ["input", "got", "true", "counted", "lost", "lost_sum", "again", "again_sum"]
-    for name, part in found.inputs.items():
-        counts = [part.counted.count, part.lost.count, part.lost.sum]
-        yield [name, part.got, part.true, *counts, part.again.count, part.again.sum]
+    columns: dict[str, Callable[[Any], Any]] = {
+        "input": str,
+        "got": lambda name: found.inputs[name].got,
+        "true": lambda name: found.inputs[name].true,
+        "counted": lambda name: found.inputs[name].counted.count,
+        "lost": lambda name: found.inputs[name].lost.count,
+        "lost_sum": lambda name: found.inputs[name].lost.sum,
+        "again": lambda name: found.inputs[name].again.count,
+        "again_sum": lambda name: found.inputs[name].again.sum,
+    }
+    return csv_rows(columns, found.inputs)
 
 
 def contribution_rows(run: Run, found: Visited) -> Iterator[list[Any]]:
     """The contributions in the order in which they were passed."""
-    names = ["user", "position", "operand", "rule", "local", "contribution"]
-    yield [*names, "before", "after", "late"]
     web = found.web
-    for passed in found.contributions:
-        user, position = web.users[passed.edge], web.positions[passed.edge]
-        first = [user, position, web.operands[passed.edge], run.rule(user, position)]
-        numbers = [web.locals[passed.edge], passed.value, passed.before, passed.after]
-        yield [*first, *numbers, int(passed.late)]
+    columns = {
+        "user": lambda passed: web.users[passed.edge],
+        "position": lambda passed: web.positions[passed.edge],
+        "operand": lambda passed: web.operands[passed.edge],
+        "rule": lambda passed: run.rule(web.users[passed.edge], web.positions[passed.edge]),
+        "local": lambda passed: web.locals[passed.edge],
+        "contribution": lambda passed: passed.value,
+        "before": lambda passed: passed.before,
+        "after": lambda passed: passed.after,
+        "late": lambda passed: int(passed.late),
+    }
+    return csv_rows(columns, found.contributions)
