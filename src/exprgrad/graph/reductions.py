@@ -43,12 +43,16 @@ LARGEST_EXPONENT = 1023.0
 """That of the greatest power of 2 that is a double."""
 
 
+Value = Callable[[Any, Sequence[Any], Settings], Any]
+"""Works out a result, given an array library, the operands and the settings."""
+
+
 def reduction_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     """The operand's shape without the axes, or with size 1 in their places."""
     return reduced(shapes[0], *settings)
 
 
-def reducing(name: str) -> Callable[[Any, Sequence[Any], Settings], Any]:
+def reducing(name: str) -> Value:
     """A reduction by the array library's own function."""
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
@@ -95,22 +99,27 @@ def prod_slope(b: Nodes, p: Pass) -> int:
     return others(b, p.operand, p.settings[0])
 
 
-def prod_bound(
-    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
-) -> Any:
-    """By how much the product of the sizes grows with the errors, and a rounding for each number.
+def product_bound(
+    product: Value, count_of: Callable[[Shape, Settings], int]
+) -> Callable[[Any, Sequence[Any], Sequence[Any], Any, Settings], Any]:
+    """By how much products of the sizes grow with the errors, and a rounding for each number.
 
-    A product of some that underflows is off by an absolute bound, times all others.
+    A product of some that underflows is off by an absolute bound, times all others.  ``count_of`` says how
+    many numbers ``product`` takes together at most.
     """
-    (x,), (off,), (axes, keepdims) = operands, errors, settings
-    along = {"axis": axes_of(axes, np.shape(x)), "keepdims": bool(keepdims)}
-    sizes, count = np.abs(x), volume(np.shape(x), axes)
-    most = np.prod(sizes + off, **along)
-    others = np.prod(
-        np.where((sizes == 0) & (off == 0), 0.0, np.maximum(sizes + off, 1.0)), **along
-    )
-    rounded = count * (2 * UNIT * most + TINY * others) if count > 1 else 0.0
-    return most - np.abs(out) + rounded
+
+    def bound(
+        np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
+    ) -> Any:
+        (x,), (off,) = operands, errors
+        sizes, count = np.abs(x), count_of(np.shape(x), settings)
+        is_fine = (sizes == 0) & (off == 0)
+        most = product(np, [sizes + off], settings)
+        others = product(np, [np.where(is_fine, 0.0, np.maximum(sizes + off, 1.0))], settings)
+        rounded = count * (2 * UNIT * most + TINY * others) if count > 1 else 0.0
+        return most - np.abs(out) + rounded
+
+    return bound
 
 
 def quotient(b: Nodes, p: Pass) -> int:
@@ -228,7 +237,7 @@ def running_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return shapes[0]
 
 
-def running(name: str) -> Callable[[Any, Sequence[Any], Settings], Any]:
+def running(name: str) -> Value:
     """What an array library's own function finds on its way along an axis."""
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
@@ -262,19 +271,6 @@ def cumprod_push(b: Nodes, p: Pass) -> int:
     axis = running_axis(axis, b.shape(p.operand))
     own = b.apply("mul", p.given, shifted(b, p.out, axis, reverse=reverse))
     return recurrence(b, p.operand, own, axis, reverse=reverse)
-
-
-def cumprod_bound(
-    np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
-) -> Any:
-    """As of a product: ``prod_bound``, for every number on the way."""
-    (x,), (off,) = operands, errors
-    product, sizes = running("cumprod"), np.abs(x)
-    is_fine = (sizes == 0) & (off == 0)
-    others = product(np, [np.where(is_fine, 0.0, np.maximum(sizes + off, 1.0))], settings)
-    most = product(np, [sizes + off], settings)
-    count = np.shape(x)[running_axis(settings[0], np.shape(x))]
-    return most - np.abs(out) + (count * (2 * UNIT * most + TINY * others) if count > 1 else 0.0)
 
 
 def cumprod_quotient(b: Nodes, p: Pass) -> int:
@@ -632,7 +628,8 @@ REDUCTIONS = (
     Structural(
         "prod", "x", "the product of all numbers, or along an axis",
         reduction_shape, reducing("prod"), **by_slope(prod_slope, quotient),
-        bound=prod_bound, parameters=AXES, latex=r"\prod x", gate="swap multiplier", elsewhere="product",
+        bound=product_bound(reducing("prod"), lambda shape, s: volume(shape, s[0])),
+        parameters=AXES, latex=r"\prod x", gate="swap multiplier", elsewhere="product",
     ),
     Structural(
         "reduce_max", "x", "the greatest of all numbers, or along an axis",
@@ -666,7 +663,8 @@ REDUCTIONS = (
         "cumprod", "x", "the product so far, number by number along an axis; from its end if reverse",
         running_shape, running("cumprod"), cumprod_pull, cumprod_push, cumprod_quotient,
         parameters=RUNNING, latex=r"\operatorname{cumprod}(x)", gate="swap multiplier",
-        bound=cumprod_bound, elsewhere="cumulative_prod",
+        bound=product_bound(running("cumprod"), lambda shape, s: shape[running_axis(s[0], shape)]),
+        elsewhere="cumulative_prod",
     ),
     Structural(
         "softmax", "x", "exp(x)/sum(exp(x)) along an axis, the last by default",
