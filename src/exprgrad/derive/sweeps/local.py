@@ -174,23 +174,19 @@ class Source:
 
     def edges(self, user: int, active: Container[int]) -> list[Edge]:
         """A node's edges to active operands."""
+        varying = [edge for edge in varying_operands(self.graph, user) if edge[1] in active]
+        if not varying:
+            return []
+        self.builder.derive_from(self.graph, user)  # whence comes what is built next
+        if user in self.graph.slopes:
+            return self.edges_of_slope(self.graph.slopes[user], varying)
         edges: list[Edge] = []
-        shared: dict[str, int] | None = None
-        for position, operand in varying_operands(self.graph, user):
-            if operand not in active:
-                continue
-            if shared is None:
-                self.builder.derive_from(self.graph, user)  # whence comes what is built next
-                slope = self.graph.slopes.get(user)
-                op = BY_NAME[slope.kind if slope else self.graph.kinds[user]]
-                shared = self.slots_of(slope) if slope else self.ties(op, user)
-            if slope is not None:
-                rule = op.second(slope.position, position)
-                edges.append((operand, self.instantiate(rule, shared), False))
-                continue
+        op = BY_NAME[self.graph.kinds[user]]
+        shared = self.ties(op, user)
+        for position, operand in varying:
             rule = self.rule(op, position)
-            if op.name in VARIADIC:
-                given = self.seen_by(op, user, position, shared)
+            if shared:
+                given = {**shared, op.names[0]: self.image[operand], "varies": self.flag(operand)}
             else:
                 given = self.slots(user, placed(op.name, rule))
             local = self.instantiate(rule, given)
@@ -198,6 +194,17 @@ class Source:
                 self.take_down(local, user, position)
             edges.append((operand, local, position in op.branches))
         return edges
+
+    def edges_of_slope(self, slope: Slope, varying: Iterable[tuple[int, int]]) -> list[Edge]:
+        """The edges of a local derivative whose row states second ones."""
+        operands = [self.image[operand] for operand in slope.operands]
+        flags = [self.flag(operand) for operand in slope.operands]
+        out, op = self.builder.apply(slope.kind, *operands), BY_NAME[slope.kind]
+        given = dict(zip(slots(op), [*operands, out, *flags], strict=True))
+        return [
+            (operand, self.instantiate(op.second(slope.position, position), given), False)
+            for position, operand in varying
+        ]
 
     def take_down(self, local: int, user: int, position: int) -> None:
         """Say of a node whose local derivative it is, for those who differentiate it in turn.
@@ -320,7 +327,7 @@ class Source:
         return found
 
     def ties(self, op: Op, user: int) -> dict[str, int]:
-        """What the rules of a variadic row's operands share."""
+        """What the rules of a variadic row's operands share; nothing for any other row."""
         if op.name not in VARIADIC:
             return {}
         operands = self.graph.operands[user]
@@ -332,18 +339,6 @@ class Source:
             for o in operands
         ]
         return {**shared, "ties": balanced(partial(self.builder.apply, "add"), ties)}
-
-    def slots_of(self, slope: Slope) -> dict[str, int]:
-        """The nodes that a second derivative's names stand for."""
-        operands = [self.image[operand] for operand in slope.operands]
-        varies = [self.flag(operand) for operand in slope.operands]
-        out = self.builder.apply(slope.kind, *operands)
-        return dict(zip(slots(BY_NAME[slope.kind]), [*operands, out, *varies], strict=True))
-
-    def seen_by(self, op: Op, user: int, position: int, shared: dict[str, int]) -> dict[str, int]:
-        """What the rule of a variadic row sees at one operand."""
-        operand = self.graph.operands[user][position]
-        return {**shared, op.names[0]: self.image[operand], "varies": self.flag(operand)}
 
     def flag(self, operand: int) -> int:
         """1 where an operand depends on an input, else 0, as a node."""
