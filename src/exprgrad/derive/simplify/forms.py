@@ -452,20 +452,18 @@ class Forms:
     def asked(self, condition: int) -> int:
         """What a condition asks: ``where(c, 3, 0) != 0`` and ``c != 0`` ask whether c holds."""
         while True:
-            found = self.forms[condition]
-            if not isinstance(found, Call) or found.kind != "ne":
-                return condition
-            (inner, other), kept = found.operands, condition
-            if other != self.zero:
-                return condition
-            choice = self.forms[inner]
-            if isinstance(choice, Call) and choice.kind in COMPARISONS:
-                condition = inner
-            elif isinstance(choice, Call) and choice.kind == "where":
-                c, x, y = choice.operands
-                condition = c if self.value(x) and y == self.zero else kept
-            if condition == kept:
-                return condition
+            match self.forms[condition]:
+                case Call("ne", (inner, self.zero)):
+                    question = self.forms[inner]
+                case _:
+                    return condition
+            match question:
+                case Call(kind) if kind in COMPARISONS:
+                    condition = inner
+                case Call("where", (c, x, self.zero)) if self.value(x):
+                    condition = c
+                case _:
+                    return condition
 
     def comparison(self, kind: str, operands: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
         """A comparison with a number on its right; ``x == max(x, y)`` is ``x >= y``."""

@@ -227,21 +227,14 @@ def use_names(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
 
 def drop_zeros(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     """The slope of ``0^x``, which is ``0^x*log(0)``, is 0: it has one where x is positive."""
-    infinite = forms.known.get(("log", (forms.zero,)))
-    if (
-        infinite is not None
-        and powers.get(infinite, 0) > 0
-        and any(is_zero_power(forms, base) for base in powers)
-    ):
-        powers.clear()
-        return 0
+    if not has_log(forms, powers, forms.zero):
+        return coefficient
+    for base in powers:
+        match forms.forms[base]:
+            case Call("pow", (forms.zero, _)):
+                powers.clear()
+                return 0
     return coefficient
-
-
-def is_zero_power(forms: Forms, form: int) -> bool:
-    """Whether a form is 0 to a power that varies."""
-    found = forms.forms[form]
-    return isinstance(found, Call) and found.kind == "pow" and found.operands[0] == forms.zero
 
 
 def shorten(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
@@ -446,14 +439,14 @@ def share_of_tie(forms: Forms, powers: Powers, coefficient: Exact) -> int | None
 
 def counted(forms: Forms, term: int) -> tuple[int, float] | None:
     """A term of a row's ties, ``where(condition, 1 or inf, 0)``: its condition and weight."""
-    found = forms.forms[term]
-    if not isinstance(found, Call) or found.kind != "where" or found.operands[2] != forms.zero:
-        return None
-    condition, weight, _ = found.operands
-    inside = forms.forms[weight]
-    if isinstance(inside, Leaf) and inside.value == math.inf:
-        return condition, math.inf
-    return (condition, 1.0) if weight == forms.one else None
+    match forms.forms[term]:
+        case Call("where", (condition, weight, forms.zero)):
+            match forms.forms[weight]:
+                case Number(1):
+                    return condition, 1.0
+                case Leaf(_, math.inf):
+                    return condition, math.inf
+    return None
 
 
 # Sums.
