@@ -126,10 +126,10 @@ class Builder:
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
         """The node of an operation, or of what it comes to; elementwise operands are broadcast."""
-        if kind in STRUCTURAL:
-            return self.structural(kind, operands, settings or ())
         shape: Shape = ()
         if self.graph.shapes:
+            if kind not in BY_NAME:
+                return self.structural(kind, operands, settings or ())
             shape, operands = self.broadcast(operands)
         node = None if self.plain else self.shortcut(kind, operands)
         if node is not None:
