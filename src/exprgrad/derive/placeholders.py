@@ -25,6 +25,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.derive.sweeps.local import Edge, Source
 from exprgrad.derive.sweeps.walks import pull_back, push_forward
 from exprgrad.errors import LanguageError
+from exprgrad.graph.calls import handed_down
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -336,17 +337,10 @@ class Maker:
 
 def without_idle(graph: Graph) -> None:
     """Drop the calls whose results nothing needs any more; their other nodes are of what is around them."""
-    places: dict[int, int] = {-1: -1}
-    kept: list[Call] = []
     live = [at for at, call in enumerate(graph.calls) if call.result >= 0]
-    for place, at in enumerate(live):
-        places[at] = place
-    for start in range(len(graph.calls)):
-        way, at = [], start
-        while at not in places:
-            way.append(at)
-            at = graph.calls[at].parent
-        places.update(dict.fromkeys(way, places[at]))
+    numbers = {at: place for place, at in enumerate(live)}
+    places = handed_down(graph.calls, lambda at, above: numbers.get(at, above))
+    kept: list[Call] = []
     for at in live:
         call = graph.calls[at]
         operands, bends = (

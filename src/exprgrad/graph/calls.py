@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from exprgrad.graph.graph import INPUT, OUTSIDE, Call, Graph, view_of
 
-__all__ = ["Closed", "Fold", "around", "fold", "indent", "labels", "opened", "written"]
+__all__ = [
+    "Closed",
+    "Fold",
+    "around",
+    "fold",
+    "handed_down",
+    "indent",
+    "labels",
+    "opened",
+    "written",
+]
 
 
 class Closed(NamedTuple):
@@ -120,24 +130,30 @@ def closable(graph: Graph) -> list[bool]:
     ]
 
 
-def outermost(calls: Sequence[Call], closed: Sequence[bool]) -> list[int]:
-    """By call: the outermost closed one that it is, or is in; ``OUTSIDE`` if there is none."""
+def handed_down(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[int]:
+    """By call: what it makes of what the one around it has, which may stand behind it.
+
+    ``own`` is given its number, and that; ``OUTSIDE`` has ``OUTSIDE``, which comes last.
+    """
     found: dict[int, int] = {OUTSIDE: OUTSIDE}
     for start in range(len(calls)):
-        way = []
-        at = start
+        way, at = [], start
         while at not in found:
             way.append(at)
             at = calls[at].parent
         for each in reversed(way):
-            above = found[calls[each].parent]
-            found[each] = each if above == OUTSIDE and closed[each] else above
-    return [found[at] for at in range(len(calls))]
+            found[each] = own(each, found[calls[each].parent])
+    return [found[at] for at in (*range(len(calls)), OUTSIDE)]
 
 
 def behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
     """Node → the closed call whose card it stands behind, in the order of the reverse sweep's visits."""
-    outer = outermost(graph.calls, closed)
+
+    def outermost(at: int, above: int) -> int:
+        """A call's outermost closed one: it, or one that it is in."""
+        return at if above == OUTSIDE and closed[at] else above
+
+    outer = handed_down(graph.calls, outermost)
     homes: dict[int, int] = {}
     user_homes = {graph.output: OUTSIDE}
 

@@ -189,8 +189,6 @@ class Forms:
         self.remember(form)
         self.named[form] = self.forms[form]
         self.weights[form] = 0
-        if form < len(self.lengths):
-            self.lengths[form] = 1
 
     def remember(self, form: int) -> None:
         """Note a product that others may use as a whole; of those with the same factor, the latest."""
@@ -576,11 +574,6 @@ class Forms:
             return self.number(coefficient)
         if coefficient == 1 and len(factors) == 1 and factors[0][1] == 1:
             return factors[0][0]
-        base, exponent = factors[0]
-        inside = self.forms[base]
-        alone = len(factors) == 1 and coefficient == -1 and exponent == 1
-        if alone and is_mixed(inside) and base not in self.named:
-            return self.sum(inside.terms, scale=-ONE)
         weight = len(factors) - 1
         for base, q in factors:
             weight += self.weights[base] + (q not in UNITS)
