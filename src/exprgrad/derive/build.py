@@ -208,8 +208,8 @@ class Builder:
             elif isinstance(payload, Literal):
                 images.append(self.literal(payload))
             elif isinstance(payload, float):
-                symbol, text = graph.symbols.get(node), graph.spelled.get(node)
-                images.append(self.constant(payload, symbol, text))
+                text = graph.spelled.get(node) if self.typed else None
+                images.append(self.constant(payload, graph.symbols.get(node), text))
             else:
                 operands = [images[operand] for operand in graph.operands[node]]
                 settings = payload if isinstance(payload, tuple) else None
