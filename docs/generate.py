@@ -55,7 +55,7 @@ def operations() -> str:
         "# Operations\n",
         "This page is generated from the op table.  Its [elementwise](#elementwise) rows work number by "
         "number (`src/exprgrad/graph/ops.py` and `functions.py`), its [structural](#structural) ones see "
-        "their operands' shapes (`src/exprgrad/graph/products.py`, and `reductions.py`, `softmax.py` and "
+        "their operands' shapes (`src/exprgrad/graph/linear_algebra.py`, and `reductions.py` and "
         "`movement.py` beside it).\n",
         "## Elementwise\n",
         "`out` is the operation's "
