@@ -9,7 +9,7 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.op import Op
 from exprgrad.graph.ops import OPS
-from exprgrad.run.numbers.bounds import TINY, UNIT, data_errors, grad_errors, needed_of
+from exprgrad.run.numbers.bounds import TINY, UNIT, data_errors, grad_errors, kind_of
 from exprgrad.run.numbers.sweeps import Adjoints
 
 
@@ -62,7 +62,7 @@ def test_what_is_not_finite_may_be_off_by_anything() -> None:
 
 
 def test_rows_that_say_where_their_kinks_are() -> None:
-    told = {op.name for op in OPS if op.special and needed_of(op.name) is not None}
+    told = {op.name for op in OPS if op.special and kind_of(op.name).needed is not None}
     assert {"abs", "relu", "clamp", "where", "pow", "lt", "sign"} <= told
     assert not told & {"floor", "round", "mod", "max"}
 

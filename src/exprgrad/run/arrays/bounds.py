@@ -219,22 +219,17 @@ def within(numbers: Sequence[Array], x: Array, d: Error) -> list[Array]:
     return [np.where(np.abs(number - x) < d, number, x) for number in numbers]
 
 
-def to_next(d: Error, x: Array) -> Array:
-    """An error that is not 0, or the way to the next double where that is longer."""
-    return np.where(np.equal(d, 0), 0.0, np.maximum(d, np.spacing(np.abs(x))))
-
-
 ARRAYS = Numbers(
-    arrays.function,
-    slope_of,
-    is_zero,
-    np.any,
-    np.logical_not,
-    cast(Any, np.where),
-    np.maximum,
-    unless_zero,
-    within,
-    to_next,
+    function=arrays.function,
+    slope=slope_of,
+    is_zero=is_zero,
+    any=np.any,
+    no=np.logical_not,
+    where=np.where,
+    most=np.maximum,
+    product=unless_zero,
+    within=within,
+    to_next=lambda d, x: np.where(np.equal(d, 0), 0.0, np.maximum(d, np.spacing(np.abs(x)))),
 )
 
 

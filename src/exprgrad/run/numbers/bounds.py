@@ -12,19 +12,19 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, reduce
+from functools import cache, cached_property, reduce
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, is_scalar
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.numbers.primitives import Function, Template, functions, reader, sides
+from exprgrad.run.numbers.primitives import Template, functions, reader, sides
 from exprgrad.run.numbers.sweeps import TIES, Adjoints, Tape, Visits, forward, row
 
 __all__ = [
     "DOUBLE_DIGITS", "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried",
-    "data_errors", "grad_errors", "has_only_kinks", "is_near", "needed_of", "right_digits", "typed_errors",
+    "data_errors", "grad_errors", "has_only_kinks", "is_near", "kind_of", "right_digits", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
@@ -80,7 +80,7 @@ def right_digits(value: float, error: float) -> int:
     return math.floor(math.log10(min(least / error, 10.0**DOUBLE_DIGITS)))
 
 
-class Kind(NamedTuple):
+class Kind:
     """What a bound needs to know of a row.
 
     ``sort``      how its bound is found
@@ -90,52 +90,46 @@ class Kind(NamedTuple):
     ``flat``      whether it has flat pieces, where a partial of 0 has not underflowed
     """
 
-    op: Op
-    sort: int
-    function: Function
-    own: tuple[float, float]
-    partial: tuple[float, float]
-    flat: bool
+    def __init__(self, op: Op) -> None:
+        ulps = op.value_ulp
+        tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
+        self.op = op
+        self.sort = sort_of(op)
+        self.function = functions[op.name]
+        self.own = 2 * ulps * UNIT, max(tiny, op.value_abs)
+        self.partial = 4 * op.partial_ulp * UNIT, op.partial_abs
+        self.flat = has_only_kinks(op) or bool(op.branches)
+
+    @cached_property
+    def rules(self) -> tuple[tuple[Template, ...], bool]:
+        """By operand, what finds the local derivative; and whether it sees companions."""
+        rules, companions = row(self.op)
+        return tuple([reader(part) for part, _ in rules]), companions
+
+    @cached_property
+    def needed(self) -> list[tuple[int, int | float]] | None:
+        """Operands of which two, or one and a number, have to be equal at a kink or a jump.
+
+        None where the row's conditions do not tell.
+        """
+        from exprgrad.run.numbers.kink_screen import implied
+
+        found: list[tuple[int, int | float]] = []
+        slot: dict[str, int | float] = dict.fromkeys(slots(self.op), 1.0)
+        slot |= {operand: at for at, operand in enumerate(self.op.names)}
+        for special in self.op.special:
+            where = template(special.where)
+            needed = None if "out" in where.inputs else implied(where, slot)
+            if needed is None:
+                return None
+            found += needed
+        return found
 
 
 @cache
 def kind_of(name: str) -> Kind:
-    """What a bound needs to know of a row."""
-    op = BY_NAME[name]
-    ulps = op.value_ulp
-    tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
-    own = 2 * ulps * UNIT, max(tiny, op.value_abs)
-    partial = 4 * op.partial_ulp * UNIT, op.partial_abs
-    flat = has_only_kinks(op) or bool(op.branches)
-    return Kind(op, sort_of(op), functions[name], own, partial, flat)
-
-
-@cache
-def rules_of(name: str) -> tuple[tuple[Template, ...], bool]:
-    """By operand of a row, what finds the local derivative; and whether it sees companions."""
-    rules, companions = row(BY_NAME[name])
-    return tuple([reader(part) for part, _ in rules]), companions
-
-
-@cache
-def needed_of(name: str) -> list[tuple[int, int | float]] | None:
-    """Operands of a row of which two, or one and a number, have to be equal at a kink or a jump.
-
-    None where the row's conditions do not tell.
-    """
-    from exprgrad.run.numbers.kink_screen import implied
-
-    op = BY_NAME[name]
-    found: list[tuple[int, int | float]] = []
-    slot: dict[str, int | float] = dict.fromkeys(slots(op), 1.0)
-    slot |= {operand: at for at, operand in enumerate(op.names)}
-    for special in op.special:
-        where = template(special.where)
-        needed = None if "out" in where.inputs else implied(where, slot)
-        if needed is None:
-            return None
-        found += needed
-    return found
+    """What a bound needs to know of a row, by its name."""
+    return Kind(BY_NAME[name])
 
 
 AT_0: list[tuple[int, int | float]] = [(0, 0.0)]
@@ -163,7 +157,7 @@ def has_only_kinks(op: Op) -> bool:
 # Rules over floats and over arrays alike.
 
 
-class Numbers(NamedTuple):
+class Numbers:
     """What the rules below need of numbers: of floats, in whose words they are written, or of arrays.
 
     ``function``  a row's name → the function that it is
@@ -189,6 +183,9 @@ class Numbers(NamedTuple):
     within: Callable[[Sequence[float], float, float], list[float]]
     to_next: Callable[[float, float], float]
 
+    def __init__(self, **rules: Callable[..., Any]) -> None:
+        vars(self).update(rules)  # no NamedTuple, which would take long to make at every start
+
 
 def is_near(on: Numbers, op: Op, seen: Sequence[float], off: Sequence[float]) -> bool:
     """Where a row may have a kink or a jump within reach: elsewhere it is as good as smooth."""
@@ -198,7 +195,7 @@ def is_near(on: Numbers, op: Op, seen: Sequence[float], off: Sequence[float]) ->
             if at not in op.branches:
                 found = found | (d != 0)
         return found
-    needed = needed_of(op.name)
+    needed = kind_of(op.name).needed
     if needed is None:
         return True
     for at, other in needed:
@@ -316,21 +313,21 @@ def along(
 
 def slope_of(op: Op, position: int, seen: Sequence[float], out: float) -> float:
     """A row's local derivative."""
-    rules, companions = rules_of(op.name)
+    rules, companions = kind_of(op.name).rules
     return rules[position]([*seen, out, *[1.0] * len(seen)] if companions else [*seen, out])
 
 
 FLOATS = Numbers(
-    functions.__getitem__,
-    slope_of,
-    operator.not_,
-    bool,
-    operator.not_,
-    lambda condition, x, y: x if condition else y,
-    lambda error, other: other if other > error else error if other == other else inf,
-    lambda size, error: size * error if size else 0.0,
-    lambda numbers, x, d: [number for number in numbers if abs(number - x) < d],
-    lambda d, x: max(d, math.ulp(x)),
+    function=functions.__getitem__,
+    slope=slope_of,
+    is_zero=operator.not_,
+    any=bool,
+    no=operator.not_,
+    where=lambda condition, x, y: x if condition else y,
+    most=lambda error, other: other if other > error else error if other == other else inf,
+    product=lambda size, error: size * error if size else 0.0,
+    within=lambda numbers, x, d: [number for number in numbers if abs(number - x) < d],
+    to_next=lambda d, x: max(d, math.ulp(x)),
 )
 
 
@@ -342,7 +339,8 @@ def data_errors(
     Inputs and literals are exact, being the doubles that they were read as, but for ``leaves``.
     """
     errors = [0.0] * len(graph)
-    sorts = {name: kind_of(name).sort for name in {*graph.kinds} - LEAVES}
+    kinds = {name: kind_of(name) for name in {*graph.kinds} - LEAVES}
+    sorts = {name: kind.sort for name, kind in kinds.items()}
     if not (graph.symbols or leaves) and is_exact(sorts, values):
         return errors
     for node, error in leaves.items():
@@ -365,7 +363,7 @@ def data_errors(
             error = sizes[first] * other + (sizes[second] + other) * one + UNIT * size + TINY
             errors[node] = error if error < inf else inf
         else:
-            error = of_row(kind_of(name), values[node], operands, values, errors)
+            error = of_row(kinds[name], values[node], operands, values, errors)
             errors[node] = error if error < inf else inf
     return errors
 
@@ -444,8 +442,8 @@ def of_row(
         x, d = values[operands[0]], errors[operands[0]]
         if not d:
             return error
-        if d < FAR and d < FAR * abs(x) and (sort == SMOOTH or needed_of(op.name) == AT_0):
-            (rule,), companions = rules_of(op.name)
+        if d < FAR and d < FAR * abs(x) and (sort == SMOOTH or kind.needed == AT_0):
+            (rule,), companions = kind.rules
             slope = abs(rule((x, out, 1.0) if companions else (x, out)))
             if slope >= NORMAL or (kind.flat and not slope):
                 return error + slope * d
@@ -463,7 +461,29 @@ def of_row(
         error += at_ends(FLOATS, lambda place: kind.function(*place), out, seen, off)
         if has_only_kinks(op):
             return error
-    return error + carried(FLOATS, op, out, seen, off)
+    little = first_order(kind, out, seen, off)
+    return error + (carried(FLOATS, op, out, seen, off) if little is None else little)
+
+
+def first_order(
+    kind: Kind, out: float, seen: Sequence[float], off: Sequence[float]
+) -> float | None:
+    """What ``carried`` finds where all errors are of first order, as nearly everywhere: it is quicker.
+
+    None elsewhere.
+    """
+    rules, companions = kind.rules
+    view = [*seen, out, *[1.0] * len(seen)] if companions else [*seen, out]
+    error = 0.0
+    for position, d in enumerate(off):
+        if d:
+            if not (d < FAR and d < FAR * abs(seen[position])):
+                return None
+            slope = abs(rules[position](view))
+            if not (slope >= NORMAL or (kind.flat and not slope)):
+                return None
+            error += slope * d
+    return error
 
 
 def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
@@ -499,7 +519,7 @@ def of_many(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> 
     most = max(off)
     if not most < BENT:  # the weights are others there, but they never add up to more than 1
         return most
-    (rule,), _ = rules_of(op.name)
+    (rule,), _ = kind_of(op.name).rules
     views = sides(op, [*seen, out], [1.0] * len(seen))
     return sum(abs(rule(view)) * d for view, d in zip(views, off, strict=True) if d)
 
@@ -575,11 +595,11 @@ def gated(
 
 
 @cache
-def reads_of(name: str, position: int) -> tuple[int, ...]:
-    """Which of the numbers that a row's rules see a local derivative reads, by their places."""
-    op = BY_NAME[name]
-    names = slots(op)
-    return tuple([names.index(seen) for seen in template(op.partial(position)).inputs])
+def known_of(name: str, position: int) -> tuple[Kind, tuple[int, ...]]:
+    """What a bound needs to know of a local derivative: of its row, and the places of what it reads."""
+    kind = kind_of(name)
+    names = slots(kind.op)
+    return kind, tuple([names.index(seen) for seen in template(kind.op.partial(position)).inputs])
 
 
 def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
@@ -594,7 +614,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         if position == TIES:
             off.append(0.0)  # how many operands tie: a whole number
             continue
-        kind, reads = kind_of(name), reads_of(name, position)
+        kind, reads = known_of(name, position)
         relative, error = kind.partial
         local, around = cells[cell], pick(off)
         if kind.sort == ROOT:
@@ -638,13 +658,17 @@ def of_rule(
 ) -> float:
     """What a local derivative may be off by because some of what its rule reads is."""
     if kind.sort == SPECIAL and not (
-        reads == (0,) and off[0] < FAR * abs(seen[0]) and needed_of(kind.op.name) == AT_0
+        reads == (0,) and off[0] < FAR * abs(seen[0]) and kind.needed == AT_0
     ):
         return inf if inf in off else of_special(kind, rule, local, seen, off)
-    moved = [(at, off[at]) for at in reads if off[at]]
-    if any(d == inf for _, d in moved):
-        return inf
-    return sum(along(FLOATS, rule, local, seen, at, d) for at, d in moved)
+    error = 0.0
+    for at in reads:
+        d = off[at]
+        if d == inf:
+            return inf
+        if d:
+            error += off_by(rule, local, seen, at, d)
+    return error
 
 
 def of_special(
@@ -660,4 +684,18 @@ def of_special(
     off = off[:count]
     if is_near(FLOATS, kind.op, seen, [STRETCH * d for d in off]):
         return at_ends(FLOATS, moved, local, seen, off)
-    return sum(along(FLOATS, moved, local, seen, at, d) for at, d in enumerate(off) if d)
+    return sum(off_by(moved, local, seen, at, d) for at, d in enumerate(off) if d)
+
+
+def off_by(
+    rule: Callable[[list[float]], float], here: float, seen: Sequence[float], at: int, d: float
+) -> float:
+    """What ``along`` finds: where a number is off by little, as nearly everywhere, quickly."""
+    x = seen[at]
+    if d < FAR and d < FAR * abs(x):
+        place = [*seen]
+        place[at] = x + STRETCH * d
+        ahead = abs(rule(place) - here)
+        if ahead <= BENT * abs(here):
+            return ahead / STRETCH
+    return along(FLOATS, rule, here, seen, at, d)
