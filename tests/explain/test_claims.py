@@ -291,6 +291,12 @@ def test_several_terms_that_differ() -> None:
     assert found.message.endswith("it lacks the term y*exp(y*x)")
     (found,) = f.check(claims={"x": "2*x*y + cos(x) + y*exp(x*y) + x^3"})
     assert "its term x^3 is not in the derivative" in found.message
+    (found,) = f.check(claims={"x": "7 + 2*x*y + cos(x) + y*exp(x*y) + x^3"})
+    assert found.message.endswith("its term 7 is not in the derivative")
+    (found,) = f.check(claims={"x": "2*x*y + cos(x) + x^3"})
+    assert found.message.endswith("its term x^3 should be y*exp(y*x)")
+    (found,) = f.check(claims={"x": "cos(x)"})
+    assert found.message.endswith("it lacks the term y*exp(y*x)")
 
 
 def test_what_was_sampled_is_said() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import numpy as np
 import pytest
 
 import golden
 from exprgrad import parse
+from exprgrad.explain.diagnostics import without
 from shell import command, spelled
 
 # Each: the formula, its values, and the diagnostics as "code" or "code?" for a note.
@@ -189,3 +192,13 @@ def test_what_a_bound_or_a_derivative_reads_is_used(text: str, unused: list[str]
     """A name in a bound, an index, or what is differentiated becomes no operand."""
     told = parse(text).gradient(x=2).diagnostics
     assert [one.message for one in told] == [f"the output does not use '{name}'" for name in unused]
+
+
+@pytest.mark.parametrize("error", [np.array([[0.1, 0.2], [0.3, 0.4]]), 0.5])
+def test_one_number_of_a_tensor_is_off_by_nothing(error: Any) -> None:
+    value = np.ones((2, 2))
+    left = without(error, (1, 0), value)
+    expected = np.broadcast_to(error, (2, 2)).copy()
+    expected[1, 0] = 0.0
+    assert np.array_equal(left, expected)
+    assert without(0.5, (), 1.0) == 0.0 and np.all(np.asarray(error) > 0)

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 import exprgrad
 from exprgrad.errors import ExprgradError
 from exprgrad.graph.ops import OPS
+from exprgrad.run.balls.balls import ball, working
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.solvers.roots.enclosures import EDGES
+from exprgrad.solvers.roots.solve import outward
 from together import together
 
 INF = math.inf
@@ -198,3 +200,11 @@ def test_monotone_rows_are_and_their_domains_end_at_the_edges() -> None:
             (low, high) for low, high in pairwise(points) if (low in inside) != (high in inside)
         ]
         assert all(low in EDGES or high in EDGES for low, high in changes), op.name
+
+
+def test_bounds_are_doubles_rounded_outwards() -> None:
+    with working(256):
+        third, half = ball(1) / 3, ball(0.5)
+        low, high = outward(third, -INF), outward(third, INF)
+        assert ball(low) < third < ball(high) and math.nextafter(low, INF) == high
+        assert outward(half, -INF) == outward(half, INF) == 0.5
