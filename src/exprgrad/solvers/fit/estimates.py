@@ -35,10 +35,9 @@ NO_EFFECT = 1e-30
 INVOLVED = 1e-3
 """A parameter is open if a direction that is lost has such a share in it."""
 SINGULAR, MIXED = 1e-12, 1e-4
-"""The same two for a Hessian whose diagonal is 1."""
+"""``DEGENERATE`` and ``INVOLVED`` for the eigenvalues of a Hessian whose diagonal is 1."""
 OUTER = 8 * np.finfo(float).eps
 """What the triangle itself may be off by, relative to the rows that it stands for."""
-
 WIDENINGS = 30
 """How often an interval is doubled before it is said to have no end."""
 TRIALS = 40
