@@ -1,8 +1,8 @@
-"""The commands ``eval`` and ``grad``: a formula's nodes, by one sweep or by both; and rows over ranges."""
+"""The commands ``eval`` and ``grad``: a formula's nodes, by one sweep or by both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,6 @@ from exprgrad.cli.command import (
     Answer,
     Count,
     FormulaCommand,
-    Request,
     Words,
     compute,
     digits_shown,
@@ -24,7 +23,6 @@ from exprgrad.cli.command import (
     give,
     listed_names,
     output,
-    quiet_line,
     stack,
     start,
     wrt_option,
@@ -34,15 +32,13 @@ from exprgrad.explain.limits import MOST_DRAWS
 from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
-    from exprgrad.api import Expression, Run
-    from exprgrad.data.grids import Grid, Tally
+    from exprgrad.api import Run
     from exprgrad.explain.digits.trusted import Trust
     from exprgrad.run.evaluation import Diagnostic
-    from exprgrad.run.values.ranges import Range
     from exprgrad.show.text.table import Screen, Table
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
-__all__ = ["eval_command", "grad_command", "over_ranges"]
+__all__ = ["eval_command", "grad_command"]
 
 MOST_LOST = 1000
 """How many lost paths are listed with ``--all``."""
@@ -92,6 +88,8 @@ def eval_command(**options: Any) -> int:
     """
     expression, request = start(options, uncertain=True)
     if request.has_ranges:
+        from exprgrad.cli.ranges import over_ranges
+
         return over_ranges(expression, request, "eval", options)
     return give(run_answer(compute(expression, request, grad=False), "eval", options), options)
 
@@ -130,6 +128,8 @@ def grad_command(**options: Any) -> int:
     refuse(options, has_order=has_order)
     expression, request = start(options, uncertain=True)
     if request.has_ranges:
+        from exprgrad.cli.ranges import over_ranges
+
         return over_ranges(expression, request, "grad", options)
     run = compute(expression, request, listed_names(options["wrt"]))
     if run.spread is not None and (has_order or options["show_trust"]):
@@ -374,120 +374,3 @@ def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
         if source is ParameterSource.COMMANDLINE:
             message = "--trust shows numbers with all their digits"
             raise RequestError("usage", message, help="leave out --digits")
-
-
-# Ranges: a row for each of their points.
-
-ORDERS = {"eval": 0, "grad": 1, "hess": 2}
-"""Command → the order of the derivatives that it finds."""
-AT_A_POINT = {
-    "--trace": "show_trace", "--trust": "show_trust", "--map": "show_map", "--order": "order",
-    "--correlation": "correlation", "--covariance": "covariance", "--mc": "mc",
-}  # fmt: skip
-"""What is shown of one point alone."""
-
-
-def over_ranges(
-    expression: Expression, request: Request, command: str, options: Mapping[str, Any]
-) -> int:
-    """Write the answer of a command with ranges; return the exit status."""
-    from exprgrad.data.grids import grid_over
-
-    for option, name in AT_A_POINT.items():
-        excluded(option, {"a range": options.get(name)}, "it is about one point: give it numbers")
-    refuse_uncertain(request)
-    if options.get("accumulate") == "set":
-        excluded("--accumulate", {"a range": True}, "it is about one point: give it numbers")
-    grid = grid_over(
-        expression.graph,
-        expression.text,
-        request.values,
-        listed_names(options.get("wrt")),
-        ORDERS[command],
-        digits_shown(options),
-        elastic=bool(options.get("elastic")),
-        arguments=request.spelled,
-        origins=request.origins,
-    )
-    return give(grid_answer(grid, command, options), options)
-
-
-def refuse_uncertain(request: Request) -> None:
-    """An error for an uncertain input beside a range."""
-    from exprgrad.run.values.inputs import is_range
-
-    if request.spread is None:
-        return
-    uncertain = next(iter(request.spread.deviations))
-    ranged = next(name for name, value in request.values.items() if is_range(value))
-    message = f"'{uncertain}' is uncertain, which is for one point, and '{ranged}' has a range"
-    help = f"give {ranged} one number, or leave out the uncertainty of {uncertain}"
-    raise RequestError("usage", message, help=help)
-
-
-def grid_answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
-    """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
-    from exprgrad.data.grids import Tally, grid_rows, row_names, warnings_about
-    from exprgrad.show.text.rows import rows_table
-
-    columns, digits, whole = row_names(grid), options["digits"], options["show_all"]
-    tally = Tally()
-    diagnostics: list[Diagnostic] = []
-
-    def found() -> Iterator[tuple[Any, ...]]:
-        yield from grid_rows(grid, tally)
-        diagnostics.extend(warnings_about(grid, tally))
-
-    return Answer(
-        command,
-        grid.text,
-        grid_fields(grid, found(), tally, diagnostics),
-        chain([columns], found()),
-        (("", line) for line in quiet_rows(grid, found())),
-        lambda _: [rows_table(columns, [*grid.ranges], found(), grid.size, digits, whole=whole)],
-        diagnostics,
-    )
-
-
-def grid_fields(
-    grid: Grid, rows: Iterable[Sequence[Any]], tally: Tally, diagnostics: Sequence[Diagnostic]
-) -> Iterator[tuple[str, Any]]:
-    """The fields of the JSON object; what is told of the rows is known when they are written."""
-    from exprgrad.data.grids import row_fields
-    from exprgrad.show.documents.document import Lines, records, shorts
-
-    names, results = [*grid.ranges], row_fields(grid)
-    width = len(names)
-
-    def row(cells: Sequence[Any]) -> dict[str, Any]:
-        point = dict(zip(names, cells, strict=False))
-        return {"inputs": point, **results(cells[width:])}
-
-    yield "inputs", shorts(grid.fixed)
-    yield "ranges", {name: range_fields(one) for name, one in grid.ranges.items()}
-    yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
-    yield "rows", Lines(map(row, rows))
-    yield "counts", dict(tally.counts)
-    yield "diagnostics", records(diagnostics)
-
-
-def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
-    """The answer alone: each row's value, or its derivatives of the order that is asked for, by name."""
-    from exprgrad.data.job import result_names
-
-    if not grid.order:
-        yield from (cells[len(grid.ranges)] for cells in rows)
-        return
-    shown = [*grid.wrt] if grid.order == 1 else result_names(grid.job)[1 + len(grid.wrt) :]
-    for cells in rows:
-        pairs = zip(shown, cells[-len(shown) :], strict=True)
-        yield " ".join(
-            f"{name}={x!r}" if type(x) is float else "".join(quiet_line(name, x)).strip()
-            for name, x in pairs
-        )
-
-
-def range_fields(one: Range) -> dict[str, Any]:
-    """A range as JSON has it."""
-    start, stop = one.points([0, one.size - 1])
-    return {"start": start, "stop": stop, "count": one.size, "log": one.by_ratio}

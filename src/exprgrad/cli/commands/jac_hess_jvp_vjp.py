@@ -182,7 +182,7 @@ def hess_command(**options: Any) -> int:
 
     started = start(options)
     if started[1].has_ranges:
-        from exprgrad.cli.commands.eval_grad import over_ranges
+        from exprgrad.cli.ranges import over_ranges
 
         return over_ranges(*started, "hess", options)
     asked, digits, whole = ask(options, started), options["digits"], options["show_all"]

@@ -1,0 +1,143 @@
+"""Ranges on a command line, ``x=0:10:101``: ``eval``, ``grad`` and ``hess`` answer with a row per point.
+
+They are asked for less often than points, which would have to wait for what is here to be loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from exprgrad.cli.command import (
+    Answer,
+    Request,
+    digits_shown,
+    excluded,
+    give,
+    listed_names,
+    quiet_line,
+)
+from exprgrad.errors import RequestError
+
+if TYPE_CHECKING:
+    from exprgrad.api import Expression
+    from exprgrad.data.grids import Grid, Tally
+    from exprgrad.run.evaluation import Diagnostic
+    from exprgrad.run.values.ranges import Range
+
+__all__ = ["over_ranges"]
+
+ORDERS = {"eval": 0, "grad": 1, "hess": 2}
+"""Command → the order of the derivatives that it finds."""
+AT_A_POINT = {
+    "--trace": "show_trace", "--trust": "show_trust", "--map": "show_map", "--order": "order",
+    "--correlation": "correlation", "--covariance": "covariance", "--mc": "mc",
+}  # fmt: skip
+"""What is shown of one point alone."""
+
+
+def over_ranges(
+    expression: Expression, request: Request, command: str, options: Mapping[str, Any]
+) -> int:
+    """Write the answer of a command with ranges; return the exit status."""
+    from exprgrad.data.grids import grid_over
+
+    for option, name in AT_A_POINT.items():
+        excluded(option, {"a range": options.get(name)}, "it is about one point: give it numbers")
+    refuse_uncertain(request)
+    if options.get("accumulate") == "set":
+        excluded("--accumulate", {"a range": True}, "it is about one point: give it numbers")
+    grid = grid_over(
+        expression.graph,
+        expression.text,
+        request.values,
+        listed_names(options.get("wrt")),
+        ORDERS[command],
+        digits_shown(options),
+        elastic=bool(options.get("elastic")),
+        arguments=request.spelled,
+        origins=request.origins,
+    )
+    return give(answer(grid, command, options), options)
+
+
+def refuse_uncertain(request: Request) -> None:
+    """An error for an uncertain input beside a range."""
+    from exprgrad.run.values.inputs import is_range
+
+    if request.spread is None:
+        return
+    uncertain = next(iter(request.spread.deviations))
+    ranged = next(name for name, value in request.values.items() if is_range(value))
+    message = f"'{uncertain}' is uncertain, which is for one point, and '{ranged}' has a range"
+    help = f"give {ranged} one number, or leave out the uncertainty of {uncertain}"
+    raise RequestError("usage", message, help=help)
+
+
+def answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
+    """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
+    from exprgrad.data.grids import Tally, grid_rows, row_names, warnings_about
+    from exprgrad.show.text.rows import rows_table
+
+    columns, digits, whole = row_names(grid), options["digits"], options["show_all"]
+    tally = Tally()
+    diagnostics: list[Diagnostic] = []
+
+    def found() -> Iterator[tuple[Any, ...]]:
+        yield from grid_rows(grid, tally)
+        diagnostics.extend(warnings_about(grid, tally))
+
+    return Answer(
+        command,
+        grid.text,
+        fields(grid, found(), tally, diagnostics),
+        chain([columns], found()),
+        (("", line) for line in quiet_rows(grid, found())),
+        lambda _: [rows_table(columns, [*grid.ranges], found(), grid.size, digits, whole=whole)],
+        diagnostics,
+    )
+
+
+def fields(
+    grid: Grid, rows: Iterable[Sequence[Any]], tally: Tally, diagnostics: Sequence[Diagnostic]
+) -> Iterator[tuple[str, Any]]:
+    """The fields of the JSON object; what is told of the rows is known when they are written."""
+    from exprgrad.data.grids import row_fields
+    from exprgrad.show.documents.document import Lines, records, shorts
+
+    names, results = [*grid.ranges], row_fields(grid)
+    width = len(names)
+
+    def row(cells: Sequence[Any]) -> dict[str, Any]:
+        point = dict(zip(names, cells, strict=False))
+        return {"inputs": point, **results(cells[width:])}
+
+    yield "inputs", shorts(grid.fixed)
+    yield "ranges", {name: range_fields(one) for name, one in grid.ranges.items()}
+    yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
+    yield "rows", Lines(map(row, rows))
+    yield "counts", dict(tally.counts)
+    yield "diagnostics", records(diagnostics)
+
+
+def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
+    """The answer alone: each row's value, or its derivatives of the order that is asked for, by name."""
+    from exprgrad.data.job import result_names
+
+    if not grid.order:
+        yield from (cells[len(grid.ranges)] for cells in rows)
+        return
+    shown = [*grid.wrt] if grid.order == 1 else result_names(grid.job)[1 + len(grid.wrt) :]
+    for cells in rows:
+        pairs = zip(shown, cells[-len(shown) :], strict=True)
+        yield " ".join(
+            f"{name}={x!r}" if type(x) is float else "".join(quiet_line(name, x)).strip()
+            for name, x in pairs
+        )
+
+
+def range_fields(one: Range) -> dict[str, Any]:
+    """A range as JSON has it."""
+    start, stop = one.points([0, one.size - 1])
+    return {"start": start, "stop": stop, "count": one.size, "log": one.by_ratio}
