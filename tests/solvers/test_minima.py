@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from exprgrad import ExprgradError, InputError, parse
+from exprgrad.solvers.minima.objective import Layout
+from exprgrad.solvers.minima.trust_region import Course, Turn
+from exprgrad.solvers.minima.verdicts import Judged, worded
 from minima import PROBLEMS, Problem
 
 MINIMA: list[tuple[str, dict[str, Any], dict[str, float]]] = [
@@ -292,3 +296,11 @@ def test_rosenbrock_in_a_thousand_dimensions() -> None:
     found = parse("sum(100*(y - x^2)^2 + (1 - x)^2)").minimize(x=[-1.2] * 500, y=[1] * 500)
     assert found.verdict == "minimum" and found.counts.hessian == 0
     assert (found.point["x"] == 1).all() and (found.point["y"] == 1).all()
+
+
+def test_a_gradient_whose_squares_underflow_or_overflow_has_its_norm() -> None:
+    layout = Layout({}, {"x": (), "y": ()})
+    for size in (1e-226, 1e226):
+        turn = Turn(np.zeros(2), 0.0, np.array([3 * size, 4 * size]))
+        told = worded(Judged("not converged", "stuck"), Course([turn]), layout, 1.0)
+        assert told == f"no step goes down, though the gradient's norm is {5 * size:g}"
