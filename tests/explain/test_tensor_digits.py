@@ -159,6 +159,15 @@ def test_kinks_are_corrected_beside_lost_digits() -> None:
     assert sweep.tolist()[0] == 0.0 and answer.tolist() == run.true.gradient["x"].tolist()
 
 
+def test_a_gradient_too_large_to_write_out_names_the_first_grad_with_few_digits() -> None:
+    """The value keeps its digits, and x^2 - 1 near 1 does not."""
+    run = parse("sum(x^3/3 - x)").gradient(x=[1 + 1e-13 * place for place in range(1, 5001)])
+    (lost,) = run.true.diagnostics
+    assert run.digits == {"value": 12, "gradient": {"x": 1}}
+    assert lost.message.startswith("all 5,000 numbers of x.grad may have 1 right digit only")
+    assert lost.help is not None and lost.help.startswith("x is the first to lose them; the truth")
+
+
 def test_trust_and_kinks_up_to_the_limit() -> None:
     """Over all nodes 4,096 elements are looked at number by number, one more is not."""
     count = (MOST_ELEMENTS - 1) // 4
