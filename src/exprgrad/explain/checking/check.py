@@ -32,6 +32,7 @@ from exprgrad.explain.checking.differences import (
     true_differences,
 )
 from exprgrad.explain.checking.verdicts import (
+    ENOUGH_DIGITS,
     Verdict,
     agreement,
     apart,
@@ -523,8 +524,6 @@ LESSON = 0.001
 """The step that the lesson takes."""
 KEPT = 8
 """How many digits smaller than a number a step is that is suggested: about half of them."""
-ENOUGH_DIGITS = 3
-"""Where (L2 - L1)/h has fewer digits than this, it is asked why."""
 HALVINGS = 32
 """How often an interval is halved on the search for a kink."""
 NOISE = 16

@@ -17,8 +17,9 @@ from exprgrad.run.numbers.primitives import at_pole
 from exprgrad.source import Span
 
 __all__ = [
-    "Verdict", "agreement", "apart", "as_float", "balls_apart", "by_differences", "by_truth",
-    "digits_of", "infinite", "one_side", "pole", "short_ball", "short_number", "unsettled",
+    "ENOUGH_DIGITS", "Verdict", "agreement", "apart", "as_float", "balls_apart", "by_differences",
+    "by_truth", "digits_of", "infinite", "one_side", "pole", "short_ball", "short_number",
+    "unsettled",
 ]  # fmt: skip
 
 MESSAGE_DIGITS = 6

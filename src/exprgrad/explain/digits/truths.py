@@ -191,16 +191,16 @@ class Known:
                     yield Turn(words, is_kink, counts)
 
     @cached_property
-    def menders(self) -> Menders | None:
-        """The known mends of the formula; none of one over tensors that is written out."""
-        if self.over.origins:
-            return None
+    def menders(self) -> Menders:
+        """The known mends of the formula."""
         return Menders(self.formula, self.doubles.values[self.formula.graph.output])
 
     def better(self, name: str, nodes: Sequence[int], plain: Trusted, true: Ball) -> Better | None:
-        """The rewrite that keeps the digits of the value, or of the derivative by ``name``."""
-        menders = self.menders
-        return None if menders is None else menders.better(name, nodes, plain, true)
+        """The rewrite that keeps the digits of the value, or of the derivative by ``name``.
+
+        None is known for tensors that are written out.
+        """
+        return None if self.over.origins else self.menders.better(name, nodes, plain, true)
 
     def loser(self, lost: Lost, through: Sequence[int], who: str, better: Better | None) -> Place:
         """The node that lost a number's digits, the first that they came ``through``, and help."""

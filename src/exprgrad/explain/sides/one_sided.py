@@ -221,7 +221,7 @@ class Around(NamedTuple):
     alike: list[int]
     smooth: dict[int, list[tuple[int, Measured]]]
     special: Collection[int]
-    locals: Sequence[Any]
+    locals: Sequence[Sequence[Any] | None]
     still: list[Side]
     noise: Sequence[float] = ()
 
@@ -292,8 +292,7 @@ class Here(NamedTuple):
     @property
     def locals(self) -> Sequence[Any] | None:
         """The sweep's local derivatives; None where no gradient went on."""
-        found: Sequence[Any] | None = self.around.locals[self.node]
-        return found
+        return self.around.locals[self.node]
 
     @property
     def motions(self) -> list[Motion]:
