@@ -401,7 +401,8 @@ class Derived(Known):
     def seek(self, paths: Iterable[Path]) -> None:
         """Work out what doubles make of some numbers."""
         question, self.asked = self.question, [self.number(path) for path in paths]
-        graph, self.nodes = question.derive(question.graph, computed, self.asked)
+        wanted = self.asked if self.over.origins else None  # over numbers the evaluator keeps all
+        graph, self.nodes = question.derive(question.graph, computed, wanted)
         self.derived = Run(self.run.text, graph, question.inputs, forward(graph, question.inputs))
 
     @cached_property
