@@ -359,19 +359,8 @@ def read_request(
     ``relates`` is the sign of statements with two sides, ``=`` or ``~``, where it may have such; ``alone``
     says that it takes no values, ``uncertain`` that they may be uncertain.
     """
-    rest, file, inputs = list(options["arguments"]), options["file"], options.get("inputs")
-    if file is not None:
-        text = file_text(file)
-    elif not rest:
-        raise RequestError(
-            "usage",
-            "there is no formula",
-            help='type one, such as "(a+b)*c", or use -f FILE, or - for standard input',
-        )
-    elif rest[0] == "-":
-        text = file_text(rest.pop(0))
-    else:
-        text = rest.pop(0)
+    text, rest = formula_in(list(options["arguments"]), options["file"])
+    inputs = options.get("inputs")
     if (
         not alone
         and options["arguments"] == (text,)
@@ -386,7 +375,7 @@ def read_request(
         origins.update(dict.fromkeys(values, file_label(inputs)))
     spelled: dict[str, str] = {}
     for argument in rest:
-        name, value = assignment(argument, text if file is None else None, alone=alone)
+        name, value = assignment(argument, text if options["file"] is None else None, alone=alone)
         if name in spelled:
             message = f"'{name}' is given twice"
             help = f"its first value is {spelled[name].partition('=')[2]}"
@@ -401,6 +390,17 @@ def read_request(
         in_our_language(text, options.get("notation"), relates=relates), values, spelled, origins
     )
     return centred(request) if uncertain else request
+
+
+def formula_in(arguments: list[str], file: str | None) -> tuple[str, list[str]]:
+    """The text of the formula, and the arguments that are left."""
+    if file is not None:
+        return file_text(file), arguments
+    if not arguments:
+        help = 'type one, such as "(a+b)*c", or use -f FILE, or - for standard input'
+        raise RequestError("usage", "there is no formula", help=help)
+    first, *rest = arguments
+    return file_text(first) if first == "-" else first, rest
 
 
 def in_our_language(text: str, notation: str | None, *, relates: str = "") -> str:

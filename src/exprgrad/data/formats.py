@@ -282,7 +282,7 @@ def csv_batches(
 
 
 def typed_table(path: str, block: bytes, found: Header, types: Mapping[str, Any], row: int) -> Any:
-    """A block's columns, with types by place; a column with a cell that is no number becomes text."""
+    """A block's columns, with types by place; a column with a cell that is not a number becomes text."""
     pa = arrow()
     texts = {at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()}
     try:
@@ -475,7 +475,7 @@ def json_rows_of(block: bytes, path: str, line: int, wanted: Any) -> Any:
 
 
 def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
-    """A block of lines, one by one; a column with a cell that is no number becomes text."""
+    """A block of lines, one by one; a column with a cell that is not a number becomes text."""
     pa = arrow()
     rows = []
     for number, text in enumerate(block.removeprefix(BOM_UTF8).splitlines(), line + 1):
