@@ -58,10 +58,6 @@ def written_out(
 
         return builder.include(graph, given, rule)
 
-    def instead(text: Graph, names: Sequence[str], *operands: int) -> int:
-        """A formula in the place of an operation."""
-        return included(text, dict(zip(names, operands, strict=True)))[text.output]
-
     def operation(kind: str, operands: list[int]) -> int:
         """One operation, written out; of constants, what the engine for single numbers makes of them."""
         if kind not in BY_NAME:
@@ -76,11 +72,21 @@ def written_out(
             make: Callable[..., int] = partial(shorter, builder, kind)
         else:
             text = read(own.get(kind) or formula_of(kind))
-            make = partial(instead, text, op.formula_names)
+            make = partial(instead, included, text, op.formula_names)
         return balanced(make, operands) if op.variadic else make(*operands)
 
     images = included(program.graph)
     return builder.program([images[output] for output in program.outputs])
+
+
+def instead(
+    included: Callable[[Graph, Mapping[str, int]], list[int]],
+    text: Graph,
+    names: Sequence[str],
+    *operands: int,
+) -> int:
+    """A formula in the place of an operation."""
+    return included(text, dict(zip(names, operands, strict=True)))[text.output]
 
 
 # Shorter operations.
