@@ -182,11 +182,9 @@ def document(
     written = [written_out(run) for run in runs]
     operations = arithmetic(*runs, *(one.run for own in written for one in own.values()))
     needed = optional_files(groups, models, operations, lesson, moves)
-    tensors = {
-        tensor_key(run, node, mark): tensor_program(run, node, one)
-        for run, mark, own in zip(runs, marks, written, strict=True)
-        for node, one in own.items()
-    }
+    tensors: dict[str, Any] = {}
+    for run, mark, own in zip(runs, marks, written, strict=True):
+        tensors |= {tensor_key(run, n, mark): tensor_program(run, n, one) for n, one in own.items()}
     script = script_of(groups, models, operations, tensors, lesson, needed)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     text = runs[0].text

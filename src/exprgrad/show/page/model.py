@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.parsed import parsed
@@ -23,6 +23,7 @@ from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
 from exprgrad.run.edge_texts import contribution_texts, grouped, rule_of
+from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.documents.runs import jacobian_bytes
@@ -85,8 +86,7 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     """
     assert run.adjoints is not None, "only a run of gradient() has a page"
     graph = run.graph
-    places, called = places_of(run), short_names(run)
-    own_keys = rows(run)
+    places, called, own_keys = places_of(run), short_names(run), rows(run)
     keys = [key or tensor_key(run, node, mark) for node, key in enumerate(own_keys)]
     kinds = {
         keys[node]: row_fields(graph.kinds[node], len(graph.operands[node]), graph.payloads[node])
@@ -99,21 +99,11 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
         "output": places[graph.output],
         "digits": digits,
         "nodes": [node_fields(run, node, called, keys[node], places) for node in run.shown],
-        "edges": [
-            edge_fields(run, user, position, called, places, own_keys[user])
-            for user, position in edges(run)
-        ],
+        "edges": [edge_fields(run, *edge, called, places, own_keys) for edge in edges(run)],
         "rows": kinds,
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
-        "notes": [
-            {
-                "severity": found.severity,
-                "message": directed(found.message),
-                "help": directed(found.help or ""),
-            }
-            for found in run.diagnostics
-        ],
+        "notes": [note_fields(found) for found in run.diagnostics],
     }
     if not graph.shapes:
         return told | beside(run, places) | corrections(run, inputs) | losses(run, places, digits)
@@ -126,6 +116,12 @@ def corrections(run: Run, inputs: Mapping[str, int]) -> dict[str, Any]:
     both = {**run.corrected, **run.true.corrected}
     found = [(inputs[name], finite(x)) for name, (_, x) in both.items() if name in inputs]
     return {"corrected": found} if found else {}
+
+
+def note_fields(found: Diagnostic) -> dict[str, str]:
+    """What the page says of one of the run's diagnostics."""
+    message, help = directed(found.message), directed(found.help or "")
+    return {"severity": found.severity, "message": message, "help": help}
 
 
 def losses(run: Run, places: Mapping[int, int], digits: int) -> dict[str, Any]:
@@ -241,9 +237,9 @@ def edge_fields(
     position: int,
     called: Mapping[int, str],
     places: Mapping[int, int],
-    row: str,
+    rows: Sequence[str],
 ) -> dict[str, Any]:
-    """One edge, which may be that of a closed ``call``; over tensors its user has no ``row`` in ``OPS``.
+    """One edge, which may be that of a closed ``call``; over tensors its user has none of the ``rows``.
 
     It is ``gated`` if it passes nothing when its local derivative is 0, a ``branch`` if the user does not
     read the operand then, and ``loose`` if its rule has to stand in parentheses to be a factor.  ``math``
@@ -255,7 +251,7 @@ def edge_fields(
         name = in_sentence(printable(run.closed[user].call.name))
         by = called[operand] if operand in run.names else f"({called[operand]})"
         return {**ends, "rule": f"∂{name}/∂{by}", "call": 1}
-    if not row:
+    if not rows[user]:
         return ends | tensor_edge_fields(run, user, position)
     text, level = rule_of(graph, user, position, run.names, run.texts)
     fields: dict[str, Any] = {**ends, "rule": mathematics(in_sentence(printable(text)))}
