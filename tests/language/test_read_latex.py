@@ -199,3 +199,57 @@ def test_a_side_of_an_equation_is_not_empty() -> None:
     with pytest.raises(LanguageError) as caught:
         equations_from_latex(r"\frac{x}{2} =")
     assert (caught.value.message, caught.value.span) == ("a side of the equation is empty", (0, 13))
+
+
+@together(
+    [
+        (r"\left. x", r"\left", r"'\left' has no bracket"),
+        (r"\left\langle x \right\rangle", r"\langle", r"'\langle' opens nothing"),
+        (r"\begin x", r"\begin", "needs a name"),
+        (r"\mathrm x", r"\mathrm", "needs a word"),
+        (r"\sum_{k=1", "{", "never closed"),
+        ("2 + {}", "{}", "nothing inside"),
+        ("(x)_1", "_", "only a name"),
+        (r"\hat{2}", r"\hat", "is not a name"),
+        (r"2 + \top", r"\top", "cannot be read here"),
+        (r"\sqrt\top", r"\sqrt\top", "one letter or digit"),
+        ("x^-2", "^-", "one letter or digit"),
+        (r"\sqrt{}", r"\sqrt{}", "nothing follows"),
+        (r"\sqrt12", r"\sqrt12", r"'\sqrt' takes only the first digit of 12"),
+        (r"\frac1 23", r"1 23", r"'\frac' takes only the first digit of 23"),
+        (r"\frac123", r"\frac", "one digit each"),
+        (r"\operatorname{foo} x", r"\operatorname{foo}", "no function 'foo'"),
+        (r"\exp^{-1}(x)", r"\exp", "the inverse, or the reciprocal"),
+        (r"\operatorname{besselj}_2 x", r"\operatorname{besselj}_2", "no operand"),
+        (r"\sin + x", "+", "no operand"),
+        (r"\sin_2(x)", "_2", "no meaning here"),
+        (r"\sum_{k}(x)", "_{k}", "an index runs"),
+        (r"\begin{cases} x \\ y & x > 0\end{cases}", None, "a case has no condition"),
+        (r"\begin{cases} \end{cases}", None, "nothing inside"),
+        ("x =", "x =", "a side of the equation is empty"),
+    ]
+)
+def test_what_is_wrong_is_shown_where_it_stands(text: str, place: str | None, why: str) -> None:
+    with pytest.raises(LanguageError, match=re.escape(why)) as caught:
+        from_latex(text)
+    assert caught.value.span is not None
+    assert text[slice(*caught.value.span)] == (place or text)
+
+
+@together(
+    [
+        ("[a, b]", "[a, b]"),
+        ("2é", "2*é"),
+        (r"\frac 12", "1/2"),
+        (r"\operatorname*{sum}(x)", "sum(x)"),
+        (r"\sum (x)^2", "sum(x^2)"),
+        (r"\operatorname{mean}_{\text{axes }0, 1}(x)", "mean(x, axis=[0, 1])"),
+        (
+            r"\operatorname{mean}_{\text{axis }0, \text{keepdims}}(x)",
+            "mean(x, axis=0, keepdims=True)",
+        ),
+        (r"x^{\top}", "x.T"),
+    ]
+)
+def test_rare_notations_are_read(written: str, ours: str) -> None:
+    assert from_latex(written) == ours

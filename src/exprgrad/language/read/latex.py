@@ -275,9 +275,9 @@ def past_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
     if word in (r"\left", r"\right"):
         bracket = TOKEN.match(text, re.compile(r"\s*").match(text, end).end())  # type: ignore[union-attr]
         if bracket is None or bracket[0] == ".":
-            raise wrong(f"'{word}.' has no bracket", "write the whole formula", (start, end))
+            raise wrong(f"'{word}' has no bracket", "write the whole formula", (start, end))
         if word == r"\left":
-            open_group(bracket[0], stack, start)
+            open_group(bracket, stack, start)
         else:
             close_group(bracket[0], text, stack, bracket.span())
         return bracket.end()
@@ -299,7 +299,7 @@ def past_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
     elif word in ("|", r"\|") and stack[-1].bracket == word and is_operand(items):
         close_group(word, text, stack, (start, end))
     elif word in OPENING:
-        open_group(word, stack, start)
+        open_group(token, stack, start)
     elif word in CLOSING:
         close_group(word, text, stack, (start, end))
     elif word in FONTS or word == r"\operatorname":
@@ -328,13 +328,12 @@ def is_operand(items: Sequence[Item]) -> bool:
     return bool(items) and items[-1].kind in OPERAND_KINDS
 
 
-def open_group(bracket: str, stack: list[Open], start: int) -> None:
+def open_group(bracket: re.Match[str], stack: list[Open], start: int) -> None:
     """A group begins."""
-    if bracket not in OPENING:
-        raise wrong(
-            f"'{bracket}' opens nothing that is known", "write parentheses", (start, start + 1)
-        )
-    stack.append(Open(bracket, OPENING[bracket], [], start))
+    if bracket[0] not in OPENING:
+        message = f"'{bracket[0]}' opens nothing that is known"
+        raise wrong(message, "write parentheses", bracket.span())
+    stack.append(Open(bracket[0], OPENING[bracket[0]], [], start))
 
 
 def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
@@ -350,6 +349,9 @@ def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
         items.append(Item("operand", environment(text, group, span), start, end))
         return
     held = as_condition(group.items) if group.bracket == "[" else group.items
+    if group.bracket == "{" and len(held) == 1 and held[0].kind == "mark":
+        items.append(held[0]._replace(start=start, end=end))
+        return
     inside = "" if group.bracket == "{" and not held else row(text, held, (start, end))
     if group.bracket in AROUND:
         items.append(Item("operand", f"{AROUND[group.bracket]}({inside})", start, end))
@@ -371,7 +373,7 @@ def as_condition(items: Sequence[Item]) -> list[Item]:
 
 def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     r"""``\mathrm{name}`` is a name, ``\operatorname{name}`` a function, ``\text{if }`` a word between."""
-    group = re.compile(r"\s*\{((?:[^{}]|\{[^{}]*\})*)\}").match(text, end)
+    group = re.compile(r"\*?\s*\{((?:[^{}]|\{[^{}]*\})*)\}").match(text, end)
     if group is None:
         raise wrong(f"'{word}' needs a word", f"write {word}{{name}}", (start, end))
     inside = re.sub(
@@ -509,8 +511,6 @@ ENDS = frozenset({"operator", "comma"})
 
 def row(text: str, items: Sequence[Item], span: Span) -> str:
     """The items of a group as our text."""
-    if len(items) == 1 and items[0].kind == "mark":
-        return items[0].text
     return Row(text, items).written(span)
 
 
@@ -606,7 +606,9 @@ class Row:
                     raise wrong("is this the factorial of the power?", help, mark.place)
                 item = item._replace(kind="operand", text=f"factorial({item.text})")
             elif mark.kind == "above":
-                power = raised(item, self.argument(mark, "^"), mark.place)
+                sign = self.take("mark")
+                over = sign.text if sign else self.argument(mark, "^")
+                power = raised(item, over, mark.place)
                 item = item._replace(kind="operand", text=power)
             elif item.kind != "name":
                 raise wrong("only a name has something below it", "write a name", mark.place)
@@ -638,17 +640,22 @@ class Row:
             raise wrong("this index has no meaning here", help, item.place)
         return "_".join(parts)
 
-    def argument(self, mark: Item, of: str) -> str:
-        """The one item that a sign or a command takes, without its braces."""
+    def argument(self, mark: Item, of: str, *, splits: bool = False) -> str:
+        """The one item that a sign or a command takes, without its braces.
+
+        It takes one digit of a number; only what ``splits`` the number itself is given all of it.
+        """
         item = self.next()
-        if item is None:
-            raise wrong(f"nothing follows this '{of}'", "write the whole formula", mark.place)
+        if item is None or (item.kind == "brace" and not item.text):
+            place = mark.start, item.end if item else mark.end
+            raise wrong(f"nothing follows this '{of}'", "write the whole formula", place)
         place = mark.start, item.end
-        if item.kind == "number" and len(item.text) > 1 and of == "^":
-            message = f"'^{item.text}' sets only the first digit above"
-            raise wrong(message, f"write ^{{{item.text}}}", place)
-        if item.kind not in ("brace", "number", "name", "operand", "mark") or not item.text:
-            raise wrong(f"nothing follows this '{of}'", "put it in braces", place)
+        if item.kind == "number" and len(item.text) > 1 and not splits:
+            message = f"'{of}' takes only the first digit of {item.text}"
+            raise wrong(message, f"write {{{item.text}}}", place)
+        if item.kind not in ("brace", "number", "name", "operand"):
+            message = f"'{of}' takes one letter or digit, or what stands in braces"
+            raise wrong(message, "put it in braces", place)
         self.at += 1
         return item.text
 
@@ -666,7 +673,7 @@ class Row:
             inside = self.argument(command, word)
             named = {"2": f"sqrt({inside})", "3": f"cbrt({inside})"}
             return named.get(root, f"({inside})^(1/({root}))")
-        above = self.argument(command, word)
+        above = self.argument(command, word, splits=True)
         if following and following.kind == "number" and len(above) > 1:  # \frac12
             above, below = above[0], above[1:]
             if len(below) > 1:
@@ -721,7 +728,7 @@ class Row:
         if power == "-1":
             if not is_function(f"a{name}"):
                 message = "is this the inverse, or the reciprocal?"
-                raise wrong(message, f"write 1/{name}(x)", item.place)
+                raise wrong(message, f"write 1/{name}(…)", item.place)
             name, power = f"a{name}", ""
         ending += f"^{wrapped(power)}" if power else ""
         inside = self.take("paren", "brace")
@@ -850,8 +857,6 @@ def raised(item: Item, power: str, place: Span) -> str:
             "a power stands without parentheses; what counts steps or samples stands below the line"
         )
         raise wrong(f"'^{{{power}}}' may count something", help, place)
-    if power.startswith("\\"):
-        raise wrong(f"'{power}' cannot be a power", "write the power", place)
     return f"{item.text}^{wrapped(power)}"
 
 
@@ -966,7 +971,9 @@ def environment(text: str, group: Open, span: Span) -> str:
         lines = [[row(text, cell, whole) for cell in parted(line, "cell")] for line in rows]
         listed = [f"[{', '.join(line)}]" for line in lines]
         return f"[{', '.join(listed)}]"
-    if name != "cases" or not rows:
+    if name == "cases" and not rows:
+        raise wrong("there is nothing inside", "write the whole formula", whole)
+    if name != "cases":
         raise wrong(f"the environment '{name}' is not known", "write the formula alone", whole)
     values, conditions = [], []
     for line in rows:
