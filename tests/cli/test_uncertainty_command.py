@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,13 @@ def test_csv() -> None:
     rows = [*csv.DictReader(io.StringIO(command("eval", *PENDULUM, "--csv").out))]
     told = {row["text"]: (row["uncertainty"], row["share"]) for row in rows if row["uncertainty"]}
     assert [*told] == ["L", "T", PENDULUM[0]]
-    assert told["T"][0] == "0.012" and float(told["T"][1]) == pytest.approx(0.993, abs=1e-3)
-    assert float(told[PENDULUM[0]][0]) == pytest.approx(0.1178, abs=1e-4)
+    of_length, of_period = 0.001, 2 * 0.012 / 2.006
+    relative = math.hypot(of_length, of_period)
+    assert told["T"][0] == "0.012"
+    assert float(told["T"][1]) == pytest.approx((of_period / relative) ** 2, rel=1e-14)
+    assert float(told[PENDULUM[0]][0]) == pytest.approx(
+        4 * math.pi**2 / 2.006**2 * relative, rel=1e-14
+    )
 
 
 def test_what_was_typed_is_known() -> None:

@@ -50,9 +50,10 @@ def test_the_contours_of_a_circle_are_circles() -> None:
     found = over("x^2 + y^2", (-2, 2), (-2, 2))
     pieces = [*contour(found, 1.0)]
     assert len(pieces) > 100
-    for start, stop in pieces:
-        assert math.hypot(*start) == pytest.approx(1, abs=1e-3)
-        assert math.dist(start, stop) < 0.06
+    longest = max(math.dist(*piece) for piece in pieces)
+    assert longest < 0.06
+    for start, _ in pieces:  # a point on a chord is off by at most its length squared over 8
+        assert 1 - longest**2 / 8 <= math.hypot(*start) <= 1
 
 
 def test_levels_are_round_and_show_a_valley() -> None:
