@@ -610,7 +610,8 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     if not tape.steps:
         return off
     places = range(len(cells))
-    for cell, (rule, pick, name, position) in enumerate(tape.steps, first):
+    steps = zip(tape.steps, tape.slopes, strict=True)
+    for cell, ((rule, pick), (name, position)) in enumerate(steps, first):
         if position == TIES:
             off.append(0.0)  # how many operands tie: a whole number
             continue

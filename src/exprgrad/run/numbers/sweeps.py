@@ -125,11 +125,10 @@ LocalRule = tuple[TemplatePart, bool]
 """A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
 Row = tuple[tuple[LocalRule, ...], bool]
 """The rules of a row of the op table, by operand; and if they see more than values: companions."""
-Step = tuple[Template, Callable[[Sequence[float]], Any], str, int]
-"""A local derivative to compute: the function, what picks its arguments from the cells, and whose it is.
-
-That is a row's name and an operand's position; ``TIES`` is where a variadic row's ties would have one.
-"""
+Step = tuple[Template, Callable[[Sequence[float]], Any]]
+"""A local derivative to compute: the function, and what picks its arguments from the cells."""
+Slope = tuple[str, int]
+"""Whose local derivative it is: a row's name and an operand's position, ``TIES`` where it counts ties."""
 TIES = -1
 
 
@@ -158,7 +157,7 @@ class Tape(NamedTuple):
     """A graph's active edges in the order of the visits, and where their local derivatives are.
 
     A sweep's numbers stand in one list of cells: every node's data, then ``constants``, then what
-    each of the ``steps`` finds.
+    each of the ``steps`` finds, which are the local derivatives called ``slopes``.
 
     ``active``    by node: whether it depends on a differentiated input
     ``start``     by node: the grad before the sweep; None where none is certain to arrive.  One more
@@ -180,6 +179,7 @@ class Tape(NamedTuple):
     passed: tuple[list[int], list[int]]
     constants: list[float]
     steps: list[Step]
+    slopes: list[Slope]
     suspects: "Suspects | None" = None
 
 
@@ -240,14 +240,15 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
         visits,
         (close(passed), close(passed.values())),
         constants,
-        steps,
+        [step for step, _ in steps],
+        [slope for _, slope in steps],
         suspects,
     )
 
 
 def walked(
     graph: Graph, active: Sequence[int], rows: Mapping[str, Row], cell: Mapping[float, int]
-) -> tuple[Edges, bytearray, list[Step]]:
+) -> tuple[Edges, bytearray, list[tuple[Step, Slope]]]:
     """The active edges in the order of the visits, which of them are gated, and what has to be computed.
 
     ``cell`` says where the constants stand; what the steps find comes behind them.
@@ -256,7 +257,7 @@ def walked(
     operands: list[int] = []
     sources: list[int] = []
     gates = bytearray()
-    steps: list[Step] = []
+    steps: list[tuple[Step, Slope]] = []
     first_step = len(graph) + len(cell)
     varying: Sequence[int] = ()
     reached = bytearray(len(graph))
@@ -281,7 +282,7 @@ def walked(
                 source = cell[part]
             else:
                 source = first_step + len(steps)
-                steps.append((part, itemgetter(*view), graph.kinds[node], position))
+                steps.append(((part, itemgetter(*view)), (graph.kinds[node], position)))
             users.append(node)
             operands.append(operand)
             sources.append(source)
@@ -295,7 +296,7 @@ def accompanied(
     node: int,
     rules: tuple[LocalRule, ...],
     varies: Sequence[int],
-    steps: list[Step],
+    steps: list[tuple[Step, Slope]],
     first_step: int,
 ) -> tuple[tuple[LocalRule, ...], Iterable[tuple[int, ...]]]:
     """The rules of a node that see more than values, and the cells that each of them sees.
@@ -307,7 +308,7 @@ def accompanied(
     if not op.variadic:
         return rules, repeat(view)
     tied = first_step + len(steps)
-    steps.append((partial(ties, op), itemgetter(*view), op.name, TIES))
+    steps.append(((partial(ties, op), itemgetter(*view)), (op.name, TIES)))
     seen = [(operand, node, v, tied) for operand, v in zip(operands, varies, strict=True)]
     return rules * len(operands), seen
 
@@ -428,7 +429,7 @@ def reverse(graph: Graph, values: Sequence[float], wrt: Iterable[int]) -> Adjoin
 def play(tape: Tape, values: Sequence[float]) -> Adjoints:
     """Pass each node's grad on to its operands, edge by edge in the order of the visits."""
     cells = [*values, *tape.constants]
-    for function, pick, _, _ in tape.steps:
+    for function, pick in tape.steps:
         cells.append(function(pick(cells)))
     grads: list[Any] = tape.start.copy()
     if tape.gated is None:
