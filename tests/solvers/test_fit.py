@@ -194,6 +194,26 @@ def test_profiles_of_a_linear_model_are_its_intervals() -> None:
         assert found.linear
 
 
+def test_where_nothing_is_left_a_profile_is_the_interval() -> None:
+    x = np.arange(8.0)
+    for y in (2 + 3 * x, 0 * x + 1):
+        found = fit_to("y ~ a + b*x", {"x": x, "y": y}, {"a": 2, "b": 3}, profile=True)
+        assert found.converged and found.profiled
+        for one, true in zip(found.parameters.values(), (y[0], y[1] - y[0]), strict=True):
+            assert one.profile == one.interval == pytest.approx((true, true), abs=1e-14)
+
+
+def test_a_profile_is_one_of_what_the_data_determine() -> None:
+    data = {"x": [1.0, 2, 3, 4, 5], "y": [1.0, 2.2, 2.8, 4.1, 4.9]}
+    start = {"a": 1, "b": 1, "c": 2}
+    found = fit_to("y ~ a + b*x + log(c)", data, start, profile=True).parameters
+    assert found["a"].profile is None is found["c"].profile
+    assert found["b"].profile == pytest.approx(found["b"].interval, rel=1e-8)
+    line = {name: column[:2] for name, column in data.items()}
+    through = fit_to("y ~ a + b*x", line, {"a": 0, "b": 1}, profile=True)
+    assert through.residual_sd is None and through.parameters["a"].profile is None
+
+
 def test_profiles_follow_the_sum_of_squares() -> None:
     """At each end it has risen by the square of Student's t times the residual variance."""
     found = fit_of("BoxBOD", "start2", profile=True)

@@ -177,6 +177,23 @@ def test_constraints_that_press_have_multipliers(
     assert found.residual == pytest.approx(0, abs=1e-12)
 
 
+def test_a_bound_beside_a_constraint_presses_like_one() -> None:
+    """The gradient (1.6, 0.4) is 0.4 times (1, 1), the constraint's, and 1.2 times (1, 0), the bound's."""
+    pytest.importorskip("scipy")
+    f = parse("x^2 + y^2")
+    found = f.minimize({"x": 1, "y": 2}, subject=["x + y >= 1"], bounds={"x": (0.8, 2)})
+    assert found.is_found and found.point == pytest.approx({"x": 0.8, "y": 0.2}, rel=1e-15)
+    assert dict(found.active) == pytest.approx({"x + y >= 1": 0.4, "x >= 0.8": 1.2}, rel=1e-13)
+
+
+def test_under_constraints_too_it_is_said_what_is_no_minimum() -> None:
+    pytest.importorskip("scipy")
+    level = parse("0*x + y").minimize({"x": 1, "y": 2}, subject=["y >= 1"])
+    assert level.verdict == "flat" and level.point["y"] == 1
+    outside = parse("log(x)").minimize({"x": -1}, subject=["x <= 3"])
+    assert outside.verdict == "not converged" and "not finite at the start" in outside.message
+
+
 def test_what_falls_for_ever_along_a_constraint_and_a_corner_of_more_than_it_takes() -> None:
     pytest.importorskip("scipy")
     found = parse("x*y").minimize(x=1, y=1, subject=["x + y == 2"])

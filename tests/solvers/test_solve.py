@@ -37,6 +37,9 @@ IN_RANGES = [
     ("x^2 = 1e300", (0, INF), [(1e150, True)]),
     ("sqrt(x) = 3 - x", (-1, 9), [(1.6972243622680054, True)]),
     ("log(x) + 5 = x", (0, 20), [(0.006783811352096971, True), (6.936847407220219, True)]),
+    ("x^-2 = 4", (-5, 5), [(-0.5, True), (0.5, True)]),
+    ("x/x = x", (-1, 5), [(1.0, True)]),
+    ("where(x > 0, sqrt(x - 1), sqrt(-x - 1)) = 1", (-5, 5), [(-2.0, True), (2.0, True)]),
 ]
 
 
@@ -123,6 +126,13 @@ def test_what_holds_everywhere() -> None:
     assert not exprgrad.solve("x = x", x=3).roots[0].proved
 
 
+def test_where_no_root_is_found_that_is_said_and_nothing_is_proved() -> None:
+    start = {"x": 1, "y": 2, "z": 3, "w": 4}
+    found = exprgrad.solve("x = y; y = z; z = w; x^2 + w^2 = -1", start)
+    assert not found.roots and not found.excluded
+    assert "Newton's method leads to no root" in found.reason
+
+
 def test_systems() -> None:
     found = exprgrad.solve("x^2 + y^2 = 1; y = x^2", x=(-3, 3), y=(-3, 3))
     assert [root.proved for root in found.roots] == [True, True]
@@ -150,6 +160,12 @@ WRONG = [
     ("x = 1", {"x": (5, 1)}, None, "bad-range", "below"),
     ("x = 1", {"x": INF}, None, "bad-value", "inf"),
     ("a = 2*b; x^2 = 1", {"x": 1, "b": 1}, ["b"], "unknowns", "leave it out"),
+    ("a = 2*y; x^2 = 2; x^3 = 2", {"x": 1, "y": 1}, None, "unknowns", "'y' is in no equation"),
+    ("x^2 = 2 + w", {"x": 1, "w": 1}, ["x", "w"], "unknowns", "as many equations"),
+    ("x = (", {"x": 1}, None, "syntax", "never closed"),
+    ("x = 2; x = 3; 1 +", {}, None, "bound-twice", "choose another name"),
+    ("sum(x) = 3; x[0] = 1", {"x": (0, 3)}, None, "bad-value", "have starts"),
+    ("onehot(x, 3)[1] = 1", {"x": 1}, None, "no-tensors", "choice of places"),
 ]
 
 

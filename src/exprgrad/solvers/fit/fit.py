@@ -44,6 +44,8 @@ SAME = 1e-6
 """Costs that differ relatively by less are of one minimum."""
 EXACT = 1e-16
 """A sum of squares that is a smaller share of the responses' may be one of rounding."""
+ROUNDED = 1e-28
+"""One that is a smaller share is one of rounding alone: residuals of 1e-14 of the responses."""
 DECADES = 1.0
 """Further starts are drawn from so many powers of ten around the one given."""
 MOST_DOTS = 4000
@@ -114,6 +116,7 @@ class Fit(NamedTuple):
     ``passes``        how often the rows were gone through
     ``linear``        whether the model is linear in its parameters
     ``objective``     whether it is the sum of a formula that is least, which ``cost`` is then
+    ``exact``         whether the residuals are rounding alone
     ``absolute``      whether the rows' standard deviations were given
     """
 
@@ -142,6 +145,7 @@ class Fit(NamedTuple):
     linear: bool = False
     profiled: bool = False
     objective: bool = False
+    exact: bool = False
     left_out: int = 0
 
     @property
@@ -275,6 +279,7 @@ def accounted(
         absolute=manner.absolute,
         loss=problem.loss,
         linear=minimum.curvature is not None and not np.any(minimum.curvature),
+        exact=share <= ROUNDED,
     )
 
 
@@ -298,7 +303,10 @@ def estimates(
 
 
 def with_profiles(found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, Any]) -> Fit:
-    """The fit with intervals from profiles; one that meets a lower minimum has not converged."""
+    """The fit with intervals from profiles; one that meets a lower minimum has not converged.
+
+    Residuals of rounding alone have no profile: there the intervals stand for it.
+    """
     unit = 1.0 if found.absolute else found.residual_sd
     if unit is None:
         return found
@@ -307,6 +315,9 @@ def with_profiles(found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, An
     for at, name in enumerate(found.problem.parameters):
         one = parameters[name]
         if one.interval is None:
+            continue
+        if found.exact and not found.absolute:
+            parameters[name] = one._replace(profile=one.interval)
             continue
         width = one.interval[1] - one.value
         interval, lower = profile(found.problem, minimum, at, free, height, width, limits)

@@ -255,7 +255,7 @@ def refused(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen: bool
     for name, each in zip(unknowns, moves, strict=True):
         if not any(each[node] for node in nodes):
             message, span = f"'{name}' is in no equation", graph.span(graph.inputs[name])
-            help = f"leave out {name}=…"
+            help = "leave out the statement that reads it"
             raise RequestError("unknowns", message, source=source, span=span, help=help)
     return nodes
 
