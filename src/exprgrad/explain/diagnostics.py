@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.rules import computed
 from exprgrad.explain.limits import SHARED, beyond_sides
@@ -516,15 +516,16 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     """
     answer = run.unguarded
     sides = [side for side in run.one_sided.values() if side.corrected]
-    bounds = bounds_of(run, answer, sides)
+    evaluator, bounds = evaluator_for(run.graph), bounds_of(run, answer, sides)
     if not has_value:
-        del bounds.values["value",]
-    found = resolved(bounds, digits, lambda: run.truths)
+        values, _, _ = bounds
+        del values["value",]
+    found = resolved(evaluator, bounds, digits, lambda: run.truths)
     for side in sides:
         path: Path = "gradient", side.input
         value: Any = found.values[path]
         value = value[side.place] if side.place else value
-        count = bounds.evaluator.right_digits(value, side.error)
+        count = evaluator.right_digits(value, side.error)
         found.digits[path] = min(found.digits[path], count)
     for path, (_, fresh) in found.corrected.items():
         if path[1:]:
@@ -551,16 +552,11 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     )
 
 
-class Bounds(NamedTuple):
-    """Numbers and tensors of an answer, by path, and what each number may be off by.
+Bounds = tuple[dict[Path, Any], dict[Path, Any], dict[Path, float]]
+"""Numbers and tensors of an answer, by path; what each may be off by; and what from the truth as typed.
 
-    ``typed``  what they may be off by from what the numbers that were typed come to
-    """
-
-    evaluator: Evaluator
-    values: dict[Path, Any]
-    errors: dict[Path, Any]
-    typed: dict[Path, float]
+The last are of numbers alone, and there are none where what was typed are the doubles.
+"""
 
 
 def bounds_of(run: Run, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
@@ -584,7 +580,7 @@ def bounds_of(run: Run, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
         path = "gradient", side.input
         errors[path] = without(errors[path], side.place, values[path])
         typed.pop(path, None)
-    return Bounds(evaluator, values, errors, typed)
+    return values, errors, typed
 
 
 def without(error: Any, place: Shape, value: Any) -> Any:
@@ -657,7 +653,7 @@ def answered(
     else:
         seen = {field: answer for field, answer in fields.items() if field not in unseen}
         bounds = bounds_along(run, point, kind, seen)
-    return resolved(bounds, digits, source)
+    return resolved(point.evaluator, bounds, digits, source)
 
 
 def bounds_by_entries(point: Point, kind: Kind, unseen: Collection[str]) -> Bounds:
@@ -677,8 +673,7 @@ def bounds_by_entries(point: Point, kind: Kind, unseen: Collection[str]) -> Boun
         return math.inf if lacks else errors[nodes[path]]
 
     asked = {path: node for path, node in nodes.items() if path[0] not in unseen}
-    return Bounds(
-        point.evaluator,
+    return (
         {path: data[node] for path, node in asked.items()},
         {path: error(path) for path in asked},
         {path: typed[node] for path, node in asked.items()} if typed else {},
@@ -697,16 +692,18 @@ def bounds_along(
     off = {name: data[node] for name, node in point.outputs.items()}
     evaluator = evaluation.ArrayBounds(point.evaluator)
     errors = blocks({"value": off, **kind.sweep(point._replace(evaluator=evaluator))})
-    return Bounds(point.evaluator, blocks(fields), errors, {})
+    return blocks(fields), errors, {}
 
 
-def resolved(bounds: Bounds, digits: int, source: Callable[[], Source]) -> Settled:
+def resolved(
+    evaluator: Evaluator, bounds: Bounds, digits: int, source: Callable[[], Source]
+) -> Settled:
     """What becomes of numbers that are shown with so many digits, given what each may be off by.
 
     ``source`` is asked for the truth where too few digits are right.
     """
     least, shared = min(digits, MOST_COUNTED), min(digits, SHARED)
-    evaluator, values, errors, typed = bounds
+    values, errors, typed = bounds
     counts = {path: evaluator.right_digits(one, errors[path]) for path, one in values.items()}
     found = Settled(values, counts, {})
     hanging = [
