@@ -106,7 +106,7 @@ def excerpt(
     """
     text = source.text
     first, last = line_start(text, span[0]), line_end(text, span[0])
-    left, right = frame(source, span, width)
+    left, right = shown_part(source, span, width)
     shown = printable(text[left:right])
     if left > first:
         shown = "…" + shown[1:]
@@ -123,7 +123,7 @@ def excerpt(
 
 def shows(source: Source, span: Span, part: Span, width: int = WIDTH) -> bool:
     """Whether the excerpt of a span shows all of a part of it."""
-    left, right = frame(source, span, width)
+    left, right = shown_part(source, span, width)
     return max(span[0], left) <= part[0] and part[1] <= min(span[1], right)
 
 
@@ -132,7 +132,7 @@ def line_label(source: Source, offset: int) -> str:
     return str(position(source.text, offset)[0]) if source.is_expression else " "
 
 
-def frame(source: Source, span: Span, width: int) -> Span:
+def shown_part(source: Source, span: Span, width: int) -> Span:
     """The part of a span's first line that an excerpt of some width has room for."""
     text, (start, end) = source.text, span
     first, last = line_start(text, start), line_end(text, start)

@@ -383,10 +383,10 @@ def quoted(texts: Any, signs: str) -> Any:
 def lines_of(columns: Sequence[Any], separator: str) -> bytes:
     """Lines of cells, as bytes; a missing cell is empty."""
     pieces = [piece for column in columns for piece in (column.fill_null(""), separator)]
-    return joined([*pieces[:-1], "\n"])
+    return row_by_row([*pieces[:-1], "\n"])
 
 
-def joined(pieces: Sequence[Any]) -> bytes:
+def row_by_row(pieces: Sequence[Any]) -> bytes:
     """Columns of texts, and texts that are the same in each row, put together row by row."""
     kind = arrow().large_string()
     texts = [
@@ -536,7 +536,7 @@ class JsonWriter(LineWriter):
         """Some rows as lines."""
         cells = map(json_cells, plainly(batch).columns)
         pieces = [piece for pair in zip(self.heads, cells, strict=True) for piece in pair]
-        return joined([*pieces, "}\n"])
+        return row_by_row([*pieces, "}\n"])
 
 
 CONTROL = "[\x00-\x1f]"

@@ -29,13 +29,14 @@ __all__ = [
     "Graph",
     "Literal",
     "Loop",
-    "Numbers",
+    "NoShapes",
     "Payload",
     "Program",
     "Rule",
     "Settings",
     "Shape",
     "Slope",
+    "V",
     "copied",
     "copies",
     "dependencies",
@@ -82,7 +83,7 @@ class Literal(NamedTuple):
 Payload = str | float | Literal | Settings | None
 
 
-class Numbers(list[Shape]):
+class NoShapes(list[Shape]):
     """The shapes of a graph that carries none: every node counts as a number, and nothing is kept."""
 
     __slots__ = ()
@@ -94,7 +95,7 @@ class Numbers(list[Shape]):
         """Nothing is kept."""
 
 
-NUMBERS = Numbers()
+NUMBERS = NoShapes()
 
 
 class Binding(NamedTuple):

@@ -11,10 +11,10 @@ has all that is worked out only once; results live in a Run, and never on the gr
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, dependencies, dependents
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, V, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, texts
 from exprgrad.run.numbers.primitives import holds
@@ -40,7 +40,6 @@ __all__ = [
     "Node", "Path", "Run", "Settled", "adjoints_of", "evaluator_for", "is_finite", "kept", "shapes_of",
 ]  # fmt: skip
 
-V = TypeVar("V")
 Path = tuple[str, ...]
 """Where an answer has a number: its field, then the names by which it is found there."""
 Folded = tuple[Sequence[int], Mapping[int, "Closed"], Mapping[int, int]]

@@ -346,7 +346,7 @@ def moves_everywhere(direction: Any) -> bool:
 
 # Questions: which nodes of a derived graph a command's numbers are.
 
-Numbers = dict[tuple[str, ...], int]
+NodesByPath = dict[tuple[str, ...], int]
 """Nodes by path: by the field of the answer, then the names by which a number is found there."""
 Paths = Iterable[tuple[str, ...]] | None
 
@@ -364,14 +364,14 @@ class Question(NamedTuple):
 
     graph: Graph
     inputs: Mapping[str, Any]
-    derive: Callable[[Graph, Rule, Paths], tuple[Graph, Numbers]]
+    derive: Callable[[Graph, Rule, Paths], tuple[Graph, NodesByPath]]
     outputs: Mapping[str, int]
     spelled: Mapping[str, str] = NOTHING
 
 
 def question(
     point: Point,
-    program: Callable[[Graph, Rule, Paths], tuple[Graph, Numbers]],
+    program: Callable[[Graph, Rule, Paths], tuple[Graph, NodesByPath]],
     directions: Mapping[str, Any] = NOTHING,
 ) -> Question:
     """What a program asks at a point; ``directions`` are further inputs of the derived graph."""
@@ -382,7 +382,7 @@ def question(
 def jacobian_question(point: Point) -> Question:
     """The outputs, ``("value", y)``, and the entries of their Jacobian, ``("jacobian", y, x)``."""
 
-    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
+    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         rows, columns = asked(point.outputs, paths, 1), asked(point.wrt, paths, 2)
         nodes = tuple([point.outputs[name] for name in rows])
         given = graph, nodes, columns, rule
@@ -399,7 +399,7 @@ def jacobian_question(point: Point) -> Question:
 def hessian_question(point: Point) -> Question:
     """The output, its gradient, ``("gradient", x)``, and half its Hessian, ``("hessian", x, y)``."""
 
-    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
+    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         names = asked(point.wrt, paths, 1, 2)
         (made, found), known = second(point.evaluator, names, graph, rule)
         nodes = values_of(point.outputs, found)
@@ -417,7 +417,7 @@ def jvp_question(point: Point) -> Question:
     moving = {name: tangent for name, tangent in point.direction.items() if moves(tangent)}
     given = {derive.tangent(name): tangent for name, tangent in moving.items()}
 
-    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
+    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         names = asked(point.outputs, paths, 1)
         nodes = tuple([point.outputs[name] for name in names])
         beside = nodes if are_asked("value", paths) else ()
@@ -438,7 +438,7 @@ def vjp_question(point: Point) -> Question:
             weights[node] = weights[node] + weight if node in weights else weight
     given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
 
-    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, Numbers]:
+    def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         names, beside = asked(point.wrt, paths, 1), asked(point.outputs, paths, 1)
         nodes = tuple([point.outputs[name] for name in beside])
         if not names:
@@ -469,13 +469,13 @@ VJP = Kind(lambda point: {"vjp": vjp(point)}, vjp_question)
 
 def slopes_of(
     field: str, names: Sequence[str], outputs: Iterable[str], nodes: Sequence[int]
-) -> Numbers:
+) -> NodesByPath:
     """Derivatives, which come first of some nodes, and the outputs behind them, by their paths."""
     slopes = {(field, name): node for name, node in zip(names, nodes, strict=False)}
     return values_of(outputs, nodes[len(names) :]) | slopes
 
 
-def values_of(names: Iterable[str], nodes: Iterable[int]) -> Numbers:
+def values_of(names: Iterable[str], nodes: Iterable[int]) -> NodesByPath:
     """Outputs, which come first of some nodes, by their paths."""
     return {("value", name): node for name, node in zip(names, nodes, strict=False)}
 

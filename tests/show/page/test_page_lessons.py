@@ -13,7 +13,7 @@ import pytest
 from exprgrad.api import Run, parse
 from exprgrad.errors import RequestError
 from exprgrad.show.page.lessons import LESSONS, SETS, columns, read_lesson, tasks_of
-from exprgrad.show.page.page import listed
+from exprgrad.show.page.page import with_lists
 from exprgrad.show.text.lines import signed as number
 from networks import trained
 
@@ -354,7 +354,7 @@ def test_the_lessons() -> None:
     for name, lesson in LESSONS.items():
         assert lesson.name == name
         assert 3 <= len(tasks_of(lesson)) <= (7 if lesson.parts else 5)
-        assert listed(run(name).inputs) == lesson.values and run(name).diagnostics == []
+        assert with_lists(run(name).inputs) == lesson.values and run(name).diagnostics == []
         told = [text for task in tasks_of(lesson) for text in (task.text, task.seen)]
         texts = [lesson.title, lesson.about, lesson.question, *told]
         assert all("  " not in text and "-" not in text for text in texts)

@@ -41,7 +41,7 @@ from exprgrad.derive.simplify.formula import (
 )
 from exprgrad.derive.simplify.write import write
 from exprgrad.derive.sweeps.gradient import unsimplified
-from exprgrad.graph.graph import Binding, Graph, Literal, Numbers
+from exprgrad.graph.graph import Binding, Graph, Literal, NoShapes
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.write.infix import length, program
 
@@ -109,7 +109,7 @@ class Polynomials:
     """
 
     def __init__(self, graph: Graph, bindings: Iterable[Binding]) -> None:
-        if len(graph) > MOST_NODES or not isinstance(graph.shapes, Numbers):
+        if len(graph) > MOST_NODES or not isinstance(graph.shapes, NoShapes):
             raise TooLarge
         self.graph = graph
         self.forms, self.names = forms_of(graph, [*bindings])

@@ -474,7 +474,7 @@ def turn(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side
     ):
         if special.side or special.undecided:
             return lost(here, UNDECIDED)
-        return settled(here, given["out"].value, None, moves=True, error=passed(here))
+        return side_of(here, given["out"].value, None, moves=True, error=passed(here))
     side = decide(special, given)
     if side is None or side != side:
         return lost(here, UNDECIDED if side is None else UNDEFINED)
@@ -487,7 +487,7 @@ def turn(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side
     moves = stirs(formula, {name: number.value for name, number in given.items()}, stirring)
     slope = measured(formula, given)
     tangent = None if math.isnan(slope.value) else slope if moves else ZERO
-    return settled(here, side, tangent, moves=moves, error=passed(here))
+    return side_of(here, side, tangent, moves=moves, error=passed(here))
 
 
 def fold(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side:
@@ -509,7 +509,7 @@ def fold(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side
         stirring = [n for n, m in (("dx", moves), ("dy", motion.moves)) if m]
         moves = stirs(slope, {name: x.value for name, x in given.items()}, stirring)
         tangent = measured(slope, given)
-    return settled(here, views[0][1], tangent, moves=moves, error=passed(here))
+    return side_of(here, views[0][1], tangent, moves=moves, error=passed(here))
 
 
 def passed(here: Here) -> float:
@@ -578,7 +578,7 @@ def go_on(
         tangent = sure((local, m.tangent or ZERO) for local, m in terms if m.moves)
     if not own or tangent is None or math.isinf(out):
         error = value_error(here, out) if changed else 0.0
-        return settled(here, out, tangent, moves=moves, error=error)
+        return side_of(here, out, tangent, moves=moves, error=error)
     if all(motion.off == ZERO and motion.moves for _, motion in terms):
         return Side(here.data, Motion(moves, tangent, tangent, ZERO) if terms else STILL)
     return Side(here.data, Motion(moves, tangent, *swept_and_off(terms)))
@@ -649,7 +649,7 @@ def value_error(here: Here, out: float) -> float:
     return error
 
 
-def settled(here: Here, out: float, tangent: Measured | None, *, moves: bool, error: float) -> Side:
+def side_of(here: Here, out: float, tangent: Measured | None, *, moves: bool, error: float) -> Side:
     """A node's limit and motion, and how far its tangent is from the sweep's."""
     op, data, changed = here.op, here.data, False
     if out != data:

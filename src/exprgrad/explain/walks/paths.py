@@ -28,7 +28,7 @@ __all__ = [
     "paths", "paths_to", "sums", "times", "web_of",
 ]  # fmt: skip
 
-MOST_LISTED = 100_000
+MOST_PATHS = 100_000
 """The most paths that are listed: they are kept in memory, and sorted."""
 Size = tuple[float, float]
 """The size of a product, which no double need hold: exponent and mantissa, ordered as sizes are.
@@ -153,10 +153,10 @@ def listable(most: object) -> int:
     """A number of paths to list; an error for what is not one."""
     count = whole(most)
     if count is not None and count >= 0:
-        if count <= MOST_LISTED:
+        if count <= MOST_PATHS:
             return count
         message = f"{count:,} paths to each input are more than can be listed"
-        raise RequestError("too-many", message, help=f"ask for {MOST_LISTED:,} at most")
+        raise RequestError("too-many", message, help=f"ask for {MOST_PATHS:,} at most")
     message = f"cannot list {most!r} paths"
     raise RequestError("usage", message, help="a number of paths is a whole number, 0 or more")
 

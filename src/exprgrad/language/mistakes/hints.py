@@ -787,10 +787,10 @@ def value_hint(name: str) -> str | None:
     """What a name that reads as an input was probably meant to be."""
     if name in FUNCTION_WORDS or (name[:1].isupper() and name.lower() in FUNCTION_WORDS):
         return f"to call the function, write {name if name in FUNCTION_WORDS else name.lower()}(…)"
-    return VALUES.get(name)
+    return NOT_INPUTS.get(name)
 
 
-VALUES = {
+NOT_INPUTS = {
     "e": "there is no constant e: for a power of it write exp(x)",
     "E": "there is no constant E: for a power of e write exp(x)",
     **dict.fromkeys("iI", "there is no imaginary unit: numbers are real"),

@@ -505,7 +505,7 @@ def refuse_alone(text: str, letter: str, place: Span) -> None:
 # What a group says.
 
 SIMPLE = re.compile(r"\w+|[0-9.]+")
-ENDS = frozenset({"operator", "comma"})
+ENDING_ITEMS = frozenset({"operator", "comma"})
 """What ends the operand of a function without parentheses."""
 
 
@@ -540,13 +540,13 @@ class Row:
         closers: list[str] = []  # of functions whose operand has no parentheses
         ended, divides = False, ""  # whether an operand has just ended; the '/' or '%' before it
         while item := self.next():
-            if closers and (item.kind in ENDS or (ended and item.kind == "function")):
-                if item.kind in ENDS:
+            if closers and (item.kind in ENDING_ITEMS or (ended and item.kind == "function")):
+                if item.kind in ENDING_ITEMS:
                     refuse_function(item, ended)
                 kept = over_indices(closers) if item.kind == "function" or item.text == "*" else 0
                 pieces += reversed(closers[kept:])
                 del closers[kept:]
-            if self.take(*ENDS):
+            if self.take(*ENDING_ITEMS):
                 before = " " if ended and item.kind == "operator" else ""
                 after = " " if ended or item.kind == "comma" else ""
                 pieces.append(f"{before}{item.text}{after}")

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, count
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from exprgrad.graph.graph import (
     CONST,
@@ -22,6 +22,7 @@ from exprgrad.graph.graph import (
     Literal,
     Payload,
     Settings,
+    V,
     size,
     transform,
 )
@@ -45,7 +46,6 @@ WRITTEN_OUT = 1e16
 COMPARISON, SUM, MATMUL, PRODUCT, SIGN, POWER, ATOM = range(7)
 LEVELS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "%": PRODUCT, "^": POWER}
 
-T = TypeVar("T")
 Piece = str | tuple[int, int]
 """Literal text, or an operand's position and the lowest level that it may have without parentheses."""
 
@@ -206,7 +206,7 @@ def pieces(
     return pieces
 
 
-def unfolded(items: Iterable[str | T], parts: Callable[[T], Sequence[str | T]]) -> Iterator[str]:
+def unfolded(items: Iterable[str | V], parts: Callable[[V], Sequence[str | V]]) -> Iterator[str]:
     """The texts that some items come to, from left to right; ``parts`` takes apart what is no text yet."""
     todo = [*items][::-1]
     while todo:

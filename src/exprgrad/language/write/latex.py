@@ -430,9 +430,9 @@ class Page(NamedTuple):
     looks: tuple[list[Look], list[Look]]
 
 
-Part = tuple[int, bool, int]
+Unwritten = tuple[int, bool, int]
 """A node that is yet to be written, whether it is small, and how."""
-Item = str | Part
+Item = str | Unwritten
 
 
 def latex(graph: Graph, left: str = "") -> str:
@@ -597,7 +597,7 @@ def constant_text(graph: Graph, node: int) -> str:
 def expression(shown: Page, root: int, flags: int) -> str:
     """A formula, written from left to right."""
 
-    def written(part: Part) -> list[Item]:
+    def written(part: Unwritten) -> list[Item]:
         """A node as literals and operands."""
         node, small, how = part
         if node in shown.names and not how & OPENED:

@@ -37,8 +37,6 @@ from exprgrad.source import Span
 
 __all__ = ["Elements", "Origin", "elements", "refuse_many"]
 
-Place = tuple[int, ...]
-
 
 class Origin(NamedTuple):
     """Where a number comes from: a node of the graph over tensors, and the number's place in it.
@@ -47,7 +45,7 @@ class Origin(NamedTuple):
     """
 
     node: int
-    place: Place | None
+    place: Shape | None
 
 
 class Elements(NamedTuple):

@@ -127,14 +127,14 @@ class Dialect(NamedTuple):
     fetches: bool = False
 
 
-Step = tuple[str, str, list[str]]
+Instruction = tuple[str, str, list[str]]
 """What its result is called, the opcode, and the operands."""
 
 
 @cache
-def steps_of(text: str) -> list[Step]:
+def steps_of(text: str) -> list[Instruction]:
     """The steps of a text."""
-    found: list[Step] = []
+    found: list[Instruction] = []
     for number, line in enumerate(part.strip() for part in re.split("[;\n]", text)):
         if line:
             before, equals, after = line.rpartition(" = ")

@@ -136,7 +136,7 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     return Kernel(plan(lowered, inputs, SEVERAL), quickly)
 
 
-def within(memory: int, row: int) -> int:
+def rows_that_fit(memory: int, row: int) -> int:
     """How many rows, a power of two, fit into some memory, given the bytes of one; 0 if none does."""
     return 1 << (memory // row).bit_length() >> 1
 
@@ -157,7 +157,9 @@ class Kernel:
         self.spare: list[Workspace] = []
         row = 8 * max(plan.registers, 1)
         self.block = max(
-            min(within(ROOM, row), MOST_ROWS), min(within(SPACE, row), FEW_ROWS), LEAST_ROWS
+            min(rows_that_fit(ROOM, row), MOST_ROWS),
+            min(rows_that_fit(SPACE, row), FEW_ROWS),
+            LEAST_ROWS,
         )
         self.threads = max(MEMORY // (row * self.block), 1)
         self.chunk = max(self.block, CHUNK)

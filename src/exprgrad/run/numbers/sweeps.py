@@ -123,9 +123,9 @@ def close(numbers: Iterable[int]) -> list[int]:
 
 LocalRule = tuple[TemplatePart, bool]
 """A local derivative: the slot that it names, or a constant, or a function of the slots; if it is gated."""
-Row = tuple[tuple[LocalRule, ...], bool]
+RowRules = tuple[tuple[LocalRule, ...], bool]
 """The rules of a row of the op table, by operand; and if they see more than values: companions."""
-Step = tuple[Template, Callable[[Sequence[float]], Any]]
+LocalStep = tuple[Template, Callable[[Sequence[float]], Any]]
 """A local derivative to compute: the function, and what picks its arguments from the cells."""
 Slope = tuple[str, int]
 """Whose local derivative it is: a row's name and an operand's position, ``TIES`` where it counts ties."""
@@ -178,7 +178,7 @@ class Tape(NamedTuple):
     visits: Visits
     passed: tuple[list[int], list[int]]
     constants: list[float]
-    steps: list[Step]
+    steps: list[LocalStep]
     slopes: list[Slope]
     suspects: "Suspects | None" = None
 
@@ -192,7 +192,7 @@ def gated(op: Op, position: int) -> bool:
 
 
 @cache
-def row(op: Op) -> Row:
+def row(op: Op) -> RowRules:
     """The rules of one row, as plain as can be."""
     graphs = [template(op.partial(position)) for position in range(len(op.names))]
     names: tuple[str, ...] = (*op.names, "out")
@@ -247,8 +247,8 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
 
 
 def walked(
-    graph: Graph, active: Sequence[int], rows: Mapping[str, Row], cell: Mapping[float, int]
-) -> tuple[Edges, bytearray, list[tuple[Step, Slope]]]:
+    graph: Graph, active: Sequence[int], rows: Mapping[str, RowRules], cell: Mapping[float, int]
+) -> tuple[Edges, bytearray, list[tuple[LocalStep, Slope]]]:
     """The active edges in the order of the visits, which of them are gated, and what has to be computed.
 
     ``cell`` says where the constants stand; what the steps find comes behind them.
@@ -257,7 +257,7 @@ def walked(
     operands: list[int] = []
     sources: list[int] = []
     gates = bytearray()
-    steps: list[tuple[Step, Slope]] = []
+    steps: list[tuple[LocalStep, Slope]] = []
     first_step = len(graph) + len(cell)
     varying: Sequence[int] = ()
     reached = bytearray(len(graph))
@@ -296,7 +296,7 @@ def accompanied(
     node: int,
     rules: tuple[LocalRule, ...],
     varies: Sequence[int],
-    steps: list[tuple[Step, Slope]],
+    steps: list[tuple[LocalStep, Slope]],
     first_step: int,
 ) -> tuple[tuple[LocalRule, ...], Iterable[tuple[int, ...]]]:
     """The rules of a node that see more than values, and the cells that each of them sees.

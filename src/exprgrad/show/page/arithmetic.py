@@ -118,7 +118,7 @@ def arithmetic(*runs: Run) -> str:
             lowered = lower(program, JAVASCRIPT.spelled)
             for needed, formula in formulas(lowered, JAVASCRIPT.spelled).items():
                 programs.setdefault(needed, formula)
-            text, used = function(writer, lowered, op, field, seen[field])
+            text, used = arrow_of(writer, lowered, op, field, seen[field])
             called.update(dict.fromkeys(used))
             parts.append(f"{field}: {text}")
         entries.append(f'"{row}": {{\n' + ",\n".join(parts) + "\n}")
@@ -225,7 +225,7 @@ def specials(op: Op, graph: Graph, positions: Sequence[int]) -> Program | None:
     return builder.program(met) if any(builder.value(one) != 0 for one in met) else None
 
 
-def function(
+def arrow_of(
     writer: Writer, program: Program, op: Op, field: str, seen: Sequence[str]
 ) -> tuple[str, list[Routine]]:
     """A program as an arrow function of what it may see, and the helpers that it calls."""

@@ -582,7 +582,7 @@ def tasks(lesson: Lesson) -> str:
     places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
     about = f"<p>{escape(lesson.about)}</p>" if lesson.about else ""
     parts = "".join(
-        part_of(part, places.get(part.formula), is_open=not at)
+        lesson_part(part, places.get(part.formula), is_open=not at)
         for at, part in enumerate(lesson.parts)
     )
     own = items(tasks_of(lesson._replace(parts=())))
@@ -600,7 +600,7 @@ def items(listed: Sequence[Task]) -> str:
     return f"<ol>\n{rows}</ol>" if rows else ""
 
 
-def part_of(part: Part, formula: int | None, *, is_open: bool) -> str:
+def lesson_part(part: Part, formula: int | None, *, is_open: bool) -> str:
     """A part of a lesson, which opens where its title is clicked."""
     attributes = (" open" if is_open else "") + (
         "" if formula is None else f' data-formula="{formula}"'

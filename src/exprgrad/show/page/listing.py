@@ -109,7 +109,7 @@ OF_MICROGRAD = {
     if (row in ARITHMETIC or form is POWER) and not BY_NAME[row].opposite
 }
 MICROGRAD = VALUE._replace(forms={**OF_MICROGRAD, "relu": Form("{0}.relu()", ATOM, (ATOM,))})
-VALUES = (
+AROUND_VALUES = (
     "{name} = Value({number})", "", "", "{output}.backward()\nprint({grads})", "{name}.grad",
 )  # fmt: skip
 """How both are used."""
@@ -194,14 +194,14 @@ JAX = array_target(
     expected("jax.nn.softmax", "jax.scipy.special.logsumexp", "jnp.linalg", "axis", "keepdims"),
 )
 LIBRARIES = (
-    Library("exprgrad", VALUE, "from exprgrad import Value", *VALUES),
-    Library("micrograd", MICROGRAD, "from micrograd.engine import Value", *VALUES),
+    Library("exprgrad", VALUE, "from exprgrad import Value", *AROUND_VALUES),
+    Library("micrograd", MICROGRAD, "from micrograd.engine import Value", *AROUND_VALUES),
     Library(
         "PyTorch",
         TORCH,
         "import torch\ntorch.set_default_dtype(torch.float64)",
         "{name} = torch.tensor({number}, requires_grad=True)",
-        *VALUES[1:],
+        *AROUND_VALUES[1:],
     ),
     Library(
         "JAX",

@@ -52,7 +52,7 @@ __all__ = [
 
 SHORT_NAME = 24
 """The most characters of what a node without a name is called."""
-ENDS = ("user", "position", "operand")
+END_FIELDS = ("user", "position", "operand")
 """What is told of an edge's ends."""
 LONG_RULE = 60
 """Where what is said of an edge over tensors is cut, in characters."""
@@ -416,7 +416,7 @@ def packed(page: Mapping[str, Any]) -> dict[str, Any]:
         nodes.append({name: value for name, value in told.items() if value != usual.get(name)})
     edges = []
     for edge in page["edges"]:
-        rest = {key: value for key, value in edge.items() if key not in ENDS}
+        rest = {key: value for key, value in edge.items() if key not in END_FIELDS}
         math = rest.get("math", "").removeprefix("<math>").removesuffix("</math>")
         at = [edge["user"], edge["position"]]
         edges.append({"at": at} | rest | ({"math": math} if math else {}))

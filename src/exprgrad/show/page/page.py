@@ -145,7 +145,7 @@ def check_lesson(lesson: Lesson, run: Run) -> None:
     if run.text != lesson.expression:
         what = "another formula"
         given, own = (cut(printable(text), SHOWN) for text in (run.text, lesson.expression))
-    elif (inputs := listed(run.inputs)) != listed(lesson.values):
+    elif (inputs := with_lists(run.inputs)) != with_lists(lesson.values):
         what = "other inputs"
         given, own = (
             ", ".join(f"{name}={value}" for name, value in found.items())
@@ -158,7 +158,7 @@ def check_lesson(lesson: Lesson, run: Run) -> None:
     raise RequestError("usage", message, help=help)
 
 
-def listed(inputs: Mapping[str, Any]) -> dict[str, Any]:
+def with_lists(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Inputs, of which tensors are lists."""
     return {
         name: value.tolist() if hasattr(value, "tolist") else value

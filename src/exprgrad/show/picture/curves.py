@@ -20,6 +20,7 @@ from exprgrad.source import cut, printable
 __all__ = [
     "COLORS",
     "LONGEST_TITLE",
+    "MARKERS",
     "MARKS",
     "NO_VALUE",
     "TICK_CELLS",
@@ -34,11 +35,12 @@ MOST_NOTED = 24
 """So many places are noted with their numbers; others are marked alone."""
 NOTED_DIGITS = 4
 LONGEST_TITLE = 70
-SHAPES = {
+MARKERS = {
     "root": ("o", False), "inflection": ("D", False), "minimum": ("v", True), "maximum": ("^", True),
     "kink": ("D", True), "cusp": ("D", True), "edge": ("o", True), "hole": ("o", False),
+    "saddle": ("X", True), "flat": ("D", False),
 }  # fmt: skip
-"""The dot of a feature, and whether it is filled."""
+"""The dot of a feature, or of a surface's critical point, and whether it is filled."""
 RANKS = (
     "inflection", "root", "edge", "hole", "minimum", "maximum", "jump", "cusp", "kink", "pole",
 )  # fmt: skip
@@ -218,7 +220,7 @@ def layers(found: Curve, order: int) -> Iterator[Layer | Note]:
         if one.kind == "jump":
             yield from jump(one)
         elif one.kind != "pole" and low <= one.value <= high:
-            shape, filled = SHAPES[one.kind]
+            shape, filled = MARKERS[one.kind]
             yield dots([one.x], [one.value], "ink", shape, filled)
     for one in ranked[:MOST_NOTED]:
         height = low if one.kind == "pole" else one.value
@@ -266,7 +268,7 @@ TICK_ROWS, TICK_CELLS = 3, 12
 """One tick to so many rows, and to so many cells."""
 MOST_MARKED = 60
 """So many features are marked on the picture; of more, none are, for nothing else could be seen."""
-MOST_LISTED = 24
+MOST_FEATURES = 24
 """So many features are listed, unless all are asked for."""
 MARGIN = 0.03
 """What is shown beyond the least and the greatest value: a part of the height."""
@@ -338,10 +340,10 @@ def feature_table(found: Curve, digits: int, *, whole: bool = False) -> Table:
             flexible=True,
         ),
     ]
-    features, left_out = found.features, len(found.features) - MOST_LISTED
+    features, left_out = found.features, len(found.features) - MOST_FEATURES
     foot = dense_words(found, digits)
     if left_out > 0 and not whole:
-        features = features[:MOST_LISTED]
+        features = features[:MOST_FEATURES]
         foot = "\n".join(filter(None, [f"… {left_out:,} more; {all_shows()} them", foot]))
     return tabulated(columns, features, digits, whole=True, foot=foot)
 

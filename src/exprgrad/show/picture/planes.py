@@ -12,6 +12,7 @@ from exprgrad.show.documents.document import Lines
 from exprgrad.show.picture.curves import (
     COLORS,
     LONGEST_TITLE,
+    MARKERS,
     MARKS,
     NO_VALUE,
     TICK_CELLS,
@@ -30,12 +31,6 @@ __all__ = [
 ]  # fmt: skip
 
 SHARE = 2.0
-SHAPES = {
-    "minimum": ("v", True),
-    "maximum": ("^", True),
-    "saddle": ("X", True),
-    "flat": ("D", False),
-}
 MOST_NOTED = 16
 
 
@@ -127,7 +122,7 @@ def layers(found: Plane) -> Iterator[Layer | Note]:
         yield line(x, y, "ink", width=1.2)
         yield dots(x, y, "ink", size=3.0)
     for one in found.critical:
-        shape, filled = SHAPES[one.kind]
+        shape, filled = MARKERS[one.kind]
         yield dots([one.x], [one.y], "ink", shape, filled, 6.0)
     for one in found.critical[:MOST_NOTED]:
         yield Note(one.x, one.y, signed(one.value, 4))

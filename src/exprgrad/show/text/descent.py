@@ -70,7 +70,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
     return [
         Column(
             called if part == "data" else f"{called}.{part}",
-            partial(part_of, name=name, part=part),
+            partial(of_input, name=name, part=part),
             is_number=True,
             style=STYLES[part],
         )
@@ -79,7 +79,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
     ]
 
 
-def part_of(step: Step, name: str, part: str) -> Any:
+def of_input(step: Step, name: str, part: str) -> Any:
     """What a step holds of an input: its data, its grad, or its update, which the last has none of."""
     values = getattr(step, FIELDS[part])
     return None if values is None else values[name]
@@ -185,7 +185,7 @@ def descent_rows(found: Descent[Any], every: int = 1) -> Iterator[list[Any]]:
     """The steps as CSV: step, value, and for each input its data, grad and update; tensors are JSON."""
     yield ["step", "value", *[f"{name}.{part}" for name in found.inputs for part in PARTS]]
     for step in listed_steps(found, every):
-        cells = [short(part_of(step, name, part)) for name in found.inputs for part in PARTS]
+        cells = [short(of_input(step, name, part)) for name in found.inputs for part in PARTS]
         yield [step.step, step.value, *cells]
 
 
@@ -203,12 +203,12 @@ def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> b
     values = [step.value for step in found.steps]
     norms = [norm(step.gradient) for step in found.steps]
     text = cut(printable(found.run.text), LONGEST_TITLE)
-    first = frame(values, "data", f"{text}   {ending(found)}", printable(name))
-    second = frame(norms, "grad", "", "‖grad‖")._replace(x_label="step", share=0.7)
+    first = steps_frame(values, "data", f"{text}   {ending(found)}", printable(name))
+    second = steps_frame(norms, "grad", "", "‖grad‖")._replace(x_label="step", share=0.7)
     return plot([first, second], format, look)
 
 
-def frame(numbers: list[float], role: str, title: str, label: str) -> Frame:
+def steps_frame(numbers: list[float], role: str, title: str, label: str) -> Frame:
     """Numbers by step; what is not finite is left out."""
     known = [x for x in numbers if math.isfinite(x)] or [0.0]
     is_long = min(known) > 0 and max(known) > FAR_APART * min(known)

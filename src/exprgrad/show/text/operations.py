@@ -377,7 +377,7 @@ EXAMPLES: dict[str, tuple[Any, ...]] = {
     "places": ((0,), (0, (1, 3))),
 }
 """By kind of a setting: what it may be in an example, beside its default."""
-KINDS = {
+SETTING_WORDS = {
     "axis": "an axis",
     "axes": "an axis, or a list of them",
     "flag": "True or False",
@@ -527,7 +527,7 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
         by_default = (
             "" if parameter.default is ... else f"; {setting_text(parameter.default)} by default"
         )
-        yield f"setting {parameter.name}", KINDS[parameter.kind] + by_default
+        yield f"setting {parameter.name}", SETTING_WORDS[parameter.kind] + by_default
     for case in cases(row.name):
         yield case.written, f"{operand_shapes(row, case)} gives {shape_text(case.result)}"
         for at, (name, cotangent) in enumerate(zip(names_of(row), case.cotangents, strict=True)):

@@ -356,11 +356,11 @@ def visit_of(
         return Visit(node, "an input, read", read.got)
     if kind == CONST or not contributions:
         return Visit(node, "a constant" if kind == CONST else "passes nothing on")
-    parts = [part_of(run, found, passed, names) for passed in contributions]
+    parts = [fate_of(run, found, passed, names) for passed in contributions]
     return Visit(node, parts=elided_contributions(parts, whole=whole))
 
 
-def part_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Passed:
+def fate_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Passed:
     """A contribution, with what became of it."""
     web = found.web
     operand, remark = web.operands[passed.edge], ""

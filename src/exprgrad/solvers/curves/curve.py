@@ -69,7 +69,7 @@ TANGENT_STEP, APART = 1e-9, 1e-3
 """Slopes so far on both sides of a point, beside it, that are so far apart belong to no tangent."""
 
 
-KINDS = (("root",), ("minimum", "maximum"), ("inflection",))
+CROSSINGS = (("root",), ("minimum", "maximum"), ("inflection",))
 """What there is where the value, the slope or the second derivative crosses 0."""
 
 
@@ -307,7 +307,7 @@ def between_turns(
     jets: Jets, samples: Samples, order: int, smooth: Sequence[Feature]
 ) -> list[Feature]:
     """The roots, or the extrema of order 1, that come in pairs between two samples, around a turn there."""
-    turns = [one.x for one in smooth if one.kind in KINDS[order + 1]]
+    turns = [one.x for one in smooth if one.kind in CROSSINGS[order + 1]]
     narrow = halved(jets, beside_turns(jets, samples, order, turns))
     found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
     return [one for one in found if isinstance(one, Feature)]

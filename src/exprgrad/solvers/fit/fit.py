@@ -42,7 +42,7 @@ CERTAIN = 1e-9
 """An offset that is less is one of rounding alone, and not worth a number."""
 SAME = 1e-6
 """Costs that differ relatively by less are of one minimum."""
-EXACT = 1e-16
+EXACT_FIT = 1e-16
 """A sum of squares that is a smaller share of the responses' may be one of rounding."""
 ROUNDED = 1e-28
 """One that is a smaller share is one of rounding alone: residuals of 1e-14 of the responses."""
@@ -383,7 +383,7 @@ def verdict(
         shown = f"is {offset:.1e}" if offset > CERTAIN else "is below 1e-9"
         return True, f"the relative offset {shown}, and {OFFSET:g} would do"
     is_small = minimum.step is not None and (np.abs(minimum.step[chosen]) <= moved).all()
-    if is_small and share <= EXACT:
+    if is_small and share <= EXACT_FIT:
         return True, "the residuals are down to rounding, and so is the last step"
     if minimum.exhausted:
         return False, f"after {minimum.passes:,} points the sum of squares was still falling"

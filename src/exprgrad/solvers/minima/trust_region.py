@@ -22,7 +22,7 @@ import numpy as np
 from exprgrad.solvers.minima.objective import Flags, Objective, Vector
 
 __all__ = [
-    "EPSILON", "MOST_DENSE", "Box", "Course", "Spectrum", "Turn", "lanczos", "norm", "part_of", "search",
+    "EPSILON", "MOST_DENSE", "Box", "Course", "Spectrum", "Turn", "lanczos", "norm", "restricted", "search",
     "spectrum", "turn_at",
 ]  # fmt: skip
 
@@ -217,7 +217,7 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
     return radius
 
 
-def part_of(product: Callable[[Vector], Vector], free: Flags) -> Callable[[Vector], Vector]:
+def restricted(product: Callable[[Vector], Vector], free: Flags) -> Callable[[Vector], Vector]:
     """Multiplication by the part of a matrix that belongs to the numbers that are free."""
 
     def inner(way: Vector) -> Vector:
@@ -252,7 +252,7 @@ def free_step(local: Local, free: Flags, radius: float) -> tuple[Vector, bool]:
     if local.matrix is not None:
         return dense_step(spectrum(local.matrix[np.ix_(free, free)]), slope, radius)
     part = min(0.1, math.sqrt(norm(slope) / (1 + abs(here.value))))
-    product = part_of(local.product, free)
+    product = restricted(local.product, free)
     return conjugate_step(product, slope, radius, part, 2 * len(slope))
 
 

@@ -25,7 +25,7 @@ from exprgrad.solvers.minima.trust_region import (
     Turn,
     lanczos,
     norm,
-    part_of,
+    restricted,
     spectrum,
 )
 
@@ -210,7 +210,7 @@ def curvatures(objective: Objective, here: Turn, free: Flags) -> Spectrum | None
     if not np.any(free):
         return None
     if len(here.at) > MOST_DENSE:
-        product = part_of(lambda way: objective.product(here.at, way), free)
+        product = restricted(lambda way: objective.product(here.at, way), free)
         start = np.random.default_rng(0).standard_normal(int(np.sum(free)))  # always the same
         found = lanczos(product, start, LANCZOS)
         return found if np.all(np.isfinite(found.vectors)) else None
