@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import exprgrad
 from exprgrad.data import grids
 from exprgrad.data.grids import Grid, Tally, grid_over, grid_rows, warnings_about
-from exprgrad.run.evaluation import evaluator_for
 from shell import command
 from strategies import programs
 
@@ -85,9 +84,8 @@ def test_rows_of_any_formula(text: str, texts: list[str], order: int, few: int) 
         patch.setattr(grids, "LEAST_COMPILED", few)
         grid = grid_over(f.graph, text, values, None, order)
         found = list(grid_rows(grid, Tally()))
-    evaluator = evaluator_for(grid.graph)
     for row, numbers in enumerate(found):
-        alone, _ = grids.looked_at(grid, evaluator, grids.point_at(grid, row))
+        alone, _ = grids.looked_at(grid, grids.point_at(grid, row))
         assert bits(numbers[len(grid.ranges) :]) == bits(alone)
 
 
@@ -133,6 +131,12 @@ def test_tensors_are_looked_at_row_by_row() -> None:
     found = list(grid_rows(grid_of("sum(x*w)^2", {"x": "0:2:3"}, 1, w=[1, 2]), Tally()))
     assert [row[:3] for row in found] == [(0.0, 0.0, 0.0), (1.0, 9.0, 18.0), (2.0, 36.0, 36.0)]
     assert [row[3].tolist() for row in found] == [[0, 0], [6, 6], [24, 24]]
+
+
+def test_a_tensor_apart_from_the_range() -> None:
+    """What is done to it alone needs no broadcasting, and is one of tensors all the same."""
+    found = list(grid_rows(grid_of("a = 2*x; y^2", {"x": "0:1:2"}, 0, y=[1, 2]), Tally()))
+    assert [(x, value.tolist()) for x, value in found] == [(0.0, [1, 4]), (1.0, [1, 4])]
 
 
 def test_tables_in_python() -> None:

@@ -29,7 +29,7 @@ from exprgrad.explain.diagnostics import (
 )
 from exprgrad.explain.digits.truths import Unexplained
 from exprgrad.explain.limits import SHARED
-from exprgrad.graph.graph import Graph, Program, is_scalar
+from exprgrad.graph.graph import Graph, Program, numbers_only
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation, matrices
@@ -93,25 +93,28 @@ UNSEEN = {
 class Grid(NamedTuple):
     """A formula over ranges, of which the last varies fastest; the other inputs are ``fixed``.
 
-    ``graph``   the formula's, for the shapes of its inputs
+    ``evaluator``  of the formula, for the shapes of its inputs
     ``wrt``     the inputs to differentiate
     ``order``   0 for values alone, 1 for the gradient, 2 for second derivatives, too
     ``digits``  how many digits of the numbers are shown
     ``elastic`` whether elasticities stand behind the gradient
     ``texts``   of fixed inputs that were typed otherwise than their doubles' shortest texts
-    ``is_plain``  whether there are nothing but numbers, for which kernels are made
     """
 
     text: str
-    graph: Graph
+    evaluator: Evaluator
     ranges: Mapping[str, Range]
     fixed: Mapping[str, Any]
     wrt: tuple[str, ...]
     order: int
     digits: int
-    is_plain: bool
     elastic: bool
     texts: Mapping[str, str]
+
+    @property
+    def graph(self) -> Graph:
+        """The formula's graph."""
+        return self.evaluator.graph
 
     @property
     def size(self) -> int:
@@ -122,7 +125,7 @@ class Grid(NamedTuple):
     def job(self) -> Job:
         """What is computed for every row."""
         columns = tuple((name, name) for name in self.ranges)
-        fixed = tuple(self.fixed.items()) if self.is_plain else ()
+        fixed = tuple(self.fixed.items()) if self.evaluator.by_entries else ()
         wrt = self.wrt if self.order else ()
         engine = "numpy" if self.size < LEAST_COMPILED else None
         return Job(self.text, columns, fixed, (), wrt, self.order == 2, precise=True, engine=engine)
@@ -160,14 +163,20 @@ def grid_over(
     if order:
         need_number(shaped, text, "grad" if order == 1 else "hess")
     fixed = {name: value for name, value in found.items() if name not in ranges}
-    chosen, is_plain = select(graph, wrt), is_scalar(shaped)
+    chosen = select(graph, wrt)
     texts = spelled({name: value for name, value in values.items() if normal(name) in fixed})
-    if order == 2 and not is_plain:
-        help = "give it numbers; at one point hess takes tensors"
-        raise RequestError(
-            "no-tensors", "second derivatives over ranges are of numbers alone", help=help
-        )
-    return Grid(text, shaped, ranges, fixed, chosen, order, digits, is_plain, elastic, texts)
+    if order == 2:
+        numbers_only(shaped, lambda _: no_second_derivatives())
+    evaluator = evaluation.evaluator_for(shaped)
+    return Grid(text, evaluator, ranges, fixed, chosen, order, digits, elastic, texts)
+
+
+def no_second_derivatives() -> RequestError:
+    """The error for second derivatives of a formula of tensors."""
+    message = "second derivatives over ranges are of numbers alone"
+    return RequestError(
+        "no-tensors", message, help="give it numbers; at one point hess takes tensors"
+    )
 
 
 class Tally:
@@ -233,7 +242,7 @@ def grid_rows(grid: Grid, tally: Tally) -> Iterator[tuple[Any, ...]]:
 def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
     """The rows in blocks, of which each column is an array; those of tensors are stacked."""
     tally.remarks = [*unused_bindings(evaluation.Run(grid.text, grid.graph, {}, []))]
-    if not grid.is_plain or len(grid.graph) > LONGEST_BLOCKED:
+    if not grid.evaluator.by_entries or len(grid.graph) > LONGEST_BLOCKED:
         yield from one_by_one(grid, tally)
         return
     screen = screen_of(grid)
@@ -247,10 +256,9 @@ def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
 
 def one_by_one(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
     """The rows of a formula of tensors, each looked at by itself, a block each."""
-    evaluator = evaluation.evaluator_for(grid.graph)
     for row in range(grid.size):
         point = point_at(grid, row)
-        numbers, diagnostics = looked_at(grid, evaluator, point)
+        numbers, diagnostics = looked_at(grid, point)
         count(tally, numbers, diagnostics, row)
         block = [np.asarray(x)[None] for x in (*point.values(), *numbers)]
         yield with_elasticities(grid, block, row, tally)
@@ -363,18 +371,17 @@ def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
 
 
 class Screen(NamedTuple):
-    """What a grid's blocks are worked out by: the kernel, the program that bounds its errors, a point's."""
+    """What a grid's blocks are worked out by: the kernel, and the program that bounds its errors."""
 
     grid: Grid
     kernel: Prepared
     program: Program
-    evaluator: Evaluator
 
 
 def screen_of(grid: Grid) -> Screen:
     """What works out the blocks of a grid of numbers."""
     job = grid.job
-    return Screen(grid, prepared(job), program_of(job), evaluation.evaluator_for(grid.graph))
+    return Screen(grid, prepared(job), program_of(job))
 
 
 def screened(
@@ -399,7 +406,7 @@ def screened(
             if tally.may_look(reason):
                 swept, point = numbers, point_at(grid, first + place)
                 is_explained = tally.looked[reason] <= EXPLAINED
-                numbers, told = looked_at(grid, screen.evaluator, point, is_explained=is_explained)
+                numbers, told = looked_at(grid, point, is_explained=is_explained)
                 for one, found in zip(results, numbers, strict=True):
                     one[place] = found
                 count(tally, numbers, told, first + place, is_corrected=numbers != swept)
@@ -434,7 +441,7 @@ def doubtful(screen: Screen, given: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def looked_at(
-    grid: Grid, evaluator: Evaluator, point: Mapping[str, float], *, is_explained: bool = True
+    grid: Grid, point: Mapping[str, float], *, is_explained: bool = True
 ) -> tuple[list[Any], list[Diagnostic]]:
     """A row's results as the commands print them at its point, and what is worth knowing about them.
 
@@ -442,11 +449,10 @@ def looked_at(
     """
     inputs = {name: point.get(name, grid.fixed.get(name)) for name in grid.graph.inputs}
     if grid.order == 2:
-        return second_derivatives(grid, evaluator, inputs)
-    run = Run.of(
-        grid.text, evaluator, inputs, grid.wrt if grid.order else None, texts_at(grid, point)
-    )
-    if grid.is_plain and not is_explained:
+        return second_derivatives(grid, inputs)
+    wrt, texts = grid.wrt if grid.order else None, texts_at(grid, point)
+    run = Run.of(grid.text, grid.evaluator, inputs, wrt, texts)
+    if not is_explained:
         run.truths = Unexplained(run)
     found = run.guarded(grid.digits)
     numbers = [found.value, *found.gradient.values()]
@@ -458,11 +464,9 @@ def texts_at(grid: Grid, point: Mapping[str, float]) -> Mapping[str, str]:
     return {**grid.texts, **spelled({name: repr(value) for name, value in point.items()})}
 
 
-def second_derivatives(
-    grid: Grid, evaluator: Evaluator, inputs: Mapping[str, Any]
-) -> tuple[list[Any], list[Diagnostic]]:
+def second_derivatives(grid: Grid, inputs: Mapping[str, Any]) -> tuple[list[Any], list[Diagnostic]]:
     """The results of a row with second derivatives, those on and above the diagonal."""
-    text, graph, wrt = grid.text, grid.graph, grid.wrt
+    text, evaluator, graph, wrt = grid.text, grid.evaluator, grid.graph, grid.wrt
     data = evaluator.forward(inputs)
     texts = texts_at(grid, {name: inputs[name] for name in grid.ranges})
     run = Run(text, graph, inputs, data, spelled=texts)
