@@ -224,6 +224,11 @@ class Expression(Drawn):
         """The graph that people look at: if no shapes were said, every input may be a tensor."""
         return self.typed if self.shapes else self.graph
 
+    @cached_property
+    def is_elementwise(self) -> bool:
+        """Whether the formula is one of numbers: given columns, it has a result in every row."""
+        return is_scalar(self.graph)
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names that the expression reads, in order of appearance."""
@@ -306,7 +311,7 @@ class Expression(Drawn):
     def in_rows(self, values: Mapping[str, object]) -> bool:
         """Whether some of the values are columns, and the formula is one of numbers."""
         columns = (has_parts(value) for value in values.values() if not isinstance(value, str))
-        return any(columns) and not self.shapes and is_scalar(self.graph)
+        return any(columns) and not self.shapes and self.is_elementwise
 
     def evaluate(self, values: Mapping[str, object] | None = None, /, **inputs: object) -> Run:
         """Run the forward sweep: every node's data.
@@ -371,7 +376,7 @@ class Expression(Drawn):
         try:
             return self.swept(evaluator, given, chosen, spelled(values))
         except ShapeError as error:
-            if is_scalar(self.graph):
+            if self.is_elementwise:
                 error.help = (
                     "f.grad(x=…) is the gradient in every row, and so is f.compile()(columns)"
                 )

@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
-from exprgrad.graph.graph import CONST, INPUT, Graph
+from exprgrad.graph.graph import CONST, INPUT, Graph, is_scalar
 from exprgrad.graph.ops import Op
 from exprgrad.language.read.parse import parse
 
 __all__ = [
-    "Rule", "balanced", "computed", "fewest", "operation_count", "real", "shown", "slots", "template",
+    "Rule", "balanced", "computed", "constant_graph", "fewest", "operation_count", "real", "shown",
+    "slots", "template",
 ]  # fmt: skip
 
 Term = TypeVar("Term")
@@ -26,6 +27,12 @@ Rule = Callable[[Op, int], str]
 
 template: Callable[[str], Graph] = cache(parse)
 """The graph of one rule, condition or formula of the op table."""
+
+
+def constant_graph(text: str) -> Graph | None:
+    """The graph of a constant expression, as an input may be typed; None where it has tensors in it."""
+    graph = template(text)
+    return graph if is_scalar(graph) else None
 
 
 @cache

@@ -399,11 +399,20 @@ def is_scalar(graph: Graph) -> bool:
     return not any(type(payload) is Literal for payload in graph.payloads)
 
 
-def numbers_only(graph: Graph, refusal: Callable[[int], ExprgradError]) -> None:
+UNSAID: Mapping[str, Shape] = {}
+"""No shapes of inputs."""
+
+
+def numbers_only(
+    graph: Graph, refusal: Callable[[int], ExprgradError], shapes: Mapping[str, Shape] = UNSAID
+) -> None:
     """Raise what ``refusal`` says of the first node that is a tensor, or may take one, if any does.
 
-    The inputs of a graph that carries no shapes count as numbers.
+    The inputs of a graph that carries no shapes count as numbers, but for those with ``shapes`` here.
     """
+    for name, node in graph.inputs.items():
+        if shapes.get(name):
+            raise refusal(node)
     elementwise = BY_NAME.keys() | {INPUT, CONST}
     for node, kind in enumerate(graph.kinds):
         if graph.shape(node) or kind not in elementwise or type(graph.payloads[node]) is Literal:

@@ -229,6 +229,7 @@ Evaluator = Floats | Arrays
 
 ``programs`` is what was derived from the graph, by what it answers.  ``by_entries`` says whether a
 matrix of derivatives is one program with an output for each entry; else it is made along basis directions.
+Where it is so, kernels work out many rows at a time.
 """
 
 

@@ -20,10 +20,10 @@ from functools import cache, lru_cache, partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import constant_graph, slots, template
 from exprgrad.derive.search import OUT
 from exprgrad.errors import MissingExtraError, install
-from exprgrad.graph.graph import Algebra, Graph, dependents, interpret, is_scalar
+from exprgrad.graph.graph import Algebra, Graph, dependents, interpret
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op
 from exprgrad.run.numbers.primitives import functions
 
@@ -196,8 +196,8 @@ class Decimals:
         try:
             return self.number(text)
         except (ValueError, ZeroDivisionError):
-            graph = template(text)
-            if not is_scalar(graph):
+            graph = constant_graph(text)
+            if graph is None:
                 return self.read(None, value)
             return interpret(graph, self.algebra, {})[graph.output]
 

@@ -16,8 +16,8 @@ from functools import cache, cached_property, reduce
 from itertools import product
 from typing import Any
 
-from exprgrad.derive.rules import slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph, is_scalar
+from exprgrad.derive.rules import constant_graph, slots, template
+from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.primitives import Template, functions, reader, sides
 from exprgrad.run.numbers.sweeps import TIES, Adjoints, Tape, Visits, forward, row
@@ -394,8 +394,8 @@ def constant_error(text: str, x: float) -> float:
     try:
         float(text)
     except ValueError:
-        graph = template(text)
-        if is_scalar(graph):
+        graph = constant_graph(text)
+        if graph is not None:
             values = forward(graph, {})
             leaves = leaf_errors(graph, values, EXACT)
             return data_errors(graph, values, leaves)[graph.output]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from exprgrad.derive.constant_folding import result
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import ExprgradError, InputError, advice
-from exprgrad.graph.graph import Algebra, Graph, interpret, is_scalar
+from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.values.inputs import as_number, between_colons, is_plain, refuse_bare_path
 from exprgrad.source import Source, Span, trimmed
@@ -241,14 +241,14 @@ def exact_number(written: str, value: float) -> Fraction | None:
     if is_plain(written):
         return Fraction(written if value and len(written) <= LONGEST_DECIMAL else value)
     graph = parsed(written, is_expression=False)
-    return interpret(graph, RATIONAL, {})[graph.output] if is_scalar(graph) else None
+    return interpret(graph, RATIONAL, {})[graph.output]
 
 
 def literal(graph: Graph, node: int) -> Fraction | None:
-    """A literal as it is typed; None for a constant with a name."""
-    if node in graph.symbols:
+    """A literal as it is typed; None for a constant with a name, and for a tensor."""
+    value = graph.payloads[node]
+    if node in graph.symbols or not isinstance(value, float):
         return None
-    value = float(str(graph.payloads[node]))
     return exact_number(graph.spelled.get(node, repr(value)), value) if isfinite(value) else None
 
 

@@ -108,14 +108,14 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     if not graph.shapes:
         return told | beside(run, places) | corrections(run, inputs) | losses(run, places, digits)
     held = [name for name, node in graph.inputs.items() if node in fixed(run)]
-    return told | beside(run, places) | ({"fixed": held} if held else {})
+    return told | beside(run, places) | filled(fixed=held)
 
 
 def corrections(run: Run, inputs: Mapping[str, int]) -> dict[str, Any]:
     """The derivatives that exist and are not what the sweep finds there."""
     both = {**run.corrected, **run.true.corrected}
     found = [(inputs[name], finite(x)) for name, (_, x) in both.items() if name in inputs]
-    return {"corrected": found} if found else {}
+    return filled(corrected=found)
 
 
 def note_fields(found: Diagnostic) -> dict[str, str]:
@@ -136,7 +136,7 @@ def losses(run: Run, places: Mapping[int, int], digits: int) -> dict[str, Any]:
         name: sorted(map(places.__getitem__, nodes))
         for name, nodes in (("data", data), ("grad", grad))
     }
-    return ({"losses": blamed} if blamed else {}) | ({"vague": vague} if data or grad else {})
+    return filled(losses=blamed, vague=vague if data or grad else None)
 
 
 def places_of(run: Run) -> dict[int, int]:
@@ -208,15 +208,19 @@ def node_fields(
             else None
         )
         fields |= {"call": in_sentence(printable(call.label))} if call else {}
-    fields |= {"shape": shape} if shape else {}
     suspects = run.adjoints.tape.suspects if isinstance(run.adjoints, Adjoints) else None
     still = not is_leaf and suspects is not None and not suspects.moving[node]
-    return fields | flagged(active=run.adjoints.active[node], still=still)
+    return fields | filled(shape=shape) | flagged(active=run.adjoints.active[node], still=still)
+
+
+def filled(**fields: Any) -> dict[str, Any]:
+    """The fields that are not empty."""
+    return {name: value for name, value in fields.items() if value}
 
 
 def flagged(**flags: object) -> dict[str, int]:
     """The flags that are set."""
-    return {name: 1 for name, flag in flags.items() if flag}
+    return dict.fromkeys(filled(**flags), 1)
 
 
 def edges(run: Run) -> Iterator[tuple[int, int]]:

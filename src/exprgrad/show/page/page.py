@@ -10,6 +10,7 @@ from typing import Any
 from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import significant
+from exprgrad.graph.graph import numbers_only
 from exprgrad.run.evaluation import adjoints_of
 from exprgrad.show.page.lessons import (
     Formula,
@@ -118,20 +119,23 @@ def page(
 
 def check_descent(run: Run) -> None:
     """Raise ``RequestError`` unless a run has numbers that a descent can move, and no tensors."""
-    if run.graph.shapes:
-        message = "descent on a page is for formulas of numbers: this one has tensors"
-        help = advice("descend", "descend()") + " takes tensors"
-        raise RequestError("no-tensors", message, help=help)
+    refuse_tensors(run, "descent on a page", advice("descend", "descend()") + " takes tensors")
     if not run.wrt:
         raise RequestError("usage", "the formula has no inputs to move")
 
 
+def refuse_tensors(run: Run, what: str, help: str) -> None:
+    """Raise ``RequestError`` for a run over tensors, given what it is that takes numbers alone."""
+    message = f"{what} is for formulas of numbers: this one has tensors"
+    numbers_only(run.graph, lambda _: RequestError("no-tensors", message, help=help))
+
+
 def check_runs(runs: Sequence[Run], lesson: Lesson | None, *, all: bool) -> None:
     """Raise ``RequestError`` for what is too large to read, and where something moves over tensors."""
+    is_live = lesson is not None and any(part.live for part in lesson.parts)
     for one in runs:
-        if one.graph.shapes and lesson is not None and any(part.live for part in lesson.parts):
-            message = "what moves in a lesson is for formulas of numbers: this one has tensors"
-            raise RequestError("no-tensors", message, help="leave out the part's live")
+        if is_live:
+            refuse_tensors(one, "what moves in a lesson", "leave out the part's live")
         if len(one.shown) > LARGEST and not all:
             raise RequestError(
                 "too-large",

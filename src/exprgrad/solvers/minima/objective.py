@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from exprgrad.derive.sweeps.gradient import jvp, tangent
 from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_of, size
 from exprgrad.run import matrices
+from exprgrad.run.arrays.arrays import plain
 from exprgrad.run.evaluation import Evaluator, evaluator_for
 
 __all__ = ["Counts", "Flags", "Layout", "Objective", "Vector"]
@@ -59,15 +60,14 @@ class Layout(NamedTuple):
         start = 0
         for name, shape in self.shapes.items():
             end = start + size(shape)
-            part = vector[start:end]
-            found[name] = part.reshape(shape).copy() if shape else float(part[0])
+            found[name] = plain(vector[start:end].reshape(shape).copy())
             start = end
         return found
 
     def names(self) -> list[str]:
         """What each number is called: ``x``, or ``w[1, 0]``."""
         return [
-            element_name(name, place_of(at, shape) if shape else ())
+            element_name(name, place_of(at, shape))
             for name, shape in self.shapes.items()
             for at in range(size(shape))
         ]

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, LanguageError, RequestError, advice
-from exprgrad.graph.graph import Binding, Graph, dependents, is_scalar
+from exprgrad.explain.places import in_numbers, places_in
+from exprgrad.graph.graph import Binding, Graph, dependents, numbers_only
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import at_shapes
@@ -156,8 +157,10 @@ def problem_of(
     ranges = ranges_of(values, unknowns)
     given = {name: as_value(x, name) for name, x in values.items() if name not in ranges}
     typed = spelled({name: x for name, x in values.items() if name not in unknowns})
-    if not is_scalar(graph) or any(shapes_of(given).values()):
-        graph, given, unknowns = by_elements(graph, text, given, unknowns, ranges)
+    if ranges:
+        numbers_only(graph, lambda _: without_ranges(ranges), shapes_of(given))
+    else:
+        graph, given, unknowns = by_elements(graph, text, given, unknowns)
     nodes = refused(graph, text, unknowns, is_chosen=wrt is not None)
     fixed = {name: x for name, x in given.items() if name not in unknowns}
     starts = [float(given[name]) for name in unknowns if name not in ranges]
@@ -283,33 +286,30 @@ def miscounted(
 # Tensors.
 
 
+def without_ranges(ranges: Mapping[str, Interval]) -> InputError:
+    """The error for ranges in a formula of tensors."""
+    name = next(iter(ranges))
+    message = "in a formula of tensors unknowns have starts, and no ranges"
+    return InputError("bad-value", message, help=f"write {name}=1, or {name}=[1, 2]")
+
+
 def by_elements(
-    graph: Graph,
-    text: str,
-    given: Mapping[str, Any],
-    unknowns: Sequence[str],
-    ranges: Mapping[str, Interval],
+    graph: Graph, text: str, given: Mapping[str, Any], unknowns: Sequence[str]
 ) -> tuple[Graph, dict[str, Any], list[str]]:
     """The same over numbers: ``x[0]`` and ``x[1]`` for a vector x, and an equation for each number."""
-    from exprgrad.run.arrays.elements import elements
-
-    if ranges:
-        name = next(iter(ranges))
-        message = "in a formula of tensors unknowns have starts, and no ranges"
-        raise InputError("bad-value", message, help=f"write {name}=1, or {name}=[1, 2]")
     shaped = at_shapes(graph, text, shapes_of(given))
     for node, kind in enumerate(shaped.kinds):
         if kind in STRUCTURAL and STRUCTURAL[kind].gate == "blocker":
             message, span = "a choice of places in a tensor is not solved for", shaped.span(node)
             raise RequestError("no-tensors", message, source=Source(text), span=span)
-    written = elements(Run.of(text, evaluator_for(shaped), given))
-    run = written.run
-    inputs = [
-        str(run.graph.payloads[int(number)])
+    over = in_numbers(Run.of(text, evaluator_for(shaped), given))
+    graph, inputs = over.run.graph, over.run.inputs
+    moved = [
+        str(graph.payloads[over.node(shaped.inputs[name], place)])
         for name in unknowns
-        for number in written.nodes[shaped.inputs[name]].flat
+        for place in places_in(given[name])
     ]
-    return run.graph, dict(run.inputs), inputs
+    return graph, inputs, moved
 
 
 # In ranges.
