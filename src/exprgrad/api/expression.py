@@ -20,6 +20,7 @@ from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS, significant
 from exprgrad.graph.graph import Graph, Shape, is_scalar, same
 from exprgrad.language.read.parse import at_shapes, need_number
+from exprgrad.language.write.infix import program
 from exprgrad.run.evaluation import NOTHING, Evaluator, adjoints_of, evaluator_for, kept, shapes_of
 from exprgrad.run.values.inputs import (
     FLOAT,
@@ -731,7 +732,6 @@ class Expression(Drawn):
         from exprgrad.derive.build import Builder
         from exprgrad.derive.simplify.formula import refuse_tensors
         from exprgrad.derive.simplify.orders import every
-        from exprgrad.language.write.infix import program
 
         if wrt is not None:
             if name is not None:
@@ -950,8 +950,6 @@ class Expression(Drawn):
         return derived, (self.text, self.known, self.shapes, opened_in(self.graph))
 
     def __str__(self) -> str:
-        from exprgrad.language.write.infix import program
-
         return program(self.graph)
 
     def __repr__(self) -> str:

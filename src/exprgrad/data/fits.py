@@ -28,6 +28,7 @@ from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph, Program
+from exprgrad.language.mistakes.hints import nearest
 from exprgrad.language.read.relations import related
 from exprgrad.run.engines.columns import take
 from exprgrad.run.engines.compiled import Kernel, built
@@ -198,8 +199,6 @@ def no_start(
     graph: Graph, text: str, table: Table, names: Sequence[str], read: Mapping[str, str]
 ) -> InputError:
     """The error for names that are neither columns nor given a start."""
-    from exprgrad.language.mistakes.hints import nearest
-
     name, *others = names
     if read[name] != name:
         help = f"its columns are {listed_columns(table.columns)}"

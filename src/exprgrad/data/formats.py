@@ -690,6 +690,9 @@ def undivided(source: RowFile) -> list[int]:
     return []
 
 
+# All formats, and the partitions of a file.
+
+
 FORMATS: Mapping[str, Format] = {
     "csv": Format((".csv",), csv_sample, undivided, csv_batches, CsvWriter, is_text=True, is_loose=True),
     "tsv": Format(

@@ -20,6 +20,7 @@ from exprgrad.data.job import (
     result_fields,
     result_names,
 )
+from exprgrad.data.manifests import manifest_beside, resumable
 from exprgrad.data.places import RowFile
 from exprgrad.data.plans import (
     BAD_ROWS,
@@ -149,8 +150,6 @@ def refuse(manner: Manner, by: tuple[str, ...], has_files: bool) -> None:
 
 def done(plan: BatchPlan, manner: Manner) -> Done:
     """Carry a plan out, so that another run can go on with it."""
-    from exprgrad.data.manifests import manifest_beside, resumable
-
     with ExitStack() as around:
         kept = workers = None
         if plan.path is not None and resumable(plan, plan.path):

@@ -25,6 +25,7 @@ from exprgrad.data.targets import check_folder, is_folder, keys_in_names, whole_
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.graph.graph import Graph, numbers_only
+from exprgrad.language.mistakes.hints import meant
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.inputs import as_number, normal, select, surplus
 from exprgrad.source import Source as Text
@@ -360,8 +361,6 @@ def no_column(
     source: RowFile, known: Sequence[str], column: str, name: str, job: Job
 ) -> InputError:
     """The error for a column that a file doesn't have."""
-    from exprgrad.language.mistakes.hints import meant
-
     help = f"its columns are {listed_columns(known)}"
     if name == column:
         taken = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")

@@ -423,7 +423,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
     none = ["0"] * (1 + is_bracketed)
     names = {node: unknown if name == OUT else name for name, node in residual.inputs.items()}
     said = body(residual, names, {})
-    BY_NAME[name] = op = Op(
+    op = Op(
         name,
         operands,
         (*partials, *none),
@@ -437,6 +437,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
             unknown, text, slope, real, is_bracketed, pattern(unknown, residual, operands.split())
         ),
     )
+    BY_NAME[name] = op
     return op
 
 

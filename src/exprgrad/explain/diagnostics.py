@@ -367,10 +367,10 @@ def sides_of_poles(run: evaluation.Run) -> Iterator[Diagnostic]:
     from exprgrad.explain.places import in_numbers, places_in
 
     numbers = in_numbers(run)
-    (text, over, inputs), output = (run.text, numbers.run.graph, numbers.run.inputs), graph.output
-    nodes = [numbers.node(output, place) for place in places_in(run.value)]
-    for view in (seen_from(over, node) for node in dict.fromkeys(nodes)):
-        seen = evaluation.Run.of(text, evaluator_for(view), inputs, numbers.run.wrt, run.spelled)
+    over = numbers.run
+    nodes = [numbers.node(graph.output, place) for place in places_in(run.value)]
+    for view in (seen_from(over.graph, node) for node in dict.fromkeys(nodes)):
+        seen = evaluation.Run.of(run.text, evaluator_for(view), over.inputs, over.wrt, run.spelled)
         known = {n: side for n, side in one_sided(seen).items() if is_finite(side.sweep)}
         for found in verdicts(seen, known):
             yield found._replace(node=numbers.origin(found.node))
@@ -573,7 +573,8 @@ def bounds_of(run: Run, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
     for name, slope in answer.gradient.items():
         path = "gradient", name
         is_number = run.value == run.value  # what comes of no value may be anything
-        values[path], errors[path] = slope, grads[nodes[name]] if is_number else math.inf
+        values[path] = slope
+        errors[path] = grads[nodes[name]] if is_number else math.inf
         if far_grads:
             typed[path] = far_grads[nodes[name]]
     for side in sides:

@@ -17,6 +17,7 @@ from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
 from exprgrad.explain.rewriting.mending import advice
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.builder import has_digits
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.balls.balls import enclose, has_balls
@@ -106,8 +107,6 @@ def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | 
     if op is None:
         if not all(is_finite(run.values[operand]) for operand in operands):
             return "", None
-        from exprgrad.graph.tensors import STRUCTURAL
-
         why = STRUCTURAL[kind].undefined.get(number(value))
         return (f": {why}", None) if why else overflow if value == value else ("", None)
     arguments = [at(run.values[operand], place) for operand in operands]
@@ -189,7 +188,6 @@ def wrong_labels(run: Run, node: int) -> str:
     graph, settings = run.graph, run.graph.payloads[node]
     if not isinstance(settings, tuple):
         return ""
-    from exprgrad.graph.tensors import STRUCTURAL
     from exprgrad.run.arrays.sweeps import held
 
     operands = graph.operands[node]

@@ -2,7 +2,8 @@
 
 Nodes are numbered in the order in which they were appended, and an operand is always appended before
 its user, so ascending index is a topological order.  Names and spans are side tables: they say where a
-node came from and never what it computes.
+node came from and never what it computes.  Beside the graph stand the two loops over it: one evaluates a
+graph in any algebra, the other rebuilds it by a rule.
 """
 
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.

@@ -3,6 +3,8 @@
 Sums, products of matrices, reshapes and slices move numbers about or add them up.  They are linear in each
 operand, or nearly, so a row states how a cotangent goes back (``pull``) and never a Jacobian.  It states
 so by building nodes: the same few lines make the derived graph, a step of a sweep and the text in a trace.
+
+Beside it stands what rows say of shapes: how they broadcast, and what an axis means in one.
 """
 
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.

@@ -28,7 +28,7 @@ from exprgrad.cli.command import (
     wrt_option,
 )
 from exprgrad.errors import RequestError
-from exprgrad.explain.limits import MOST_DRAWS
+from exprgrad.explain.limits import LISTED_PATHS, MOST_DRAWS
 from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
@@ -315,7 +315,6 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     It is doubtful where a grad is wrong, which is the lesson and no error.
     """
     from exprgrad.explain.diagnostics import told_once
-    from exprgrad.explain.limits import LISTED_PATHS
     from exprgrad.explain.places import in_numbers
     from exprgrad.show.documents.runs import run_fields
     from exprgrad.show.text import walks

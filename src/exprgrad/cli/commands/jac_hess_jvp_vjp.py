@@ -21,6 +21,14 @@ from exprgrad.cli.command import (
     start,
     wrt_option,
 )
+from exprgrad.explain.diagnostics import (
+    answered,
+    diagnose_hessian,
+    diagnose_outputs,
+    settled_by_sides,
+    told_once,
+)
+from exprgrad.language.read.parse import need_number
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Run
 from exprgrad.run.matrices import Point
@@ -72,8 +80,6 @@ class Asked(NamedTuple):
 
         The same becomes of the outputs' values, which are put in.
         """
-        from exprgrad.explain.diagnostics import answered
-
         (output, *_), options = self.outputs, self.options
         run = self.run
         point = Point(self.evaluator, run.inputs, self.outputs, self.wrt, direction, run.spelled)
@@ -114,8 +120,6 @@ def told(
     guard: Settled,
 ) -> int:
     """Write what was found beside the outputs' values; return the exit status."""
-    from exprgrad.explain.diagnostics import told_once
-
     among = asked.among_tensors
     found = {"value": asked.one_or_all(asked.values), **found}
     if guard.values:
@@ -130,8 +134,6 @@ def diagnose(
     asked: Asked, wrt: Sequence[str], answers: Iterable[Any], swept: Collection[str] | None = None
 ) -> list[Diagnostic]:
     """What is worth knowing about the outputs and their derivatives, the ``answers``."""
-    from exprgrad.explain.diagnostics import diagnose_outputs
-
     answers = answers if asked.among_tensors else ()
     given = asked.run.text, asked.evaluator, asked.run.inputs, asked.outputs, wrt, answers
     unused = asked.options["of"] is None
@@ -177,9 +179,6 @@ def hess_command(**options: Any) -> int:
 
     A range, x=0:10:101, gives a row for each of its points.
     """
-    from exprgrad.explain.diagnostics import diagnose_hessian, settled_by_sides
-    from exprgrad.language.read.parse import need_number
-
     started = start(options)
     if started[1].has_ranges:
         from exprgrad.cli.ranges import over_ranges

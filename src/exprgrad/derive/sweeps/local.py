@@ -10,6 +10,7 @@ from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, templa
 from exprgrad.graph.graph import MISSING, Graph, Shape, Slope, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, SUMS, VARIADIC, Op
 from exprgrad.graph.structural import Pass, Structural
+from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "Edge",
@@ -234,8 +235,6 @@ class Source:
         kind = self.graph.kinds[user]
         if kind in BY_NAME or not self.graph.operands[user]:
             return None
-        from exprgrad.graph.tensors import STRUCTURAL
-
         return STRUCTURAL[kind]
 
     def pulled(

@@ -18,6 +18,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exprgrad.derive.build import Builder
 from exprgrad.errors import RequestError, advice
 from exprgrad.explain.checking.differences import (
     SCALE,
@@ -413,8 +414,6 @@ def is_known(x: float) -> bool:
 
 def alone(run: Run, user: int) -> tuple[Graph, dict[str, float]]:
     """One operation by itself, each operand an input of its own, and the operands' data."""
-    from exprgrad.derive.build import Builder
-
     builder, operands = Builder(plain=True), run.graph.operands[user]
     inputs = {f"operand {place}": run.values[operand] for place, operand in enumerate(operands)}
     names = [builder.input(name) for name in inputs]

@@ -136,7 +136,9 @@ def told_by_bounds(
         poor = where(number < least)
         if poor is None:
             continue
-        (node, first), label, worst = source.suspect(path, least), source.label(path), ""
+        node, first = source.suspect(path, least)
+        label = source.label(path)
+        worst = ""
         if poor.place:
             label = f"{part(poor.many, poor.of)} {label}"
             worst = str([*place_of(int(number.argmin()), number.shape)])
@@ -422,7 +424,8 @@ class Loser(NamedTuple):
 
 def warning(group: Sequence[Loser], source: Source) -> Diagnostic:
     """The warning about numbers that share a state and a place, given a source of the truth."""
-    (node, span, help, _), first = group[0].place, group[0]
+    first = group[0]
+    node, span, help, _ = first.place
     tell: Callable[[], tuple[str, str | None]] = {
         "corrected": lambda: (
             f"{counts(group)}: {corrections(group)}{of_zeros(group)}",

@@ -184,7 +184,8 @@ class Known:
             for special in [special for special, is_met in known.items() if is_met]:
                 if not met(graph, self.doubles.values, node, run.varying)[special]:
                     words = f"{run.label(node)} {SPECIAL_WORDS[special.code][0]}: {special.why}"
-                    counts = is_kink = special.code == "kink"
+                    is_kink = special.code == "kink"
+                    counts = is_kink
                     if swept is not None:
                         grad = swept.grads[node]
                         counts = grad is not None and not grad.is_zero()
@@ -231,11 +232,11 @@ class Swept(Known):
     @cached_property
     def typed(self) -> Enclosed:
         """What is true for the decimals as typed."""
-        run, asked = self.formula, self.outputs
         if not self.decimals:
             return self.doubles
+        run = self.formula
         given = (run.graph, run.inputs, run.wrt)
-        return enclosed(*given, typed=run.spelled, outputs=asked, bits=self.bits)
+        return enclosed(*given, typed=run.spelled, outputs=self.outputs, bits=self.bits)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -244,7 +245,8 @@ class Swept(Known):
 
     def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
         """Of nodes at kinks and jumps those that are there by rounding alone, for certain."""
-        run, readings = self.formula, [self.doubles.values, self.typed.values]
+        run = self.formula
+        readings = [self.doubles.values, self.typed.values]
         with working(self.bits):
             return {
                 node
@@ -269,7 +271,8 @@ class Swept(Known):
 
     def number(self, path: Path) -> int:
         """The node of a number of the value, or of the input that a derivative is by."""
-        if name := self.input(path):
+        name = self.input(path)
+        if name:
             return self.formula.graph.inputs[name]
         return self.over.node(self.run.graph.output, place_in(path, 0))
 
@@ -291,8 +294,10 @@ class Swept(Known):
 
     def label(self, path: Path) -> str:
         """The output's text, or ``x.grad``, with the place."""
-        names, run = len(self.whole(path)), self.run
-        called, place = label_of(run, path[:names]), "".join(path[names:])
+        run = self.run
+        names = len(self.whole(path))
+        called = label_of(run, path[:names])
+        place = "".join(path[names:])
         is_text = place and path[0] == "value"
         if is_text and operand_level(run.graph, run.graph.output, run.names) != ATOM:
             called = f"({called})"
@@ -334,8 +339,7 @@ class Swept(Known):
     ) -> tuple[Lost | None, list[int], Better | None]:
         """The node that loses most digits, those that the error came through, and a better rewrite."""
         name = self.input(path)
-        node, digits = self.number(path), plain.digits
-        lost, nodes = find_lost(self.evidence, node, digits, is_slope=bool(name))
+        lost, nodes = find_lost(self.evidence, self.number(path), plain.digits, is_slope=bool(name))
         return lost, nodes, self.better(name, nodes, plain, true) if lost else None
 
 
@@ -400,7 +404,8 @@ class Derived(Known):
 
     def seek(self, paths: Iterable[Path]) -> None:
         """Work out what doubles make of some numbers."""
-        question, self.asked = self.question, [self.number(path) for path in paths]
+        question = self.question
+        self.asked = [self.number(path) for path in paths]
         wanted = self.asked if self.over.origins else None  # over numbers the evaluator keeps all
         graph, self.nodes = question.derive(question.graph, computed, wanted)
         self.derived = Run(self.run.text, graph, question.inputs, forward(graph, question.inputs))
@@ -413,7 +418,8 @@ class Derived(Known):
     @cached_property
     def answers(self) -> tuple[Enclosed, Enclosed]:
         """What is true there for the doubles that were read, and for the decimals as typed."""
-        (graph, nodes), question = self.true, self.question
+        graph, nodes = self.true
+        question = self.question
         outputs = [nodes[path] for path in self.asked if path in nodes]
         work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
         doubles = work_out()
@@ -447,7 +453,8 @@ class Derived(Known):
         A rule that has a case for a pole, an edge or a jump says there what the case is, and its derivative
         is that of the case: it is no derivative of the formula.
         """
-        values, (graph, nodes) = self.derived.values, self.true
+        graph, nodes = self.true
+        values = self.derived.values
         infinite = [path for path, node in self.nodes.items() if not math.isfinite(values[node])]
         suspects = [path for path in infinite if path in nodes]
         if not suspects:
@@ -482,7 +489,8 @@ class Derived(Known):
     def split(self, path: Path) -> list[tuple[str, Shape]]:
         """The names by which a number is found, each with a place; ``()`` if it is the tensor's path."""
         field, *names = self.whole(path)
-        place, found = place_in(path, len(names)), []
+        place = place_in(path, len(names))
+        found = []
         for at_name, name in enumerate(names):
             is_output = field in BY_OUTPUT and not at_name
             rank = len((self.outputs if is_output else self.inputs)[name])
@@ -538,7 +546,8 @@ class Derived(Known):
         through = [self.source(node) for node in nodes]
         if lost is None:
             return self.place(path)._replace(through=self.origins(through))
-        label, origin = self.derived.label(lost.node), self.formula.label(through[0])
+        label = self.derived.label(lost.node)
+        origin = self.formula.label(through[0])
         who = label if label == origin else f"what is derived from {origin}"
         lost = lost._replace(span=self.question.graph.span(through[0]))
         name = path[-1] if path[0] != "value" else ""

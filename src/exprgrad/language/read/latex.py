@@ -550,7 +550,8 @@ class Row:
                 before = " " if ended and item.kind == "operator" else ""
                 after = " " if ended or item.kind == "comma" else ""
                 pieces.append(f"{before}{item.text}{after}")
-                ended, divides = False, item.text if item.text in ("/", "%") else ""
+                ended = False
+                divides = item.text if item.text in ("/", "%") else ""
                 continue
             if ended:
                 refuse_neighbours(self.text, self.operand_before(), item, divides=divides)

@@ -6,6 +6,8 @@ number is a NumPy double.  Nothing raises or warns: a domain error is nan, an ov
 
 NumPy's functions are within 1.1 ulp (``tanh``; the others within 0.8), formulas within 3 (``erfc``), as
 measured against mpmath with NumPy 2.4 on x86-64 Linux; the tests hold them to 5.
+
+What is given for a tensor, nested lists or an array of any library, becomes an array of doubles here.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from functools import cache, lru_cache, partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
+from exprgrad.derive.constant_folding import result
 from exprgrad.derive.rules import constant_graph, slots, template
 from exprgrad.derive.search import OUT
 from exprgrad.errors import MissingExtraError, install
@@ -168,9 +169,7 @@ class Decimals:
     def __init__(self) -> None:
         from fractions import Fraction  # it takes a millisecond, and few commands get here
 
-        from exprgrad.derive.constant_folding import result
-
-        self.fraction, self.result = Fraction, result
+        self.fraction = Fraction
         self.algebra: Algebra[Ball] = Algebra(self.constant, self.apply)
         self.balls: dict[tuple[int, int], Ball] = {}
         self.rational: dict[int, int | Fraction] = {}
@@ -219,7 +218,7 @@ class Decimals:
         """One operation."""
         kind = graph.kinds[node]
         if BY_NAME[kind].exact is not None and None not in (known := [*map(self.known, operands)]):
-            found = self.result(kind, cast("list[int | Fraction]", known))
+            found = result(kind, cast("list[int | Fraction]", known))
             if (
                 found is not None
                 and (found.numerator * found.denominator).bit_length() < EXACT_BITS

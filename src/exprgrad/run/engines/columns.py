@@ -1,4 +1,4 @@
-"""Columns as engines take them: contiguous doubles, one after another, of one length.
+"""Columns as engines take them, contiguous doubles of one length, and the memory that they write to.
 
 A column that is so already is taken as it is.  Any other is converted, and a note says so.
 """

@@ -1,9 +1,10 @@
-"""A program in the rows that an engine has functions for, and nothing else.
+"""A program in the rows that an engine has functions for, and as engines like it best.
 
 What an engine lacks is written out by its formula (``derive/lower/lower.py`` says which), all of it, for
 engines run programs that nobody reads.  Some operations take less time than others and give the same, or
 nearly so.  All but powers give the same double: a sum with a negative is a difference, signs move out of
 products, a division by a power of two is a product.  Small powers become products, within 3 ulp.
+Conditions become masks for engines that have them, and polynomials are computed with fused operations.
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ def factored(kind: str, builder: Builder, x: int, y: int) -> int | None:
     minus_x, minus_y = opposite(builder, x), opposite(builder, y)
     if minus_x is None and minus_y is None:
         return scaled(builder, kind, x, y)
-    x, y = x if minus_x is None else minus_x, y if minus_y is None else minus_y
+    x = x if minus_x is None else minus_x
+    y = y if minus_y is None else minus_y
     found = shorter(builder, kind, x, y)
     return builder.apply("neg", found) if minus_x is None or minus_y is None else found
 

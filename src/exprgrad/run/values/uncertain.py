@@ -1,5 +1,6 @@
 """Uncertain numbers: ``2.0±0.1``, ``2.0+-0.1``, ``2.00(10)`` and ``2±5%``, read and written; and what a run
 knows about the uncertainties of its inputs.
+
 An uncertainty is a standard uncertainty, one standard deviation: JCGM 100:2008 (GUM), section 2.3.1.
 """
 

@@ -246,6 +246,9 @@ def arrow_of(
     return head + "\n".join(["{", *body.lines, f"return {answer};", "}"]), [*body.helpers]
 
 
+# Tensors: the program that ``elements`` writes, number by number.
+
+
 MOST_STEPS = 20_000
 """The most operations on numbers, over all nodes, that a page works out at each edit."""
 

@@ -2,6 +2,7 @@
 
 Those that are built in stand in ``assets/lessons``.  Some are exercises: a formula, and what to try.
 Others have their prose, in parts that open one after the other, several formulas, and parts that move.
+Where a network is trained, its points are made here.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ __all__ = [
     "tasks_of",
     "trains",
 ]  # fmt: skip
+
+# Sets of points.
+
 
 COUNT = 16
 """How many points are on each side."""
@@ -88,6 +92,9 @@ def points(place: Callable[[float, int], Point]) -> Iterator[tuple[float, float,
                 for middle in place(at / (COUNT - 1), side)
             )
             yield x, y, 2.0 * side - 1
+
+
+# What a lesson is, and how its file is read.
 
 
 Check = Callable[[Any], bool]

@@ -1,4 +1,4 @@
-"""A node's label: a card for an operation, a pill for an input, a quiet box for a constant.
+"""Labels of nodes and edges: cards of operations, pills of inputs, boxes of constants, chips on edges.
 
 A card is plain data, pieces of text and what each of them is: Graphviz's label is made of it, and so the
 page knows which of the texts that Graphviz placed is which.
@@ -453,6 +453,9 @@ def slot(count: int, position: int, manner: Manner) -> str:
     return f"s{position}:{side}" if count > 1 else side
 
 
+# Formulas with the signs of mathematics.
+
+
 RAISE = str.maketrans(
     "0123456789+-−abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", " ()"
 )
@@ -471,6 +474,9 @@ def mathematics(text: str) -> str:
     text = ABSOLUTE.sub(r"|\1|", text)
     text = PI.sub("π", ROOT.sub(lambda root: "√" + (root[1] or "("), text))
     return SIGN.sub(lambda sign: SIGNS[sign[0].strip()], text)
+
+
+# Alarms: what is wrong at a node, in a few words.
 
 
 SAID = {
@@ -531,6 +537,9 @@ def alarm_lines(run: Explained, one: Diagnostic, digits: int) -> list[str]:
     whole = ", ".join(told)
     first = head if len(head) <= LONGEST_ALARM else SAID[one.code]
     return [first, *([whole] if len(whole) <= LONGEST_ALARM else told)]
+
+
+# Chips.
 
 
 RULE, MATRIX_RULE = 24, 40

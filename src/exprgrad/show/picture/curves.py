@@ -1,4 +1,7 @@
-"""A curve as a picture: a frame for the value and one for each derivative, with what is worth a mark."""
+"""A curve with what is worth a mark on it: as a picture, on a terminal, as JSON and CSV.
+
+A picture has a frame for the value and one for each derivative; on a terminal each is a panel in braille.
+"""
 
 from __future__ import annotations
 
@@ -251,6 +254,9 @@ def words(one: Feature) -> str:
     return f"({x}, {value})"
 
 
+# On a terminal.
+
+
 GLYPHS = {
     "root": "○", "inflection": "◇", "minimum": "▼", "maximum": "▲", "kink": "◆", "cusp": "◆",
     "jump": "●", "edge": "●", "hole": "◌", "pole": "┊",
@@ -375,6 +381,9 @@ def dense_words(found: Curve, digits: int) -> str:
     if not found.arcs:
         lines.append(NO_VALUE)
     return "\n".join(lines)
+
+
+# Features as JSON has them.
 
 
 GROUPS = {

@@ -1,6 +1,6 @@
 """The picture as DOT: a card for each operation, a pill for each input, a chip on each edge.
 
-Nothing is rendered here; ``draw.render`` does that.
+What would be wider than a page stands in rows.  Nothing is rendered here; ``render.py`` does that.
 """
 
 from __future__ import annotations
@@ -304,6 +304,9 @@ def frames_of(graph: Graph) -> dict[int, tuple[int, int]]:
             is_frame = graph.calls[each].opened and count < MOST_FRAMES
             found[each] = (count + 1, each) if is_frame else (count, frame)
     return found
+
+
+# Rows: where a picture that is wider than a page is cut.
 
 
 PAGE = 1850

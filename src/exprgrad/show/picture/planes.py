@@ -1,4 +1,7 @@
-"""A formula over two inputs as a picture: areas between contours, the gradient's field, what it is 0 at."""
+"""A formula over two inputs: as a picture, on a terminal, as JSON and CSV.
+
+Shown are areas between contours, the gradient's field, where the gradient is 0, and a descent.
+"""
 
 from __future__ import annotations
 
@@ -126,6 +129,9 @@ def layers(found: Plane) -> Iterator[Layer | Note]:
         yield dots([one.x], [one.y], "ink", shape, filled, 6.0)
     for one in found.critical[:MOST_NOTED]:
         yield Note(one.x, one.y, signed(one.value, 4))
+
+
+# On a terminal.
 
 
 CRITICAL_GLYPHS = {"minimum": "▼", "maximum": "▲", "saddle": "✕", "flat": "◇"}

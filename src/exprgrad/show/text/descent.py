@@ -1,4 +1,4 @@
-"""A descent as a table with the value's sparkline, as JSON, as CSV, and as lines for scripts."""
+"""A descent as a table with the value's sparkline, as JSON and CSV, and as a picture."""
 
 from __future__ import annotations
 
@@ -187,6 +187,9 @@ def descent_rows(found: Descent[Any], every: int = 1) -> Iterator[list[Any]]:
     for step in listed_steps(found, every):
         cells = [short(of_input(step, name, part)) for name in found.inputs for part in PARTS]
         yield [step.step, step.value, *cells]
+
+
+# The value and the norm of the gradient at each step, as a picture.
 
 
 LONGEST_TITLE = 40

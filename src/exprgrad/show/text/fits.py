@@ -1,4 +1,4 @@
-"""Fits as tables, CSV and JSON: the estimates, how they hang together, and how the fit ended."""
+"""Fits as tables, CSV, JSON and pictures: the estimates, how they hang together, and how the fit ended."""
 
 from __future__ import annotations
 
@@ -204,6 +204,9 @@ def fit_rows(found: Fit) -> Iterator[list[Any]]:
         if found.profiled:
             cells += one.profile or (None, None)
         yield [name, one.value, one.error, *cells, one.digits, one.held]
+
+
+# The rows, the model and what it leaves, as a picture.
 
 
 LONGEST_TITLE = 70

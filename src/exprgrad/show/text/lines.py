@@ -1,4 +1,4 @@
-"""Numbers and tensors as people read them, and lines that fit a terminal.
+"""Lines that fit a terminal, and numbers and tensors as people read them.
 
 Lines are broken at blanks, cut in the middle, in columns, or under each other.  Small tensors are shown
 whole, of others the norm and the extremes.
@@ -200,6 +200,9 @@ def packed(pieces: Sequence[str], width: int | None, indent: str) -> list[str]:
 def narrowed(texts: Sequence[str], room: float | None) -> str:
     """The first of some texts that has the room, or the last."""
     return next((text for text in texts if room is None or cells(text) <= room), texts[-1])
+
+
+# Numbers and tensors.
 
 
 MOST_WHOLE = 64

@@ -1,4 +1,4 @@
-"""Rows over ranges as people read them."""
+"""Many rows as people read them: a table of those over ranges, and how many of a file's are done."""
 
 from __future__ import annotations
 
@@ -51,6 +51,9 @@ def rows_table(
 
     narrower = [partial(made, count) for count in range(len(columns) - 1, len(ranges), -1)]
     return made(len(columns))._replace(narrower=narrower)
+
+
+# How many rows of a file are done.
 
 
 AFTER = 1.0

@@ -1,4 +1,4 @@
-"""Tables of nodes: one content, drawn by Rich on a terminal, as columns in a pipe, and as HTML."""
+"""Tables: one content, drawn by Rich on a terminal, as columns in a pipe, and as HTML."""
 
 from __future__ import annotations
 

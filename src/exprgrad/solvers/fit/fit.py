@@ -251,7 +251,9 @@ def accounted(
     converged, reason = verdict(minimum, names, spread, offset, moved, chosen, share)
     is_plain = not problem.loss
     is_known = manner.absolute or not is_plain
-    unit = 1.0 if is_known else nan if sd is None else sd
+    unit = nan if sd is None else sd
+    if is_known:
+        unit = 1.0
     reach = quantile(manner.level, inf if is_known else dof)
     return Fit(
         text=text,
