@@ -54,7 +54,8 @@ def operations() -> str:
     parts = [
         "# Operations\n",
         "This page is generated from the op table.  Its [elementwise](#elementwise) rows work number by "
-        "number (`src/exprgrad/graph/ops.py` and `functions.py`), its [structural](#structural) ones see "
+        "number (`src/exprgrad/graph/ops.py`, and `functions.py`, `special.py` and `integrals.py` beside "
+        "it), its [structural](#structural) ones see "
         "their operands' shapes (`src/exprgrad/graph/linear_algebra.py`, and `reductions.py` and "
         "`movement.py` beside it).\n",
         "## Elementwise\n",

@@ -77,7 +77,6 @@ __all__ = [
     "unknown_option",
     "with_shapes",
     "write",
-    "write_exactly",
     "wrt_option",
 ]  # fmt: skip
 

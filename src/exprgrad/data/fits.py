@@ -40,7 +40,7 @@ from exprgrad.solvers.fit.likelihood import likely
 from exprgrad.solvers.fit.problem import LOSSES, Columns, Problem, problem_of
 from exprgrad.source import Source
 
-__all__ = ["FitRequest", "Observations", "Table", "fit_to", "observed", "tables"]
+__all__ = ["FitRequest", "Table", "fit_to", "tables"]
 
 NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
 """What a run's diagnostics are called that say where its numbers stop being finite."""

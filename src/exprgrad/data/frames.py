@@ -199,7 +199,7 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     """
     library, given = frame_of(frame)
     names = [prefix + name for name in result_names(job)]
-    refuse_clashes(() if only else given.columns, names, FRAME, prefix)
+    refuse_clashes(() if only else given.columns, names, FRAME)
     table = table_of(job, given)
     read = dict(job.columns)
     columns = [numbers(one_array(table.column(read[name]))) for name in prepared(job).names]

@@ -108,7 +108,7 @@ def planned(
     read = schema_of_all(job, sources, samples, kept, said, is_plain)
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
-    refuse_clashes([*kept, *by], found, sources[0], prefix)
+    refuse_clashes([*kept, *by], found, sources[0])
     schema = written_schema(read, kept, found)
     cut = whole_of if into_folder else partitions_of
     partitions = [part for source in sources for part in cut(source)]
@@ -340,7 +340,7 @@ def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
         if counts[column]:
             message = f"'{source.path}' has {counts[column]} columns named '{column}'"
             raise InputError("bad-column", message, help="give them different names")
-        raise no_column(source, known, column, name, job)
+        raise no_column(source, known, column, name)
 
 
 def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
@@ -357,9 +357,7 @@ def with_commas(column: Any) -> bool:
     return bool(pc.any(pc.match_substring_regex(in_texts(column), r"^-?\d+,\d+$")).as_py())
 
 
-def no_column(
-    source: RowFile, known: Sequence[str], column: str, name: str, job: Job
-) -> InputError:
+def no_column(source: RowFile, known: Sequence[str], column: str, name: str) -> InputError:
     """The error for a column that a file doesn't have."""
     help = f"its columns are {listed_columns(known)}"
     if name == column:
@@ -430,7 +428,7 @@ def check_same(
             raise InputError("bad-column", message, help="--only leaves such columns out")
 
 
-def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile, prefix: str) -> None:
+def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -> None:
     """An error for results that are called as columns are, or as each other."""
     clash = next((name for name in found if name in kept), None)
     if clash is not None:

@@ -93,10 +93,11 @@ class Run(evaluation.Run):
 
     def is_proved(self, side: OneSided) -> bool:
         """Whether the truth has a derivative for an input that its sides have not, or had otherwise."""
-        both, by_sides = self.true.corrected.get(side.input), self.corrected.get(side.input)
-        if both is None or by_sides is None or side.place:  # of tensors no side is checked
-            return both is not None and by_sides is None
-        return both != by_sides
+        both = self.true.corrected.get(side.input)
+        by_sides = self.corrected.get(side.input)
+        if both is None or by_sides is None:
+            return both is not None
+        return not side.place and both != by_sides  # of tensors no side is checked
 
     @cached_property
     def rounded_kinks(self) -> set[int]:

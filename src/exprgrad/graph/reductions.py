@@ -592,8 +592,10 @@ def cross_entropy_definition(b: Numbers, operands: Sequence[int], settings: Sett
 
 
 def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
-    """Bishop (2006), equation 4.109, times the cotangent."""
-    # By the scores it is softmax(x) less the targets, here over the number of rows.
+    """The derivative of a mean cross-entropy with respect to its scores, or to its probabilities.
+
+    Bishop (2006), equation 4.109: softmax(x) less the targets, here over the number of rows.
+    """
     x, y = p.operands
     shape = b.shape(x)
     rows = b.constant(float(size(shape) // shape[-1]))

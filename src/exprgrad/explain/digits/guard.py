@@ -90,6 +90,7 @@ def settled(
         {},
     )
     source.seek([*places])
+    # There are no wheels of python-flint in a browser, say.
     settle = guarded if has_balls() else unproved
     return gathered(found, counts, least, places, settle(one_by_one, least, source))
 

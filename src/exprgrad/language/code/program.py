@@ -26,7 +26,7 @@ from exprgrad.language.write.infix import setting_text
 from exprgrad.source import Source, cut
 
 __all__ = [
-    "LINE_WIDTH", "Result", "check_name", "check_tensors", "comment", "find_target", "helpers", "query",
+    "Result", "check_tensors", "comment", "find_target", "helpers", "query",
     "several_outputs", "source", "takers_of_tensors",
 ]  # fmt: skip
 

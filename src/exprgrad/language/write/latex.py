@@ -37,7 +37,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number, unfolded
 
-__all__ = ["GREEK", "latex", "lettered", "node_latex", "symbol", "symbols"]
+__all__ = ["GREEK", "latex", "node_latex", "symbol", "symbols"]
 
 # Names and numbers.
 

@@ -25,7 +25,6 @@ __all__ = [
     "equal_numbers",
     "implied",
     "movable",
-    "special_of",
     "special_tests",
     "suspects",
 ]

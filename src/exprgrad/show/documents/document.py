@@ -22,7 +22,6 @@ __all__ = [
     "document",
     "envelope",
     "finite",
-    "json_pieces",
     "lists",
     "records",
     "short",

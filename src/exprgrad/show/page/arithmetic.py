@@ -43,7 +43,7 @@ from exprgrad.run.numbers.sweeps import gated
 from exprgrad.show.documents.document import finite
 
 __all__ = [
-    "OUT", "SPECIAL", "Written", "arithmetic", "fixed", "knows_operands", "names_of",
+    "OUT", "SPECIAL", "Written", "arithmetic", "fixed", "names_of",
     "rows", "tensor_program", "written_out",
 ]  # fmt: skip
 

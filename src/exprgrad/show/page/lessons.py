@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "ENDING",
     "LESSONS",
     "LIVE",
     "SETS",

@@ -32,14 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAME",
-    "RULER",
     "Alarm",
     "Card",
     "Chip",
     "Manner",
     "Piece",
     "Wire",
-    "abridged",
     "alarms",
     "boxed",
     "card_of",

@@ -29,9 +29,7 @@ from exprgrad.show.text.table import Column, Screen, Table, tabulated
 from exprgrad.solvers.curves.plane import Plane
 from exprgrad.source import cut, printable
 
-__all__ = [
-    "CRITICAL_GLYPHS", "Map", "levels", "way",
-]  # fmt: skip
+__all__ = ["Map", "levels", "way"]
 
 SHARE = 2.0
 MOST_NOTED = 16

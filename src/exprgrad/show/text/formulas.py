@@ -16,7 +16,7 @@ from exprgrad.show.text.lines import broken
 from exprgrad.source import depths, display_width, printable
 
 __all__ = [
-    "answer_lines", "formula_lines", "formula_rows", "formula_text", "infix_name", "latex_name",
+    "answer_lines", "formula_lines", "formula_rows", "formula_text",
     "nest", "step_fields", "step_lines",
 ]  # fmt: skip
 

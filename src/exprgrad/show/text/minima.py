@@ -13,7 +13,7 @@ from exprgrad.solvers.minima.objective import Counts
 from exprgrad.source import printable
 
 __all__ = [
-    "evaluations_text", "found_fields", "place_table", "point_rows", "point_table", "stage_table",
+    "found_fields", "place_table", "point_rows", "point_table", "stage_table",
 ]  # fmt: skip
 
 MOST_ACTIVE = 8

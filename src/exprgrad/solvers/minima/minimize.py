@@ -21,7 +21,7 @@ from exprgrad.solvers.minima.switches import settled_at
 from exprgrad.solvers.minima.trust_region import Box, Course, Turn, norm, search
 from exprgrad.solvers.minima.verdicts import Active, Judged, judged, slope_told, worded
 
-__all__ = ["SEARCH_STEPS", "Minimum", "Resting", "Stage", "Wanted", "minimize"]
+__all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize"]
 
 Found = TypeVar("Found", bound=Run)
 

@@ -28,7 +28,7 @@ from exprgrad.language.code.target import (
 from exprgrad.language.code.targets.python import RESERVED, layout
 
 __all__ = [
-    "ABOUT", "FUNCTIONS", "ITSELF", "NUMPY", "broadcast", "elementwise", "in_all_places",
+    "ABOUT", "FUNCTIONS", "ITSELF", "NUMPY", "broadcast", "elementwise",
     "operands_alone", "padded", "reduction", "structural", "taking",
 ]  # fmt: skip
 
