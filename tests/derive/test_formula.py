@@ -18,7 +18,7 @@ from exprgrad.derive.simplify.identities import IDENTITIES, OF_INVERSES, Identit
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import at_shapes, parse
 from exprgrad.language.write.infix import program
 from invariants import check
 from oracles import Real, decimal, evaluate, graph_of, mp, mpf
@@ -422,3 +422,52 @@ def test_work_grows_with_the_number_of_terms_and_inputs(term: str) -> None:
 
     work(10)
     assert work(800) < 4.4 * work(200)
+
+
+ONES = "(sin({0})^2 + cos({0})^2)*2"
+"""Twos that are found to be such only when a derivative is simplified."""
+
+
+@together(
+    [
+        ("dot", f"z*dot({ONES.format('v')}, w)", "2*sum(w)"),
+        ("trace", f"z*trace({ONES.format('M')})", "6"),
+        ("softmax", f"z*sum(softmax({ONES.format('v')})*w)", "sum(w)/3"),
+        (
+            "one axis",
+            f"z*sum(sum({ONES.format('N')} + N, axis=[1])*v)",
+            "sum(v*sum(2 + N, axis=1))",
+        ),
+        (
+            "rows repeated",
+            f"z*sum(max(broadcast({ONES.format('v')} + v, shape=[4, 3]), axis=0)*v)",
+            "sum(v*(2 + v))",
+        ),
+        (
+            "matrices repeated",
+            f"z*sum(sum(broadcast({ONES.format('N')} + N, shape=[5, 3, 4]), axis=[0, 1])*u)",
+            "5*sum(u*sum(2 + N, axis=0))",
+        ),
+        ("a part", f"z*sum(concat({ONES.format('v')} + v, w)[0:2])", "sum(concat(2 + v, w)[0:2])"),
+    ]
+)
+def test_structure_is_simplified_as_by_hand(what: str, text: str, expected: str) -> None:
+    shapes = {"z": (), "v": (3,), "w": (3,), "u": (4,), "M": (3, 3), "N": (3, 4)}
+    graph = parse(text)
+    known = {name: shapes[name] for name in graph.inputs}
+    (found,) = derivatives(at_shapes(graph, text, known), ["z"])
+    assert program(found) == expected, what
+
+
+@together(
+    [
+        ("transpose(M)@transpose(M)", "M", "(C @ M).T + (M @ C).T"),
+        ("reshape(reshape(M, [9]), [3, 3])", "M", "C"),
+    ]
+)
+def test_structure_of_a_matrix_is_simplified_as_by_hand(
+    part: str, name: str, expected: str
+) -> None:
+    text = f"sum(C*({part}))"
+    (found,) = derivatives(at_shapes(parse(text), text, {"C": (3, 3), "M": (3, 3)}), [name])
+    assert program(found) == expected
