@@ -124,7 +124,7 @@ def files_in(data: object) -> list[str] | None:
 
 
 def refuse(manner: Manner, by: tuple[str, ...], has_files: bool) -> None:
-    """Errors for words that are none, and for arguments that have no room beside each other."""
+    """Raise errors for unknown words, and for arguments that exclude each other."""
     words: tuple[tuple[str, str | None, Collection[str]], ...] = (
         ("bad_rows", manner.bad_rows, BAD_ROWS),
         ("reduce", manner.reduce or None, REDUCTIONS),

@@ -598,7 +598,7 @@ def returned(parts: Sequence[Result]) -> list[str]:
 
 
 def selected(columns: Sequence[str], indent: str) -> str:
-    """Columns, one below another behind all that are there; nothing where there are none."""
+    """Further columns of a query, one below another; nothing if there are none."""
     lines = [
         textwrap.fill(
             column,

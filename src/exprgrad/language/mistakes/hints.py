@@ -552,7 +552,7 @@ def second_hint(word: str) -> str | None:
 
 
 def call(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
-    """A call as it is written here, without the settings that there are none of."""
+    """A call as it is written here; settings that the operation lacks are left out."""
     known = [parameter.name for parameter in WORDS[word].parameters] if word in WORDS else []
     ours = {name if name in known else SETTINGS.get(name): settings[name] for name in settings}
     given = [squared(text) if text[:1] == "(" else text for text in map(bare, operands)]

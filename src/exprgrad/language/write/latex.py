@@ -51,7 +51,7 @@ CAPITALS = "AB  EZH IK MN O P T  X  "
 
 
 MOST_COLUMNS = 10
-"""The most columns that amsmath gives a matrix, unless it is told otherwise."""
+"""The most columns that amsmath gives a matrix, unless told otherwise."""
 
 
 def greek() -> dict[str, str]:

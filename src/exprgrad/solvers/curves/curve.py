@@ -498,7 +498,7 @@ def ranged(
     shown: object = None,
     tangent_at: object = None,
 ) -> Curve | Plane:
-    """The curve that some values ask for, of which one is a range; or the plane, of which two are.
+    """The curve over the one range among some values, or the plane over two.
 
     Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
     """

@@ -47,7 +47,7 @@ REFITTING = 30
 MET = 1e-9
 """An end is found where the profile is so near its height, relatively."""
 LOWER = 1e-9
-"""By so much, relatively, a sum of squares has to be less to be of another minimum."""
+"""By how much, relatively, a sum of squares must be lower to belong to another minimum."""
 
 
 class Spread(NamedTuple):

@@ -189,7 +189,7 @@ def constrained(
 
 
 def restored(limits: Sequence[Constraint], at: Vector, box: Box, most: int) -> Vector:
-    """A point near one at which constraints are broken where they are so less, one after the other.
+    """A point near one that breaks constraints, at which they are broken less: each is minimised in turn.
 
     Where the gradient of a constraint vanishes on its edge, as that of ``x^2 <= 0`` does, Newton's steps
     for it come to that edge as to a minimum.

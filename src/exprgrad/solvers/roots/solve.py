@@ -161,7 +161,7 @@ def problem_of(
         numbers_only(graph, lambda _: without_ranges(ranges), shapes_of(given))
     else:
         graph, given, unknowns = by_elements(graph, text, given, unknowns)
-    nodes = refused(graph, text, unknowns, is_chosen=wrt is not None)
+    nodes = equations_in(graph, text, unknowns, is_chosen=wrt is not None)
     fixed = {name: x for name, x in given.items() if name not in unknowns}
     starts = [float(given[name]) for name in unknowns if name not in ranges]
     if not all(map(math.isfinite, starts)):
@@ -238,8 +238,8 @@ def without_start(graph: Graph, text: str, missing: list[str]) -> InputError:
     return error
 
 
-def refused(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen: bool) -> list[int]:
-    """The nodes of the equations; an error where these are not as many as unknowns, or have none."""
+def equations_in(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen: bool) -> list[int]:
+    """The nodes of the equations; an error if they are more or fewer than the unknowns, or lack them."""
     found = [binding for binding in graph.bindings if binding.name.startswith(EQUATION)]
     nodes, source = [binding.node for binding in found], Source(text)
     for node, kind in enumerate(graph.kinds):
