@@ -260,3 +260,25 @@ def test_the_ending_says_the_language(tmp_path: Path) -> None:
         path = tmp_path / name
         assert command("code", "x^2", "--to", "jax", "-o", str(path)) == (0, "", "")
         assert path.read_text(encoding="utf-8") == command("code", "x^2", "--to", "jax").out
+
+
+def test_roots_as_csv_and_alone() -> None:
+    line = ("solve", "x^2 = 4", "x=-5:5")
+    assert command(*line, "--csv").out.splitlines() == [
+        "x,proved,x.low,x.high",
+        "-2.0,true,-2.0,-2.0",
+        "2.0,true,2.0,2.0",
+    ]
+    assert command(*line, "-q").out == "x=-2.0\nx=2.0\n"
+    assert "every point there is a root with x in [0, 1]" in command("solve", "x = x", "x=0:1").out
+
+
+def test_a_minimum_as_csv_and_step_by_step() -> None:
+    line = ("minimize", "(x - 3)^2", "x=1")
+    assert command(*line, "--csv").out.splitlines() == ["input,start,value,grad", "x,1.0,3.0,0.0"]
+    head, *steps = (
+        row.split() for row in command(*line, "--trace").out.partition("\n\n")[0].splitlines()
+    )
+    assert head == ["step", "value", "‖grad‖", "‖update‖", "x"]
+    assert steps[0] == ["0", "4", "4", "0", "1"]
+    assert steps[-1][1:3] == ["0", "0"] and steps[-1][-1] == "3"

@@ -115,6 +115,13 @@ def test_rows_that_do_not_compute(tmp_path: Path) -> None:
     assert found["bad"] == {"missing": 3, "number": 1, "domain": 1, "infinite": 1}
 
 
+def test_what_is_read_from_its_end_needs_a_name() -> None:
+    for start, what in ((b"PAR1", "Parquet"), (b"ARROW1\0\0", "an Arrow file")):
+        status, out, err = batch("x", "--data", "-", stdin=start + b"\0" * 80)
+        assert (status, out) == (2, "")
+        assert f"standard input is {what}, which cannot be read through a pipe" in err
+
+
 def test_a_pipe_to_a_pipe() -> None:
     rows = b"x,y\n" + b"1,2\n" * 3
     assert batch("x*y", "--data", "-", stdin=rows).out == "x,y,value,d_x,d_y\n" + "1,2,2,2,1\n" * 3

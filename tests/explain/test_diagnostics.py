@@ -12,6 +12,7 @@ import golden
 from exprgrad import parse
 from exprgrad.explain.diagnostics import without
 from shell import command, spelled
+from together import together
 
 # Each: the formula, its values, and the diagnostics as "code" or "code?" for a note.
 CASES: dict[str, list[tuple[str, str, str]]] = {
@@ -202,3 +203,16 @@ def test_one_number_of_a_tensor_is_off_by_nothing(error: Any) -> None:
     expected[1, 0] = 0.0
     assert np.array_equal(left, expected)
     assert without(0.5, (), 1.0) == 0.0 and np.all(np.asarray(error) > 0)
+
+
+@together(
+    [
+        ("root(1/(t - 0.5) + x, t, 0, 1)", "where its formula changes its sign, it leaps"),
+        ("root(log(t) + x, t, -1)", "its formula is nan at t = -1"),
+    ]
+)
+def test_why_a_root_is_not_found(text: str, why: str) -> None:
+    run = parse(f"{text} + x").evaluate(x=0)
+    assert any(
+        "the root is not found" in told.message and why in told.message for told in run.diagnostics
+    )

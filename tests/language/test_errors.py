@@ -11,8 +11,10 @@ import re
 import pytest
 
 import golden
+from exprgrad import LanguageError, parse
 from exprgrad.source import display_width, printable
 from shell import command, spelled
+from together import together
 
 GROUPS: dict[str, list[str]] = {
     "functions": [
@@ -281,3 +283,25 @@ def under(line: str, carets: str) -> str:
         else:
             cells[-1] += character
     return "".join(cells[len(before) : len(before) + marks])
+
+
+@together(
+    [
+        ("NORM.S.DIST(x, TRUE)", "write normcdf(x)"),
+        ("Sum[k^2, {k, 1, 9, 2}]", "write sum((1 + 2*k)^2 for k in 0..4)"),
+        ("Sum[k^2, {k, 1, 9, 0}]", "write sum(…)"),
+        ("Piecewise[{{x}}, 2]", "write ("),
+        ("np.linalg.norm(v, np.inf)", "the greatest of absolutes is max(abs(v))"),
+        ("torch.transpose(x, -3, 2)", "the new order of all axes"),
+        ("x.clip()", "write clamp(x, 0, 1)"),
+        ("diff(x^2)", "a derivative is d(x^3, x)"),
+        ("erf^-1(x)", "written erf(x)^-1"),
+        ("sin^2(x", "written sin(…)^2"),
+        ("n = 2.5; v[n]", "a name bound to a whole number"),
+        ("[1..n]", "write sum(x^k for k in 1..3)"),
+    ]
+)
+def test_what_is_half_of_another_language_is_told_what_to_write(text: str, help: str) -> None:
+    with pytest.raises(LanguageError) as caught:
+        parse(text)
+    assert help in (caught.value.help or "")
