@@ -51,6 +51,7 @@ OTHERS: list[tuple[str, dict[str, Any], str, str]] = [
     ("log(x)", {"x": 1}, "unbounded", "falls to -inf near x = 0"),
     ("1/x", {"x": -1}, "unbounded", "falls to -inf near x = "),
     ("log(x)", {"x": -1}, "not converged", "the value is not finite at the start"),
+    ("log(x)", {"x": 0}, "not converged", "the value is not finite at the start"),
     ("(x-1e300)^2/1e300", {"x": 1}, "not converged", "the value is not finite at the start"),
 ]
 
@@ -265,6 +266,11 @@ def test_what_is_no_constraint_is_an_error(subject: str, words: str) -> None:
     with pytest.raises(ExprgradError) as caught:
         parse("x^2").minimize(x=1, subject=subject)
     assert words in caught.value.message and caught.value.span is not None
+
+
+def test_a_start_at_minus_infinity_is_no_better_than_a_minimum() -> None:
+    found = parse("where(x == 0, log(x), (x - 2)^2)").minimize(x=0, starts=3)
+    assert (found.verdict, found.point) == ("minimum", {"x": 2.0}), found.message
 
 
 def test_several_starts_list_what_they_led_to() -> None:

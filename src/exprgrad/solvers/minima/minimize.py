@@ -170,8 +170,10 @@ def starts_drawn(start: Vector, box: Box, count: int, seed: int) -> Iterator[Vec
 def rank(end: tuple[Course, Judged]) -> tuple[bool, float]:
     """What makes one end of a search better than another: that it has a value, and how low that is."""
     course, found = end
-    value = -math.inf if found.kind == "unbounded" else course.last.value
-    return not value < math.inf, value
+    if found.kind == "unbounded":
+        return False, -math.inf
+    value = course.last.value
+    return not math.isfinite(value), value
 
 
 def distinct(ends: Sequence[tuple[Course, Judged]], objective: Objective) -> list[Resting]:

@@ -146,7 +146,7 @@ def search(objective: Objective, start: Vector, box: Box, most: int) -> Course:
     first = turn_at(objective, box.clipped(start))
     course = Course([first])
     if not first.is_finite:
-        course.reason = "unbounded" if first.value == -math.inf else "undefined"
+        course.reason = "undefined"
     radius = max(norm(first.at), 1.0)
     while not course.reason:
         if len(course.turns) > most or radius >= WIDEST:
