@@ -292,6 +292,7 @@ def under(line: str, carets: str) -> str:
         ("Sum[k^2, {k, 1, 9, 0}]", "write sum(…)"),
         ("Piecewise[{{x}}, 2]", "write ("),
         ("np.linalg.norm(v, np.inf)", "the greatest of absolutes is max(abs(v))"),
+        ("norm(v, inf)", "the greatest of absolutes is max(abs(v))"),
         ("torch.transpose(x, -3, 2)", "the new order of all axes"),
         ("x.clip()", "write clamp(x, 0, 1)"),
         ("diff(x^2)", "a derivative is d(x^3, x)"),

@@ -314,6 +314,10 @@ def call_hint(text: str, row: Structural, operands: Sequence[Value], extra: Sequ
 
 def reduction_hint(row: Structural, written: list[str]) -> str:
     """What to do with several operands where a row reduces one."""
+    if row.name == "norm" and written[1:] == ["inf"]:
+        from exprgrad.language.mistakes.hints import norm_hint
+
+        return norm_hint(written, {})
     for part in written:
         compared = re.match(r"(axis|keepdims)\s*==", part)
         if compared:
