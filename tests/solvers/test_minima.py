@@ -187,6 +187,16 @@ def test_a_bound_beside_a_constraint_presses_like_one() -> None:
     assert dict(found.active) == pytest.approx({"x + y >= 1": 0.4, "x >= 0.8": 1.2}, rel=1e-13)
 
 
+def test_constraints_hold_to_the_last_digit_beside_large_gradients() -> None:
+    found = parse("(1-x)^2 + 100*(y-x^2)^2").minimize(x=-1.2, y=1, subject=["x >= 3", "y <= -1"])
+    assert (found.verdict, found.point, found.value) == ("minimum", {"x": 3, "y": -1}, 10004)
+
+
+def test_a_constraint_with_a_kink_is_not_left_behind() -> None:
+    found = parse("sum(x^2)").minimize(x=range(1, 13), subject=["min(x) >= 1"])
+    assert found.value == pytest.approx(12, rel=1e-15)
+
+
 def test_under_constraints_too_it_is_said_what_is_no_minimum() -> None:
     pytest.importorskip("scipy")
     level = parse("0*x + y").minimize({"x": 1, "y": 2}, subject=["y >= 1"])

@@ -198,6 +198,8 @@ FEW_STEPS = 60
 """So many points are marked, each."""
 FAR_APART = 1e2
 """Positive numbers that are further apart stand on a logarithmic axis."""
+LARGEST_SHOWN = 1e150
+"""Beyond, the ticks of an axis would not be doubles any more."""
 
 
 def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> bytes:
@@ -212,11 +214,11 @@ def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> b
 
 
 def steps_frame(numbers: list[float], role: str, title: str, label: str) -> Frame:
-    """Numbers by step; what is not finite is left out."""
-    known = [x for x in numbers if math.isfinite(x)] or [0.0]
+    """Numbers by step; what is not finite, or too large for an axis, is left out."""
+    known = [x for x in numbers if abs(x) <= LARGEST_SHOWN] or [0.0]
     is_long = min(known) > 0 and max(known) > FAR_APART * min(known)
     places = [float(at) for at in range(len(numbers))]
-    shown = [x if math.isfinite(x) else math.nan for x in numbers]
+    shown = [x if abs(x) <= LARGEST_SHOWN else math.nan for x in numbers]
     layers: list[Any] = [line(places, shown, role)]
     if len(numbers) <= FEW_STEPS:
         layers.append(dots(places, shown, role, size=3.0))

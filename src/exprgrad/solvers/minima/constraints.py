@@ -170,16 +170,24 @@ def constrained(
     course = Course([turn_at(objective, at)])
     if not course.last.is_finite:
         return course, Judged("not converged", "undefined")
+
+    def holds(at: Vector) -> bool:
+        return broken_of(rows_at(limits, at, box, objective.layout), at, course) is None
+
     found = Judged("not converged", "limit")
     for _ in range(RESTARTS):
         at = engine(objective, limits, at, box, most, course)
         if course.last.value >= course.depth:
-            at = polished(objective, limits, at, box)
+            trial = polished(objective, limits, at, box)
+            if holds(trial) or not holds(
+                at
+            ):  # beyond a constraint's kink Newton's steps may break it
+                at = trial
         course.turns.append(turn_at(objective, at))
         found = judged_within(objective, limits, course, box)
         if found.reason == "infeasible":
             nearby = restored(limits, at, box, most)
-            if broken_of(rows_at(limits, nearby, box, objective.layout), nearby, course) is None:
+            if holds(nearby):
                 course.turns.append(turn_at(objective, nearby))
                 found = judged_within(objective, limits, course, box)
         if found.lower is None:
@@ -189,14 +197,15 @@ def constrained(
 
 
 def restored(limits: Sequence[Constraint], at: Vector, box: Box, most: int) -> Vector:
-    """A point near one that breaks constraints, at which they are broken less: each is minimised in turn.
+    """A point near one that breaks constraints, at which they are broken less: each goes down in turn.
 
     Where the gradient of a constraint vanishes on its edge, as that of ``x^2 <= 0`` does, Newton's steps
     for it come to that edge as to a minimum.
     """
     for one in limits:
         if not one.is_equation and one.function.value(at) > 0:
-            at = search(one.function, at, box, most).last.at
+            turns = search(one.function, at, box, most).turns
+            at = next((turn for turn in turns if turn.value <= 0), turns[-1]).at
     return at
 
 
@@ -324,7 +333,19 @@ def polished(objective: Objective, limits: Sequence[Constraint], at: Vector, box
         before, at, pressed = norm(step), trial, answer[len(at) :]
         _, slope = objective.slope(at)
         rows = [row for row in rows_at(limits, at, box, layout) if row.text in texts]
-    return at
+    return met(rows, at, box)
+
+
+def met(rows: Sequence[Pressing], at: Vector, box: Box) -> Vector:
+    """The nearest point where constraints are 0, to first order.
+
+    A step that is for the gradient, too, leaves of them what is rounded of numbers as large as that.
+    """
+    values = np.array([row.value for row in rows])
+    slopes = np.array([row.slope for row in rows]).reshape(len(rows), len(at))
+    if not (np.all(np.isfinite(values)) and np.all(np.isfinite(slopes))):
+        return at
+    return on_bounds(at - np.linalg.lstsq(slopes, values, rcond=None)[0], rows, box)
 
 
 def judged_within(
