@@ -592,12 +592,10 @@ def cross_entropy_definition(b: Numbers, operands: Sequence[int], settings: Sett
 
 
 def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
-    """The derivative of a mean cross-entropy with respect to its scores, or to its probabilities.
-
-    Bishop (2006), equation 4.109: softmax(x) less the targets, here over the number of rows.
-    """
+    """Bishop (2006), equation 4.109, times the cotangent."""
     x, y = p.operands
     shape = b.shape(x)
+    # That of a mean: softmax(x) less the targets, over the number of rows.
     rows = b.constant(float(size(shape) // shape[-1]))
     labels = is_labels(shape, b.shape(y))
     if p.position == 1:
