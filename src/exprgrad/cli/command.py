@@ -45,12 +45,14 @@ __all__ = [
     "digits_option",
     "digits_shown",
     "document_option",
+    "drawing_option",
     "evaluator_of",
     "excluded",
     "expand_option",
     "formula",
     "formula_alone",
-    "give", "is_read",
+    "give",
+    "is_read",
     "json_option",
     "listed_names",
     "load",
@@ -637,6 +639,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 def csv_option(what: str) -> Callable[[F], F]:
     """The option for CSV; what a line is."""
     return click.option("--csv", "as_csv", is_flag=True, help=f"Print CSV, {what}.")
+
+
+def drawing_option(what: str) -> Callable[[F], F]:
+    """The option that names a file for a drawing, and what that shows; or for the answer."""
+    return path_option(f"Draw {what}: .svg, .png or .pdf; or write .json, .csv or .txt.")
 
 
 def path_option(help: str) -> Callable[[F], F]:

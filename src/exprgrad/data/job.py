@@ -21,7 +21,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
-from exprgrad.run.numbers.kink_screen import movable
+from exprgrad.run.numbers.kink_screen import movable, special_nodes
 
 __all__ = [
     "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "bad_row", "columns_of", "computed",
@@ -178,11 +178,7 @@ def kinks_of(
     """
     needed = dependencies(graph, graph.output)
     active = dependents(graph, [graph.inputs[name] for name in wrt])
-    suspects = [
-        node
-        for node, kind in enumerate(graph.kinds)
-        if needed[node] and active[node] and kind in BY_NAME and BY_NAME[kind].special
-    ]
+    suspects = special_nodes(graph, needed, active)
     if not suspects:
         return None
     backward, reached, gated = adjoints(graph, wrt)

@@ -9,7 +9,7 @@ log-sum-exp; C. M. Bishop, Pattern Recognition and Machine Learning (2006), equa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.graph.graph import Literal, Settings, Shape, size
@@ -429,6 +429,11 @@ def parts(np: Any, x: Any, off: Any, axes: Any) -> Parts:
     return Parts(top, is_top, total, more, weights, carried, own)
 
 
+def arrived(np: Any, found: Parts, off: Any, along: Mapping[str, Any]) -> Any:
+    """What log-sum-exp is off by because the numbers are: never by more than one of them."""
+    return np.minimum(np.sum(found.carried, **along), np.max(off, **along))
+
+
 def softmax_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
@@ -436,9 +441,12 @@ def softmax_bound(
     (x,), (off,) = operands, errors
     along = {"axis": axes_of(settings[0], np.shape(x)), "keepdims": True}
     found = parts(np, x, off, settings[0])
-    carried = np.minimum(np.sum(found.carried, **along), np.max(off, **along))
     below = np.where(out > 0, abs(x - found.top), 0.0)
-    relative = off + carried + UNIT * (below + 2 * volume(np.shape(x), settings[0]) + 8)
+    relative = (
+        off
+        + arrived(np, found, off, along)
+        + UNIT * (below + 2 * volume(np.shape(x), settings[0]) + 8)
+    )
     vanished = np.where(out == 0, np.exp(x - found.top + relative), 0.0)
     return out * np.expm1(relative) + vanished + TINY
 
@@ -481,8 +489,7 @@ def logsumexp_bound(
     (x,), (off,) = operands, errors
     along = {"axis": axes_of(settings[0], np.shape(x)), "keepdims": True}
     found = parts(np, x, off, settings[0])
-    carried = np.minimum(np.sum(found.carried, **along), np.max(off, **along))
-    return np.reshape(carried + found.own, np.shape(out)) + UNIT * abs(out)
+    return np.reshape(arrived(np, found, off, along) + found.own, np.shape(out)) + UNIT * abs(out)
 
 
 def logsumexp_slope(b: Nodes, p: Pass) -> int:

@@ -18,6 +18,7 @@ from exprgrad.cli.command import (
     FormulaCommand,
     Words,
     derivative_options,
+    drawing_option,
     formula,
     give,
     listed_names,
@@ -384,9 +385,7 @@ search_options = stack(
         "--profile", is_flag=True, help="Find intervals from the profile of the sum of squares, too."
     ),
 )  # fmt: skip
-fit_file_option = path_option(
-    "Draw data, curve, band and residuals: .svg, .png or .pdf; or write .json, .csv or .txt."
-)
+fit_file_option = drawing_option("data, curve, band and residuals")
 
 
 @click.command("fit", cls=FormulaCommand)

@@ -12,13 +12,13 @@ from exprgrad.cli.command import (
     Count,
     FormulaCommand,
     digits_shown,
+    drawing_option,
     evaluator_of,
     formula,
     give,
     listed_names,
     look_option,
     output_as,
-    path_option,
     picture_in,
     read_request,
     stack,
@@ -58,9 +58,7 @@ method_options = stack(
 )  # fmt: skip
 
 
-file_option = path_option(
-    "Draw the value at each step: .svg, .png or .pdf; or write .json, .csv or .txt."
-)
+file_option = drawing_option("the value at each step")
 
 
 @click.command("descend", cls=FormulaCommand)

@@ -25,6 +25,7 @@ __all__ = [
     "equal_numbers",
     "implied",
     "movable",
+    "special_nodes",
     "special_tests",
     "suspects",
 ]
@@ -90,6 +91,15 @@ class Suspects(NamedTuple):
         nodes = self.candidates(values)
         found = {node: [(s, True) for s in special_of(self, node, values)] for node in nodes}
         return {node: listed for node, listed in found.items() if listed}
+
+
+def special_nodes(graph: Graph, used: Sequence[int], moved: Sequence[int]) -> list[int]:
+    """The nodes of rows with kinks or jumps, of those that are used and that inputs move."""
+    return [
+        node
+        for node, kind in enumerate(graph.kinds)
+        if used[node] and moved[node] and kind in BY_NAME and BY_NAME[kind].special
+    ]
 
 
 def suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> Suspects | None:

@@ -37,7 +37,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
-from exprgrad.run.numbers.kink_screen import equal_numbers, movable
+from exprgrad.run.numbers.kink_screen import equal_numbers, movable, special_nodes
 from exprgrad.run.numbers.primitives import functions
 from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
 
@@ -320,11 +320,7 @@ def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direct
     graph, used = run.graph, live(run)
     names = tuple([name for name in graph.inputs if name in numbers.deviations])
     moved = dependents(graph, [graph.inputs[name] for name in names])
-    suspects = [
-        node
-        for node, kind in enumerate(graph.kinds)
-        if used[node] and moved[node] and kind in BY_NAME and BY_NAME[kind].special
-    ]
+    suspects = special_nodes(graph, used, moved)
     if not suspects:
         return
     evaluator, moving = evaluator_for(graph), movable(graph)
