@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -170,24 +171,20 @@ def constrained(
     course = Course([turn_at(objective, at)])
     if not course.last.is_finite:
         return course, Judged("not converged", "undefined")
-
-    def holds(at: Vector) -> bool:
-        return broken_of(rows_at(limits, at, box, objective.layout), at, course) is None
-
+    all_hold = partial(hold, objective.layout, limits, box, course)
     found = Judged("not converged", "limit")
     for _ in range(RESTARTS):
         at = engine(objective, limits, at, box, most, course)
         if course.last.value >= course.depth:
             trial = polished(objective, limits, at, box)
-            if holds(trial) or not holds(
-                at
-            ):  # beyond a constraint's kink Newton's steps may break it
+            # Newton's steps may break a constraint that they follow beyond a kink.
+            if all_hold(trial) or not all_hold(at):
                 at = trial
         course.turns.append(turn_at(objective, at))
         found = judged_within(objective, limits, course, box)
         if found.reason == "infeasible":
             nearby = restored(limits, at, box, most)
-            if holds(nearby):
+            if all_hold(nearby):
                 course.turns.append(turn_at(objective, nearby))
                 found = judged_within(objective, limits, course, box)
         if found.lower is None:
@@ -355,7 +352,7 @@ def judged_within(
     here, layout = course.last, objective.layout
 
     def allowed(at: Vector) -> bool:
-        return box.holds(at) and broken_of(rows_at(limits, at, box, layout), at, course) is None
+        return box.holds(at) and hold(layout, limits, box, course, at)
 
     listed = rows_at(limits, here.at, box, layout)
     broken = broken_of(listed, here.at, course)
@@ -402,6 +399,13 @@ def on_bounds(at: Vector, rows: Sequence[Pressing], box: Box) -> Vector:
 def violation(row: Pressing) -> float:
     """By how much a constraint is broken."""
     return abs(row.value) if row.is_equation else max(row.value, 0.0)
+
+
+def hold(
+    layout: Layout, limits: Sequence[Constraint], box: Box, course: Course, at: Vector
+) -> bool:
+    """Whether constraints and bounds hold at a point, as far as rounding lets them."""
+    return broken_of(rows_at(limits, at, box, layout), at, course) is None
 
 
 def broken_of(rows: Sequence[Pressing], at: Vector, course: Course) -> Pressing | None:
