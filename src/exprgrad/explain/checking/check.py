@@ -247,9 +247,8 @@ class Checker:
         if found.verdict == "disagrees" or not math.isfinite(value):
             return found
         off = abs(true - value)
-        if (
-            not off.is_finite() or off <= 2 * self.value_error
-        ):  # it leaves out terms of second order
+        allowed = 2 * self.value_error  # twice, for it leaves out terms of second order
+        if not off.is_finite() or off <= allowed:
             return found
         data = [wrong for wrong in self.wrong if wrong.position is None]
         return accusing(found, self.run, data[-1]) if data else found

@@ -322,9 +322,8 @@ def monotone_image(op: Op, x: Enclosure) -> Enclosure:
     first, last = (
         apply(op.name, [end]) for end in ((low, high) if op.monotone > 0 else (high, low))
     )
-    if (
-        op.monotone > 0 and not first.is_finite() and low > CALM
-    ):  # it overflows, and is no less than here
+    overflows = op.monotone > 0 and not first.is_finite()
+    if overflows and low > CALM:  # it is no less than here
         first = apply(op.name, [ball(CALM)])
     return spanning(first.lower(), last.upper(), total=inside)
 
