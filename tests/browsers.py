@@ -85,6 +85,8 @@ def axe(page: Any, scheme: str) -> list[str]:
     options = {"resultTypes": ["violations"]}  # of what is well it need not tell every place
     if scheme == "dark":
         options["runOnly"] = ["color-contrast"]
+    # What the page learns of its own sizes it learns with the next frame.
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     found = Axe().run(page, options=options).response["violations"]
     return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
 

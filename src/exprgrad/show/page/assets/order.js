@@ -149,9 +149,9 @@ function fates({id, got, true: due, counted, lost, again, counts, losses}) {
   return [make("h3", null, `Paths to ${called(id)}`), make("ul", {class: "paths"}, ...items.map(item => make("li", null, item))), line(sum)];
 }
 
-// The keyboard can scroll what is too wide, which is known when it is seen.
-const tellWide = new ResizeObserver(() => set(result, {tabindex: result.scrollWidth > result.clientWidth && 0}));
-tellWide.observe(result);
+// The keyboard can scroll what is too wide: that may change with the numbers, and with the frame.
+const tellWide = () => set(result, {tabindex: result.scrollWidth > result.clientWidth && 0});
+new ResizeObserver(tellWide).observe(result);
 
 let visited = null, earned = null;
 views.push(() => {
@@ -178,7 +178,7 @@ views.push(() => {
   result.replaceChildren(
     table("The grads that this order finds", ["input", "got", "true", "verdict"], found.map(outcomeRow)),
     ...(found.length > FEW ? wrong : found).flatMap(fates));
-  for (const part of result.children) tellWide.observe(part);
+  tellWide();
   // A step's sentence may stay the same.
   const news = wrong.slice(0, FEW).map(({id, got, true: due}) => `${called(id)} gets ${num(got)} of the true ${num(due)}`);
   if (!isFirst && visited !== before) $("told").textContent = [`${called(PAGE.output)} is ${num(app.data[PAGE.output])}`, ...news].join(", ");
