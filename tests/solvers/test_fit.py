@@ -127,6 +127,19 @@ def test_a_line_through_two_points_has_values_and_no_errors() -> None:
     assert lines[1].split() == ["a", "2", "unknown"] and lines[2].split() == ["b", "1", "unknown"]
 
 
+def test_responses_that_are_all_0_are_met_by_parameters_of_0() -> None:
+    data = {"x": [0, 1, 2, 3], "y": [0, 0, 0, 0]}
+    found = exprgrad.fit("y ~ a*x + b", data, a=1, b=1)
+    assert found.converged and found.cost == 0
+    assert [one.value for one in found.parameters.values()] == [0, 0]
+    assert "correlation" not in str(found)
+    found = exprgrad.fit("y ~ a*exp(-b*x)", data, a=1, b=1)
+    assert found.parameters["a"].value == 0 and not found.converged
+    assert found.reason == "the data do not determine b: near this point it has no effect"
+    found = exprgrad.fit("y ~ a*x + b", data, a=1, b=1, bounds={"a": (0.5, 1)})
+    assert found.converged and found.parameters["a"].held == "bound"
+
+
 def test_what_rounding_hides_has_not_converged() -> None:
     x = [0.5 * i for i in range(12)]
     data = {"x": x, "y": [2.5 * 0.5**t + 0.3 for t in x]}

@@ -178,6 +178,19 @@ def test_constraints_that_press_have_multipliers(
     assert found.residual == pytest.approx(0, abs=1e-12)
 
 
+def test_a_constraint_that_does_not_press_has_a_multiplier_of_0_without_a_sign() -> None:
+    pytest.importorskip("scipy")
+    found = parse("(x - y)^4").minimize(x=1, y=0, subject=["x + y == 1"])
+    ((_, multiplier),) = found.active
+    assert str(multiplier) == "0.0"
+
+
+def test_a_jump_is_not_called_a_kink() -> None:
+    found = parse("x % 1").minimize(x=0.3)
+    assert (found.verdict, found.point) == ("kink", {"x": 0})
+    assert found.message.startswith("x%1 jumps: just beside, the value goes down along no input")
+
+
 def test_a_bound_beside_a_constraint_presses_like_one() -> None:
     """The gradient (1.6, 0.4) is 0.4 times (1, 1), the constraint's, and 1.2 times (1, 0), the bound's."""
     pytest.importorskip("scipy")

@@ -73,10 +73,8 @@ def between(interval: tuple[float, float] | None, digits: int) -> str:
 
 
 def with_errors(found: Fit) -> list[int]:
-    """The estimates that have errors, by their places."""
-    return [
-        at for at, name in enumerate(found.estimated) if found.parameters[name].error is not None
-    ]
+    """The estimates that have errors above 0, by their places: only these correlate."""
+    return [at for at, name in enumerate(found.estimated) if found.parameters[name].error]
 
 
 def correlation_table(found: Fit, known: Sequence[int]) -> Table:

@@ -46,6 +46,8 @@ EXACT_FIT = 1e-16
 """A sum of squares that is a smaller share of the responses' may be one of rounding."""
 ROUNDED = 1e-28
 """One that is a smaller share is one of rounding alone: residuals of 1e-14 of the responses."""
+NOTHING = 1e-9
+"""A parameter that is a smaller share of its start, or of 1, is 0 where the model is to be 0."""
 DECADES = 1.0
 """Further starts are drawn from so many powers of ten around the one given."""
 MOST_DOTS = 4000
@@ -172,6 +174,7 @@ def fitted(
     tried = drawn(first, low, high, manner.starts, manner.seed)
     best, ends = best_of(problem, tried, low, high)
     minimum, free = at_rest(problem, best, low, high)
+    minimum = at_zero(problem, minimum, first, free, (low, high))
     found = accounted(text, problem, minimum, np.flatnonzero(free), manner, ends)
     if manner.profile:
         found = with_profiles(found, minimum, free, (low, high))
@@ -233,6 +236,26 @@ def at_rest(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Mi
         if here is None:
             return minimum, free
         minimum = Minimum(point, here, end.passes)
+
+
+def at_zero(
+    problem: Problem, minimum: Minimum, start: Any, free: Any, limits: tuple[Any, Any]
+) -> Minimum:
+    """Where all responses are 0: the minimum with tiny parameters set to 0, if the model is then exactly 0.
+
+    The steps never get there: each leaves the same small part of a parameter as the one before it.
+    """
+    low, high = limits
+    point = minimum.point
+    small = free & (point != 0) & (np.abs(point) <= NOTHING * np.maximum(np.abs(start), 1.0))
+    small &= (low <= 0) & (high >= 0)
+    if not small.any() or variation_of(problem, point)[-1] > 0:
+        return minimum
+    ahead = np.where(small, 0.0, point)
+    here = problem.linearized(ahead)
+    if here is None or here.cost > 0:
+        return minimum
+    return polished(problem, Minimum(ahead, here, minimum.passes + 1), free)
 
 
 def accounted(

@@ -259,7 +259,8 @@ def by_axes(run: Run, objective: Objective, here: Turn, box: Box) -> Judged | No
     )
     kinks = tuple(met) or (run.output_label,)
     if not sharp:
-        return Judged("kink", "level", kinks=kinks)
+        reason = "ledge" if set(met.values()) == {"jump"} else "level"
+        return Judged("kink", reason, kinks=kinks)
     return Judged("kink", "sharp" if len(here.at) == 1 else "axes", kinks=kinks)
 
 
@@ -303,7 +304,7 @@ def answered(
         worded(found, course, layout, sign) + sides,
         None if found.direction is None else layout.named(found.direction),
         ends,
-        tuple([Active(text, sign * pressure) for text, pressure in found.active]),
+        tuple([Active(text, sign * pressure + 0.0) for text, pressure in found.active]),
         found.residual,
         found.kinks,
         slopes,
