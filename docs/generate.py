@@ -57,7 +57,7 @@ def operations() -> str:
         "number (`src/exprgrad/graph/ops.py`, and `functions.py`, `special.py` and `integrals.py` beside "
         "it), its [structural](#structural) ones see "
         "their operands' shapes (`src/exprgrad/graph/linear_algebra.py`, and `reductions.py` and "
-        "`movement.py` beside it).\n",
+        "`tensors.py` beside it).\n",
         "## Elementwise\n",
         "`out` is the operation's "
         "own result.  *computed* is what the sweeps evaluate where it differs from what is shown: equal in "

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from exprgrad.derive.sweeps.gradient import gradient, jvp, vjp
 from exprgrad.errors import LanguageError, ShapeError
 from exprgrad.graph.graph import CONST, Graph, Literal, Program, Shape, size
-from exprgrad.graph.movement import placed
 from exprgrad.graph.structural import (
     Mismatch,
     axes_of,
@@ -23,6 +22,7 @@ from exprgrad.graph.structural import (
     shape_text,
     spread_axes,
 )
+from exprgrad.graph.tensors import placed
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped
 from invariants import check

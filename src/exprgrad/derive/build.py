@@ -25,10 +25,9 @@ from exprgrad.graph.graph import (
     dependencies,
     transform,
 )
-from exprgrad.graph.movement import permutation
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.graph.structural import axes_of, broadcast_shape
-from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.graph.tensors import STRUCTURAL, permutation
 from exprgrad.source import Span
 
 __all__ = ["Builder"]

@@ -83,8 +83,7 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
 
 def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Piece, ...]:
     """How a structural operation is written, with its settings."""
-    from exprgrad.graph.movement import place_text
-    from exprgrad.graph.tensors import STRUCTURAL
+    from exprgrad.graph.tensors import STRUCTURAL, place_text
 
     row = STRUCTURAL[kind]
     if kind == "matmul":

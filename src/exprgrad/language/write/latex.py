@@ -30,10 +30,9 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
 from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, in_lists, interpret
-from exprgrad.graph.movement import place_text
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter
-from exprgrad.graph.tensors import STRUCTURAL
+from exprgrad.graph.tensors import STRUCTURAL, place_text
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number, unfolded
 

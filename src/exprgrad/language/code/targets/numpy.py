@@ -6,8 +6,8 @@ function: a new row needs nothing here.
 
 from __future__ import annotations
 
-from exprgrad.graph.movement import place_text, placed
 from exprgrad.graph.structural import axes_of, axis_of, shape_text
+from exprgrad.graph.tensors import place_text, placed
 from exprgrad.language.code.target import (
     AND,
     ARITHMETIC,
