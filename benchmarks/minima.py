@@ -20,7 +20,7 @@ from benchmarks.truth import from_tests
 from exprgrad import parse
 from exprgrad.explain.places import in_numbers
 from exprgrad.graph.graph import Graph
-from exprgrad.solvers.minima.objective import Counts, Layout, Objective
+from exprgrad.solvers.minima.search import Counts, Layout, Objective
 
 __all__ = ["report"]
 

@@ -185,7 +185,7 @@ def test_further_starts_find_a_better_minimum() -> None:
 def test_rows_in_blocks_and_in_one_are_alike() -> None:
     """The triangle is that of all rows, however they come."""
     from exprgrad.derive.parsed import parsed
-    from exprgrad.solvers.fit.problem import Columns, problem_of
+    from exprgrad.solvers.fit.least_squares import Columns, problem_of
 
     x = np.linspace(0, 4, 1000)
     y = 3 * np.exp(-0.7 * x) + 0.01 * np.sin(99 * x)

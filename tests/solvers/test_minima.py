@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from exprgrad import ExprgradError, InputError, parse
-from exprgrad.solvers.minima.objective import Layout
-from exprgrad.solvers.minima.trust_region import Course, Turn
+from exprgrad.solvers.minima.search import Course, Layout, Turn
 from exprgrad.solvers.minima.verdicts import Judged, worded
 from minima import PROBLEMS, Problem
 

@@ -35,9 +35,8 @@ from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.inputs import as_number, normal, surplus
 from exprgrad.run.values.ranges import as_interval
-from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted
-from exprgrad.solvers.fit.likelihood import likely
-from exprgrad.solvers.fit.problem import LOSSES, Columns, Problem, problem_of
+from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted, likely
+from exprgrad.solvers.fit.least_squares import LOSSES, Columns, Problem, problem_of
 from exprgrad.source import Source
 
 __all__ = ["FitRequest", "Table", "fit_to", "tables"]

@@ -9,7 +9,7 @@ import pytest
 from exprgrad import InputError, RequestError, parse
 from exprgrad.run.values.ranges import Interval
 from exprgrad.show.picture.planes import contour, levels
-from exprgrad.solvers.curves.plane import Plane, plane
+from exprgrad.solvers.curves.sampling import Plane, plane
 
 
 def over(text: str, x: tuple[float, float], y: tuple[float, float]) -> Plane:

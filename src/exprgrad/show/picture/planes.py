@@ -26,7 +26,7 @@ from exprgrad.show.picture.plots import Frame, Layer, Note, dots, field, heat, l
 from exprgrad.show.text.canvas import Canvas, axis, framed, ticks
 from exprgrad.show.text.lines import decimal, narrowed, signed
 from exprgrad.show.text.table import Column, Screen, Table, tabulated
-from exprgrad.solvers.curves.plane import Plane
+from exprgrad.solvers.curves.sampling import Plane
 from exprgrad.source import cut, printable
 
 __all__ = ["Map", "levels", "way"]

@@ -9,7 +9,7 @@ from typing import Any
 from exprgrad.show.documents.document import Lines, csv_rows, short, shorts
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.solvers.minima.minimize import Minimum, Resting, Stage
-from exprgrad.solvers.minima.objective import Counts
+from exprgrad.solvers.minima.search import Counts
 from exprgrad.source import printable
 
 __all__ = [

@@ -17,8 +17,7 @@ from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.source import printable
 
 if TYPE_CHECKING:
-    from exprgrad.solvers.uncertainty.propagation import Uncertainty
-    from exprgrad.solvers.uncertainty.sampling import Sampled
+    from exprgrad.solvers.uncertainty.propagation import Sampled, Uncertainty
 
 __all__ = [
     "budget", "elasticity_rows", "elasticity_table", "uncertainty_field", "uncertainty_rows",

@@ -28,16 +28,17 @@ from exprgrad.solvers.curves.breaks import (
     is_continuous,
     simplest,
 )  # fmt: skip
-from exprgrad.solvers.curves.plane import Plane, plane
 from exprgrad.solvers.curves.sampling import (
     JET_BITS,
     ORDERS,
     Jets,
+    Plane,
     Samples,
     jets_of,
     merged,
     odd,
     overlapping,
+    plane,
     rough,
     sampled,
     spread,

@@ -14,8 +14,17 @@ import numpy as np
 
 from exprgrad.errors import extra
 from exprgrad.run.numbers.bounds import UNIT
-from exprgrad.solvers.fit.least_squares import NEED, Minimum, by_lengths, descended, polished
-from exprgrad.solvers.fit.problem import LOSSES, Linearized, Problem, stacked
+from exprgrad.solvers.fit.least_squares import (
+    LOSSES,
+    NEED,
+    Linearized,
+    Minimum,
+    Problem,
+    by_lengths,
+    descended,
+    polished,
+    stacked,
+)
 
 __all__ = [
     "Spread",

@@ -30,12 +30,14 @@ from exprgrad.errors import (
 )  # fmt: skip
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.evaluation import shapes_of
-from exprgrad.solvers.minima.objective import Layout, Objective, Vector
-from exprgrad.solvers.minima.trust_region import (
+from exprgrad.solvers.minima.search import (
     EPSILON,
     Box,
     Course,
+    Layout,
+    Objective,
     Turn,
+    Vector,
     norm,
     search,
     spectrum,

@@ -16,9 +16,18 @@ from exprgrad.graph.graph import Graph
 from exprgrad.run.evaluation import Flag
 from exprgrad.run.values.ranges import Interval
 from exprgrad.solvers.minima.constraints import constrained, constraints
-from exprgrad.solvers.minima.objective import Counts, Layout, Objective, Vector
+from exprgrad.solvers.minima.search import (
+    Box,
+    Counts,
+    Course,
+    Layout,
+    Objective,
+    Turn,
+    Vector,
+    norm,
+    search,
+)
 from exprgrad.solvers.minima.switches import settled_at
-from exprgrad.solvers.minima.trust_region import Box, Course, Turn, norm, search
 from exprgrad.solvers.minima.verdicts import Active, Judged, judged, slope_told, worded
 
 __all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize"]

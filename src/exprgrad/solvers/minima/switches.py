@@ -25,8 +25,17 @@ from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.primitives import holds
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.solvers.minima.constraints import Constraint, along_surfaces, by_projection, limits_at
-from exprgrad.solvers.minima.objective import Layout, Objective, Vector
-from exprgrad.solvers.minima.trust_region import Box, Course, Turn, norm, search, turn_at
+from exprgrad.solvers.minima.search import (
+    Box,
+    Course,
+    Layout,
+    Objective,
+    Turn,
+    Vector,
+    norm,
+    search,
+    turn_at,
+)
 from exprgrad.solvers.minima.verdicts import REACHES, Judged
 
 __all__ = ["settled_at"]

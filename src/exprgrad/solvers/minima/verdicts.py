@@ -15,14 +15,17 @@ from typing import NamedTuple
 import numpy as np
 
 from exprgrad.language.write.infix import number
-from exprgrad.solvers.minima.objective import Flags, Layout, Objective, Vector
-from exprgrad.solvers.minima.trust_region import (
+from exprgrad.solvers.minima.search import (
     EPSILON,
     MOST_DENSE,
     Box,
     Course,
+    Flags,
+    Layout,
+    Objective,
     Spectrum,
     Turn,
+    Vector,
     lanczos,
     norm,
     restricted,

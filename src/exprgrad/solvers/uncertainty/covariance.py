@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import inf, isfinite, sqrt
 from typing import Any
@@ -13,7 +13,7 @@ from exprgrad.run.values.inputs import as_number, normal
 from exprgrad.run.values.uncertain import Spread, UncertainNumbers, number_names
 from exprgrad.source import pieces
 
-__all__ = ["correlated", "correlation_in", "covariance_in"]
+__all__ = ["correlated", "correlation_factor", "correlation_in", "covariance_in"]
 
 ROUNDING = 1e-9
 """How far rounding may take equal covariances apart, and coefficients beyond their bounds."""
@@ -196,8 +196,6 @@ def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
     if len(names) > 2:
         import numpy as np
 
-        from exprgrad.solvers.uncertainty.sampling import correlation_matrix
-
         least = float(
             np.linalg.eigvalsh(correlation_matrix(names, UncertainNumbers({}, dict(known))))[0]
         )
@@ -207,3 +205,23 @@ def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
             )
             help = f"its least eigenvalue is {least:.2g}"
             raise InputError("bad-covariance", message, help=help)
+
+
+# As matrices.
+
+
+def correlation_matrix(names: Sequence[str], numbers: UncertainNumbers) -> Any:
+    """The correlation matrix of some numbers."""
+    import numpy as np
+
+    return np.array([[numbers.correlation(one, other) for other in names] for one in names])
+
+
+def correlation_factor(names: Sequence[str], numbers: UncertainNumbers) -> Any:
+    """A matrix A with A·Aᵀ the correlation matrix, which may be singular; None where that is 1."""
+    if not numbers.correlations:
+        return None
+    import numpy as np
+
+    values, vectors = np.linalg.eigh(correlation_matrix(names, numbers))
+    return vectors * np.sqrt(np.maximum(values, 0.0))
