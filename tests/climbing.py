@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.rules import template
 from exprgrad.graph.ops import Op
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 from oracles import Real, computed, holds, is_special, mp, true_partial, true_value, ulps
 from strategies import LARGE, SMALL, TINY, nth, order, points, shifted
 

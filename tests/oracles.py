@@ -27,7 +27,7 @@ from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.balls.balls import Ball, apply, ball, working
-from exprgrad.run.numbers import primitives
+from exprgrad.run.numbers import sweeps
 from exprgrad.run.numbers.sweeps import Tape, forward, play, record
 
 Real = Any
@@ -638,7 +638,7 @@ def holds(condition: str, names: Sequence[str], args: Sequence[Real]) -> bool:
     if not condition:
         return True
     if all(isinstance(x, float) for x in args):
-        return primitives.holds(condition, tuple(names), args)
+        return sweeps.holds(condition, tuple(names), args)
     with mp.workprec(2400):
         return bool(evaluate(template(condition), dict(zip(names, args, strict=False)))[-1] != 0)
 

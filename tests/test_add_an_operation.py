@@ -17,7 +17,7 @@ from exprgrad.graph.ops import BY_NAME, FUNCTIONS, Op
 from exprgrad.graph.structural import Parameter, Structural, axis_of
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.run.balls.balls import has_balls
-from exprgrad.run.numbers.primitives import refuse_unknown
+from exprgrad.run.numbers.sweeps import refuse_unknown
 from oracles import computed, mp, true_partial, true_value, ulps
 from strategies import points
 

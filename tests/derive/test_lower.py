@@ -18,8 +18,7 @@ from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.primitives import compile_template
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import compile_template, forward
 from invariants import check
 from oracles import holds, true_value, ulps
 from strategies import FREQUENT, points, tree
@@ -170,7 +169,7 @@ def test_formulas_are_accurate(name: str, count: int) -> None:
 
 @pytest.mark.parametrize("name", [op.name for op in OPS if op.formula])
 def test_formulas_end_where_the_rows_do(name: str) -> None:
-    from exprgrad.run.numbers.primitives import functions
+    from exprgrad.run.numbers.sweeps import functions
 
     names = BY_NAME[name].formula_names
     formula = compile_template(template(formula_of(name)), names)

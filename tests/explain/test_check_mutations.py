@@ -15,8 +15,8 @@ from exprgrad.explain.checking import check as checks
 from exprgrad.explain.checking.check import Check, check_nodes
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run.balls import balls
-from exprgrad.run.numbers import primitives, sweeps
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers import sweeps
+from exprgrad.run.numbers.sweeps import functions
 from oracles import is_special
 from shell import command
 from strategies import apply
@@ -74,7 +74,7 @@ def forget() -> None:
     """Nothing that was worked out from a row or a primitive may outlive it."""
     local.passing.cache_clear()
     sweeps.row.cache_clear()
-    primitives.compile_template.cache_clear()
+    sweeps.compile_template.cache_clear()
 
 
 def gradient(place: Place) -> list[float]:

@@ -22,7 +22,7 @@ from exprgrad.explain.kinks_met import flagged, stirs_edge
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.explain.sides.one_sided import error_of, rounding
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.run.numbers.primitives import functions, sides
+from exprgrad.run.numbers.sweeps import functions, sides
 from oracles import Real, Unwieldy, evaluate, is_special, mp, mpf
 from shell import command, spelled
 from strategies import apply, tree

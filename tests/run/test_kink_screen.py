@@ -38,9 +38,9 @@ def test_only_nodes_with_what_it_takes_are_tested() -> None:
     screen = suspects(graph, [1, 3, 4, 5, 6], [1] * len(graph))
     assert screen is not None
     smooth, kinked, tied = [1.0, 1.0, 2.0, 2.0, 3.0, 2.0, 5.0], [0.0, 0.0], [3.0, 3.0]
-    assert screen.quiet(smooth) and not screen.meets(smooth)
+    assert screen.quiet(smooth) and not screen.candidates(smooth)
     kinked += [5.0, 5.0, 5.0, 5.0, 10.0]
-    assert not screen.quiet(kinked) and [*screen.meets(kinked)] == [1]
+    assert not screen.quiet(kinked) and screen.candidates(kinked) == [1]
     tied += [3.0, 3.0, 6.0, 3.0, 9.0]
-    assert not screen.quiet(tied) and [*screen.meets(tied)] == [5]
+    assert not screen.quiet(tied) and screen.candidates(tied) == [5]
     assert suspects(parse("x*y").graph, [2], [1, 1, 1]) is None

@@ -14,8 +14,7 @@ from climbing import worst_partial, worst_value
 from exprgrad.derive.rules import template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.numbers.sweeps import forward, functions, reverse
 from oracles import (
     MAX,
     Real,

@@ -18,7 +18,7 @@ from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.read.parse import parse
 from exprgrad.run.arrays import arrays
 from exprgrad.run.balls.balls import enclose, has_balls
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 from placeholders import Hand, kepler
 from programs import Program, run
 

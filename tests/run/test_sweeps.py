@@ -14,8 +14,15 @@ from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.primitives import compile_template, functions
-from exprgrad.run.numbers.sweeps import Adjoints, forward, play, record, reverse
+from exprgrad.run.numbers.sweeps import (
+    Adjoints,
+    compile_template,
+    forward,
+    functions,
+    play,
+    record,
+    reverse,
+)
 from oracles import evaluate, gradient, holds, mp, mpf
 from rounding import Bounds, bounds
 from strategies import everyday, expressions, smooth

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.primitives import compile_template, functions
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import compile_template, forward, functions
 from strategies import expressions, points
 from together import together
 

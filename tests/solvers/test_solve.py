@@ -14,7 +14,7 @@ import exprgrad
 from exprgrad.errors import ExprgradError
 from exprgrad.graph.ops import OPS
 from exprgrad.run.balls.balls import ball, working
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 from exprgrad.solvers.roots.enclosures import EDGES
 from exprgrad.solvers.roots.solve import outward
 from together import together

@@ -31,8 +31,7 @@ from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import fresh, name_shared, program
 from exprgrad.run.evaluation import evaluator_for
-from exprgrad.run.numbers.primitives import Template, functions, part_of, reader, sides
-from exprgrad.run.numbers.sweeps import LocalRule, row
+from exprgrad.run.numbers.sweeps import LocalRule, Template, functions, part_of, reader, row, sides
 from exprgrad.run.values.inputs import as_number, has_parts
 
 if TYPE_CHECKING:

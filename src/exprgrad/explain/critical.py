@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.graph.ops import Op
-from exprgrad.run.numbers.primitives import at_pole, compile_template, functions, holds, sides
+from exprgrad.run.numbers.sweeps import at_pole, compile_template, functions, holds, sides
 
 __all__ = ["MOST_POINTS", "Critical", "critical_points"]
 

@@ -17,9 +17,15 @@ from exprgrad.explain.places import live, where
 from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, interpret
 from exprgrad.graph.ops import BENT, BY_NAME, Op, Special
 from exprgrad.run.evaluation import Diagnostic, Flag, Run, evaluator_for
-from exprgrad.run.numbers.kink_screen import special_tests
-from exprgrad.run.numbers.primitives import Template, compile_template, functions, number, sides
-from exprgrad.run.numbers.sweeps import Adjoints
+from exprgrad.run.numbers.sweeps import (
+    Adjoints,
+    Template,
+    compile_template,
+    functions,
+    number,
+    sides,
+    special_tests,
+)
 
 __all__ = [
     "SPECIAL_WORDS", "bends", "flagged", "inside", "local_rule", "met", "special_points", "stirs",

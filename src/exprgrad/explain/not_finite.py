@@ -22,7 +22,7 @@ from exprgrad.language.read.builder import has_digits
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
 from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Diagnostic, Edge, Run, is_finite
-from exprgrad.run.numbers.primitives import at_pole, compile_template, holds
+from exprgrad.run.numbers.sweeps import at_pole, compile_template, holds
 from exprgrad.run.values.inputs import is_plain
 from exprgrad.source import cut
 

@@ -17,7 +17,6 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, V, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import LIMIT, texts
-from exprgrad.run.numbers.primitives import holds
 from exprgrad.run.numbers.sweeps import (
     Adjoints,
     Plan,
@@ -25,6 +24,7 @@ from exprgrad.run.numbers.sweeps import (
     follow,
     forward,
     gated,
+    holds,
     plan,
     play,
     record,

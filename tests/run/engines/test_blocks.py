@@ -32,8 +32,7 @@ from exprgrad.run.engines.numpy_engine import (
 )  # fmt: skip
 from exprgrad.run.engines.programs import written_out
 from exprgrad.run.engines.registers import Plan, plan
-from exprgrad.run.numbers.primitives import functions
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward, functions
 from invariants import check
 from strategies import programs, seeds, tree
 

@@ -39,8 +39,7 @@ from exprgrad.graph.graph import (
 from exprgrad.graph.ops import BY_NAME, COMMON, Op
 from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
 from exprgrad.run.numbers.bounds import TINY
-from exprgrad.run.numbers.primitives import at_pole, functions
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import at_pole, forward, functions
 
 __all__ = [
     "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "Estimate", "Limit", "Quotients", "Sides",

@@ -32,8 +32,7 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, Op
 from exprgrad.language.write.infix import texts
-from exprgrad.run.numbers.primitives import functions, number
-from exprgrad.run.numbers.sweeps import forward, play, record
+from exprgrad.run.numbers.sweeps import forward, functions, number, play, record
 
 __all__ = [
     "GapSide", "Gaps", "Threshold", "beyond", "comparisons", "find_gaps", "gaps_of", "included",

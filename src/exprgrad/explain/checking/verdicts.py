@@ -13,7 +13,7 @@ from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.balls.text import nearest, rough
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.primitives import at_pole
+from exprgrad.run.numbers.sweeps import at_pole
 from exprgrad.source import Span
 
 __all__ = [

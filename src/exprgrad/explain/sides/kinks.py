@@ -29,7 +29,7 @@ from exprgrad.graph.graph import Shape, dependencies, element_name
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import enclose, has_balls
 from exprgrad.run.evaluation import Diagnostic, Run, is_finite
-from exprgrad.run.numbers.primitives import at_pole, holds
+from exprgrad.run.numbers.sweeps import at_pole, holds
 
 __all__ = ["OneSided", "corrections", "edges", "findings", "one_sided", "verdicts"]
 

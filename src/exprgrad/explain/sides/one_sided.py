@@ -27,7 +27,7 @@ from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, inter
 from exprgrad.graph.op import Op, Special
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.primitives import (
+from exprgrad.run.numbers.sweeps import (
     at_pole,
     compile_template,
     functions,

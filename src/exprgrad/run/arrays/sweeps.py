@@ -21,7 +21,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import Array
 from exprgrad.run.numbers.kink_screen import Suspects, suspects
-from exprgrad.run.numbers.primitives import sides
+from exprgrad.run.numbers.sweeps import sides
 
 __all__ = [
     "Adjoints",

@@ -26,7 +26,7 @@ from exprgrad.derive.search import OUT
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.graph.graph import Algebra, Graph, dependents, interpret
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -29,8 +29,7 @@ from exprgrad.run.balls.balls import (
     where,
     working,
 )
-from exprgrad.run.numbers.primitives import compile_template
-from exprgrad.run.numbers.sweeps import gated
+from exprgrad.run.numbers.sweeps import compile_template, gated
 
 __all__ = ["Sweep", "locals_of", "met", "sweep"]
 

@@ -476,7 +476,7 @@ CBRT = (
     "value = sub root third; size = abs root; some = gt size 0; finite = lt size inf; "
     "inside = and some finite; select inside value root"
 )
-"""The library's cube root, mended by one Newton step: see ``run/numbers/primitives.py``."""
+"""The library's cube root, mended by one Newton step: see ``run/numbers/sweeps.py``."""
 WRITTEN = {"exp": EXP, "expm1": EXPM1, "log": LOG, "log1p": LOG1P}
 """Rows that are written out where the machine multiplies and adds in one step."""
 EXACT = {**ARITHMETIC, "cbrt": CBRT}

@@ -39,7 +39,7 @@ from exprgrad.run.engines.llvm_text import (
     streamed,
 )
 from exprgrad.run.engines.programs import FMA, contracted, written_out
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 
 __all__ = ["NativeKernel", "StagedKernel", "Totals", "build"]
 

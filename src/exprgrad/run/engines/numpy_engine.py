@@ -24,7 +24,7 @@ from exprgrad.run.arrays.arrays import COMPARED, NATIVE
 from exprgrad.run.engines.columns import APART, LINE, aligned
 from exprgrad.run.engines.programs import written_out
 from exprgrad.run.engines.registers import Plan, plan
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 
 __all__ = ["Kernel", "build"]
 

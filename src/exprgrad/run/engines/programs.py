@@ -22,7 +22,7 @@ from exprgrad.derive.lower.lower import added, formula_of
 from exprgrad.derive.rules import balanced, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, copied, dependencies
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 
 __all__ = ["FMA", "MASKS", "contracted", "with_truths", "written_out"]
 

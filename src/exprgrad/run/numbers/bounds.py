@@ -19,8 +19,18 @@ from typing import Any
 from exprgrad.derive.rules import constant_graph, slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.numbers.primitives import Template, functions, reader, sides
-from exprgrad.run.numbers.sweeps import TIES, Adjoints, Tape, Visits, forward, row
+from exprgrad.run.numbers.sweeps import (
+    TIES,
+    Adjoints,
+    Tape,
+    Template,
+    Visits,
+    forward,
+    functions,
+    reader,
+    row,
+    sides,
+)
 
 __all__ = [
     "DOUBLE_DIGITS", "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried",

@@ -1,34 +1,24 @@
-"""Where a sweep's numbers rest on a convention: the kinks and jumps that a run's values meet.
+"""Which nodes a sweep's numbers may have on a kink or a jump, where they rest on a convention.
 
-Which nodes may meet one does not depend on the numbers, so it is worked out once for a graph.  Each
-evaluation then asks one quick question of all of them together: are there equal numbers where a kink
-needs some?  Only where there are, every node's own condition is tested.
+That does not depend on the numbers, so it is worked out once for a graph.  Each evaluation then asks one
+quick question of all of them together: are there equal numbers where a kink needs some?  Only where there
+are, the sweeps test every node's own condition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, combinations, compress, repeat
 from operator import eq, itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, interpret
-from exprgrad.graph.ops import BY_NAME, Op, Special
-from exprgrad.run.numbers.primitives import Template, compile_template, sides
-from exprgrad.run.numbers.primitives import number as constant
+from exprgrad.graph.ops import BY_NAME, Op
 
 __all__ = [
-    "Needed",
-    "Suspects",
-    "equal_numbers",
-    "implied",
-    "movable",
-    "special_nodes",
-    "special_tests",
-    "suspects",
-]
+    "Needed", "Suspects", "equal_numbers", "implied", "movable", "special_nodes", "suspects",
+]  # fmt: skip
 
 Needed = list[tuple[int, int | float]]
 """Pairs of nodes, or of a node and a number, of which one at least has to be equal."""
@@ -65,16 +55,14 @@ class Suspects(NamedTuple):
     moving: Sequence[int]
 
     def quiet(self, values: Sequence[float]) -> bool:
-        """Whether no suspect has what it needs for a kink or a jump: quick, as every run asks it."""
+        """Whether none of ``screens`` finds equal numbers: quick, as every run asks it."""
         for _, ones, others, number in self.screens:
             if number is None:
                 if any(map(eq, ones(values), others(values))):
                     return False
             elif number in ones(values):
                 return False
-        return not self.others or not any(
-            True for n in self.others for _ in special_of(self, n, values)
-        )
+        return True
 
     def candidates(
         self, values: Sequence[Any], equal: Callable[[Any, Any], bool] = eq
@@ -85,12 +73,6 @@ class Suspects(NamedTuple):
             beside = others(values) if number is None else repeat(number)
             found.update(compress(owners, map(equal, ones(values), beside)))
         return sorted(found, reverse=True)
-
-    def meets(self, values: Sequence[float]) -> dict[int, list[tuple[Special, Any]]]:
-        """By node, in the order of the visits: the kinks and jumps it meets, each with True: it holds."""
-        nodes = self.candidates(values)
-        found = {node: [(s, True) for s in special_of(self, node, values)] for node in nodes}
-        return {node: listed for node, listed in found.items() if listed}
 
 
 def special_nodes(graph: Graph, used: Sequence[int], moved: Sequence[int]) -> list[int]:
@@ -193,28 +175,9 @@ def equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
 
 Known = Needed | int | float | None
 """A part of a condition: what it needs to hold, a node or a number, or None where nothing is known."""
-EQUALITIES: Algebra[Known] = Algebra(constant, equality)
-
-
-def special_of(found: Suspects, node: int, values: Sequence[float]) -> Iterator[Special]:
-    """The kinks and jumps that one node meets."""
-    graph = found.graph
-    op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
-    arguments = [*[values[operand] for operand in operands], values[node]]
-    seen = sides(op, arguments, [float(found.moving[operand]) for operand in operands])
-    mine = [side for side, operand in zip(seen, operands, strict=True) if found.active[operand]]
-    for special, test in special_tests(op.name):
-        if any(test(side) for side in mine):
-            yield special
-
-
-@cache
-def special_tests(name: str) -> tuple[tuple[Special, Template], ...]:
-    """A row's kinks and jumps, each with its condition as a function of the row's slots."""
-    op = BY_NAME[name]
-    return tuple(
-        (special, compile_template(template(special.where), slots(op))) for special in op.special
-    )
+EQUALITIES: Algebra[Known] = Algebra(
+    lambda graph, node: cast(float, graph.payloads[node]), equality
+)
 
 
 def movable(graph: Graph) -> bytearray:

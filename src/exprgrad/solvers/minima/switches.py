@@ -22,8 +22,7 @@ from exprgrad.explain.checking.thresholds import comparisons, gaps_of
 from exprgrad.graph.graph import CONST, Graph, seen_from
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import texts
-from exprgrad.run.numbers.primitives import holds
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward, holds
 from exprgrad.solvers.minima.constraints import Constraint, along_surfaces, by_projection, limits_at
 from exprgrad.solvers.minima.search import (
     Box,

@@ -28,7 +28,7 @@ from exprgrad.run.balls.balls import (
     undefined,
     unknown,
 )
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 
 __all__ = ["Enclosure", "Enclosures", "exactly", "hull", "opposite", "spanning"]
 

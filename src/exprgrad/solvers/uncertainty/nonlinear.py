@@ -38,7 +38,7 @@ from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
 from exprgrad.run.numbers.kink_screen import equal_numbers, movable, special_nodes
-from exprgrad.run.numbers.primitives import functions
+from exprgrad.run.numbers.sweeps import functions
 from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
 
 __all__ = ["Second", "nonlinear", "warned"]
