@@ -23,8 +23,8 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 import exprgrad  # noqa: E402
 from exprgrad.data.cluster import attempted, check_versions  # noqa: E402
-from exprgrad.data.manifests import versions  # noqa: E402
 from exprgrad.data.plans import BatchPlan, planned  # noqa: E402
+from exprgrad.data.targets import versions  # noqa: E402
 from exprgrad.errors import RequestError  # noqa: E402
 
 ROUNDS = int(os.environ.get("EXPRGRAD_KILLS", "1"))

@@ -25,10 +25,10 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 import exprgrad  # noqa: E402
 from exprgrad.data import batch, formats  # noqa: E402
-from exprgrad.data.footers import shifted  # noqa: E402
-from exprgrad.data.manifests import hashed  # noqa: E402
+from exprgrad.data.formats import shifted  # noqa: E402
 from exprgrad.data.targets import (  # noqa: E402
     before,
+    hashed,
     locked,
     unfinished,
 )

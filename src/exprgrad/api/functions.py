@@ -12,7 +12,7 @@ from exprgrad.api.expression import Expression, Run, parse
 from exprgrad.errors import require
 
 if TYPE_CHECKING:
-    from exprgrad.data.scalar_functions import ArrowFunctions
+    from exprgrad.data.frames import ArrowFunctions
     from exprgrad.explain.checking.check import Check
     from exprgrad.solvers.minima.minimize import Minimum
 
@@ -118,7 +118,7 @@ def arrow_function(
     ``pyarrow.compute``.  Raises ``MissingExtraError`` without pyarrow, ``RequestError`` for a formula of
     tensors.
     """
-    from exprgrad.data.scalar_functions import ArrowFunctions
+    from exprgrad.data.frames import ArrowFunctions
 
     require(name, str, "a function's name is a text")
     return ArrowFunctions(as_expression(formula).text, name, wrt=wrt)

@@ -25,9 +25,8 @@ from exprgrad.data.job import (
     prepared,
     told_of,
 )  # fmt: skip
-from exprgrad.data.manifests import Manifest, Reached, parts_folder
 from exprgrad.data.places import packed
-from exprgrad.data.plans import BatchPlan
+from exprgrad.data.plans import BatchPlan, output_of
 from exprgrad.data.sums import (
     CHUNK,
     Partial,
@@ -38,7 +37,7 @@ from exprgrad.data.sums import (
     set_apart,
     start,
 )
-from exprgrad.data.targets import growing, output_of, target, unfinished
+from exprgrad.data.targets import Manifest, Reached, growing, parts_folder, target, unfinished
 from exprgrad.data.threads import Threads, in_order, threads_of
 from exprgrad.errors import InputError
 from exprgrad.run.engines.columns import staggered

@@ -32,9 +32,9 @@ from exprgrad.data.batch import (
 )
 from exprgrad.data.formats import Partition
 from exprgrad.data.job import Tally, merged
-from exprgrad.data.manifests import parts_folder, versions
 from exprgrad.data.places import store
 from exprgrad.data.plans import BatchPlan
+from exprgrad.data.targets import parts_folder, versions
 from exprgrad.errors import ExprgradError, RequestError, extra
 from exprgrad.run.engines.compiled import cores
 

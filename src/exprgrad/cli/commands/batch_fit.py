@@ -37,8 +37,8 @@ from exprgrad.errors import ExprgradError, RequestError
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done, Workers
     from exprgrad.data.job import Job, Tally
-    from exprgrad.data.manifests import Manifest
     from exprgrad.data.plans import BatchPlan
+    from exprgrad.data.targets import Manifest
     from exprgrad.show.text.table import Table
     from exprgrad.solvers.fit.fit import Fit
 
@@ -187,7 +187,7 @@ def settle(options: dict[str, Any]) -> None:
 @contextmanager
 def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest | None]:
     """The record of the run, where there can be one; a run that is stopped says how to go on with it."""
-    from exprgrad.data.manifests import manifest_beside, resumable
+    from exprgrad.data.targets import manifest_beside, resumable
 
     path = plan.path or options.get("document")
     if path is None or not resumable(plan, path):
@@ -217,7 +217,7 @@ def rows_before(plan: BatchPlan, done: int) -> int:
 
 def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Workers | None]:
     """The cluster that shares the work, if one is asked for."""
-    from exprgrad.data.manifests import resumable
+    from exprgrad.data.targets import resumable
 
     if address is None:
         return nullcontext()
