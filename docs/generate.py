@@ -31,7 +31,7 @@ METHODS = Path(__file__).parents[1] / "src" / "exprgrad" / "api" / "methods.pyi"
 
 def commands() -> str:
     """The page on the commands: each one's own help text."""
-    group = Group(list(COMMANDS), load)
+    group = Group()
     context = click.Context(
         group, info_name="exprgrad", terminal_width=80, **group.context_settings
     )

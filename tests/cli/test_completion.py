@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from exprgrad.cli.completion import SCRIPTS, VARIABLE
+from exprgrad.cli.group import SCRIPTS, VARIABLE
 from shell import command
 
 START = {

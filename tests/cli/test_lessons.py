@@ -217,12 +217,12 @@ def test_the_page_of_a_lesson_in_a_file_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its folder is none of the new one."""
-    from exprgrad.cli.commands import dot_explore
+    from exprgrad.cli.commands import dot_explore_plot
 
     folder = tmp_path / "lessons"
     folder.mkdir()
     text = 'title = "Mine"\nexpression = "a*b"\n[values]\na = 2\nb = 3\n'
     (folder / "mine.toml").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(dot_explore, "open_in_browser", lambda path: None)
+    monkeypatch.setattr(dot_explore_plot, "open_in_browser", lambda path: None)
     status, out, _ = command("explore", "--lesson", str(folder / "mine.toml"), "--open", "--json")
     assert status == 0 and Path(json.loads(out)["file"]).name == "mine.html"

@@ -1,4 +1,4 @@
-"""Options that list names with something for each.
+"""Options that list names with something for each; and what is wrong with other arguments.
 
 ``--tangent`` and ``--cotangent`` take values, ``x=1,y=[1,0],W=@W.npy``, or a value alone; ``--shape`` takes
 sizes, ``X=150x4,W=4x3,b=3``.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any, TypeVar
 
@@ -20,15 +21,12 @@ from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.source import Source, Span, cut, depths, pieces, trimmed
 
 __all__ = [
-    "assignments",
-    "intervals",
-    "missing_shapes",
-    "number_or_weights",
-    "shapes_in",
+    "assignments", "intervals", "missing_shapes", "no_assignment", "number_or_weights", "shapes_in",
     "weights",
-]
+]  # fmt: skip
 
 T = TypeVar("T")
+BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 GLUED = re.compile(r"=[^,=]*?[^,=\s](\s*[;\s]\s*)[^\W\d]\w*\s*=(?!=)")
 """Two assignments with something other than a comma between."""
 ASSIGNED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
@@ -85,6 +83,63 @@ def each_read(
                 error.at(Source(argument, is_expression=False), place[0])
             raise
     return found
+
+
+# Arguments.
+
+
+def no_assignment(
+    argument: str, formula: str | None, second: int | None, *, alone: bool
+) -> InputError:
+    """The error for an argument that is not ``NAME=VALUE``.
+
+    ``second`` is where in the value another ``NAME=`` follows.
+    """
+    name, equals, value = argument.partition("=")
+    if second is not None:
+        message = "values are separated by spaces, not by ','"
+        start = len(name) + second
+        more = re.sub(r"\s*=\s*", "=", argument[start + 1 :].strip())
+        help = f"write {argument[:start]} {more}"
+        return InputError("usage", message, help=help).about(argument, (start, start + 1))
+    if equals and not value.strip():
+        message = f"there is no value for '{name}'"
+        help = f"write {name}=2, without spaces around the '='"
+        return InputError("usage", message, help=help).about(argument)
+    below = re.sub("[₀-₉]+", lambda found: f"_{found[0].translate(BELOW)}", name.strip())
+    if equals and below != name.strip() and below.isidentifier():
+        message = f"'{name.strip()}' is not a name here"
+        help = f"a number below the line is written behind _: {below}={value.strip()}"
+        return InputError("usage", message, help=help).about(argument, (0, len(name)))
+    example = f"{argument if argument.isidentifier() else 'a'}=2"
+    help = f"a value is given as NAME=VALUE without spaces, such as {example}"
+    help += "; " + (
+        "the formula comes from -f" if formula is None else "a formula with spaces needs quotes"
+    )
+    if argument.rstrip().endswith("]"):
+        help = 'a list with spaces needs quotes: "x=[1, 2]"'
+    if formula is not None and re.fullmatch(r"--[\w-]+|-[^\W\d]", formula):
+        help = f"'{formula}' was taken for the formula; --help lists the options"
+    elif (known := with_equals(argument, formula)) is not None:
+        help = f"a value is given as NAME=VALUE: write {known}"
+    elif alone and argument.isidentifier():
+        help = f"to differentiate with respect to it, write --wrt {argument}"
+    return InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
+
+
+def with_equals(argument: str, formula: str | None) -> str | None:
+    """A value as it should be given: ``x=3`` for ``x:3`` or ``{x: 3}``, or for 3 to the only input."""
+    found = re.fullmatch(r"\{?\s*([^\W\d]\w*)\s*:\s*([^\s,{}]+)\s*\}?", argument)
+    if found:
+        return f"{found[1]}={found[2]}"
+    if formula is None or not is_plain(argument):
+        return None
+    from exprgrad.api import parse
+
+    with suppress(ExprgradError):
+        inputs = [*parse(formula).inputs]
+        return f"{inputs[0]}={argument}" if len(inputs) == 1 else None
+    return None
 
 
 # Values.

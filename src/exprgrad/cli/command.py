@@ -30,63 +30,19 @@ if TYPE_CHECKING:
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = [
-    "HELP",
-    "Answer",
-    "Count",
-    "F",
-    "FormulaCommand",
-    "NameCommand",
-    "Request",
-    "Words",
-    "color_option",
-    "compute",
-    "csv_option",
-    "derivative_options",
-    "digits_option",
-    "digits_shown",
-    "document_option",
-    "drawing_option",
-    "evaluator_of",
-    "excluded",
-    "expand_option",
-    "formula",
-    "formula_alone",
-    "give",
-    "is_read",
-    "json_option",
-    "listed_names",
-    "load",
-    "look_option",
-    "output",
-    "output_as",
-    "path_option",
-    "picture_in",
-    "put_content",
-    "put_parts",
-    "quiet_line",
-    "read_request",
-    "report",
-    "resolved",
-    "settle_form",
-    "shape_option",
-    "show_diagnostics",
-    "spellings",
-    "stack",
-    "start",
-    "start_alone",
-    "starts_options",
-    "swept",
-    "unknown_option",
-    "with_shapes",
-    "write",
-    "wrt_option",
+    "Answer", "Count", "F", "FormulaCommand", "NameCommand", "Request", "Words", "color_option", "compute",
+    "csv_option", "derivative_options", "digits_option", "digits_shown", "document_option",
+    "drawing_option", "evaluator_of", "excluded", "expand_option", "formula", "formula_alone", "give",
+    "is_read", "json_option", "listed_names", "load", "look_option", "output", "output_as", "path_option",
+    "picture_in", "put_content", "put_parts", "quiet_line", "read_request", "report", "settle_form",
+    "shape_option", "show_diagnostics", "spellings", "stack", "start", "start_alone", "starts_options",
+    "swept", "unknown_option", "with_shapes", "write", "wrt_option",
 ]  # fmt: skip
 
 NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
 """Where another ``NAME=`` begins behind a value."""
 ENDINGS = {".json": "--json", ".csv": "--csv", ".txt": ""}
 """The ending of a document → the option that writes it to stdout; a text is a table, or the bare answer."""
-BELOW = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 LONGEST_NAME = 40
 """Where the name of a file is cut beside a shape."""
 LONGEST_PIECE = 8192
@@ -428,57 +384,14 @@ def file_label(path: str) -> str:
 def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str, str]:
     """Name and value of ``NAME=VALUE``; ``alone`` where the formula takes none."""
     name, equals, value = argument.partition("=")
-    second = second_assignment(value)
-    if equals and second is not None:
-        message = "values are separated by spaces, not by ','"
-        start = len(name) + second
-        more = re.sub(r"\s*=\s*", "=", argument[start + 1 :].strip())
-        help = f"write {argument[:start]} {more}"
-        raise InputError("usage", message, help=help).about(argument, (start, start + 1))
-    if equals and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
+    second = second_assignment(value) if equals else None
+    if second is None and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
         from exprgrad.run.values.inputs import normal
 
         return normal(name.strip()), value.strip()
-    if equals and not value.strip():
-        message = f"there is no value for '{name}'"
-        help = f"write {name}=2, without spaces around the '='"
-        raise InputError("usage", message, help=help).about(argument)
-    below = re.sub("[₀-₉]+", lambda found: f"_{found[0].translate(BELOW)}", name.strip())
-    if equals and below != name.strip() and below.isidentifier():
-        message = f"'{name.strip()}' is not a name here"
-        help = f"a number below the line is written behind _: {below}={value.strip()}"
-        raise InputError("usage", message, help=help).about(argument, (0, len(name)))
-    example = f"{argument if argument.isidentifier() else 'a'}=2"
-    help = f"a value is given as NAME=VALUE without spaces, such as {example}"
-    help += "; " + (
-        "the formula comes from -f" if formula is None else "a formula with spaces needs quotes"
-    )
-    if argument.rstrip().endswith("]"):
-        help = 'a list with spaces needs quotes: "x=[1, 2]"'
-    if formula is not None and re.fullmatch(r"--[\w-]+|-[^\W\d]", formula):
-        help = f"'{formula}' was taken for the formula; --help lists the options"
-    elif (known := with_equals(argument, formula)) is not None:
-        help = f"a value is given as NAME=VALUE: write {known}"
-    elif alone and argument.isidentifier():
-        help = f"to differentiate with respect to it, write --wrt {argument}"
-    raise InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
+    from exprgrad.cli.assignments import no_assignment
 
-
-def with_equals(argument: str, formula: str | None) -> str | None:
-    """A value as it should be given: ``x=3`` for ``x:3`` or ``{x: 3}``, or for 3 to the only input."""
-    from exprgrad.run.values.inputs import is_plain
-
-    found = re.fullmatch(r"\{?\s*([^\W\d]\w*)\s*:\s*([^\s,{}]+)\s*\}?", argument)
-    if found:
-        return f"{found[1]}={found[2]}"
-    if formula is None or not is_plain(argument):
-        return None
-    from exprgrad.api import parse
-
-    with suppress(ExprgradError):
-        inputs = [*parse(formula).inputs]
-        return f"{inputs[0]}={argument}" if len(inputs) == 1 else None
-    return None
+    raise no_assignment(argument, formula, second, alone=alone)
 
 
 def second_assignment(value: str) -> int | None:
@@ -583,15 +496,16 @@ notation_option = click.option(
     type=Words("exprgrad", "latex"),
     help="The notation of the formula.  LaTeX is recognised by its commands.",
 )
+file_option = click.option("-f", "--file", metavar="FILE", help="Read the formula from a file.")
 formula = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
-    click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+    file_option,
     notation_option,
     click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
 )
 formula_alone = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR"),
-    click.option("-f", "--file", metavar="FILE", help="Read the formula from a file."),
+    file_option,
     notation_option,
 )
 shape_option = click.option(
@@ -1002,8 +916,10 @@ def colorful(choice: str, stream: TextIO) -> bool:
     return True
 
 
-def terminal_width() -> int:
-    """How many cells wide the terminal is."""
+def terminal_width(stream: TextIO) -> int | None:
+    """How many cells wide the terminal is that a stream goes to; None where it goes to none."""
+    if not stream.isatty():
+        return None
     import shutil
 
     return max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
@@ -1094,8 +1010,7 @@ def put_parts(
     """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
     from exprgrad.show.text.table import Screen, drawn
 
-    width = terminal_width() if sys.stdout.isatty() else None
-    screen = Screen(width, bool(colorful(color, sys.stdout)))
+    screen = Screen(terminal_width(sys.stdout), bool(colorful(color, sys.stdout)))
     put = write_exactly if exact else write
     for part in shown(screen):
         put([part if isinstance(part, str) else drawn(part, screen), "\n"])
@@ -1108,8 +1023,7 @@ def report(error: ExprgradError, command: str | None, *, json: bool, color: str)
 
         write([envelope(command or "", error=error.as_json()) + "\n"])
         return
-    width = terminal_width() if sys.stderr.isatty() else 100
-    text = render(error, width)
+    text = render(error, terminal_width(sys.stderr) or 100)
     if colorful(color, sys.stderr):
         head, _, tail = text.partition("\n")
         styled = click.style("error:", fg="red", bold=True) + head.removeprefix("error:")
@@ -1124,7 +1038,7 @@ def show_diagnostics(answer: Answer, color: str) -> None:
     from exprgrad.show.text.lines import diagnosed
 
     styled = colorful(color, sys.stderr)
-    width = terminal_width() if sys.stderr.isatty() else 100
+    width = terminal_width(sys.stderr) or 100
     shown, left_out = chosen(answer.diagnostics)
     sources = answer.sources
     if sources:

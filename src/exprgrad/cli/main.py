@@ -43,7 +43,7 @@ def has_options_first(argv: list[str]) -> bool:
     """Whether a formula stands behind options of ``grad``, or is a name with a minus, as in ``-x x=3``."""
     if argv[0][:1] != "-" or argv[0] in ("-h", "--help"):
         return False
-    from exprgrad.cli.group import behind_options
+    from exprgrad.cli.commands.eval_grad import behind_options
 
     rest = behind_options(argv)
     if len(rest) == len(argv):
@@ -55,7 +55,7 @@ def start(argv: list[str]) -> object:
     """Run the command that the first argument names; all else is about the commands."""
     word, *rest = argv or [""]
     if not argv and "_EXPRGRAD_COMPLETE" in os.environ:
-        from exprgrad.cli.completion import complete
+        from exprgrad.cli.group import complete
 
         return complete(os.environ["_EXPRGRAD_COMPLETE"])
     from exprgrad.cli.command import load
@@ -65,8 +65,7 @@ def start(argv: list[str]) -> object:
         return command.main(rest, prog_name=f"exprgrad {word}", standalone_mode=False, obj=argv)
     from exprgrad.cli.group import Group
 
-    group = Group(list(COMMANDS), load)
-    return group.main(argv, prog_name="exprgrad", standalone_mode=False, obj=argv)
+    return Group().main(argv, prog_name="exprgrad", standalone_mode=False, obj=argv)
 
 
 def main(argv: list[str]) -> int:

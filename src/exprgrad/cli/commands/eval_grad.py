@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from exprgrad.show.text.table import Screen, Table
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
-__all__ = ["eval_command", "grad_command"]
+__all__ = ["behind_options", "eval_command", "grad_command"]
 
 MOST_LOST = 1000
 """How many lost paths are listed with ``--all``."""
@@ -141,6 +141,19 @@ def grad_command(**options: Any) -> int:
     if options["show_trust"]:
         return give(trust_answer(run, run.trust(), options), options)
     return give(run_answer(run, "grad", options), options)
+
+
+def behind_options(args: Sequence[str]) -> list[str]:
+    """What follows the options of ``grad``, and their values, that a command line begins with."""
+    options = [p for p in grad_command.params if isinstance(p, click.Option)]
+    flags = {name: option.is_flag for option in options for name in option.opts}
+    rest = list(args)
+    while rest:
+        head, equals, _ = rest[0].partition("=")
+        if head not in flags:
+            break
+        del rest[: 1 if flags[head] or equals else 2]
+    return rest
 
 
 def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
