@@ -16,6 +16,7 @@ import exprgrad
 from benchmarks.libraries import OPERATORS, OWN, Library, jax_library, torch_library
 from exprgrad.explain.critical import critical_points
 from exprgrad.graph.ops import OPS, Op
+from exprgrad.show.documents.document import finite
 
 __all__ = ["record", "text"]
 
@@ -45,7 +46,7 @@ def recorded(op: Op, libraries: dict[str, Library]) -> dict[str, Any]:
     """One row; empty where it has no critical point."""
     points = [point.operands for point in critical_points(op)]
     found: dict[str, Any] = (
-        {"points": [list(map(known, point)) for point in points]} if points else {}
+        {"points": [[*map(finite, point)] for point in points]} if points else {}
     )
     for name, library in libraries.items():
         function = OPERATORS[op.name][0] if op.name in OPERATORS else OWN[name].get(op.name)
@@ -61,14 +62,7 @@ def answer(library: Library, name: str, point: tuple[float, ...]) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value, partials = library.gradient(library.words[name], point)
-    return [known(value), [known(partial) for partial in partials]]
-
-
-def known(number: float | None) -> float | str | None:
-    """A number as JSON can hold it."""
-    from exprgrad.show.documents.document import finite
-
-    return finite(number)
+    return [finite(value), [*map(finite, partials)]]
 
 
 def text() -> str:

@@ -11,11 +11,11 @@ import numpy as np
 
 from exprgrad.api import Run, parse
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.page.listing import listed
+from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listed
 
 __all__ = [
-    "LAST", "Shown", "edit", "html_of", "last", "lesson_html", "listing", "panel", "press", "read",
-    "results", "run_of",
+    "LAST", "Shown", "code_of", "edit", "html_of", "last", "lesson_html", "listing", "panel", "press",
+    "read", "results", "run_of",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -94,9 +94,14 @@ def panel(page: Any, name: str) -> Any:
     return page.get_by_role("region", name=name, exact=True)
 
 
+def code_of(run: Run) -> dict[str, Any]:
+    """The code of a run in all libraries."""
+    return listed(run, OF_TENSORS if run.graph.shapes else OF_NUMBERS)
+
+
 def listing(run: Run, title: str) -> str:
     """The code of a run in one of the libraries, as the page shows it."""
-    found = listed(run)
+    found = code_of(run)
     place = [library[0] for library in found["libraries"]].index(title)
     _, head, given, opening, indent, closing = found["libraries"][place]
     lines = [head]

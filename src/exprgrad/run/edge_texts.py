@@ -27,7 +27,7 @@ from exprgrad.language.write.infix import (
 from exprgrad.source import cut
 
 __all__ = [
-    "PASSED", "EdgeTexts", "contribution_texts", "grouped", "pass_texts", "rule_of", "rules",
+    "PASSED", "EdgeTexts", "contribution_texts", "grouped", "pass_texts", "rule_of", "shown_rules",
 ]  # fmt: skip
 
 PASSED = "·"
@@ -59,13 +59,8 @@ class Named(Protocol):
         """A node's name, else its text."""
 
 
-def rules(run: Named, user: int) -> Callable[[int], str | None]:
-    """The local derivatives of a node's edges as people read them, by the operand's position.
-
-    None for an operand that is passed nothing; empty where it depends on shapes that are not known.
-    """
-    if run.graph.shapes:
-        return pass_texts(run, user).get
+def shown_rules(run: Named, user: int) -> Callable[[int], str]:
+    """The shown rules of a node's edges, by the operand's position; empty where they depend on shapes."""
     if run.graph.kinds[user] not in BY_NAME:
         return lambda position: ""
     return lambda position: rule_of(run.graph, user, position, run.names, run.texts)[0]

@@ -139,31 +139,38 @@ class Floats:
         numbers = forward(program.graph, inputs)
         return [numbers[output] for output in program.outputs]
 
+    def rules(self, run: "Run", user: int) -> Callable[[int], str | None]:
+        """See ``Run.rules``."""
+        from exprgrad.run.edge_texts import shown_rules
+
+        return shown_rules(run, user)
+
 
 class Arrays:
-    """The evaluator of a graph with shapes: NumPy, which is imported here and not before."""
+    """The evaluator of a graph with shapes: NumPy, which is imported as it evaluates and not before."""
 
     by_entries = False
 
     def __init__(self, graph: Graph) -> None:
-        from exprgrad.run.arrays import sweeps
-
         self.graph = graph
         self.programs: dict[object, Any] = {}
         self.recorded: dict[tuple[str, ...], Any] = {}
         self.edges: dict[tuple[int, frozenset[int]], Any] = {}
-        self.sweeps = sweeps
 
     def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
         """Every node's data."""
-        return self.sweeps.forward(self.graph, inputs)
+        from exprgrad.run.arrays import sweeps
+
+        return sweeps.forward(self.graph, inputs)
 
     def gradient(
         self, inputs: Mapping[str, Any], wrt: tuple[str, ...]
     ) -> "tuple[list[Any], over_arrays.Adjoints]":
         """Every node's data and grad."""
-        sweep = kept(self.recorded, wrt, lambda: self.sweeps.record(self.graph, wrt), MOST_SWEEPS)
-        return self.sweeps.play(self.graph, inputs, wrt, sweep)
+        from exprgrad.run.arrays import sweeps
+
+        sweep = kept(self.recorded, wrt, lambda: sweeps.record(self.graph, wrt), MOST_SWEEPS)
+        return sweeps.play(self.graph, inputs, wrt, sweep)
 
     def errors(self, values: list[Any], adjoints: Any) -> tuple[list[Any], list[Any]]:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
@@ -187,7 +194,9 @@ class Arrays:
 
     def holds(self, condition: str, names: Sequence[str], values: Sequence[Any]) -> bool:
         """Whether a condition of a row holds at some number."""
-        return bool((self.sweeps.held(condition, names, values) != 0).any())
+        from exprgrad.run.arrays import sweeps
+
+        return bool((sweeps.held(condition, names, values) != 0).any())
 
     def typed_errors(
         self, values: list[Any], adjoints: Any, spelled: Mapping[str, str]
@@ -207,7 +216,15 @@ class Arrays:
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program; none of them shares memory with an input."""
-        return self.sweeps.answers(program, inputs)
+        from exprgrad.run.arrays import sweeps
+
+        return sweeps.answers(program, inputs)
+
+    def rules(self, run: "Run", user: int) -> Callable[[int], str | None]:
+        """See ``Run.rules``."""
+        from exprgrad.run.edge_texts import pass_texts
+
+        return pass_texts(run, user).get
 
 
 class ArrayBounds(Arrays):
@@ -554,9 +571,7 @@ class Run:
         The operands' names are filled in.  None for an operand that is passed nothing; empty where the rule
         depends on shapes that are not known.
         """
-        from exprgrad.run.edge_texts import rules
-
-        return rules(self, user)
+        return evaluator_for(self.graph).rules(self, user)
 
     def rule(self, user: int, position: int) -> str:
         """The local derivative of one edge as people read it; 0 where nothing is passed."""

@@ -14,9 +14,8 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.page.listing import LIBRARIES, Library, beside, listed
-from exprgrad.show.page.listing import OF_TENSORS as OF_TENSORS_LIBRARIES
-from pages import listing
+from exprgrad.show.page.listing import ARRAY_LIBRARIES, LIBRARIES, OF_NUMBERS, Library, beside
+from pages import code_of, listing
 
 MODULES = {"micrograd": "micrograd.engine", "PyTorch": "torch", "JAX": "jax"}
 POINT = {"x": 0.4, "y": 0.7, "z": 0.9, "w": 0.8, "lambda": 2, "max": 3, "t1": 2, "f": 1.5, "α": 0.3}
@@ -65,7 +64,7 @@ def grads_of(text: str, title: str) -> list[tuple[str, float, float]]:
     """By input what the code finds in a library, and what is true; nothing where it cannot be written."""
     formula = parse(text)
     run = formula.gradient({name: POINT[name] for name in formula.inputs})
-    told = listed(run)
+    told = code_of(run)
     places = [library.title for library in LIBRARIES]
     if not told or len(told["libraries"][places.index(title)]) == 2 or run.diagnostics:
         return []
@@ -106,7 +105,7 @@ def test_every_row_that_is_written_gives_its_grads(title: str) -> None:
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_has_code_in_all_libraries(name: str) -> None:
     lesson = LESSONS[name]
-    told = listed(parse(lesson.expression).gradient(lesson.values))
+    told = code_of(parse(lesson.expression).gradient(lesson.values))
     assert [len(row) for row in told["libraries"]] == [6] * (3 if name == "tensors" else 4)
 
 
@@ -124,7 +123,7 @@ OF_TENSORS = [
 ]
 
 
-@pytest.mark.parametrize("library", OF_TENSORS_LIBRARIES, ids=lambda library: library.title)
+@pytest.mark.parametrize("library", ARRAY_LIBRARIES, ids=lambda library: library.title)
 def test_the_code_gives_the_grads_of_tensors(library: Library) -> None:
     if library.title in MODULES:
         pytest.importorskip(MODULES[library.title])
@@ -132,7 +131,7 @@ def test_the_code_gives_the_grads_of_tensors(library: Library) -> None:
     for text in OF_TENSORS:
         formula = parse(text)
         run = formula.gradient({name: TENSORS[name] for name in formula.inputs})
-        told = next(row for row in listed(run)["libraries"] if row[0] == library.title)
+        told = next(row for row in code_of(run)["libraries"] if row[0] == library.title)
         if len(told) == 2:
             assert (library.title, told[1]) == ("JAX", "cross_entropy")
             continue
@@ -140,7 +139,7 @@ def test_the_code_gives_the_grads_of_tensors(library: Library) -> None:
         space: dict[str, Any] = {}
         with redirect_stdout(io.StringIO()):
             exec(listing(run, library.title), space)
-        names = dict(listed(run)["given"])
+        names = dict(code_of(run)["given"])
         inputs = [names[run.graph.inputs[name]] for name in run.gradient]
         if library.title == "PyTorch":
             found = [space[name].grad for name in inputs]
@@ -185,7 +184,7 @@ def test_what_it_looks_like() -> None:
 
 
 def test_what_a_library_lacks_is_said() -> None:
-    told = listed(parse("Si(x)").gradient(x=1))["libraries"]
+    told = code_of(parse("Si(x)").gradient(x=1))["libraries"]
     assert [row for row in told if len(row) == 2] == [[title, "Si"] for title in MODULES]
 
 
@@ -193,13 +192,13 @@ def test_where_nodes_are_written() -> None:
     """Every place of a name, however lines end; a card that is closed where it is called."""
     run = parse("\n  e = a*b\r\n e + a").gradient(a=2, b=-3)
     text = "e = a*b\n e + a"
-    spans = beside(run, {node: node for node in run.shown})["spans"]
+    spans = beside(run, {node: node for node in run.shown}, OF_NUMBERS)["spans"]
     assert [
         [text[low:high] for low, high in zip(one[::2], one[1::2], strict=True)] for one in spans
     ] == [["a", "a"], ["b"], ["e", "a*b", "e"], ["e + a"]]
     closed = parse("f(x) = x^2; f(a) + b").gradient(a=2, b=-3)
     places = {node: place for place, node in enumerate(closed.shown)}
-    told = beside(closed, places)
+    told = beside(closed, places, OF_NUMBERS)
     (call,) = closed.closed
     assert told["spans"][places[call]] == [12, 16]
     assert told["code"]["lines"][0][0] == places[call]

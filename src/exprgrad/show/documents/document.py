@@ -101,9 +101,14 @@ text = json.JSONEncoder(allow_nan=False, check_circular=False).encode
 """One JSON value on one line; it never holds itself."""
 
 
-def finite(value: float | None) -> float | str | None:
-    """A number as JSON can hold it: what is not finite becomes ``"nan"``, ``"inf"`` or ``"-inf"``."""
-    return value if value is None or math.isfinite(value) else str(value)
+def finite(value: Any) -> Any:
+    """A value as JSON can hold it: what is not finite becomes ``"nan"``, ``"inf"`` or ``"-inf"``.
+
+    A tensor is the list of its numbers, in row-major order.
+    """
+    if value is None or isinstance(value, int | float):
+        return value if value is None or math.isfinite(value) else str(value)
+    return [*map(finite, value.ravel().tolist())]
 
 
 # JSON.

@@ -49,7 +49,9 @@ from exprgrad.language.write.infix import leaf, leaf_level, operation_text
 from exprgrad.show.page.arithmetic import OUT, names_of
 from exprgrad.source import Span
 
-__all__ = ["LIBRARIES", "Library", "beside", "listed"]
+__all__ = [
+    "ARRAY_LIBRARIES", "LIBRARIES", "OF_NUMBERS", "OF_TENSORS", "Library", "Listing", "beside", "listed",
+]  # fmt: skip
 
 
 class Library(NamedTuple):
@@ -215,7 +217,7 @@ LIBRARIES = (
     ),
 )  # fmt: skip
 """The libraries, in the order in which they are offered."""
-OF_TENSORS = (
+ARRAY_LIBRARIES = (
     Library(
         "exprgrad", VALUE, "import exprgrad", "{name} = {number}", 'run = exprgrad.parse("""', "    ",
         '""").gradient({pairs})\nprint({grads})', 'run.gradient["{name}"]',
@@ -230,6 +232,20 @@ LONGEST_LINE = 100_000
 """As many characters as an operation may have."""
 Write = Callable[[Target, int, dict[str, str]], str]
 """Writes a node for a target in one text, and adds what the library lacks to what is defined."""
+
+
+class Listing(NamedTuple):
+    """The ``libraries`` that are offered, and what makes the ``writer`` of a graph with named nodes."""
+
+    libraries: Sequence[Library]
+    writer: Callable[[Graph, Mapping[int, str]], Write]
+
+
+OF_NUMBERS = Listing(
+    LIBRARIES,
+    lambda graph, called: partial(of_numbers, graph, called, plain_numbers(graph)),
+)
+OF_TENSORS = Listing(ARRAY_LIBRARIES, lambda graph, called: partial(of_tensors, graph, called))
 FUNCTION = -1
 """In place of a node: the function that JAX differentiates."""
 MADE = """def {name}({listed}):
@@ -241,13 +257,13 @@ MADE = """def {name}({listed}):
 """An operation that micrograd lacks."""
 
 
-def beside(run: Run, places: Mapping[int, int]) -> dict[str, Any]:
+def beside(run: Run, places: Mapping[int, int], listing: Listing) -> dict[str, Any]:
     """What the page needs to light the formula and its code with a node, which goes by its place.
 
     ``spans``  by place where the node is written in the formula: starts and ends in turn
     ``code``   the formula as code; a closed call has the lines of what is in it.  Left out if there is none
     """
-    spans, code = spans_of(run), listed(run)
+    spans, code = spans_of(run), listed(run, listing)
     within = {node: places[at] for at, closed in run.closed.items() for node in closed.inside}
     for rows in (code["given"], code["lines"]) if code else ():
         for row in rows:
@@ -282,8 +298,8 @@ def spans_of(run: Run) -> dict[int, list[int]]:
     }
 
 
-def listed(run: Run) -> dict[str, Any]:
-    """What the page needs to show a run as code in all libraries; nothing where there is no grad to find.
+def listed(run: Run, listing: Listing) -> dict[str, Any]:
+    """What the page needs to show a run as code in the libraries; nothing where there is no grad to find.
 
     ``libraries``  by library its title, its head, the line of an input, what stands before the operations
                    and before each of them, and what follows; or its title and what it lacks
@@ -309,11 +325,8 @@ def listed(run: Run) -> dict[str, Any]:
     }
     told: list[list[str]] = []
     texts: list[list[str]] = []
-    libraries: Sequence[Library] = LIBRARIES
-    write: Write = partial(of_numbers, graph, called, plain_numbers(graph))
-    if graph.shapes:
-        libraries, write = OF_TENSORS, partial(of_tensors, graph, called)
-    for library in libraries:
+    write = listing.writer(graph, called)
+    for library in listing.libraries:
         try:
             head, lines = written(library, write, nodes, called)
         except Missing as lacking:

@@ -28,7 +28,7 @@ from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.page.arithmetic import fixed, rows
-from exprgrad.show.page.listing import beside
+from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, beside
 from exprgrad.show.picture.cards import inside_text, mathematics, operation
 from exprgrad.show.text.lines import directed, minus
 from exprgrad.show.text.nodes import call_kind
@@ -105,10 +105,16 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
         "wrt": [inputs[name] for name in run.wrt or ()],
         "notes": [note_fields(found) for found in run.diagnostics],
     }
-    if not graph.shapes:
-        return told | beside(run, places) | corrections(run, inputs) | losses(run, places, digits)
-    held = [name for name, node in graph.inputs.items() if node in fixed(run)]
-    return told | beside(run, places) | filled(fixed=held)
+    if graph.shapes:
+        return told | beside(run, places, OF_TENSORS) | held(run)
+    further = corrections(run, inputs) | losses(run, places, digits)
+    return told | beside(run, places, OF_NUMBERS) | further
+
+
+def held(run: Run) -> dict[str, Any]:
+    """The inputs over tensors that cannot be edited, ``fixed``."""
+    found = fixed(run)
+    return filled(fixed=[name for name, node in run.graph.inputs.items() if node in found])
 
 
 def corrections(run: Run, inputs: Mapping[str, int]) -> dict[str, Any]:
@@ -178,7 +184,7 @@ def node_fields(
     """One node, or a closed call."""
     assert run.adjoints is not None
     kind, name, called = run.graph.kinds[node], run.names.get(node), names[node]
-    is_leaf, closed, shape = kind in (INPUT, CONST), run.closed.get(node), run.graph.shape(node)
+    is_leaf, closed = kind in (INPUT, CONST), run.closed.get(node)
     does = in_sentence(printable(operation(run, node) if closed is None else closed.call.label))
     if node in run.graph.implicit:
         does = called
@@ -193,8 +199,7 @@ def node_fields(
         "short": called,
     }
     if is_leaf:
-        value = run.values[node]
-        fields["data"] = [*map(finite, value.ravel().tolist())] if shape else finite(value)
+        fields["data"] = finite(run.values[node])
     else:
         operands = tuple([places[operand] for operand in run.operands(node)])
         fields |= {"operands": operands, "row": row if closed is None else call_key(node)}
@@ -210,7 +215,11 @@ def node_fields(
         fields |= {"call": in_sentence(printable(call.label))} if call else {}
     suspects = run.adjoints.tape.suspects if isinstance(run.adjoints, Adjoints) else None
     still = not is_leaf and suspects is not None and not suspects.moving[node]
-    return fields | filled(shape=shape) | flagged(active=run.adjoints.active[node], still=still)
+    return (
+        fields
+        | filled(shape=run.graph.shape(node))
+        | flagged(active=run.adjoints.active[node], still=still)
+    )
 
 
 def filled(**fields: Any) -> dict[str, Any]:

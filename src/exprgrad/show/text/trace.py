@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
 from math import inf
@@ -127,8 +127,8 @@ def trace(
     taken: list[int] = []
     shown = shown_visits(run, taken, whole=all_visits)
     if run.graph.shapes:
-        views = (WHOLE_VIEW,) if all_visits else VIEWS
-        lines = in_pieces(entries_of(run, shown, digits, views, color=color), width)
+        manner = IN_PIECES._replace(views=(WHOLE_VIEW,)) if all_visits else IN_PIECES
+        lines = in_pieces(entries_of(run, shown, digits, manner, color=color), width)
         end = work_of_tensors(run, taken, width)
     else:
         lines = in_columns(run, shown, digits, width, color=color)
@@ -340,6 +340,44 @@ class Entry(NamedTuple):
     lines: Sequence[Line | str]
 
 
+class Manner(NamedTuple):
+    """How visits are written.
+
+    ``views``   how much is shown of a node's own grad
+    ``limit``   where a definition is cut, in characters
+    ``seeded``  what the node is called that has the seed
+    ``lines``   the contributions of a visit
+    """
+
+    views: Sequence[View]
+    limit: int
+    seeded: Callable[[Run, int, Names], str]
+    lines: Callable[..., Iterator[Line | str]]
+
+
+def entries_of(
+    run: Run, shown: Iterable[Visit | str], digits: int, manner: Manner, *, color: bool
+) -> Iterator[Entry | str]:
+    """Visits as they are written, each with its contributions."""
+    names = short_names(run)
+    for visit in shown:
+        if isinstance(visit, str):
+            yield visit
+            continue
+        if visit.parts:
+            gate = "" if visit.call else gate_of(run.graph.kinds[visit.node])
+            head = visit.verb, define(run, visit.node, names, manner.limit), gate
+        else:
+            named = manner.seeded if visit.verb == "seed" else called
+            head = visit.verb, named(run, visit.node, names), visit.words
+        grads = [""]
+        if visit.grad is not None:
+            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in manner.views]
+        told = [colored(grad, YELLOW if color else "") for grad in grads]
+        lines = manner.lines(run, visit, names, digits, manner.views, color=color)
+        yield Entry(head, told, [*lines])
+
+
 # Numbers, in columns.
 
 
@@ -350,7 +388,7 @@ def in_columns(
 
     Where they do not fit, each contribution has a line of its own under its visit.
     """
-    entries = [*entries_of(run, shown, digits, color=color)]
+    entries = [*entries_of(run, shown, digits, IN_COLUMNS, color=color)]
     lines = aligned([*rows_of(entries)])
     if width is None or max(map(cells, lines)) <= width:
         return lines
@@ -359,44 +397,14 @@ def in_columns(
 
 def trace_parts(run: Run, digits: int) -> Iterator[str | Table]:
     """The trace of a run of numbers as a table, and what stands above and below it."""
-    entries = [*entries_of(run, shown_visits(run, [], whole=False), digits, color=False)]
+    shown = shown_visits(run, [], whole=False)
+    entries = [*entries_of(run, shown, digits, IN_COLUMNS, color=False)]
     headings = ("", "node", "passes on", "", "grad", "", "gate")
     blank = [""] * (len(headings) - 1)
     rows = [[row, *blank] if isinstance(row, str) else row for row in rows_of(entries)]
     yield "\n".join(definitions(run, [" ".join(row) for row in rows], None)).strip()
     below = [*work(run), *correction_lines(run.guarded(digits), digits)]
     yield Table([*map(Column, headings)], rows, foot="\n".join(below))
-
-
-def entries_of(
-    run: Run,
-    shown: Iterable[Visit | str],
-    digits: int,
-    views: Sequence[View] = (FULL,),
-    *,
-    color: bool,
-) -> Iterator[Entry | str]:
-    """Visits as they are written, each with its contributions; a tensor in each of some ``views``."""
-    names, has_tensors = short_names(run), bool(run.graph.shapes)
-    limit = LONGEST_FORMULA if has_tensors else LONGEST_IN_COLUMN
-    lines = tensor_lines if has_tensors else number_lines
-    for visit in shown:
-        if isinstance(visit, str):
-            yield visit
-            continue
-        if visit.parts:
-            gate = "" if visit.call else gate_of(run.graph.kinds[visit.node])
-            head = visit.verb, define(run, visit.node, names, limit), gate
-        else:
-            own = called(run, visit.node, names)
-            if visit.verb == "seed" and has_tensors:
-                own = grouped(run, visit.node, partial(called, run, names=names))
-            head = visit.verb, own, visit.words
-        grads = [""]
-        if visit.grad is not None:
-            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in views]
-        told = [colored(grad, YELLOW if color else "") for grad in grads]
-        yield Entry(head, told, [*lines(run, visit, names, digits, views, color=color)])
 
 
 def number_lines(
@@ -422,6 +430,10 @@ def number_lines(
             before, after = signed(part.before or 0.0, digits), signed(part.after, digits)
             change = colored(f"grad {before} → {after}", YELLOW if color else "")
         yield Line(formula, numbers, [change], part.remark)
+
+
+IN_COLUMNS = Manner((FULL,), LONGEST_IN_COLUMN, called, number_lines)
+"""Over numbers."""
 
 
 def rows_of(entries: Iterable[Entry | str]) -> Iterator[Sequence[str] | str]:
@@ -518,6 +530,11 @@ def visit_pieces(entry: Entry, width: int | None) -> Iterator[str]:
         yield from packed(line.notes, width, INDENT * 2)
 
 
+def bracketed(run: Run, node: int, names: Names) -> str:
+    """What a node is called before a ``.grad``: in parentheses if that is more than a name."""
+    return grouped(run, node, partial(called, run, names=names))
+
+
 def tensor_lines(
     run: Run, visit: Visit, names: Names, digits: int, views: Sequence[View], *, color: bool
 ) -> Iterator[Line | str]:
@@ -525,7 +542,7 @@ def tensor_lines(
     if not visit.parts:
         return
     name = partial(called, run, names=names)
-    seed = f"{grouped(run, visit.node, name)}.grad"
+    seed = f"{bracketed(run, visit.node, names)}.grad"
     if not visit.call:
         texts = contribution_texts(run, visit.node, name, seed)
         rules = contribution_texts(run, visit.node, name, PASSED)
@@ -534,7 +551,7 @@ def tensor_lines(
         if isinstance(part, str):
             yield part
             continue
-        target = f"{grouped(run, part.operand, name)}.grad"
+        target = f"{bracketed(run, part.operand, names)}.grad"
         if part.after is None:
             yield Line(f"{target} += 0", "", [NOTHING], part.remark)
             continue
@@ -556,6 +573,10 @@ def tensor_lines(
                 f"Jacobian of {sizes} never formed: would be {bytes_text(taken)}",
             ]
         yield Line(minus(formula), minus(shapes), told, part.remark, notes)
+
+
+IN_PIECES = Manner(VIEWS, LONGEST_FORMULA, bracketed, tensor_lines)
+"""Over tensors."""
 
 
 def jacobian_size(run: Run, user: int, part: Passed) -> int:
