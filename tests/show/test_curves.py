@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.show.text.canvas import ticks
+from exprgrad.show.picture.plots import ticks
 from exprgrad.source import display_width
 from shell import command
 

@@ -513,8 +513,7 @@ class Expression(Drawn):
         path of a descent if its start is given as ``descend``: ``rate`` and ``steps`` are then as in
         ``descend``.
         """
-        from exprgrad.show.picture.curves import Plot
-        from exprgrad.show.picture.planes import Map
+        from exprgrad.show.picture.curves import Map, Plot
         from exprgrad.solvers.curves.curve import Curve, descended, ranged
 
         help = "0 is for the value alone, 1 for the derivative, 2 for the second one, too"

@@ -8,7 +8,7 @@ import pytest
 
 from exprgrad import InputError, RequestError, parse
 from exprgrad.run.values.ranges import Interval
-from exprgrad.show.picture.planes import contour, levels
+from exprgrad.show.picture.curves import contour, levels
 from exprgrad.solvers.curves.sampling import Plane, plane
 
 
