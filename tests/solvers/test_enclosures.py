@@ -10,8 +10,7 @@ import pytest
 from exprgrad.errors import ExprgradError
 from exprgrad.language.read.parse import read
 from exprgrad.run.balls.balls import ball, evaluate, working
-from exprgrad.solvers.roots.enclosures import spanning
-from exprgrad.solvers.roots.system import Sight, system_of
+from exprgrad.solvers.roots.enclosures import Sight, spanning, system_of
 from strategies import FREQUENT, tree
 
 LEAVES = ("x", "x", "x", "2", "0.5", "0.1", "3", "pi")

@@ -21,8 +21,18 @@ from itertools import count
 from typing import NamedTuple
 
 from exprgrad.run.balls.balls import Ball, ball, flint
-from exprgrad.solvers.roots.enclosures import Enclosure, exactly, opposite, spanning
-from exprgrad.solvers.roots.system import PRECISION, Box, Look, Sight, Vector, ball_about
+from exprgrad.solvers.roots.enclosures import (
+    PRECISION,
+    Box,
+    Enclosure,
+    Look,
+    Sight,
+    Vector,
+    ball_about,
+    exactly,
+    opposite,
+    spanning,
+)
 
 __all__ = [
     "Arrival", "Proof", "Searched", "branch_and_prune", "greatest", "is_at_zero", "is_within", "middle",

@@ -43,14 +43,17 @@ from exprgrad.solvers.roots.boxes import (
     overlap,
     proof_around,
 )
-from exprgrad.solvers.roots.enclosures import Enclosure, exactly, hull, spanning
-from exprgrad.solvers.roots.system import (
+from exprgrad.solvers.roots.enclosures import (
     PRECISION,
     Box,
+    Enclosure,
     Sight,
     System,
     Vector,
     ball_about,
+    exactly,
+    hull,
+    spanning,
     system_of,
 )
 from exprgrad.source import Source

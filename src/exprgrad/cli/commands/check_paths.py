@@ -1,15 +1,16 @@
-"""The command ``check``: the gradient, or a derivative by hand, held against numbers."""
+"""The commands that look into a gradient: ``check``, against numbers; ``paths``, by what makes it up."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from exprgrad.cli.command import (
     Answer,
+    Count,
     FormulaCommand,
     compute,
     excluded,
@@ -19,16 +20,20 @@ from exprgrad.cli.command import (
     listed_names,
     output_as,
     start,
+    swept,
     write,
     wrt_option,
 )
 from exprgrad.errors import InputError, RequestError
+from exprgrad.explain.limits import LISTED_PATHS
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
     from exprgrad.explain.checking.check import Check
+    from exprgrad.explain.walks.paths import Paths
+    from exprgrad.show.text.table import Screen
 
-__all__ = ["check_command"]
+__all__ = ["check_command", "paths_command"]
 
 
 @click.command("check", cls=FormulaCommand)
@@ -134,3 +139,51 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
             raise InputError("given-twice", message, help=help).about(argument, (0, len(name)))
         found[name] = claim
     return found
+
+
+# Paths.
+
+
+@click.command("paths", cls=FormulaCommand)
+@formula
+@click.option(
+    "-k", "--most", type=Count(0), default=LISTED_PATHS, show_default=True, metavar="K",
+    help="List this many paths for each input, those with the largest products.",
+)  # fmt: skip
+@wrt_option("Differentiate these inputs only.")
+@expand_option
+@output_as("one path per line", "Show every input, and paths whole; -k says how many paths.")
+def paths_command(**options: Any) -> int:
+    """Each path's contribution to each gradient.
+
+    All paths from the output to an input are counted, and the largest are listed with the products of
+    their local derivatives.  -q prints the counts.
+    """
+    from exprgrad.explain.places import in_numbers
+    from exprgrad.explain.walks.paths import listable, paths_to, sums, web_of
+    from exprgrad.show.documents.document import Lines, records
+    from exprgrad.show.documents.runs import graph_fields, head_fields
+    from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
+
+    most = listable(options["most"])
+    run = in_numbers(swept(options)).run
+    web = web_of(run)
+    found = sums(web)
+    counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
+
+    def ask(name: str) -> Paths:
+        return paths_to(web, found, name, most)
+
+    def shown(screen: Screen) -> Iterator[str]:
+        every, digits, whole = sum(counts.values()), options["digits"], options["show_all"]
+        yield paths_text(run, ask, web, every, digits, screen, whole=whole)
+
+    fields = {
+        **head_fields(run, run.value),
+        "visited": web.visited,
+        "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
+        **dict(graph_fields(run)),
+        "diagnostics": records(run.diagnostics),
+    }
+    given = paths_csv(run, ask), counts.items(), shown, run.diagnostics
+    return give(Answer("paths", run.text, fields.items(), *given), options)
