@@ -53,7 +53,7 @@ def target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     remote = store(path)
-    try:
+    with writing(path):
         if remote is not None:
             if folder:
                 remote[0].makedirs(remote[1].rpartition("/")[0], exist_ok=True)
@@ -75,10 +75,6 @@ def target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
                 with suppress(OSError):
                     Path(part).unlink()
                 raise
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        raise unwritable(path, error) from None
 
 
 def placed(file: IO[bytes], path: str, part: str) -> None:
@@ -89,9 +85,16 @@ def placed(file: IO[bytes], path: str, part: str) -> None:
     settle(path)
 
 
-def unwritable(path: str, error: OSError) -> RequestError:
-    """The error for a file that cannot be written."""
-    return RequestError("file", f"cannot write '{path}': {error.strerror or error}")
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """What is done to write a file: an error of the system is then one about it."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"cannot write '{path}': {error.strerror or error}"
+        raise RequestError("file", message) from None
 
 
 @contextmanager
@@ -296,26 +299,21 @@ def manifest_beside(
         what["-o"] = path
         path = path.rpartition("/")[2]
     rests = rests_of(path)
-    try:
-        with locked(rests[0], path, is_kept=True) as file:
-            kept = Manifest(file, path, about, plan)
-            if is_resumed:
-                kept.reached = reached_before(kept, plan)
-                kept.is_written = kept.reached.done > 0
-            if not kept.is_written:
-                removed(rests[1:])
-            try:
-                with nothing_half_grown(given, plan):
-                    yield kept
-            except BaseException as error:
-                if not kept.outlasts(error):
-                    removed(rests)
-                raise
-            removed(rests)
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
+    with writing(path), locked(rests[0], path, is_kept=True) as file:
+        kept = Manifest(file, path, about, plan)
+        if is_resumed:
+            kept.reached = reached_before(kept, plan)
+            kept.is_written = kept.reached.done > 0
+        if not kept.is_written:
+            removed(rests[1:])
+        try:
+            with nothing_half_grown(given, plan):
+                yield kept
+        except BaseException as error:
+            if not kept.outlasts(error):
+                removed(rests)
             raise
-        raise unwritable(path, error) from None
+        removed(rests)
 
 
 def rests_of(path: str) -> list[str]:
