@@ -296,6 +296,11 @@ def active_rows(
     return [], np.zeros(0)
 
 
+def slopes_of(rows: Sequence[Pressing], at: Vector) -> Vector:
+    """The gradients of constraints at a point, a row for each."""
+    return np.array([row.slope for row in rows]).reshape(len(rows), len(at))
+
+
 def lagrangian(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, at: Vector
 ) -> Vector:
@@ -315,7 +320,7 @@ def polished(objective: Objective, limits: Sequence[Constraint], at: Vector, box
     texts = [row.text for row in rows]
     for _ in range(POLISHING):
         matrix = lagrangian(objective, rows, pressed, at)
-        slopes = np.array([row.slope for row in rows]).reshape(len(rows), len(at))
+        slopes = slopes_of(rows, at)
         corner = np.zeros((len(rows), len(rows)))
         system = np.block([[matrix, slopes.T], [slopes, corner]])
         right = -np.concatenate([slope, [row.value for row in rows]])
@@ -341,7 +346,7 @@ def met(rows: Sequence[Pressing], at: Vector, box: Box) -> Vector:
     A step that is for the gradient, too, leaves of them what is rounded of numbers as large as that.
     """
     values = np.array([row.value for row in rows])
-    slopes = np.array([row.slope for row in rows]).reshape(len(rows), len(at))
+    slopes = slopes_of(rows, at)
     if not (np.all(np.isfinite(values)) and np.all(np.isfinite(slopes))):
         return at
     return on_bounds(at - np.linalg.lstsq(slopes, values, rcond=None)[0], rows, box)
@@ -362,7 +367,7 @@ def judged_within(
     active = tuple(
         Active(row.text, float(weight)) for row, weight in zip(rows, pressed, strict=True)
     )
-    slopes = np.array([row.slope for row in rows]).reshape(len(rows), len(here.at))
+    slopes = slopes_of(rows, here.at)
     rest = here.slope + slopes.T @ pressed
     residual = norm(rest)
     if broken is not None:
@@ -428,7 +433,7 @@ def by_projection(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, here: Turn, box: Box
 ) -> Judged:
     """The verdict by the Hessian along what the active constraints leave free."""
-    slopes = np.array([row.slope for row in rows]).reshape(len(rows), len(here.at))
+    slopes = slopes_of(rows, here.at)
     _, sizes, ways = np.linalg.svd(slopes, full_matrices=True)
     rank = int(np.sum(sizes > 1e-10 * np.max(sizes, initial=0.0)))
     free = ways[rank:]
@@ -442,7 +447,7 @@ def by_projection(
     direction = free.T @ vectors[:, 0]
     tiny = SINGULAR * len(values) * EPSILON * float(np.max(np.abs(values)))
     if values[0] < -tiny:
-        lower = box.clipped(here.at + 1e-3 * max(norm(here.at), 1.0) * direction)
+        lower = box.clipped(here.beside(1e-3, direction))
         return Judged("saddle", "", direction, extremes, "falls", lower)
     if values[0] > tiny:
         return Judged("minimum", "constraints" if rows else "curvature", None, extremes)

@@ -193,7 +193,7 @@ def distinct(ends: Sequence[tuple[Course, Judged]], objective: Objective) -> lis
     for course, _ in sorted([end for end in ends if is_shown(end[1])], key=rank):
         here = course.last
         for k, (other, count) in enumerate(found):
-            if norm(here.at - other.at) <= ALIKE * max(norm(other.at), 1.0):
+            if norm(here.at - other.at) <= ALIKE * other.size:
                 found[k] = other, count + 1
                 break
         else:
@@ -255,7 +255,7 @@ def by_axes(run: Run, objective: Objective, here: Turn, box: Box) -> Judged | No
     met = {run.label(one.node): one.code for one in run.remarks if isinstance(one, Flag)}
     if "jump" in met.values():
         for way in np.concatenate([np.eye(len(here.at)), -np.eye(len(here.at))]):
-            trial = box.clipped(here.at + ASIDE * max(norm(here.at), 1.0) * way)
+            trial = box.clipped(here.beside(ASIDE, way))
             if objective.value(trial) < here.value - SMALLEST_JUMP * max(abs(here.value), 1.0):
                 return Judged("kink", "jump", way, kinks=tuple(met))
     sides = [(side.left, side.right) for side in run.one_sided.values()]

@@ -268,6 +268,15 @@ class Turn(NamedTuple):
         """Whether the value and the gradient are."""
         return math.isfinite(self.value) and bool(np.all(np.isfinite(self.slope)))
 
+    @property
+    def size(self) -> float:
+        """How large the point is, and 1 at least."""
+        return max(norm(self.at), 1.0)
+
+    def beside(self, reach: float, way: Vector) -> Vector:
+        """The point that is so far along a way, in sizes of this one."""
+        return self.at + reach * self.size * way
+
 
 def turn_at(objective: Objective, at: Vector, *, by_newton: bool = False) -> Turn:
     """A point with its value and gradient."""
@@ -322,7 +331,7 @@ def search(objective: Objective, start: Vector, box: Box, most: int) -> Course:
     course = Course([first])
     if not first.is_finite:
         course.reason = "undefined"
-    radius = max(norm(first.at), 1.0)
+    radius = first.size
     while not course.reason:
         if len(course.turns) > most or radius >= WIDEST:
             course.reason = "limit"

@@ -222,7 +222,7 @@ def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
     size = norm(on.slope)
     if not (on.is_finite and size):
         return False
-    step = on.slope * (ASIDE * max(norm(here.at), 1.0) / size)
+    step = on.slope * (ASIDE * here.size / size)
     foot = here.at - on.slope * (on.value / size / size)
     values = [objective.value(foot + sign * step) for sign in (-1.0, 1.0)]
     return sum(map(math.isfinite, values)) == 1
@@ -254,7 +254,7 @@ def by_cells(objective: Objective, near: Sequence[Constraint], here: Turn, box: 
         rises = all(is_above(objective, here, cell.way, box) for cell in level)
         return base._replace(kind="kink", reason="rises" if rises else "level")
     rows, cell = limits_at(near, here.at), cells[0]
-    aside = here.at + cell.way * ASIDE * max(norm(here.at), 1.0)
+    aside = here.at + cell.way * ASIDE * here.size
     flat = by_projection(objective, rows, -cell.slopes, here._replace(at=aside), box)
     if flat.kind != "minimum":
         return base._replace(kind="kink", reason="level", direction=flat.direction)
@@ -276,7 +276,7 @@ def independent(slopes: Vector) -> list[int]:
 
 def cells_at(objective: Objective, slopes: Vector, here: Turn) -> Iterator[Cell]:
     """The cells in which the formula is defined, each with the gradient in it."""
-    reach = ASIDE * max(norm(here.at), 1.0)
+    reach = ASIDE * here.size
     for signs in product((-1.0, 1.0), repeat=len(slopes)):
         way = np.linalg.lstsq(slopes, np.array(signs), rcond=None)[0]
         way = way / norm(way)
@@ -294,7 +294,7 @@ def cells_at(objective: Objective, slopes: Vector, here: Turn) -> Iterator[Cell]
 def is_above(objective: Objective, here: Turn, way: Vector, box: Box) -> bool:
     """Whether values nearby along a way are greater."""
     noise, _ = objective.noise(here.at)
-    trial = box.clipped(here.at + BESIDE * max(norm(here.at), 1.0) * way)
+    trial = box.clipped(here.beside(BESIDE, way))
     return objective.value(trial) > here.value + 2 * noise
 
 
@@ -302,7 +302,7 @@ def lower_point(objective: Objective, here: Turn, way: Vector, box: Box) -> Vect
     """A lower point along a way, if there is one."""
     noise, _ = objective.noise(here.at)
     for reach in reversed(REACHES):
-        trial = box.clipped(here.at + reach * max(norm(here.at), 1.0) * way)
+        trial = box.clipped(here.beside(reach, way))
         if objective.value(trial) < here.value - 2 * noise:
             return trial
     return None

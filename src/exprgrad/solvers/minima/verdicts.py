@@ -288,11 +288,10 @@ def probed(
 ) -> tuple[str, Vector | None]:
     """What values do along a direction, both ways; and a lower point, if there is one."""
     noise = objective.noise(here.at)[0] + NEGLIGIBLE * abs(first)
-    size = max(norm(here.at), 1.0)
     trends = set()
     for sign in (-1.0, 1.0):
         for reach in REACHES:
-            trial = box.clipped(here.at + sign * reach * size * direction)
+            trial = box.clipped(here.beside(sign * reach, direction))
             value = objective.value(trial)
             if value < here.value - 2 * noise:
                 return "falls", trial
@@ -342,10 +341,9 @@ def ahead_values(
     objective: Objective, here: Turn, way: Vector, allowed: Callable[[Vector], bool]
 ) -> Iterator[float]:
     """Values farther and farther along a way, as long as they do not rise and slopes do not turn."""
-    size = max(norm(here.at), 1.0)
     before, last = here.value, here.at
     for reach in OUTWARD:
-        trial = here.at + reach * size * way
+        trial = here.beside(reach, way)
         if not np.all(np.isfinite(trial)):
             trial = np.clip(trial, -1e308, 1e308)
         if not allowed(trial):
