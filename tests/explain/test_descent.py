@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from exprgrad import InputError, RequestError, parse
-from exprgrad.explain.descent import Descent
+from exprgrad.explain.descent import Descent, added, length, same, scaled, trouble
 from programs import require
 from strategies import everyday, smooth
 from together import together
@@ -304,3 +304,19 @@ def test_wrong_methods(options: dict[str, Any], message: str) -> None:
     """One method, and a momentum below 1."""
     with pytest.raises(RequestError, match=message):
         parse("x^2").descend(x=1, **options)
+
+
+def test_updates_of_numbers() -> None:
+    assert scaled(1e300, 1e300) == math.inf and math.copysign(1, scaled(0.0, -1.0)) == 1
+    assert added(1.0, 0.5) == 1.5 and length(-3.0) == 3.0
+    assert same(0.0, -0.0) and not same(1.0, math.nextafter(1.0, 2.0))
+    assert [trouble(x) for x in (1.0, math.nan, -math.inf)] == ["", "nan", "infinite"]
+
+
+def test_updates_of_tensors() -> None:
+    x = np.array([3.0, -4.0])
+    assert scaled(x, -2.0).tolist() == [-6, 8] and added(x, x).tolist() == [6, -8]
+    assert length(x) == 5.0
+    assert same(x, x + 0.0) and not same(x, np.array([3.0, 4.0]))
+    assert trouble(np.array([1.0, math.nan])) == "nan"
+    assert trouble(np.array([1.0, -math.inf])) == "infinite" and trouble(x) == ""

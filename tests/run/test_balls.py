@@ -30,13 +30,13 @@ from exprgrad.run.balls.balls import (
     flint,
     is_infinite,
     is_known,
+    nearest,
     truth,
     undefined,
     unknown,
     working,
 )
 from exprgrad.run.balls.sweep import sweep
-from exprgrad.run.balls.text import nearest
 from exprgrad.run.numbers.sweeps import forward, reverse
 from oracles import (
     Real,

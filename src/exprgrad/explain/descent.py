@@ -8,9 +8,10 @@ that halves a step until Armijo's condition holds (Nocedal and Wright, algorithm
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from math import copysign, hypot, ulp
+from math import copysign, hypot, inf, ulp
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.errors import InputError, RequestError, advice, whole
@@ -18,9 +19,8 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import Diagnostic
-from exprgrad.run.values.updates import added, length, over_root, same, scaled, squared, trouble
 
-__all__ = ["Descent", "Method", "Step", "descend", "divergence", "method_of"]
+__all__ = ["Descent", "Method", "Step", "descend", "divergence", "length", "method_of"]
 
 R = TypeVar("R", bound=Run)
 
@@ -358,3 +358,55 @@ def runaway(values: Sequence[float], rate: float, *, has_memory: bool) -> Ending
         "diverged",
         f"the value {verb} at each of the last {len(worse)} steps, ever faster: try a smaller rate",
     )
+
+
+# What moves inputs: numbers and tensors scaled, added and compared.
+
+
+def silently(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Arithmetic that does not warn, whether its first operand is a number or a tensor."""
+
+    def apply(value: Any, *others: Any) -> Any:
+        if isinstance(value, float):
+            return operation(value, *others)
+        from exprgrad.run.arrays.arrays import quietly
+
+        return quietly(operation, value, *others)
+
+    return apply
+
+
+scaled = silently(lambda value, factor: factor * value + 0.0)
+"""A number or a tensor times a number; overflow is an infinity, and no zero is negative."""
+added = silently(operator.add)
+"""Where an update moves a number or a tensor."""
+squared = silently(lambda value: value * value)
+"""The square of a number, or of each of a tensor's; overflow is an infinity."""
+over_root = silently(lambda value, square, least: value / (square**0.5 + least))
+"""A number or a tensor over the root of another, to which ``least`` is added."""
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two numbers or tensors are equal, each number to its last bit; -0 is 0."""
+    return some(one == other, every=True)
+
+
+def some(flags: Any, *, every: bool = False) -> bool:
+    """Whether a condition holds for some number of a value, or for every."""
+    if isinstance(flags, bool):
+        return flags
+    return bool(flags.all() if every else flags.any())
+
+
+def length(value: Any) -> float:
+    """A number's size, or a tensor's norm: the root of its sum of squares."""
+    if isinstance(value, float):
+        return abs(value)
+    from exprgrad.run.arrays.arrays import measure
+
+    return measure(value).norm
+
+
+def trouble(value: Any) -> str:
+    """``nan`` or ``infinite`` if a number, or a number of a tensor, is that; else nothing."""
+    return "nan" if some(value != value) else "infinite" if some(abs(value) == inf) else ""

@@ -28,10 +28,11 @@ from exprgrad.run.engines.numpy_engine import (
     SPACE,
     TABLE,
     Kernel,
+    Plan,
     build,
+    plan,
 )  # fmt: skip
 from exprgrad.run.engines.programs import written_out
-from exprgrad.run.engines.registers import Plan, plan
 from exprgrad.run.numbers.sweeps import forward, functions
 from invariants import check
 from strategies import programs, seeds, tree

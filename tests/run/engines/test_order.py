@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Program, dependencies
 from exprgrad.language.read.parse import parse
-from exprgrad.run.engines.registers import ordered, plan
+from exprgrad.run.engines.numpy_engine import ordered, plan
 from strategies import programs
 
 SINES = " + ".join(f"sin(x{n}*a{n})" for n in range(50))

@@ -10,8 +10,7 @@ from exprgrad.explain.places import operations
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import dependencies
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import Ball
-from exprgrad.run.balls.text import nearest, rough
+from exprgrad.run.balls.balls import Ball, nearest, rough
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import at_pole
 from exprgrad.source import Span

@@ -28,8 +28,7 @@ from exprgrad.explain.places import at, every, places_in, where
 from exprgrad.explain.sides.estimates import guesses
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, place_of, size
-from exprgrad.run.balls.balls import Ball, ball, has_balls, is_infinite, working
-from exprgrad.run.balls.text import bounds, rough
+from exprgrad.run.balls.balls import Ball, ball, bounds, has_balls, is_infinite, rough, working
 from exprgrad.run.evaluation import Diagnostic, Path, Run, Settled
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.numbers.bounds import right_digits as bounded_digits

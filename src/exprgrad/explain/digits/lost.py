@@ -17,9 +17,8 @@ from exprgrad.derive.rules import template
 from exprgrad.explain.digits.trusted import FULL, Enclosed, Lost, right_digits
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import Ball, apply, ball, unknown, working
+from exprgrad.run.balls.balls import Ball, apply, ball, rough, unknown, working
 from exprgrad.run.balls.sweep import locals_of
-from exprgrad.run.balls.text import rough
 from exprgrad.run.evaluation import Run
 
 __all__ = ["Evidence", "find_lost"]

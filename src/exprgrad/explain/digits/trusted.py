@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from exprgrad.graph.graph import CONST, INPUT, Graph, Shape, element_name
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number as number_text
-from exprgrad.run.balls.balls import Ball, ball, enclose, is_infinite, working
+from exprgrad.run.balls.balls import Ball, ball, bounds, enclose, is_infinite, nearest, working
 from exprgrad.run.balls.sweep import Sweep, sweep
-from exprgrad.run.balls.text import bounds, nearest
 from exprgrad.source import Span
 
 __all__ = [

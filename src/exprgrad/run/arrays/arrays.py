@@ -39,7 +39,8 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "AT_ONCE", "COMPARED", "NATIVE", "Array", "AtOnce", "Measure", "answers", "apart", "as_array",
-    "as_tensor", "forward", "function", "measure", "plain", "searched", "stretched", "structural", "zeros",
+    "as_tensor", "forward", "function", "measure", "plain", "quietly", "searched", "stretched",
+    "structural", "zeros",
 ]  # fmt: skip
 
 Array = Any
@@ -182,6 +183,12 @@ def zeros(shape: Shape) -> Array:
 def stretched(value: Array, shape: Shape) -> Array:
     """A number, or a tensor, repeated to a shape; no memory is taken for that."""
     return plain(np.broadcast_to(value, shape)[()])
+
+
+def quietly(operation: Callable[..., Array], *operands: Array) -> Array:
+    """What an operation comes to, without a warning."""
+    with np.errstate(all="ignore"):
+        return operation(*operands)
 
 
 def plain(value: Array) -> Array:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from exprgrad.explain.descent import Descent, Step
-from exprgrad.run.values.updates import length
+from exprgrad.explain.descent import Descent, Step, length
 from exprgrad.show.documents.document import short, shorts
 from exprgrad.show.picture.plots import Frame, dots, line, plot
 from exprgrad.show.text.lines import View, all_shows, decimal

@@ -9,7 +9,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
 from exprgrad.graph.graph import element_name
 from exprgrad.language.write.infix import ATOM, operand_level
-from exprgrad.run.balls.text import scientific
+from exprgrad.run.balls.balls import scientific
 from exprgrad.show.documents.document import Apart
 from exprgrad.show.text.nodes import title
 from exprgrad.show.text.table import Column, Table, tabulated
