@@ -10,7 +10,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.show.documents.document import csv_line
-from exprgrad.show.text.descent import BARS, CELLS, descent_rows, descent_table, sparkline
+from exprgrad.show.text.searches import BARS, CELLS, descent_rows, descent_table, sparkline
 from exprgrad.show.text.table import plain
 
 

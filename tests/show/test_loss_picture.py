@@ -10,7 +10,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.show.picture.plots import power_of_ten
-from exprgrad.show.text.descent import loss_picture
+from exprgrad.show.text.searches import loss_picture
 from shell import command
 
 pytest.importorskip("matplotlib")

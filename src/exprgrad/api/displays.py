@@ -116,13 +116,13 @@ class Course(Printed, Pictured, Descent[R]):
 
     def parts(self) -> Iterable[str | Table]:
         """The table of the steps."""
-        from exprgrad.show.text.descent import descent_table
+        from exprgrad.show.text.searches import descent_table
 
         return [descent_table(self, DIGITS)]
 
     def drawn(self, format: str, look: str | None) -> bytes:
         """The bytes of a file."""
-        from exprgrad.show.text.descent import loss_picture
+        from exprgrad.show.text.searches import loss_picture
 
         return loss_picture(self, format, look)
 

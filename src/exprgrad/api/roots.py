@@ -8,7 +8,7 @@ from typing import Any
 from exprgrad.api.displays import Printed
 from exprgrad.errors import require
 from exprgrad.language.read.relations import related
-from exprgrad.show.text.roots import ALL_DIGITS, root_parts
+from exprgrad.show.text.searches import ALL_DIGITS, root_parts
 from exprgrad.show.text.table import Table
 from exprgrad.solvers.roots.solve import Problem, Solution, problem_of, solved
 

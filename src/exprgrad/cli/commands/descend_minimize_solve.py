@@ -104,7 +104,7 @@ def descent_answer(
     from exprgrad.explain.descent import divergence
     from exprgrad.explain.diagnostics import told_once
     from exprgrad.show.documents.document import records
-    from exprgrad.show.text import descent
+    from exprgrad.show.text import searches
     from exprgrad.show.text.nodes import correction_lines
 
     run = found.run
@@ -122,15 +122,15 @@ def descent_answer(
         "descend",
         text,
         fields.items(),
-        descent.descent_rows(found, every),
+        searches.descent_rows(found, every),
         found.inputs.items(),
         lambda _: [
-            descent.descent_table(
+            searches.descent_table(
                 found, digits, correction_lines(answer, digits), whole=whole, every=every
             )
         ],
         diagnostics,
-        aside=descent.ending(found) if found.verdict in ("nan", "stalled") else "",
+        aside=searches.ending(found) if found.verdict in ("nan", "stalled") else "",
         is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
     )
 
@@ -141,7 +141,7 @@ def descent_fields(
     """The fields of the JSON object, but for the diagnostics."""
     from exprgrad.show.documents.document import Lines, shorts
     from exprgrad.show.documents.runs import guard_fields
-    from exprgrad.show.text import descent
+    from exprgrad.show.text import searches
 
     graph, method, last = found.run.graph, found.method, found.steps[-1]
     return {
@@ -156,7 +156,7 @@ def descent_fields(
         "gradient": last.gradient,
         **dict(guard_fields(answer)),
         "final": last.inputs,
-        "steps": Lines(map(descent.step_fields, descent.listed_steps(found, every))),
+        "steps": Lines(map(searches.step_fields, searches.listed_steps(found, every))),
     }
 
 
@@ -221,7 +221,7 @@ def minimum_answer(
     from exprgrad.run.evaluation import evaluator_for
     from exprgrad.show.documents.document import records, shorts
     from exprgrad.show.documents.runs import guard_fields
-    from exprgrad.show.text import minima
+    from exprgrad.show.text import searches
 
     # Of a gradient that is 0 no digit can be right, so the value alone is guarded.
     run = found.run
@@ -237,23 +237,23 @@ def minimum_answer(
         "message": found.message,
         "gradient": shorts(run.gradient),
         **dict(guard_fields(answer)),
-        **minima.found_fields(found, trace=options["trace"]),
+        **searches.found_fields(found, trace=options["trace"]),
         "diagnostics": records(diagnostics),
     }
     digits, whole = options["digits"], options["show_all"]
 
     def shown(_: Any) -> list[Any]:
-        way = [minima.stage_table(found, digits, whole=whole), ""] if options["trace"] else []
+        way = [searches.stage_table(found, digits, whole=whole), ""] if options["trace"] else []
         numbers = answer.value, run.gradient
         if found.places:
-            way += [minima.place_table(found, digits, whole=whole), ""]
-        return [*way, minima.point_table(found, inputs, *numbers, digits, whole=whole)]
+            way += [searches.place_table(found, digits, whole=whole), ""]
+        return [*way, searches.point_table(found, inputs, *numbers, digits, whole=whole)]
 
     return Answer(
         "minimize",
         text,
         fields.items(),
-        minima.point_rows(found, inputs, run.gradient),
+        searches.point_rows(found, inputs, run.gradient),
         found.point.items(),
         shown,
         diagnostics,
@@ -286,7 +286,7 @@ def solve_command(**options: Any) -> int:
 
 def root_answer(problem: Problem, found: Solution, options: dict[str, Any]) -> Answer:
     """The answer: the roots, and what is known beside them."""
-    from exprgrad.show.text.roots import (
+    from exprgrad.show.text.searches import (
         point_text,
         root_fields,
         root_lines,

@@ -58,7 +58,7 @@ from exprgrad.solvers.roots.enclosures import (
 )
 from exprgrad.source import Source
 
-__all__ = ["ALL_OVER", "Problem", "Root", "Solution", "problem_of", "solved"]
+__all__ = ["Problem", "Root", "Solution", "problem_of", "solved"]
 
 TOUCHES = 2.0**-60
 """Up to which part of its terms a residual counts as next to 0."""
@@ -109,6 +109,11 @@ class Solution(NamedTuple):
     undecided: tuple[dict[str, Interval], ...] = ()
     is_whole: bool = False
     reason: str = ""
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether every point that was asked for is a root."""
+        return self.reason == ALL_OVER
 
 
 def solved(problem: Problem) -> Solution:

@@ -1,0 +1,503 @@
+"""Descents, minima and roots, as tables, as JSON and CSV; a descent as a picture, too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from exprgrad.show.documents.document import Lines, csv_rows, short, shorts
+from exprgrad.show.text.lines import View, all_shows, decimal
+from exprgrad.show.text.table import Column, Table, tabulated
+from exprgrad.source import cut, printable
+
+if TYPE_CHECKING:
+    from exprgrad.explain.descent import Descent, Step
+    from exprgrad.run.values.ranges import Interval
+    from exprgrad.show.picture.plots import Frame
+    from exprgrad.solvers.minima.minimize import Minimum, Resting, Stage
+    from exprgrad.solvers.minima.search import Counts
+    from exprgrad.solvers.roots.solve import Problem, Root, Solution
+
+__all__ = [
+    "ALL_DIGITS", "descent_rows", "descent_table", "ending", "found_fields", "listed_steps",
+    "loss_picture", "place_table", "point_rows", "point_table", "point_text", "root_fields",
+    "root_lines", "root_parts", "root_rows", "sparkline", "stage_table", "step_fields", "verdict",
+]  # fmt: skip
+
+
+# Descents.
+
+
+MOST_INPUTS = 4
+"""The most inputs that have columns of their own; of more, the norms are shown."""
+LONGEST_NAME = 20
+"""Where an input's name is cut in a heading."""
+CELLS = 40
+"""The longest sparkline, in cells."""
+DECADES = 1e3
+"""Positive values that are further apart are shown by their logarithms: else all but one look alike."""
+BARS = "▁▂▃▄▅▆▇█"
+BRIEF_VIEW = View(most=3, ends=False)
+"""A tensor in a cell: three numbers, or its norm."""
+STYLES = {"data": "", "grad": "yellow", "update": "dim"}
+"""The parts of a step that each input has, and how their columns look."""
+PARTS = (*STYLES,)
+FIELDS = {"data": "inputs", "grad": "gradient", "update": "update"}
+"""Where a step holds them, by input."""
+
+
+def descent_table(
+    found: Descent[Any],
+    digits: int,
+    more: Sequence[str] = (),
+    *,
+    whole: bool = False,
+    every: int = 1,
+) -> Table:
+    """The steps, a line each; ``whole`` leaves none out, and shows every input however many there are.
+
+    ``more`` are lines for below the table.  Of the steps ``every`` so manyth is listed, and the last.
+    """
+    more = [course(found, digits), ending(found), *more]
+    found = found._replace(steps=listed_steps(found, every))
+    few = whole or len(found.inputs) <= MOST_INPUTS
+    tables = [
+        partial(step_table, found, digits, input_columns(found, PARTS[:count]), more, whole=whole)
+        for count in (3, 2, 1)
+    ]
+    if not whole:
+        count = len(found.inputs)
+        norms = f"norms of {count:,} input{'s' * (count != 1)}: {all_shows()} each input's numbers"
+        tables.append(partial(step_table, found, digits, NORM_COLUMNS, [*more, norms]))
+    first, *narrower = tables if few else tables[-1:]
+    return first()._replace(narrower=narrower)
+
+
+def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
+    """Columns for each input: its data, its grad, and what was then added to it."""
+    return [
+        Column(
+            called if part == "data" else f"{called}.{part}",
+            partial(of_input, name=name, part=part),
+            is_number=True,
+            style=STYLES[part],
+        )
+        for name, called in zip(found.inputs, headings(found), strict=True)
+        for part in parts
+    ]
+
+
+def of_input(step: Step, name: str, part: str) -> Any:
+    """What a step holds of an input: its data, its grad, or its update, which the last has none of."""
+    values = getattr(step, FIELDS[part])
+    return None if values is None else values[name]
+
+
+def norm(values: Mapping[str, Any]) -> float:
+    """The norm of all numbers of a step's gradient or update."""
+    from exprgrad.explain.descent import length
+
+    return math.hypot(*map(length, values.values()))
+
+
+NORM_COLUMNS = (
+    Column("‖grad‖", lambda step: norm(step.gradient), is_number=True, style=STYLES["grad"]),
+    Column(
+        "‖update‖",
+        lambda step: None if step.update is None else norm(step.update),
+        is_number=True,
+        style=STYLES["update"],
+    ),
+)
+
+
+def step_table(
+    found: Descent[Any],
+    digits: int,
+    columns: Sequence[Column],
+    more: Sequence[str],
+    *,
+    whole: bool = False,
+) -> Table:
+    """The steps with their values, and columns of more numbers; no heading is that of two columns."""
+    names = headings(found)
+    called = cut(printable(found.run.graph.output_name or "value"), LONGEST_NAME)
+    if called in names:
+        called = "the value" if "value" in names else "value"
+    number = "#" if "step" in (called, *names) else "step"
+    first = [
+        Column(number, lambda step: step.step, is_number=True, style="dim"),
+        Column(called, lambda step: step.value, is_number=True, style="green"),
+    ]
+    return tabulated(
+        [*first, *columns],
+        found.steps,
+        digits,
+        whole=whole,
+        how=BRIEF_VIEW,
+        foot="\n".join(more),
+        what="steps",
+    )
+
+
+def headings(found: Descent[Any]) -> list[str]:
+    """What the inputs are called above their columns."""
+    return [cut(printable(name), LONGEST_NAME) for name in found.inputs]
+
+
+def course(found: Descent[Any], digits: int) -> str:
+    """The value from the first step to the last."""
+    values = [step.value for step in found.steps]
+    is_long = min(values) > 0 and math.inf > max(values) > DECADES * min(values)
+    bars = sparkline([*map(math.log, values)] if is_long else values)
+    way = f"{decimal(values[0], digits)} → {decimal(values[-1], digits)}"
+    return f"{bars}  {way}{', in logarithms' * is_long}"
+
+
+def ending(found: Descent[Any]) -> str:
+    """How a descent ended, in words."""
+    message = printable(found.message)
+    return message if found.verdict == "steps" else f"{found.verdict}: {message}"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """A bar for each value, from the least to the greatest; a cross for what is not finite.
+
+    Of many values, some are shown, evenly spaced, the first and the last among them.
+    """
+    count = min(len(values), CELLS)
+    chosen = [values[at * (len(values) - 1) // max(count - 1, 1)] for at in range(count)]
+    known = [
+        value / 2 for value in chosen if math.isfinite(value)
+    ]  # so that no difference overflows
+    least, greatest = min(known, default=0.0), max(known, default=0.0)
+    height = (greatest - least) / (len(BARS) - 1) or 1.0
+    return "".join(
+        BARS[round((value / 2 - least) / height)] if math.isfinite(value) else "×"
+        for value in chosen
+    )
+
+
+def step_fields(step: Step) -> dict[str, Any]:
+    """A step as JSON has it."""
+    fields = {"inputs": step.inputs, "gradient": step.gradient, "update": step.update}
+    shown = {name: values and shorts(values) for name, values in fields.items()}
+    return {"step": step.step, "value": step.value, **shown}
+
+
+def listed_steps(found: Descent[Any], every: int) -> list[Step]:
+    """Every so manyth step, and the last."""
+    *before, last = found.steps
+    return [*before[::every], last]
+
+
+def descent_rows(found: Descent[Any], every: int = 1) -> Iterator[list[Any]]:
+    """The steps as CSV: step, value, and for each input its data, grad and update; tensors are JSON."""
+    yield ["step", "value", *[f"{name}.{part}" for name in found.inputs for part in PARTS]]
+    for step in listed_steps(found, every):
+        cells = [short(of_input(step, name, part)) for name in found.inputs for part in PARTS]
+        yield [step.step, step.value, *cells]
+
+
+# The value and the norm of the gradient at each step of a descent, as a picture.
+
+
+LONGEST_TITLE = 40
+"""Where a formula is cut above a picture."""
+FEW_STEPS = 60
+"""So many points are marked, each."""
+FAR_APART = 1e2
+"""Positive numbers that are further apart stand on a logarithmic axis."""
+LARGEST_SHOWN = 1e150
+"""Beyond, the ticks of an axis would not be doubles any more."""
+
+
+def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> bytes:
+    """The bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plots.plot``."""
+    from exprgrad.show.picture.plots import plot
+
+    name = found.run.graph.output_name or "value"
+    values = [step.value for step in found.steps]
+    norms = [norm(step.gradient) for step in found.steps]
+    text = cut(printable(found.run.text), LONGEST_TITLE)
+    first = steps_frame(values, "data", f"{text}   {ending(found)}", printable(name))
+    second = steps_frame(norms, "grad", "", "‖grad‖")._replace(x_label="step", share=0.7)
+    return plot([first, second], format, look)
+
+
+def steps_frame(numbers: list[float], role: str, title: str, label: str) -> Frame:
+    """Numbers by step; what is not finite, or too large for an axis, is left out."""
+    from exprgrad.show.picture.plots import Frame, dots, line
+
+    known = [x for x in numbers if abs(x) <= LARGEST_SHOWN] or [0.0]
+    is_long = min(known) > 0 and max(known) > FAR_APART * min(known)
+    places = [float(at) for at in range(len(numbers))]
+    shown = [x if abs(x) <= LARGEST_SHOWN else math.nan for x in numbers]
+    layers: list[Any] = [line(places, shown, role)]
+    if len(numbers) <= FEW_STEPS:
+        layers.append(dots(places, shown, role, size=3.0))
+    x_range = None if len(numbers) > 1 else (-1.0, 1.0)
+    return Frame(layers, title, "", label, x_range, logarithmic=is_long, counted=True)
+
+
+# Minima.
+
+
+MOST_ACTIVE = 8
+"""The most active constraints that are listed."""
+
+
+def point_table(
+    found: Minimum[Any],
+    start: Mapping[str, Any],
+    value: float,
+    gradient: Mapping[str, Any],
+    digits: int,
+    *,
+    whole: bool = False,
+) -> Table:
+    """The point: each input with its start, and its grad where the search ended."""
+    columns = [
+        Column("input", str),
+        Column("start", start.__getitem__, is_number=True, style="dim", expendable=1),
+        Column("value", found.point.__getitem__, is_number=True, style="green"),
+        Column("grad", gradient.__getitem__, is_number=True, style="yellow"),
+    ]
+    called = found.run.output_label
+    foot = f"{printable(called)} = {value:.{digits}g}\n{outcome(found)}"
+    return tabulated(columns, [*found.point], digits, whole=whole, foot=foot, what="inputs")
+
+
+def outcome(found: Minimum[Any]) -> str:
+    """The verdict in words, the constraints that press, and what it took."""
+    lines = [f"{found.verdict}: {printable(found.message)}"]
+    for text, multiplier in found.active[:MOST_ACTIVE]:
+        lines.append(f"active: {printable(text)}, multiplier {multiplier:.6g}")
+    more = len(found.active) - MOST_ACTIVE
+    if more > 0:
+        lines.append(f"… {more:,} more are active")
+    return "\n".join([*lines, evaluations_text(found.counts)])
+
+
+def evaluations_text(counts: Counts) -> str:
+    """How often what was worked out: ``12 values, 9 gradients, 8 Hessians``."""
+    words = {
+        "value": counts.value,
+        "gradient": counts.gradient,
+        "Hessian": counts.hessian,
+        "product": counts.product,
+    }
+    return ", ".join(
+        f"{count:,} {word}{'s' * (count != 1)}" for word, count in words.items() if count
+    )
+
+
+def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
+    """The way there, a step a line."""
+    columns = [
+        Column("step", is_number=True, style="dim"),
+        Column("value", is_number=True, style="green"),
+        Column("‖grad‖", is_number=True, style="yellow"),
+        Column("‖update‖", is_number=True, style="dim"),
+        *[Column(name, is_number=True, expendable=1) for name in found.point],
+    ]
+    rows = [
+        [one.step, one.value, one.slope, one.moved, *one.inputs.values()] for one in found.stages
+    ]
+    return tabulated(columns, rows, digits, whole=whole, what="steps")
+
+
+def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
+    """What was found out about a minimum, and the way there with ``trace``, as JSON has it."""
+    slopes = {name: [*sides] for name, sides in found.slopes.items()}
+    return {
+        "direction": None if found.direction is None else shorts(found.direction),
+        "curvature": None if found.curvature is None else [*found.curvature],
+        "active": [one._asdict() for one in found.active],
+        "residual": found.residual,
+        **({"kinks": [*found.kinks], "slopes": slopes} if found.kinks else {}),
+        "is_found": found.is_found,
+        "evaluations": asdict(found.counts),
+        **(
+            {"minima": Lines(with_shorts(one, "point") for one in found.places)}
+            if found.places
+            else {}
+        ),
+        **({"steps": Lines(with_shorts(one, "inputs") for one in found.stages)} if trace else {}),
+    }
+
+
+def with_shorts(one: Resting | Stage, field: str) -> dict[str, Any]:
+    """A minimum or a step as JSON has it, with a field of values by name."""
+    return {**one._asdict(), field: shorts(getattr(one, field))}
+
+
+def place_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
+    """The minima that several starts led to."""
+    columns = [
+        Column("value", is_number=True, style="green"),
+        *[Column(name, is_number=True) for name in found.point],
+        Column("starts", is_number=True, style="dim"),
+    ]
+    rows = [[one.value, *one.point.values(), one.starts] for one in found.places]
+    return tabulated(columns, rows, digits, whole=whole, what="minima")
+
+
+def point_rows(
+    found: Minimum[Any], start: Mapping[str, Any], gradient: Mapping[str, Any]
+) -> Iterator[list[Any]]:
+    """The point as CSV: an input a line, with its start and its grad; tensors are JSON."""
+    columns: dict[str, Callable[[Any], Any]] = {
+        "input": str,
+        "start": lambda name: short(start[name]),
+        "value": lambda name: short(found.point[name]),
+        "grad": lambda name: short(gradient[name]),
+    }
+    return csv_rows(columns, found.point)
+
+
+# Roots.
+
+
+ALL_DIGITS = 17
+MOST_BOXES = 6
+"""How many undecided boxes people are shown."""
+ENOUGH = 5
+"""How many characters two bounds have in common before the second is cut."""
+
+
+def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -> list[str | Table]:
+    """What people read: the roots, a line each, why some are not proved, and what else is known."""
+    foot = [verdict(problem, found)]
+    if found.roots and not problem.ranges and "[" not in problem.system.unknowns[0]:
+        ranges = " ".join(f"{name}=LOW:HIGH" for name in problem.system.unknowns[:3])
+        foot = [f"{ranges} looks for all roots in a range"]
+    for why in dict.fromkeys(root.why for root in found.roots if not root.proved):
+        points = [point_text(root, digits) for root in found.roots if root.why == why]
+        shown = "; ".join(points[:MOST_BOXES]) + "; …" * (len(points) > MOST_BOXES)
+        foot.append(f"not proved, {shown}: {why}")
+    boxes = () if found.is_everywhere else found.undecided
+    for box in boxes[: None if whole else MOST_BOXES]:
+        foot.append(f"undecided: {box_text(box)}")
+    if not whole and found.undecided[MOST_BOXES:]:
+        foot.append(f"… {len(found.undecided) - MOST_BOXES:,} more boxes are undecided")
+    if not found.roots:
+        return ["\n".join(foot)]
+    names = problem.system.unknowns
+    columns = [
+        *(Column(name, is_number=True, style="green") for name in names),
+        Column("proof"),
+        *(Column(f"{name} lies in", style="dim", expendable=1) for name in names),
+    ]
+    rows = [
+        [
+            *(number_text(root.point[name], digits) for name in names),
+            "proved" if root.proved else "not proved",
+            *(interval_text(root.enclosure[name]) for name in names),
+        ]
+        for root in found.roots
+    ]
+    text = "\n".join(foot)
+    return [tabulated(columns, rows, digits, whole=whole, foot=text, what="roots")]
+
+
+def verdict(problem: Problem, found: Solution) -> str:
+    """What is known beside the roots, in words."""
+    where = box_text(dict(zip(problem.system.unknowns, problem.ranges, strict=False)))
+    place = f" with {where}" if where else ""
+    if found.excluded:
+        return f"there is no root{place}: proved"
+    if found.is_everywhere:
+        return f"{found.reason}{place}"
+    if found.reason:
+        none = "" if found.roots else "no root is found: "
+        return f"{none}{found.reason}" + (f"; not all of {where} was searched" if where else "")
+    if found.undecided:
+        other = "other " if found.roots else ""
+        return f"{other}roots may be where it is undecided; elsewhere{place} there are none: proved"
+    if found.is_whole:
+        are = "these are all roots" if len(found.roots) > 1 else "this is the only root"
+        if not all(root.proved for root in found.roots):
+            are = "there is no root elsewhere"
+        return f"{are}{place}: proved"
+    return "other roots may be elsewhere"
+
+
+def point_text(root: Root, digits: int) -> str:
+    """A root in one line: ``x = 1, y = 2``."""
+    return ", ".join(f"{name} = {number_text(x, digits)}" for name, x in root.point.items())
+
+
+def number_text(number: float, digits: int) -> str:
+    """A number; in all digits it is its shortest text."""
+    text = repr(number).removesuffix(".0")
+    return text if digits == ALL_DIGITS else decimal(number, digits)
+
+
+def box_text(box: dict[str, Interval]) -> str:
+    """A box in one line: ``x in [0, 1], y in [2, 3]``."""
+    return ", ".join(f"{name} in {interval_text(ends)}" for name, ends in box.items())
+
+
+def interval_text(ends: Interval) -> str:
+    """An interval, rounded outwards to 17 digits; of its upper bound only the last ones, if few differ."""
+    low, high = bound_text(ends.low, ROUND_FLOOR), bound_text(ends.high, ROUND_CEILING)
+    common = next((at for at, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), 0)
+    if common > ENOUGH and len(low) == len(high) and "E" not in low:
+        return f"[{low}, …{high[common - 1 :]}]"
+    return f"[{low}, {high}]".lower()
+
+
+def bound_text(bound: float, rounding: str) -> str:
+    """A bound in 17 digits, without zeros at its end."""
+    if math.isinf(bound):
+        return str(bound)
+    digits = Context(prec=ALL_DIGITS, rounding=rounding).create_decimal(bound)
+    text = str(digits.normalize())
+    return (
+        f"{digits:f}"
+        if "E" in text and abs(bound) < 10**ALL_DIGITS and bound == int(bound)
+        else text
+    )
+
+
+def root_fields(problem: Problem, found: Solution) -> dict[str, Any]:
+    """What JSON has."""
+    names = problem.system.unknowns
+    return {
+        "inputs": dict(problem.given),
+        "starts": dict(zip(names, problem.starts, strict=False)),
+        "ranges": {name: [*ends] for name, ends in zip(names, problem.ranges, strict=False)},
+        "roots": [
+            {
+                "point": root.point,
+                "enclosure": {name: [*ends] for name, ends in root.enclosure.items()},
+                "proved": root.proved,
+                **({} if root.proved else {"why": root.why}),
+            }
+            for root in found.roots
+        ],
+        "excluded": found.excluded,
+        "undecided": [{name: [*ends] for name, ends in box.items()} for box in found.undecided],
+        "whole": found.is_whole,
+        "message": verdict(problem, found),
+    }
+
+
+def root_rows(problem: Problem, found: Solution) -> Iterator[list[Any]]:
+    """The roots as CSV: the point, whether it is proved, and the bounds."""
+    names = problem.system.unknowns
+    yield [*names, "proved", *[f"{name}.{end}" for name in names for end in ("low", "high")]]
+    for root in found.roots:
+        ends = [end for name in names for end in root.enclosure[name]]
+        yield [*root.point.values(), str(root.proved).lower(), *ends]
+
+
+def root_lines(found: Solution) -> Iterator[tuple[str, float]]:
+    """The roots as names and values."""
+    for root in found.roots:
+        yield from root.point.items()
