@@ -197,7 +197,7 @@ def test_descent() -> None:
 
 
 def test_where_graphviz_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("exprgrad.show.picture.render.find_spec", lambda name: None)
+    monkeypatch.setattr("exprgrad.show.picture.dot.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", os.devnull)
     path = tmp_path / "page.html"
     status, out, err = command("explore", *SQUARE, "-o", str(path))

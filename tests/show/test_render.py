@@ -19,9 +19,8 @@ from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.read.parse import parse
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import forward, reverse
-from exprgrad.show.picture.dot import source
+from exprgrad.show.picture.dot import finished, render, source
 from exprgrad.show.picture.picture import FORMATS, Picture
-from exprgrad.show.picture.render import finished, render
 from exprgrad.show.picture.theme import DARK, DATA, GRAD, QUIET, WIRE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -158,7 +157,7 @@ def test_user_text_is_shown_as_text() -> None:
 @needs_pygraphviz
 def test_nothing_is_written_to_stderr(no_dot: Path) -> None:
     script = (
-        "from exprgrad.show.picture.render import render\n"
+        "from exprgrad.show.picture.dot import render\n"
         "import sys\n"
         "sys.stdout.write(str(len(render('digraph { a -> b }', 'png'))))\n"
     )
@@ -294,7 +293,7 @@ def test_no_program_in_the_current_folder_is_run(
     """Windows looks there first."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(shutil, "which", lambda name: f".\\{name}.EXE")
-    monkeypatch.setattr("exprgrad.show.picture.render.find_spec", lambda name: None)
+    monkeypatch.setattr("exprgrad.show.picture.dot.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError):
         render("digraph {}", "svg")
 

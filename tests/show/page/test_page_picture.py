@@ -13,8 +13,7 @@ import pytest
 
 from exprgrad.api import Run, parse
 from exprgrad.show.page.picture import picture
-from exprgrad.show.picture.dot import source
-from exprgrad.show.picture.render import command, graphviz
+from exprgrad.show.picture.dot import command, graphviz, source
 from exprgrad.show.text.lines import signed as number
 
 pytestmark = pytest.mark.skipif(

@@ -17,8 +17,7 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.show.page.model import places_of
 from exprgrad.show.picture.cards import Manner, Piece, card_of, map_size
-from exprgrad.show.picture.dot import source
-from exprgrad.show.picture.render import command, graphviz
+from exprgrad.show.picture.dot import command, graphviz, source
 
 __all__ = [
     "LEAST", "layers", "picture",

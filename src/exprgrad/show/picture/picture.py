@@ -40,7 +40,7 @@ class Picture:
         """The bytes of a file in one of ``FORMATS``."""
         if format == "dot":
             return self.source.encode()
-        from exprgrad.show.picture.render import render
+        from exprgrad.show.picture.dot import render
 
         return render(self.source, format)
 
