@@ -11,8 +11,8 @@ from typing import Any
 
 from exprgrad import Run
 from exprgrad.show.page.arithmetic import arithmetic, tensor_program, written_out
-from exprgrad.show.page.document import squeezed_script
 from exprgrad.show.page.model import model, tensor_key
+from exprgrad.show.page.page import squeezed_script
 from programs import require
 
 PARTS = ("numbers", "products", "engine", "paths", "timeline", "blame", "kinks", "sides")

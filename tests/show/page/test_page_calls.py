@@ -6,8 +6,8 @@ import pytest
 
 from calls import Part, with_calls
 from exprgrad.errors import RequestError
-from exprgrad.show.page.document import sheets_of, ways
 from exprgrad.show.page.model import call_program, model
+from exprgrad.show.page.page import sheets_of, ways
 from scripts import ask
 
 TEXT = "where(x > 0, x*log(y), y)*3 + (x + y)"

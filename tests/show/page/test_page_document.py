@@ -16,8 +16,8 @@ import pytest
 
 from exprgrad.api import parse
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.show.page.document import OURS, SWEEPS, VIEWS, asset, code, document, in_script
 from exprgrad.show.page.lessons import LESSONS, Lesson, tasks_of
+from exprgrad.show.page.page import OURS, SWEEPS, VIEWS, asset, code, document, in_script
 from exprgrad.show.picture import theme as look
 from pages import lesson_html
 from scripts import complaint
@@ -125,7 +125,7 @@ def test_the_script_holds_nothing_that_ends_it(monkeypatch: pytest.MonkeyPatch) 
     data = data_of(document(run))
     assert "<" not in data
     assert '"\u200eשלום\u200e = a \\u003c b"' in data
-    monkeypatch.setattr("exprgrad.show.page.document.packed", lambda told: [NASTY])
+    monkeypatch.setattr("exprgrad.show.page.page.packed", lambda told: [NASTY])
     data = data_of(document(run))
     assert not {*"<\u2028\u2029"} & {*data} and json.loads(data) == [NASTY]
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from exprgrad.show.page.document import (
+from exprgrad.show.page.page import (
     OF_NUMBERS,
     SWEEPS,
     VIEWS,

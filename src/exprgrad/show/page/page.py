@@ -1,31 +1,58 @@
-"""The page as an object: shown in a notebook, written to a file."""
+"""The page to step through a formula: an object that a notebook shows, and its HTML.
+
+The HTML is one file that needs nothing else, and whose policy lets nothing else run.  Whatever a user typed
+is escaped as text here, or stands in the script's JSON, from where the script only ever writes it as text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
 from html import escape
+from importlib.resources import files
+from itertools import chain, combinations, product
 from pathlib import Path
+from string import ascii_letters
 from typing import Any
 
 from exprgrad.errors import RequestError, advice, require
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import significant
+from exprgrad.graph.calls import opened
 from exprgrad.graph.graph import numbers_only
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import adjoints_of
+from exprgrad.show.page.arithmetic import SPECIAL, arithmetic, tensor_program, written_out
 from exprgrad.show.page.lessons import (
+    LIVE,
     Formula,
     Lesson,
+    Part,
+    Task,
     functions_of,
+    goals_of,
     lesson_named,
     nodes_of,
+    points_of,
     tasks_of,
     trains,
 )
+from exprgrad.show.page.model import call_key, call_program, model, packed, short_names, tensor_key
+from exprgrad.show.page.picture import layers, picture
+from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.dot import LARGEST
 from exprgrad.show.picture.picture import misnamed, put
+from exprgrad.show.text.lines import is_rightward
 from exprgrad.source import cut, printable
 
-__all__ = ["ENDINGS", "Page", "check_path", "page"]
+__all__ = [
+    "ENDINGS", "Page", "check_path", "document", "page", "sheets_of", "squeezed_script", "squeezed_style",
+    "ways",
+]  # fmt: skip
 
 ENDINGS = (".html", ".htm")
 """What the name of a page's file may end in: browsers go by it."""
@@ -104,8 +131,6 @@ def page(
                 insides = {one.name: run_of(one) for one in functions_of(lesson.expression)}
         check_goals(lesson, runs)
     check_runs(runs, lesson, all=all)
-    from exprgrad.show.page.document import document
-
     html = document(
         *runs,
         digits=digits,
@@ -173,7 +198,6 @@ def with_lists(inputs: Mapping[str, Any]) -> dict[str, Any]:
 def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
     """Raise ``RequestError`` where a task speaks of a node that no formula of the page has."""
     from exprgrad.language.mistakes.hints import meant
-    from exprgrad.show.page.model import short_names
 
     names = [name for run in runs for name in short_names(run).values()]
     spoken = [
@@ -193,3 +217,605 @@ def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
             message = f"'{name}', of which {speaker} speaks, is not a node of the formula"
             help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
             raise RequestError("usage", message, help=help).about(name)
+
+
+# The HTML.
+
+
+SWEEPS = (
+    "filled",
+    "numbers",
+    "products",
+    "engine",
+    "tensors",
+    "adjoints",
+    "paths",
+    "timeline",
+    "blame",
+    "kinks",
+    "sides",
+)
+VIEWS = (
+    "closed",
+    "sheets",
+    "dom",
+    "app",
+    "graph",
+    "marks",
+    "steps",
+    "motion",
+    "map",
+    "layers",
+    "inputs",
+    "closer",
+    "heat",
+    "trouble",
+    "conventions",
+    "order",
+    "ask",
+    "goals",
+    "tables",
+    "listing",
+    "code",
+    "address",
+    "formulas",
+    "live",
+    "plots",
+    "crossings",
+    *(f"live-{name}" for name in LIVE),
+    "moving",
+    "lesson",
+    "start",
+    "worksheet",
+    "inside",
+    "calls",
+)
+"""The files of the script, in an order in which each knows those before it; the views share a block."""
+AT_KINKS = {"kinks", "sides", "conventions"}
+"""Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
+OF_NUMBERS = {"products", "paths", "blame", "trouble", "order"}
+"""Those for formulas of numbers alone."""
+IN_LESSONS = {"goals", "lesson"}
+"""Those for lessons; what moves in their parts has a file each."""
+PLOTTED = {"descent", "training"}
+"""What moves and has curves and maps; the others have bars and tables."""
+STYLES = (
+    "calls.css",
+    "map.css",
+    "tensors.css",
+    "lesson.css",
+    "moving.css",
+    "plots.css",
+    "bars.css",
+)
+"""The style sheets beside the page's own."""
+CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
+"""The panel with the formula's code."""
+CODE_BLOCK = '<pre tabindex="0" role="group" aria-label="Code"><code>{}</code></pre>'
+"""A program to read; where it is too wide, the keyboard can scroll it."""
+MANY = 30
+"""A graph of so many nodes has a map."""
+MOST_NAMES = 3
+"""The most names of calls of which each can be opened by itself."""
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; "
+    "base-uri 'none'; form-action 'none'"
+)
+DESCENT = (
+    '<section id="descent" data-tab="Descent"><h2>Descent</h2>'
+    f'<div data-live="descent" data-rate="{Part("").rate:g}"></div></section>'
+)
+"""The panel of descent on a formula's page."""
+LONG = 600
+"""A formula of more characters is folded away."""
+HEAD = 60
+"""The most characters of a formula in the window's title, and of a long one in the page's."""
+
+QUOTED = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`[^`]*`|/\^?[\\\[(][^\n]*?/[a-z]*(?=[,.)])'
+"""A text, a template or a pattern in a script."""
+IDLE = re.compile(
+    rf"({QUOTED})|[,;](?=\s*[}}\]])| ?([!=*<>?:,;{{}}()\[\]&|]) ?|(?<=[\w\"`]) ([+/-]) (?=[\w(\"`])"
+    r"|(?<=[)\]] )([+/-]) (?=[\w(\"`])"
+)
+"""What may lack the blanks around it, or go because a bracket closes behind it; quoted parts stay."""
+
+PART = re.compile(
+    r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`"""
+    r"|(?<=[(,=:?!&|])/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\]|\\.)*\])+/[a-z]*"
+    r"|(?P<word>[A-Za-z_$][\w$]*)|\d[\w.]*|=>|\.\.\.|[^\s]"
+)
+"""A text, a pattern, a word, a number or a sign of a script."""
+BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
+"""What a block follows, and no object."""
+BEFORE_CONDITIONS = ("if", "for", "while", "switch")
+"""What parentheses follow that hold no parameters, though a block follows them."""
+OURS = {
+    "about", "active", "again", "asking", "blamed", "branch", "carried", "corrected", "count",
+    "counted", "digits", "domain", "edges", "field", "gate", "gated", "gates", "group", "jacobian",
+    "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost", "made", "nodes",
+    "operand", "operands", "origin", "output", "outputs", "overwrite", "passed", "pattern",
+    "picked", "place", "position", "programs", "reads", "replaced", "row", "rows", "rule", "shape",
+    "sheets", "short", "signs", "slide", "spans", "steps", "user", "visits", "wire",
+    "words",
+}  # fmt: skip
+"""Properties that are ours alone, in the script and in the page's data; no text names one."""
+SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
+
+QUOTED_KEY = re.compile(r'(?<!\\)"([a-z]+)":')
+"""A key in JSON that a script need not quote; a text has its quotes behind a backslash."""
+SLOT = re.compile(r"\{\{(\w+)\}\}")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def document(
+    *runs: Run,
+    digits: int = 6,
+    lesson: Lesson | None = None,
+    descend: bool = False,
+    insides: Mapping[str, Run] | None = None,
+    most: int | None = None,
+) -> str:
+    """The page of a run of numbers with its reverse sweep, or of several, the formulas of a lesson.
+
+    With ``descend`` it has a panel of descent.  Calls can be opened and closed on it, as long as it has at
+    most so many nodes then; those of functions of which there are ``insides`` open beside the graph.
+    Raises ``MissingExtraError`` without Graphviz.
+    """
+    groups = [[run] if insides else sheets_of(run, most) for run in runs]
+    moves = {part.live for part in lesson.parts if part.live} if lesson else set()
+    if descend:
+        moves.add("descent")
+    marks = [f"{place}." if len(groups) > 1 else "" for place in range(len(groups))]
+    models = [
+        [packed(model(sheet, digits=digits, mark=mark)) for sheet in group]
+        for mark, group in zip(marks, groups, strict=True)
+    ]
+    written = [written_out(run) for run in runs]
+    operations = arithmetic(*runs, *(one.run for own in written for one in own.values()))
+    needed = optional_files(groups, models, operations, lesson, moves)
+    tensors: dict[str, Any] = {}
+    for run, mark, own in zip(runs, marks, written, strict=True):
+        tensors |= {tensor_key(run, n, mark): tensor_program(run, n, one) for n, one in own.items()}
+    script = script_of(groups, models, operations, tensors, lesson, needed)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    text = runs[0].text
+    parts = {
+        "policy": POLICY.format(digest),
+        "title": escape(lesson.title if lesson else cut(printable(text), HEAD)),
+        "style": style(*(name for name in STYLES if needed[name])),
+        "head": head([run.text for run in runs], lesson),
+        "tasks": tasks(lesson) if lesson else "",
+        # A lesson's tasks are about the panels before.
+        "code": "" if lesson else CODE,
+        "later": CODE if lesson else "",
+        "descent": DESCENT if descend else "",
+        "picture": pictures([sheet for group in groups for sheet in group], digits)
+        + inside(insides or {}, digits),
+        "script": script,
+    }
+    html = "\n".join(line.strip() for line in asset("page.html").splitlines())
+    page = SLOT.sub(lambda slot: parts[slot[1]], html)
+    return SURROGATE.sub("\ufffd", page)
+
+
+def asset(name: str) -> str:
+    """One of the files that the page is made of."""
+    return files("exprgrad.show.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+# The script.
+
+
+def script_of(
+    groups: Sequence[Sequence[Run]],
+    models: Sequence[Sequence[dict[str, Any]]],
+    operations: str,
+    tensors: Mapping[str, Any],
+    lesson: Lesson | None,
+    needed: Mapping[str, bool],
+) -> str:
+    """All of the script: the operations, the page's data, the sweeps, the views.
+
+    A group has the sheets of a formula: it as it is, and with calls opened.
+    """
+    sweeps, views = (
+        "\n".join(asset(f"{name}.js") for name in names if needed.get(name, True))
+        for names in (SWEEPS, VIEWS)
+    )
+    parts = [operations, sweeps]
+    parts += (
+        [views, "}", "lay(asked());"] if needed["sheets"] else ["filled(PAGE);", "{", views, "}"]
+    )
+    code = squeezed_script("\n".join(parts))
+    names = short_words(code)
+    keys = {word: short for word, short in names.items() if word in OURS}
+    data = {} if lesson is None else {"LESSON": in_script(told_of(lesson))}
+    if tensors:
+        data["TENSORS"] = in_script(tensors, keys)
+    if needed["sheets"]:
+        data["CALLS"] = calls_in_script(groups, models, keys)
+    else:
+        data["PAGE"] = in_script(models[0][0], keys)
+    told = "".join(f"const {name}={text};\n" for name, text in data.items())
+    return SURROGATE.sub("\ufffd", f'"use strict";\n{told}{shortened(code, names)}')
+
+
+def optional_files(
+    groups: Sequence[Sequence[Run]],
+    models: Sequence[Sequence[dict[str, Any]]],
+    operations: str,
+    lesson: Lesson | None,
+    moves: Collection[str],
+) -> dict[str, bool]:
+    """Whether a page needs those of the script's and the style's files that not every page does, by name.
+
+    ``moves`` are those of ``LIVE`` that the page has.
+    """
+    runs = [group[0] for group in groups]
+    has_calls, has_tensors = any(map(opens, runs)), any(run.graph.shapes for run in runs)
+    kinds = {kind for run in runs for kind in run.graph.kinds if kind in BY_NAME}
+    has_edges = any(BY_NAME[kind].domain for kind in kinds)
+    corrected = any("corrected" in group[0] for group in models)
+    has_kinks = (has_edges or corrected or SPECIAL in operations) and not has_tensors
+    return {
+        "sheets": has_calls or len(runs) > 1,
+        **dict.fromkeys(("calls", "closed", "calls.css"), has_calls),
+        "adjoints": has_calls or "training" in moves,
+        "inside": has_calls and "training" in moves,
+        # A graph so large that one may lose one's way in it.
+        **dict.fromkeys(("map", "map.css"), any(len(s.shown) >= MANY for g in groups for s in g)),
+        "layers": any(layers(run) for run in runs),
+        "formulas": len(runs) > 1,
+        **dict.fromkeys(("live", "moving", "moving.css"), bool(moves)),
+        **dict.fromkeys(("plots", "plots.css"), bool(PLOTTED & {*moves})),
+        "bars.css": bool({*moves} - PLOTTED),
+        "lesson.css": lesson is not None and bool(lesson.parts or lesson.formulas),
+        "crossings": SPECIAL in operations and "descent" in moves,
+        **dict.fromkeys(("tensors", "heat", "tensors.css"), has_tensors),
+        **dict.fromkeys(OF_NUMBERS, not has_tensors),
+        **dict.fromkeys(AT_KINKS, has_kinks),
+        **dict.fromkeys(IN_LESSONS, lesson is not None),
+        **{f"live-{name}": name in moves for name in LIVE},
+    }
+
+
+def calls_in_script(
+    groups: Sequence[Sequence[Run]],
+    models: Sequence[Sequence[dict[str, Any]]],
+    keys: Mapping[str, str],
+) -> str:
+    """The models of all sheets, each with the ways to others, and the programs of closed calls."""
+    for place, (group, sheets) in enumerate(zip(models, groups, strict=True)):
+        before = sum(map(len, groups[:place]))
+        for at, (sheet, run) in enumerate(zip(group, sheets, strict=True)):
+            turns = [(node, before + to) for node, to in ways(run, sheets)]
+            sheet |= {"sheet": before + at, "formula": place, "ways": turns}
+    calls = {
+        call_key(node): packed(call_program(other, closed))
+        for group in groups
+        for other in group
+        for node, closed in other.closed.items()
+    }
+    # Calls of the same function have one program.
+    found = {key: in_script(program, keys) for key, program in calls.items()}
+    texts = [*dict.fromkeys(found.values())]
+    told = {key: texts.index(program) for key, program in found.items()}
+    all_models = [sheet for group in models for sheet in group]
+    programs = ",".join(texts)
+    sheets_told = in_script({"sheets": all_models, "calls": told}, keys)
+    return f"{sheets_told[:-1]},programs:[{programs}]}}"
+
+
+def told_of(lesson: Lesson) -> dict[str, Any]:
+    """What the script is told of a lesson: its goals, and the points to train on."""
+    training = [
+        {"sets": [*points_of(part).items()], "shows": part.shows}
+        for part in lesson.parts
+        if part.live == "training"
+    ]
+    return {"goals": goals_of(lesson), **(training[0] if training else {})}
+
+
+def in_script(data: Any, keys: Mapping[str, str] = {}) -> str:
+    """Data as a script has it, with the script's names for its ``keys``."""
+    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    text = QUOTED_KEY.sub(lambda key: f"{keys.get(key[1], key[1])}:", text)
+    for character in "<\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+# Calls that open: a sheet for each choice of names.
+
+
+def sheets_of(run: Run, most: int | None) -> list[Run]:
+    """The run as it is, and with calls of other names opened: all choices of names, if they are few.
+
+    What has too many nodes is left out, and what looks like another.  Over tensors all calls are open.
+    """
+    words = [*dict.fromkeys(call.word for call in run.graph.calls)]
+    if not words or run.graph.shapes:
+        return [chosen(run, words)] if words else [run]
+    choices: list[tuple[str, ...]] = [(), tuple(words)]
+    if len(words) <= MOST_NAMES:
+        choices = [c for count in range(len(words) + 1) for c in combinations(words, count)]
+    found = {look_of(run): run}
+    for names in choices:
+        other = chosen(run, names)
+        if most is None or len(other.shown) <= most:
+            found.setdefault(look_of(other), other)
+    return [*found.values()]
+
+
+def opens(run: Run) -> bool:
+    """Whether it has calls that can be opened and closed."""
+    return bool(run.graph.calls) and not run.graph.shapes
+
+
+def chosen(run: Run, names: Collection[str]) -> Run:
+    """The same run with the calls of these names opened, and no others."""
+    other = Run.__new__(type(run))
+    vars(other).update(vars(run), graph=opened(run.graph, names, others=False))
+    vars(other).pop("folded", None)
+    return other
+
+
+def look_of(run: Run) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What is seen of a run: its nodes, and its opened calls."""
+    return tuple(run.shown), tuple(dict.fromkeys(run.opened.values()))
+
+
+def ways(run: Run, sheets: Sequence[Run]) -> list[tuple[int, int]]:
+    """Each node that is a closed call or in an opened one, and the sheet where that is opened or closed."""
+    graph, looks = run.graph, {look_of(sheet): at for at, sheet in enumerate(sheets)}
+    words = {call.word for call in graph.calls if call.opened}
+    found = []
+    for place, node in enumerate(run.shown):
+        if node in run.closed:
+            wanted = words | {run.closed[node].call.word}
+        elif node in run.opened:
+            wanted = words - {graph.calls[run.opened[node]].word}
+        else:
+            continue
+        at = looks.get(look_of(chosen(run, wanted)))
+        if at is not None:
+            found.append((place, at))
+    return found
+
+
+def pictures(sheets: Sequence[Run], digits: int) -> str:
+    """The picture of the first sheet, and those of the others, which wait."""
+    first, *others = [picture(sheet, digits) for sheet in sheets]
+    waiting = "\n".join(others)
+    return f"{first}\n<template>{waiting}</template>" if others else first
+
+
+def inside(insides: Mapping[str, Run], digits: int) -> str:
+    """The pictures of functions, which wait until a call of them is opened beside the graph."""
+    drawn = [
+        picture(run, digits).replace('id="graph"', f'data-name="{escape(name)}"', 1)
+        for name, run in insides.items()
+    ]
+    waiting = "\n".join(drawn)
+    return f'\n<template id="insides">{waiting}</template>' if drawn else ""
+
+
+def squeezed_script(script: str) -> str:
+    """A script of ours without comments, indentation and idle blanks; declarations in a row are one.
+
+    A ``const`` is a ``let`` there: it held while the script was written.  It is for the assets, in which
+    comments and declarations stand on lines of their own, each statement ends in a ``;`` or a ``}``, and no
+    template stands in another; not for any script there is.
+    """
+    lines = [line.strip() for line in script.split("\n")]
+    text = "\n".join(line for line in lines if line and not line.startswith(("//", "/**")))
+    text = re.sub(r"\bconst (?=[\w$\[{])", "let ", text)
+    text = re.sub(r"(?m)^(let [^;\n]*);\n(?=let )", r"\1,\n", text)
+    text = IDLE.sub(
+        lambda part: next(filter(None, part.groups()), ""), text.replace(",\nlet ", ",")
+    )
+    return re.sub(r"(?<=[{()\[,;?:&|=])\n|\n(?=[})\],;?:&|.])", "", text)
+
+
+def short_words(script: str) -> dict[str, str]:
+    """Short names for a squeezed script's variables, the most frequent the shortest.
+
+    A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand,
+    unless one of ``OURS``: then all its places are ours, and another word in all of them means the same.
+    """
+    words, spoken, declared = names_in(script)
+    renamed = sorted(
+        (word for word in declared - (spoken - OURS) if len(word) > 2),
+        key=lambda word: (-words[word] * (len(word) - 1), word),
+    )
+    letters = ascii_letters + "_"
+    short = (
+        name
+        for name in chain(letters, map("".join, product(letters, letters + "0123456789")))
+        if name not in words and name not in SHORT_KEYWORDS
+    )
+    return dict(zip(renamed, short, strict=False))
+
+
+def shortened(script: str, names: Mapping[str, str]) -> str:
+    """A squeezed script of ours with other names for its variables."""
+
+    def within(part: re.Match[str]) -> str:
+        text = part[0]
+        if part["word"]:
+            return names.get(text, text)
+        if text[0] != "`":
+            return text
+        return re.sub(r"\$\{([^{}]*)\}", lambda held: "${" + PART.sub(within, held[1]) + "}", text)
+
+    return PART.sub(within, script)
+
+
+def names_in(script: str) -> tuple[Counter[str], set[str], set[str]]:
+    """How often words stand in a script, which of them are seen from elsewhere, and which are declared.
+
+    A bracket's words are declared if what follows says so: parameters, and patterns.
+    """
+    counts: Counter[str] = Counter()
+    seen, declared = set(), set()
+    brackets: list[tuple[str, bool, list[str]]] = [("", False, [])]
+    before = ""
+    for part in PART.finditer(script):
+        text, after = part[0], script[part.end() : part.end() + 3]
+        if part["word"]:
+            counts[text] += 1
+            _, is_object, inside = brackets[-1]
+            if before in ("(", "[", "{", ",", ":"):
+                inside.append(text)
+            is_first = before in ("{", ",") and is_object
+            if (before == "." or (is_first and after[:1] in ("", ",", "}", ":", "=", "("))) or (
+                before in ("{", ",") and after.startswith(":")
+            ):
+                seen.add(text)
+            elif (
+                before in ("let", "function")
+                or after.startswith("=>")
+                or (after[:1] == "=" and after[1:2] != "=")
+            ):
+                declared.add(text)
+        elif text in ("(", "[", "{"):
+            brackets.append((before, text == "{" and before not in BEFORE_BLOCKS, []))
+        elif text in (")", "]", "}"):
+            head, _, inside = brackets.pop()
+            is_pattern = after.startswith("of ") or (after[:1] == "=" and after[1:2] != "=")
+            if is_pattern or (text == ")" and after[:1] == "{" and head not in BEFORE_CONDITIONS):
+                declared.update(inside)
+        elif text[0] == "`":
+            for held in re.findall(r"\$\{([^{}]*)\}", text):
+                inner, outer, own = names_in(held)
+                counts += inner
+                seen |= outer
+                declared |= own
+        before = text if text != "..." else ","
+    return counts, seen, declared
+
+
+# The style.
+
+
+def style(*more: str) -> str:
+    """The style sheets, with the picture's colours as properties: light, and dark where preferred."""
+    names = {
+        "data": look.DATA, "grad": look.GRAD, "ink": look.INK, "muted": look.MUTED, "card": look.CARD,
+        "line": look.LINE, "pill": look.PILL, "pill-line": look.PILL_LINE, "constant": look.CONSTANT,
+        "chip": look.CHIP, "chip-line": look.CHIP_LINE, "wire": look.WIRE, "wrong": look.WRONG,
+    }  # fmt: skip
+    colours = {
+        "light": properties(names.items()),
+        "dark": properties((name, look.DARK[c]) for name, c in names.items() if c in look.DARK),
+    }
+    sheet = "".join(map(asset, ("page.css", *more)))
+    return SLOT.sub(lambda slot: colours[slot[1]], squeezed_style(sheet))
+
+
+def squeezed_style(style: str) -> str:
+    """A style sheet without comments and idle blanks."""
+    style = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
+    style = re.sub(r"\s+", " ", style).strip()
+    style = re.sub(r" ?([{};,>!]) ?", r"\1", style)
+    return re.sub(r"(?<=[\w-]): ", ":", style).replace(";}", "}")
+
+
+def properties(colours: Iterable[tuple[str, str]]) -> str:
+    """Colours by name as CSS properties."""
+    return ";".join(f"--{name}:{colour}" for name, colour in colours)
+
+
+# The head.
+
+
+def head(texts: Sequence[str], lesson: Lesson | None) -> str:
+    """The formula, and a lesson's title and its question; a long formula is folded away.
+
+    Of several formulas one is shown at a time.
+    """
+    text = texts[0]
+    if lesson:
+        question = f"<p>{escape(lesson.question)}</p>" if lesson.question else ""
+        shown = "".join(
+            f"<div{' hidden' if at else ''}>{code(one)}</div>" for at, one in enumerate(texts)
+        )
+        if len(texts) > 1:
+            names = json.dumps([formula.name for formula in lesson.formulas], ensure_ascii=False)
+            shown = f'<div id="formulas" data-names="{escape(names)}">{shown}</div>'
+        return f"<h1>{escape(lesson.title)}</h1>\n{shown}\n{question}"
+    formula = code(text)
+    if len(text) <= LONG:
+        return f"<h1>{formula}</h1>"
+    whole = f"<details><summary>All {len(text):,} characters</summary>{formula}</details>"
+    return f"<h1>{code(cut(text, HEAD), is_whole=False)}</h1>\n{whole}"
+
+
+def code(text: str, *, is_whole: bool = True) -> str:
+    """A formula as it was typed, each name of it in its place whatever way its script is written.
+
+    The script finds a whole one by its class, and makes pieces of it.
+    """
+    whole = "\n".join(printable(line) for line in re.split(r"\r\n|\r|\n", text.strip()))
+    pieces = re.split(r"(\w+)", whole)
+    pieces[0::2] = map(escape, pieces[0::2])
+    # A word needs no escape.
+    pieces[1::2] = [
+        f"<bdi>{word}</bdi>" if any(map(is_rightward, word)) else word for word in pieces[1::2]
+    ]
+    kind = ' class="whole"' if is_whole else ""
+    return f'<code dir="ltr"{kind}>{"".join(pieces)}</code>'
+
+
+def tasks(lesson: Lesson) -> str:
+    """What a lesson is about, its parts, and what to try, to be ticked off."""
+    name = "Lesson" if lesson.parts else "Try this"
+    places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
+    about = f"<p>{escape(lesson.about)}</p>" if lesson.about else ""
+    parts = "".join(
+        lesson_part(part, places.get(part.formula), is_open=not at)
+        for at, part in enumerate(lesson.parts)
+    )
+    own = items(tasks_of(lesson._replace(parts=())))
+    return f'<section id="tasks" data-tab="{name}"><h2>{name}</h2>\n{about}\n{own}{parts}</section>'
+
+
+def items(listed: Sequence[Task]) -> str:
+    """Tasks as a list; what one sees stands below each."""
+    rows = "".join(
+        f'<li><label><input type="checkbox"> <span>{spelled(task.text)}</span></label>'
+        + (f'<p class="seen">{spelled(task.seen)}</p>' if task.seen else "")
+        + "</li>\n"
+        for task in listed
+    )
+    return f"<ol>\n{rows}</ol>" if rows else ""
+
+
+def lesson_part(part: Part, formula: int | None, *, is_open: bool) -> str:
+    """A part of a lesson, which opens where its title is clicked."""
+    attributes = (" open" if is_open else "") + (
+        "" if formula is None else f' data-formula="{formula}"'
+    )
+    rate = f' data-rate="{part.rate:g}"' if part.live in ("descent", "training") else ""
+    paragraphs = [
+        " ".join(lines.split()) for lines in re.split(r"\n\s*\n", part.text) if lines.strip()
+    ]
+    return "\n".join(
+        [
+            f'<details name="part"{attributes}><summary>{escape(part.title)}</summary>',
+            *(f"<p>{spelled(paragraph)}</p>" for paragraph in paragraphs),
+            CODE_BLOCK.format(escape(part.code.strip())) if part.code else "",
+            f'<div class="moving" data-live="{part.live}"{rate}></div>' if part.live else "",
+            items(part.tasks),
+            "</details>\n",
+        ]
+    )
+
+
+def spelled(text: str) -> str:
+    """A text as HTML; what stands between backticks is code."""
+    pieces = [escape(piece) for piece in text.split("`")]
+    if len(pieces) % 2 == 0:
+        return escape(text)
+    pieces[1::2] = [f"<code>{piece}</code>" for piece in pieces[1::2]]
+    return "".join(pieces)
