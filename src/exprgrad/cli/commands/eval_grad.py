@@ -252,13 +252,16 @@ def run_fields_beside(
 def rows_beside(run: Run, asked: Beside, options: Mapping[str, Any]) -> Iterator[Sequence[Any]]:
     """The lines of CSV: nodes, visits or elasticities."""
     from exprgrad.show.documents.runs import node_rows, trace_rows
-    from exprgrad.show.text.uncertainty import elasticity_rows, uncertainty_rows
 
     if asked.elasticity is not None:
+        from exprgrad.show.text.uncertainty import elasticity_rows
+
         yield from elasticity_rows(run, asked.elasticity)
     elif options.get("show_trace"):
         yield from trace_rows(run)
     elif asked.uncertainty is not None:
+        from exprgrad.show.text.uncertainty import uncertainty_rows
+
         yield from uncertainty_rows(run, asked.uncertainty)
     else:
         yield from node_rows(run)
@@ -296,7 +299,7 @@ def shown_beside(
 def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
     """The answer of ``grad --trust``: doubtful if a number has lost more than half of its digits."""
     from exprgrad.show.documents.runs import run_fields
-    from exprgrad.show.text.trust import (
+    from exprgrad.show.text.uncertainty import (
         count_text,
         trust_fields,
         trust_rows,
