@@ -557,7 +557,7 @@ def drawn_map(found: Plane, screen: Screen, rows: int) -> list[str]:
     spans = found.spans
     y = axis(*spans[1], height // TICK_ROWS + 2)
     margin = max([len(text) for _, text in y.ticks] + [1])
-    columns = max(width - margin - 2, 20)
+    columns = max(width - margin - 2, NARROWEST)
     x = axis(*spans[0], columns // TICK_CELLS + 1)
     canvas = Canvas(columns, height, x, y)
     for level in levels(found):
