@@ -34,6 +34,7 @@ NUMBERS = "fiub"
 """The kinds of NumPy's types that are real numbers."""
 LAST_WHOLE = 2**53
 """Up to here every whole number is a double."""
+NAN = "a missing number is nan"
 
 
 class Note(NamedTuple):
@@ -142,7 +143,8 @@ def as_column(value: Any, name: str, notes: list[Note], converted: list[Any]) ->
         return as_number(value, name)
     array = as_array(value, name)
     if array.ndim == 0:
-        return as_number(array.item(), name)
+        return only_number(array, name)
+    refuse_others(array, name)
     if array.ndim > 1:
         message = f"the column '{name}' has {array.ndim} axes, of lengths {array.shape}"
         raise InputError("bad-column", message, help="a column has one axis")
@@ -178,20 +180,33 @@ def is_column(value: Any) -> bool:
 
 
 def as_array(value: Any, name: str) -> Any:
-    """What was given as an array of real numbers."""
+    """What was given as an array."""
     try:
         array = np.asarray(detached(value))
     except (TypeError, ValueError, RuntimeError, OverflowError):
-        message = f"the column '{name}' is not a column of numbers: {type(value).__name__}"
-        raise InputError("bad-column", message) from None
+        raise no_column(value, name) from None
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         message = f"the column '{name}' has masked numbers"
         raise InputError("bad-column", message, help="fill them in: column.filled(nan)")
-    if array.dtype.kind == "O" and all(is_number(x) for x in array.flat):
-        return array
-    if array.dtype.kind not in NUMBERS:
-        raise unfit(array, name)
     return array
+
+
+def only_number(array: Any, name: str) -> float:
+    """The number that an array without axes holds."""
+    found = array.item()
+    if array.dtype.kind == "O" and not is_number(found):
+        help = NAN if found is None else None
+        if isinstance(found, Iterable):
+            help = f"make it a list: list(…{'.values()' * isinstance(found, Mapping)})"
+        raise no_column(found, name, help)
+    refuse_others(array, name)
+    return as_number(found, name)
+
+
+def no_column(value: object, name: str, help: str | None = None) -> InputError:
+    """The error for what is neither a number nor a column."""
+    message = f"the column '{name}' is not a column of numbers: {type(value).__name__}"
+    return InputError("bad-column", message, help=help)
 
 
 def is_number(value: object) -> bool:
@@ -199,22 +214,20 @@ def is_number(value: object) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, np.ndarray)
 
 
-def unfit(array: Any, name: str) -> InputError:
-    """The error for an array that does not hold real numbers."""
+def refuse_others(array: Any, name: str) -> None:
+    """An error for an array that holds what is not a real number."""
     kind, help = array.dtype.kind, None
+    if kind in NUMBERS:
+        return
     if kind == "O":
-        wrong = next(x for x in array.flat if not is_number(x))
-        help = "a missing number is nan" if wrong is None else None
-        if array.ndim == 0:
-            if isinstance(wrong, Iterable):
-                help = f"make it a list: list(…{'.values()' * isinstance(wrong, Mapping)})"
-            message = f"the column '{name}' is not a column of numbers: {type(wrong).__name__}"
-            return InputError("bad-column", message, help=help)
+        others = [x for x in array.flat if not is_number(x)]
+        if not others:
+            return
+        help = NAN if others[0] is None else None
     held = {"O": "objects", "U": "texts", "S": "texts", "c": "complex numbers"}
     what = held.get(kind, str(array.dtype))
-    return InputError(
-        "bad-column", f"the column '{name}' holds {what}, not real numbers", help=help
-    )
+    message = f"the column '{name}' holds {what}, not real numbers"
+    raise InputError("bad-column", message, help=help)
 
 
 def said(array: Any, listed: Any, name: str) -> str:
