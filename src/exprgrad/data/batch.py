@@ -136,7 +136,8 @@ def partition_done(
     """What comes of a partition by itself: a file in a folder, or what its rows come to."""
     if plan.into_folder:
         return Done(file_written(plan, partition, progress, threads))
-    return partition_reduced(plan.job, partition, progress, threads)
+    rows = batches(partition, plan.job.read.names, plan.job.read, threads)
+    return rows_reduced(plan.job, partition, rows, progress)
 
 
 def all_done(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers) -> Done:
@@ -234,22 +235,10 @@ def closing_anyway(writer: RowWriter) -> Iterator[None]:
 # Reduced.
 
 
-def partition_reduced(
-    job: Job,
-    partition: Partition,
-    progress: Progress = lambda rows: None,
-    threads: Threads | None = None,
-) -> Done:
-    """What the rows of one partition come to: the same on every machine of one kind."""
-    return rows_reduced(
-        job, partition, batches(partition, job.read.names, job.read, threads), progress
-    )
-
-
 def rows_reduced(
     job: Job, partition: Partition, rows: Iterable[Any], progress: Progress = lambda rows: None
 ) -> Done:
-    """What rows of a partition come to, or of a table that stands for one."""
+    """What rows of a partition come to, or of a table that stands for one: alike on like machines."""
     kernel = prepared(job)
     if kernel.engine == "native" and job.reduce in ("sum", "mean") and not job.by:
         return rows_summed(job, partition, rows, progress)

@@ -114,10 +114,10 @@ def nowhere() -> Enclosure:
     return Enclosure(undefined(), undefined(), undefined(), total=False)
 
 
-def everywhere(*, total: bool = False) -> Enclosure:
+def everywhere() -> Enclosure:
     """Nothing is known."""
     infinity = flint().arb.pos_inf()
-    return Enclosure(-infinity, infinity, unknown(), total)
+    return Enclosure(-infinity, infinity, unknown(), total=False)
 
 
 class Enclosures:
