@@ -174,6 +174,22 @@ def test_json() -> None:
     assert (found["cotangent"], found["vjp"]) == ({"y": 1.0}, {"a": 3.0, "b": 2.0})
 
 
+def test_what_has_a_line_of_its_own_in_json() -> None:
+    """Rows of numbers, lists and diagnostics; among tensors each field has one line instead."""
+    text = command("jac", "u = x*y; v = abs(x)", "x=0", "y=2", "--of", "u,v", "--json").out
+    found = json.loads(text)
+    kink = json.dumps(found["diagnostics"][0])
+    assert text.splitlines()[1:] == [
+        ' "jacobian": {', '  "u": {"x": 2.0, "y": 0.0},', '  "v": {"x": 0.0, "y": 0.0}},',
+        f' "digits": {json.dumps(found["digits"])},', ' "diagnostics": [', f"  {kink}]}}",
+    ]  # fmt: skip
+    text = command("jac", "u = X*y; v = abs(X)", "X=[0, 1]", "y=2", "--of", "u,v", "--json").out
+    lines = text.splitlines()
+    assert len(json.loads(text)["diagnostics"]) == 1
+    assert len(lines) == len(json.loads(text))
+    assert [line.split('"')[1] for line in lines] == list(json.loads(text))
+
+
 @pytest.mark.parametrize("name", ["jac", "hess", "vjp", "jvp"])
 def test_the_library_gives_the_same(name: str) -> None:
     text, at = "y = tanh(u*v)/w; y*u^v", {"u": 1.5, "v": 0.3, "w": -2.0}

@@ -312,6 +312,27 @@ def test_what_was_sampled_is_said() -> None:
     assert checked["sampled"] == {"points": 36, "thresholds": [place], "one_sided": []}
 
 
+def test_three_thresholds_are_named() -> None:
+    """The others are in JSON; three dots say that there are others."""
+    for most, said in ((3, "x = 1, x = 2, x = 3"), (4, "x = 1, x = 2, x = 3, …")):
+        places = range(1, most + 1)
+        formula = "+".join(f"abs(x - {place})" for place in places)
+        claim = "+".join(f"sign(x - {place})" for place in places)
+        (found,) = parse(formula).check(claims={"x": claim})
+        assert found.message.endswith(f"sampled points, on both sides of {said}")
+        assert found.sampled is not None
+        assert [place.at for place in found.sampled.thresholds] == [*places]
+
+
+@pytest.mark.parametrize(("before", "seen"), [(claims.TRIED, 1), (claims.TRIED + 1, 0)])
+def test_the_search_ends_after_so_many_points_without_a_derivative(before: int, seen: int) -> None:
+    """``TRIED`` of them, all in the domain, may come before the first that tells."""
+    graph, claim = parse("abs(x)").graph, parse("sign(x)").graph
+    points = [{"x": 0.0}] * before + [{"x": 3.0}]
+    found = claims.compared(claims.Formulas(graph, claim, claim), "x", points, 32, 2**40)
+    assert len(found.places) == seen
+
+
 def test_a_side_that_was_never_met_is_said() -> None:
     """What no point was found for is not accepted, unless the claim is our own formula."""
     formula = "where(sin(x) + sin(y) > 3, x^2, x)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from random import Random
 from typing import Any, NamedTuple
 
@@ -226,6 +227,20 @@ def test_a_singular_matrix_has_its_determinant(count: int) -> None:
     true = enclose(over.graph, over.inputs, BITS)[over.graph.output]
     assert true.is_finite() and abs(true).abs_upper() < 1e-60
     assert parse("det(A)").evaluate(A=matrix + np.eye(count)).digits["value"] > 6
+
+
+@pytest.mark.parametrize("count", [2, 30, 1000])
+def test_a_dot_product_s_bound_is_the_known_one(count: int) -> None:
+    """It holds, and is no wider than that of Higham (2002), equation 3.5: nu/(1 - nu) times the sizes."""
+    draw = np.random.default_rng(count)
+    a, b = draw.normal(size=(2, count))
+    run = parse("dot(a, b)").evaluate(a=a, b=b)
+    output = run.graph.output
+    bound = float(data_errors(run.graph, run.values, [output])[output])
+    rounded = count * 2.0**-53
+    known = rounded / (1 - rounded) * math.fsum(abs(a * b))
+    true = sum(Fraction(x) * Fraction(y) for x, y in zip(a.tolist(), b.tolist(), strict=True))
+    assert abs(Fraction(float(run.value)) - true) <= bound <= 1.01 * known
 
 
 def test_sums_of_zeros_are_exact() -> None:

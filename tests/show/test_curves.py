@@ -9,6 +9,7 @@ import pytest
 
 import golden
 from exprgrad import parse
+from exprgrad.show.picture import curves, plots
 from exprgrad.show.picture.plots import ticks
 from exprgrad.source import display_width
 from shell import command
@@ -100,6 +101,35 @@ def test_ticks_are_round_numbers(low: float, high: float, texts: list[str]) -> N
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (math.nan, 1), (0, math.inf)])
 def test_no_ticks_where_there_is_no_axis(low: float, high: float) -> None:
     assert ticks(low, high, 5) == ()
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_what_is_next_to_nothing_is_enlarged(order: int) -> None:
+    """The value, or one derivative, by a power of ten; the others are left as they are."""
+    curve = parse("1e-300*x^3").plot(x=(-1, 2)).curve
+    enlarged = curves.enlarged(curve, order, -300)
+    for before, after in zip(curve.arcs, enlarged.arcs, strict=True):
+        cubes = [x**3 for x in before.x], [3 * x**2 for x in before.x], [6 * x for x in before.x]
+        columns = after.value, after.slope, after.second
+        assert columns[order] == pytest.approx(cubes[order], rel=1e-12)
+        others = [at for at in range(4) if at != order + 1]
+        assert [after[at] for at in others] == [before[at] for at in others]
+
+
+@pytest.mark.parametrize(("largest", "power"), [(1.5e-250, ""), (0.9e-250, "1e−251")])
+def test_how_little_is_enlarged(largest: float, power: str) -> None:
+    """What is less than 1e-250 throughout, and nothing else; the title says by how much."""
+    plot = parse("x").plot(x=(-1, 1))
+    plot.curve = plot.curve._replace(windows=[(-largest, largest), *plot.curve.windows[1:]])
+    title = plot.frames()[0].title
+    assert title == "f = x" + (f"   (times {power})" if power else "")
+
+
+def test_the_dot_on_a_tangent_is_smaller_than_those_of_features() -> None:
+    plot = parse("x^2").plot(x=(-1, 2), tangent=1.0)
+    layers = [layer for layer in plot.frames()[0].layers if isinstance(layer, plots.Layer)]
+    sizes = {tuple(layer.x): layer.size for layer in layers if layer.size}
+    assert sizes.keys() == {(1.0,), (0.0,)} and sizes[1.0,] < sizes[0.0,]
 
 
 def test_a_plot_in_python_is_the_command_s() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -404,6 +405,21 @@ def test_a_lesson_in_a_file(tmp_path: Path) -> None:
             read_lesson(path)
     with pytest.raises(RequestError, match="cannot be read"):
         read_lesson(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(("sets", "is_good"), [(["moons"], True), ([*SETS], True), ([], False)])
+def test_one_set_of_points_is_enough_to_train_on(
+    sets: list[str], is_good: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "network.toml"
+    lesson = files("exprgrad.show.page").joinpath("assets", "lessons", "network.toml")
+    text = re.sub(r"(?m)^sets = .*$", f"sets = {sets!r}", lesson.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+    if is_good:
+        assert [part.sets for part in read_lesson(path).parts if part.sets] == [sets]
+    else:
+        with pytest.raises(RequestError, match="the 'sets' of part 2 is not a list of some of"):
+            read_lesson(path)
 
 
 def test_a_task_speaks_of_nodes_that_there_are(tmp_path: Path) -> None:

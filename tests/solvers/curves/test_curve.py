@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.solvers.curves.curve import Curve, curve
-from exprgrad.solvers.curves.sampling import window
+from exprgrad.solvers.curves.curve import SAME, Curve, Feature, at_ends, curve
+from exprgrad.solvers.curves.sampling import Samples, window
 
 BREAKS = {"pole", "jump", "edge", "hole", "kink", "cusp"}
 
@@ -214,6 +214,14 @@ def test_a_root_where_doubles_only_see_a_step() -> None:
 
 def test_roots_at_the_ends_of_the_range() -> None:
     assert places(over("sin(x)", 0, 2 * math.pi), "root") == [0, math.pi, 2 * math.pi]
+
+
+@pytest.mark.parametrize(("apart", "found"), [(0, 1), (SAME, 1), (SAME + 1, 2)])
+def test_a_root_is_not_found_again_at_the_end_beside_it(apart: int, found: int) -> None:
+    """What is ``SAME`` ulp apart is still one place, here as among other features."""
+    samples = Samples(np.array([1.25, 1.5]), np.array([[-0.25, 0.0], [1.0, 1.0], [0.0, 0.0]]))
+    root = Feature("root", 1.5 - apart * math.ulp(1.5), 0.0, 1.0, 1.0)
+    assert len({root, *at_ends(samples, [root])} - {root}) == found - 1
 
 
 def test_what_is_too_dense_is_said_to_be() -> None:
