@@ -46,6 +46,7 @@ __all__ = [
     "in_lists",
     "interpret",
     "is_scalar",
+    "nested",
     "numbers_only",
     "place_of",
     "same",
@@ -624,9 +625,14 @@ def place_of(flat: int, shape: Shape) -> Shape:
     return tuple(reversed(place))
 
 
-def in_lists(entries: Sequence[str], shape: Shape) -> str:
-    """Texts in row-major order as nested lists."""
+def nested(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]], Any] = list) -> Any:
+    """Entries in row-major order, those of each row joined, and the rows joined in turn."""
     rows = list(entries)
     for length in reversed(shape):
-        rows = [f"[{', '.join(rows[at : at + length])}]" for at in range(0, len(rows), length)]
+        rows = [join(rows[at : at + length]) for at in range(0, len(rows), length)]
     return rows[0]
+
+
+def in_lists(entries: Sequence[str], shape: Shape) -> str:
+    """Texts in row-major order as nested lists."""
+    return str(nested(entries, shape, lambda row: f"[{', '.join(row)}]"))

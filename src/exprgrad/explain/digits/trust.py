@@ -6,17 +6,15 @@ until every number asked for has a tight enclosure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from itertools import product
-from typing import Any
 
 from exprgrad.explain.digits.trusted import Trust, Trusted, judged
 from exprgrad.explain.digits.truths import Swept
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.places import at
 from exprgrad.explain.sides.kinks import OneSided, corrections
-from exprgrad.graph.graph import Shape, dependents, element_name
+from exprgrad.graph.graph import Shape, dependents, element_name, nested
 from exprgrad.run.balls.balls import Ball, undefined
 from exprgrad.run.evaluation import Path, Run
 
@@ -72,19 +70,11 @@ def trust(run: Run, sides: Mapping[str, OneSided]) -> Trust:
 
     gradient = run.swept | {name: value for name, (_, value) in corrections(run, sides).items()}
     value = measured(("value",), run.value, found.values[over.graph.output])
-    slopes = {
-        name: nested(run.graph.shape(run.graph.inputs[name]), partial(slope, name))
-        for name in gradient
-    }
+    slopes = {}
+    for name in gradient:
+        shape = run.graph.shape(run.graph.inputs[name])
+        slopes[name] = nested([slope(name, place) for place in product(*map(range, shape))], shape)
     return Trust(value, slopes, found.bits)
-
-
-def nested(shape: Shape, entry: Callable[[Shape], Any]) -> Any:
-    """An entry for each place of a shape, in nested lists."""
-    entries = [entry(place) for place in product(*map(range, shape))]
-    for length in reversed(shape):
-        entries = [entries[at : at + length] for at in range(0, len(entries), length)]
-    return entries[0]
 
 
 def conventional(run: Run, sides: Mapping[str, OneSided]) -> set[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, Graph, Literal
+from exprgrad.graph.graph import CONST, Graph, Literal, nested
 from exprgrad.graph.structural import MOST_AXES, Parameter, Structural
 from exprgrad.graph.tensors import WORDS
 from exprgrad.source import Span
@@ -404,7 +404,7 @@ def dropped(graph: Graph, row: Structural, value: Value) -> Setting:
         raise LanguageError("bad-setting", message, span=(value[1], value[2]))
     graph.truncate(first_of_literal(graph, node))
     whole = tuple(map(int, literal.numbers))
-    return Setting(whole if literal.shape else whole[0], *span)
+    return Setting(nested(whole, literal.shape, tuple), *span)
 
 
 class Kind(NamedTuple):

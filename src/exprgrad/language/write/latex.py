@@ -539,17 +539,18 @@ def as_written(graph: Graph) -> Graph:
 
 
 def known_numbers(graph: Graph) -> list[bool]:
-    """By node: whether it is a number whatever the inputs are, or by the shapes if they are known."""
-    if graph.shapes:
-        return [not shape for shape in graph.shapes]
+    """By node: whether it is a number whatever the inputs are, or by its shape if that is known."""
 
     def is_number(graph: Graph, node: int, operands: Sequence[bool]) -> bool:
         """Whether an operation makes a number, given whether its operands are."""
+        if graph.told_shape(node) == ():
+            return True
         kind, settings = graph.kinds[node], cast(Settings, graph.payloads[node])
         return all(operands) if kind in BY_NAME else STRUCTURAL[kind].makes_number(settings)
 
     known = Algebra(lambda g, node: isinstance(g.payloads[node], float), is_number)
-    return interpret(graph, known, dict.fromkeys(graph.inputs, False))
+    inputs = {name: graph.told_shape(node) == () for name, node in graph.inputs.items()}
+    return interpret(graph, known, inputs)
 
 
 def form_of(shown: Page, node: int, small: bool) -> tuple[Form, tuple[Look, ...]]:
