@@ -125,21 +125,23 @@ class Builder:
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
         """The node of an operation, or of what it comes to; elementwise operands are broadcast."""
-        shape: Shape = ()
-        if self.graph.shapes:
-            if kind not in BY_NAME:
-                return self.structural(kind, operands, settings or ())
-            shape, operands = self.broadcast(operands)
+        if kind not in BY_NAME:
+            return self.structural(kind, operands, settings or ())
+        shapes = [self.graph.shapes[operand] for operand in operands]
+        shape = shapes[0]
+        if shapes.count(shape) < len(shapes):
+            shape = broadcast_shape(shapes)
+            operands = self.broadcast(operands, shape)
+        key = (kind, tuple(sorted(operands)) if kind in COMMUTATIVE else operands)
+        node = self.known.get(key)
+        if node is not None:
+            return node
         node = None if self.plain else self.shortcut(kind, operands)
         if node is not None:
             return self.stretched(node, shape)
-        order = tuple(sorted(operands)) if kind in COMMUTATIVE else operands
-        key = (kind, order)
-        node = self.known.get(key)
-        if node is None:
-            node = self.known[key] = self.append(kind, operands, None, shape)
-            if kind in COMPARISONS or (kind in LOGIC and self.flags.issuperset(operands)):
-                self.flags.add(node)
+        node = self.known[key] = self.append(kind, operands, None, shape)
+        if kind in COMPARISONS or (kind in LOGIC and self.flags.issuperset(operands)):
+            self.flags.add(node)
         return node
 
     def structural(self, kind: str, operands: tuple[int, ...], settings: Settings) -> int:
@@ -156,16 +158,13 @@ class Builder:
                 self.flags.add(node)
         return node
 
-    def broadcast(self, operands: tuple[int, ...]) -> tuple[Shape, tuple[int, ...]]:
-        """The shape of an elementwise operation, and its operands in that shape; constants stay numbers."""
-        shapes = [self.graph.shapes[operand] for operand in operands]
-        if shapes.count(shapes[0]) == len(shapes):
-            return shapes[0], operands
-        shape, kinds = broadcast_shape(shapes), self.graph.kinds
-        return shape, tuple(
+    def broadcast(self, operands: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
+        """The operands of an elementwise operation in its shape; constants stay numbers."""
+        kinds, shapes = self.graph.kinds, self.graph.shapes
+        return tuple(
             [
-                operand if kinds[operand] == CONST and not own else self.stretched(operand, shape)
-                for operand, own in zip(operands, shapes, strict=True)
+                o if kinds[o] == CONST and not shapes[o] else self.stretched(o, shape)
+                for o in operands
             ]
         )
 
@@ -199,6 +198,10 @@ class Builder:
             image = None if rule is None else rule(node, images)
             if image is not None:
                 images.append(image)
+            elif payload is None:  # an elementwise operation, as most nodes are
+                images.append(
+                    self.apply(kind, *[images[operand] for operand in graph.operands[node]])
+                )
             elif kind == INPUT:
                 name = str(payload)
                 images.append(
@@ -210,9 +213,8 @@ class Builder:
                 text = graph.spelled.get(node) if self.typed else None
                 images.append(self.constant(payload, graph.symbols.get(node), text))
             else:
-                operands = [images[operand] for operand in graph.operands[node]]
-                settings = payload if isinstance(payload, tuple) else None
-                images.append(self.apply(kind, *operands, settings=settings))
+                operands = tuple([images[operand] for operand in graph.operands[node]])
+                images.append(self.structural(kind, operands, cast(Settings, payload)))
         return images
 
     def program(self, outputs: Sequence[int]) -> Program:
@@ -251,11 +253,9 @@ class Builder:
 
     def shortcut(self, kind: str, operands: tuple[int, ...]) -> int | None:
         """What an operation comes to without being done; None where it must be done."""
-        row = BY_NAME.get(kind)
-        if row is None:
-            return None
         if kind == "where":
             return self.choice(*operands)
+        row = BY_NAME[kind]
         values = [self.value(operand) for operand in operands]
         if row.unit is not None:
             if values[-1] == row.unit:
