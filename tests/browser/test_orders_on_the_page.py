@@ -10,7 +10,7 @@ import pytest
 
 from browsers import axe
 from exprgrad.api import parse
-from exprgrad.explain.walks.orders import Visited
+from exprgrad.explain.walks import Visited
 from exprgrad.show.text.lines import signed as number
 from pages import edit, html_of, last, lesson_html, panel, press, results, run_of
 

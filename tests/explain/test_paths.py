@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from exprgrad import Edge, RequestError, Run, parse
 from exprgrad.cli.main import main
-from exprgrad.explain.walks import paths as web
-from exprgrad.explain.walks.paths import exact_total, magnitude, paths, times, web_of
+from exprgrad.explain import walks as web
+from exprgrad.explain.walks import exact_total, magnitude, paths, times, web_of
 from strategies import everyday, smooth
 from together import together
 from walks import exact_run, nodes_of, product_of, walks

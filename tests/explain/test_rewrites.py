@@ -15,7 +15,6 @@ from mpmath import mp, mpf
 import oracles
 import strategies
 from exprgrad import parse
-from exprgrad.explain.rewriting.mending import replaced, where_words
 from exprgrad.explain.rewriting.rewrites import (
     EXTENSIONS,
     REWRITES,
@@ -24,6 +23,8 @@ from exprgrad.explain.rewriting.rewrites import (
     Rewrite,
     mended_formula,
     mends,
+    replaced,
+    where_words,
 )
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME

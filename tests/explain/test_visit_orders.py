@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from exprgrad import Edge, RequestError, Run, parse
-from exprgrad.explain.walks import paths as web
-from exprgrad.explain.walks.orders import Visited, visit
-from exprgrad.explain.walks.paths import Path
+from exprgrad.explain import walks as web
+from exprgrad.explain.walks import Path, Visited, visit
 from together import together
 from walks import exact_run, nodes_of, product_of, random_order, walks
 

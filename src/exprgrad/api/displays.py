@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from exprgrad.explain.checking.check import Check
-    from exprgrad.explain.walks.paths import Paths
+    from exprgrad.explain.walks import Paths
     from exprgrad.run.matrices import Matrix
 
 __all__ = [
@@ -181,7 +181,7 @@ def by_input(run: Run, found: dict[str, Paths]) -> dict[str, Paths]:
 
     def parts() -> Iterable[str | Table]:
         from exprgrad.explain.places import in_numbers
-        from exprgrad.explain.walks.paths import web_of
+        from exprgrad.explain.walks import web_of
         from exprgrad.show.text.walks import paths_table
 
         numbers = in_numbers(run).run

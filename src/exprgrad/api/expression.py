@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from exprgrad.data.grids import RangeTable
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.digits.trusted import Trust
-    from exprgrad.explain.walks.orders import Visited
-    from exprgrad.explain.walks.paths import Paths
+    from exprgrad.explain.walks import Paths, Visited
     from exprgrad.run.engines.compiled import Compiled
     from exprgrad.run.values.uncertain import Spread
     from exprgrad.show.page.lessons import Formula, Lesson
@@ -1126,7 +1125,7 @@ class Run(Drawn, diagnostics.Run):
         ``gradient``; raises ``RequestError`` for others, and for tensors of more than 4,096 numbers.
         """
         from exprgrad.api.displays import by_input
-        from exprgrad.explain.walks.paths import paths
+        from exprgrad.explain.walks import paths
 
         return by_input(self, paths(self, most))
 
@@ -1144,7 +1143,7 @@ class Run(Drawn, diagnostics.Run):
         input.  Over tensors the nodes are their numbers, ``X[0, 1]``.  Needs a run of ``gradient``; raises
         ``RequestError`` for others, for tensors of more than 4,096 numbers, and for what is not an order.
         """
-        from exprgrad.explain.walks.orders import visit
+        from exprgrad.explain.walks import visit
 
         return visit(self, order, accumulate, most=most)
 

@@ -14,7 +14,7 @@ from typing import Any
 from exprgrad.derive.rules import template
 from exprgrad.derive.search import OUT
 from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
-from exprgrad.explain.rewriting.mending import advice
+from exprgrad.explain.rewriting.rewrites import advice
 from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL

@@ -1,4 +1,4 @@
-"""The page's sweeps and paths against the visit-order lab of ``explain/walks``."""
+"""The page's sweeps and paths against the visit-order lab of ``explain/walks.py``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from exprgrad import Run, parse
-from exprgrad.explain.walks.orders import WRONG, Visited
-from exprgrad.explain.walks.paths import Path, Web
+from exprgrad.explain.walks import WRONG, Path, Visited, Web
 from exprgrad.show.page.model import edges as page_edges
 from scripts import ask
 from strategies import FREQUENT, tree

@@ -30,7 +30,7 @@ from exprgrad.explain.limits import LISTED_PATHS
 if TYPE_CHECKING:
     from exprgrad.api import Run
     from exprgrad.explain.checking.check import Check
-    from exprgrad.explain.walks.paths import Paths
+    from exprgrad.explain.walks import Paths
     from exprgrad.show.text.table import Screen
 
 __all__ = ["check_command", "paths_command"]
@@ -160,7 +160,7 @@ def paths_command(**options: Any) -> int:
     their local derivatives.  -q prints the counts.
     """
     from exprgrad.explain.places import in_numbers
-    from exprgrad.explain.walks.paths import listable, paths_to, sums, web_of
+    from exprgrad.explain.walks import listable, paths_to, sums, web_of
     from exprgrad.show.documents.document import Lines, records
     from exprgrad.show.documents.runs import graph_fields, head_fields
     from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text

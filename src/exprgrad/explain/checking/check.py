@@ -48,8 +48,7 @@ from exprgrad.explain.checking.verdicts import (
 )
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.kinks_met import flagged
-from exprgrad.explain.nodes import find_nodes
-from exprgrad.explain.places import at
+from exprgrad.explain.places import at, find_nodes
 from exprgrad.explain.sides.kinks import one_sided
 from exprgrad.graph.graph import (
     CONST,

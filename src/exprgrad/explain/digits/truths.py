@@ -26,7 +26,7 @@ from exprgrad.explain.digits.trusted import (
 )
 from exprgrad.explain.kinks_met import SPECIAL_WORDS
 from exprgrad.explain.places import Numbers, at, in_numbers, places_in
-from exprgrad.explain.rewriting.mending import Menders
+from exprgrad.explain.rewriting.rewrites import Menders
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
     Graph,

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.walks.orders import Contribution, Lost, Outcome, Visited
-from exprgrad.explain.walks.paths import Path, Paths, Web
+from exprgrad.explain.walks import Contribution, Lost, Outcome, Path, Paths, Visited, Web
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.show.documents.document import Apart, Lines, csv_rows
 from exprgrad.show.text.lines import (
