@@ -14,9 +14,9 @@ from typing import Any
 
 import exprgrad
 from benchmarks.libraries import OPERATORS, OWN, Library, jax_library, torch_library
-from exprgrad.explain.critical import critical_points
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.show.documents.document import finite
+from exprgrad.show.text.operations import critical_points
 
 __all__ = ["record", "text"]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import golden
-from exprgrad.explain.critical import critical_points
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.show.documents.document import finite
 from exprgrad.show.text import operations
@@ -18,6 +17,7 @@ from exprgrad.show.text.operations import (
     convention_fields,
     convention_lines,
     convention_record,
+    critical_points,
 )
 from programs import require
 from together import together

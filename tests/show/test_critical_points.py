@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from exprgrad.explain.critical import MOST_POINTS, critical_points
 from exprgrad.graph.ops import BY_NAME, OPS, Op
+from exprgrad.show.text.operations import MOST_POINTS, critical_points
 from oracles import computed, holds, is_special
 from together import together
 
