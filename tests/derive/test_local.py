@@ -12,7 +12,7 @@ import pytest
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import template
-from exprgrad.derive.sweeps.local import LONG, specialised
+from exprgrad.derive.sweeps.walks import LONG, specialised
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run.numbers.sweeps import forward
 

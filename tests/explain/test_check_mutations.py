@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from exprgrad import Op, parse
-from exprgrad.derive.sweeps import local
+from exprgrad.derive.sweeps import walks
 from exprgrad.explain.checking import check as checks
 from exprgrad.explain.checking.check import Check, check_nodes
 from exprgrad.graph.ops import BY_NAME, OPS
@@ -72,7 +72,7 @@ def mutants(op: Op) -> Iterator[Op]:
 
 def forget() -> None:
     """Nothing that was worked out from a row or a primitive may outlive it."""
-    local.passing.cache_clear()
+    walks.passing.cache_clear()
     sweeps.row.cache_clear()
     sweeps.compile_template.cache_clear()
 

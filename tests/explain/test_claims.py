@@ -14,7 +14,7 @@ import pytest
 import golden
 from counting import calls
 from exprgrad import Check, InputError, LanguageError, MissingExtraError, RequestError, parse
-from exprgrad.derive.sweeps import local
+from exprgrad.derive.sweeps import walks
 from exprgrad.errors import install
 from exprgrad.explain.checking import claims
 from exprgrad.explain.checking.thresholds import find_gaps, points_beside
@@ -208,13 +208,13 @@ def test_no_point_of_the_domain() -> None:
 def test_a_wrong_rule_vouches_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A claim that copies a broken rule is not confirmed: differences deny it."""
     monkeypatch.setitem(BY_NAME, "sin", BY_NAME["sin"]._replace(partials=("sin(x)",), shown=()))
-    local.passing.cache_clear()
+    walks.passing.cache_clear()
     sweeps.row.cache_clear()
     found = claimed("sin(x)", "x=sin(x)")
     assert found.verdict == "undecided"
     assert found.message.startswith("undecided: differences contradict our own formula at x = ")
     monkeypatch.undo()
-    local.passing.cache_clear()
+    walks.passing.cache_clear()
     sweeps.row.cache_clear()
 
 

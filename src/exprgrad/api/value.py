@@ -101,7 +101,7 @@ def rules_for(
     filled = {name: x.hex() for name, x in zip(op.names, numbers, strict=False) if x is not None}
     if not (filled or companions):
         return rules
-    from exprgrad.derive.sweeps.local import specialised
+    from exprgrad.derive.sweeps.walks import specialised
 
     seen = (*op.names, "out")
     for name, flag in zip(slots(op)[len(seen) :], varies, strict=True):

@@ -22,8 +22,7 @@ from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.derive.search import OUT, on
 from exprgrad.derive.simplify.formula import simplify
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.derive.sweeps.local import Edge, Source
-from exprgrad.derive.sweeps.walks import pull_back, push_forward
+from exprgrad.derive.sweeps.walks import Edge, Source, pull_back, push_forward
 from exprgrad.errors import LanguageError
 from exprgrad.graph.calls import handed_down
 from exprgrad.graph.graph import (

@@ -17,7 +17,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.formula import derivatives, formulas
 from exprgrad.derive.sweeps.gradient import unsimplified
-from exprgrad.derive.sweeps.local import active_from, users_of, varying_operands
+from exprgrad.derive.sweeps.walks import active_from, users_of, varying_operands
 from exprgrad.errors import RequestError, advice
 from exprgrad.graph.graph import (
     CONST,

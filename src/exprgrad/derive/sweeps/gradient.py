@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown
-from exprgrad.derive.sweeps.local import (
+from exprgrad.derive.sweeps.walks import (
     Source,
     active_between,
     active_from,
+    pull_back,
+    push_forward,
     users_of,
     varying_operands,
 )
-from exprgrad.derive.sweeps.walks import pull_back, push_forward
 from exprgrad.graph.graph import CONST, Graph, Program, dependents
 from exprgrad.graph.ops import BY_NAME
 

@@ -1,5 +1,7 @@
 """The two sweeps over nodes: the walks of ``run.numbers.sweeps``, with a graph's nodes for numbers.
 
+First come the edges: which nodes are active, and each edge's local derivative as nodes.
+
 In reverse users come before operands, each passes its adjoint times a local derivative to every active
 operand, and what arrives is summed.  A branch that a ``where`` did not take passes nothing, not even 0
 times infinity; so an adjoint carries the condition under which anything arrives at all, and becomes
@@ -13,16 +15,352 @@ added up; a product of matrices mixes them, and ends it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import shown
-from exprgrad.derive.sweeps.local import Edge, Source
-from exprgrad.graph.structural import Structural
+from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, template
+from exprgrad.graph.graph import MISSING, Graph, Shape, Slope, dependencies, dependents
+from exprgrad.graph.ops import BY_NAME, SUMS, VARIADIC, Op
+from exprgrad.graph.structural import Pass, Structural
+from exprgrad.graph.tensors import STRUCTURAL
 
-__all__ = ["pull_back", "push_forward"]
+__all__ = [
+    "Edge", "Source", "active_between", "active_from", "pull_back", "push_forward", "specialised",
+    "users_of", "varying_operands",
+]  # fmt: skip
+
+Edge = tuple[int, int, bool]
+"""An operand, its local derivative as a node, and whether that is a branch's condition, which gates it."""
+TERM_SIGNS = {kind: BY_NAME[kind].signs for kind in SUMS}
+"""By sum: each operand's sign."""
+LONG = 16
+"""From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
+
+
+@cache
+def passing(kind: str) -> tuple[int, ...]:
+    """The positions through which an operation passes a derivative; a variadic row's only one is 0."""
+    op = BY_NAME[kind]
+    return tuple(i for i in range(len(op.names)) if op.partial(i) != "0")
+
+
+def passes_all(kind: str) -> bool:
+    """Whether an operation passes a derivative through all of its operands."""
+    return len(passing(kind)) == len(BY_NAME[kind].names)
+
+
+@cache
+def places(kind: str) -> dict[str, int]:
+    """By name that the rules of an operation may use, its place among these."""
+    return {name: place for place, name in enumerate(slots(BY_NAME[kind]))}
+
+
+def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
+    """The edges of a node on which a derivative can pass: (position, operand).
+
+    Those of a local derivative whose row states second ones lead to the row's operands at once.
+    """
+    kind, operands = graph.kinds[user], graph.operands[user]
+    if user in graph.slopes:
+        kind, position, operands = graph.slopes[user]
+        op = BY_NAME[kind]
+        return tuple([(at, o) for at, o in enumerate(operands) if op.second(position, at) != "0"])
+    if not operands:
+        return ()
+    if kind not in BY_NAME:
+        return tuple(enumerate(operands))
+    if kind in VARIADIC:
+        return tuple(enumerate(operands)) if passing(kind) else ()
+    return tuple([(position, operands[position]) for position in passing(kind)])
+
+
+@cache
+def placed(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
+    """The names in a rule of an operation, each with its place."""
+    return tuple([(name, places(kind)[name]) for name in template(rule).inputs])
+
+
+@cache
+def mentions(kind: str, rule: str) -> tuple[int, ...]:
+    """The places of the operands that a rule mentions, and behind these that of the node itself."""
+    operands = len(BY_NAME[kind].names)
+    each = [places(kind)[name] for name in template(rule).inputs]
+    return tuple([place for place in each if place <= operands])
+
+
+def mentioned(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
+    """A flag for each node that is mentioned by a rule of those that are active, or that these need."""
+    found = bytearray(len(graph))
+    said: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
+    for kind in {*graph.kinds} & BY_NAME.keys() - VARIADIC:
+        each = [(at, mentions(kind, rule(BY_NAME[kind], at))) for at in passing(kind)]
+        said[kind] = [(at, places) for at, places in each if places]
+    for user in active:
+        kind, operands = graph.kinds[user], graph.operands[user]
+        if kind not in said:
+            for node in (*operands, user):
+                found[node] = 1
+            continue
+        for position, places in said[kind]:
+            if operands[position] in active:
+                for place in places:
+                    found[operands[place] if place < len(operands) else user] = 1
+    for user in range(len(graph) - 1, -1, -1):
+        if found[user]:
+            for operand in graph.operands[user]:
+                found[operand] = 1
+    return found
+
+
+def active_between(graph: Graph, nodes: Iterable[int], outputs: Sequence[int]) -> set[int]:
+    """The nodes that depend on one of ``nodes``, of those that the outputs depend on; and ``nodes``."""
+    found, wanted = set(nodes), dependencies(graph, *outputs)
+    whole = {kind for kind in {*graph.kinds} & BY_NAME.keys() if passes_all(kind)}
+    for user, operands in enumerate(graph.operands):
+        if user in graph.slopes or (graph.kinds[user] not in whole and operands):
+            operands = tuple([operand for _, operand in varying_operands(graph, user)])
+        if wanted[user] and not found.isdisjoint(operands):
+            found.add(user)
+    return found
+
+
+def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
+    """By node: the users to which it passes a derivative, of those that the outputs depend on."""
+    users: list[list[int]] = [[] for _ in graph.kinds]
+    wanted = dependencies(graph, *outputs)
+    for user in range(len(graph)):
+        if wanted[user] and graph.operands[user]:
+            for operand in {operand for _, operand in varying_operands(graph, user)}:
+                users[operand].append(user)
+    return users
+
+
+def active_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[int]:
+    """The nodes that depend on one of ``nodes``, ascending; only they are visited."""
+    found = set(nodes)
+    todo = list(found)
+    while todo:
+        fresh = [user for user in users[todo.pop()] if user not in found]
+        found.update(fresh)
+        todo += fresh
+    return sorted(found)
+
+
+@lru_cache(maxsize=1024)
+def specialised(rule: str, numbers: tuple[tuple[str, str], ...], *, typed: bool = False) -> Graph:
+    """A rule's graph where some of its names are numbers: what is left of it to be done."""
+    builder, graph, known = Builder(typed=typed), template(rule), dict(numbers)
+    given = {
+        name: builder.constant(float.fromhex(known[name])) if name in known else builder.input(name)
+        for name in graph.inputs
+    }
+    return builder.program([builder.include(graph, given)[graph.output]]).graph
+
+
+class Source:
+    """A graph to differentiate, built into a ``Builder``: ``image`` has the node for each of its nodes.
+
+    ``rule`` chooses an edge's rule: see ``derive.rules``.  If it is known which nodes will be
+    differentiated, the ``active`` ones, only what their rules mention is built: the others have no image.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        graph: Graph,
+        rule: Rule = computed,
+        active: Collection[int] | None = None,
+    ) -> None:
+        self.builder = builder
+        self.graph = graph
+        self.rule = rule
+        wanted = mentioned(graph, active, rule) if active is not None else None
+        left_out = None if wanted is None else lambda node, _: None if wanted[node] else MISSING
+        self.image = builder.include(graph, rule=left_out)
+        self.varying = dependents(graph, graph.inputs.values())
+
+    def edges(self, user: int, active: Container[int]) -> list[Edge]:
+        """A node's edges to active operands."""
+        varying = [edge for edge in varying_operands(self.graph, user) if edge[1] in active]
+        if not varying:
+            return []
+        self.builder.derive_from(self.graph, user)  # whence comes what is built next
+        if user in self.graph.slopes:
+            return self.edges_of_slope(self.graph.slopes[user], varying)
+        edges: list[Edge] = []
+        op = BY_NAME[self.graph.kinds[user]]
+        shared = self.ties(op, user)
+        for position, operand in varying:
+            rule = self.rule(op, position)
+            if shared:
+                given = {**shared, op.names[0]: self.image[operand], "varies": self.flag(operand)}
+            else:
+                given = self.slots(user, placed(op.name, rule))
+            local = self.instantiate(rule, given)
+            if op.seconds and self.rule is computed:
+                self.take_down(local, user, position)
+            edges.append((operand, local, position in op.branches))
+        return edges
+
+    def edges_of_slope(self, slope: Slope, varying: Iterable[tuple[int, int]]) -> list[Edge]:
+        """The edges of a local derivative whose row states second ones."""
+        operands = [self.image[operand] for operand in slope.operands]
+        flags = [self.flag(operand) for operand in slope.operands]
+        out, op = self.builder.apply(slope.kind, *operands), BY_NAME[slope.kind]
+        given = dict(zip(slots(op), [*operands, out, *flags], strict=True))
+        return [
+            (operand, self.instantiate(op.second(slope.position, position), given), False)
+            for position, operand in varying
+        ]
+
+    def take_down(self, local: int, user: int, position: int) -> None:
+        """Say of a node whose local derivative it is, for those who differentiate it in turn.
+
+        A constant and an operand have derivatives of their own.
+        """
+        graph = self.builder.graph
+        operands = tuple([self.image[operand] for operand in self.graph.operands[user]])
+        if local > max(operands) and graph.operands[local]:
+            graph.slopes.setdefault(local, Slope(self.graph.kinds[user], position, operands))
+
+    def shape(self, node: int) -> Shape:
+        """The shape of a node of the graph."""
+        return self.graph.shape(node)
+
+    def zero(self, node: int) -> int:
+        """Zero: the derivative where one node does not depend on the other."""
+        return self.builder.fill(0.0, self.shape(node))
+
+    def signs(self, user: int) -> tuple[int, ...]:
+        """Each operand's sign, of a node that is a sum of them; none of any other."""
+        graph = self.graph
+        return () if user in graph.slopes else TERM_SIGNS.get(graph.kinds[user], ())
+
+    def structural(self, user: int) -> Structural | None:
+        """The row of a structural node; None for any other."""
+        kind = self.graph.kinds[user]
+        if kind in BY_NAME or not self.graph.operands[user]:
+            return None
+        return STRUCTURAL[kind]
+
+    def pulled(
+        self, row: Structural, user: int, cotangent: int, active: Container[int]
+    ) -> list[tuple[int, int, int]]:
+        """A structural node's active operands, the cotangent that each is passed, and their positions."""
+        found = []
+        for position, operand in enumerate(self.graph.operands[user]):
+            if operand in active:
+                pull = row.shown_pull or row.pull if self.rule is shown else row.pull
+                passed = pull(self.builder, self.passing(user, position, cotangent))
+                if passed is not None:
+                    found.append((operand, passed, position))
+        return found
+
+    def pulled_mask(self, row: Structural, user: int, position: int, mask: int) -> int:
+        """Where an operand of a structural node is passed anything, given where the node is.
+
+        What adds up or moves numbers says so itself: its own transpose counts what arrives.  Of any
+        other row every number is passed something, if one is.
+        """
+        builder = self.builder
+        zero = builder.constant(0.0)
+        mask = builder.apply("broadcast", mask, settings=(self.shape(user),))
+        if row.push is None and (row.variadic or len(row.names) == 1):
+            count = row.pull(builder, self.passing(user, position, mask))
+            assert count is not None
+            return builder.apply("ne", count, zero)
+        count = builder.apply("sum", mask, settings=(None, False))
+        reached = builder.apply("ne", count, zero)
+        shape = self.shape(self.graph.operands[user][position])
+        return builder.apply("broadcast", reached, settings=(shape,))
+
+    def pushed(self, row: Structural, user: int, tangents: Mapping[int, int]) -> list[int]:
+        """What a structural node's moving operands add to its tangent."""
+        operands = self.graph.operands[user]
+        moving = [at for at, operand in enumerate(operands) if operand in tangents]
+        if row.push is None and row.variadic and moving:
+            return [self.side_by_side(row, user, tangents)]
+        found = []
+        for position in moving:
+            passing = self.passing(user, position, tangents[operands[position]])
+            passed = row.push(self.builder, passing) if row.push else linear(self, row, passing)
+            if passed is not None:
+                found.append(passed)
+        return found
+
+    def side_by_side(self, row: Structural, user: int, tangents: Mapping[int, int]) -> int:
+        """The tangent of what only joins its operands: their tangents joined, 0 for one that stays."""
+        passing = self.passing(user, 0, -1)
+        given = [
+            tangents[operand] if operand in tangents else self.zero(operand)
+            for operand in self.graph.operands[user]
+        ]
+        return self.builder.apply(row.name, *given, settings=passing.settings)
+
+    def passing(self, user: int, position: int, given: int) -> Pass:
+        """A structural node's image, and what is given to be passed on."""
+        self.builder.derive_from(self.graph, user)
+        operands = tuple([self.image[operand] for operand in self.graph.operands[user]])
+        settings = self.graph.payloads[user]
+        assert isinstance(settings, tuple)
+        return Pass(operands, self.image[user], settings, position, given)
+
+    def instantiate(self, rule: str, given: dict[str, int]) -> int:
+        """A rule of the table on nodes."""
+        builder = self.builder
+        graph = template(rule)
+        if len(graph.kinds) == 1:  # a number, or one of the operands
+            (only,) = graph.payloads
+            return builder.constant(only) if isinstance(only, float) else given[str(only)]
+        if len(graph) > LONG and not builder.plain:
+            values = [(name, builder.value(given[name])) for name in graph.inputs]
+            numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
+            graph = specialised(rule, numbers, typed=builder.typed) if numbers else graph
+        return builder.include(graph, given)[graph.output]
+
+    def slots(self, user: int, names: Iterable[tuple[str, int]]) -> dict[str, int]:
+        """The nodes that a rule's names stand for, given the places of these."""
+        operands = self.graph.operands[user]
+        found: dict[str, int] = {}
+        for name, place in names:
+            if place < len(operands):
+                found[name] = self.image[operands[place]]
+            elif place == len(operands):
+                found[name] = self.image[user]
+            else:
+                found[name] = self.flag(operands[place - len(operands) - 1])
+        return found
+
+    def ties(self, op: Op, user: int) -> dict[str, int]:
+        """What the rules of a variadic row's operands share; nothing for any other row."""
+        if op.name not in VARIADIC:
+            return {}
+        operands = self.graph.operands[user]
+        shared = {"out": self.image[user]}
+        ties = [
+            self.instantiate(
+                op.ties, {**shared, op.names[0]: self.image[o], "varies": self.flag(o)}
+            )
+            for o in operands
+        ]
+        return {**shared, "ties": balanced(partial(self.builder.apply, "add"), ties)}
+
+    def flag(self, operand: int) -> int:
+        """1 where an operand depends on an input, else 0, as a node."""
+        return self.builder.constant(float(self.varying[operand]))
+
+
+def linear(source: Source, row: Structural, passing: Pass) -> int:
+    """The tangent of an operation that is linear in an operand: the operation itself, on the tangent."""
+    given = list(passing.operands)
+    given[passing.position] = passing.given
+    return source.builder.apply(row.name, *given, settings=passing.settings)
+
+
+# The reverse sweep.
 
 
 class Adjoint(NamedTuple):

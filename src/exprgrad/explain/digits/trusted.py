@@ -1,6 +1,11 @@
 """Numbers and how far they can be trusted: enclosures of the true ones, and what these prove.
 
 What is said of digits comes from the upper bound of the relative error that an enclosure allows.
+
+Where a number has far fewer right digits than what it is made of, a walk follows the error back to where it
+came from: at each step to the operand, or the contribution, whose error weighs most.  The node with the
+largest drop on that walk is the one to blame.  The walk goes through the reverse sweep first, if a
+derivative is asked about, and then through the data.
 """
 
 from __future__ import annotations
@@ -8,18 +13,33 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
+from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Shape, element_name
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import number as number_text
-from exprgrad.run.balls.balls import Ball, ball, bounds, enclose, is_infinite, nearest, working
-from exprgrad.run.balls.sweep import Sweep, sweep
+from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import (
+    Ball,
+    apply,
+    ball,
+    bounds,
+    enclose,
+    is_infinite,
+    nearest,
+    rough,
+    unknown,
+    working,
+)
+from exprgrad.run.balls.sweep import Sweep, locals_of, sweep
+from exprgrad.run.evaluation import Run
 from exprgrad.source import Span
 
 __all__ = [
-    "FIRST_BITS", "FULL", "MOST_WORK", "NEAREST", "Better", "Enclosed", "Lost", "Trust", "Trusted",
-    "derivative", "enclosed", "is_nearest", "is_tight", "judged", "right_digits",
+    "FIRST_BITS", "FULL", "MOST_WORK", "NEAREST", "Better", "Enclosed", "Evidence", "Lost", "Trust",
+    "Trusted", "derivative", "enclosed", "find_lost", "is_nearest", "is_tight", "judged",
+    "right_digits",
 ]  # fmt: skip
 
 FULL = 17
@@ -210,7 +230,7 @@ def judged(value: float, true: Ball, bits: int) -> Trusted:
         verdict = verdict_of(value, true, bits)
         digits = FULL if verdict == "exact" else right_digits(value, true)
         low, high = bounds(true) or (None, None)
-        told = number_text(value) if verdict == "exact" else None
+        told = number(value) if verdict == "exact" else None
         if (
             told is None
             and true.is_finite()
@@ -273,3 +293,265 @@ def right_digits(value: float, true: Ball) -> int:
     error = abs(ball(value) - true).abs_upper()
     size = true.abs_lower()
     return next((n for n in range(FULL, 0, -1) if bool(error * ball(10) ** n <= size)), 0)
+
+
+# Where digits are lost.
+
+LEAST_DROP = 2
+"""A node loses digits if it has so many fewer than what it is made of."""
+ROUNDED = 16
+"""The most digits of a number that was rounded."""
+
+SMALLEST = 2.2250738585072014e-308
+"""The least double with all its digits."""
+LARGE = 100.0
+"""From here on, an argument is large."""
+
+
+class Loss(NamedTuple):
+    """One step of the walk: at ``node``, in its data, its local derivative, the sum of its contributions
+    or one of them (``what``), from ``before`` digits to ``after``; the error came from ``source``."""
+
+    node: int
+    what: str
+    before: int
+    after: int
+    source: int
+
+
+class Evidence:
+    """A run's doubles beside what is true."""
+
+    def __init__(self, run: Run, found: Enclosed) -> None:
+        self.run = run
+        self.graph = run.graph
+        self.found = found
+
+    @cached_property
+    def users(self) -> dict[int, list[tuple[int, int]]]:
+        """By node: the edges along which it was passed something, as (user, position)."""
+        users: dict[int, list[tuple[int, int]]] = {}
+        assert self.run.adjoints is not None
+        for user in self.run.order:
+            if self.run.adjoints.locals[user] is not None:
+                for position, operand in enumerate(self.graph.operands[user]):
+                    users.setdefault(operand, []).append((user, position))
+        return users
+
+    def data(self, node: int) -> tuple[float, Ball]:
+        """A node's data, computed and true."""
+        return self.run.values[node], self.found.values[node]
+
+    def grad(self, node: int) -> tuple[float, Ball]:
+        """A node's grad, computed and true."""
+        assert self.run.adjoints is not None and self.found.swept is not None
+        true = self.found.swept.grads[node]
+        return self.run.adjoints.grads[node] or 0.0, ball(0) if true is None else true
+
+    def edge(self, user: int, position: int) -> tuple[tuple[float, Ball], tuple[float, Ball]]:
+        """An edge's local derivative and its contribution, computed and true."""
+        assert self.run.adjoints is not None and self.found.swept is not None
+        slope = self.run.adjoints.locals[user][position]
+        slope = 0.0 if slope is None else slope
+        mine, theirs = self.found.swept.locals[user], self.found.swept.contributions[user]
+        passed = theirs[position] if theirs is not None else None
+        true = mine[position] if mine is not None else None
+        contribution = 0.0 if passed is None and slope == 0 else self.grad(user)[0] * slope
+        return (slope, unknown() if true is None else true), (
+            contribution,
+            ball(0) if passed is None else passed,
+        )
+
+
+def kept(pair: tuple[float, Ball]) -> int:
+    """The right digits of a number; 17 only where it is exact."""
+    return FULL if bool(error(pair) == 0) else min(right_digits(*pair), ROUNDED)
+
+
+def error(pair: tuple[float, Ball]) -> Ball:
+    """How far a number is from the truth, as an upper bound."""
+    value, true = pair
+    return abs(ball(value) - true).abs_upper() if math.isfinite(value) else unknown()
+
+
+def heaviest(errors: Sequence[Ball]) -> int:
+    """The place of the largest error; what is not finite is larger than what is."""
+    best = 0
+    for place, one in enumerate(errors):
+        if errors[best].is_finite() and (not one.is_finite() or bool(one > errors[best])):
+            best = place
+    return best
+
+
+def find_lost(
+    evidence: Evidence, node: int, digits: int, *, is_slope: bool = False
+) -> tuple[Lost | None, list[int]]:
+    """The node that loses most of the digits of a node's data, or of its grad if ``is_slope``.
+
+    ``digits`` is how many the number has in the end: what a partial sum has fewer is not lost to it.  Then
+    all nodes that the error came through, this one first.
+    """
+    graph = evidence.graph
+    with working(max(evidence.found.bits, 128)):
+        steps = list(by_grads(evidence, node) if is_slope else by_data(evidence, node))
+        worst = max(steps, key=lambda step: step.before - max(step.after, digits), default=None)
+        if worst is None or worst.before - max(worst.after, digits) < LEAST_DROP:
+            return None, [step.node for step in steps]
+        why = reason(evidence, worst)
+    lost = Lost(worst.node, graph.span(worst.node), min(worst.before, ROUNDED), worst.after, why)
+    return lost, list(dict.fromkeys([worst.node, *(step.node for step in steps)]))
+
+
+def by_data(evidence: Evidence, node: int) -> Iterator[Loss]:
+    """From a node's data to the operand whose error weighs most, and so on."""
+    graph = evidence.graph
+    while graph.operands[node]:
+        pairs = [evidence.data(operand) for operand in graph.operands[node]]
+        own = kept(evidence.data(node))
+        digits = [kept(pair) for pair in pairs]
+        if min(digits) == FULL:
+            yield Loss(node, "data", FULL, own, node)
+            return
+        place = weightiest(evidence, node, pairs)
+        if place is None:  # the error is the node's own
+            yield Loss(node, "data", min(digits), own, node)
+            return
+        operand = graph.operands[node][place]
+        yield Loss(node, "data", digits[place], own, operand)
+        node = operand
+
+
+def weightiest(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]]) -> int | None:
+    """The operand whose error makes most of a node's; None if all together do not explain it."""
+    graph, values = evidence.graph, evidence.found.values
+    broken = [place for place, (value, _) in enumerate(pairs) if not math.isfinite(value)]
+    if broken:
+        return broken[0]
+    far = [error(pair) for pair in pairs]
+    places = [place for place, one in enumerate(far) if one != 0]
+    weights = [ball(0)] * len(pairs)
+    slopes = locals_of(graph, values, node, places, evidence.run.varying)
+    for place, slope in zip(places, slopes, strict=True):
+        weights[place] = abs(slope * far[place]).abs_upper() if slope.is_finite() else unknown()
+    best = heaviest(weights)
+    mine = error(evidence.data(node))
+    if bool(weights[best] * 100 >= mine) or not weights[best].is_finite():
+        return best
+    # Across a jump, or at a greatest value, no slope tells: what do the operands come to as they are?
+    kind, true = graph.kinds[node], [number for _, number in pairs]
+    swapped = [[*true[:at], ball(x), *true[at + 1 :]] for at, (x, _) in enumerate(pairs)]
+    apart = [abs(apply(kind, given) - values[node]).abs_upper() for given in swapped]
+    best = heaviest(apart)
+    if bool(apart[best] * 100 >= mine) or not apart[best].is_finite():
+        return best
+    return None
+
+
+def by_grads(evidence: Evidence, node: int) -> Iterator[Loss]:
+    """From a node's grad to the contribution whose error weighs most, to its user's grad, and so on."""
+    while True:
+        edges = evidence.users.get(node, [])
+        if not edges:
+            return
+        own = kept(evidence.grad(node))
+        found = [evidence.edge(user, position) for user, position in edges]
+        best = heaviest([error(passed) for _, passed in found])
+        slope, passed = found[best]
+        (user, position), digits = edges[best], kept(passed)
+        if len(edges) > 1:
+            yield Loss(node, "sum", digits, own, user)
+        above, along = kept(evidence.grad(user)), kept(slope)
+        yield Loss(user, "product", min(above, along), digits, node)
+        if above <= along and above < FULL:
+            node = user
+            continue
+        if along < FULL:
+            yield from by_local(evidence, user, position, along)
+        return
+
+
+def by_local(evidence: Evidence, user: int, position: int, own: int) -> Iterator[Loss]:
+    """From an edge's local derivative to what it was computed from."""
+    graph = evidence.graph
+    op = BY_NAME[graph.kinds[user]]
+    operands = graph.operands[user]
+    named = (operands[position],) if op.variadic else operands
+    read = template(op.partial(position)).inputs
+    nodes = [n for name, n in zip((*op.names, "out"), (*named, user), strict=True) if name in read]
+    if op.variadic and op.special:
+        nodes = list(operands)
+    if not nodes:
+        return
+    digits = [kept(evidence.data(node)) for node in nodes]
+    source = nodes[digits.index(min(digits))]
+    yield Loss(user, "local", min(digits), own, source)
+    yield from by_data(evidence, source)
+
+
+# Why, in words.
+
+
+def reason(evidence: Evidence, step: Loss) -> str:
+    """Why a step of the walk has fewer right digits than what it is made of."""
+    if step.what == "sum":
+        return cancelling(evidence, step)
+    if step.what == "product":
+        return "its grad times a local derivative leaves the range of the doubles"
+    if step.what == "local":
+        if step.before == FULL:
+            return "its local derivative leaves the range of the doubles"
+        return f"its local derivative magnifies the error of {evidence.run.label(step.source)}"
+    return of_data(evidence, step)
+
+
+def cancelling(evidence: Evidence, step: Loss) -> str:
+    """Why the sum of a node's contributions has fewer right digits than they have."""
+    passed = [evidence.edge(user, place)[1][0] for user, place in evidence.users[step.node]]
+    first, second = sorted(passed, key=lambda x: -abs(x) if x == x else 0.0)[:2]
+    return f"the contributions to its grad nearly cancel: {number(first)} and {number(second)}"
+
+
+def of_data(evidence: Evidence, step: Loss) -> str:
+    """Why a node's data has fewer right digits than its operands."""
+    node, graph = step.node, evidence.graph
+    kind, operands = graph.kinds[node], graph.operands[node]
+    value, true = evidence.data(node)
+    given = [evidence.run.values[operand] for operand in operands]
+    if not math.isfinite(value) or (abs(value) < SMALLEST and bool(abs(true) < SMALLEST)):
+        return out_of_range(value, true)
+    row = BY_NAME[kind]
+    if len(row.signs) == 2:
+        adds = row.signs == (1, 1)
+        sort = "numbers that nearly cancel" if adds else "nearly equal numbers"
+        what = "sum" if adds else "difference"
+        return f"the {what} of {sort}: {number(given[0])} and {number(given[1])}"
+    label = evidence.run.label(step.source)
+    at = number(evidence.run.values[step.source])
+    size = max(map(abs, given), default=0.0)
+    if row.magnifies == "period" and size >= LARGE:
+        return f"{kind} of a large number: {label} is {at}, and its absolute error counts"
+    by_far = f"a relative error of {label} counts 10^{step.before - step.after} times as much here"
+    if row.magnifies == "growth" and size >= LARGE:
+        if abs(evidence.run.values[step.source]) < LARGE:
+            return by_far
+        return f"{kind} of a large number makes relative errors of absolute ones: {label} is {at}"
+    if row.magnifies == "zero" and 0.5 < given[0] < 2:
+        return f"{kind} near its zero: {label} is {at}, and what sets it apart from 1 is mostly rounded"
+    if row.magnifies == "quotient" and abs(given[0]) >= LARGE * abs(given[1]):
+        if step.source == operands[0]:
+            return (
+                f"the remainder of a large number: {label} is {at}, and its absolute error counts"
+            )
+        times = f"{given[0] / given[1]:.3g}"
+        return f"{label} fits {times} times into {number(given[0])}, and its error counts as often"
+    if row.special:
+        return f"{label} is beside a kink or a jump, and its error leads to the other side"
+    return by_far
+
+
+def out_of_range(value: float, true: Ball) -> str:
+    """What is lost beyond the doubles."""
+    told = f", where the true value is about {rough(true, 4)}" if true.is_finite() else ""
+    if not math.isfinite(value):
+        return f"it is {number(value)} in doubles{told}"
+    return f"underflow{told}: the doubles have few digits there, or none"

@@ -14,15 +14,16 @@ from math import prod
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import computed, real
-from exprgrad.explain.digits.lost import Evidence, find_lost
 from exprgrad.explain.digits.trusted import (
     FIRST_BITS,
     Better,
     Enclosed,
+    Evidence,
     Lost,
     Trusted,
     derivative,
     enclosed,
+    find_lost,
 )
 from exprgrad.explain.kinks_met import SPECIAL_WORDS
 from exprgrad.explain.places import Numbers, at, in_numbers, places_in

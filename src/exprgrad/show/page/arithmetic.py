@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.lower import formulas, lower
 from exprgrad.derive.rules import slots, template
-from exprgrad.derive.sweeps.local import Source
+from exprgrad.derive.sweeps.walks import Source
 from exprgrad.errors import RequestError
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.kinks_met import SPECIAL_WORDS
