@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.build import Builder
-from exprgrad.derive.constant_folding import as_decimal, as_typed, folded
+from exprgrad.derive.build import Builder, as_decimal, as_typed, folded
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.gradient import gradient
 from together import together

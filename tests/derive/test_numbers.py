@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from exprgrad.derive.constant_folding import EXACT_BELOW, Exact, as_decimal, folded, is_flag, result
+from exprgrad.derive.build import EXACT_BELOW, Exact, as_decimal, folded, is_flag, result
 from exprgrad.derive.simplify.forms import accumulate, common_number, rational_root
 
 

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple, TypeGuard
 
-from exprgrad.derive.constant_folding import (
+from exprgrad.derive.build import (
     EXACT_BELOW,
     HALF,
     ONE,

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count
 
-from exprgrad.derive.constant_folding import ONE, Exact
+from exprgrad.derive.build import ONE, Exact
 from exprgrad.derive.simplify.forms import DEEPEST, SHORT, Call, Forms, Product, Rules, Sum, read
 from exprgrad.derive.simplify.identities import rewritten_call
 from exprgrad.derive.simplify.structural_rules import rewritten

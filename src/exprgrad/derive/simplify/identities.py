@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import ONE, Exact, ratio, to_power
+from exprgrad.derive.build import ONE, Exact, ratio, to_power
 from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.forms import (
     SHORT,

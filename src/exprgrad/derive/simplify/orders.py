@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import HALF, ONE, Exact, magnitude, ratio, to_power
+from exprgrad.derive.build import HALF, ONE, Exact, magnitude, ratio, to_power
 from exprgrad.derive.simplify.forms import (
     SHORT,
     Call,

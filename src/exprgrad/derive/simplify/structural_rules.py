@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from exprgrad.derive.constant_folding import ONE, Exact, ratio
+from exprgrad.derive.build import ONE, Exact, ratio
 from exprgrad.derive.simplify.forms import Call, Forms, Number, Operand, Product, Sum
 from exprgrad.graph.graph import Settings, Shape
 from exprgrad.graph.structural import Structural, axes_of, axis_of, kept, volume

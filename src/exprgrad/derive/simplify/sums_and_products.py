@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterator
 from itertools import chain, combinations, product
 
-from exprgrad.derive.constant_folding import HALF, ONE, Exact, magnitude, ratio, to_power
+from exprgrad.derive.build import HALF, ONE, Exact, magnitude, ratio, to_power
 from exprgrad.derive.simplify.forms import (
     DEEPEST,
     MOST_FACTORS,

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import partial, reduce
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.constant_folding import (
+from exprgrad.derive.build import (
     EXACT_BELOW,
     HALF,
     ONE,
+    Builder,
     Exact,
     as_decimal,
     magnitude,

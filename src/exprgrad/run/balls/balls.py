@@ -20,7 +20,7 @@ from functools import cache, lru_cache, partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
-from exprgrad.derive.constant_folding import result
+from exprgrad.derive.build import result
 from exprgrad.derive.rules import constant_graph, slots, template
 from exprgrad.derive.search import OUT
 from exprgrad.errors import MissingExtraError, install

@@ -16,8 +16,7 @@ from math import frexp, isfinite
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.constant_folding import is_flag
+from exprgrad.derive.build import Builder, is_flag
 from exprgrad.derive.lower.lower import added, formula_of
 from exprgrad.derive.rules import balanced, template
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, copied, dependencies

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import inf, isfinite, nextafter
 from typing import NamedTuple
 
-from exprgrad.derive.constant_folding import result
+from exprgrad.derive.build import result
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import ExprgradError, InputError, advice
 from exprgrad.graph.graph import Algebra, Graph, interpret
