@@ -29,18 +29,15 @@ def parsed(text: str, *, is_expression: bool = True) -> Graph:
 
 
 def completed(graph: Graph, text: str, *, is_expression: bool = True) -> Graph:
-    """The graph that was read of a text, with nodes for the derivatives and roots that it holds."""
+    """The graph that was read of a text, with nodes for the derivatives and roots that it holds.
+
+    Raises ``LanguageError`` for a family's member with a greater number than may be written.
+    """
     if not BEYOND.keys().isdisjoint(graph.kinds):
-        refuse_beyond(graph, text, is_expression=is_expression)
+        node, kind = next(pair for pair in enumerate(graph.kinds) if pair[1] in BEYOND)
+        raise bad_number(BEYOND[kind], graph.span(node)).at(Source(text, is_expression))
     if PLACEHOLDERS.isdisjoint(graph.kinds):
         return graph
     from exprgrad.derive.placeholders import resolved
 
     return resolved(graph, text)
-
-
-def refuse_beyond(graph: Graph, text: str, *, is_expression: bool) -> None:
-    """Raise ``LanguageError`` for a family's member with a greater number than may be written."""
-    for node, kind in enumerate(graph.kinds):
-        if kind in BEYOND:
-            raise bad_number(BEYOND[kind], graph.span(node)).at(Source(text, is_expression))

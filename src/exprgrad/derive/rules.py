@@ -23,6 +23,10 @@ Term = TypeVar("Term")
 
 Rule = Callable[[Op, int], str]
 """Which rule to take for the operand of an operation at a position."""
+computed: Rule = Op.partial
+"""The rule that is accurate in doubles."""
+shown: Rule = Op.shown_partial
+"""The rule that people read."""
 
 
 template: Callable[[str], Graph] = cache(parse)
@@ -62,16 +66,6 @@ def balanced(join: Callable[[Term, Term], Term], terms: Sequence[Term]) -> Term:
 def operation_count(text: str) -> int:
     """How many operations a rule takes."""
     return sum(kind not in (INPUT, CONST) for kind in template(text).kinds)
-
-
-def computed(op: Op, position: int) -> str:
-    """The rule that is accurate in doubles."""
-    return op.partial(position)
-
-
-def shown(op: Op, position: int) -> str:
-    """The rule that people read."""
-    return op.shown_partial(position)
 
 
 @cache

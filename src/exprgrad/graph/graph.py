@@ -625,8 +625,8 @@ def place_of(flat: int, shape: Shape) -> Shape:
     return tuple(reversed(place))
 
 
-def nested(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]], Any] = list) -> Any:
-    """Entries in row-major order, those of each row joined, and the rows joined in turn."""
+def nested(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]], Any]) -> Any:
+    """Entries in row-major order, joined row by row."""
     rows = list(entries)
     for length in reversed(shape):
         rows = [join(rows[at : at + length]) for at in range(0, len(rows), length)]

@@ -73,7 +73,8 @@ def trust(run: Run, sides: Mapping[str, OneSided]) -> Trust:
     slopes = {}
     for name in gradient:
         shape = run.graph.shape(run.graph.inputs[name])
-        slopes[name] = nested([slope(name, place) for place in product(*map(range, shape))], shape)
+        entries = [slope(name, place) for place in product(*map(range, shape))]
+        slopes[name] = nested(entries, shape, list)
     return Trust(value, slopes, found.bits)
 
 
