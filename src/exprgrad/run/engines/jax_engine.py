@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.lower.lower import formula_of
 from exprgrad.derive.search import search
 from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.run.engines.programs import with_truths, written_out
+from exprgrad.run.engines.programs import fused, with_truths, written_out
 
 __all__ = ["Kernel", "build"]
 

@@ -1,7 +1,7 @@
 """The engine that is machine code: a program of numbers, compiled for this machine.
 
-derived graph → values and partials that share their work (``derive/lower/fuse.py``) → rows that the engine
-spells (``programs.py``) → a loop over vectors (``llvm_text.py``) → machine code.  This is the one door to
+derived graph → values and partials that share their work → rows that the engine spells (both in
+``programs.py``) → a loop over vectors (``llvm_text.py``) → machine code.  This is the one door to
 llvmlite.  A program with roots is several kernels, for none of them knows a search.
 """
 
@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.rules import template
 from exprgrad.derive.search import search
 from exprgrad.errors import MissingExtraError, install
@@ -38,7 +37,7 @@ from exprgrad.run.engines.llvm_text import (
     module,
     streamed,
 )
-from exprgrad.run.engines.programs import FMA, contracted, written_out
+from exprgrad.run.engines.programs import FMA, contracted, fused, written_out
 from exprgrad.run.numbers.sweeps import functions
 
 __all__ = ["NativeKernel", "StagedKernel", "Totals", "build"]

@@ -21,13 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.derive.lower.fuse import fused
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import COMPARED, NATIVE
 from exprgrad.run.engines.columns import APART, LINE, aligned
-from exprgrad.run.engines.programs import MASKS, with_truths, written_out
+from exprgrad.run.engines.programs import MASKS, fused, with_truths, written_out
 from exprgrad.run.numbers.sweeps import functions
 
 __all__ = ["Kernel", "Plan", "build", "ordered", "plan"]

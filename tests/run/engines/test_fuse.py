@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from exprgrad.derive.lower.fuse import fused
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Program, dependents
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.read.parse import parse
+from exprgrad.run.engines.programs import fused
 from exprgrad.run.numbers.sweeps import forward
 from invariants import check
 from oracles import graph_of, holds, is_special, true_partial, true_value, ulps
