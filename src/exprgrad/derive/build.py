@@ -133,7 +133,7 @@ class Builder:
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
         """The node of an operation, or of what it comes to; elementwise operands are broadcast."""
-        if kind not in BY_NAME:
+        if kind in STRUCTURAL:
             return self.structural(kind, operands, settings or ())
         shapes = [self.graph.shapes[operand] for operand in operands]
         shape = shapes[0]
@@ -221,8 +221,9 @@ class Builder:
                 text = graph.spelled.get(node) if self.typed else None
                 images.append(self.constant(payload, graph.symbols.get(node), text))
             else:
-                operands = tuple([images[operand] for operand in graph.operands[node]])
-                images.append(self.structural(kind, operands, cast(Settings, payload)))
+                operands = [images[operand] for operand in graph.operands[node]]
+                settings = payload if isinstance(payload, tuple) else None
+                images.append(self.apply(kind, *operands, settings=settings))
         return images
 
     def program(self, outputs: Sequence[int]) -> Program:
@@ -261,9 +262,11 @@ class Builder:
 
     def shortcut(self, kind: str, operands: tuple[int, ...]) -> int | None:
         """What an operation comes to without being done; None where it must be done."""
+        row = BY_NAME.get(kind)
+        if row is None:  # what an engine has beside the rows
+            return None
         if kind == "where":
             return self.choice(*operands)
-        row = BY_NAME[kind]
         values = [self.value(operand) for operand in operands]
         if row.unit is not None:
             if values[-1] == row.unit:
