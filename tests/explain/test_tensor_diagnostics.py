@@ -11,7 +11,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.run.arrays.sweeps import record
+from exprgrad.run.arrays.arrays import record
 from shell import command, spelled
 
 # Each: the formula, its values, and the diagnostics as "code" or "code?" for a note.

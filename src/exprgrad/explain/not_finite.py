@@ -188,7 +188,7 @@ def wrong_labels(run: Run, node: int) -> str:
     graph, settings = run.graph, run.graph.payloads[node]
     if not isinstance(settings, tuple):
         return ""
-    from exprgrad.run.arrays.sweeps import held
+    from exprgrad.run.arrays.arrays import held
 
     operands = graph.operands[node]
     row, shapes = STRUCTURAL[graph.kinds[node]], [graph.shape(operand) for operand in operands]

@@ -34,7 +34,7 @@ from exprgrad.source import Span
 
 if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
-    from exprgrad.run.arrays import sweeps as over_arrays
+    from exprgrad.run.arrays import arrays as over_arrays
 
 __all__ = [
     "NOTHING", "ArrayBounds", "Arrays", "Diagnostic", "Edge", "Evaluator", "Flag", "Floats", "Guarded",
@@ -160,18 +160,18 @@ class Arrays:
 
     def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
         """Every node's data."""
-        from exprgrad.run.arrays import sweeps
+        from exprgrad.run.arrays import arrays
 
-        return sweeps.forward(self.graph, inputs)
+        return arrays.data(self.graph, inputs)
 
     def gradient(
         self, inputs: Mapping[str, Any], wrt: tuple[str, ...]
     ) -> "tuple[list[Any], over_arrays.Adjoints]":
         """Every node's data and grad."""
-        from exprgrad.run.arrays import sweeps
+        from exprgrad.run.arrays import arrays
 
-        sweep = kept(self.recorded, wrt, lambda: sweeps.record(self.graph, wrt), MOST_SWEEPS)
-        return sweeps.play(self.graph, inputs, wrt, sweep)
+        sweep = kept(self.recorded, wrt, lambda: arrays.record(self.graph, wrt), MOST_SWEEPS)
+        return arrays.play(self.graph, inputs, wrt, sweep)
 
     def errors(self, values: list[Any], adjoints: Any) -> tuple[list[Any], list[Any]]:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
@@ -195,9 +195,9 @@ class Arrays:
 
     def holds(self, condition: str, names: Sequence[str], values: Sequence[Any]) -> bool:
         """Whether a condition of a row holds at some number."""
-        from exprgrad.run.arrays import sweeps
+        from exprgrad.run.arrays import arrays
 
-        return bool((sweeps.held(condition, names, values) != 0).any())
+        return bool((arrays.held(condition, names, values) != 0).any())
 
     def typed_errors(
         self, values: list[Any], adjoints: Any, spelled: Mapping[str, str]
@@ -217,9 +217,9 @@ class Arrays:
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program; none of them shares memory with an input."""
-        from exprgrad.run.arrays import sweeps
+        from exprgrad.run.arrays import arrays
 
-        return sweeps.answers(program, inputs)
+        return arrays.own_answers(program, inputs)
 
     def rules(self, run: "Run", user: int) -> Callable[[int], str | None]:
         """See ``Run.rules``."""

@@ -160,7 +160,7 @@ def hessian(point: Point) -> Matrix:
     nodes = {name: graph.inputs[name] for name in wrt}
     if evaluator.by_entries:
         return matrix(evaluator, nodes, wrt, entries(evaluator, second(evaluator, wrt), values))
-    from exprgrad.run.arrays.sweeps import symmetric
+    from exprgrad.run.arrays.arrays import symmetric
 
     refuse_large(sum(size(graph.shape(node)) for node in nodes.values()) ** 2)
     blocks = empty(graph, nodes.values(), wrt)
@@ -226,12 +226,11 @@ def entry_data(
         (graph, outputs), known = second(evaluator, wrt)
         return graph, outputs[known[place]], forward(graph, values)
     from exprgrad.run.arrays import arrays
-    from exprgrad.run.arrays import sweeps as over_arrays
 
     graph, outputs = row_program(evaluator, wrt, row)
     direction = arrays.zeros(evaluator.graph.shape(evaluator.graph.inputs[wrt[row]]))
     direction[index] = 1.0
-    data = over_arrays.forward(graph, {**values, derive.tangent(wrt[row]): direction})
+    data = arrays.data(graph, {**values, derive.tangent(wrt[row]): direction})
     return graph, outputs[column - row], data
 
 

@@ -33,8 +33,7 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Array, AtOnce
-from exprgrad.run.arrays.sweeps import Adjoints, sides_of
+from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Adjoints, Array, AtOnce, sides_of
 from exprgrad.run.numbers.bounds import (
     DOUBLE_DIGITS,
     EXACT_BELOW,
