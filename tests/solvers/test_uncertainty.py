@@ -82,6 +82,8 @@ BAD_CORRELATIONS: list[tuple[dict[str, Any], str]] = [
     ({"correlation": {"x,y": 0.1}}, "correlations are by pairs of names"),
     ({"correlation": {("x", "y"): "much"}}, "the value of 'x, y' is not a constant: it reads 'much'"),
     ({"correlation": {("x", "x"): 0.1}}, "'x' correlates with itself by 1"),
+    ({"correlation": {("x", "y"): 0.1, ("y", "x"): 0.1}},
+     "the correlation of 'y' and 'x' is given twice"),
     ({"correlation": {("x", "y"): 2}}, "the correlation of 'x' and 'y' is 2, which is not from -1 to 1"),
     ({"covariance": {"x": {"x": 1.0}}},
      "the uncertainty of 'x' is given beside its value, and in the matrix"),
@@ -109,6 +111,12 @@ def test_what_cannot_correlate_is_refused(asked: dict[str, Any], message: str) -
     with pytest.raises(InputError) as caught:
         run.propagate(**asked)
     assert caught.value.message == message
+
+
+def test_a_tensor_has_more_than_one_variance() -> None:
+    with pytest.raises(InputError) as caught:
+        parse("sum(w)").gradient(w=[1, 2]).propagate(covariance={"w": {"w": 0.1}})
+    assert caught.value.message == "'w' is a tensor, and has a variance for each of its numbers"
 
 
 def test_what_is_asked_without_uncertainties_is_refused() -> None:
@@ -328,6 +336,8 @@ def near_list(expected: list[float]) -> Any:
     ("x + y", 0.0, 1.0, {"x": 0.0, "y": 1.0}),
     ("x*y", 1e300, 1e-300, {"x": 1.0, "y": 1.0}),
     ("x^2*1e-200*y", 1e-30, 1e-30, {"x": 2.0, "y": 1.0}),
+    ("1e300*(x - 1) + y", 1.0, 1e-300, {"x": math.inf, "y": 1.0}),
+    ("1e300*(1 - x) + y", 1.0, 1e-300, {"x": -math.inf, "y": 1.0}),
     ("log(x)*y", -1.0, 1.0, {"x": math.nan, "y": math.nan}),
 ])  # fmt: skip
 def test_elasticities_at_the_ends(

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.solvers.curves.curve import SAME, Curve, Feature, at_ends, curve
+from exprgrad.errors import RequestError
+from exprgrad.solvers.curves.curve import SAME, Curve, Feature, at_ends, curve, ranged
 from exprgrad.solvers.curves.sampling import Samples, window
 
 BREAKS = {"pole", "jump", "edge", "hole", "kink", "cusp"}
@@ -279,3 +280,28 @@ def test_the_curve_is_as_close_as_can_be_seen() -> None:
         value, _ = parse(text).compile(engine="numpy")({"x": middle})
         chord = [(a + b) / 2 for a, b in zip(arc.value, arc.value[1:], strict=False)]
         assert max(abs(value - chord)) < (high - low) / 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "message"),
+    [
+        ("log(x)", 0, "there is no tangent at x = 0: the value is -inf, the derivative inf"),
+        ("log(x)", -1, "there is no tangent at x = -1: the value is nan, the derivative nan"),
+        (
+            "abs(x)",
+            0,
+            "there is no tangent at x = 0: the slopes are -1 on the left and 1 on the right",
+        ),
+        ("sum([x, 1])", None, "a formula of tensors has no curve to draw"),
+    ],
+)
+def test_no_tangent_and_no_curve(text: str, x: float | None, message: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        parse(text).plot(x=(-2, 2), tangent=x)
+    assert caught.value.message == message
+
+
+def test_a_tangent_goes_through_its_point() -> None:
+    line = ranged(parse("x^2").graph, "x^2", {"x": (0, 4)}, tangent_at=3)
+    assert isinstance(line, Curve) and line.tangent is not None
+    assert line.tangent == (3.0, 9.0, 6.0) and line.tangent.at(1.0) == -3.0
