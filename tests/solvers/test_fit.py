@@ -12,7 +12,7 @@ import exprgrad
 from exprgrad.data.fits import FitRequest
 from exprgrad.data.fits import fit_to as fit_request
 from exprgrad.solvers.fit.estimates import MET
-from exprgrad.solvers.fit.fit import Estimate, Fit
+from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
 from fits import SETS, STARTS, right
 
 pytest.importorskip("scipy", reason="pip install 'exprgrad[fit]'")
@@ -272,3 +272,17 @@ def test_formulas_have_fits() -> None:
         assert found.parameters["b"].value == pytest.approx(straight.parameters["b"].value)
     assert str(straight).splitlines()[0].split()[0] == "parameter"
     assert "<table>" in straight._repr_html_()
+
+
+def test_over_several_columns_responses_are_drawn_over_the_models_values() -> None:
+    data = {"x": [1.0, 2, 3, 4], "z": [1.0, 0, 1, 2], "y": [1.0, 2, 2.5, 5]}
+    drawn = fit_curve(fit_to("y ~ a*x + b*z", data, {"a": 1, "b": 1}))
+    assert drawn.column == "" and drawn.low is None
+    assert drawn.places == drawn.values == [min(drawn.x), max(drawn.x)]
+    assert np.subtract(drawn.y, drawn.x) == pytest.approx(drawn.residuals)
+
+
+def test_without_degrees_of_freedom_no_band_is_drawn() -> None:
+    drawn = fit_curve(fit_to("y ~ a*x + b", {"x": [0.0, 1], "y": [1.0, 3]}, {"a": 1, "b": 0}))
+    assert (drawn.column, drawn.low, drawn.high) == ("x", None, None)
+    assert drawn.values[0] == pytest.approx(1) and drawn.values[-1] == pytest.approx(3)
