@@ -540,16 +540,17 @@ def as_written(graph: Graph) -> Graph:
 
 def known_numbers(graph: Graph) -> list[bool]:
     """By node: whether it is a number whatever the inputs are, or by its shape if that is known."""
+    shapes = dict(enumerate(graph.shapes))  # empty where the graph carries none
 
     def is_number(graph: Graph, node: int, operands: Sequence[bool]) -> bool:
         """Whether an operation makes a number, given whether its operands are."""
-        if graph.told_shape(node) == ():
+        if shapes.get(node) == ():
             return True
         kind, settings = graph.kinds[node], cast(Settings, graph.payloads[node])
         return all(operands) if kind in BY_NAME else STRUCTURAL[kind].makes_number(settings)
 
     known = Algebra(lambda g, node: isinstance(g.payloads[node], float), is_number)
-    inputs = {name: graph.told_shape(node) == () for name, node in graph.inputs.items()}
+    inputs = {name: shapes.get(node) == () for name, node in graph.inputs.items()}
     return interpret(graph, known, inputs)
 
 
