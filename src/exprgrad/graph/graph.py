@@ -298,6 +298,10 @@ class Graph:
         """A node's shape: ``()`` is a number, and all are where the graph carries no shapes."""
         return self.shapes[node]
 
+    def told_shape(self, node: int) -> Shape | None:
+        """A node's shape where people are told it: None in a graph that carries none."""
+        return self.shapes[node] if self.shapes else None
+
     def empty(self) -> "Graph":
         """A graph without nodes yet, which carries shapes if this one does."""
         return Graph(type(self.shapes)())

@@ -11,7 +11,6 @@ has all that is worked out only once; results live in a Run, and never on the gr
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from exprgrad.errors import RequestError
@@ -503,8 +502,7 @@ class Run:
     def iter_nodes(self) -> Iterator[Node]:
         """The nodes, one at a time."""
         graph, names = self.graph, self.graph.names()
-        told = zip(graph.kinds, graph.shapes or repeat(None), strict=False)
-        for node, (kind, shape) in enumerate(told):
+        for node, kind in enumerate(graph.kinds):
             yield Node(
                 node,
                 names.get(node),
@@ -514,7 +512,7 @@ class Run:
                 graph.span(node),
                 self.values[node],
                 self.grad(node),
-                shape,
+                graph.told_shape(node),
                 None if kind == INPUT else graph.called.get(node),
             )
 
