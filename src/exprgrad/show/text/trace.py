@@ -127,8 +127,8 @@ def trace(
     taken: list[int] = []
     shown = shown_visits(run, taken, whole=all_visits)
     if run.graph.shapes:
-        manner = IN_PIECES._replace(views=(WHOLE_VIEW,)) if all_visits else IN_PIECES
-        lines = in_pieces(entries_of(run, shown, digits, manner, color=color), width)
+        wording = IN_PIECES._replace(views=(WHOLE_VIEW,)) if all_visits else IN_PIECES
+        lines = in_pieces(entries_of(run, shown, digits, wording, color=color), width)
         end = work_of_tensors(run, taken, width)
     else:
         lines = in_columns(run, shown, digits, width, color=color)
@@ -340,7 +340,7 @@ class Entry(NamedTuple):
     lines: Sequence[Line | str]
 
 
-class Manner(NamedTuple):
+class Wording(NamedTuple):
     """How visits are written.
 
     ``views``   how much is shown of a node's own grad
@@ -356,7 +356,7 @@ class Manner(NamedTuple):
 
 
 def entries_of(
-    run: Run, shown: Iterable[Visit | str], digits: int, manner: Manner, *, color: bool
+    run: Run, shown: Iterable[Visit | str], digits: int, wording: Wording, *, color: bool
 ) -> Iterator[Entry | str]:
     """Visits as they are written, each with its contributions."""
     names = short_names(run)
@@ -366,15 +366,15 @@ def entries_of(
             continue
         if visit.parts:
             gate = "" if visit.call else gate_of(run.graph.kinds[visit.node])
-            head = visit.verb, define(run, visit.node, names, manner.limit), gate
+            head = visit.verb, define(run, visit.node, names, wording.limit), gate
         else:
-            named = manner.seeded if visit.verb == "seed" else called
+            named = wording.seeded if visit.verb == "seed" else called
             head = visit.verb, named(run, visit.node, names), visit.words
         grads = [""]
         if visit.grad is not None:
-            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in manner.views]
+            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in wording.views]
         told = [colored(grad, YELLOW if color else "") for grad in grads]
-        lines = manner.lines(run, visit, names, digits, manner.views, color=color)
+        lines = wording.lines(run, visit, names, digits, wording.views, color=color)
         yield Entry(head, told, [*lines])
 
 
@@ -432,7 +432,7 @@ def number_lines(
         yield Line(formula, numbers, [change], part.remark)
 
 
-IN_COLUMNS = Manner((FULL,), LONGEST_IN_COLUMN, called, number_lines)
+IN_COLUMNS = Wording((FULL,), LONGEST_IN_COLUMN, called, number_lines)
 """Over numbers."""
 
 
@@ -530,7 +530,7 @@ def visit_pieces(entry: Entry, width: int | None) -> Iterator[str]:
         yield from packed(line.notes, width, INDENT * 2)
 
 
-def bracketed(run: Run, node: int, names: Names) -> str:
+def grouped_name(run: Run, node: int, names: Names) -> str:
     """What a node is called before a ``.grad``: in parentheses if that is more than a name."""
     return grouped(run, node, partial(called, run, names=names))
 
@@ -542,7 +542,7 @@ def tensor_lines(
     if not visit.parts:
         return
     name = partial(called, run, names=names)
-    seed = f"{bracketed(run, visit.node, names)}.grad"
+    seed = f"{grouped_name(run, visit.node, names)}.grad"
     if not visit.call:
         texts = contribution_texts(run, visit.node, name, seed)
         rules = contribution_texts(run, visit.node, name, PASSED)
@@ -551,7 +551,7 @@ def tensor_lines(
         if isinstance(part, str):
             yield part
             continue
-        target = f"{bracketed(run, part.operand, names)}.grad"
+        target = f"{grouped_name(run, part.operand, names)}.grad"
         if part.after is None:
             yield Line(f"{target} += 0", "", [NOTHING], part.remark)
             continue
@@ -575,7 +575,7 @@ def tensor_lines(
         yield Line(minus(formula), minus(shapes), told, part.remark, notes)
 
 
-IN_PIECES = Manner(VIEWS, LONGEST_FORMULA, bracketed, tensor_lines)
+IN_PIECES = Wording(VIEWS, LONGEST_FORMULA, grouped_name, tensor_lines)
 """Over tensors."""
 
 
