@@ -28,6 +28,14 @@ def test_every_form_has_the_same_rows() -> None:
         assert text == f"x={line[3]} y={line[4]}"
 
 
+def test_bare_second_derivatives() -> None:
+    """All of them, and nothing else: those of x^2*y + y^3, by hand."""
+    quiet = command("hess", "x^2*y + y^3", "x=1:2:2", "y=2", "-q")[1].splitlines()
+    assert quiet == [f"d_x_x=4.0 d_x_y={2 * x} d_y_y=12.0" for x in (1.0, 2.0)]
+    quiet = command("hess", "x^2*y + y^3", "x=1:2:2", "y=2", "--wrt", "y", "-q")[1].splitlines()
+    assert quiet == ["d_y_y=12.0"] * 2
+
+
 def test_a_long_table_shows_its_ends() -> None:
     """The first and the last twenty rows, or all of them."""
     status, out, err = command("eval", "2*x", "x=0:99:100")

@@ -164,6 +164,18 @@ def test_a_broken_value_is_found(op: Op) -> None:
     assert {kinds[each.where[0]] for each in blamed if each.where} == {op.name}
 
 
+def test_a_broken_value_that_does_not_reach_the_output_is_not_blamed() -> None:
+    """Times 0 it changes neither the output nor a derivative."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(functions, "erf", lambda x: 2.0)
+        forget()
+        run = parse("0*erf(x)").gradient(x=1)
+        found = check_nodes(run, run.graph.inputs)
+    forget()
+    assert (run.value, run.gradient) == (0.0, {"x": 0.0})
+    assert [each.verdict for each in found] == ["agrees"]
+
+
 def test_of_very_many_nodes_some_of_each_operation_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
