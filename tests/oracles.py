@@ -34,6 +34,8 @@ Real = Any
 """An mpf: mpmath has no type annotations."""
 
 MAX = 1.7976931348623157e308
+RECENT = 10_000
+"""So many truths are kept: points such as 0 and inf are met again and again, and some take a second."""
 SELU, SELU_LEFT = 1.0507009873554805, 1.6732632423543772
 """G. Klambauer et al., Self-Normalizing Neural Networks, NIPS 2017, equation 14, as PyTorch rounds them."""
 CONSTANTS = {"pi": lambda: +mp.pi, "tau": lambda: 2 * mp.pi}
@@ -455,6 +457,7 @@ def agree(one: Real, other: Real, bits: int) -> bool:
     return bool(one == other) or bool(abs(one - other) <= mp.ldexp(abs(other), -bits))
 
 
+@lru_cache(maxsize=RECENT)
 def true_value(name: str, *args: float) -> Real:
     """An operation's value at doubles: by balls, or else by mpmath."""
     if all(map(math.isfinite, args)):
@@ -499,7 +502,8 @@ def value_by_mpmath(name: str, *args: float) -> Real:
         assert bits < 20000, f"{name}{args} does not settle"
 
 
-def true_partial(name: str, position: int, args: Sequence[float]) -> Real:
+@lru_cache(maxsize=RECENT)
+def true_partial(name: str, position: int, args: tuple[float, ...]) -> Real:
     """An operation's derivative by one operand: of balls, or else by mpmath.
 
     At a kink or a jump the answer means nothing: callers leave those out.
