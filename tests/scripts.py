@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -38,7 +39,8 @@ def as_json(x: float) -> float | str:
     return x if math.isfinite(x) else str(x)
 
 
-def script(names: Sequence[str]) -> str:
+@cache
+def script(names: tuple[str, ...]) -> str:
     """Some of the script's files as one, squeezed as on the page."""
     folder = files("exprgrad.show.page").joinpath("assets")
     parts = [folder.joinpath(f"{part}.js").read_text("utf-8") for part in names]

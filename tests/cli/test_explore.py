@@ -172,10 +172,13 @@ def test_help_names_every_lesson() -> None:
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_lessons(name: str) -> None:
-    lesson = LESSONS[name]
-    assert command("explore", "--lesson", name).out == lesson_html(name)
     found = json.loads(command("explore", "--lesson", name, "--json").out)
-    assert (found["lesson"], found["inputs"]) == (name, lesson.values)
+    assert (found["lesson"], found["inputs"]) == (name, LESSONS[name].values)
+    assert found["html"] == lesson_html(name)
+
+
+def test_a_lesson_in_a_pipe() -> None:
+    assert command("explore", "--lesson", "neuron").out == lesson_html("neuron")
 
 
 def test_options_say_what_is_on_the_page() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import golden
 from counting import calls
-from exprgrad import Run, parse
+from exprgrad import Expression, Run, parse
 from exprgrad.derive.rules import template
 from exprgrad.explain.kinks_met import flagged, stirs_edge
 from exprgrad.explain.sides.kinks import OneSided
@@ -611,22 +611,22 @@ SMOOTH = "sin cos exp tanh atan sqrt log pow div hypot expm1"
 EVERY = " ".join(op.name for op in OPS)
 
 
-def generated(random: Random, names: str) -> tuple[str, dict[str, float]]:
+def generated(random: Random, names: str) -> tuple[Expression, dict[str, float]]:
     """A composition at a point of small whole numbers."""
     ops = [BY_NAME[name] for name in names.split()]
     often = [op for op in ops if op.name in ("add", "sub", "mul")]
     leaves = ("x", "y", "z", "x", "0", "1", "2", "3", "0.5")
-    text = tree(random, leaves, (*ops, *often, *often), random.randint(1, 9))
-    return text, {name: float(random.randint(-2, 2)) for name in parse(text).inputs}
+    formula = parse(tree(random, leaves, (*ops, *often, *often), random.randint(1, 9)))
+    return formula, {name: float(random.randint(-2, 2)) for name in formula.inputs}
 
 
-def infinite(random: Random) -> tuple[str, dict[str, float]]:
+def infinite(random: Random) -> tuple[Expression, dict[str, float]]:
     """A composition of any rows at a point where something in it is likely to be infinite."""
     often = [BY_NAME[name] for name in ("add", "sub", "mul", "div")]
     poles = ("log(abs(x))", "log(x)", "log2(relu(x))", "1/x", "1/abs(x)", "atanh(x + 1)", "inf")
     leaves = (*[f"({pole})" for pole in poles], "x", "x", "y", "sqrt(x)", "cbrt(x)", "0", "1")
-    text = tree(random, leaves, (*OPS, *often), random.randint(1, 5))
-    return text, {name: float(random.choice((0, 0, 0, 1, -1))) for name in parse(text).inputs}
+    formula = parse(tree(random, leaves, (*OPS, *often), random.randint(1, 5)))
+    return formula, {name: float(random.choice((0, 0, 0, 1, -1))) for name in formula.inputs}
 
 
 BLOCKS = [0, pytest.param(1, marks=pytest.mark.slow)]
@@ -638,8 +638,8 @@ def test_compositions(names: str, block: int) -> None:
     """What is decided is right: kinks, jumps, derivatives that exist, and sides that are not there."""
     found: Counter[str] = Counter()
     for number in range(250):
-        text, point = generated(Random(f"{names} {block} {number}"), names)
-        run = parse(text).gradient(point)
+        formula, point = generated(Random(f"{names} {block} {number}"), names)
+        run = formula.gradient(point)
         if math.isfinite(run.value):
             found.update(against_quotients(run, point))
     assert found["kink"] and found["jump"] > 10 and found["exists"] > 10, found
@@ -652,8 +652,8 @@ def test_compositions_of_infinities(block: int) -> None:
     found: Counter[str] = Counter()
     held = 0
     for number in range(400):
-        text, point = infinite(Random(f"infinite {block} {number}"))
-        run = parse(text).gradient(point)
+        formula, point = infinite(Random(f"infinite {block} {number}"))
+        run = formula.gradient(point)
         if math.isfinite(run.value):
             verdicts = list(against_quotients(run, point))
             found.update(verdicts)
@@ -664,8 +664,8 @@ def test_compositions_of_infinities(block: int) -> None:
 @pytest.mark.slow
 def test_many_infinities() -> None:
     for number in range(5_000):
-        text, point = infinite(Random(f"many infinite {number}"))
-        run = parse(text).gradient(point)
+        formula, point = infinite(Random(f"many infinite {number}"))
+        run = formula.gradient(point)
         if math.isfinite(run.value):
             hold_all(run, point)
 
@@ -676,8 +676,8 @@ def test_many_infinities() -> None:
 )
 def test_many_compositions(names: str) -> None:
     for number in range(20_000):
-        text, point = generated(Random(f"many {names} {number}"), names)
-        run = parse(text).gradient(point)
+        formula, point = generated(Random(f"many {names} {number}"), names)
+        run = formula.gradient(point)
         if math.isfinite(run.value):
             hold_all(run, point)
 
