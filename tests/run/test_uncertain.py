@@ -9,7 +9,7 @@ import pytest
 
 import exprgrad
 from exprgrad import ExprgradError, InputError
-from exprgrad.run.values.uncertain import as_uncertain, bracketed, plus_minus, split
+from exprgrad.run.values.uncertain import as_uncertain, concise, plus_minus, split
 from together import together
 
 READ: dict[str, tuple[Any, Any]] = {
@@ -130,13 +130,13 @@ ROUNDED = {
 @together(ROUNDED)
 def test_uncertainties_have_two_digits(value: float, uncertainty: float) -> None:
     pair = float(value), float(uncertainty)
-    assert (plus_minus(*pair), bracketed(*pair)) == ROUNDED[value, uncertainty]
+    assert (plus_minus(*pair), concise(*pair)) == ROUNDED[value, uncertainty]
 
 
 @together([(9.8123, 0.1187), (12345.0, 678.0), (1.2e-9, 3.4e-11), (-5e30, 1e28), (0.03, 0.12)])
 def test_what_is_written_is_read(value: float, uncertainty: float) -> None:
     """To what rounding to two digits leaves of it."""
-    for text in (plus_minus(value, uncertainty), bracketed(value, uncertainty)):
+    for text in (plus_minus(value, uncertainty), concise(value, uncertainty)):
         made = exprgrad.uncertain(text)
         assert made.value == pytest.approx(value, abs=0.06 * uncertainty)
         assert made.uncertainty == pytest.approx(uncertainty, rel=0.05)

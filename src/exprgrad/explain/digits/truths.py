@@ -38,7 +38,7 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.balls import Ball, Decimals, ball, either, enclose, undefined, working
-from exprgrad.run.balls.sweep import met
+from exprgrad.run.balls.sweep import specials_met
 from exprgrad.run.evaluation import Path, Run, evaluator_for
 from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point, Question
 from exprgrad.run.numbers.bounds import TINY
@@ -181,9 +181,9 @@ class Known:
         for node, operands in enumerate(graph.operands):
             if not (operands and used[node]):
                 continue
-            known = met(graph, self.typed.values, node, run.varying)
+            known = specials_met(graph, self.typed.values, node, run.varying)
             for special in [special for special, is_met in known.items() if is_met]:
-                if not met(graph, self.doubles.values, node, run.varying)[special]:
+                if not specials_met(graph, self.doubles.values, node, run.varying)[special]:
                     words = f"{run.label(node)} {SPECIAL_WORDS[special.code][0]}: {special.why}"
                     is_kink = special.code == "kink"
                     counts = is_kink
@@ -255,7 +255,7 @@ class Swept(Known):
                 if all(
                     is_met is False
                     for values in readings
-                    for is_met in met(run.graph, values, node, run.varying).values()
+                    for is_met in specials_met(run.graph, values, node, run.varying).values()
                 )
             }
 

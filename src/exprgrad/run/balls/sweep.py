@@ -31,7 +31,7 @@ from exprgrad.run.balls.balls import (
 )
 from exprgrad.run.numbers.sweeps import compile_template, gated
 
-__all__ = ["Sweep", "locals_of", "met", "sweep"]
+__all__ = ["Sweep", "locals_of", "specials_met", "sweep"]
 
 
 class Sweep(NamedTuple):
@@ -153,7 +153,7 @@ def special(op: Op, given: dict[str, Ball]) -> bool | None:
     return True if True in found else None if None in found else False
 
 
-def met(
+def specials_met(
     graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
 ) -> dict[Special, bool | None]:
     """Whether a node is at the kinks and jumps of its row; None where that is not decided."""

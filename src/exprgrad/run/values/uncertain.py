@@ -36,7 +36,7 @@ __all__ = [
     "Uncertain",
     "UncertainNumbers",
     "as_uncertain",
-    "bracketed",
+    "concise",
     "number_names",
     "plus_minus",
     "split",
@@ -355,7 +355,7 @@ def plus_minus(value: float, uncertainty: float) -> str:
     return f"({text})e{power}" if power else text
 
 
-def bracketed(value: float, uncertainty: float) -> str:
+def concise(value: float, uncertainty: float) -> str:
     """``9.81(12)``: the same, the uncertainty counting in the last digits of the value (GUM 7.2.2)."""
     found = to_two_digits(value, uncertainty)
     if found is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import element_name, place_of
 from exprgrad.language.write.infix import ATOM, operand_level
-from exprgrad.run.values.uncertain import bracketed, plus_minus, to_two_digits
+from exprgrad.run.values.uncertain import concise, plus_minus, to_two_digits
 from exprgrad.show.documents.document import Apart, csv_rows, shorts
 from exprgrad.show.documents.runs import node_rows
 from exprgrad.show.text.lines import IN_CELL, decimal
@@ -245,7 +245,7 @@ def answer_lines(run: Run, found: Uncertainty) -> Iterator[str]:
     """The value with its uncertainty, in both notations."""
     value, uncertainty = found.estimate, found.value
     text = f"{printable(run.output_label)} = {plus_minus(value, uncertainty)}"
-    brief = bracketed(value, uncertainty)
+    brief = concise(value, uncertainty)
     yield f"{text}, or {brief}" if "(" in brief else text
 
 
@@ -325,7 +325,7 @@ def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
     if isinstance(found.estimate, float):
         fields["text"] = [
             plus_minus(found.estimate, found.value),
-            bracketed(found.estimate, found.value),
+            concise(found.estimate, found.value),
         ]
     else:
         fields["covariance"] = found.covariance

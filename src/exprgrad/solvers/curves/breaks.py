@@ -20,7 +20,7 @@ import numpy as np
 
 from exprgrad.graph.graph import Graph, dependencies, dependents
 from exprgrad.run.balls.balls import Ball, is_known
-from exprgrad.run.balls.sweep import met
+from exprgrad.run.balls.sweep import specials_met
 from exprgrad.solvers.curves.sampling import ORDERS, Jets, Samples, merged
 
 __all__ = [
@@ -311,5 +311,5 @@ def is_continuous(jets: Jets, order: int, x: float, around: float, most: int = P
 
 def may_jump(graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]) -> bool:
     """Whether an operation may jump, as far as balls tell."""
-    special = met(graph, values, node, varying)
+    special = specials_met(graph, values, node, varying)
     return any(maybe is not False for one, maybe in special.items() if one.code == "jump")
