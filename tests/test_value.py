@@ -770,7 +770,7 @@ def test_pytorch_finds_the_same() -> None:
 
 def test_a_label_is_a_text() -> None:
     value = Value(2.0, label="x")
-    with pytest.raises(TypeError, match="a label is a text, not int"):
+    with pytest.raises(TypeError, match="a label is a string, not int"):
         Value(2.0, label=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not NoneType"):
         value.label = None  # type: ignore[assignment]

@@ -126,7 +126,7 @@ def test_what_should_be_a_mapping(ask: Callable[[Any], Any], it: Any) -> None:
 @pytest.mark.parametrize("ask", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("it", [5, None, b"x", ["c"], F], ids=lambda it: type(it).__name__)
 def test_what_should_be_a_text(ask: Callable[[Any], Any], it: object) -> None:
-    with pytest.raises(TypeError, match=f" is a text.*, not {type(it).__name__}"):
+    with pytest.raises(TypeError, match=f" is a string.*, not {type(it).__name__}"):
         ask(it)
 
 
@@ -135,7 +135,7 @@ def test_what_should_be_a_text(ask: Callable[[Any], Any], it: object) -> None:
     [
         (F.expand, "operations are a list of names"),
         (lambda it: F.check(AT, nodes=it), "nodes are a list"),
-        (lambda it: F.gradient(AT).visited(it), "an order is a text, or a list"),
+        (lambda it: F.gradient(AT).visited(it), "an order is a string, or a list"),
         (lambda it: F.gradient(AT).explore(lesson=it), "a lesson is"),
     ],
 )
@@ -174,7 +174,7 @@ def test_names_that_are_none() -> None:
         lambda name: F.check(claims={name: "1"}),
     ]
     for ask in asked:
-        with pytest.raises(InputError, match="a text, not int"):
+        with pytest.raises(InputError, match="a string, not int"):
             ask(5)
 
 

@@ -85,7 +85,7 @@ def test_strict_is_about_the_ending() -> None:
         (["x^2", "x=1", "--rate", "y"], "the value of '--rate' is not a constant"),
         (["x^2", "x=1", "--steps", "0"], "'0' is not a value for --steps"),
         (["x^2", "x=1", "--wrt", "z"], "'z' is not an input"),
-        (["x^2", "x=1", "--csv", "-q"], "exclude each other"),
+        (["x^2", "x=1", "--csv", "-q"], "cannot be combined"),
         (["2+2"], "no inputs to move"),
         (["x*[1,2]", "x=1"], "descend needs an output that is a number"),
         (["X @ w", "X=[[1,2]]", "w=[1,2,3]"], "(1, 2)"),

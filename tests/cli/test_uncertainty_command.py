@@ -121,9 +121,9 @@ def test_warnings() -> None:
 
 
 REFUSED = [
-    (("eval", "x", "x=2±"), "there is no uncertainty behind the '±'"),
+    (("eval", "x", "x=2±"), "there is no uncertainty after the '±'"),
     (("eval", "x", "x=2", "--mc", "100"), "no input is uncertain"),
-    (("eval", "x", "x=2±1", "--seed", "1"), "--seed is that of --mc"),
+    (("eval", "x", "x=2±1", "--seed", "1"), "--seed is only for --mc"),
     (("eval", "x", "x=2±1", "--mc", "1"), "'1' is not a value for --mc"),
     (("eval", "x*y", "x=2±1", "y=1±1", "--correlation", "x,y"), "this is not NAME,NAME=COEFFICIENT"),
     (("eval", "x*y", "x=2±1", "y=1", "--correlation", "x,y=1"), "'y' is not an uncertain number"),
@@ -131,7 +131,7 @@ REFUSED = [
      "the correlation of 'y' and 'x' is given twice"),
     (("grad", "x", "x=2±1", "--trust"), "--trust has no room for uncertain inputs"),
     (("grad", "x*y", "x=2±1", "y=1", "--order", "bfs"), "--order has no room for uncertain inputs"),
-    (("grad", "x", "x=2", "--elastic", "--trace"), "--elastic and --trace exclude each other"),
+    (("grad", "x", "x=2", "--elastic", "--trace"), "--elastic and --trace cannot be combined"),
     (("check", "x", "x=2±1"), "the value of 'x' is uncertain"),
     (("hess", "x", "x=2.0(1)"), "the value of 'x' is uncertain"),
     (("descend", "x", "x=2+-1"), "the value of 'x' is uncertain"),

@@ -50,7 +50,7 @@ def test_an_address_that_is_none(address: str, tmp_path: Path) -> None:
     argv = ["x", "--data", data, "--reduce", "sum", "--cluster", address]
     status, out, err = command("batch", *argv)
     assert (status, out) == (2, "")
-    assert f"'{address}' is no cluster" in err
+    assert f"'{address}' is not the address of a cluster" in err
 
 
 def test_without_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

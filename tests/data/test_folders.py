@@ -103,9 +103,9 @@ def test_of_another_format_and_again(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "data", "message"),
     [
-        (["-o", "rows/"], "rows", "'rows' is read, and so cannot be written"),
-        (["-o", "rows/out/"], "rows", "'rows/out' is read, and so cannot be written"),
-        (["-o", "rows/year=2024/"], "rows/year=2024/a.parquet", "is read, and so cannot be written"),
+        (["-o", "rows/"], "rows", "'rows' is an input, and so cannot be written"),
+        (["-o", "rows/out/"], "rows", "'rows/out' is an input, and so cannot be written"),
+        (["-o", "rows/year=2024/"], "rows/year=2024/a.parquet", "is an input, and so cannot be written"),
         (["-o", "out/"], "-", "rows from a pipe have no name"),
         (["-o", "no/out/"], "rows", "cannot write 'no/out/': there is no folder 'no'"),
         (["-o", "x.txt/"], "rows", "cannot write into 'x.txt': it is a file"),
@@ -151,14 +151,12 @@ def test_a_bad_row_ends_the_run_and_what_is_done_stays(folder: Path) -> None:
     removed(Path("out"))
     status, _, err = batch(*argv, "x > 0")
     assert (status, f"row 2 of '{last}' does not compute" in err) == (2, True)
-    assert "note: what is done is kept; to go on type" in err
+    assert "note: what is done is kept; to continue, type" in err
     assert content(Path("out")) == {name: expected[name] for name in NAMES[:-1]}
     parquet.write_table(whole, last)
     first = Path("out", NAMES[0])
     first.rename("first")
-    assert (
-        "'out/year=2023/a.parquet' is not there any more" in batch(*argv, "x > 0", "--resume").err
-    )
+    assert "'out/year=2023/a.parquet' no longer exists" in batch(*argv, "x > 0", "--resume").err
     Path("first").rename(first)
     assert batch(*argv, "x > 0", "--resume") == (0, "", "")
     assert content(Path("out")) == expected

@@ -129,7 +129,7 @@ def test_the_same_bytes_wherever_it_stopped(
             continue
         status, _, err = run(*argv, *resumed, data=data)
         assert status == 130
-        assert one_file or "to go on type\n  exprgrad " in err
+        assert one_file or "to continue, type\n  exprgrad " in err
         assert out.is_dir() or not out.exists()
     stop(-1)
     assert run(*argv, "--resume", data=data) == whole
@@ -159,7 +159,7 @@ def test_without_resume_it_begins_afresh(folder: Path, stop: Any) -> None:
 CHANGES = [
     ("--where x>1", "--where is not what it was: nothing\n"),
     ("--bad-rows drop", "--bad-rows is not what it was: null"),
-    ("--only", "the columns that are written, or their types, are not what they were"),
+    ("--only", "the columns to write, or their types, have changed"),
     ("--wrt x", "--wrt is not what it was: x,y"),
     ("--map y=x", "--map is not what it was: nothing"),
     ("--check-content", "it was begun without --check-content"),
@@ -174,8 +174,8 @@ def test_another_run_is_not_gone_on_with(options: str, why: str, folder: Path, s
     status, out, err = run("-o", "out.csv", "--resume", *options.split())
     assert (status, out) == (2, "")
     assert why in err
-    assert "cannot go on with the unfinished run onto 'out.csv'" in err
-    assert "without --resume it begins afresh" in err
+    assert "cannot resume the unfinished run onto 'out.csv'" in err
+    assert "without --resume it starts afresh" in err
     assert beside(folder) == left
     assert run("-o", "out.csv", "--resume").status == 0
 
@@ -206,9 +206,9 @@ def test_changed_files(folder: Path, stop: Any) -> None:
     assert "'rows/0.parquet' has changed since" in run("-o", "out.csv", content, "--resume").err
     Path("rows/0.parquet").unlink()
     err = run("-o", "out.csv", content, "--resume").err
-    assert "it read 'rows/0.parquet' in the place of 'rows/1.parquet'" in err
+    assert "it read 'rows/0.parquet' instead of 'rows/1.parquet'" in err
     err = run("-o", "out.csv", "--resume", data="many.parquet").err
-    assert "it read 'rows/0.parquet' in the place of 'many.parquet'" in err
+    assert "it read 'rows/0.parquet' instead of 'many.parquet'" in err
     assert run("-o", "out.csv").status == 0
     assert beside(folder) == []
 

@@ -88,7 +88,7 @@ def test_a_folder_to_a_folder_and_on(bucket: str, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(working, "file_written", stopped)
     found = batch(*argv)
-    assert (found.status, "to go on type" in found.err) == (130, True)
+    assert (found.status, "to continue, type" in found.err) == (130, True)
     assert listed(f"{bucket}/out") == [f"/{name}" for name in NAMES[:2]]
     written(f"{bucket}/rows/{NAMES[0]}", [7.0, 8.0, 9.0])
     assert f"{NAMES[0]}' has changed since" in batch(*argv, "--resume").err

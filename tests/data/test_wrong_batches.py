@@ -280,7 +280,7 @@ def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:
     def change(rows: int) -> None:
         os.utime("rows.csv", (0, 0))
 
-    with pytest.raises(RequestError, match=r"'rows.csv' has changed while it was read"):
+    with pytest.raises(RequestError, match=r"'rows.csv' changed while it was being read"):
         carried_out(plan, change)
     assert not Path("out.csv").exists()
 

@@ -296,8 +296,8 @@ def test_how_other_methods_end(
         ({"momentum": 1}, "momentum of 1 is not"),
         ({"momentum": -0.1}, "momentum of -0.1 is not"),
         ({"momentum": math.nan}, "momentum of nan is not"),
-        ({"momentum": 0.9, "adam": True}, "momentum and adam exclude each other"),
-        ({"adam": True, "line_search": True}, "adam and line_search exclude each other"),
+        ({"momentum": 0.9, "adam": True}, "momentum and adam cannot be combined"),
+        ({"adam": True, "line_search": True}, "adam and line_search cannot be combined"),
     ],
 )
 def test_wrong_methods(options: dict[str, Any], message: str) -> None:

@@ -151,8 +151,8 @@ def test_from_the_command_line() -> None:
     [
         ([POLAR, "--of", "q"], "no statement is named 'q'"),
         ([POLAR, "--of", "x"], "'x' is an input"),
-        ([POLAR, "--of", "r", "--hessian"], "--of and --hessian exclude each other"),
-        ([POLAR, "--value-only", "--hessian"], "--value-only and --hessian exclude each other"),
+        ([POLAR, "--of", "r", "--hessian"], "--of and --hessian cannot be combined"),
+        ([POLAR, "--value-only", "--hessian"], "--value-only and --hessian cannot be combined"),
         (
             ["a = x*y; a", "--of", "a", "--to", "numpy", "--shape", "x=3"],
             "a row for each number, and 'a' is (3,)",

@@ -65,7 +65,7 @@ def test_a_tensor_that_is_written_out_is_cut_into_lines(target: str) -> None:
 def test_a_value_alone_may_be_a_tensor(target: str) -> None:
     f = parse("softmax(X @ w, axis=0)*k", shapes={"X": (2, 3), "w": (3,)})
     with pytest.raises(
-        ShapeError, match=r"code needs an output that is a number, and this is \(2,\)"
+        ShapeError, match=r"code needs an output that is a number, but this is \(2,\)"
     ):
         f.code(target)
     given = [np.arange(6.0).reshape(2, 3), np.ones(3), 2]

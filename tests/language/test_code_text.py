@@ -234,7 +234,7 @@ def test_a_file_is_written(tmp_path: Path) -> None:
         (["a*b", "--to", "c", "--wrt", "z"], "'z' is not an input of the expression"),
         (["a*b", "--to", "c", "--name", "int"], "'int' is taken in C99"),
         (["a*b", "a=2", "--to", "c"], "code takes no values"),
-        (["a*b", "--to", "c", "--wrt", "a", "--value-only"], "exclude each other"),
+        (["a*b", "--to", "c", "--wrt", "a", "--value-only"], "cannot be combined"),
         (["a*b", "--to", "c", "-o", "/nowhere/f.c"], "cannot write '/nowhere/f.c'"),
     ],
 )

@@ -59,9 +59,9 @@ def test_lists_are_read(text: str) -> None:
 
 
 WRONG = {
-    "2.0±": ("there is no uncertainty behind the '±'", (3, 4)),
+    "2.0±": ("there is no uncertainty after the '±'", (3, 4)),
     "±0.1": ("there is no value before the '±'", (0, 1)),
-    "2.0±%": ("there is no uncertainty behind the '±'", (3, 4)),
+    "2.0±%": ("there is no uncertainty after the '±'", (3, 4)),
     "2±-0.1": ("the uncertainty of 'x' is negative", (2, 6)),
     "2.00(-5)": ("the uncertainty of 'x' is negative", (5, 7)),
     "2±nan": ("the uncertainty of 'x' is not a finite number", (2, 5)),
@@ -74,7 +74,7 @@ WRONG = {
     "sin(2±0.1)": ("this is not an uncertain number", (5, 6)),
     "[1±0.1, 2±-1]": ("the uncertainty of 'x[1]' is negative", (10, 12)),
     "[1±0.1,,2]": ("a number is missing in the list of 'x'", (7, 8)),
-    "[1±0.1, 2": ("the list of 'x' is not closed, or goes on behind its end", (0, 9)),
+    "[1±0.1, 2": ("the list of 'x' is not closed, or goes on after its end", (0, 9)),
     "[1, 2]±[1, 2, 3]": ("the uncertainty of 'x' has another shape than its value", (7, 16)),
 }
 

@@ -229,7 +229,7 @@ def test_wires_leave_and_arrive_as_the_graph_runs(direction: str, leave: str, ar
 
 
 def test_an_unknown_direction_is_refused() -> None:
-    with pytest.raises(RequestError, match="'down' is no direction") as caught:
+    with pytest.raises(RequestError, match="'down' is not a direction") as caught:
         parse_expression("a*b").dot(direction="down")
     assert caught.value.help == "it is one of LR, TB, RL, BT"
 

@@ -165,7 +165,7 @@ WRONG = [
     ("x = (", {"x": 1}, None, "syntax", "never closed"),
     ("x = 2; x = 3; 1 +", {}, None, "bound-twice", "choose another name"),
     ("sum(x) = 3; x[0] = 1", {"x": (0, 3)}, None, "bad-value", "have starts"),
-    ("onehot(x, 3)[1] = 1", {"x": 1}, None, "no-tensors", "choice of places"),
+    ("onehot(x, 3)[1] = 1", {"x": 1}, None, "no-tensors", "with onehot(…)"),
 ]
 
 

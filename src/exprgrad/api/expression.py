@@ -100,7 +100,7 @@ def by_name(inputs: Sequence[str]) -> InputError:
 
 def not_a_text(formula: object) -> TypeError:
     """The error for what is no formula, and how it becomes one."""
-    message = f"a formula is a text (str), not {type(formula).__name__}"
+    message = f"a formula is a string, not {type(formula).__name__}"
     if isinstance(formula, Expression):
         message += ": this is one that has been read"
     elif callable(formula):
@@ -486,7 +486,7 @@ class Expression(Drawn):
         """
         from exprgrad.api.fits import fit, model_text
 
-        require(response, str, "a response is a text, such as 'y' or 'log(y)'")
+        require(response, str, "a response is a string, such as 'y' or 'log(y)'")
         return fit(model_text(response, self.text, self.graph), data, start, **options)
 
     def plot(
@@ -795,8 +795,8 @@ class Expression(Drawn):
         from exprgrad.derive.lower.translate import translate
         from exprgrad.run.values.directions import outputs
 
-        require(to, str, "the language to write in is a text, such as 'c'")
-        require(name, str, "a function's name is a text")
+        require(to, str, "the language to write in is a string, such as 'c'")
+        require(name, str, "a function's name is a string")
         require(value_only, bool, "value_only is True or False")
         require(hessian, bool, "hessian is True or False")
         chosen = select(self.graph, wrt)
@@ -900,7 +900,7 @@ class Expression(Drawn):
         listed = [names] if isinstance(names, str) else names
         require(listed, Iterable, "operations are a list of names, such as ['tanh']")
         for name in listed:
-            require(name, str, "an operation's name is a text")
+            require(name, str, "an operation's name is a string")
         kinds, graph = rows_to_expand(listed, self.graph), self.graph
         if not graph.calls:
             return derived(expanded(graph, kinds), self.known, self.shapes)
@@ -929,7 +929,7 @@ class Expression(Drawn):
 
         def refuse(self, *others):
             """Say how formulas are put together."""
-            message = "formulas are put together as texts: exprgrad.parse(f'({f})*({g})')"
+            message = "formulas are combined as strings: exprgrad.parse(f'({f})*({g})')"
             raise TypeError(message)
 
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = refuse

@@ -61,7 +61,7 @@ def fit(
     objective: bool = False,
     **parameters: object,
 ) -> Fitted:
-    """The parameters that bring a model nearest to data: ``fit("y ~ a*exp(-k*x)", data, a=1, k=0.1)``.
+    """The parameters with which a model fits data best: ``fit("y ~ a*exp(-k*x)", data, a=1, k=0.1)``.
 
     ``data`` are columns by name, arrays or lists; a frame of pandas, polars or pyarrow; a file of rows, or
     a list of files.  Names that are columns are data, each other one is a parameter with a start, given by
@@ -77,7 +77,7 @@ def fit(
     ``.converged`` and ``.reason`` say how it ended.  Raises ``InputError`` for what cannot be fitted,
     ``MissingExtraError`` without SciPy.
     """
-    require(model, str, "a model is a text, such as 'y ~ a + b*x'")
+    require(model, str, "a model is a string, such as 'y ~ a + b*x'")
     given = {**(start or {}), **parameters}
     asked = FitRequest(
         model, data, given, fix, bounds, sigma, weights, loss, loss_scale, map, where, bad_rows, level,

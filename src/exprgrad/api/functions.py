@@ -120,5 +120,5 @@ def arrow_function(
     """
     from exprgrad.data.frames import ArrowFunctions
 
-    require(name, str, "a function's name is a text")
+    require(name, str, "a function's name is a string")
     return ArrowFunctions(as_expression(formula).text, name, wrt=wrt)

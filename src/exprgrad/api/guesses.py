@@ -15,7 +15,7 @@ __all__ = ["EXPRESSION", "MODULE", "RUN", "VALUE", "Elsewhere", "answering", "in
 Owner = TypeVar("Owner")
 
 COLUMNS = "f.compile()(columns) has value and gradient for many points, and f(x=array) the value"
-FORMULA = "a formula is a text whose names are its inputs: exprgrad.parse('x^2*y')"
+FORMULA = "a formula is a string whose names are its inputs: exprgrad.parse('x^2*y')"
 RECORDED = "a number that remembers how it came about is exprgrad.Value(2.0)"
 VALUES = "give the inputs values: f.evaluate(x=2); to bind a name write it so: 'x = 2*t; x^2'"
 SIMPLIFIED = (

@@ -54,7 +54,7 @@ def solve(
     ``.excluded``: it is proved that there is none.  Raises ``InputError`` or ``RequestError`` for what
     cannot be solved.
     """
-    require(equations, str, "equations are a text, such as 'x = cos(x)'")
+    require(equations, str, "the equations are a string, such as 'x = cos(x)'")
     problem = problem_of(equations, {**(values or {}), **unknowns}, wrt)
     found = Solved(*solved(problem))
     found.problem = problem

@@ -338,7 +338,7 @@ class Value(Methods):
     @label.setter
     def label(self, text: str) -> None:
         if not isinstance(text, str):
-            raise TypeError(f"a label is a text, not {type(text).__name__}")
+            raise TypeError(f"a label is a string, not {type(text).__name__}")
         self._label = text
 
     name = label

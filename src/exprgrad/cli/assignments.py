@@ -109,7 +109,7 @@ def no_assignment(
     below = re.sub("[₀-₉]+", lambda found: f"_{found[0].translate(BELOW)}", name.strip())
     if equals and below != name.strip() and below.isidentifier():
         message = f"'{name.strip()}' is not a name here"
-        help = f"a number below the line is written behind _: {below}={value.strip()}"
+        help = f"a subscript is written after _: {below}={value.strip()}"
         return InputError("usage", message, help=help).about(argument, (0, len(name)))
     example = f"{argument if argument.isidentifier() else 'a'}=2"
     help = f"a value is given as NAME=VALUE without spaces, such as {example}"

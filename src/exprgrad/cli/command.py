@@ -447,7 +447,7 @@ def read_inputs(path: str) -> dict[str, object]:
     from exprgrad.run.values.files import json_in, json_value
 
     if path.lstrip().startswith("{"):
-        help = "values follow the formula, as in x=3 y=2; a JSON object stands in a file"
+        help = "values follow the formula, as in x=3 y=2; a JSON object goes in a file"
         raise RequestError("file", "--inputs takes the name of a file", help=help).about(path)
     found = json_in(path)
     if not isinstance(found, dict):
@@ -543,7 +543,7 @@ look_option = click.option(
 )  # fmt: skip
 document_option = click.option(
     "-o", "--output", "document", metavar="FILE",
-    help="Write a file: its ending, .json, .csv or .txt, says the form.",
+    help="Write to a file, in the format of its ending: .json, .csv or .txt.",
 )  # fmt: skip
 
 
@@ -593,8 +593,8 @@ output = output_as("one node per line")
 expand_option = click.option(
     "--expand",
     metavar="NAME[,NAME]",
-    help="Take these functions apart into simpler operations, and open calls of your own; all: whatever "
-    "can be.",
+    help="Take these functions apart into simpler operations, and open calls of your own functions; all "
+    "does so wherever it can.",
 )
 
 
@@ -612,18 +612,18 @@ def derivative_options(wrt: str) -> Callable[[F], F]:
             "--of", metavar="NAME[,NAME]",
             help="The values of these named statements, and their Jacobian.",
         ),
-        click.option("--hessian", is_flag=True, help="Find second derivatives, too."),
+        click.option("--hessian", is_flag=True, help="Also find second derivatives."),
     )  # fmt: skip
 
 
 starts_options = stack(
     click.option(
         "--starts", type=Count(1, 10_000), default=1, metavar="N", show_default=True,
-        help="Try so many starts: yours, and others around it or within bounds.",
+        help="Try N starts: yours, and others around it or within bounds.",
     ),
     click.option(
         "--seed", type=Count(0), default=0, metavar="N", show_default=True,
-        help="Which starts are drawn.",
+        help="The seed from which the other starts are drawn.",
     ),
 )  # fmt: skip
 
@@ -636,7 +636,7 @@ def settle_form(options: dict[str, Any]) -> None:
     forms = {"--json": "as_json", "--csv": "as_csv", "--quiet": "quiet"}
     chosen = [flag for flag, name in forms.items() if options.get(name)]
     if len(chosen) > 1:
-        raise RequestError("usage", f"{' and '.join(chosen)} exclude each other", help="choose one")
+        raise RequestError("usage", f"{' and '.join(chosen)} cannot be combined", help="choose one")
     path = options.get("document")
     if path is None:
         return
@@ -649,7 +649,7 @@ def settle_form(options: dict[str, Any]) -> None:
         raise misnamed(path, "a document's format", help)
     form = ENDINGS[ending]
     if chosen and chosen[0] != (form or "--quiet"):
-        message = f"{chosen[0]} and -o {path} exclude each other: the ending says the form"
+        message = f"{chosen[0]} and -o {path} cannot be combined: the ending sets the format"
         raise RequestError("usage", message, help=f"leave out {chosen[0]}")
     if form:
         options[forms[form]] = True
@@ -692,7 +692,7 @@ def excluded(option: str, others: Mapping[str, object], help: str = "choose one"
     """Refuse an option beside others, each with whether it is given."""
     for other, is_given in others.items():
         if is_given:
-            raise RequestError("usage", f"{option} and {other} exclude each other", help=help)
+            raise RequestError("usage", f"{option} and {other} cannot be combined", help=help)
 
 
 def listed_names(listed: str | None, option: str = "--wrt") -> list[str] | None:

@@ -54,11 +54,11 @@ class Group(click.Group):
             invoke_without_command=True,
             context_settings={"help_option_names": ["-h", "--help"]},
             help="Type a formula, and see its value, its gradient and why.",
-            epilog='A formula alone is for grad: exprgrad "(a+b)*c" a=2 b=-3 c=10',
+            epilog='A formula without a command runs grad: exprgrad "(a+b)*c" a=2 b=-3 c=10',
         )
         shown = click.Option(
             ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=show_version,
-            help="Show the version and the extras that are there, and exit.",
+            help="Show the version and which extras are installed, and exit.",
         )  # fmt: skip
         self.params.append(shown)
 

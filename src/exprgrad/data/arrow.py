@@ -27,9 +27,9 @@ BROKEN = {
     "file size is": "is not a whole Parquet file: it is cut off, or another format",
     "metadata bytes": "is not a whole Arrow file: it is cut off, or another format",
     "schema message": "is not a whole Arrow file: it is cut off, or another format",
-    "unexpected end of stream": "is packed, and cut off",
-    "truncated compressed stream": "is packed, and cut off",
-    "inflate failed": "is not packed as its name says, or is damaged",
+    "unexpected end of stream": "is compressed, and cut off",
+    "truncated compressed stream": "is compressed, and cut off",
+    "inflate failed": "is not compressed as its name says, or is damaged",
     "thrift": "is damaged",
     "orrupt": "is damaged",
 }

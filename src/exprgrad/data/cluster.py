@@ -122,7 +122,7 @@ class Cluster(NamedTuple):
                 found.message = found.message.replace(there(task[0]).source.path, path)
                 raise found
             return found
-        message = f"worker after worker dies over rows of '{path}'"
+        message = f"worker after worker died on rows of '{path}'"
         help = "the cluster's own log says why: too little memory, perhaps"
         raise RequestError("cluster", message, help=help)
 
@@ -170,7 +170,7 @@ def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> 
     count = re.fullmatch(r"local(?::([1-9]\d*))?", address)
     if count is None and "://" not in address:
         help = "a scheduler's address, such as tcp://10.0.0.1:8786, or local, or local:4"
-        raise RequestError("usage", f"'{address}' is no cluster", help=help)
+        raise RequestError("usage", f"'{address}' is not the address of a cluster", help=help)
     distributed = extra("distributed", "--cluster needs dask.distributed")
     import dask
 

@@ -140,7 +140,7 @@ def model_of(text: str) -> Graph:
         help = "statements before it bind names: k = EXPR; y ~ …"
         raise InputError("no-model", message, source=Source(text), span=span, help=help)
     graph = completed(graph, text)
-    refuse_tensors(graph, text, "a model of tensors is not fitted")
+    refuse_tensors(graph, text, "a model with tensors cannot be fitted")
     return graph
 
 
@@ -265,7 +265,7 @@ def bounds_in(
         low, high = found[name] = as_interval(value, name, infinite=True)
         if not low <= given[name] <= high:
             message = f"the start of '{name}', {given[name]:g}, lies outside of its bounds {low:g}:{high:g}"
-            raise InputError("bad-range", message, help="begin within the bounds")
+            raise InputError("bad-range", message, help="start within the bounds")
     return found
 
 
@@ -273,21 +273,21 @@ def refuse_pairs(asked: FitRequest) -> None:
     """An error for what has no room beside each other."""
     if asked.sigma is not None and asked.weights is not None:
         message = (
-            f"{advice('--sigma', 'sigma')} and {advice('--weights', 'weights')} exclude each other"
+            f"{advice('--sigma', 'sigma')} and {advice('--weights', 'weights')} cannot be combined"
         )
         help = "sigma has standard deviations, weights say only how much a row counts beside others"
         raise RequestError("usage", message, help=help)
     if asked.profile and asked.loss is not None:
         message = (
-            f"{advice('--profile', 'profile')} and {advice('--loss', 'loss')} exclude each other"
+            f"{advice('--profile', 'profile')} and {advice('--loss', 'loss')} cannot be combined"
         )
         raise RequestError("usage", message, help="a profile is one of sums of squares")
     options = {"sigma": asked.sigma, "weights": asked.weights, "loss": asked.loss}
     for name, value in {**options, "profile": asked.profile or None}.items():
         if asked.objective and value is not None:
             pair = advice(f"--objective and --{name}", f"objective and {name}")
-            message = f"{pair} exclude each other"
-            raise RequestError("usage", message, help="what a row counts stands in the formula")
+            message = f"{pair} cannot be combined"
+            raise RequestError("usage", message, help="write the weight of a row in the formula")
     if asked.bad_rows not in ("fail", "drop"):
         message = f"there is no bad_rows={asked.bad_rows!r}"
         raise RequestError("usage", message, help="it is 'fail' or 'drop'")
@@ -349,7 +349,7 @@ def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[st
         run = Run.of(text, evaluator_for(graph), inputs, problem.parameters)
         words = ", ".join(f"{name}={value:g}" for name, value in row.items())
         message = f"the model has no value at the start, in the row with {words}"
-        help = "begin elsewhere, or leave such rows out"
+        help = "start elsewhere, or leave such rows out"
         for told in run.remarks:
             if told.code in NOT_FINITE:
                 message += f": {told.message}"
@@ -358,7 +358,7 @@ def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[st
                 )
         raise InputError("no-start", message, help=help)
     message = "the sum of squares at the start is not finite"
-    raise InputError("no-start", message, help="begin nearer to the data")
+    raise InputError("no-start", message, help="start nearer to the data")
 
 
 def refuse_idle(problem: Problem, graph: Graph, text: str, given: Mapping[str, float]) -> None:

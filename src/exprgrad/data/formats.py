@@ -161,9 +161,9 @@ def decoded(line: bytes, path: str) -> str:
     """The text of some lines at the beginning of a file."""
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         message = f"'{path}' is UTF-16"
-        raise RequestError("encoding", message, help="write it again as UTF-8")
+        raise RequestError("encoding", message, help="save it as UTF-8")
     if b"\0" in line:
-        raise InputError("bad-file", f"'{path}' is not a text: it has bytes that are 0")
+        raise InputError("bad-file", f"'{path}' is not a text file: it contains zero bytes")
     try:
         return line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -202,8 +202,10 @@ def header(source: RowFile, start: bytes) -> Header:
     separator = "\t" if source.format == "tsv" else max(",;\t", key=text.count)
     names = [name.strip() for name in next(csv.reader([text], delimiter=separator))]
     if all(map(is_number, names)):
-        message = f"the first line of '{source.path}' holds numbers, and no names of columns"
-        raise InputError("bad-file", message, help="write a line of names above it").about(text)
+        message = f"the first line of '{source.path}' holds numbers instead of column names"
+        raise InputError("bad-file", message, help="add a line of column names above it").about(
+            text
+        )
     return Header(names, separator, length)
 
 
@@ -1016,7 +1018,7 @@ def batches(
     except (OSError, arrow().ArrowException) as error:
         raise broken_file(source.path, error) from None
     if stamp_of(source.path) != (source.size, source.stamp):
-        message = f"'{source.path}' has changed while it was read"
+        message = f"'{source.path}' changed while it was being read"
         raise RequestError("file", message, help="run it again")
 
 

@@ -133,7 +133,7 @@ def files_in(data: object) -> list[str] | None:
 
 
 def refuse(manner: Manner, by: tuple[str, ...], has_files: bool) -> None:
-    """Raise errors for unknown words, and for arguments that exclude each other."""
+    """Raise errors for unknown words, and for arguments that cannot be combined."""
     words: tuple[tuple[str, str | None, Collection[str]], ...] = (
         ("bad_rows", manner.bad_rows, BAD_ROWS),
         ("reduce", manner.reduce or None, REDUCTIONS),
@@ -145,7 +145,7 @@ def refuse(manner: Manner, by: tuple[str, ...], has_files: bool) -> None:
     rows_alone = manner.only or manner.output is not None or manner.to is not None
     files_alone = manner.output is not None or manner.cluster is not None
     for is_wrong, why in (
-        (by and not manner.reduce, "by= needs reduce=: groups are of rows that are reduced"),
+        (by and not manner.reduce, "by= needs reduce=: it groups the rows to reduce"),
         (rows_alone and manner.reduce, "only=, output= and to= are for rows, and reduce= leaves none"),
         (manner.to and manner.output is None, "to= needs output="),
         (manner.resume and manner.output is None, "resume= needs output="),
@@ -289,7 +289,7 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
         graph = formula_of_numbers(text)
         self.text, self.inputs, chosen = text, tuple(graph.inputs), select(graph, wrt)
         if not self.inputs:
-            message = "a formula that reads nothing is no function of columns"
+            message = "a formula that reads nothing is not a function of columns"
             raise RequestError("missing-input", message, source=Source(text))
         job, before = Job(text, tuple((x, x) for x in self.inputs)), f"{name}_" if name else ""
         jobs = {name or "value": job}

@@ -226,7 +226,7 @@ def job_of(
 def formula_of_numbers(text: str) -> Graph:
     """A formula of numbers; an error for one of tensors."""
     graph = parsed(text)
-    refuse_tensors(graph, text, "a formula of tensors is not evaluated over columns")
+    refuse_tensors(graph, text, "a formula with tensors cannot be evaluated over columns")
     return graph
 
 
@@ -289,10 +289,12 @@ def target_format(path: str | None, to: str | None) -> str:
         error.help = f"{error.help}; the name of a folder ends in /"
         raise
     if without_packing(path)[1] not in ("", "gzip"):
-        message = f"cannot write '{path}': only .gz is packed here"
-        raise RequestError("unknown-format", message, help="write .gz, or to a pipe").about(path)
+        message = f"cannot write '{path}': only .gz compression is supported"
+        raise RequestError("unknown-format", message, help="use .gz, or write to a pipe").about(
+            path
+        )
     if to is not None and to != found:
-        message = f"--to {to} and -o {path} exclude each other: the ending says the format"
+        message = f"--to {to} and -o {path} cannot be combined: the ending sets the format"
         raise RequestError("usage", message, help=f"leave out --to {to}")
     return found
 
@@ -312,7 +314,7 @@ def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
     for source in sources:
         with suppress(OSError):
             if Path(source).samefile(path):
-                message = f"'{path}' is read, and so cannot be written"
+                message = f"'{path}' is an input, and so cannot be written"
                 raise RequestError("file", message, help="name another file: -o FILE")
 
 
@@ -443,7 +445,7 @@ def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -
     """An error for results that are called as columns are, or as each other."""
     clash = next((name for name in found if name in kept), None)
     if clash is not None:
-        message = f"'{source.path}' has a column '{clash}' already, as one of the results is called"
+        message = f"'{source.path}' already has a column '{clash}', which is the name of a result"
         option, example = advice("--prefix", "prefix"), advice("--prefix f_", "prefix='f_'")
         help = f"{option} renames it: {example} makes it 'f_{clash}'"
         raise InputError("bad-column", message, help=help)
@@ -485,7 +487,7 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
         raise RequestError("usage", message, help="name a file: -o FILE")
     for given in data:
         if is_inside(path, given) or any(is_inside(source.path, path) for source in sources):
-            message = f"'{path}' is read, and so cannot be written"
+            message = f"'{path}' is an input, and so cannot be written"
             raise RequestError("file", message, help="name another folder")
     outputs = [output_of(path, format, source) for source in sources]
     twice = next((name for name, count in Counter(outputs).items() if count > 1), None)

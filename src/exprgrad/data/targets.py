@@ -206,7 +206,7 @@ def growing(
 
 SHARE = 10
 """Writing down what is done may take one part in so many of the time."""
-AFRESH = "without --resume it begins afresh"
+AFRESH = "without --resume it starts afresh"
 
 
 class Reached(NamedTuple):
@@ -433,14 +433,14 @@ def reached_before(kept: Manifest, plan: BatchPlan) -> Reached:
     for partition in plan.partitions[: reached.done] if plan.into_folder else ():
         output = output_of(str(plan.path), plan.format, partition.source)
         if not exists(output):
-            raise other_run(path, f"'{output}' is not there any more")
+            raise other_run(path, f"'{output}' no longer exists")
     return reached
 
 
 def check_input(path: str, then: Sequence[str], now: Sequence[str]) -> None:
     """An error for a file that is not what was read for an unfinished run."""
     if then[0] != now[0]:
-        raise other_run(path, f"it read '{then[0]}' in the place of '{now[0]}'")
+        raise other_run(path, f"it read '{then[0]}' instead of '{now[0]}'")
     if now[3] and not then[3]:
         raise other_run(path, "it was begun without --check-content")
     is_same = then[3] == now[3] if now[3] else then[:3] == now[:3]
@@ -451,7 +451,7 @@ def check_input(path: str, then: Sequence[str], now: Sequence[str]) -> None:
 def difference(name: str, was: Any) -> str:
     """What is not what it was, and what that is, as it is typed."""
     if name == "the columns":
-        return "the columns that are written, or their types, are not what they were"
+        return "the columns to write, or their types, have changed"
     if name == "NAME=VALUE":
         was = [f"{key}={float.fromhex(value):.17g}" for key, value in was]
     elif name == "--map":
@@ -463,7 +463,7 @@ def difference(name: str, was: Any) -> str:
 def other_run(path: str, why: str) -> RequestError:
     """The error for an unfinished run that cannot be gone on with."""
     return RequestError(
-        "unfinished", f"cannot go on with the unfinished run onto '{path}': {why}", help=AFRESH
+        "unfinished", f"cannot resume the unfinished run onto '{path}': {why}", help=AFRESH
     )
 
 

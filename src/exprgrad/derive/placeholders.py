@@ -252,7 +252,7 @@ class Maker:
         if depth(residual) >= DEEPEST_ROOTS:
             raise self.error(
                 "too-deep",
-                f"roots stand in roots {DEEPEST_ROOTS} deep at most",
+                f"roots can be nested {DEEPEST_ROOTS} deep at most",
                 self.graph.span(node),
                 "each is searched for again at every step of the one around it",
             )

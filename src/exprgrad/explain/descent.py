@@ -67,7 +67,7 @@ def method_of(momentum: float | None, *, adam: bool, line_search: bool) -> Metho
     }
     chosen = [name for name, is_given in given.items() if is_given]
     if len(chosen) > 1:
-        message = f"{' and '.join(chosen)} exclude each other"
+        message = f"{' and '.join(chosen)} cannot be combined"
         raise RequestError("usage", message, help="choose one")
     if momentum is not None:
         return Method("momentum", momentum)

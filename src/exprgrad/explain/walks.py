@@ -651,7 +651,7 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
             return tuple(wrong_order(run, order.strip()))
         listed = list(order_parts(order))
     else:
-        require(order, Iterable, "an order is a text, or a list of names and ids of nodes")
+        require(order, Iterable, "an order is a string, or a list of names and ids of nodes")
         listed = [(Source(str(item), is_expression=False), (0, len(str(item)))) for item in order]
     found: dict[int, str] = {}
     for source, span in listed:

@@ -211,7 +211,7 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
     "dates": ({"x": X, "y": X.astype("M8[s]")}, "bad-column", "'y' holds datetime64[s]"),
     "masked": ({"x": X, "y": np.ma.masked_less(X, 0)}, "bad-column", "'y' has masked numbers"),
     "text": ({"x": X, "y": "z"}, "bad-value", "it reads 'z'"),
-    "nameless": ({"x": X, 1: X}, "unknown-input", "an input's name is a text, not int"),
+    "nameless": ({"x": X, 1: X}, "unknown-input", "an input's name is a string, not int"),
     "class": (dict, "bad-columns", "columns are given by name, in a dictionary, not as type"),
     "no names": ([X, X], "bad-columns", "columns are given by name, in a dictionary, not as list"),
 }

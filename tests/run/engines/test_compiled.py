@@ -360,7 +360,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[ExprgradError], str, str]] = {
     "engine's kind": ({"engine": 3}, RequestError, "unknown-engine", "there is no engine '3'"),
     "engines": ({"engine": ["native"]}, RequestError, "unknown-engine", "there is no engine"),
     "true threads": ({"threads": True}, RequestError, "bad-threads", "True is not a number of"),
-    "a number": ({"wrt": 5}, InputError, "unknown-input", "an input's name is a text, not int"),
+    "a number": ({"wrt": 5}, InputError, "unknown-input", "an input's name is a string, not int"),
     "no threads": ({"threads": 0}, RequestError, "bad-threads", "0 is not a number of threads"),
     "half a thread": (
         {"threads": 0.5},

@@ -67,21 +67,21 @@ treatment_options = stack(
     row_options("Take an input from a column of another name."),
     click.option(
         "--bad-rows", type=Words("null", "drop", "fail"), default="null", show_default=True,
-        help="What becomes of rows that do not compute: no results, no row, or an error.",
+        help="What to do with a row that cannot be computed: leave its results empty, drop it, or fail.",
     ),
 )  # fmt: skip
 result_options = stack(
     derivative_options("Differentiate with respect to these inputs only."),
-    click.option("--only", is_flag=True, help="Leave out the columns that are read."),
+    click.option("--only", is_flag=True, help="Write the new columns only."),
     click.option(
-        "--prefix", default="", metavar="TEXT", help="Begin the names of the new columns with this."
+        "--prefix", default="", metavar="TEXT", help="Begin the names of the new columns with TEXT."
     ),
     click.option(
         "--reduce", type=Words("sum", "mean", "norm", "min", "max"),
-        help="Reduce the rows to a number for each result.",
+        help="Reduce each result to one number over all rows.",
     ),
     click.option(
-        "--by", metavar="COLUMN[,COLUMN]", help="Reduce the rows of each group by themselves."
+        "--by", metavar="COLUMN[,COLUMN]", help="Reduce each group of rows by itself."
     ),
     click.option(
         "--to", type=Words("csv", "tsv", "jsonl", "arrow", "parquet"),
@@ -91,14 +91,14 @@ result_options = stack(
 run_options = stack(
     click.option(
         "--resume", is_flag=True,
-        help="Go on with a run that was stopped, to the same bytes; without one, begin.",
+        help="Finish a run that was interrupted, with the same bytes; if there is none, start one.",
     ),
     click.option(
         "--check-content", is_flag=True,
-        help="Tell by their content, not by size and time, if files have changed before --resume.",
+        help="For --resume, tell by content whether files have changed, not by size and time.",
     ),
     click.option(
-        "--threads", type=Count(1, 1024), metavar="N", help="How many threads work; all cores by default."
+        "--threads", type=Count(1, 1024), metavar="N", help="The number of threads; all cores by default."
     ),
     click.option(
         "--cluster", metavar="ADDRESS",
@@ -107,8 +107,8 @@ run_options = stack(
     ),
 )  # fmt: skip
 rows_file_option = path_option(
-    "Write a file: its ending says the format, as for --data; of reduced rows, .json, .csv or .txt.  "
-    "A folder, as in out/, has a file for each that is read."
+    "Write to a file, in the format of its ending: one of those for --data, or for reduced rows .json, "
+    ".csv or .txt.  A folder, such as out/, gets a file for each one that is read."
 )
 
 
@@ -166,12 +166,12 @@ def settle(options: dict[str, Any]) -> None:
     """Refuse options that have no room beside each other, and say what form the answer has."""
     reduce, to = options["reduce"], options["to"]
     for given, beside, why in (
-        (options["by"], reduce, "--by needs --reduce: groups are of rows that are reduced"),
+        (options["by"], reduce, "--by needs --reduce: it groups the rows to reduce"),
         (to, not reduce, "--to is for rows, and --reduce leaves none"),
         (options["only"], not reduce, "--only is for rows, and --reduce leaves none"),
-        (options["hessian"], not options["value_only"], "--value-only and --hessian exclude each other"),
-        (options["hessian"], not options["of"], "--of and --hessian exclude each other"),
-        (options["wrt"], not options["value_only"], "--value-only and --wrt exclude each other"),
+        (options["hessian"], not options["value_only"], "--value-only and --hessian cannot be combined"),
+        (options["hessian"], not options["of"], "--of and --hessian cannot be combined"),
+        (options["wrt"], not options["value_only"], "--value-only and --wrt cannot be combined"),
         (options["as_csv"] or options["quiet"], reduce, "--csv and --quiet are for --reduce"),
         (options["as_json"], reduce or options["path"], "--json needs --reduce, or -o FILE"),
     ):  # fmt: skip
@@ -206,7 +206,7 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
             if kept.outlasts(error):
                 again = shlex.join(["exprgrad", *click.get_current_context().obj])
                 again += " --resume" * (not options["resume"])
-                write([f"note: what is done is kept; to go on type\n  {again}\n"], sys.stderr)
+                write([f"note: what is done is kept; to continue, type\n  {again}\n"], sys.stderr)
             raise
 
 
@@ -353,33 +353,35 @@ weight_options = stack(
     row_options("Take a name from a column of another name."),
     click.option(
         "--bad-rows", type=Words("fail", "drop"), default="fail", show_default=True,
-        help="What becomes of rows that miss a number: an error, or they are left out.",
+        help="What to do with a row that lacks a number: fail, or leave it out.",
     ),
     click.option("--sigma", metavar="COLUMN", help="The column of the responses' standard deviations."),
     click.option(
-        "--weights", metavar="COLUMN", help="The column of weights: how much rows count beside others."
+        "--weights", metavar="COLUMN", help="The column of relative weights: how much each row counts."
     ),
 )  # fmt: skip
 search_options = stack(
     click.option(
         "--objective", metavar="FORMULA",
-        help="In place of EXPR: make its sum over all rows least, such as a negative log-likelihood.",
+        help="Instead of EXPR: minimize the sum of this formula over all rows, such as a negative "
+        "log-likelihood.",
     ),
     click.option(
-        "--fix", metavar="NAME[=VALUE][,…]", help="Hold these parameters, at a value or at their starts."
+        "--fix", metavar="NAME[=VALUE][,…]", help="Hold these parameters at a value, or at their starts."
     ),
     click.option("--bounds", metavar="NAME=LOW:HIGH[,…]", help="Keep parameters within bounds: b1=0:inf."),
     click.option(
         "--loss", type=Words("huber", "soft_l1", "cauchy"),
-        help="Let residuals far out count for less than their squares.",
+        help="Let large residuals count for less than their squares.",
     ),
     click.option(
         "--loss-scale", default="1", metavar="NUMBER", show_default=True,
-        help="From what size on a residual counts for less.",
+        help="The size beyond which a residual counts for less.",
     ),
     starts_options,
     click.option(
-        "--level", default="0.95", metavar="SHARE", show_default=True, help="The intervals' level."
+        "--level", default="0.95", metavar="SHARE", show_default=True,
+        help="The confidence level of the intervals.",
     ),
     click.option(
         "--profile", is_flag=True, help="Find intervals from the profile of the sum of squares, too."
@@ -395,9 +397,9 @@ fit_file_option = drawing_option("data, curve, band and residuals")
 @look_option
 @output_as("one parameter per line", document=fit_file_option)
 def fit_command(**options: Any) -> int:
-    """The parameters that bring a model nearest to data.
+    """The parameters with which a model fits data best.
 
-    The formula is y ~ EXPR.  Names that are columns are data; each other one is a parameter, and needs a
+    The formula is y ~ EXPR.  Names that are columns are data; every other one is a parameter and needs a
     start: NAME=START.  The exit status is 1 under --strict if the fit did not converge.
     """
     from exprgrad.data.fits import FitRequest, fit_to
@@ -435,7 +437,7 @@ def with_objective(options: dict[str, Any]) -> dict[str, Any]:
     if objective is None:
         return options
     if options["file"] is not None:
-        raise RequestError("usage", "--objective and -f exclude each other", help="choose one")
+        raise RequestError("usage", "--objective and -f cannot be combined", help="choose one")
     return {**options, "arguments": (objective, *options["arguments"])}
 
 

@@ -46,13 +46,13 @@ __all__ = ["check_command", "paths_command"]
     metavar="NODE",
     help="Check the grad of a node: its name, number or text.  May be repeated.",
 )
-@click.option("--h", "step", metavar="H", help="Bump by this step, as the lesson does.")
+@click.option("--h", "step", metavar="H", help="Bump by a step of H, as the lesson does.")
 @click.option(
     "--claim",
     "claims",
     multiple=True,
     metavar="NAME=FORMULA",
-    help="Check a derivative found by hand, as a=b*c, at points of its domain.  May be repeated.",
+    help="Check a derivative found by hand, such as a=b*c, at points of its domain.  May be repeated.",
 )
 @expand_option
 @output_as("one check per line")

@@ -112,7 +112,7 @@ def language(target: str | None, path: str | None) -> str:
         raise RequestError("usage", "missing option '--to'", help=help)
     if target is not None and named and target not in named:
         title, ours = TARGETS[target].title, TARGETS[target].ending
-        message = f"--to {target} and -o {path} exclude each other"
+        message = f"--to {target} and -o {path} cannot be combined"
         help = f"a program in {title} ends in {ours}; {ending} is for {', '.join(named)}"
         raise RequestError("usage", message, help=help)
     return target or named[0]

@@ -48,12 +48,12 @@ method_options = stack(
     ),
     click.option(
         "--momentum", metavar="NUMBER",
-        help="Add this part of the last update to each step, such as 0.9, as PyTorch's SGD does.",
+        help="Add this fraction of the last update to each step, such as 0.9, as PyTorch's SGD does.",
     ),
-    click.option("--adam", is_flag=True, help="Take the steps of Adam."),
+    click.option("--adam", is_flag=True, help="Use Adam."),
     click.option(
         "--line-search", is_flag=True,
-        help="Halve each step, from a rate of 1 on, until the value falls enough.",
+        help="Start each step at a rate of 1, and halve it until the value falls enough.",
     ),
 )  # fmt: skip
 
@@ -73,9 +73,10 @@ file_option = drawing_option("the value at each step")
 def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
 
-    It ends early where it converges, where it goes back and forth between two points, and at what is not
-    finite.  Warnings are about the last point, whose value and grads are those that grad prints.  With
-    --strict the exit status is 1 if there is one, or if it diverged, stalled or met a nan.
+    The descent ends early if it converges, goes back and forth between two points, or meets a number that
+    is not finite.  Warnings are about the last point, whose value and grads are those that grad prints.
+    With --strict the exit status is 1 if there is a warning, or if the descent diverged, stalled or met a
+    nan.
     """
     from exprgrad.run.values.inputs import as_number
 
@@ -175,7 +176,7 @@ LONGEST_SEARCH = 1_000_000
     "--subject",
     multiple=True,
     metavar="CONSTRAINT",
-    help='A constraint: "x^2 + y^2 <= 1", "x + y == 2", "0 <= x <= y".  As often as you like.',
+    help='A constraint: "x^2 + y^2 <= 1", "x + y == 2", "0 <= x <= y".  May be repeated.',
 )
 @click.option("--maximize", is_flag=True, help="Look for a maximum.")
 @click.option(
@@ -183,10 +184,10 @@ LONGEST_SEARCH = 1_000_000
     "count",
     type=Count(0, LONGEST_SEARCH),
     metavar="N",
-    help="The most steps to take, 1000 or more; 0 judges the start.",
+    help="The most steps to take, at least 1000 by default; 0 judges the start.",
 )
 @starts_options
-@click.option("--trace", is_flag=True, help="Show the way there, step by step.")
+@click.option("--trace", is_flag=True, help="Show the search step by step.")
 @output_as("one input per line")
 def minimize_command(**options: Any) -> int:
     """A minimum, and what shows that it is one.
@@ -272,9 +273,9 @@ def minimum_answer(
 def solve_command(**options: Any) -> int:
     """The roots of an equation, or of several, separated by ';'.
 
-    NAME=START finds one root near there, NAME=LOW:HIGH all roots in a range.  A name that has either is an
-    unknown; L = R is an equation unless L is another name, and an expression alone is to be 0.  With
-    --strict the exit status is 1 if nothing is proved.
+    NAME=START finds one root near there, NAME=LOW:HIGH all roots in a range.  A name with either is an
+    unknown.  L = R is an equation unless L is some other name; an expression on its own is set equal to
+    0.  With --strict the exit status is 1 if nothing is proved.
     """
     from exprgrad.solvers.roots.solve import problem_of, solved
 

@@ -47,7 +47,7 @@ __all__ = ["dot_command", "explore_command", "plot_command"]
 
 @click.command("dot", cls=FormulaCommand)
 @formula
-@path_option("Write .dot, .svg, .png or .pdf.")
+@path_option("Write to a .dot, .svg, .png or .pdf file.")
 @expand_option
 @digits_option
 @shape_option
@@ -58,16 +58,20 @@ __all__ = ["dot_command", "explore_command", "plot_command"]
     show_default=True,
     help="Draw from left to right, from top to bottom, or the other way.",
 )
-@click.option("--no-wrap", is_flag=True, help="Draw in one row what is wider than a page.")
+@click.option(
+    "--no-wrap", is_flag=True, help="Draw in a single row, even if it is wider than a page."
+)
 @click.option("--gates", is_flag=True, help="Say what each operation does with its grad.")
 @click.option("--contributions", is_flag=True, help="Say what each edge adds to a grad.")
-@click.option("--all", "show_all", is_flag=True, help="Draw more than 500 nodes.")
+@click.option(
+    "--all", "show_all", is_flag=True, help="Draw the graph even if it has more than 500 nodes."
+)
 @json_option
 def dot_command(path: str | None, **options: Any) -> int:
-    """The picture: DOT on stdout, or a file by its ending.
+    """The graph as a picture: DOT on stdout, or a file.
 
     Without values it draws the formula; with them, every node's data, and its grad if the output is a
-    number.  What would be wider than a page stands in rows.
+    number.  A graph wider than a page is drawn in rows.
     """
     from exprgrad.show.picture.cards import alarms
     from exprgrad.show.picture.dot import sheet
@@ -117,18 +121,23 @@ class ExploreCommand(FormulaCommand):
     "diamond, paths, order, check, vanish, descent, kink, tensors, network, or a .toml file.",
 )
 @click.option("--descend", is_flag=True, help="Add a panel of gradient descent.")
-@path_option("Write an .html file.")
+@path_option("Write to an .html file.")
 @click.option("--open", "show", is_flag=True, help="Show the page in a browser.")
 @wrt_option("Differentiate these inputs only.")
 @expand_option
 @digits_option
-@click.option("--all", "show_all", is_flag=True, help="Take more than 500 nodes.")
+@click.option(
+    "--all",
+    "show_all",
+    is_flag=True,
+    help="Make the page even if the graph has more than 500 nodes.",
+)
 @json_option
 def explore_command(path: str | None, show: bool, lesson: str | None, **options: Any) -> int:
     """One HTML page: step through both sweeps, edit inputs, break it.
 
-    The file is all there is to it: it needs no network.  With --open and no -o it is a new file in a
-    temporary folder, and its name is printed; with neither, the page goes to a pipe.
+    The page is a single file and needs no network.  With --open but no -o it is a new file in a temporary
+    folder, whose name is printed; with neither, it goes to a pipe.
     """
     from exprgrad.api import parse
 
@@ -237,33 +246,38 @@ def open_in_browser(path: str) -> None:
 
 MOST_ROWS = 40
 """The most lines that the panels take."""
-file_option = path_option("Write .svg, .png or .pdf (needs Matplotlib), .json, .csv or .txt.")
+file_option = path_option(
+    "Write to a file: .svg, .png or .pdf (these need Matplotlib), .json, .csv or .txt."
+)
 
 
 @click.command("plot", cls=FormulaCommand)
 @formula
 @click.option(
     "--order", type=Count(0, 2), default=1, show_default=True, metavar="N",
-    help="Draw so many derivatives below the value: 0, 1 or 2.",
+    help="The number of derivatives to draw below the value: 0, 1 or 2.",
 )  # fmt: skip
-@click.option("--y", "shown", metavar="LOW:HIGH", help="Show these values.")
-@click.option("--tangent", metavar="X", help="Draw the tangent there, too.")
+@click.option("--y", "shown", metavar="LOW:HIGH", help="The range of values to show.")
+@click.option("--tangent", metavar="X", help="Also draw the tangent at X.")
 @click.option(
-    "--descend", metavar="START", help="Over two inputs: draw the way of a descent, from x=-1,y=2."
+    "--descend",
+    metavar="START",
+    help="Over two inputs: draw the path of gradient descent from a point, such as x=-1,y=2.",
 )
-@click.option("--rate", metavar="NUMBER", help="The rate of --descend, 0.1 by default.")
+@click.option("--rate", metavar="NUMBER", help="The rate for --descend, 0.1 by default.")
 @click.option(
     "--steps", type=Count(1, MOST_STEPS), metavar="N",
-    help="The most steps of --descend, 20 by default.",
+    help="The greatest number of steps for --descend, 20 by default.",
 )  # fmt: skip
 @look_option
 @output_as("one point per line", "List every marked point.", file_option)
 def plot_command(**options: Any) -> int:
     """A curve and its derivative, with roots, extrema, inflections, kinks and poles.
 
-    One input has a range, as in x=-5:5; the others have values.  Poles and jumps are not joined, however
-    narrow, and what is only steep is.  If two inputs have ranges it is a map: contours, arrows along the
-    gradient, and the points where that is 0.
+    One input has a range, as in x=-5:5; the others have values.  The curve is never
+    joined across a pole or a jump, however narrow, nor broken where it is merely steep.  If two inputs
+    have ranges, the plot is a map: contours, arrows along the gradient, and the points where the gradient
+    is 0.
     """
     form = picture_in(options)
     expression, request = start(options)
@@ -298,7 +312,7 @@ def choices(options: Mapping[str, Any]) -> dict[str, Any]:
         for name in ("rate", "steps"):
             if options[name] is not None:
                 help = "write --descend x=-1,y=2, or leave it out"
-                raise RequestError("usage", f"--{name} is that of --descend", help=help)
+                raise RequestError("usage", f"--{name} is only for --descend", help=help)
         return chosen
     rate = None if options["rate"] is None else as_number(options["rate"], "--rate")
     from_there = weights(options["descend"], "--descend")

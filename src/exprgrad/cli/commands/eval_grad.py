@@ -46,12 +46,12 @@ MOST_LOST = 1000
 order_options = stack(
     click.option(
         "--order", metavar="NAME[,NAME]",
-        help="Visit these nodes (names or ids) in this order, or in one that people get wrong: "
-        "preorder, bfs or naive; and say which paths that loses.",
+        help="Visit these nodes (names or ids) in this order, or in a well-known wrong one (preorder, bfs "
+        "or naive), and say which paths are lost.",
     ),
     click.option(
         "--accumulate", type=Words("add", "set"), default="add", show_default=True,
-        help="What a contribution does to a grad: set is = instead of +=.",
+        help="What a contribution does to a grad: add is +=, set is =.",
     ),
 )  # fmt: skip
 
@@ -63,14 +63,14 @@ uncertainty_options = stack(
     ),
     click.option(
         "--covariance", metavar="FILE",
-        help="The inputs' covariance matrix: .csv below a header of names, or .json.",
+        help="The covariance matrix of the inputs: .csv with a header of names, or .json.",
     ),
     click.option(
         "--mc", type=Count(2, MOST_DRAWS), metavar="N",
-        help="Draw uncertain inputs N times, beside the linear propagation.",
+        help="Also propagate uncertainties by Monte Carlo, with N draws.",
     ),
     click.option(
-        "--seed", type=Count(0), metavar="N", help="The seed of --mc.  [default: 0]",
+        "--seed", type=Count(0), metavar="N", help="The seed for --mc.  [default: 0]",
     ),
 )  # fmt: skip
 
@@ -96,24 +96,23 @@ def eval_command(**options: Any) -> int:
 
 @click.command("grad", cls=FormulaCommand)
 @formula
-@click.option("--trace", "show_trace", is_flag=True, help="Show the backward visits, one by one.")
+@click.option("--trace", "show_trace", is_flag=True, help="Show the reverse sweep, visit by visit.")
 @click.option(
     "--trust", "show_trust", is_flag=True,
-    help="Show how many digits of what the sweeps find are right, and the true numbers, instead of the "
-    "nodes.",
+    help="Instead of the nodes, show the true numbers, and how many digits of the sweeps' are right.",
 )  # fmt: skip
 @click.option(
     "--elastic",
     is_flag=True,
-    help="Show elasticities, by how many percent the value changes as an input changes by one, instead of "
-    "the nodes.",
+    help="Instead of the nodes, show elasticities: by how many percent the value changes when an input "
+    "changes by one percent.",
 )
 @uncertainty_options
 @order_options
 @click.option(
     "--map", "show_map", is_flag=True,
-    help="Show how large each grad is on the formula itself, above the answer: by colour, or by marks "
-    "under it.  A table on a terminal has it anyway.",
+    help="Show on the formula itself how large each grad is, by colour or by marks under it.  On a "
+    "terminal the table always has it.",
 )  # fmt: skip
 @wrt_option("Differentiate these inputs only.")
 @expand_option
@@ -209,7 +208,7 @@ def beside(run: Run, options: Mapping[str, Any]) -> Beside:
 def propagated(run: Run, options: Mapping[str, Any]) -> Uncertainty:
     """The uncertainty of the value, as the options say."""
     if options["seed"] is not None and options["mc"] is None:
-        raise RequestError("usage", "--seed is that of --mc", help="write --mc 1000000 --seed 1")
+        raise RequestError("usage", "--seed is only for --mc", help="write --mc 1000000 --seed 1")
     correlation = {}
     for text in options["correlation"]:
         from exprgrad.solvers.uncertainty.covariance import correlation_in

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 __all__ = ["hess_command", "jac_command", "jvp_command", "vjp_command"]
 
 by_option = wrt_option("Differentiate with respect to these inputs only.")
-of_option = click.option("--of", metavar="NAME[,NAME]", help="Outputs: these named statements.")
+of_option = click.option(
+    "--of", metavar="NAME[,NAME]", help="Take these named statements as the outputs."
+)
 
 
 class Asked(NamedTuple):
@@ -245,7 +247,7 @@ def jvp_command(**options: Any) -> int:
 @formula
 @click.option(
     "--cotangent", metavar="[NAME=]VALUE[,...]", default="1", show_default=True,
-    help="What each output weighs.",
+    help="The weight of each output.",
 )  # fmt: skip
 @of_option
 @by_option

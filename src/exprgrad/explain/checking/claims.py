@@ -127,7 +127,7 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
         if read not in known:
             from exprgrad.language.mistakes.hints import meant
 
-            help = meant(read, known, "a claim reads what the formula reads")
+            help = meant(read, known, "a claim can use only the names that the formula uses")
             message = f"the claim reads '{read}', which the formula does not have"
             raise InputError("unknown-input", message, help=help).about(text, claim.span(node))
     numbers_only(claim, lambda _: no_tensors("a claim is a formula of numbers"))

@@ -79,7 +79,7 @@ WORD_HINTS = {
     "then": WHERE,
     "else": WHERE,
     "div": "the whole part of a quotient is floor(a/b)",
-    "for": "an index is counted in sum(k^2 for k in 1..10), in a list, or behind x[k] = …",
+    "for": "an index is counted in sum(k^2 for k in 1..10), in a list, or after x[k] = …",
     "lambda": FORMULA_ALONE,
     "def": FORMULA_ALONE,
     "return": FORMULA_ALONE,
@@ -346,11 +346,13 @@ def no_function(text: str, name: str, span: Span) -> LanguageError | None:
     after, inside = start + end + 1, text[start + 1 : start + end].strip()
     above = re.search(r"(?<!\w)d\s*/\s*$", text[: span[0]])
     if not inside and name.lower() == "pi":
-        error = LanguageError("unknown-function", "pi is no function", span=span, help="write pi")
+        error = LanguageError(
+            "unknown-function", "pi is not a function", span=span, help="write pi"
+        )
         return error.mended_by((span[0], after, "pi"))
     if above and inside and re.fullmatch(r"d[^\W\d]\w*", name):
         ours, place = f"d({inside}, {name[1:]})", (above.start(), after)
-        error = syntax("a derivative is no quotient", f"write {ours}", place)
+        error = syntax("a derivative is not a quotient", f"write {ours}", place)
         return error.mended_by((*place, ours))
     return None
 
@@ -871,13 +873,13 @@ BEGINNINGS = (
     Begun("!", mend=lambda mark: factorial_edit(mark.string, mark.start())),
     Begun("[ᵀᵗ]", "the transpose is written .T, a power ^t"),
     Begun("[ⁱʲᵏᵐⁿᵖˣʸᶻ]", "a power is written ^"),
-    Begun(r"(?<![_^])\{([^{}]*,[^{}]*)\}", "a list stands in square brackets: [1, 2]", "[{}]"),
+    Begun(r"(?<![_^])\{([^{}]*,[^{}]*)\}", "a list goes in square brackets: [1, 2]", "[{}]"),
     Begun(r"(?<=_)\{(\w{1,20})\}", mend="{}"),
     Begun(r"⌊([^⌊⌋]{1,60})⌋", mend="floor({})"),
     Begun(r"⌈([^⌈⌉]{1,60})⌉", mend="ceil({})"),
     Begun(r"(?<=[a-z])\$(?=[1-9]\))", mend=", "),  # diff(f, x$2)
     Begun(r"\$([^$]{1,100})\$$", mend="{}"),
-    Begun(r"[₀-₉]+", "a number below the line is written behind _", digits_below),
+    Begun(r"[₀-₉]+", "a subscript is written after _", digits_below),
     Begun(
         r"∛(?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?",
         lambda sign: f"write cbrt({sign[1] or sign[2] or '…'})",
@@ -1038,13 +1040,13 @@ def python_range(wrong: Wrong) -> Edit | None:
 
 NEVER_CLOSED = "this '{bracket}' is never closed"
 NO_SLICE = "a ':' belongs in a slice, such as x[1:3], and there is no slice here"
-NOT_AN_INDEX = "'{word}' cannot stand in an index"
+NOT_AN_INDEX = "'{word}' does not belong in an index"
 NO_INDEX = "an index is missing before '{word}'"
 AN_INDEX = (
     "an index is written out, as in {indexed}[0], {indexed}[0, 1], {indexed}[1:3] or {indexed}[-1]"
 )
 LESS_OR_MORE = "drop the ',' or add an index; ':' takes a whole axis"
-NOT_A_SETTING = "'{word}' cannot stand in a setting"
+NOT_A_SETTING = "'{word}' does not belong in a setting"
 A_SETTING = "a setting is a whole number, a list of them, True or False"
 OVER = {"Σ": "sum", "Π": "prod"}
 """Greek capitals that stand for a sum and a product."""
@@ -1097,7 +1099,7 @@ MISTAKES = (
         kind="RPAR", last="LPAR", place="both",
     ),
     Mistake(
-        "'choose' is no operator", "n choose k is written binomial(n, k)",
+        "'choose' is not an operator", "n choose k is written binomial(n, k)",
         kind="NAME", last="NUMBER NAME", when=lambda wrong: wrong.word in ("choose", "nCr"),
     ),
     # Ranges as others write them.
@@ -1165,7 +1167,7 @@ MISTAKES = (
     ),
     Mistake(NOT_AN_INDEX, AN_INDEX, when=lambda wrong: wrong.in_index),
     Mistake(
-        "an index stands behind 'for'", "write {mend}",
+        "an index comes after 'for'", "write {mend}",
         kind="COMMA RANGE", when=ranged_call, mend=ranged_call,
     ),
     Mistake(
@@ -1188,7 +1190,8 @@ MISTAKES = (
     ),
     Mistake("a range can only follow 'for … in'", f"write {COUNTED}", kind="RANGE"),
     Mistake(
-        "nothing can stand beside a 'for'", lambda w: BESIDE.get(w.word, "close the call behind the range"),
+        "nothing else can go beside a 'for'",
+        lambda w: BESIDE.get(w.word, "close the call after the range"),
         last=OPERAND_ENDS, when=counted,
     ),
     Mistake(
@@ -1199,7 +1202,7 @@ MISTAKES = (
     ),
     # Lists.
     Mistake(
-        "a ';' cannot stand in a list", lambda wrong: f"its rows are lists: {rows(wrong)}",
+        "a ';' does not belong in a list", lambda wrong: f"its rows are lists: {rows(wrong)}",
         kind="SEMICOLON", last=OPERAND_ENDS, bracket="[",
     ),
     Mistake(
@@ -1262,11 +1265,11 @@ MISTAKES = (
         when=lambda w: re.match(r"\s*d\s*/\s*d\w|(?i:derivative|gradient|diff)\b", w.text),
     ),
     Mistake(
-        NO_OPERATOR, "a value is given apart from the formula, as x=3",
+        NO_OPERATOR, "give values apart from the formula: x=3",
         kind="NAME", last=OPERAND_ENDS, when=lambda w: w.word in ("at", "where"),
     ),
     Mistake(
-        "a logarithm's base stands behind its operand", "write log(x, b)",
+        "the base of a logarithm comes after its operand", "write log(x, b)",
         kind="LPAR", last="RSQB", when=based_logarithm, mend=based_logarithm,
     ),
     Mistake(
@@ -1274,7 +1277,7 @@ MISTAKES = (
         kind=OPERANDS, last="NAME", when=lambda wrong: wrong.before in OVER,
     ),
     Mistake(
-        "'|' has two meanings here", "write abs(…) for absolute values that stand side by side",
+        "'|' has two meanings here", "write abs(…) for absolute values side by side",
         kind=OPERANDS, last="BAR", when=lambda wrong: "|" in wrong.text[wrong.span[1] :],
     ),
     Mistake(
@@ -1287,7 +1290,7 @@ MISTAKES = (
         kind="EQUALS", last=OPERAND_ENDS, when=lambda wrong: wrong.follows("[<>]"), place="longer",
     ),
     Mistake(
-        "'=' binds a name and cannot stand inside a formula", "to compare, write ==",
+        "'=' binds a name, and does not belong inside a formula", "to compare, write ==",
         kind="EQUALS", last="NAME", when=lambda wrong: wrong.bracket,
     ),
     Mistake(
@@ -1296,7 +1299,7 @@ MISTAKES = (
         when=lambda wrong: re.search(DEFINITION, wrong.text[: wrong.span[0]][-200:]),
     ),
     Mistake(
-        "only a name at the beginning of a statement can stand before '='", "to compare, write ==",
+        "only a name at the beginning of a statement can come before '='", "to compare, write ==",
         kind="EQUALS", last=OPERAND_ENDS,
     ),
     Mistake(
@@ -1317,7 +1320,7 @@ MISTAKES = (
         kind="COMPARISON", last=OPERAND_ENDS, mend=chained,
     ),
     Mistake(
-        "a ';' cannot stand in a call", "operands are separated by ','",
+        "a ';' does not belong in a call", "operands are separated by ','",
         kind="SEMICOLON", last=OPERAND_ENDS, bracket="(", mend=lambda wrong: (*wrong.span, ","),
         when=lambda w: known_word(indexed(w)) and closing(w.text[w.opened[0] :]) is not None,
     ),

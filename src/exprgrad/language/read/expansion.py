@@ -429,7 +429,7 @@ def refuse_no_result(last: Reduction, expander: Expander) -> None:
     if last.rule == "definition":
         name = expander.word(last.parts[0])
         span = last.parts[0][0], last.parts[2][0]
-        message, meant = f"'{name}' is defined, and not called", expander.signature(name)
+        message, meant = f"'{name}' is defined but never called", expander.signature(name)
     elif last.rule == "recurrences":
         one = last.parts[0][-1]
         name, span = expander.word(one.name), one.name
@@ -496,7 +496,7 @@ class Expander(Builder):
         if name in self.functions:
             raise LanguageError(
                 "definition",
-                f"'{name}' is a function, and is read here without its operands",
+                f"'{name}' is a function, but is used here without operands",
                 span=span,
                 help=f"write {self.signature(name)}",
                 related=(("defined here", self.functions[name].span),),
@@ -650,7 +650,7 @@ class Expander(Builder):
             if word in seen:
                 raise LanguageError(
                     "definition",
-                    f"the parameter '{word}' is there twice",
+                    f"the parameter '{word}' appears twice",
                     span=place,
                     help="choose another name",
                     related=(("first here", seen[word]),),
@@ -939,7 +939,7 @@ class Expander(Builder):
                 "bound-twice",
                 f"'{called}' is bound twice",
                 span=span,
-                help="a name stands for one node: begin behind it",
+                help="a name stands for one node: begin after it",
                 related=(
                     ("first bound here", next(b.span for b in graph.bindings if b.name == called)),
                 ),

@@ -498,7 +498,7 @@ def refuse_alone(text: str, letter: str, place: Span) -> None:
     """A letter that is a function here stands without parentheses elsewhere."""
     if ALONE[letter].search(text):
         message = f"is '{letter}' a function here, or a factor?"
-        help = r"it stands without parentheses, too; for a product write \cdot"
+        help = r"it is also written without parentheses; for a product write \cdot"
         raise wrong(message, help, place)
 
 
@@ -612,7 +612,7 @@ class Row:
                 power = raised(item, over, mark.place)
                 item = item._replace(kind="operand", text=power)
             elif item.kind != "name":
-                raise wrong("only a name has something below it", "write a name", mark.place)
+                raise wrong("only a name can have a subscript", "write a name", mark.place)
             elif part := element(self.text, item.text, mark, self.next()):
                 item = item._replace(kind="operand", text=part)
                 self.at += 1
@@ -627,9 +627,9 @@ class Row:
         """What stands below a name, as a part of the name."""
         item = self.take()
         if item is None:
-            raise wrong("nothing stands below", "write x_1", mark.place)
+            raise wrong("this subscript is empty", "write x_1", mark.place)
         if item.kind == "number" and len(item.text) > 1:
-            message = f"'_{item.text}' sets only the first digit below"
+            message = f"'_{item.text}' puts only the first digit in the subscript"
             raise wrong(message, f"write _{{{item.text}}}", (mark.start, item.end))
         raw = item.text
         if item.kind == "raw":
@@ -637,7 +637,7 @@ class Row:
             raw = re.sub(r"\\([A-Za-z]+)", lambda word: BELOW.get(word[1], word[0]), raw)
         parts = re.findall(r"\w+", raw)
         if not parts or re.search(r"[^\w\s,]", raw):
-            help = "what stands below is a part of the name: letters and digits"
+            help = "a subscript is part of the name: letters and digits"
             raise wrong("this index has no meaning here", help, item.place)
         return "_".join(parts)
 
@@ -655,7 +655,7 @@ class Row:
             message = f"'{of}' takes only the first digit of {item.text}"
             raise wrong(message, f"write {{{item.text}}}", place)
         if item.kind not in ("brace", "number", "name", "operand"):
-            message = f"'{of}' takes one letter or digit, or what stands in braces"
+            message = f"'{of}' takes one letter or digit, or what is in braces"
             raise wrong(message, "put it in braces", place)
         self.at += 1
         return item.text
@@ -694,7 +694,7 @@ class Row:
         inside = self.take("paren", "brace")
         if not order or not by or order["order"] != by["order"] or inside is None:
             help = r"write \frac{d}{dx}\left(…\right), or d(…, x) in our own language"
-            raise wrong("what is differentiated stands in parentheses", help, place)
+            raise wrong("put what is differentiated in parentheses", help, place)
         times = f", {by['order']}" if by["order"] else ""
         return f"d({inside.text}, {by['name']}{times})"
 
@@ -785,7 +785,7 @@ ROOT = "root"
 """What is searched for stands below it: ``E = 1``, or ``0 \\le E \\le 2``."""
 OVER_INDEX = ("sum", "prod")
 NO_INDEX = "an index runs from one whole number up to another"
-AN_INDEX = r"such as \sum_{k=1}^{10}; a sum over all of a vector has nothing below it"
+AN_INDEX = r"such as \sum_{k=1}^{10}; a sum over all of a vector has no subscript"
 DIFFERENCES = {"Delta": "Δ", "delta": "δ"}
 """A letter before a name → the sign that it is there."""
 FONT_BELOW = re.compile(r"\\(?:math|text)(?:rm|it|tt|bf)?\s*\{([^{}]*)\}")
@@ -854,9 +854,7 @@ def raised(item: Item, power: str, place: Span) -> str:
     if is_base:
         return f"exp({power})"
     if item.kind == "name" and ABOVE_A_NAME.fullmatch(power):
-        help = (
-            "a power stands without parentheses; what counts steps or samples stands below the line"
-        )
+        help = "a power is written without parentheses; what counts steps or samples is a subscript"
         raise wrong(f"'^{{{power}}}' may count something", help, place)
     return f"{item.text}^{wrapped(power)}"
 
@@ -938,9 +936,7 @@ def subscript_of(mark: Item, below: Item, name: str) -> str:
         return f", {settings}{', keepdims=True' if axes[2] else ''})"
     if "=" in below.text or name in OVER_INDEX:
         raise wrong(NO_INDEX, AN_INDEX, place)
-    raise wrong(
-        f"what stands below '{name}' has no meaning here", "write the function alone", place
-    )
+    raise wrong(f"the subscript of '{name}' has no meaning here", "write the function alone", place)
 
 
 # Environments and statements.
@@ -983,7 +979,7 @@ def environment(text: str, group: Open, span: Span) -> str:
         values.append(row(text, value, whole))
         conditions.append(row(text, condition, whole) if condition else "")
     if "" in conditions[:-1]:
-        raise wrong("a case has no condition", "write the condition behind '&'", whole)
+        raise wrong("a case has no condition", "write the condition after '&'", whole)
     if conditions[-1] and not leaves_nothing(conditions):
         conditions.append("")
         values.append("nan")
@@ -1028,7 +1024,7 @@ def statement(text: str, items: Sequence[Item]) -> str:
     name = reader.operand()
     if reader.next() or not name.isidentifier():
         raise wrong(
-            "only a name can stand before '='",
+            "only a name can come before '='",
             "write the formula alone",
             span_of(left),
         )

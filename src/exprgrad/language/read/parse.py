@@ -67,7 +67,7 @@ def need_number(graph: Graph, text: str, command: str, help: str | None = None) 
         name = f"'{graph.output_name}'" if graph.output_name else "this"
         raise ShapeError(
             "not-a-number",
-            f"{command} needs an output that is a number, and {name} is {shape_text(shape)}",
+            f"{command} needs an output that is a number, but {name} is {shape_text(shape)}",
             source=Source(text),
             span=graph.span(graph.output),
             help=help

@@ -162,7 +162,7 @@ def complaint(
     why = mismatch.why.format(*called, op=title(kind, text[span[0]]))
     help = (kind in BY_NAME and elementwise_hint(kind, given, whole)) or mismatch.help
     if kind == "index" and text[span[0]] == "[" and help is None:
-        help = "between two lists stands a ',', as in [[1, 2], [3, 4]]"
+        help = "a ',' goes between two lists, as in [[1, 2], [3, 4]]"
     error = ShapeError(
         "shape",
         f"{why}: {listed}" if listed else why,

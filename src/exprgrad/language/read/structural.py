@@ -83,12 +83,12 @@ def whole_infix(graph: Graph, text: str, left: Setting, symbol: Span, right: Set
     sign = text[symbol[0] : symbol[1]]
     work = WHOLE_OPERATIONS.get(sign)
     if work is None:
-        message = f"'{sign}' cannot stand in an index or a bound"
+        message = f"'{sign}' does not belong in an index or a bound"
         raise LanguageError(
             "bad-setting",
             message,
             span=symbol,
-            help="it is one whole number: work it out; + - * can stand there",
+            help="it is one whole number: work it out; + - * are allowed there",
         )
     value = work(left.value, right.value)
     if abs(value) > LARGEST_WHOLE:

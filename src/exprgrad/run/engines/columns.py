@@ -271,7 +271,7 @@ def common_length(columns: Mapping[str, Any], unread: Mapping[str, Any]) -> int:
     for name, other in lengths.items():
         if other != rows:
             message = f"columns have different lengths: '{first}' {rows}, '{name}' {other}"
-            help = "a number in place of a column stands for every row"
+            help = "a number in place of a column is used for every row"
             raise InputError("column-lengths", message, help=help)
     return rows
 

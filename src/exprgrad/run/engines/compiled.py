@@ -159,7 +159,7 @@ def tensors(text: str, span: Span) -> RequestError:
     """The error for a formula that is not of numbers alone."""
     return RequestError(
         "no-tensors",
-        "a formula of tensors is not compiled for columns",
+        "a formula with tensors cannot be compiled for columns",
         source=Source(text),
         span=span,
         help="write it for the numbers of one row, each a column of its own",

@@ -112,7 +112,7 @@ def json_value(value: object, name: str, path: str) -> Any:
         elif is_wrong(part):
             place, kind = first_wrong(value)
             message = f"the value of '{name}{place}' in '{path}' is not a number but {kind}"
-            help = 'a value is a number, a text like "pi/2", or a list of them'
+            help = 'a value is a number, a string like "pi/2", or a list of them'
             raise InputError("bad-value", message, help=help)
     return value
 

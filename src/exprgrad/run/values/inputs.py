@@ -327,7 +327,7 @@ def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[s
 def normal(name: object) -> str:
     """A name as the language has it: in NFC."""
     if not isinstance(name, str):
-        message = f"an input's name is a text, not {type(name).__name__}"
+        message = f"an input's name is a string, not {type(name).__name__}"
         raise InputError("unknown-input", message)
     if name.isascii():
         return name

@@ -123,7 +123,7 @@ def as_interval(
     if isinstance(value, str):
         return interval_in(value, name, infinite=infinite, outward=outward)
     if not (isinstance(value, Sequence) and len(value) == 2):
-        message = f"the interval of '{name}' is neither a text nor a pair of numbers"
+        message = f"the interval of '{name}' is neither a string nor a pair of numbers"
         raise InputError("bad-range", message, help='such as "-1:1" or (-1, 1)')
     low, high = (as_number(end, name) for end in value)
     if low < high and (infinite or (isfinite(low) and isfinite(high))):

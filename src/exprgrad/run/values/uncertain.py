@@ -269,17 +269,17 @@ def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]
     if not found:
         place = text.find("±")
         span = (0, len(text)) if place < 0 else (place, place + 1)
-        help = f"an uncertainty stands behind the whole value: {name}=2.0±0.1"
+        help = f"an uncertainty follows the whole value: {name}=2.0±0.1"
         raise miswritten("this is not an uncertain number", text, span, help)
     if found[1:]:
-        help = "independent ones are one together: the root of the sum of their squares"
+        help = "two independent ones combine into one: the root of the sum of their squares"
         raise miswritten(f"the value of '{name}' has two uncertainties", text, found[1], help)
     ((before, after),) = found
     sign, help = text[before:after], HELP.format(name=name)
     if not text[start:before].strip():
         raise miswritten(f"there is no value before the '{sign}'", text, found[0], help)
     if not text[after:end].strip(" %"):
-        raise miswritten(f"there is no uncertainty behind the '{sign}'", text, found[0], help)
+        raise miswritten(f"there is no uncertainty after the '{sign}'", text, found[0], help)
     return trimmed(text, start, before), trimmed(text, after, end)
 
 
@@ -325,7 +325,7 @@ def list_parts(text: str, name: str) -> tuple[object, Any]:
         elif sign == "]" and len(inner) > 1:
             inner[-2].append(inner.pop())
     if len(inner) > 1 or len(inner[0]) != 1 or text[start:].strip():
-        message = f"the list of '{name}' is not closed, or goes on behind its end"
+        message = f"the list of '{name}' is not closed, or goes on after its end"
         raise InputError("bad-value", message, help=f"write {name}=[1±0.1, 2±0.2]").about(text)
     return tensor_parts(inner[0][0], name, {})
 

@@ -1,7 +1,7 @@
 """The picture as DOT, and what Graphviz makes of it: a card for each operation, a pill for each input, a
 chip on each edge.
 
-What would be wider than a page stands in rows.  DOT becomes SVG, PNG and PDF by whichever Graphviz there
+A graph wider than a page is drawn in rows.  DOT becomes SVG, PNG and PDF by whichever Graphviz there
 is.  ``dot`` on the PATH comes first; else the Graphviz inside pygraphviz's wheel, in a process of its own:
 the library is not safe to use from two threads, and it lets fontconfig write to the standard error of
 whoever loads it.
@@ -150,7 +150,7 @@ def sheet(
 def require_drawable(run: Run, manner: Manner) -> None:
     """Raise ``RequestError`` for a picture that cannot be drawn."""
     if manner.direction not in look.DIRECTIONS:
-        message = f"'{manner.direction}' is no direction"
+        message = f"'{manner.direction}' is not a direction"
         raise RequestError("usage", message, help=f"it is one of {', '.join(look.DIRECTIONS)}")
     if manner.contributions and run.adjoints is None:
         message = "without a gradient there are no contributions to draw"

@@ -112,7 +112,7 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
         value = found.residual_sd**2 if found.absolute else found.residual_sd
         yield f"{what} {decimal(value, digits)}"
     if found.r_squared is not None:
-        caveat = "" if found.linear else ", which says little of a model that is not linear"
+        caveat = "" if found.linear else ", which says little about a nonlinear model"
         yield f"R² {share(found.r_squared, digits)}{caveat}"
     if found.aic is not None:
         yield f"AIC {decimal(found.aic, digits)}"
@@ -131,13 +131,13 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
         if one.digits is not None and one.digits < digits
     ]
     if few:
-        yield f"rounding leaves so many digits: {', '.join(few)}"
+        yield f"digits that rounding leaves: {', '.join(few)}"
 
 
 def direction(way: dict[str, float]) -> str:
     """A change of parameters that changes nothing else."""
     moved = [f"{printable(name)} by {decimal(by, 3)}" for name, by in way.items() if by]
-    return f"to move {', '.join(moved)} changes nothing"
+    return f"moving {', '.join(moved)} changes nothing"
 
 
 def fit_ending(found: Fit) -> str:

@@ -211,7 +211,7 @@ def idle(run: Run, node: int) -> str:
         return ""
     if grad is None or run.adjoints is None or not run.adjoints.active[node]:
         return "depends on no differentiated input"
-    return "no gradient reached it, none goes on"
+    return "no gradient reached it, so none goes on"
 
 
 def contributions(

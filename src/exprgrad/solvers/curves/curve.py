@@ -559,12 +559,14 @@ def many(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
             "bad-range", message, help=f"write {first}=LOW:HIGH, such as {first}=-5:5"
         )
     message = f"{len(spans)} inputs have ranges: {', '.join(spans)}"
-    return InputError("bad-range", message, help="one or two may have, and the others have values")
+    return InputError(
+        "bad-range", message, help="only one or two may have one; give the others values"
+    )
 
 
 def tensors(graph: Graph, text: str, node: int) -> RequestError:
     """The error for a formula that is not of numbers alone."""
-    message = "a formula of tensors has no curve to draw"
+    message = "a formula with tensors has no curve to draw"
     return RequestError(
         "no-tensors",
         message,

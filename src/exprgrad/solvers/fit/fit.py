@@ -409,7 +409,7 @@ def verdict(
         return True, "every parameter is at a bound, beyond which the sum of squares would be less"
     curvature = minimum.curvature
     if curvature is not None and len(curvature) and curvature[0] <= -1:
-        return False, "it stopped where the sum of squares is no minimum, but a saddle"
+        return False, "it stopped at a saddle of the sum of squares, not at a minimum"
     if offset is not None and offset < OFFSET:
         shown = f"is {offset:.1e}" if offset > CERTAIN else "is below 1e-9"
         return True, f"the relative offset {shown}, and {OFFSET:g} would do"

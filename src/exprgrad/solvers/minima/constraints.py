@@ -91,7 +91,7 @@ def constraints(
     """
     found: list[Constraint] = []
     for text in texts:
-        require(text, str, "a constraint is a text, such as 'x + y <= 1'")
+        require(text, str, "a constraint is a string, such as 'x + y <= 1'")
         for place, sides, sign in comparisons_in(text):
             one, other = (text[slice(*side)] for side in sides)
             if sign in TURNED:

@@ -308,7 +308,7 @@ def by_elements(
     shaped = at_shapes(graph, text, shapes_of(given))
     for node, kind in enumerate(shaped.kinds):
         if kind in STRUCTURAL and STRUCTURAL[kind].gate == "blocker":
-            message, span = "a choice of places in a tensor is not solved for", shaped.span(node)
+            message, span = f"an equation with {kind}(…) cannot be solved", shaped.span(node)
             raise RequestError("no-tensors", message, source=Source(text), span=span)
     over = in_numbers(Run.of(text, evaluator_for(shaped), given))
     graph, inputs = over.run.graph, over.run.inputs

@@ -134,13 +134,15 @@ def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -
     deviations, known = dict(spread.deviations), dict(spread.correlations)
     read = [name for name in covariance if name in inputs]
     if not read:
-        message = "the covariance matrix is not of any input of the formula"
+        message = "the covariance matrix names no input of the formula"
         raise InputError("bad-covariance", message)
     refuse_gaps(covariance, read)
     refuse_asymmetry(covariance, read)
     for name in read:
         if name in deviations:
-            message = f"the uncertainty of '{name}' is given beside its value, and in the matrix"
+            message = (
+                f"the uncertainty of '{name}' is given twice: with its value, and in the matrix"
+            )
             raise InputError("given-twice", message)
         variance = covariance[name][name]
         if variance < 0:
