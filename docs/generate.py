@@ -63,8 +63,8 @@ def operations() -> str:
         "own result.  *computed* is what the sweeps evaluate where it differs from what is shown: equal in "
         "real arithmetic, and accurate in doubles; *with* gives what those rules have in common.  An "
         "accuracy is the largest distance from the true value at the given doubles, in units in the last "
-        "place (ulp), that the tests allow; *correctly rounded* is the nearest double.  A number behind "
-        "*or* is an absolute bound, which holds beside a zero where no bound in ulp can.\n",
+        "place (ulp), that the tests allow; *correctly rounded* is the nearest double.  A number after "
+        "*or* is an absolute bound, which holds near a zero, where no bound in ulp can.\n",
         "| operation | formula | what it is |\n| --- | --- | --- |",
     ]
     for op in OPS:

@@ -51,7 +51,7 @@ def line_start(text: str, offset: int) -> int:
 
 
 def line_end(text: str, offset: int) -> int:
-    """The offset just behind the last character of the line that holds ``offset``."""
+    """The offset just after the last character of the line that holds ``offset``."""
     ends = [end for end in (text.find("\n", offset), text.find("\r", offset)) if end >= 0]
     return min(ends, default=len(text))
 

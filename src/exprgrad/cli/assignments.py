@@ -41,7 +41,7 @@ def assignments(
 ) -> Iterator[tuple[str, Span, Span]]:
     """The names in ``NAME=…,NAME=…``, each with the span of the whole and that of what follows ``=``.
 
-    ``what`` stands behind the names.  ``help_at`` says how to mend what is no assignment: where it begins,
+    ``what`` follows the names.  ``help_at`` says how to mend what is no assignment: where it begins,
     and whether others stand before it.
     """
     seen: set[str] = set()
@@ -68,7 +68,7 @@ def each_read(
 ) -> dict[str, T]:
     """By name what its text is read as; an error shows the place in the argument.
 
-    ``missing`` makes the error for a name with nothing behind it, ``read`` takes a text and its name.
+    ``missing`` makes the error for a name with nothing after it, ``read`` takes a text and its name.
     """
     found: dict[str, T] = {}
     for name, span, (start, end) in assignments(argument, what, help_at):

@@ -40,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
-"""Where another ``NAME=`` begins behind a value."""
+"""Where another ``NAME=`` begins after a value."""
 ENDINGS = {".json": "--json", ".csv": "--csv", ".txt": ""}
 """The ending of a document → the option that writes it to stdout; a text is a table, or the bare answer."""
 LONGEST_NAME = 40
@@ -77,7 +77,7 @@ OURS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
 
 
 def show_help(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Print a command's help and exit, if that is wanted."""
+    """Print a command's help and exit, if that was asked for."""
     if wanted:
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
@@ -95,7 +95,7 @@ HELP = click.Option(
 
 
 class NameCommand(click.Command):
-    """A command that takes a name or none, and never a formula: what looks like an option is one."""
+    """A command that takes a name or nothing, never a formula: whatever looks like an option is one."""
 
     takes_formula = False
     elsewhere: Mapping[str, str] = {}
@@ -111,13 +111,13 @@ class NameCommand(click.Command):
         return super().parse_args(ctx, [*options, "--", *others])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, once it is settled how its answer is written."""
+        """Run the command, after settling how its answer is written."""
         settle_form(ctx.params)
         return super().invoke(ctx)
 
 
 class FormulaCommand(NameCommand):
-    """A command whose first argument that is no option is a formula."""
+    """A command whose first argument that is not an option is a formula."""
 
     takes_formula = True
 
@@ -179,7 +179,7 @@ def split(
 
 
 def refuse_second(given: dict[str, str], option: str, value: str) -> None:
-    """An error for an option that has a value already: neither of the two is to be lost."""
+    """An error for an option that already has a value: neither of the two should get lost."""
     if option in given:
         help = f"its first value is {given[option]}"
         if option in ("--wrt", "--of", "--tangent", "--cotangent", "--expand"):
@@ -189,9 +189,9 @@ def refuse_second(given: dict[str, str], option: str, value: str) -> None:
 
 
 def spellings(command: click.Command, ctx: click.Context) -> dict[str, str]:
-    """Every option as it is typed, and, as if it were an option, every word that one may have for a value.
+    """Every option as it is typed, and every word that is an option's value, as if it were an option too.
 
-    ``--latex`` is no option, but says what is meant: ``--to latex``.
+    ``--latex`` is not an option, but says what is meant: ``--to latex``.
     """
     options = [p for p in command.get_params(ctx) if isinstance(p, click.Option)]
     words = {
@@ -204,7 +204,7 @@ def spellings(command: click.Command, ctx: click.Context) -> dict[str, str]:
 
 
 def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> RequestError:
-    """The error for a word that looks like an option and is none, and is followed by others.
+    """The error for a word that looks like an option but is not, and is followed by others.
 
     ``known`` has what might have been meant, as ``spellings`` finds it.
     """
@@ -250,7 +250,7 @@ def commands_with(option: str) -> list[str]:
 def no_value(
     value: str, option: click.Parameter | None, takes: str, known: Sequence[str] = ()
 ) -> RequestError:
-    """The error for a value that an option does not take, and which of those known was probably meant."""
+    """The error for a value that an option does not take; it says which one was probably meant."""
     from exprgrad.language.mistakes.hints import meant
 
     name = option.opts[-1] if option else "the option"
@@ -259,7 +259,7 @@ def no_value(
 
 
 class Words(click.types.StringParamType):
-    """One of a few words; an error says which was probably meant."""
+    """One of a few words; the error for any other says which was probably meant."""
 
     name = "word"
 
@@ -377,7 +377,7 @@ def in_our_language(text: str, notation: str | None, *, relates: str = "") -> st
 
 
 def file_label(path: str) -> str:
-    """A file as an error calls it: its name, as far as that goes."""
+    """A file as an error calls it: by its name, shortened if it is long."""
     return printable(cut(os.path.basename(path), LONGEST_NAME))  # noqa: PTH119
 
 
@@ -395,7 +395,7 @@ def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str,
 
 
 def second_assignment(value: str) -> int | None:
-    """Where in a value, counted from 1, the comma stands behind which another ``NAME=`` follows."""
+    """The place in a value, counted from 1, of a comma that another ``NAME=`` follows."""
     if "," not in value or not re.search(NEXT_VALUE, value):
         return None
     second = re.compile(NEXT_VALUE)
@@ -561,7 +561,7 @@ def drawing_option(what: str) -> Callable[[F], F]:
 
 
 def path_option(help: str) -> Callable[[F], F]:
-    """The option that names a file for what is no document: a picture, a program, rows."""
+    """The option that names a file for something other than a document: a picture, a program, rows."""
     return click.option("-o", "--output", "path", metavar="FILE", help=help)
 
 
@@ -972,7 +972,7 @@ def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[s
 
 
 def quiet_line(name: str, value: Any) -> Iterator[str]:
-    """A value on one line, behind ``name=`` if it has a name: a number, a word, or a tensor as lists."""
+    """A value on one line, after ``name=`` if it has a name: a number, a word, or a tensor as lists."""
     if name:
         yield f"{name}="
     if isinstance(value, float):

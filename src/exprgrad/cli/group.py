@@ -207,7 +207,7 @@ def escaped(word: str) -> str:
 
 
 def candidates(words: Sequence[str], typed: str) -> Iterator[str]:
-    """What may stand behind some words, ``typed`` being its beginning; a blank ends what is whole."""
+    """What may follow some words, ``typed`` being its beginning; a blank ends what is whole."""
     if not words:
         yield from ended([*COMMANDS, "--help", "--version"])
         yield from calls(typed)

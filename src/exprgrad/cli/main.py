@@ -40,7 +40,7 @@ def is_formula(word: str) -> bool:
 
 
 def has_options_first(argv: list[str]) -> bool:
-    """Whether a formula stands behind options of ``grad``, or is a name with a minus, as in ``-x x=3``."""
+    """Whether a formula follows options of ``grad``, or is a name with a minus, as in ``-x x=3``."""
     if argv[0][:1] != "-" or argv[0] in ("-h", "--help"):
         return False
     from exprgrad.cli.commands.eval_grad import behind_options

@@ -185,7 +185,7 @@ def all_written(
 def grown(
     plan: BatchPlan, progress: Progress, kept: Manifest, workers: Workers, threads: Threads | None
 ) -> Done:
-    """The rows of all partitions, behind those that an unfinished run has written."""
+    """The rows of all partitions, after those that an unfinished run has written."""
     assert plan.path is not None
     (done, tally, size, memo, _), part = kept.reached, unfinished(plan.path)
     writer = growing(kept.file, part, plan.schema, plan.format, size, memo)

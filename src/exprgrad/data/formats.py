@@ -63,7 +63,7 @@ SHOWN = 60
 class Partition(NamedTuple):
     """Rows that are worked on as one task: some of the pieces that a file is divided into.
 
-    ``first`` and ``last``  the first piece (a row group, a record batch), and the one behind the last;
+    ``first`` and ``last``  the first piece (a row group, a record batch), and the one after the last;
                             -1 stands for the whole file
     ``row``                 the rows of the file before it
     ``rows``                how many it has; -1 if nobody knows yet
@@ -228,7 +228,7 @@ def whole_lines(start: bytes) -> bytes:
 def csv_table(
     path: str, block: bytes, found: Header, places: Sequence[int], types: Any, row: int
 ) -> Any:
-    """Some columns of a block of lines behind so many rows; ``types`` by place, or None to guess."""
+    """Some columns of a block of lines, after some rows; ``types`` by place, or None to guess."""
     csv, pa = arrow("csv"), arrow()
     keys = [str(at) for at in range(len(found.names))]
     wrong: list[Any] = []

@@ -97,7 +97,7 @@ class Grid(NamedTuple):
     ``wrt``     the inputs to differentiate
     ``order``   0 for values alone, 1 for the gradient, 2 for second derivatives, too
     ``digits``  how many digits of the numbers are shown
-    ``elastic`` whether elasticities stand behind the gradient
+    ``elastic`` whether elasticities follow the gradient
     ``texts``   of fixed inputs that were typed otherwise than their doubles' shortest texts
     """
 
@@ -267,7 +267,7 @@ def one_by_one(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
 def with_elasticities(
     grid: Grid, block: list[np.ndarray], first: int, tally: Tally
 ) -> list[np.ndarray]:
-    """A block whose first row is the grid's ``first``, with elasticities behind it if asked for."""
+    """A block whose first row is the grid's ``first``, with elasticities after it if asked for."""
     if not grid.elastic:
         return block
     given = dict(zip(grid.ranges, block, strict=False))

@@ -1,4 +1,4 @@
-"""What is computed for every row, wherever the rows are; and which of them do not compute."""
+"""What is computed for each row, wherever the rows are, and which rows cannot be computed."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ __all__ = [
 class Job(NamedTuple):
     """A formula over columns.
 
-    ``columns``    by name that the formula or the condition reads, the column that it stands for
-    ``constants``  by name, the number that it is in every row
-    ``of``         the named statements that are the outputs; none stands for the formula's own
+    ``columns``    pairs: a name that the formula or the condition reads, and the column with its values
+    ``constants``  pairs: a name, and its number in every row
+    ``of``         the named statements that are the outputs; if empty, the formula's own output
     ``wrt``        the inputs to differentiate
     ``where``      the condition that rows have to meet, if there is one
     ``read``       the columns that are read, with types: an Arrow schema
-    ``bad``        what becomes of rows that do not compute: ``null``, ``drop`` or ``fail``
-    ``reduce``     what is made of the rows' results, or nothing; ``by`` are the columns of its groups,
-                   ``by_texts`` if their cells are texts, whatever they look like
-    ``precise``    whether results are those of the sweeps over numbers, to the bit
-    ``engine``     what computes them, if that is chosen: see ``Compiled``
+    ``bad``        what to do with rows that cannot be computed: ``null``, ``drop`` or ``fail``
+    ``reduce``     how results are reduced over the rows, if they are; ``by`` has the columns that group
+                   them, and ``by_texts`` says that their cells are texts, whatever they look like
+    ``precise``    whether results equal those of the sweeps over numbers, to the bit
+    ``engine``     the engine, if one is chosen: see ``Compiled``
     """
 
     text: str
@@ -65,8 +65,8 @@ class Job(NamedTuple):
 class Prepared(NamedTuple):
     """A job's kernel: what it reads, in order, and how many results it has.
 
-    ``kink`` and ``condition`` are the places behind them of what tells rows at a kink, and of what rows
-    have to meet; 0 where there is none.
+    ``kink`` and ``condition`` are the places, after the results, of the output that flags rows at a kink
+    and of the condition that rows have to meet; 0 if there is none.
     """
 
     kernel: Kernel
@@ -92,7 +92,7 @@ def program_of(job: Job) -> Program:
 def differentiated(
     text: str, outputs: tuple[str, ...], wrt: tuple[str, ...], second: bool
 ) -> Program:
-    """The program for a job's results, made once: a plan asks if there is one, and then for its kernel."""
+    """The program for a job's results, made once: a plan asks whether there is one, then for its kernel."""
     graph = graph_of(text)
     bound = {binding.name: binding.node for binding in graph.bindings}
     of = {name: bound[name] for name in outputs} if outputs else None
@@ -213,7 +213,7 @@ def included(builder: Builder, program: Program, inputs: Mapping[str, int]) -> l
 def condition(
     builder: Builder, graph: Graph, node: int, images: Sequence[int], active: Sequence[int]
 ) -> int:
-    """A node that is not 0 where one of the formula meets a kink or a jump, as active operands see it."""
+    """A node that is not 0 where a node of the formula meets a kink or a jump in an active operand."""
     op, moving = BY_NAME[graph.kinds[node]], movable(graph)
     operands = graph.operands[node]
     varies = [builder.constant(float(moving[operand])) for operand in operands]
@@ -238,7 +238,7 @@ def condition(
 
 
 def told(builder: Builder, text: str, slots: Mapping[str, int]) -> int:
-    """A condition of the op table, of nodes."""
+    """A condition of the op table, as a node over the nodes in its slots."""
     graph = template(text)
     return builder.include(graph, slots)[graph.output]
 
@@ -252,20 +252,20 @@ REASONS = {
     "domain": "outside the domain",
     "infinite": "a result is not finite",
 }
-"""Why a row does not compute; the first that holds counts."""
+"""Why a row cannot be computed; the first reason that holds counts."""
 KINK = "kink"
-"""What the first rows at a kink are listed under."""
+"""The key of the first rows at a kink."""
 FIRST = 3
-"""How many rows are told of for each reason."""
+"""How many rows are reported for each reason."""
 
 
 class Tally(NamedTuple):
-    """What is known of rows that were worked on, apart from their results.
+    """What is known of the rows computed so far, apart from their results.
 
     ``rows``  those that met the condition
-    ``bad``   by reason, how many of them do not compute
-    ``kinks`` how many meet a kink or a jump, and compute
-    ``first`` by reason, the first few of those: the file, and the row's number in it, from 1
+    ``bad``   by reason, how many of them could not be computed
+    ``kinks`` how many were computed at a kink or a jump
+    ``first`` by reason, the first few of these: the file, and the row's number in it, from 1
     """
 
     rows: int = 0
@@ -275,7 +275,7 @@ class Tally(NamedTuple):
 
 
 def merged(one: Tally, other: Tally) -> Tally:
-    """What is known of rows and of those behind them."""
+    """What is known of some rows, and of those after them, together."""
     bad = {key: one.bad.get(key, 0) + other.bad.get(key, 0) for key in REASONS}
     reasons = (*REASONS, KINK)
     first = {key: (*one.first.get(key, ()), *other.first.get(key, ()))[:FIRST] for key in reasons}
@@ -363,7 +363,7 @@ def judged(
 def causes(
     columns: Sequence[Doubles], results: Sequence[np.ndarray], low: int, high: int
 ) -> dict[str, np.ndarray]:
-    """By reason, the rows that do not compute, each for one reason."""
+    """By reason, the rows that cannot be computed, each for one reason."""
     rows = high - low
     left = np.ones(rows, dtype=bool)
     found: dict[str, np.ndarray] = {}
@@ -385,7 +385,7 @@ def causes(
 
 
 def first_bad(job: Job, block: Block) -> tuple[int, str] | None:
-    """The first row that does not compute, and why, if such a row is to end the run."""
+    """The first row that cannot be computed, and why, if such a row ends the run."""
     if job.bad != "fail" or block.bad is None:
         return None
     place = int(np.flatnonzero(block.bad)[0])
@@ -394,14 +394,14 @@ def first_bad(job: Job, block: Block) -> tuple[int, str] | None:
 
 
 def bad_row(row: int, where: str, why: str) -> InputError:
-    """The error for a row, from 0, that does not compute."""
+    """The error for a row, counted from 0, that cannot be computed."""
     message = f"row {row + 1:,} of {where} does not compute: {why}"
     instead = advice("--bad-rows null or drop", "bad_rows='null' or 'drop'")
     return InputError("bad-row", message, help=f"{instead} goes on without such rows")
 
 
 def told_of(block: Block, path: str, row: int, rows: int) -> Tally:
-    """What is to be told of a block whose first row is the file's ``row``, from 0."""
+    """What to report of a block whose first row is the file's ``row``, counted from 0."""
     count = rows if block.chosen is None else int(np.count_nonzero(block.chosen))
     bad: dict[str, int] = {}
     first: dict[str, tuple[tuple[str, int], ...]] = {}

@@ -212,7 +212,7 @@ def folded(rows: int, highs: np.ndarray, lows: np.ndarray) -> Partial:
 
 
 def combined(name: str, one: Partial, other: Partial) -> Partial:
-    """What rows come to with those behind them; groups are in the order in which they are met."""
+    """What rows come to with those after them; groups are in the order in which they are met."""
     row = REDUCTIONS[name]
     if one.keys == other.keys:
         high, low = row.add(one.high, one.low, other.high, other.low)

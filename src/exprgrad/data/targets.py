@@ -191,7 +191,7 @@ def before(part: str) -> str:
 def growing(
     file: IO[bytes], part: str, schema: Any, format: str, size: int, memo: str
 ) -> RowWriter:
-    """What writes rows to a file behind its first bytes, whose ``memo`` that is."""
+    """What writes rows to a file after its first bytes, whose ``memo`` that is."""
     if not (size and Path(before(part)).exists()):
         file.truncate(size)
     file.seek(size)

@@ -310,7 +310,7 @@ class Maker:
         self.calls.append((call, inside))
 
     def write_calls(self) -> None:
-        """Put the calls into the graph, behind those that it has."""
+        """Put the calls into the graph, after those that it has."""
         made = self.made
         for call, inside in self.calls:
             made.called.update(dict.fromkeys(inside, len(made.calls)))

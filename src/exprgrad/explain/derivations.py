@@ -561,7 +561,7 @@ NOWHERE = (0, 0)
 class Worksheet:
     """A formula that is to be differentiated with respect to one of its inputs.
 
-    ``graph``    what the output needs, equal nodes being one; behind that, what the steps write
+    ``graph``    what the output needs, equal nodes being one; after that, what the steps write
     ``size``     how many nodes the formula itself has
     ``origin``   by node of the formula: the node of the user's graph that it was first
     ``texts``    by node: its text, once it has been read or written
@@ -834,7 +834,7 @@ class Worksheet:
 
 
 def behind(kind: str, operands: Collection[int]) -> range:
-    """The positions of the operands that stand behind a symbol."""
+    """The positions of the operands that follow a symbol."""
     return range(not BY_NAME.get(kind, LEAF).prefix, len(operands))
 
 

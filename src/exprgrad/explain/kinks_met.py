@@ -1,6 +1,6 @@
 """Kinks and jumps on the active path: which nodes meet one, what is said of them, and what moves at all.
 
-A node whose operand moves need not move itself: a comparison away from a tie does not, nor does ``relu``
+A node need not move when its operand does: a comparison away from a tie does not, nor does ``relu``
 below 0, nor 0 times what moves.  The rows tell, for a rule that is 0 and stays 0 passes no movement on.
 """
 
@@ -71,9 +71,9 @@ def inside(run: Run) -> Iterator[Diagnostic]:
 def flagged(run: Run, used: bytearray | None = None) -> list[int]:
     """The nodes that meet a kink or a jump and that the answer depends on, in the order of the visits.
 
-    Those whose operands stay are left out: in ``relu(0*x)``, and below 0 in ``relu(relu(x)*y)``, the outer
-    ``relu`` has an operand of 0, which no small step of x or y moves.  ``used`` are the nodes that the
-    answer comes from, where they are known.
+    Nodes whose operands don't move are left out: in ``relu(0*x)``, and below 0 in ``relu(relu(x)*y)``, the
+    outer ``relu`` has an operand of 0, which no small step of x or y moves.  ``used`` are the nodes that
+    the answer comes from, where they are known.
     """
     if run.adjoints is None or run.adjoints.quiet:
         return []
@@ -143,7 +143,7 @@ def bends(run: Run) -> Iterator[Diagnostic]:
 # Movement.
 
 DEPTH = 2
-"""How many times a rule's own rules are asked; beyond, whatever might move does."""
+"""How deep a rule's own rules are followed; beyond that, whatever might move is taken to."""
 
 
 @cache
@@ -173,8 +173,8 @@ def movement(run: Run, nodes: Iterable[int]) -> Mapping[int, bool]:
 
     A node that meets a kink or a jump is taken to move if an operand does.
 
-    More operands that move never make a node stay.  So one is settled without asking them if it stays even
-    where all move that might, or if one that moves makes it move for sure.
+    An operand that also moves never stops a node from moving.  So a node is settled early if it stays even
+    when every operand that might move does, or if one operand is sure to move it.
     """
     assert run.adjoints is not None
     graph, active = run.graph, run.adjoints.active
@@ -216,12 +216,12 @@ def views(run: Run, node: int, moves: Sequence[bool]) -> list[list[float]]:
 def stirs_edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool]) -> bool:
     """Whether an operand that moves makes its user move, away from kinks and jumps.
 
-    ``view`` are the values that the operand's rule sees.  A rule that is the constant 0 passes nothing, nor
-    does the branch that a ``where`` does not take; else a rule that is 0, and stays 0.
+    ``view`` has the values that the operand's rule sees.  Nothing passes through a rule that is the
+    constant 0, through the branch that a ``where`` does not take, or through a rule that is 0 and stays 0.
 
-    At an infinity that is a limit many a rule is 0 and is not on the way there, as that of ``exp``: what is
-    computed may be cut off, so the rule that is shown is asked, and its ``out`` is taken to move.  A step
-    function jumps ever again on its way to an infinity.
+    At an infinity that is a limit, many rules are 0 without being 0 on the way there, such as that of
+    ``exp``.  The computed rule may have been cut off, so the rule that is shown decides, and its ``out`` is
+    taken to move.  A step function jumps again and again on its way to an infinity.
     """
     return edge(op, position, view, moves, DEPTH)
 

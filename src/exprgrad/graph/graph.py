@@ -264,7 +264,7 @@ class Graph:
         self.spelled = {node: text for node, text in self.spelled.items() if node < length}
 
     def drop(self, leaf: int) -> None:
-        """Take out a leaf that nothing uses; the nodes behind it move up."""
+        """Take out a leaf that nothing uses; the nodes after it move up."""
         for column in (self.kinds, self.payloads, self.starts, self.ends, self.first_edge):
             del column[leaf]
         del self.operands[leaf]

@@ -258,7 +258,7 @@ def quotient_or_nan(b: Numbers, right: int, pivot: int) -> int:
 
 
 class Elimination(NamedTuple):
-    """What Gaussian elimination finds: each pivot with what stands behind it in its row, and what is left.
+    """What Gaussian elimination finds: each pivot with what follows it in its row, and what is left.
 
     ``sure``    how many pivots are not 0 by far
     ``turned``  whether the rows were put into an odd order
@@ -272,7 +272,7 @@ class Elimination(NamedTuple):
 
 
 def eliminated(b: Numbers, x: int, place: Sequence[int], right: int | None = None) -> Elimination:
-    """The elimination of a matrix; ``right`` stands behind its rows, which then are all taken.
+    """The elimination of a matrix; ``right`` follows its rows, which then are all taken.
 
     The rows come in the order of the greatest pivots, as far as x is known.
     """

@@ -442,7 +442,7 @@ def with_objective(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def given_in(argument: str | None, what: str, help: str) -> dict[str, str]:
-    """The names in the value of an option, each with what stands behind its ``=``."""
+    """The names in the value of an option, each with what follows its ``=``."""
     listed = () if argument is None else assignments(argument, what, lambda *_: help)
     return {name: str(argument)[start:end].strip() for name, _, (start, end) in listed}
 

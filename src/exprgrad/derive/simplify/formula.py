@@ -273,7 +273,7 @@ def naming(
     found: set[int] = set()
     written: list[str] = []
     shared = [node for node, times in uses.items() if times > 1 and graph.operands[node]]
-    last = max([*own, *shared], default=-1)  # none behind it can be worth a name
+    last = max([*own, *shared], default=-1)  # none after it can be worth a name
     for node, kind in enumerate(graph.kinds[: last + 1]):
         operands = graph.operands[node]
         if kind in (INPUT, CONST):

@@ -85,7 +85,7 @@ def placed(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
 
 @cache
 def mentions(kind: str, rule: str) -> tuple[int, ...]:
-    """The places of the operands that a rule mentions, and behind these that of the node itself."""
+    """The places of the operands that a rule mentions, and after these that of the node itself."""
     operands = len(BY_NAME[kind].names)
     each = [places(kind)[name] for name in template(rule).inputs]
     return tuple([place for place in each if place <= operands])

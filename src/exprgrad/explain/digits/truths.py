@@ -112,7 +112,7 @@ def label_of(run: Run, path: Path) -> str:
 
 
 def place_in(path: Path, names: int) -> Shape:
-    """The place at the end of the path of a tensor's number, behind so many names; ``()`` without one."""
+    """The place at the end of the path of a tensor's number, after the names; ``()`` without one."""
     text = path[names + 1 :]
     return tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
 

@@ -36,7 +36,7 @@ NO_SPAN = (0, 0)
 
 
 class Reading:
-    """A graph, and what its formulas are alike in; more nodes can be built behind its own.
+    """A graph, and what its formulas are alike in; more nodes can be built after its own.
 
     ``names``  the nodes that have names
     ``keys``   by node: its key

@@ -75,7 +75,7 @@ class Repeat(NamedTuple):
     ``declare``  a statement that names a number of the state, which changes
     ``opening``  what stands before each turn's statements; ``{go}`` is a number, not 0 while it goes on
     ``assign``   a statement that gives a number of the state its new ``{text}``
-    ``closing``  what stands behind them
+    ``closing``  what follows them
     ``before``   a statement about the function's ``{operands}``, first of all
     """
 
@@ -257,7 +257,7 @@ def application(function: str, count: int) -> Form:
 
 
 def named(prefix: str, rows: str) -> dict[str, str]:
-    """Rows whose functions bear their names, behind a prefix; ``row=name`` for others."""
+    """Rows whose functions bear their names, after a prefix; ``row=name`` for others."""
     pairs = [row.partition("=") for row in rows.split()]
     return {row: prefix + (name or row) for row, _, name in pairs}
 

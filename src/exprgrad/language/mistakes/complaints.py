@@ -122,7 +122,7 @@ class Wrong(NamedTuple):
 
     @property
     def is_index(self) -> bool:
-        """Whether the bracket is a '[' that stands behind an operand."""
+        """Whether the bracket is a '[' that follows an operand."""
         return self.bracket == "[" and bool(
             re.search(r"[\w)\].]\s*$", self.text[max(self.opened[0] - 80, 0) : self.opened[0]])
         )
@@ -160,7 +160,7 @@ class Wrong(NamedTuple):
 
     @property
     def longer(self) -> Span:
-        """The place of the token and the character behind it."""
+        """The place of the token and the character after it."""
         return self.span[0], self.span[1] + 1
 
     @property
@@ -829,7 +829,7 @@ def transpose_hint(mark: re.Match[str]) -> str:
 DIVIDEND = re.compile(
     r"\s*((?:(?<=\s)[^\W\d]\w*|[^\W\d](?![A-Za-z])\w*)(?:\.T)?|\([^()]{1,40}\))\s*(?=$|[-+,;)])"
 )
-"""What may stand behind MATLAB's backslash; without a blank several letters are a command of LaTeX."""
+"""What may follow MATLAB's backslash; without a blank several letters are a command of LaTeX."""
 
 
 def division_from_the_left(text: str, start: int) -> Edit | None:

@@ -178,7 +178,7 @@ ATTRIBUTES = {
     "grad": GRADIENT, "mH": OF_MANY, "mT": OF_MANY, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES,
     "size": SHAPES,
 }  # fmt: skip
-"""What stands behind a dot elsewhere → what to write here of what stands before it."""
+"""What follows a dot elsewhere → what to write here of what stands before it."""
 METHODS = {
     "clone": DOUBLES, "contiguous": DOUBLES, "copy": DOUBLES, "cpu": DOUBLES, "detach": DOUBLES,
     "double": DOUBLES, "float": DOUBLES, "item": DOUBLES, "numpy": DOUBLES, "t": TRANSPOSE,
@@ -641,7 +641,7 @@ PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
 def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str | None:
     """Our spelling of ``x.shape`` or ``x.t()``; None for what nobody would write.
 
-    ``owner`` is the text before the dot; ``empty`` tells of parentheses behind it that hold nothing.
+    ``owner`` is the text before the dot; ``empty`` says that parentheses after it hold nothing.
     """
     form = ATTRIBUTES.get(word)
     if form is None and (empty or (not called and METHODS.get(word) == TRANSPOSE)):

@@ -966,7 +966,7 @@ class Expander(Builder):
             yield from self.advanced(together, *before)
 
     def range_of(self, one: Recurrence) -> range:
-        """The values of a recurrence's index; at each, the term behind the one before is made."""
+        """The values of a recurrence's index; at each, the next term is made."""
         clause, name = one.clause, self.word(one.clause.name)
         self.claim(name, clause.name, GLOBAL)
         low, high = self.bound(clause.low, GLOBAL), self.bound(clause.high, GLOBAL)

@@ -269,7 +269,7 @@ def items_of(text: str, sign: str = "=") -> list[Item]:
 
 
 def past_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
-    """Put one token where it belongs; the offset behind it."""
+    """Put one token where it belongs; the offset after it."""
     word, (start, end) = token[0], token.span()
     items = stack[-1].items
     if word in (r"\left", r"\right"):
@@ -310,7 +310,7 @@ def past_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
 
 
 def raw_group(text: str, start: int, items: list[Item]) -> int:
-    """What stands below the line in braces, as it is written; the offset behind it."""
+    """A subscript in braces, as it is written, and the offset after it."""
     depth = 0
     for at in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -417,7 +417,7 @@ def functions_by_sign() -> dict[str, str]:
 
 
 def has_order(text: str, end: int) -> bool:
-    """Whether an order and a parenthesis stand behind a letter: a whole number, or the index of a sum."""
+    """Whether an order and a parenthesis follow a letter: a whole number, or the index of a sum."""
     below = ORDER_BELOW.match(text, end)
     return below is not None and (
         below[1].isdecimal() or below[1] in (index for index, _ in INDICES.findall(text))
@@ -527,7 +527,7 @@ class Row:
         return self.items[self.at] if self.at < len(self.items) else None
 
     def take(self, *kinds: str) -> Item | None:
-        """The item that comes next, if it is of one of these kinds, or of any; and go on behind it."""
+        """The item that comes next, if it is of one of these kinds, or of any; and go on after it."""
         item = self.next()
         if item is None or (kinds and item.kind not in kinds):
             return None
@@ -814,7 +814,7 @@ def refuse_function(item: Item, ended: bool) -> None:
 
 
 def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: str) -> None:
-    """Two operands side by side that are no product for certain, or stand behind a '/' or a modulus."""
+    """Two operands side by side that may be no product, or follow a '/' or a modulus."""
     place, base = (right.start, right.end), left[0]
     if divides == "%":
         raise wrong("is this part of the modulus, too?", "write parentheses", place)

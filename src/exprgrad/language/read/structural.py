@@ -73,7 +73,7 @@ def integer(graph: Graph, text: str, span: Span) -> Setting:
 
 
 def whole_signed(graph: Graph, text: str, sign: Span, given: Setting) -> Setting:
-    """A whole number behind a sign."""
+    """A whole number after a sign."""
     value = given.value if text[sign[0]] == "+" else -given.value
     return Setting(value, sign[0], given.end)
 
@@ -273,7 +273,7 @@ def over_index(text: str, word: str, operands: Sequence[Value]) -> str:
 def are_settings(
     graph: Graph, row: Structural, operands: Sequence[Value], extra: Sequence[Value]
 ) -> bool:
-    """Whether what stands behind the operands can be settings, and is not more of what is reduced."""
+    """Whether what follows the operands can be settings, and is not more of what is reduced."""
     if len(extra) > len(row.parameters):
         return False
     if not extra or not row.along_axes:
@@ -362,7 +362,7 @@ def settings_of(
     extra: Sequence[Value],
     keywords: Sequence[Keyword],
 ) -> tuple[Any, ...]:
-    """A row's settings, from what stands behind the operands and from keywords."""
+    """A row's settings, from what follows the operands and from keywords."""
     behind = [*zip(row.parameters, extra, strict=False)][::-1]  # the last nodes are dropped first
     found = {parameter.name: dropped(graph, row, value) for parameter, value in behind}
     names = [parameter.name for parameter in row.parameters]
@@ -393,7 +393,7 @@ def keyword_hint(row: Structural, key: str, setting: Setting) -> str:
 
 
 def dropped(graph: Graph, row: Structural, value: Value) -> Setting:
-    """A literal behind the operands, taken out of the graph again: it is a setting, and no node."""
+    """A literal after the operands, taken out of the graph again: it is a setting, and no node."""
     node, *span = value[:3]
     literal = number_or_literal(graph, node, (value[1], value[2]))
     message = f"this is not a setting of {row.word}"

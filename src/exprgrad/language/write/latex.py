@@ -681,7 +681,7 @@ def passed(shape: Form, outer: Slot, inner: Look, flags: int, function: bool) ->
 def application(head: str, item: Item, inner: Look, flags: int, loosest: int) -> list[Item]:
     """A function of one operand; its parentheses are left out around a symbol, if no factor follows.
 
-    ``loosest`` is the level that goes without them: a power, behind a sum's sign.
+    ``loosest`` is the level that goes without them: a power, after a sum's sign.
     """
     bare = inner.level >= loosest and not inner.minus and not flags & CLOSED
     return [head, " ", item] if bare else [head, *bracketed(item, inner)]

@@ -40,7 +40,7 @@ __all__ = [
 Ball = Any
 """A ``flint.arb``: a finite ball, an exact infinity, nan for what has no value, or the whole line."""
 LONGEST_DECIMAL = 2000
-"""Decimals with so many digits, zeros before and behind them too, are known exactly."""
+"""Decimals with so many digits, zeros before and after them too, are known exactly."""
 MOST_TEXTS = 4096
 """How many decimals' fractions are kept."""
 EXACT_BITS = 8192

@@ -582,7 +582,7 @@ def walked(
 ) -> tuple[Edges, bytearray, list[tuple[LocalStep, Slope]]]:
     """The active edges in the order of the visits, which of them are gated, and what has to be computed.
 
-    ``cell`` says where the constants stand; what the steps find comes behind them.
+    ``cell`` says where the constants stand; what the steps find comes after them.
     """
     users: list[int] = []
     operands: list[int] = []

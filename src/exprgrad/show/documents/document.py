@@ -161,7 +161,7 @@ def enclosed(
 
 
 def json_pieces(value: Any, *, whole: bool = True, depth: int = 0, head: str = "") -> Iterator[str]:
-    """Any value as JSON, behind its ``head``: a tensor as nested lists, what is not finite as a string.
+    """Any value as JSON, after its ``head``: a tensor as nested lists, what is not finite as a string.
 
     A large ``Short`` tensor is a summary, if not ``whole``.
     """

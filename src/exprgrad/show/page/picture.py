@@ -155,7 +155,7 @@ def picture(run: Run, digits: int) -> str:
         wire((places[user], position), pieces) for (user, position), pieces in sorted(wires.items())
     ]
     for node, shape in sorted(nodes.items()):
-        # In the order of reading: a node's chips behind its operands and before the node.
+        # In the order of reading: a node's chips after its operands and before the node.
         edges = [(node, position) for position in range(len(run.operands(node)))]
         parts += [chip((places[node], edge[1]), chips[edge]) for edge in edges if edge in chips]
         parts.append(
@@ -305,7 +305,7 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
     texts = list(zip(pieces, shape.texts, strict=True))  # Graphviz keeps the order of a label
     heading = [(piece.role, text) for piece, text in texts if piece.role in HEADING]
     if heading:
-        # One text, so that what a name is stands right behind it whatever the font.
+        # One text, so that what a name is comes right after it, whatever the font.
         said = "".join(
             f"<tspan>{escape(text.content)}</tspan>" if role == "name" else escape(text.content)
             for role, text in heading

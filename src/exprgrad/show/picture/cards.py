@@ -288,7 +288,7 @@ def heading(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, ...], ...
 
 
 def lines_of(name: str) -> list[str]:
-    """A long name in lines, broken behind signs where it has some."""
+    """A long name in lines, broken after signs if it has any."""
     lines = [""]
     for part in re.findall(rf"[^\W_]{{1,{ON_LINE - 1}}}_?|_|\W", name):
         if display_width(lines[-1] + part) > ON_LINE:

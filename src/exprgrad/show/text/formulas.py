@@ -162,7 +162,7 @@ def equations(step: Step, wrt: str, width: int | None) -> Iterator[str]:
 
 
 def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]:
-    """A formula behind ``start``, in lines no wider than ``width`` where it can be broken."""
+    """A formula after ``start``, in lines no wider than ``width`` where it can be broken."""
     formula, done = printable(formula), 0
     indent = " " * (display_width(start) + 2)
     while width is not None:
@@ -190,7 +190,7 @@ def break_at(formula: str, room: int) -> int | None:
     """Where a formula is best broken, at most ``room`` characters in, if it can be; else further on.
 
     Ends of statements come first, then outer sums, then outer products; what comes late is best.
-    A break is in front of a symbol, or behind a comma.
+    A break is before a symbol, or after a comma.
     """
     best, late, early = (0, 0), None, None
     for at, (character, depth) in enumerate(zip(formula, depths(formula), strict=True)):

@@ -65,7 +65,7 @@ LONGEST_WHOLE = 60
 YELLOW = "33"
 """What a terminal is told for grads."""
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
-"""What tells a terminal to change its colour: it takes no room."""
+"""The codes that change a terminal's colour, which take no room."""
 
 
 def diagnosed(one: Diagnostic, text: str, head: str | None = None, width: int = WIDTH) -> str:
@@ -84,10 +84,10 @@ def is_rightward(character: str) -> bool:
 
 
 def directed(text: str) -> str:
-    """A text that reads from left to right whatever the script of its names.
+    """A text that reads from left to right, whatever the script of its names.
 
-    A mark at its start and behind each name that is written from right to left keeps what is around the
-    names in its order.
+    A mark at its start, and one after each name that is written from right to left, keep what is around
+    the names in order.
     """
     if text.isascii():
         return text
@@ -131,7 +131,7 @@ def ends(items: Sequence[T], *, whole: bool) -> tuple[Sequence[T], int]:
 
 
 def elided(items: Iterable[T], count: int, what: str, *, whole: bool) -> Iterator[T | str]:
-    """So many items, one at a time; of many the first and the last, with a line between them."""
+    """The items, one at a time; if there are many, the first and the last, with a line between them."""
     for at, item in enumerate(items):
         if whole or count <= LONGEST_WHOLE or not EDGE_ROWS <= at < count - EDGE_ROWS:
             yield item
@@ -178,7 +178,7 @@ def aligned(
 
 
 def fitted(line: str, width: int | None) -> list[str]:
-    """A line, broken at blanks where it does not fit; what follows stands a little further in."""
+    """A line, broken at blanks where it does not fit; the lines that follow are indented a little."""
     if width is None or cells(line) <= width:
         return [line]
     return broken(line, width, further=" " * (len(line) - len(line.lstrip()) + 2))
@@ -198,7 +198,7 @@ def packed(pieces: Sequence[str], width: int | None, indent: str) -> list[str]:
 
 
 def narrowed(texts: Sequence[str], room: float | None) -> str:
-    """The first of some texts that has the room, or the last."""
+    """The first of some texts that fits, or the last."""
     return next((text for text in texts if room is None or cells(text) <= room), texts[-1])
 
 
@@ -226,13 +226,13 @@ FULL = View()
 VIEWS = (FULL, *[View(room) for room in (80, 60, 48, 40, 34, 28, 24, 20, 16, 12)])
 """From the widest to the narrowest: the first that fits a terminal is taken."""
 IN_CELL = View(most=16)
-"""What stands beside other columns: a line is still to be read in one glance."""
+"""For a column beside others: a line has to be read at a glance."""
 PICTURED = View(40, most=4, ends=False)
-"""What stands on a card in a picture."""
+"""For a card in a picture."""
 WHOLE_VIEW = View(most=None)
 """Every number."""
 LONGEST_LINE = 100
-"""The cells of a line up to which an answer stands behind its name."""
+"""The cells up to which an answer follows its name on the same line."""
 
 
 def decimal(value: float | None, digits: int) -> str:
@@ -299,7 +299,7 @@ def rows_of(value: Any, digits: int) -> list[str]:
 
 
 def answer_text(name: str, value: Any, digits: int, *, whole: bool = False) -> str:
-    """What is called so, and its value: whole if that is not large, on lines of its own if it is long."""
+    """A name with its value: whole if that is not large, on lines of its own if it is long."""
     text = f"{printable(name)} = {view(value, digits, WHOLE_VIEW if whole else FULL)}"
     if len(text) <= LONGEST_LINE or not text.endswith("]"):
         return text

@@ -53,7 +53,7 @@ SOURCE = "source"
 WIDTH = 90
 """Where the lines of an operation in full are broken, in columns."""
 BREAK = re.compile(r"(?<=,) | (?=[+-] )")
-"""Where a formula may be broken: behind a comma, or before a sum's sign."""
+"""Where a formula may be broken: after a comma, or before a sum's sign."""
 
 
 Row = Op | Structural

@@ -414,7 +414,7 @@ def verdict(problem: Problem, found: Solution) -> str:
     if found.is_everywhere:
         return f"{found.reason}{place}"
     if found.reason:
-        none = "" if found.roots else "no root is found: "
+        none = "" if found.roots else "no root was found: "
         return f"{none}{found.reason}" + (f"; not all of {where} was searched" if where else "")
     if found.undecided:
         other = "other " if found.roots else ""

@@ -72,7 +72,7 @@ NOTHING = "passes nothing on"
 CHANGING = View(20, ends=False)
 """How a grad is shown that is about to change."""
 BEHIND = View(80)
-"""How it is shown then, behind a formula."""
+"""How it is shown then, after a formula."""
 
 Names = Mapping[int, str]
 

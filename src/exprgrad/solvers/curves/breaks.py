@@ -75,7 +75,7 @@ class Brackets(NamedTuple):
 
 
 def changes(samples: Samples, sort: int, places: Any) -> Brackets:
-    """Brackets of a sort behind some of the samples' points."""
+    """Brackets of a sort after some of the samples' points."""
     x, jets = samples
     low, high = x[places], x[places + 1]
     kind = np.full(len(places), sort)

@@ -38,11 +38,11 @@ __all__ = [
 ]
 
 DEGENERATE = 1e-14
-"""A direction whose singular value is below this share of the largest is lost in rounding."""
+"""Below this share of the largest singular value, a direction is lost in rounding."""
 NO_EFFECT = 1e-30
 """A parameter that, doubled, moves residuals by less than this share of them does not move them."""
 INVOLVED = 1e-3
-"""A parameter is open if a direction that is lost has such a share in it."""
+"""A parameter is open if it has at least this share in a direction that is lost."""
 SINGULAR, MIXED = 1e-12, 1e-4
 """``DEGENERATE`` and ``INVOLVED`` for the eigenvalues of a Hessian whose diagonal is 1."""
 OUTER = 8 * np.finfo(float).eps
@@ -54,7 +54,7 @@ TRIALS = 40
 REFITTING = 30
 """The most points at which the others are fitted again, for each of them."""
 MET = 1e-9
-"""An end is found where the profile is so near its height, relatively."""
+"""How near its height, relatively, the profile has to be at an interval's end."""
 LOWER = 1e-9
 """By how much, relatively, a sum of squares must be lower to belong to another minimum."""
 
@@ -211,11 +211,11 @@ def profile(
     width: float,
     limits: tuple[Any, Any],
 ) -> tuple[tuple[float, float], float | None]:
-    """Where the root of what the cost rises by, twice, meets ``height``: to both sides of a parameter.
+    """Where the square root of twice the cost's rise meets ``height``, on both sides of an estimate.
 
     ``width`` is how far that would be if the model were linear; ``free`` are the parameters that are not
     held already; ``limits`` are their bounds.  An end is infinite where the profile never rises so high.
-    Behind the interval stands where the sum of squares is less than at the estimates, if it is anywhere.
+    With the interval comes a place where the sum of squares is less than at the estimates, if there is one.
     Source: D. M. Bates and D. G. Watts, Nonlinear Regression Analysis (1988), section 6.1.
     """
     others = free.copy()
@@ -227,7 +227,7 @@ def profile(
         here = minimum
 
         def rise(off: float) -> float:
-            """How high the profile is, so far off the estimate."""
+            """How high the profile is at this distance from the estimate."""
             nonlocal here
             point = here.point.copy()
             point[position] = center + sign * off
@@ -261,7 +261,7 @@ def refitted(problem: Problem, point: Any, free: Any, limits: tuple[Any, Any]) -
 
 
 def end(rise: Callable[[float], float], height: float, width: float, most: float) -> float:
-    """How far off a function that rises from 0 at 0 meets a height; ``most`` at most, or infinity.
+    """How far from 0 a function that rises from 0 there meets a height; ``most`` at most, or infinity.
 
     The interval is doubled, and then narrowed by the Illinois rule: G. Dahlquist and Å. Björck, Numerical
     Methods (1974), section 6.4.

@@ -47,7 +47,7 @@ class Counts:
 
 
 class Layout(NamedTuple):
-    """The numbers of the inputs that move, one behind the other; the others stay as they are given."""
+    """The numbers of the inputs that move, one after the other; the others stay as they are given."""
 
     fixed: Mapping[str, Any]
     shapes: Mapping[str, Shape]

@@ -61,7 +61,7 @@ LOOKS = 20
 """At so many places on the way a step of stairs is looked for."""
 NARROWINGS = 40
 BESIDE = 1e-6
-"""So many standard deviations before and behind a kink it is asked what it does."""
+"""How many standard deviations before and after a kink its effect is looked at."""
 LINEAR = 1e-7
 """What a step of an operation is off by, relatively, where it is linear."""
 
