@@ -272,7 +272,7 @@ file_option = path_option(
 @look_option
 @output_as("one point per line", "List every marked point.", file_option)
 def plot_command(**options: Any) -> int:
-    """A curve and its derivative, with roots, extrema, inflections, kinks and poles.
+    """A curve and its derivative: roots, extrema, kinks and poles.
 
     One input has a range, as in x=-5:5; the others have values.  The curve is never
     joined across a pole or a jump, however narrow, nor broken where it is merely steep.  If two inputs
