@@ -387,7 +387,7 @@ def test_a_wrong_request_is_refused(
 
 @pytest.mark.parametrize("text", ["sum(x)", "x*[1, 2]", "a = x + 1; a @ y"])
 def test_tensors_are_refused(text: str) -> None:
-    with pytest.raises(RequestError, match="a formula of tensors") as refused:
+    with pytest.raises(RequestError, match="a formula with tensors") as refused:
         parse(text).compile()
     assert refused.value.code == "no-tensors"
     assert refused.value.span is not None
