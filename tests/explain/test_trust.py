@@ -12,8 +12,8 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import MissingExtraError, RequestError, install
-from exprgrad.explain.digits.trust import trust
 from exprgrad.explain.digits.trusted import Trusted
+from exprgrad.explain.digits.truths import trust
 from exprgrad.run.balls import balls
 from exprgrad.run.evaluation import Run
 from oracles import evaluate, mp, mpf
@@ -227,7 +227,7 @@ def test_only_the_chosen_inputs() -> None:
 
 def test_the_library_twin() -> None:
     run = parse("log(1 + x)").gradient(x=1e-10)
-    assert run.trust() == trust(run, run.one_sided)
+    assert run.trust() == trust(run, run.gradient, run.one_sided)
     assert [name for name, _ in run.trust().numbers()] == ["", "x"]
 
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.explain.digits.trust import trust
 from exprgrad.explain.digits.trusted import derivative, enclosed, judged
+from exprgrad.explain.digits.truths import trust
 from exprgrad.graph.graph import Graph, dependents
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
@@ -577,7 +577,8 @@ def test_trust_says_the_same_of_whole_runs() -> None:
     run = read("(1 - cos(x))*y").gradient(x=1e-5, y=3)
     graph, inputs = run.graph, run.inputs
     found = enclosed(graph, inputs, run.wrt)
-    assert trust(run, {}).value.low == judged(run.value, found.values[graph.output], found.bits).low
+    value = judged(run.value, found.values[graph.output], found.bits)
+    assert trust(run, run.swept, {}).value.low == value.low
 
 
 NAN, INF = undefined(), ball(math.inf)

@@ -1075,9 +1075,9 @@ class Run(Drawn, diagnostics.Run):
         Raises ``MissingExtraError`` without python-flint, ``RequestError`` for tensors of more than 4,096
         numbers over all nodes.
         """
-        from exprgrad.explain.digits.trust import trust
+        from exprgrad.explain.digits.truths import trust
 
-        return trust(self, self.one_sided)
+        return trust(self, self.gradient, self.one_sided)
 
     @cached_property
     def uncertainty(self) -> Uncertainty:

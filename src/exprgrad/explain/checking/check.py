@@ -227,10 +227,10 @@ class Checker:
     @cached_property
     def trusted(self) -> Mapping[str, Trusted]:
         """How far each derivative can be trusted."""
-        from exprgrad.explain.digits.trust import trust
+        from exprgrad.explain.digits.truths import trust
 
         with suppress(RequestError):
-            return trust(self.run, {}).gradient
+            return trust(self.run, self.run.swept, {}).gradient
         return {}
 
     def by_rules(self, found: Verdict, node: int, analytic: float) -> Verdict:

@@ -22,6 +22,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import (
     Ball,
+    Decimals,
     apply,
     ball,
     bounds,
@@ -34,16 +35,18 @@ from exprgrad.run.balls.balls import (
 )
 from exprgrad.run.balls.sweep import Sweep, locals_of, sweep
 from exprgrad.run.evaluation import Run
-from exprgrad.source import Span
+from exprgrad.source import Span, cut
 
 __all__ = [
-    "FIRST_BITS", "FULL", "MOST_WORK", "NEAREST", "Better", "Enclosed", "Evidence", "Lost", "Trust",
-    "Trusted", "derivative", "enclosed", "find_lost", "is_nearest", "is_tight", "judged",
-    "right_digits",
+    "FIRST_BITS", "FULL", "LONGEST_LABEL", "MOST_WORK", "NEAREST", "Better", "Enclosed", "Evidence",
+    "Lost", "Trust", "Trusted", "derivative", "enclosed", "find_lost", "hanging", "is_nearest",
+    "is_tight", "judged", "right_digits",
 ]  # fmt: skip
 
 FULL = 17
 """The digits that tell any double from its neighbours: no number has more that are right."""
+LONGEST_LABEL = 40
+"""Where the text of a formula is cut that a number is called by."""
 HALF = 8
 """With fewer right digits than these, a number has lost more than half of them."""
 FIRST_BITS, MOST_BITS = 128, 16384
@@ -293,6 +296,29 @@ def right_digits(value: float, true: Ball) -> int:
     error = abs(ball(value) - true).abs_upper()
     size = true.abs_lower()
     return next((n for n in range(FULL, 0, -1) if bool(error * ball(10) ** n <= size)), 0)
+
+
+def hanging(graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str]) -> list[str]:
+    """The literals, and the inputs by their names, that are not the numbers that they are typed as.
+
+    ``spelled`` are texts of inputs, as a run has them.
+    """
+    literals = {
+        graph.spelled.get(node) or repr(x): (graph.spelled.get(node), x)
+        for node, x in enumerate(graph.payloads)
+        if isinstance(x, float) and (node in graph.spelled or node not in graph.symbols)
+    }
+    given = {name: (spelled.get(name), x) for name, x in inputs.items()}
+    with working(FIRST_BITS):
+        decimals = Decimals()
+        typed = {
+            name: (decimals.read(*one), one[1]) for name, one in [*literals.items(), *given.items()]
+        }
+        return [
+            cut(name, LONGEST_LABEL)
+            for name, (number, x) in typed.items()
+            if math.isfinite(x) != number.is_finite() or not bool(number == ball(x))
+        ]
 
 
 # Where digits are lost.

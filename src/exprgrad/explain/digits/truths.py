@@ -1,5 +1,8 @@
 """Where the truth about an answer's numbers comes from, and what is to blame where they lose digits.
 
+The formula is worked out again in ball arithmetic at the exact double inputs, in ever higher precision
+until every number asked for has a tight enclosure.
+
 Numbers are asked for by their paths.  Tensors are written out number by number: the path of a tensor's
 number ends in its place there, as in ``("jacobian", "y", "X", "[0, 1]")``.
 """
@@ -10,22 +13,26 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
+from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import computed, real
 from exprgrad.explain.digits.trusted import (
-    FIRST_BITS,
+    LONGEST_LABEL,
     Better,
     Enclosed,
     Evidence,
     Lost,
+    Trust,
     Trusted,
     derivative,
     enclosed,
     find_lost,
+    hanging,
+    judged,
 )
-from exprgrad.explain.kinks_met import SPECIAL_WORDS
+from exprgrad.explain.kinks_met import SPECIAL_WORDS, flagged
 from exprgrad.explain.places import Numbers, at, in_numbers, places_in
 from exprgrad.explain.rewriting.rewrites import Menders
 from exprgrad.graph.graph import (
@@ -33,11 +40,13 @@ from exprgrad.graph.graph import (
     Graph,
     Shape,
     dependencies,
+    dependents,
     element_name,
+    nested,
     size,
 )
 from exprgrad.language.write.infix import ATOM, operand_level
-from exprgrad.run.balls.balls import Ball, Decimals, ball, either, enclose, undefined, working
+from exprgrad.run.balls.balls import Ball, ball, either, enclose, undefined, working
 from exprgrad.run.balls.sweep import specials_met
 from exprgrad.run.evaluation import Path, Run, evaluator_for
 from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point, Question
@@ -45,14 +54,15 @@ from exprgrad.run.numbers.bounds import TINY
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Span, cut
 
+if TYPE_CHECKING:
+    from exprgrad.explain.sides.kinks import OneSided
+
 __all__ = [
-    "Derived", "Label", "Place", "Source", "Swept", "Unexplained", "hanging", "label_of",
+    "Derived", "Label", "Place", "Source", "Swept", "Unexplained", "label_of", "trust",
 ]  # fmt: skip
 
 Label = Callable[[str, Sequence[tuple[str, Shape]]], str]
 """What messages call a number: by its field, then the names that lead to it, each with a place."""
-LONGEST_LABEL = 40
-"""Where the text of a formula is cut that a number is called by."""
 GRADIENT = 3
 """How many times as many nodes as a formula its gradient has, about."""
 MOST_DERIVED = 2**17
@@ -81,29 +91,6 @@ class Turn(NamedTuple):
     words: str
     is_kink: bool
     counts: bool
-
-
-def hanging(graph: Graph, inputs: Mapping[str, float], spelled: Mapping[str, str]) -> list[str]:
-    """The literals, and the inputs by their names, that are not the numbers that they are typed as.
-
-    ``spelled`` are texts of inputs, as a run has them.
-    """
-    literals = {
-        graph.spelled.get(node) or repr(x): (graph.spelled.get(node), x)
-        for node, x in enumerate(graph.payloads)
-        if isinstance(x, float) and (node in graph.spelled or node not in graph.symbols)
-    }
-    given = {name: (spelled.get(name), x) for name, x in inputs.items()}
-    with working(FIRST_BITS):
-        decimals = Decimals()
-        typed = {
-            name: (decimals.read(*one), one[1]) for name, one in [*literals.items(), *given.items()]
-        }
-        return [
-            cut(name, LONGEST_LABEL)
-            for name, (number, x) in typed.items()
-            if math.isfinite(x) != number.is_finite() or not bool(number == ball(x))
-        ]
 
 
 def label_of(run: Run, path: Path) -> str:
@@ -603,3 +590,74 @@ def unfolded(graph: Graph) -> Graph:
     }
     view.symbols = literals | graph.symbols
     return view
+
+
+# How far a run's numbers can be trusted.
+
+MOST_LEFT = 13
+"""Digits count as lost where no more than these are left: rounding alone takes two or three."""
+MOST_EXPLAINED = 16
+"""For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
+BEST = ("exact", "rounded", "pole", "undefined")
+"""Verdicts on numbers that lost nothing."""
+
+
+def trust(run: Run, gradient: Mapping[str, Any], sides: Mapping[str, OneSided]) -> Trust:
+    """How far a run's numbers can be trusted, where their digits are lost, and what would keep them.
+
+    ``sides`` are the derivatives from the sides, which may have corrected the ``gradient``.  Raises
+    ``MissingExtraError`` without python-flint, ``RequestError`` for tensors too large to be written out.
+    """
+    source = Swept(run)
+    found, over = source.doubles, source.formula
+    special = conventional(over, sides)
+    corrected = {name for name, side in sides.items() if side.corrected}
+    explained: list[Path] = []
+
+    def measured(path: Path, value: float, true: Ball) -> Trusted:
+        name = source.input(path)
+        if name in corrected:
+            return Trusted(value, 0, False, "corrected", None, None, None, True, None, None)
+        plain = judged(value, true, found.bits)._replace(convention=name in special)
+        if (
+            plain.verdict in BEST
+            or plain.digits > MOST_LEFT
+            or (plain.verdict == "zero" and value == 0)
+        ):
+            return plain
+        explained.append(path)
+        if len(explained) > MOST_EXPLAINED:
+            return plain
+        lost, better = source.explained(path, plain, true)[::2]
+        if lost is not None and source.over.origins:
+            node, place = source.over.origins[lost.node]
+            lost = lost._replace(node=node, place=place or ())
+        if plain.verdict == "undecided":
+            better = None  # an undecided ball meets any other
+        return plain._replace(lost=lost, rewrite=better)
+
+    def slope(name: str, place: Shape) -> Trusted:
+        path = "gradient", element_name(name, place)
+        has_value = not found.values[over.graph.output].is_nan()
+        true = source.true(found, path) if has_value else undefined()
+        return measured(path, at(gradient[name], place), true)
+
+    value = measured(("value",), run.value, found.values[over.graph.output])
+    slopes = {}
+    for name in gradient:
+        shape = run.graph.shape(run.graph.inputs[name])
+        entries = [slope(name, place) for place in product(*map(range, shape))]
+        slopes[name] = nested(entries, shape, list)
+    return Trust(value, slopes, found.bits)
+
+
+def conventional(run: Run, sides: Mapping[str, OneSided]) -> set[str]:
+    """The inputs whose derivative is a convention at this point."""
+    unsure = [name for name, side in sides.items() if side.verdict != "exists"]
+    bent = flagged(run) if unsure else []
+
+    def is_bent(name: str) -> bool:
+        moved = dependents(run.graph, [run.graph.inputs[name]])
+        return any(moved[node] for node in bent)
+
+    return {name for name in unsure if is_bent(name)}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import APART, Limit, limit
-from exprgrad.explain.digits.truths import hanging
+from exprgrad.explain.digits.trusted import hanging
 from exprgrad.explain.sides.one_sided import SURE
 from exprgrad.run.balls.balls import Ball, ball, enclose, has_balls, working
 from exprgrad.run.evaluation import Run
