@@ -130,6 +130,23 @@ def test_every_row(op: Op) -> None:
         holds(latex(parse(text)))
 
 
+@together(
+    [
+        "det(A)*x",
+        "logdet(A)",
+        "sum(A)",
+        "max(A)",
+        "norm(A)",
+        "A.T @ v",
+        "A[0, 1]*x",
+        "trace(A)",
+        "dot(u, v)",
+    ]
+)
+def test_operations_on_tensors(text: str) -> None:
+    holds(latex(parse(text)))
+
+
 @settings(steady, max_examples=120)
 @given(programs())
 def test_every_formula(text: str) -> None:

@@ -20,6 +20,7 @@ from string import ascii_letters
 from typing import NoReturn
 
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import unfolded
 from exprgrad.language.write.latex import GREEK
 
@@ -197,7 +198,7 @@ def take_sign(rows: list[Row], row: Row, sign: str) -> None:
 @cache
 def commands(rows: int) -> frozenset[str]:
     """The functions that have a command in LaTeX, among what else so many rows write: it is their name."""
-    texts = [op.latex for op in BY_NAME.values()]
+    texts = [op.latex for op in BY_NAME.values()] + [row.latex for row in STRUCTURAL.values()]
     return frozenset([command for text in texts for command in re.findall(r"\\[a-z]+", text)])
 
 
