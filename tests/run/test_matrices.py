@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from exprgrad import Expression, parse
+from exprgrad.derive.rules import computed
 from exprgrad.derive.sweeps.gradient import cotangent, tangent
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.run.matrices import MOST_PROGRAMS
+from exprgrad.run.evaluation import evaluator_for
+from exprgrad.run.matrices import HESSIAN, JACOBIAN, JVP, MOST_PROGRAMS, VJP, Kind, Point
 from oracles import evaluate, gradient, graph_of, holds, is_special
 from strategies import expressions
 from together import together
@@ -55,6 +57,46 @@ def names_of(f: Expression) -> list[str]:
 def rosenbrock(count: int) -> str:
     terms = (f"100*(x{i + 1} - x{i}^2)^2 + (1 - x{i})^2" for i in range(count - 1))
     return " + ".join(terms)
+
+
+ASKED: list[tuple[Kind, tuple[str, ...], set[tuple[str, ...]]]] = [
+    (JACOBIAN, ("jacobian", "v", "y"), {("value", "v"), ("jacobian", "v", "y")}),
+    (JACOBIAN, ("value", "v"), {("value", "v")}),
+    (JVP, ("jvp", "v"), {("jvp", "v")}),
+    (VJP, ("vjp", "y"), {("vjp", "y")}),
+    (VJP, ("value", "v"), {("value", "v")}),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "derived"), ASKED, ids=[" ".join(path) for _, path, _ in ASKED]
+)
+def test_only_what_is_asked_for_is_derived(
+    kind: Kind, path: tuple[str, ...], derived: set[tuple[str, ...]]
+) -> None:
+    """For one number of an answer nothing of other outputs, or other inputs, is derived."""
+    graph = parse("u = x*y*z; v = sin(x + y) + z; u*v").graph
+    outputs = {binding.name: binding.node for binding in graph.bindings}
+    values = {"x": 0.5, "y": 1.5, "z": 2.5}
+    direction = dict.fromkeys(outputs if kind is VJP else values, 1.0)
+    at = Point(evaluator_for(graph), values, outputs, tuple(values), direction)
+    _, every = kind.question(at).derive(graph, computed, None)
+    _, found = kind.question(at).derive(graph, computed, [path])
+    assert {*found} == derived < {*every}
+
+
+def test_of_a_hessian_only_the_inputs_asked_for_are_derived() -> None:
+    graph = parse("x*y*z + x^2*y").graph
+    values = {"x": 0.5, "y": 1.5, "z": 2.5}
+    at = Point(evaluator_for(graph), values, {"": graph.output}, tuple(values))
+    _, found = HESSIAN.question(at).derive(graph, computed, [("hessian", "x", "y")])
+    assert {path for path in found if path[0] == "hessian"} == {
+        ("hessian", "x", "x"), ("hessian", "x", "y"),
+    }  # fmt: skip
+    assert {path for path in found if path[0] == "gradient"} == {
+        ("gradient", "x"),
+        ("gradient", "y"),
+    }
 
 
 def test_the_hessian_of_rosenbrock_s_function() -> None:
