@@ -292,7 +292,7 @@ def test_the_curve_is_as_close_as_can_be_seen() -> None:
             0,
             "there is no tangent at x = 0: the slopes are -1 on the left and 1 on the right",
         ),
-        ("sum([x, 1])", None, "a formula of tensors has no curve to draw"),
+        ("sum([x, 1])", None, "a formula with tensors has no curve to draw"),
     ],
 )
 def test_no_tangent_and_no_curve(text: str, x: float | None, message: str) -> None:
