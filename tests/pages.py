@@ -14,8 +14,8 @@ from exprgrad.show.page.lessons import LESSONS
 from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listed
 
 __all__ = [
-    "LAST", "Shown", "code_of", "edit", "html_of", "last", "lesson_html", "listing", "panel", "press",
-    "read", "results", "run_of",
+    "LAST", "Shown", "code_of", "edit", "follow", "html_of", "last", "lesson_html", "listing", "panel",
+    "press", "read", "results", "run_of",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -29,6 +29,11 @@ READ = """() => {
 }"""
 RESULTS = """() => [...document.querySelectorAll("[data-input]")].map(row =>
   [row.dataset.input, row.dataset.got, row.dataset.true])"""
+
+FOLLOW = """link => new Promise(done => {
+  addEventListener("hashchange", () => done(), {once: true});
+  location.hash = link;
+})"""
 
 
 class Shown(NamedTuple):
@@ -82,6 +87,11 @@ def last(page: Any) -> Shown:
     """Go to the last step."""
     press(page, LAST)
     return read(page)
+
+
+def follow(page: Any, link: str) -> None:
+    """Follow a link to another state of the same page, until the page has."""
+    page.evaluate(FOLLOW, f"#{link}")
 
 
 def edit(page: Any, name: str, number: str) -> None:

@@ -36,7 +36,7 @@ def test_layers_open_by_a_click(browse: Any) -> None:
     while shut := page.evaluate(SHUT):
         assert {*shut} <= {*layers, *neurons, "out"}
         page.locator(".cover.shut").last.click()
-    assert page.locator("#map svg").is_visible()
+    page.locator("#map svg").wait_for()  # the page learns of the graph's size with the next frame
     before = page.evaluate(SCROLLED)
     box = page.locator("#map svg").bounding_box()
     page.mouse.click(box["x"] + 5, box["y"] + 5)

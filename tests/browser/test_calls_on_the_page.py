@@ -10,7 +10,7 @@ import pytest
 from browsers import axe
 from calls import Part, with_calls
 from exprgrad.api import Run, parse
-from pages import edit, last, press, read
+from pages import edit, follow, last, press, read
 
 F = "a*(2*x + 1) + tanh(2*b + 1)"
 PARTS = (
@@ -88,8 +88,7 @@ def test_keys_open_a_card_and_step_through_it(browse: Any) -> None:
 
 def test_a_link_shows_what_was_open(browse: Any) -> None:
     page = browse.show(html())
-    page.evaluate("() => { location.hash = 'open=1&step=3' }")
-    page.locator(".frame").wait_for()
+    follow(page, "open=1&step=3")
     assert read(page).sentence == "g(b) = 1.2"
     assert page.locator(".call").count() == 2
 

@@ -11,7 +11,7 @@ import pytest
 from browsers import axe
 from exprgrad import Run, parse
 from exprgrad.show.page.lessons import LESSONS
-from pages import lesson_html, panel, press
+from pages import follow, lesson_html, panel, press
 
 LAYER = "h = relu(X @ W + b); L = sum(h^2)"
 VALUES = {"X": [[1, 2], [3, -4]], "W": [[1, 0.5, 2], [2, -1, 1]], "b": [0.1, 0.2, 0.3]}
@@ -64,10 +64,7 @@ def test_an_edited_number_is_that_of_grad(browse: Any) -> None:
     page.get_by_role("textbox", name="X[1, 1]", exact=True).fill("2,5")
     agree(page, layer(X=[[1, 2], [3, 2.5]]))
     # A link has the numbers, too.
-    page.evaluate("""() => new Promise(done => {
-      addEventListener("hashchange", () => done());
-      location.hash = "#step=99&with=X=1,2,3,-1";
-    })""")
+    follow(page, "step=99&with=X=1,2,3,-1")
     agree(page, layer(X=[[1, 2], [3, -1]]))
 
 
