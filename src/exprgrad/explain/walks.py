@@ -51,7 +51,7 @@ Size = tuple[float, float]
 
 0 is ``(-inf, 0)``.  What is not finite is ``(inf, 0.5)``, above all others: nothing outweighs a nan.
 """
-NOTHING: Size = (-math.inf, 0.0)
+ZERO: Size = (-math.inf, 0.0)
 ENDLESS: Size = (math.inf, 0.5)
 
 
@@ -222,14 +222,14 @@ def magnitude(value: float) -> Size:
     if not math.isfinite(value):
         return ENDLESS
     mantissa, exponent = math.frexp(abs(value))
-    return (exponent, mantissa) if mantissa else NOTHING
+    return (exponent, mantissa) if mantissa else ZERO
 
 
 def times(one: Size, other: Size) -> Size:
     """The size of a product; it never overflows."""
     exponent = one[0] + other[0]
     if not math.isfinite(exponent):
-        return ENDLESS if math.inf in (one[0], other[0]) else NOTHING
+        return ENDLESS if math.inf in (one[0], other[0]) else ZERO
     mantissa, more = math.frexp(one[1] * other[1])
     return exponent + more, mantissa
 

@@ -257,7 +257,7 @@ def mends(
                 if node not in match.inside:
                     continue
                 done.add(root)
-                better = filled(reading, template(rewrite.better), match, rewrite.repeats)
+                better = instantiated(reading, template(rewrite.better), match, rewrite.repeats)
                 text = expression(reading.graph, better, names, None)
                 loose = operand_level(reading.graph, better, names) < level(graph.kinds[root])
                 where = conditions_on(reading, names, rewrite, match)
@@ -270,7 +270,7 @@ def conditions_on(
 ) -> tuple[str, ...]:
     """Where a rewrite is true, in the user's operands."""
     plain = match._replace(sign=1, rest=(), more=())
-    found = (filled(reading, template(one), plain, "") for one in conditions(rewrite))
+    found = (instantiated(reading, template(one), plain, "") for one in conditions(rewrite))
     return tuple([expression(reading.graph, one, names, None) for one in found])
 
 
@@ -326,7 +326,7 @@ def mended_formula(text: str, mend: Mend) -> str:
 # Written with the user's operands.
 
 
-def filled(reading: Reading, better: Graph, match: Match, repeats: str) -> int:
+def instantiated(reading: Reading, better: Graph, match: Match, repeats: str) -> int:
     """A formula with what a match found for its names, written with as little as it takes.
 
     Signs come to the front, what cancels is left out, a factor 1 is dropped: ``(x - y)/…`` with ``t + 1``
