@@ -18,9 +18,15 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
+def pytest_configure() -> None:
+    """While modules are loaded there is next to no garbage."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """What the modules hold stays to the end: the garbage collector need not look at it again."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
