@@ -188,6 +188,10 @@ def test_a_jump_is_not_called_a_kink() -> None:
     found = parse("x % 1").minimize(x=0.3)
     assert (found.verdict, found.point) == ("kink", {"x": 0})
     assert found.message.startswith("x%1 jumps: just beside, the value goes down along no input")
+    both = parse("floor(x) + round(x)*ceil(x)").minimize(x=2)
+    assert both.message.startswith(
+        "ceil(x) jumps and floor(x) jumps: just beside, the value goes down along -x"
+    )
 
 
 def test_a_bound_beside_a_constraint_presses_like_one() -> None:

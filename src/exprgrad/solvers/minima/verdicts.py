@@ -90,9 +90,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "switch": {
         "sharp": "{where}: from there each way leads {up}",
         "falls": "{where}, but the value goes {down} along {way}",
-        "axes": "{kinks} has a kink: the value goes {up} both ways along each input",
-        "jump": "{kinks} jumps: just beside, the value goes {down} along {way}",
-        "ledge": "{kinks} jumps: just beside, the value goes {down} along no input",
+        "axes": "{where}: the value goes {up} both ways along each input",
+        "jump": "{jumps}: just beside, the value goes {down} along {way}",
+        "ledge": "{jumps}: just beside, the value goes {down} along no input",
         "rises": "{where}: some ways are level, as far as slopes tell, but values go {up} along them",
         "level": "{where}: no way leads {down}, but some are level, as far as slopes tell",
         "stuck": "{where}, and no step goes {down}",
@@ -380,7 +380,8 @@ def worded(found: Judged, course: Course, layout: Layout, sign: float) -> str:
         level=f"the gradient is 0 and the Hessian singular along {way}; there the value",
         infinity=number(-sign * math.inf), limit=six(sign * found.limit),
         place="" if found.lower is None else place_text(found.lower, layout),
-        where=" and ".join(switches), kinks=" and ".join(found.kinks), broken=found.broken,
+        where=" and ".join(switches), jumps=" and ".join(f"{text} jumps" for text in found.kinks),
+        broken=found.broken,
         what="the gradient" if math.isfinite(here.value) else "the value",
         count=len(course.turns) - 1, slope=six(norm(here.slope)),
     )  # fmt: skip
