@@ -74,8 +74,8 @@ def sympy_read(sympy: Any, graph: Graph, *, own: bool = False, more: Words | Non
     """
 
     def constant(value: float, symbol: str | None) -> Any:
-        if symbol in ("pi", "tau"):
-            return sympy.pi if symbol == "pi" else 2 * sympy.pi
+        if symbol == "pi":
+            return sympy.pi
         return sympy.Integer(int(value)) if value.is_integer() else sympy.Float(value)
 
     def number(value: Any) -> Any:

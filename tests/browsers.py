@@ -1,16 +1,21 @@
 """A Chromium for the tests of the page, and pages in it that may load nothing but themselves.
 
-Without a browser the tests are skipped; with ``EXPRGRAD_BROWSER=require`` they fail.
+Each test runs with three fonts as the system's: with one of them, drawn by the test's name, among the
+quick tests, and with the others among the slow ones, unless one is enough.  Without a browser, or a
+font, tests are skipped; with ``EXPRGRAD_BROWSER=require`` they fail.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -18,6 +23,21 @@ INSTALL = (
     "no browser: pip install playwright axe-playwright-python, "
     "and apt-get install chromium fonts-dejavu-core"
 )
+FONTS = {
+    "DejaVu Sans": "fonts-dejavu-core",
+    "Liberation Sans": "fonts-liberation",
+    "Open Sans": "fonts-open-sans",
+}
+"""The fonts that take turns as ``system-ui``, and Debian's packages with them."""
+ONE_FONT = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+{folders}
+<cachedir>{cache}</cachedir>
+<match target="pattern"><edit name="family" mode="append_last"><string>{family}</string></edit></match>
+</fontconfig>
+"""
+"""For fontconfig: what a page gets for a family that is none of those in the folders."""
 QUIETLY = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
@@ -91,17 +111,65 @@ def axe(page: Any, scheme: str) -> list[str]:
     return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browsing]:
-    """One browser for all tests of a process."""
+@cache
+def font_folder(family: str) -> Path | None:
+    """The folder of a font's files, if the font is installed."""
+    if shutil.which("fc-match") is None:
+        return None
+    line = ["fc-match", "--format=%{family[0]}\n%{file}", f"{family}:style=Regular,Book"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    name, _, path = done.stdout.partition("\n")
+    return Path(path).parent if name == family else None
+
+
+def drawn_font(name: str) -> str:
+    """The font that a test has among the quick ones: one that is installed, unless all must be."""
+    usable = list(FONTS)
+    if os.environ.get("EXPRGRAD_BROWSER") != "require":
+        usable = [family for family in FONTS if font_folder(family)] or usable
+    return usable[crc32(name.encode()) % len(usable)]
+
+
+def has_drawn_font(item: pytest.Item) -> bool:
+    """Whether a test has no font, or the one that was drawn for it."""
+    family = getattr(getattr(item, "callspec", None), "params", {}).get("chromium")
+    return not family or family == drawn_font(item.name.replace(family, ""))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test in fonts that were not drawn for it is a slow one, or left out where one font is enough."""
+    others = [item for item in items if not has_drawn_font(item)]
+    for item in others:
+        item.add_marker(pytest.mark.slow)
+    left_out = {item for item in others if item.get_closest_marker("numbers")}
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", params=FONTS)
+def chromium(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browsing]:
+    """One browser for all tests of a process in a font."""
     names = ("chromium", "chromium-browser", "google-chrome")
     program = next(filter(None, map(shutil.which, names)), None)
+    lacks = pytest.fail if os.environ.get("EXPRGRAD_BROWSER") == "require" else pytest.skip
     if program is None or not all(map(find_spec, ("playwright", "axe_playwright_python"))):
-        (pytest.fail if os.environ.get("EXPRGRAD_BROWSER") == "require" else pytest.skip)(INSTALL)
+        lacks(INSTALL)
+    if font_folder(request.param) is None:
+        lacks(f"no font {request.param}: apt-get install fontconfig {FONTS[request.param]}")
     from playwright.sync_api import sync_playwright
 
+    # Arrows and signs that a font lacks are taken from DejaVu Sans, where it is installed.
+    folders = {font_folder(family): None for family in (request.param, "DejaVu Sans")}
+    home = tmp_path_factory.mktemp("fonts")
+    listed = "\n".join(f"<dir>{folder}</dir>" for folder in folders if folder)
+    rules = ONE_FONT.format(folders=listed, cache=home / "cache", family=request.param)
+    (home / "fonts.conf").write_text(rules, encoding="utf-8")
+    env = {**os.environ, "FONTCONFIG_FILE": str(home / "fonts.conf")}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*QUIETLY])
+        browser = playwright.chromium.launch(executable_path=program, args=[*QUIETLY], env=env)
         yield Browsing(browser)
         browser.close()
 

@@ -23,7 +23,7 @@ max(a, b/c, 2) | min(x, y)^2 | clamp(x, 0, 1) | sigmoid(x)*(1 - sigmoid(x)) | er
 x < y | (x < y)*z | z*(x <= y) | (a < b) < c | (a/b < c)*2 | where(x < 0, -x, x) | where(c, x, y/2) + 1 | where((a < b)*(c != d), x, y) | where(a % 2, 1, 0)
 where(x < 0, 0, where(x < 1, x, 1))
 # numbers
-6.02e23*x | x*6.02e23 | 1e22*x | 1e-7 | 0.5*x | inf - nan | tau*pi | 2e300^2
+6.02e23*x | x*6.02e23 | 1e22*x | 1e-7 | 0.5*x | inf - nan | pi*inf | 2e300^2
 # names
 alpha*x + beta | lambda*exp(-lambda*t) | (x - x_max)/v_x | Δx/Δt | Δ*x*Δx^2 | e^x | e^x + exp(x) | sin*sin(x) | x1 + x_1 | naïve^2 | _ + _x + x_ | sigma_x^2*Gamma
 # programs

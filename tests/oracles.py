@@ -38,7 +38,7 @@ RECENT = 10_000
 """So many truths are kept: points such as 0 and inf are met again and again, and some take a second."""
 SELU, SELU_LEFT = 1.0507009873554805, 1.6732632423543772
 """G. Klambauer et al., Self-Normalizing Neural Networks, NIPS 2017, equation 14, as PyTorch rounds them."""
-CONSTANTS = {"pi": lambda: +mp.pi, "tau": lambda: 2 * mp.pi}
+CONSTANTS = {"pi": lambda: +mp.pi}
 
 
 def flag(condition: Any) -> Real:

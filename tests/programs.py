@@ -193,17 +193,18 @@ def answered(connection: Any, programs: Sequence[Program]) -> list[list[Answer]]
     """What a database answers, nan where it is NULL."""
     answers = []
     for program in programs:
-        read = program.source.partition("  FROM rows")[0]
-        columns = re.findall(r"^    CAST\((\S+) AS DOUBLE", read, re.MULTILINE)
+        read = rf"^    CAST\({program.name}_rows\.(\S+) AS DOUBLE"
+        columns = re.findall(read, program.source, re.MULTILINE)
         declared = ", ".join(f"{column} DOUBLE PRECISION" for column in ["row_number_", *columns])
         connection.execute("DROP TABLE IF EXISTS rows")
         connection.execute(f"CREATE TABLE rows ({declared})")
         places = ", ".join("?" * (1 + len(columns)))
         points = [[at, *point[: len(columns)]] for at, point in enumerate(program.points)]
         connection.executemany(f"INSERT INTO rows VALUES ({places})", points)
-        query = program.source.removesuffix(";\n") + " ORDER BY row_number_"
         count = 1 + (program.derivatives or 0)
-        found = connection.execute(query).fetchall()
+        found = connection.execute(program.source).fetchall()
+        order = [row[1] for row in found]
+        assert order == sorted(order), "the order of the rows stays"
         rows = [[math.nan if x is None else float(x) for x in row[-count:]] for row in found]
         answers.append([Answer(row[0], row[1:]) for row in rows])
     return answers

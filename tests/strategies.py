@@ -184,7 +184,7 @@ def expressions(draw: st.DrawFn, leaves: tuple[str, ...], size: int = 8) -> str:
 @st.composite
 def programs(draw: st.DrawFn) -> str:
     """Named statements and an output, over the whole scalar language; the names are ``t0``, ``t1``…"""
-    leaves = (*INPUTS, *NUMBERS, "pi", "tau", "inf", "nan")
+    leaves = (*INPUTS, *NUMBERS, "pi", "inf", "nan")
     statements = []
     names: tuple[str, ...] = ()
     for number in range(draw(st.integers(0, 3))):

@@ -63,6 +63,13 @@ def printed_by(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     return captured.out + captured.err
 
 
+def without_counts(text: str) -> str:
+    """An example without how often a search within constraints looked: SciPy's versions differ there."""
+    return (
+        re.sub(r"\d+ (?=values?,|gradients?,|Hessians?)", "", text) if "--subject" in text else text
+    )
+
+
 @pytest.mark.parametrize("path", PAGES, ids=page_id)
 def test_console_examples(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -78,7 +85,7 @@ def test_console_examples(
         if os.environ.get("EXPRGRAD_UPDATE"):
             text = text.replace(f"```console\n{body}```", f"```console\n{actual}```")
         else:
-            assert actual == body
+            assert without_counts(actual) == without_counts(body)
     if os.environ.get("EXPRGRAD_UPDATE"):
         path.write_text(text, "utf-8")
 

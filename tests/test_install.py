@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -63,21 +64,61 @@ def test_in_environments_of_other_tools(environment: Path, monkeypatch: pytest.M
     assert errors.install("jax") == "pipx inject exprgrad jax"
 
 
+def build_wheel(folder: Path, seed: str = "random") -> Path:
+    """The wheel of this clone, built in a process whose sets have an order of their own."""
+    pytest.importorskip("build", reason="pip install build")
+    build = [sys.executable, "-m", "build", "-q", "--wheel", "--outdir", str(folder), str(ROOT)]
+    env = {**os.environ, "PYTHONHASHSEED": seed}
+    built = subprocess.run(build, capture_output=True, text=True, check=False, env=env)
+    if built.returncode and "No matching distribution" in built.stdout + built.stderr:
+        pytest.skip("the packages that build a wheel cannot be had here")
+    assert built.returncode == 0, built.stderr
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.mark.slow
+def test_the_wheel_is_the_same_byte_for_byte(tmp_path: Path) -> None:
+    one, other = (build_wheel(tmp_path / seed, seed).read_bytes() for seed in ("1", "2"))
+    assert one == other
+
+
 @pytest.mark.slow
 def test_the_wheel_by_pipx(tmp_path: Path) -> None:
     """It needs no extra, nothing of the clone, and no installation."""
     if shutil.which("pipx") is None:
         pytest.skip("there is no pipx")
-    pytest.importorskip("build", reason="pip install build")
-    build = [sys.executable, "-m", "build", "-q", "--wheel", "--outdir", str(tmp_path), str(ROOT)]
-    built = subprocess.run(build, capture_output=True, text=True, check=False)
-    if built.returncode and "No matching distribution" in built.stdout + built.stderr:
-        pytest.skip("the packages that build a wheel cannot be had here")
-    assert built.returncode == 0, built.stderr
-    (wheel,) = tmp_path.glob("*.whl")
+    wheel = build_wheel(tmp_path)
     env = {**os.environ, "PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin")}
     line = ["pipx", "run", "--spec", str(wheel), "exprgrad", "x^2", "x=3", "-q"]
     done = subprocess.run(
         line, capture_output=True, text=True, check=False, env=env, cwd=tmp_path, timeout=600
     )
     assert (done.returncode, done.stdout) == (0, "x=6.0\n"), done.stderr
+
+
+MACHINES = [
+    ("linux", "x86_64", True),
+    ("linux", "aarch64", True),
+    ("darwin", "arm64", True),
+    ("darwin", "x86_64", True),
+    ("win32", "AMD64", True),
+    ("win32", "x86", False),
+    ("linux", "armv7l", False),
+    ("linux", "ppc64le", False),
+    ("emscripten", "wasm32", False),
+]
+
+
+@pytest.mark.parametrize("platform, machine, has_wheel", MACHINES)
+def test_python_flint_is_asked_for_where_it_has_wheels(
+    platform: str, machine: str, has_wheel: bool
+) -> None:
+    """Elsewhere the package installs without it."""
+    requirements = pytest.importorskip("packaging.requirements")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (flint,) = [line for line in project["dependencies"] if line.startswith("python-flint")]
+    there = {"sys_platform": platform, "platform_machine": machine}
+    marker = requirements.Requirement(flint).marker
+    assert marker.evaluate({**there, "implementation_name": "cpython"}) == has_wheel
+    assert not marker.evaluate({**there, "implementation_name": "pypy"})

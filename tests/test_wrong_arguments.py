@@ -56,23 +56,23 @@ def test_a_file_does_not_name_files(tmp_path: Path) -> None:
     for content in (f'["@{path}"]', f'"@{path}"', f'[[1], [" @{path}"]]', '"@x.npy"'):
         path.write_text(content)
         with pytest.raises(InputError, match="names another file"):
-            parse("x").evaluate(x=f"@{path}")
+            parse("x").evaluate(x=exprgrad.file(path))
         found = command("eval", "sum(x)", f"x=@{path}")
         assert found.status == 2 and "names another file" in found.err
     path.write_text('["pi/2", 1]')
-    assert parse("sum(x)").evaluate(x=f"@{path}").value == pytest.approx(np.pi / 2 + 1)
+    assert parse("sum(x)").evaluate(x=exprgrad.file(path)).value == pytest.approx(np.pi / 2 + 1)
 
 
 def test_an_array_file_with_more_than_its_header_says(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     np.save(path, np.arange(3.0))
-    assert parse("sum(x)").evaluate(x=f"@{path}").value == 3
+    assert parse("sum(x)").evaluate(x=exprgrad.file(path)).value == 3
     for more in (b"\0", np.arange(4.0).tobytes()):
         np.save(path, np.arange(3.0))
         with path.open("ab") as file:
             file.write(more)
         with pytest.raises(RequestError, match="not a whole file of one array"):
-            parse("sum(x)").evaluate(x=f"@{path}")
+            parse("sum(x)").evaluate(x=exprgrad.file(path))
 
 
 F = parse("y = x^2*a; y + sin(x)")

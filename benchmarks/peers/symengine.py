@@ -35,8 +35,8 @@ def symengine_contestant(symengine: Any, graph: Graph) -> Contestant:
     }
 
     def constant(value: float, symbol: str | None) -> Any:
-        if symbol in ("pi", "tau"):
-            return symengine.pi if symbol == "pi" else 2 * symengine.pi
+        if symbol == "pi":
+            return symengine.pi
         return symengine.Integer(int(value)) if value.is_integer() else symengine.RealDouble(value)
 
     symbols = [symengine.Symbol(name) for name in graph.inputs]

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from exprgrad.graph.graph import Graph
     from exprgrad.graph.ops import OPS, Op
     from exprgrad.run.evaluation import Diagnostic, Edge, Node
+    from exprgrad.run.values.inputs import file
     from exprgrad.run.values.uncertain import Uncertain, uncertain
     from exprgrad.show.page.lessons import LESSONS, Lesson
     from exprgrad.show.page.page import Page
@@ -73,6 +74,7 @@ __all__ = [
     "diff",
     "draw",
     "evaluate",
+    "file",
     "fit",
     "from_latex",
     "grad",
@@ -107,6 +109,7 @@ LAZY = {
     "diff": "api.functions",
     "draw": "show.picture.picture",
     "evaluate": "api.functions",
+    "file": "run.values.inputs",
     "fit": "api.fits",
     "grad": "api.functions",
     "hessian": "api.functions",

@@ -5,7 +5,7 @@
     ├── InputError          a value is missing, not asked for, or not a number
     ├── ShapeError          tensors whose shapes an operation cannot take
     ├── RequestError        a request that cannot be met (options, files, sizes)
-    └── MissingExtraError   an optional package that this needs is not installed
+    └── MissingExtraError   a package that this needs is not installed
 
 An error carries a ``code`` for programs, a ``message`` for people, where it happened (``source`` and
 ``span``), and ``help``: the likely mend.  Errors are raised anywhere and rendered once, by the caller.
@@ -32,6 +32,7 @@ __all__ = [
     "advice",
     "extra",
     "install",
+    "missing_package",
     "render",
     "require",
     "whole",
@@ -87,6 +88,10 @@ class ExprgradError(Exception):
         self.span = (0, len(text)) if span is None else span
         return self.at(Source(text, is_expression=False))
 
+    def quoting(self, text: str, span: Span | None = None) -> Self:
+        """The error with its place in a file's text, which is for the shell's user alone to see."""
+        return self.about(text, span) if Asked.by_command else self
+
     def __reduce__(self) -> tuple[object, ...]:
         return remade, (type(self), self.code, *self.args), self.__dict__
 
@@ -132,7 +137,7 @@ class RequestError(ExprgradError):
 
 
 class MissingExtraError(ExprgradError):
-    """An optional package that this needs is not installed."""
+    """A package that this needs is not installed."""
 
 
 class Asked:
@@ -158,6 +163,18 @@ def extra(module: str, message: str) -> Any:
         return import_module(module)
     except ImportError:
         raise MissingExtraError(f"missing-{package}", message, help=install(package)) from None
+
+
+def missing_package(error: ModuleNotFoundError) -> MissingExtraError:
+    """What to say of a package that is always installed with this one, and is gone.
+
+    Raises the error itself if it is about a module of our own.
+    """
+    package = (error.name or "exprgrad").partition(".")[0]
+    if package == "exprgrad":
+        raise error
+    message = f"{package} is not installed: {install(package)}"
+    return MissingExtraError(f"missing-{package}", message)
 
 
 def install(package: str) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "printable",
     "shows",
     "trimmed",
+    "without_controls",
 ]
 
 Span = tuple[int, int]
@@ -66,6 +67,11 @@ def printable(text: str) -> str:
     return "".join(
         c if c.isprintable() or is_combining(c) else " " if c.isspace() else "\ufffd" for c in text
     )
+
+
+def without_controls(text: str) -> str:
+    """The text with all that a terminal would obey, but tabs and line ends, as ``\ufffd``."""
+    return text.translate(dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd"))
 
 
 def is_combining(character: str) -> bool:

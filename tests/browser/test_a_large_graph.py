@@ -64,6 +64,7 @@ def test_a_small_graph_has_no_map(browse: Any) -> None:
     assert not browse.show(lesson_html("square")).locator("#map").count()
 
 
+@pytest.mark.numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_has_nothing_against_it(scheme: str, browse: Any) -> None:

@@ -130,6 +130,7 @@ def test_the_focus_is_seen(browse: Any) -> None:
     assert 12 < len(looks) < 60
 
 
+@pytest.mark.numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_has_nothing_against_it(scheme: str, browse: Any) -> None:

@@ -102,6 +102,7 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         move(part, goal["live"], goal.get("set", "circles"))
 
 
+@pytest.mark.numbers
 @pytest.mark.parametrize(
     "name", [n if n == "paths" else pytest.param(n, marks=pytest.mark.slow) for n in PROSE]
 )
@@ -131,6 +132,7 @@ def test_every_task_can_be_done(name: str, browse: Any) -> None:
     assert page.locator("#tasks li > label input:not(:checked)").count() == 0
 
 
+@pytest.mark.numbers
 @pytest.mark.parametrize(
     "name, scheme",
     [
@@ -273,6 +275,7 @@ def train(page: Any, part: Any, points: str, steps: int) -> list[list[float]]:
     return [[float(text.replace("−", "-")) for text in texts] for texts in found]
 
 
+@pytest.mark.numbers
 @pytest.mark.parametrize(
     "points, steps",
     [("circles", 30), *[pytest.param(*few, marks=pytest.mark.slow) for few in LONGER]],

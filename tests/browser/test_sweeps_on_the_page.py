@@ -61,6 +61,7 @@ USUAL = ("branches",)
 usual_first = [n if n in USUAL else pytest.param(n, marks=pytest.mark.slow) for n in FORMULAS]
 
 
+@pytest.mark.numbers
 @pytest.mark.parametrize("name", usual_first)
 def test_stepping_to_the_end_shows_the_grads_of_grad(name: str, browse: Any) -> None:
     """Step by step: what is shown only ever grows, forward in topological order."""

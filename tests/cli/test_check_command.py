@@ -37,7 +37,7 @@ def test_json_has_the_contract_s_fields() -> None:
     found = json.loads(command("check", "--json", "e = x^2; e", "x=3", "--node", "e").out)
     assert list(found["checks"][0]) == [*fields, "node"]
     found = json.loads(command("check", "--json", "x^2", "--claim", "x=2*x").out)
-    assert list(found["checks"][0]) == [*fields, "claim", "point", "sampled"]
+    assert list(found["checks"][0]) == [*fields, "claim", "point", "sampled", "proof", "width"]
     assert "value" not in found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ def test_a_file_holds_what_stdout_shows(name: str | None, tmp_path: Path) -> Non
         path, asked = tmp_path / f"ops{ending}", [name] if name else []
         assert command("ops", *asked, "-o", str(path)) == (0, "", "")
         assert path.read_text(encoding="utf-8") == command("ops", *asked, *option).out
-    rows = [*csv.DictReader((tmp_path / "ops.csv").open(encoding="utf-8"))]
+    rows = [*csv.DictReader((tmp_path / "ops.csv").read_text("utf-8").splitlines())]
     assert [row["name"] for row in rows][-1] == ("reduce_max" if name else [*STRUCTURAL][-1])
     assert all(row["derivatives"] and row["about"] for row in rows)
 
@@ -90,3 +91,15 @@ def test_what_stands_for_a_formula_says_so() -> None:
     assert command("ops", "erf2(5, 6)").out == command("ops", "erf2").out
     assert "erf2(x, y) stands for erf(y) - erf(x)" in command("ops", "erf2", "--json").out
     assert "erf2(x, y)" in command("ops").out
+
+
+def test_ops_looks_for_a_word_in_descriptions_and_foreign_names() -> None:
+    for word, found in (
+        ("cdf", "normcdf"),
+        ("signum", "sign"),
+        ("bessel", "j0"),
+        ("hyperbolic", "tanh"),
+    ):
+        status, out, err = command("ops", word)
+        assert (status, err) == (0, ""), word
+        assert re.search(rf"^{found}\(", out, re.MULTILINE), out

@@ -206,7 +206,9 @@ def test_a_scheduler_without_workers(tmp_path: Path, monkeypatch: pytest.MonkeyP
             cluster.workers.append(cluster.worker())
             assert driver.stdout.read().startswith("value=")
             assert driver.wait(WAIT) == 0
-        cluster.workers.pop().kill()
+        worker = cluster.workers.pop()
+        worker.kill()
+        worker.wait(WAIT)
         monkeypatch.setattr("exprgrad.data.cluster.PATIENCE", 0.5)
         monkeypatch.setattr("exprgrad.data.cluster.LOOK", 0.2)
         monkeypatch.chdir(tmp_path)

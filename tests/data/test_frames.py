@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -183,3 +184,48 @@ def test_nothing_is_imported_that_is_not_there() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [[0], [("x", "a")], [None], [1.5], [0, "y"]],
+    ids=["0", "a pair", "None", "1.5", "0 and y"],
+)
+def test_names_that_are_no_texts(columns: list[Any]) -> None:
+    pandas = pytest.importorskip("pandas")
+    names = pandas.Index(columns, dtype=object, tupleize_cols=False)
+    frame = pandas.DataFrame([[1.0] * len(columns)], columns=names)
+    for work in (
+        lambda: parse("2*x").batch(frame),
+        lambda: exprgrad.fit("x ~ a", frame, a=1),
+        lambda: parse("2*x").batch(frame, map={"x": "0"}),
+    ):
+        with pytest.raises(ExprgradError, match=r"no column|neither a column"):
+            work()
+    frame = frame.assign(x=[3.0])
+    assert parse("2*x").batch(frame)["value"].tolist() == [6.0]
+    assert exprgrad.fit("x ~ a", frame, a=1).parameters["a"].value == 3
+    empty = pandas.DataFrame()
+    with pytest.raises(ExprgradError, match="no column"):
+        parse("2*x").batch(empty)
+
+
+def test_functions_of_arrow_arrays_are_pickled() -> None:
+    found = exprgrad.arrow_function("x*y", "f")
+    again = pickle.loads(pickle.dumps(found))
+    assert [*again] == ["f", "f_grad_x", "f_grad_y", "f_gradient"]
+    for name, function in again.items():
+        alone = pickle.loads(pickle.dumps(function))
+        for one in (function, alone):
+            assert one(pa.array([2.0, None]), 3.0) == found[name](pa.array([2.0, None]), 3.0)
+    assert (again.text, again.inputs, again.fields) == (found.text, found.inputs, found.fields)
+
+
+def test_a_function_is_null_where_it_does_not_exist_itself() -> None:
+    f = exprgrad.arrow_function("x^k")
+    x, k = pa.array([-2.0, 2.0, math.nan]), pa.array([3.0, 3.0, 0.0])
+    assert f["value"](x, k).to_pylist() == [-8.0, 8.0, None]
+    assert f["grad_k"](x, k).to_pylist() == [None, pytest.approx(8*math.log(2)), None]  # fmt: skip
+    both = f["gradient"](x, k).to_pylist()
+    assert [row and row["value"] for row in both] == [-8.0, 8.0, None]
+    assert both[0]["d_k"] is None

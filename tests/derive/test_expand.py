@@ -96,11 +96,11 @@ def test_texts() -> None:
 
 
 def test_a_constant_s_name_may_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    turn = Op("turn", "x", ("tau",), "turns in radians", definition="x*tau")
-    graph = parse("pi = 3; tau = 2*pi; tan(x) + tau").graph
+    turn = Op("turn", "x", ("2*pi",), "turns in radians", definition="x*pi")
+    graph = parse("pi = 3; a = 2*pi; tan(x) + a").graph
     graph.kinds[graph.kinds.index("tan")] = "turn"
     monkeypatch.setitem(BY_NAME, "turn", turn)
-    assert expanded(graph, ["turn"]) == "pi = 3; tau = 2*pi; x*6.283185307179586 + tau"
+    assert expanded(graph, ["turn"]) == "pi = 3; a = 2*pi; x*3.141592653589793 + a"
 
 
 def test_definitions_need_no_infinity() -> None:

@@ -12,11 +12,10 @@ import pytest
 import exprgrad
 from corpus import table
 from exprgrad.derive.rules import fewest
-from exprgrad.derive.simplify import orders
 from exprgrad.derive.simplify.formula import derivatives, simplify
 from exprgrad.derive.simplify.orders import every
 from exprgrad.derive.sweeps.gradient import gradient, hessian
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.graph import CONST, INPUT, STAGES, STEPS, Graph, Program
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import length, program
 from exprgrad.run.numbers.sweeps import forward
@@ -292,7 +291,7 @@ def test_a_derivative_is_no_longer_than_what_simplifying_makes(text: str) -> Non
 
 
 def test_what_gets_too_large_is_simplified_instead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(orders, "MOST_TERMS", 4)
+    monkeypatch.setitem(STAGES, "terms", (STEPS // 4, "more than {} terms"))
     hold_true("x^x*sin(x)", 5)
     assert length(program(nth("x^x*sin(x)", 4))) > 200
 

@@ -17,7 +17,7 @@ import pytest
 import golden
 import programs
 from exprgrad import Expression, parse
-from exprgrad.cli.command import Answer, show_diagnostics
+from exprgrad.cli.command import show_diagnostics
 from exprgrad.explain.diagnostics import NOT_FINITE
 from shell import command, spelled, text_of
 from together import together
@@ -175,8 +175,7 @@ def shown(case: Case) -> str:
     run = parse(case.formula).gradient(given(case))
     mine = [found for found in run.remarks if found.code in NOT_FINITE]
     with redirect_stderr(io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")) as err:
-        answer = Answer("grad", run.text, [], [], [], lambda _: [], mine)
-        show_diagnostics(answer, "never")
+        show_diagnostics(run.text, mine, "never")
     return text_of(err)
 
 

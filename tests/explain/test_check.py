@@ -130,6 +130,8 @@ def test_numbers_of_a_check() -> None:
         (0, (4, 5)),
         None,
         None,
+        None,
+        None,
     )
 
 

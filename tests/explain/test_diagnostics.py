@@ -51,7 +51,7 @@ CASES: dict[str, list[tuple[str, str, str]]] = {
     ],
     "gradients": [
         ("sqrt(x)", "x=0", "infinite-gradient"),
-        ("sqrt(x*x)", "x=0", "infinite-gradient undecided"),
+        ("sqrt(x*x)", "x=0", "infinite-gradient kink"),
         ("asin(x)", "x=1", "infinite-gradient"),
         ("cbrt(x)", "x=0", "infinite-gradient"),
         ("x^0.5", "x=0", "infinite-gradient"),

@@ -32,7 +32,7 @@ from exprgrad.language.write.infix import program, texts
 from together import together
 
 ROWS = [*REWRITES, *EXTENSIONS]
-USERS = {"w": "r_1", "x": "tau*p - q", "y": "sqrt(q)*r", "z": "(s + p)^2"}
+USERS = {"w": "r_1", "x": "pi*p - q", "y": "sqrt(q)*r", "z": "(s + p)^2"}
 """What stands for the names of a pattern in a user's formula."""
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from exprgrad import parse
 from exprgrad.derive.lower.translate import translate
 from exprgrad.errors import RequestError
-from exprgrad.language.code.targets.sql import guard
+from exprgrad.language.code.targets.sql import guard, quoted
 from programs import Program, answered, connect
 from shell import command
 
@@ -134,3 +137,158 @@ def test_what_a_query_cannot_say_is_refused(text: str, code: str) -> None:
 def test_a_guarded_function_sees_its_operand_only_within_its_domain() -> None:
     form = guard("LN({0})", "{0} > 0.0")
     assert form.text.format("x") == "LN(CASE WHEN x > 0.0 THEN x END)"
+
+
+# Names: a query does not see its table's columns, whatever they are called.
+
+CLASHING = """
+    x y z f_x F_Y f_z f_f_x f_t1 f_T2 f_known f_inf f_row F_ROW f_row_ f_rows f_0 f_1 f_2 f_out f_value g_x
+    g_known g_row g_t1 known row rows out given zero t1 t2 value Value value_ d_x D_Y d_z d_f_x d_value
+    d_x_y x_y order select f g F u v d_u_x
+"""
+FORMULAS = (
+    "{0}*{1}",
+    "s = sin({0}*{1}); s^2*tanh(s) + {2}",
+    "s = exp({0} - {1}); r = s*{2} + inf^(-s); r/(1 + r^2) + {0}",
+    "sqrt({0}^2 + {1}^2 + 1)",
+    "{0} + 2*{0}",
+)
+
+
+def a_clash(rng: random.Random) -> tuple[str, str, dict[str, float], bool]:
+    """A formula, its query's name, a table of numbers, and whether the Hessian is asked for."""
+    names: dict[str, str] = {}
+    for name in rng.sample(CLASHING.split(), 10):
+        names.setdefault(name.lower(), name)
+    columns = [*names.values()]
+    text = rng.choice(FORMULAS).format(*columns)
+    rng.shuffle(columns)
+    values = {name: rng.randint(-40, 40) / 16 for name in columns}
+    return text, rng.choice("fffgF"), values, rng.random() < 0.25
+
+
+def ask(
+    connection: Any, columns: Mapping[str, float], query: str
+) -> tuple[list[str], Sequence[Any]]:
+    """The names and the numbers of a query's one row."""
+    connection.execute("DROP TABLE IF EXISTS rows")
+    declared = ", ".join(f"{quoted(name)} DOUBLE PRECISION" for name in columns)
+    connection.execute(f"CREATE TABLE rows ({declared})")
+    places = ", ".join("?" * len(columns))
+    connection.execute(f"INSERT INTO rows VALUES ({places})", [*columns.values()])
+    answer = connection.execute(query)
+    names = [column[0] for column in answer.description]
+    return names, answer.fetchall()[0]
+
+
+def run_clashes(database: str, seeds: range) -> tuple[int, int]:
+    """Query tables with columns named as steps and results are; how many answered, how many refused."""
+    connection, right, refused = connect(database), 0, 0
+    for seed in seeds:
+        text, name, columns, second = a_clash(random.Random(seed))
+        f = parse(text)
+        query = f.code("sql", name=name, hessian=second)
+        run = f.gradient({given: columns[given] for given in f.inputs})
+        wanted = [run.value, *(run.swept[given] for given in f.inputs)]
+        if second:
+            matrix = f.hessian({given: columns[given] for given in f.inputs})
+            wanted += [matrix[one][other] for one in f.inputs for other in f.inputs]
+        said = " ".join(line[3:] for line in query.split("\n") if line.startswith("--"))
+        number, _, added = said.partition("numbers its rows in ")[2].partition(
+            ", and adds the columns "
+        )
+        results = [column.strip('"') for column in added.partition(". ")[0].split(", ")]
+        assert len({*map(str.lower, results)}) == len(wanted)
+        unseen = {column.lower() for column in columns if column not in f.inputs}
+        try:
+            names, row = ask(connection, columns, query)
+        except Exception as error:  # each database has its own
+            assert "ambiguous" in str(error).lower(), (seed, error)
+            assert not unseen.isdisjoint(map(str.lower, [number, *results])), (seed, text, error)
+            refused += 1
+            continue
+        assert unseen.isdisjoint(map(str.lower, [number, *results])), (seed, "two of a name")
+        assert [*row[-len(wanted) :]] == pytest.approx(wanted, rel=1e-13, abs=1e-300), (seed, text)
+        assert names == [number, *columns, *results]
+        assert row[: -len(wanted)] == (1, *columns.values()), (seed, text)
+        right += 1
+    return right, refused
+
+
+@each_database
+def test_a_table_may_have_columns_of_any_names(database: str) -> None:
+    right, refused = run_clashes(database, range(60))
+    assert right > 20
+    assert refused
+
+
+@pytest.mark.slow
+@each_database
+def test_three_thousand_tables_with_columns_of_any_names(database: str) -> None:
+    right, refused = run_clashes(database, range(3000))
+    assert right + refused == 3000
+
+
+@each_database
+def test_a_column_named_as_a_step_is_not_read(database: str) -> None:
+    names, row = ask(connect(database), {"x": 3, "y": 10, "f_x": 77}, parse("x*y").code("sql"))
+    assert names == ["f_row", "x", "y", "f_x", "value", "d_x", "d_y"]
+    assert row == (1, 3.0, 10.0, 77.0, 30.0, 10.0, 3.0)
+    _, row = ask(connect(database), {"x": 3, "f_x": 77}, parse("x*f_x").code("sql"))
+    assert row[-3:] == (231.0, 77.0, 3.0)
+
+
+@each_database
+def test_a_query_reads_what_another_stored(database: str) -> None:
+    connection = connect(database)
+    connection.execute("CREATE TABLE rows (id INTEGER, x DOUBLE PRECISION, y DOUBLE PRECISION)")
+    connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", [(1, 0.5, 2.0), (2, 1.5, -1.0)])
+    connection.execute(f"CREATE TABLE stored AS {parse('u = sin(x*y); u^2*tanh(u)').code('sql')}")
+    connection.execute("DROP TABLE rows")
+    connection.execute("ALTER TABLE stored RENAME TO rows")
+    with pytest.raises(Exception, match=r"mbiguous.*f_row"):
+        connection.execute(parse("cos(x*y)*x").code("sql"))
+    with pytest.raises(Exception, match=r"mbiguous.*value"):
+        connection.execute(parse("cos(x*y)*x").code("sql", name="g"))
+    second = parse("w = cos(x*y)*value + d_y")
+    with pytest.raises(Exception, match=r"mbiguous.*f_row"):
+        connection.execute(second.code("sql", of=["w"]))
+    answer = connection.execute(second.code("sql", name="g", of=["w"]))
+    assert [column[0] for column in answer.description] == [
+        "g_row", "f_row", "id", "x", "y", "value", "d_x", "d_y",
+        "w", "d_w_x", "d_w_y", "d_w_value", "d_w_d_y",
+    ]  # fmt: skip
+    for _, _, _, x, y, value, d_x, d_y, *found in answer.fetchall():
+        first = parse("u = sin(x*y); u^2*tanh(u)").gradient(x=x, y=y)
+        assert (value, d_x, d_y) == pytest.approx(
+            (first.value, *first.gradient.values()), rel=1e-14
+        )
+        run = second.gradient(x=x, y=y, value=value, d_y=d_y)
+        assert found == pytest.approx([run.value, *run.gradient.values()], rel=1e-14)
+
+
+@each_database
+def test_a_column_that_is_missing_is_an_error(database: str) -> None:
+    with pytest.raises(Exception, match=r"(?i)x"):
+        ask(connect(database), {"y": 1.0}, parse("X*y").code("sql"))
+
+
+@each_database
+def test_results_of_one_name_are_told_apart(database: str) -> None:
+    names, row = ask(
+        connect(database), {"x": 2, "y": 3, "x_y": 5}, parse("x*y*x_y").code("sql", hessian=True)
+    )
+    assert len({*names}) == len(names)
+    assert dict(zip(names, row, strict=True))["d_x_y"] == 6.0  # by x_y
+    assert dict(zip(names, row, strict=True))["d_x_y_"] == 5.0  # by x and y
+
+
+@each_database
+def test_a_query_s_name_may_be_in_upper_case(database: str) -> None:
+    _, row = ask(
+        connect(database),
+        {"known": 2, "t1": 3},
+        parse("sin(known*t1)^2*t1 + cos(known*t1)").code("sql", name="F"),
+    )
+    run = parse("sin(known*t1)^2*t1 + cos(known*t1)").gradient(known=2, t1=3)
+    assert row[-3:] == pytest.approx((run.value, *run.gradient.values()), rel=1e-14)

@@ -306,3 +306,26 @@ def test_what_is_half_of_another_language_is_told_what_to_write(text: str, help:
     with pytest.raises(LanguageError) as caught:
         parse(text)
     assert help in (caught.value.help or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("|x", 0), ("|x|+|y", 4), ("||x|", 0), ("|", 0), ("||", 1), ("(|x)", 1), ("[|x", 1), ("|x)", 0),
+        ("sin(|x)", 4), ("|x|*|", 4), ("|x; y", 0), ("max(|x, y)", 4), ("|x²", 0), ("|x # |", 0),
+        ("|(|x|)", 0), ("a = |x; b = y", 4), ("|A.T", 0), ("|x\n+ y", 0),
+        ("|" + "(" * 3000 + "x" + ")" * 3000, 0),
+    ],
+)  # fmt: skip
+def test_a_bar_that_is_never_closed_is_shown(text: str, place: int) -> None:
+    with pytest.raises(LanguageError) as caught:
+        parse(text)
+    assert caught.value.message == "this '|' is never closed"
+    assert caught.value.span == (place, place + 1)
+
+
+@pytest.mark.parametrize("text", ["|x+", "|x, y|", "|(x|)", "(|x|", "|x|y|", "max(|x, |y|)"])
+def test_other_mistakes_beside_bars_keep_their_words(text: str) -> None:
+    with pytest.raises(LanguageError) as caught:
+        parse(text)
+    assert "'|' is never closed" not in caught.value.message

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -164,6 +167,22 @@ def test_the_shipped_tables_are_those_of_the_grammar() -> None:
         states=[{} if n == tables.initial else row for n, row in enumerate(tables.states)]
     )
     assert not renumbered(broken, fresh)
+
+
+PRINTED = """
+from exprgrad.language.read.lalr import compile_grammar, grammar_text
+print(compile_grammar(grammar_text()))
+"""
+
+
+def test_the_tables_are_the_same_each_time() -> None:
+    """Whatever order Python's sets have, which depends on hashes and on where things lie in memory."""
+    texts = set()
+    for seed in ("0", "0", "1"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        line = [sys.executable, "-c", PRINTED]
+        texts.add(subprocess.run(line, capture_output=True, check=True, env=env).stdout)
+    assert len(texts) == 1 and texts.pop()
 
 
 def test_ascii_texts_have_the_same_tokens_without_the_signs_that_they_lack() -> None:

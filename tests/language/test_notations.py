@@ -49,7 +49,7 @@ SAME = {
     "√2*x": "sqrt(2)*x", "√√x": "sqrt(sqrt(x))", "√x[0]": "sqrt(x[0])", "√f": "sqrt(f)",
     "√(x + 1)/2": "sqrt(x + 1)/2", "-√x": "-sqrt(x)", "2^√x": "2^sqrt(x)", "|x|": "abs(x)",
     "|x|*|y|": "abs(x)*abs(y)", "||x| - 1|": "abs(abs(x) - 1)", "|x + |y||": "abs(x + abs(y))",
-    "|(|x|)|": "abs(abs(x))", "|x|²": "abs(x)^2", "1e−3": "0.001", "π": "pi", "τ": "tau", "∞": "inf",
+    "|(|x|)|": "abs(abs(x))", "|x|²": "abs(x)^2", "1e−3": "0.001", "π": "pi", "∞": "inf",
     "2*π": "2*pi", "π = 3; π + 1": "pi = 3; pi + 1", "ln(x)": "log(x)", "sgn(x)": "sign(x)",
     "tg(x)": "tan(x)",
     "arcsin(x)": "asin(x)", "arccos(x)": "acos(x)", "arctan(x)": "atan(x)", "arsinh(x)": "asinh(x)",
@@ -80,6 +80,30 @@ def test_every_node_has_its_place_in_what_was_typed(typed: str) -> None:
 def test_what_looks_like_an_operator_is_never_part_of_a_name(character: str) -> None:
     with pytest.raises(LanguageError):
         parse(f"x{character}y")
+
+
+DEFAULT_IGNORABLE = (
+    "00AD 034F 061C 115F-1160 17B4-17B5 180B-180F 200B-200F 202A-202E 2060-206F 3164 FE00-FE0F FEFF FFA0 "
+    "FFF0-FFF8 1BCA0-1BCA3 1D173-1D17A E0000-E0FFF"
+)
+"""Unicode's property Default_Ignorable_Code_Point: what is not to be seen."""
+
+
+def test_what_cannot_be_seen_is_never_part_of_a_name() -> None:
+    ends = [part.partition("-") for part in DEFAULT_IGNORABLE.split()]
+    hidden = [
+        character
+        for low, _, high in ends
+        for character in map(chr, range(int(low, 16), int(high or low, 16) + 1))
+    ]
+    for character in [*hidden, "\u2800", "\U00016fe4"]:  # Braille's and Khitan's blanks
+        for text in (f"x{character}*2", f"{character}*2", f"a{character}b = 2; a{character}b"):
+            with pytest.raises(LanguageError) as caught:
+                parse(text)
+            assert caught.value.code == "syntax"
+    with pytest.raises(LanguageError, match=r"U\+3164") as caught:
+        parse("x\u3164 + x")
+    assert (caught.value.span, caught.value.help) == ((1, 2), "it does not print: delete it")
 
 
 @together(CONSTANT_SIGNS.items())

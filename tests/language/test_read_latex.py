@@ -203,6 +203,24 @@ def test_a_side_of_an_equation_is_not_empty() -> None:
 
 @together(
     [
+        ("2 \\sqrt3 x", "2*sqrt(3)*x"),
+        (r"\frac12 x", "1/2*x"),
+        (r"2 \frac32", "2*(3/2)"),
+        (r"2 \frac{x}{3}", "2*(x/3)"),
+        (r"2 \frac{1}{2x}", "2*(1/(2*x))"),
+        (r"2.5 \frac12", "2.5*(1/2)"),
+        (r"3^2 \frac12", "3^2*(1/2)"),
+        (r"2 \cdot \frac12", "2*(1/2)"),
+        ("{x^2}^3", "(x^2)^3"),
+        ("x^2y^3 + x_1^2", "x^2*y^3 + x_1^2"),
+    ]
+)
+def test_what_has_one_reading_only_is_read(text: str, ours: str) -> None:
+    assert from_latex(text) == ours
+
+
+@together(
+    [
         (r"\left. x", r"\left", r"'\left' has no bracket"),
         (r"\left\langle x \right\rangle", r"\langle", r"'\langle' opens nothing"),
         (r"\begin x", r"\begin", "needs a name"),
@@ -227,6 +245,15 @@ def test_a_side_of_an_equation_is_not_empty() -> None:
         (r"\begin{cases} x \\ y & x > 0\end{cases}", None, "a case has no condition"),
         (r"\begin{cases} \end{cases}", None, "nothing inside"),
         ("x =", "x =", "a side of the equation is empty"),
+        (r"2 \frac12 x", r"2 \frac12", "a product, or a mixed number"),
+        (r"1\frac{2}{3}", r"1\frac{2}{3}", "a product, or a mixed number"),
+        (r"x - {2} {\tfrac1{12}}", r"{2} {\tfrac1{12}", "a product, or a mixed number"),
+        ("x^{2}^{3}", "^", "two readings"),
+        ("y + x_1^2^3", "^", "two readings"),
+        (r"A^\top^2", "^", "two readings"),
+        (r"\sin^2^3 x", "^", "two readings"),
+        ("a_{1}_{2}", "_", "one subscript"),
+        ("x_1^2_3", "_", "one subscript"),
     ]
 )
 def test_what_is_wrong_is_shown_where_it_stands(text: str, place: str | None, why: str) -> None:

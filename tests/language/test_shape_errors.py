@@ -12,7 +12,7 @@ import re
 import pytest
 
 import golden
-from exprgrad.errors import ShapeError, render
+from exprgrad.errors import ExprgradError, RequestError, ShapeError, render
 from exprgrad.graph.graph import Shape
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.shaping import shaped
@@ -33,6 +33,8 @@ GROUPS: dict[str, list[Case]] = {
         ("x @ W", {"W": (10, 784), "x": (784,)}, "x @ W"),
         ("x @ y", {"x": (3,), "y": (4,)}, "x @ y"),
         ("2 @ x", {"x": (3,)}, "2 @ x"),
+        ("v·w", {"v": (3,), "w": (3,)}, "v·w"),
+        ("2*((v + w)×w)", {"v": (3,), "w": (3,)}, "(v + w)×w"),
         ("X @ b", {"X": (2, 3), "b": ()}, "X @ b"),
         ("T @ X", {"T": (2, 3, 4), "X": (5, 4)}, "T @ X"),
         ("T @ x", {"T": (2, 3, 4), "x": (3,)}, "T @ x"),
@@ -165,8 +167,8 @@ GROUPS: dict[str, list[Case]] = {
 
 def refused(
     text: str, shapes: dict[str, Shape], origins: dict[str, str] | None = None
-) -> ShapeError:
-    with pytest.raises(ShapeError) as caught:
+) -> ExprgradError:
+    with pytest.raises((ShapeError, RequestError)) as caught:
         shaped(parse(text), text, shapes, origins)
     return caught.value
 

@@ -10,11 +10,17 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.errors import InputError
+from exprgrad.errors import Asked, InputError
 from exprgrad.run.values.files import decode, json_in
 from exprgrad.run.values.inputs import as_value
 
 nan, inf = np.nan, np.inf
+
+
+@pytest.fixture(autouse=True)
+def shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks is the shell's user: strings name files, and errors quote them."""
+    monkeypatch.setattr(Asked, "by_command", True)
 
 
 def read(path: Path, content: bytes) -> Any:

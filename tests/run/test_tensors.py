@@ -70,11 +70,15 @@ CASES: list[tuple[str, dict[str, Any], Any, dict[str, Any]]] = [
     ("logsumexp(x)", {"x": [1000, 1000]}, 1000 + math.log(2), {"x": [0.5, 0.5]}),
     ("logsumexp(x)", {"x": [0, -40]}, math.exp(-40), {"x": [1, math.exp(-40)]}),
     ("logsumexp(x)", {"x": [-inf, 1]}, 1, {"x": [0, 1]}),
-    ("logsumexp(x)", {"x": [-inf, -inf]}, -inf, {"x": [nan, nan]}),
-    ("logsumexp(x)", {"x": [inf, 1]}, inf, {"x": [nan, nan]}),
+    # Equal operands have equal shares, infinite ones too: the limit where both go there together.
+    ("logsumexp(x)", {"x": [-inf, -inf]}, -inf, {"x": [0.5, 0.5]}),
+    ("logsumexp(x)", {"x": [inf, 1]}, inf, {"x": [1, 0]}),
+    ("sum(logsumexp(x, axis=1))", {"x": [[-inf, -inf], [0, -inf]]}, -inf, {"x": [[0.5, 0.5], [1, 0]]}),
     ("sum(softmax(x)*[1, 2])", {"x": [1000, 0]}, 1, {"x": [0, 0]}),
     ("sum(softmax(x)*[1, 2])", {"x": [-inf, 0]}, 2, {"x": [0, 0]}),
-    ("sum(softmax(x)*[1, 2])", {"x": [inf, 0]}, nan, {"x": [nan, nan]}),
+    ("sum(softmax(x)*[1, 2])", {"x": [inf, 0]}, 1, {"x": [0, 0]}),
+    ("sum(softmax(x)*[1, 2])", {"x": [inf, inf]}, 1.5, {"x": [-0.25, 0.25]}),
+    ("sum(softmax(x)*[1, 2])", {"x": [nan, inf]}, nan, {"x": [nan, nan]}),
     # Losses: a wrong label is nan, in its row alone; certainty costs what it costs.
     ("cross_entropy(x, y)", {"x": [[1, 2], [3, 4]], "y": [0, 2]}, nan,
      {"x": [[-SIGMOID_1 / 2, SIGMOID_1 / 2], [nan, nan]], "y": [0, 0]}),
@@ -116,6 +120,30 @@ def test_numbers_that_go_wrong_elsewhere(
     for name, expected in gradient.items():
         assert np.shape(run.gradient[name]) == np.shape(expected)
         assert same(run.gradient[name], expected), (name, run.gradient[name])
+
+
+SHARES = [
+    (-inf, -inf, (0.5, 0.5)), (inf, inf, (0.5, 0.5)), (-inf, 2.0, (0.0, 1.0)), (2.0, -inf, (1.0, 0.0)),
+    (inf, 2.0, (1.0, 0.0)), (2.0, inf, (0.0, 1.0)), (inf, -inf, (1.0, 0.0)), (3.0, 3.0, (0.5, 0.5)),
+]  # fmt: skip
+"""Two operands, and the shares of their exponentials: limits, of equal operands that along x = y."""
+FORMS = [
+    "logaddexp(x, y)",
+    "logsumexp(x, y)",
+    "logsumexp([x, y])",
+    "sum(logsumexp([[x, y]], axis=1))",
+]
+
+
+@together([(text, *case) for text in FORMS for case in SHARES])
+def test_shares_of_infinite_operands(text: str, x: float, y: float, shares: Any) -> None:
+    """All forms of log-sum-exp have one value and one gradient, and softmax is that gradient."""
+    run = parse(text).gradient(x=x, y=y)
+    assert run.value == (
+        max(x, y) if math.isinf(max(x, y)) else x + math.log(2) if x == y else max(x, y)
+    )
+    assert (run.gradient["x"], run.gradient["y"]) == shares
+    assert tuple(parse("softmax([x, y])").evaluate(x=x, y=y).value) == shares
 
 
 def same(found: Any, expected: Any) -> bool:

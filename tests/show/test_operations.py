@@ -180,7 +180,7 @@ def test_all_of_them() -> None:
     ("wrong", "help"),
     [
         ("tahn", "'tanh'"),
-        ("absolute", "'abs'"),
+        ("absloute", "'abs'"),
         ("pow2", "'pow'"),
         ("resape", "'reshape'"),
         ("?", "exprgrad.OPS"),

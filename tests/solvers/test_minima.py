@@ -353,3 +353,25 @@ def test_a_gradient_whose_squares_underflow_or_overflow_has_its_norm() -> None:
         turn = Turn(np.zeros(2), 0.0, np.array([3 * size, 4 * size]))
         told = worded(Judged("not converged", "stuck"), Course([turn]), layout, 1.0)
         assert told == f"no step goes down, though the gradient's norm is {5 * size:g}"
+
+
+@pytest.mark.parametrize(
+    ("formula", "start"),
+    [
+        ("a<b", {"a": math.nan, "b": 1}),
+        ("x", {"x": math.inf}),
+        ("where(x > 3, 1, x^2)", {"x": math.inf}),
+        ("0*x + y", {"x": math.nan, "y": 1}),
+        ("abs(x)", {"x": -math.inf}),
+    ],
+)
+def test_a_start_that_is_not_finite_is_no_start(formula: str, start: dict[str, float]) -> None:
+    found = parse(formula).minimize(start)
+    assert found.verdict == "not converged"
+    assert "is not finite at the start" in found.message
+
+
+def test_the_word_at_is_for_poles() -> None:
+    """What overflows on its way down does not do so near a point."""
+    assert parse("x - exp(x)").minimize(x=1).message == "the value falls to -inf along x"
+    assert "near x = 0" in parse("log(x)").minimize(x=1).message

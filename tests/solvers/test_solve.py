@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -15,8 +16,9 @@ from exprgrad.errors import ExprgradError
 from exprgrad.graph.ops import OPS
 from exprgrad.run.balls.balls import ball, working
 from exprgrad.run.numbers.sweeps import functions
-from exprgrad.solvers.roots.enclosures import EDGES
-from exprgrad.solvers.roots.solve import outward
+from exprgrad.solvers.roots import boxes
+from exprgrad.solvers.roots.enclosures import EDGES, Sight
+from exprgrad.solvers.roots.solve import in_ranges, outward, problem_of
 from together import together
 
 INF = math.inf
@@ -224,3 +226,50 @@ def test_bounds_are_doubles_rounded_outwards() -> None:
         low, high = outward(third, -INF), outward(third, INF)
         assert ball(low) < third < ball(high) and math.nextafter(low, INF) == high
         assert outward(half, -INF) == outward(half, INF) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "ranges", "count"),
+    [
+        ("x^2=2", {"x": "1:1.4142135623730950"}, 0),
+        ("x^2=2", {"x": "1:1.4142135623730951"}, 1),
+        ("x^2=2", {"x": "1.4142135623730951:2"}, 0),
+        ("x^2=2", {"x": "-1.4142135623730950:0"}, 0),
+        ("x^2=2", {"x": "-1.4142135623730951:0"}, 1),
+        ("x^2=2", {"x": (1, 1.414213562373095)}, 0),
+        ("10*x=3", {"x": "0.3:1"}, 1),
+        ("10*x=3", {"x": "0:0.3"}, 1),
+        ("3*x=1", {"x": "0:1/3"}, 1),
+        ("3*x=1", {"x": "0:0.3333333333333333"}, 0),
+        ("sin(x)=0", {"x": "1:pi"}, 1),
+        ("(x^2-2)^2=0", {"x": "1:1.4142135623730950"}, 0),
+        ("x^2=2; y=x", {"x": "1:1.4142135623730950", "y": "0:2"}, 0),
+        ("x^2=2; y=x", {"x": "0:2", "y": "1.4142135623730951:2"}, 0),
+    ],
+)
+def test_ranges_end_where_they_are_typed_to_end(
+    text: str, ranges: dict[str, Any], count: int
+) -> None:
+    found = exprgrad.solve(text, **ranges)
+    assert len(found.roots) == count
+    assert found.excluded == (count == 0)
+
+
+def test_a_search_for_roots_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boxes, "MOST_EVALUATED", 20_000)
+    problem = problem_of("prod(x-k/100 for k in 1..100)", {"x": "-1:1"})
+    with working(256):
+        sight = Sight(problem.system)
+        found = in_ranges(sight, problem.ends)
+    assert not found.is_whole and found.reason == "there are too many places to look at"
+    assert sight.work < 20_000 + 50 * len(sight.program.graph)
+
+
+def test_a_search_that_stops_lists_the_roots_that_it_proved() -> None:
+    found = exprgrad.solve("prod(x-k/100 for k in 1..100)", x=(-1, 1))
+    assert found.roots
+    assert not found.is_whole
+    for root in found.roots:
+        (x,) = root.point.values()
+        assert root.proved
+        assert x == round(100 * x) / 100

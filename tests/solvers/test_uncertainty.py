@@ -389,3 +389,51 @@ def test_scales_change_nothing(scale: float) -> None:
         ]
         second = found.second, plain.second
         assert second[0].value == pytest.approx(second[1].value * scale, rel=1e-12)  # type: ignore[union-attr]
+
+
+# Where derivatives of two orders vanish, and beside sharp features.
+
+
+VANISHING = [
+    ("x^3", {"x": "0±1"}, 0, math.sqrt(15)),
+    ("x^4", {"x": "0±1"}, 3, math.sqrt(96)),
+    ("x*y*z", {"x": "0±1", "y": "0±1", "z": "0±1"}, 0, 1),
+    ("x^2*y^2", {"x": "0±1", "y": "0±1"}, 1, math.sqrt(8)),
+    ("1e-200*x^3", {"x": "0±1"}, 0, 1e-200 * math.sqrt(15)),
+    ("x^3", {"x": "0±1e70"}, 0, 1e210 * math.sqrt(15)),
+]
+"""The moments of normal numbers."""
+
+
+@together(VANISHING)
+def test_derivatives_that_vanish_are_not_taken_for_certainty(
+    text: str, values: dict[str, str], shift: float, deviation: float
+) -> None:
+    """65,536 draws know a deviation to a few parts in a hundred, the tails of x^4 being long."""
+    found = parse(text).evaluate(values).uncertainty
+    (warning,) = found.diagnostics
+    assert warning.code == "nonlinear" and "linearising is not enough" in warning.message
+    second = found.second
+    assert second is not None and not isinstance(second, list) and not second.enough
+    assert second.shift == pytest.approx(shift, rel=0.05)
+    assert second.value == pytest.approx(deviation, rel=0.08)
+
+
+def test_a_sharp_peak_within_reach_is_met() -> None:
+    """The peak's mean is that of a normal density, and of its square: 100·w/√(w² + 2u²)·exp(…)."""
+    found = parse("x + exp(-((x - 3)/0.01)^2)*100").evaluate(x="2.9±0.1").uncertainty
+    second = found.second
+    assert second is not None and not isinstance(second, list) and not second.enough
+
+    def mean(height: float, width: float) -> float:
+        spread = width**2 + 2 * 0.1**2
+        return height * width / math.sqrt(spread) * math.exp(-(0.1**2) / spread)
+
+    first, square = mean(100, 0.01), mean(100**2, 0.01 / math.sqrt(2))
+    assert second.shift == pytest.approx(first, rel=0.1)
+    assert second.value == pytest.approx(math.sqrt(square - first**2), rel=0.1)
+
+
+def test_draws_without_a_value_are_counted() -> None:
+    (warning,) = parse("x + 0*sqrt(x - 2.7)").evaluate(x="3±0.1").uncertainty.diagnostics
+    assert "draws have no finite value" in warning.message

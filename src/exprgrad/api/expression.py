@@ -18,7 +18,7 @@ from exprgrad.errors import (
 )  # fmt: skip
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import LISTED_PATHS, significant
-from exprgrad.graph.graph import Graph, Shape, is_scalar, same
+from exprgrad.graph.graph import Graph, Shape, is_scalar, limited, same
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import program
 from exprgrad.run.evaluation import NOTHING, Evaluator, adjoints_of, evaluator_for, kept, shapes_of
@@ -65,14 +65,20 @@ OWN_OUTPUTS: WeakKeyDictionary[Evaluator, Mapping[str, int]] = WeakKeyDictionary
 """By evaluator, what its formula's own output is called, and its node."""
 
 
-def parse(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Expression:
+def parse(
+    text: str, *, shapes: Mapping[str, Sequence[int]] | None = None, limit: int | None = None
+) -> Expression:
     """Read a formula.  Raises ``LanguageError``, with the place, where it is not in the language.
 
     ``shapes`` are those of its inputs where they are tensors, ``{"X": (150, 4)}``, for what is asked
     without values: derivatives as formulas, and code.  Raises ``ShapeError`` where they do not fit.
+    ``limit`` is how many steps each stage of the work may take, 10**8 if it is not given, and more for long
+    texts; what takes more raises ``RequestError``, with the code ``too-large``.
     """
     if not isinstance(text, str):
         raise not_a_text(text)
+    require(limit, (int, type(None)), "a limit is a whole number of steps")
+    text = limited(text, limit)
     graph = parsed(text)
     return Expression(text, graph, shapes=declared(graph, shapes))
 
@@ -948,7 +954,10 @@ class Expression(Drawn):
         return derived, (self.text, self.known, self.shapes, opened_in(self.graph))
 
     def __str__(self) -> str:
-        return program(self.graph)
+        from exprgrad.derive.rules import shown
+
+        is_derived = any(call.kind == "derivative" for call in self.graph.calls)
+        return program(parsed(self.text, rule=shown) if is_derived else self.graph)
 
     def __repr__(self) -> str:
         return f"exprgrad.parse({self.text!r})"
@@ -1092,7 +1101,7 @@ class Run(Drawn, diagnostics.Run):
         self,
         *,
         correlation: Mapping[tuple[str, str], float] | None = None,
-        covariance: Mapping[str, Mapping[str, float]] | str | Path | None = None,
+        covariance: Mapping[str, Mapping[str, float]] | PathLike[str] | None = None,
         mc: int = 0,
         seed: int = 0,
     ) -> Uncertainty:

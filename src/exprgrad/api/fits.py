@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import cast
 
 from exprgrad.api.displays import DIGITS, Pictured, Printed
 from exprgrad.data.fits import FitRequest, fit_to
-from exprgrad.errors import require
+from exprgrad.errors import InputError, require
 from exprgrad.graph.graph import Graph
 from exprgrad.show.text.fits import fit_parts, fit_picture
 from exprgrad.show.text.table import Table
@@ -47,8 +50,8 @@ def fit(
     *,
     fix: Mapping[str, object] | Iterable[str] = (),
     bounds: Mapping[str, object] | None = None,
-    sigma: str | None = None,
-    weights: str | None = None,
+    sigma: str | float | None = None,
+    weights: str | float | None = None,
     loss: str | None = None,
     loss_scale: float = 1.0,
     map: Mapping[str, str] | None = None,
@@ -78,9 +81,29 @@ def fit(
     ``MissingExtraError`` without SciPy.
     """
     require(model, str, "a model is a string, such as 'y ~ a + b*x'")
-    given = {**(start or {}), **parameters}
+    columns = cast("tuple[str | None, str | None]", (sigma, weights))  # numbers are starts
     asked = FitRequest(
-        model, data, given, fix, bounds, sigma, weights, loss, loss_scale, map, where, bad_rows, level,
-        starts, seed, profile, objective,
+        model, data, {**(start or {}), **parameters}, fix, bounds, *columns, loss, loss_scale, map,
+        where, bad_rows, level, starts, seed, profile, objective,
     )  # fmt: skip
-    return Fitted(*fit_to(asked))
+    return Fitted(*fit_to(with_starts_named_as_options(asked)))
+
+
+def with_starts_named_as_options(asked: FitRequest) -> FitRequest:
+    """The request in which a number for an option such as ``sigma`` is the start of a parameter so called.
+
+    Raises ``InputError`` where it may be either, as for ``level``.
+    """
+    usual = FitRequest._field_defaults
+    for name in usual.keys() & set(re.findall(r"[^\W\d]\w*(?!\w*\s*\()", asked.text)):
+        value = getattr(asked, name)
+        if not isinstance(value, Real) or isinstance(value, bool) or value == usual[name]:
+            continue
+        if isinstance(usual[name], Real):
+            help = (
+                f"give the start in the third argument: fit(model, data, {{{name!r}: {value!r}}})"
+            )
+            message = f"'{name}' is an option of fit and a parameter of the model"
+            raise InputError("given-twice", message, help=help).about(name)
+        asked = asked._replace(start={**asked.start, name: value})._replace(**{name: usual[name]})
+    return asked

@@ -12,7 +12,7 @@ An answer goes to stdout, diagnostics and errors to stderr; what is left is an e
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
@@ -21,10 +21,11 @@ import click
 
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.errors import ExprgradError, InputError, RequestError, render
-from exprgrad.source import WIDTH, cut, pieces, printable
+from exprgrad.source import WIDTH, cut, pieces, printable, without_controls
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
+    from exprgrad.graph.graph import Graph
     from exprgrad.run.evaluation import Diagnostic, Evaluator
     from exprgrad.run.values.uncertain import Spread
     from exprgrad.show.text.table import Screen, Table
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer", "Count", "F", "FormulaCommand", "NameCommand", "Request", "Words", "color_option", "compute",
     "csv_option", "derivative_options", "digits_option", "digits_shown", "document_option",
-    "drawing_option", "evaluator_of", "excluded", "expand_option", "formula", "formula_alone", "give",
-    "is_read", "json_option", "listed_names", "load", "look_option", "output", "output_as", "path_option",
-    "picture_in", "put_content", "put_parts", "quiet_line", "read_request", "report", "settle_form",
-    "shape_option", "show_diagnostics", "spellings", "stack", "start", "start_alone", "starts_options",
-    "swept", "unknown_option", "with_shapes", "write", "wrt_option",
+    "drawing_option", "evaluator_of", "excluded", "expand_option", "former_constants", "formula",
+    "formula_alone", "give", "is_read", "json_option", "listed_names", "load", "look_option", "output",
+    "output_as", "path_option", "picture_in", "put_content", "put_parts", "quiet_line", "read_request",
+    "report", "settle_form", "shape_option", "show_diagnostics", "spellings", "stack", "start",
+    "start_alone", "starts_options", "swept", "unknown_option", "with_shapes", "write", "wrt_option",
 ]  # fmt: skip
 
 NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
@@ -134,9 +135,7 @@ def split(
 
     Short options become long ones: of others click asks first what they may be mistaken for.
     """
-    flags: set[str] = set()
-    valued: set[str] = set()
-    once: set[str] = set()
+    flags, valued, once = set[str](), set[str](), set[str]()
     long: dict[str, str] = {}
     for parameter in command.get_params(ctx):
         if isinstance(parameter, click.Option):
@@ -168,7 +167,7 @@ def split(
         elif equals and head in flags:
             message = f"option '{head}' takes no value"
             raise RequestError("usage", message, help=f"write {head}").about(arg, (0, len(head)))
-        elif (others or not formula) and arg.startswith("-") and arg != "-":
+        elif arg[:1] == "-" and arg[1:] and (others or not formula or is_no_formula(arg, queue)):
             error = unknown_option(arg, [*reversed(queue)], spellings(command, ctx))
             if isinstance(command, NameCommand):
                 error.help = command.elsewhere.get(head, error.help)
@@ -176,6 +175,12 @@ def split(
         else:
             others.append(arg)
     return options, others
+
+
+def is_no_formula(arg: str, others: Sequence[str]) -> bool:
+    """Whether a word with two dashes is an option's, and not a name without a sign: it has no value."""
+    word = re.fullmatch(r"--([a-z][a-z-]{2,})", arg)
+    return word is not None and not any(other.startswith(f"{word[1]}=") for other in others)
 
 
 def refuse_second(given: dict[str, str], option: str, value: str) -> None:
@@ -343,9 +348,12 @@ def read_request(
     for name, given in values.items():
         if isinstance(given, str) and given.startswith("@"):
             origins[name] = file_label(given[1:])
-    request = Request(
-        in_our_language(text, options.get("notation"), relates=relates), values, spelled, origins
-    )
+    text = in_our_language(text, options.get("notation"), values, relates=relates)
+    if options.get("limit"):
+        from exprgrad.graph.graph import limited
+
+        text = limited(text, options["limit"])
+    request = Request(text, values, spelled, origins)
     return centred(request) if uncertain else request
 
 
@@ -360,18 +368,26 @@ def formula_in(arguments: list[str], file: str | None) -> tuple[str, list[str]]:
     return file_text(first) if first == "-" else first, rest
 
 
-def in_our_language(text: str, notation: str | None, *, relates: str = "") -> str:
+def in_our_language(
+    text: str, notation: str | None, given: Collection[str], *, relates: str = ""
+) -> str:
     """A formula in LaTeX as we write it, which a note shows; any other as it is.
 
     With the sign that ``relates`` two sides it is of equations or models, whose sides are formulas.
     """
     if notation == "exprgrad" or ("\\" not in text and notation is None):
         return text
-    from exprgrad.language.read.latex import equations_from_latex, from_latex, is_latex
+    from exprgrad.language.read.latex import (
+        equations_from_latex,
+        from_latex,
+        is_latex,
+        with_elements,
+    )
 
     if notation is None and not is_latex(text):
         return text
     ours = equations_from_latex(text, relates) if relates else from_latex(text)
+    ours = with_elements(ours, given)
     write([f"note: read as {printable(ours)}\n"], sys.stderr)
     return ours
 
@@ -497,16 +513,22 @@ notation_option = click.option(
     help="The notation of the formula.  LaTeX is recognised by its commands.",
 )
 file_option = click.option("-f", "--file", metavar="FILE", help="Read the formula from a file.")
+limit_option = click.option(
+    "--limit", type=Count(1), metavar="N",
+    help="The most steps that each stage of the work may take: 100000000, and more for long formulas.",
+)  # fmt: skip
 formula = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
     file_option,
     notation_option,
+    limit_option,
     click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
 )
 formula_alone = stack(
     click.argument("arguments", nargs=-1, metavar="EXPR"),
     file_option,
     notation_option,
+    limit_option,
 )
 shape_option = click.option(
     "--shape",
@@ -820,6 +842,25 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
     return expression
 
 
+def former_constants(graph: "Graph") -> "list[Diagnostic]":
+    """Notes on inputs whose names were constants in version 0.1, for commands that need no values."""
+    from exprgrad.language.mistakes.hints import value_hint
+    from exprgrad.run.evaluation import Diagnostic
+
+    return [
+        Diagnostic(
+            "was-constant",
+            "note",
+            f"'{name}' is an input",
+            node,
+            graph.span(node),
+            value_hint(name),
+        )
+        for name, node in graph.inputs.items()
+        if name in ("tau", "τ")
+    ]
+
+
 # Answers.
 
 
@@ -876,10 +917,12 @@ def write_exactly(pieces: Iterable[str]) -> None:
 
     It is an error if the stream cannot hold a letter: with a ``?`` for two names, they would be one.
     """
-    encoding = sys.stdout.encoding or "utf-8"
+    encoding, is_terminal = sys.stdout.encoding or "utf-8", sys.stdout.isatty()
     for piece in together(pieces):
         if not encoding.lower().startswith("utf"):
             piece = piece.translate(OURS)
+        if is_terminal:
+            piece = without_controls(piece)
         try:
             piece.encode(encoding)
         except UnicodeEncodeError as error:
@@ -943,7 +986,7 @@ def give(answer: Answer, options: Mapping[str, Any]) -> int:
     if path is not None or not options["as_json"]:
         if answer.aside and (options["as_csv"] or options["quiet"]):
             write([f"warning: {answer.aside}\n"], sys.stderr)
-        show_diagnostics(answer, color)
+        show_diagnostics(answer.text, answer.diagnostics, color, answer.sources)
     warned = any(diagnostic.severity == "warning" for diagnostic in answer.diagnostics)
     is_doubtful = options.get("strict") and (warned or answer.is_doubtful)
     return 1 if answer.is_no or is_doubtful else 0
@@ -1031,24 +1074,23 @@ def report(error: ExprgradError, command: str | None, *, json: bool, color: str)
     write([text, "\n"], sys.stderr)
 
 
-def show_diagnostics(answer: Answer, color: str) -> None:
-    """Print an answer's diagnostics on stderr, each with its place in the formula, or its own text."""
-    if not answer.diagnostics:
+def show_diagnostics(
+    text: str, diagnostics: "Sequence[Diagnostic]", color: str, sources: Sequence[str] = ()
+) -> None:
+    """Print diagnostics on stderr, each with its place in the formula, or in a text of its own."""
+    if not diagnostics:
         return
     from exprgrad.show.text.lines import diagnosed
 
     styled = colorful(color, sys.stderr)
     width = terminal_width(sys.stderr) or 100
-    shown, left_out = chosen(answer.diagnostics)
-    sources = answer.sources
-    if sources:
-        shown, left_out = answer.diagnostics, ""
-    for text, diagnostic in zip(sources or [answer.text] * len(shown), shown, strict=False):
+    shown, left_out = (diagnostics, "") if sources else chosen(diagnostics)
+    for within, diagnostic in zip(sources or [text] * len(shown), shown, strict=False):
         severity = diagnostic.severity
         head = f"{severity}:"
         if styled:
             head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
-        write([diagnosed(diagnostic, text, head, width), "\n"], sys.stderr)
+        write([diagnosed(diagnostic, within, head, width), "\n"], sys.stderr)
     if left_out:
         write([f"… {left_out}; --json lists them\n"], sys.stderr)
 

@@ -52,6 +52,7 @@ class Group(click.Group):
             "exprgrad",
             callback=self.show,
             invoke_without_command=True,
+            subcommand_metavar="[COMMAND] [ARGS]...",
             context_settings={"help_option_names": ["-h", "--help"]},
             help="Type a formula, and see its value, its gradient and why.",
             epilog='A formula without a command runs grad: exprgrad "(a+b)*c" a=2 b=-3 c=10',
@@ -77,9 +78,11 @@ class Group(click.Group):
         return load(cmd_name) if cmd_name in COMMANDS else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse an option that is a command's, or nobody's; ``--help grad`` is ``grad --help``."""
-        if args[:1] in (["-h"], ["--help"]) and args[1:2] and args[1] in COMMANDS:
+        """Refuse an option that is a command's, or nobody's; ``help grad`` is ``grad --help``."""
+        if args[:1] in (["-h"], ["--help"], ["help"]) and args[1:2] and args[1] in COMMANDS:
             args = [args[1], "--help"]
+        if args == ["help"]:
+            args = ["--help"]
         if args[:1] == ["--version"]:
             args = args[:1]
         if args and args[0].startswith("-"):
@@ -117,11 +120,11 @@ class Group(click.Group):
 
         help = ABSENT.get(word.casefold())
         known = None if help else guess(word, COMMANDS)
-        if word == "help" and rest:
+        if word == "help":
             known = guess(rest[0], COMMANDS)
             known = known and f"exprgrad {known} --help"
-        elif word in ("help", "version"):
-            known = f"exprgrad --{word}"
+        elif word == "version":
+            known = "exprgrad --version"
         if known is None and any(arg.startswith(f"{word}=") for arg in rest):
             help = help or f"as a formula it follows a command: exprgrad grad {word}"
         if word in CONSTANTS:

@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
     """Run one command line, where a formula alone means ``grad``, and return its exit status."""
     import click
 
-    from exprgrad.errors import Asked, ExprgradError, RequestError
+    from exprgrad.errors import Asked, ExprgradError, RequestError, missing_package
 
     before, Asked.by_command = Asked.by_command, True
     if argv and argv[0] not in COMMANDS and (is_formula(argv[0]) or has_options_first(argv)):
@@ -92,6 +92,8 @@ def main(argv: list[str]) -> int:
             return error.exit_code
         except click.Abort:
             return 130
+        except ModuleNotFoundError as error:
+            raise missing_package(error) from None
         except MemoryError:
             raise RequestError("memory", "there is not enough memory for this formula") from None
     except ExprgradError as error:
@@ -133,6 +135,11 @@ def run() -> NoReturn:
         status = main(sys.argv[1:])
     except KeyboardInterrupt:
         status = 130
+    except ModuleNotFoundError as error:  # of click or Rich, without which nothing can be reported
+        from exprgrad.errors import missing_package
+
+        sys.stderr.write(f"error: {missing_package(error).message}\n")
+        status = 2
     except SystemExit:  # so click says that the reader went away
         discard_output()
         status = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -11,16 +12,28 @@ import numpy as np
 from exprgrad.errors import ExprgradError, InputError, MissingExtraError, RequestError, install
 
 __all__ = [
-    "Doubles", "arrow", "as_text", "broken_file", "cells", "in_texts", "is_numeric", "is_text", "numbers",
-    "one_array", "plain_cells", "type_words",
+    "CHANGES", "LAST_WHOLE", "MISSING", "SPELLED", "Doubles", "arrow", "as_text", "broken_file",
+    "in_texts", "is_numeric", "is_text", "numbers", "one_array", "plain_cells", "says_nan",
+    "type_words",
 ]  # fmt: skip
 
-MISSING = ("", "NA", "N/A", "NULL", "null", "NaN", "nan", "n/a", "None", "#N/A", "-nan", "-NaN")
-"""Cells of a text that stand for no number."""
+MISSING = ("", "NA", "N/A", "NULL", "null", "n/a", "None", "#N/A")
+"""Cells of a text that are missing; ``nan`` is not, for it is a number that does not compute."""
 DECIMAL = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?(?i:inf|infinity)$"
 """A cell that is a number."""
 TRUTHS = {"0": "false", "1": "true"}
 """The number that a word for a truth value is."""
+CHANGES = {
+    "truth": "with true or false, read as 1 or 0",
+    "underflow": "with a number too small for a double, read as 0",
+    "overflow": "with a number too large for a double, read as infinite",
+    "rounded": "with a whole number beyond 2^53, rounded",
+}
+"""How the double of a cell may differ from what the cell says; in words of its row."""
+SPELLED = {"underflow": r"^[-+]?[0.]*[1-9]", "overflow": r"\d", "rounded": r"^[-+]?\d{16,}(\.0*)?$"}
+"""How such cells are written, whose doubles are 0, infinite, or whole."""
+LAST_WHOLE = 2.0**53
+"""Up to here every whole number is a double."""
 
 BROKEN = {
     "magic bytes": "is not a whole Parquet file: it is cut off, or another format",
@@ -51,11 +64,15 @@ def arrow(part: str = "") -> Any:
 
 
 class Doubles(NamedTuple):
-    """A column as doubles, nan where there is none; which cells are missing, which are not numbers."""
+    """A column as doubles, nan where there is none; which cells are missing, which are not numbers.
+
+    ``changed`` are the cells whose doubles differ from what they say: see ``CHANGES``.
+    """
 
     values: np.ndarray
     missing: np.ndarray | None = None
     wrong: np.ndarray | None = None
+    changed: Mapping[str, np.ndarray] = {}
 
 
 def numbers(column: Any) -> Doubles:
@@ -63,18 +80,21 @@ def numbers(column: Any) -> Doubles:
     pa = arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if is_text(column.type):
-        return cells(column)
-    missing = None
-    if column.null_count:
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-    if pa.types.is_decimal(column.type):
-        column = column.cast(pa.string())  # from a text the nearest double is found
-    if column.type != pa.float64():
-        column = column.cast(pa.float64(), safe=False)
-    if missing is not None:
-        column = column.fill_null(float("nan"))
-    return Doubles(column.to_numpy(), missing)
+    missing = as_mask(column.is_null()) if column.null_count else None
+    changed: dict[str, np.ndarray] = {}
+    if is_text(column.type) or pa.types.is_decimal(column.type):
+        values, missing, changed = cells(column)  # from a text the nearest double is found
+    else:
+        doubles = column if column.type == pa.float64() else column.cast(pa.float64(), safe=False)
+        values = (doubles if missing is None else doubles.fill_null(float("nan"))).to_numpy()
+    if column.type in (pa.int64(), pa.uint64()):
+        wholes = column.fill_null(0).to_numpy()
+        inside = np.abs(values) < 2.0 ** (63 if column.type == pa.int64() else 64)
+        back = np.where(inside, values, 0.0).astype(wholes.dtype)  # 0 where it is nan, too
+        changed["rounded"] = back != wholes
+    wrong = np.isnan(values) if missing is None else np.isnan(values) & ~missing
+    changed = {change: which for change, which in changed.items() if which.any()}
+    return Doubles(values, missing, wrong if wrong.any() else None, changed)
 
 
 def one_array(column: Any) -> Any:
@@ -85,24 +105,47 @@ def one_array(column: Any) -> Any:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def cells(column: Any) -> Doubles:
-    """Texts as doubles, as far as they are numbers."""
+def cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
+    """Texts as doubles, as far as they are numbers; which are missing, and which are changed."""
     pa, pc = arrow(), arrow("compute")
-    column = in_texts(column)
+    texts, changed = in_texts(column), {}
+    given = texts
     try:
-        values = column.cast(pa.float64()).fill_null(float("nan")).to_numpy()
-        missing = np.isnan(values)
-        return Doubles(values, missing if missing.any() else None)
+        doubles = pc.if_else(is_missing(texts), None, texts).cast(pa.float64())
     except pa.ArrowInvalid:
-        trimmed = pc.utf8_trim_whitespace(column)
-    for digit, flag in TRUTHS.items():
-        trimmed = pc.if_else(pc.equal(pc.utf8_lower(trimmed), flag), digit, trimmed)
-    is_missing = pc.or_kleene(pc.is_null(trimmed), pc.is_in(trimmed, pa.array(MISSING)))
-    is_number = pc.fill_null(pc.match_substring_regex(trimmed, DECIMAL), False)
-    doubles = pc.if_else(is_number, trimmed, None).cast(pa.float64()).fill_null(float("nan"))
-    missing = is_missing.to_numpy(zero_copy_only=False)
-    wrong = ~(missing | is_number.to_numpy(zero_copy_only=False))
-    return Doubles(doubles.to_numpy(), missing, wrong)
+        texts = given = pc.utf8_trim_whitespace(texts)
+        for digit, flag in TRUTHS.items():
+            texts = pc.if_else(pc.equal(pc.utf8_lower(texts), flag), digit, texts)
+        changed["truth"] = as_mask(pc.not_equal(texts, given))
+        is_number = pc.match_substring_regex(texts, DECIMAL)
+        doubles = pc.if_else(is_number, texts, None).cast(pa.float64())
+    values = doubles.fill_null(float("nan")).to_numpy(zero_copy_only=False)
+    sizes, missing = np.abs(values), as_mask(is_missing(given))
+    suspects = sizes == 0, np.isinf(sizes), (sizes >= LAST_WHOLE) & np.isfinite(sizes)
+    for (change, pattern), which in zip(SPELLED.items(), suspects, strict=True):
+        if which.any():
+            which[which] = as_mask(pc.match_substring_regex(texts.filter(pa.array(which)), pattern))
+        changed[change] = which
+    for at in np.flatnonzero(changed["rounded"]):
+        changed["rounded"][at] = int(texts[at].as_py().partition(".")[0]) != int(values[at])
+    return values, missing if missing.any() else None, changed
+
+
+def is_missing(texts: Any) -> Any:
+    """Which texts are missing: an array of Arrow's."""
+    pc = arrow("compute")
+    return pc.or_(pc.is_null(texts), pc.is_in(texts, arrow().array(MISSING, texts.type)))
+
+
+def says_nan(column: Any) -> np.ndarray:
+    """Which texts of a column are nan."""
+    return as_mask(arrow("compute").match_substring_regex(column, r"(?i)^\s*[-+]?nan"))
+
+
+def as_mask(flags: Any) -> np.ndarray:
+    """Truth values of Arrow's as NumPy's; null is false."""
+    found: np.ndarray = flags.fill_null(False).to_numpy(zero_copy_only=False).copy()
+    return found
 
 
 def in_texts(column: Any) -> Any:

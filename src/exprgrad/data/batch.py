@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, arrow, as_text, is_text, numbers
+from exprgrad.data.arrow import Doubles, arrow, as_text, is_text, numbers, says_nan
 from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
 from exprgrad.data.job import (
     Block,
     Job,
     Tally,
     bad_row,
+    changes_in,
     columns_of,
     computed,
     first_bad,
+    gaps_in,
     judged,
     merged,
     played,
     prepared,
     told_of,
 )  # fmt: skip
-from exprgrad.data.places import packed
+from exprgrad.data.places import PIPE, packed
 from exprgrad.data.plans import BatchPlan, output_of
 from exprgrad.data.sums import (
     CHUNK,
@@ -37,10 +41,11 @@ from exprgrad.data.sums import (
     set_apart,
     start,
 )
-from exprgrad.data.targets import Manifest, Reached, growing, parts_folder, target, unfinished
+from exprgrad.data.targets import Manifest, Reached, growing, parts_folder, target
 from exprgrad.data.threads import Threads, in_order, threads_of
 from exprgrad.errors import InputError
 from exprgrad.run.engines.columns import staggered
+from exprgrad.source import without_controls
 
 __all__ = [
     "Computed",
@@ -51,6 +56,7 @@ __all__ = [
     "carried_out",
     "partition_done",
     "partition_rows",
+    "result_columns",
     "results",
     "rows_reduced",
 ]
@@ -144,6 +150,9 @@ def all_done(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers
     """What comes of all partitions; what an unfinished run has done is there already."""
     reached = kept.reached if kept else Reached()
     tally, partial = reached.tally, reached.partial
+    if kept and kept.damaged:
+        for _ in workers.each(plan._replace(partitions=kept.damaged), 0, lambda rows: None):
+            pass  # their rows are counted in the record
     for count, done in enumerate(workers.each(plan, reached.done, progress), reached.done + 1):
         tally = merged(tally, done.tally)
         if done.partial is not None:
@@ -175,6 +184,11 @@ def all_written(
     """Rows written to a file, which grows in a folder: see ``target``; what is to be told of them."""
     tally = Tally()
     with target(path, folder) as file, packed(file, path) as inner:
+        if path == PIPE and FORMATS[plan.format].is_loose and sys.stdout.isatty():
+            screen = inner
+            inner = SimpleNamespace(
+                write=lambda lines: screen.write(without_controls(lines.decode()).encode())
+            )
         writer = FORMATS[plan.format].writer(inner, plan.schema)
         with closing_anyway(writer):
             for told, _ in written(rows, writer, progress, threads):
@@ -187,8 +201,9 @@ def grown(
 ) -> Done:
     """The rows of all partitions, after those that an unfinished run has written."""
     assert plan.path is not None
-    (done, tally, size, memo, _), part = kept.reached, unfinished(plan.path)
-    writer = growing(kept.file, part, plan.schema, plan.format, size, memo)
+    done, tally, size, *_ = kept.reached
+    memos = [one.memo for one in kept.marks]
+    writer = growing(kept.file, plan.schema, plan.format, size, memos)
     with closing_anyway(writer):
         for told, is_end in written(workers.rows(plan, done), writer, progress, threads):
             tally, done = merged(tally, told), done + is_end
@@ -260,26 +275,28 @@ def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: P
     memory = staggered(kernel.outputs, CHUNK)
     totals, tally = Totals(memory[: kernel.results]), Tally()
     huge: list[Partial] = []
-    plain = kept = 0
+    kept = np.zeros(1 + kernel.results, dtype=np.int64)
+    plain = 0
     for _, columns, low, high, row in chunks(job, partition.row, rows, progress):
         played(kernel, columns, low, high, memory)
-        has_gaps = any(one.missing is not None for one in columns)
-        is_plain = not (kernel.kink or kernel.condition or has_gaps)
+        is_special = gaps_in(columns, low, high) or changes_in(columns, low, high)
+        is_plain = not (kernel.kink or kernel.condition or is_special)
         if is_plain and totals.add(high - low):
             plain += high - low
             continue
         block = judged(kernel, columns, low, high, memory)
         tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
-        keep = block.kept
-        kept += high - low if keep is None else int(np.count_nonzero(keep))
-        if keep is not None:
-            for one in block.results:
-                one[~keep] = 0.0
+        counting = block.counting()
+        kept += high - low if counting is None else np.count_nonzero(counting, axis=1)
+        for one, which in zip(
+            block.results, () if counting is None else counting[1:], strict=False
+        ):
+            one[~which] = 0.0
         if not totals.add(high - low):
             huge.append(set_apart(block.results))
             totals.add(high - low, anyway=True)
     tally = tally._replace(rows=tally.rows + plain)
-    if plain + kept == 0:
+    if not (kept + plain).any():
         return Done(tally, start(job.reduce, kernel.results))
     found = folded(plain + kept, *totals.sums())
     for apart_sums in huge:
@@ -300,18 +317,18 @@ def chunks(
 
 
 def chunk_reduced(job: Job, block: Block, keys: list[Any], codes: np.ndarray | None) -> Partial:
-    """What the rows of a chunk come to that are chosen and not bad."""
-    values = np.array(block.results)
-    keep = block.kept
-    if keep is not None:
-        values = values[:, keep]
-        codes = None if codes is None else codes[keep]
+    """What the rows of a chunk come to that are chosen; a group whose rows are all bad has 0 of them."""
+    values, counting, chosen = np.array(block.results), block.counting(), block.chosen
+    if chosen is not None:
+        values = values[:, chosen]
+        counting = None if counting is None else counting[:, chosen]
+        codes = None if codes is None else codes[chosen]
     if not values.shape[1]:
         return start(job.reduce, len(values))
     if codes is not None:
         met, codes = np.unique(codes, return_inverse=True)
         keys = [keys[at] for at in met]
-    return reduced(job.reduce, values, keys, codes)
+    return reduced(job.reduce, values, keys, codes, counting)
 
 
 def in_chunks(rows: Iterable[Any]) -> Iterator[Any]:
@@ -364,7 +381,7 @@ def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) ->
     block = computed(prepared(job), columns, 0, batch.num_rows)
     tally = tallied(job, block, columns, partition, row, 0, batch.num_rows)
     arrays = [as_type(batch, name, plan, partition) for name in plan.kept]
-    arrays += [as_column(one, block.bad) for one in block.results]
+    arrays += result_columns(block)
     found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
     keep = block.written(job)
     return Computed(found if keep is None else found.filter(pa.array(keep)), tally)
@@ -378,8 +395,8 @@ def as_type(batch: Any, name: str, plan: BatchPlan, partition: Partition) -> Any
     if is_text(kind):
         return as_text(column)
     if kind == pa.float64():
-        given = numbers(column)
-        return as_column(given.values, np.isnan(given.values))
+        values = numbers(column).values
+        return as_column(values, np.isnan(values) & ~says_nan(as_text(column)))
     try:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -388,6 +405,13 @@ def as_type(batch: Any, name: str, plan: BatchPlan, partition: Partition) -> Any
             f"column '{name}' of '{path}' holds {kind} in its first rows, and other cells later"
         )
         raise InputError("bad-column", message, help="--only leaves it out") from None
+
+
+def result_columns(block: Block) -> list[Any]:
+    """A block's results as Arrow arrays, null in rows that don't have them."""
+    counting = block.counting()
+    lost = [None] * len(block.results) if counting is None else ~counting[1:]
+    return [*map(as_column, block.results, lost)]
 
 
 def as_column(values: np.ndarray, bad: np.ndarray | None) -> Any:
@@ -410,7 +434,7 @@ def tallied(
     path = partition.source.path
     bad = first_bad(job, block)
     if bad is None:
-        return told_of(block, path, row, high - low)
+        return told_of(job, block, path, row, high - low)
     place, why = bad
     values = ", ".join(
         f"{name}={column.values[low + place]:g}"

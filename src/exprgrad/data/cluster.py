@@ -72,7 +72,7 @@ class Cluster(NamedTuple):
         """What finds the rows with their results, batch by batch; None ends a partition."""
         assert plan.path is not None
         folder, run = Path(parts_folder(plan, plan.path)).absolute(), uuid4().hex
-        folder.mkdir(exist_ok=True)
+        folder.mkdir()
         tasks = [
             (partition, str(folder / f"{run}-{at}"))
             for at, partition in enumerate(plan.partitions[first:])
@@ -228,7 +228,7 @@ def written_there(plan: BatchPlan, partition: Partition, path: str) -> Tally:
     tally, place = Tally(), Path(path)
     part = Path(f"{path}.{uuid4().hex}")  # a worker that is believed dead may write another
     try:
-        with part.open("wb") as file, arrow("ipc").new_stream(file, plan.schema) as writer:
+        with part.open("xb") as file, arrow("ipc").new_stream(file, plan.schema) as writer:
             for find in partition_rows(plan, partition):
                 rows, told = find()
                 writer.write_batch(rows)

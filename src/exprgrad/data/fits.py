@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import compress
 from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
@@ -75,6 +76,7 @@ class FitRequest(NamedTuple):
         return self.sigma or self.weights or ""
 
 
+@np.errstate(all="ignore")
 def fit_to(asked: FitRequest) -> Fit:
     """Fit a model to rows."""
     text = asked.text
@@ -114,7 +116,7 @@ def rows_asked(asked: FitRequest, graph: Graph, given: Collection[str]) -> Obser
     listed = tables(asked.data)
     condition = condition_of(asked.where) if asked.where is not None else None
     read = columns_of(asked, graph, condition, listed, given)
-    return observed(listed, asked, read, condition)
+    return observed(listed, asked, read, condition, graph)
 
 
 # The formula.
@@ -357,8 +359,6 @@ def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[st
                     "no-start", message, source=Source(text), span=told.span, help=help
                 )
         raise InputError("no-start", message, help=help)
-    message = "the sum of squares at the start is not finite"
-    raise InputError("no-start", message, help="start nearer to the data")
 
 
 def refuse_idle(problem: Problem, graph: Graph, text: str, given: Mapping[str, float]) -> None:
@@ -434,7 +434,8 @@ def of_frame(data: object) -> Table:
         check_columns(Job("", tuple(read.items())), FRAME, table)
         yield [numbers(one_array(table.column(column))) for column in read.values()]
 
-    return Table("the frame", tuple(given.columns), batches_of)
+    names = (name for name in given.columns if isinstance(name, str))  # pandas has others
+    return Table("the frame", tuple(names), batches_of)
 
 
 def of_file(given: RowFile) -> Table:
@@ -465,7 +466,11 @@ class Observations(NamedTuple):
 
 
 def observed(
-    listed: Sequence[Table], asked: FitRequest, read: Mapping[str, str], condition: Graph | None
+    listed: Sequence[Table],
+    asked: FitRequest,
+    read: Mapping[str, str],
+    condition: Graph | None,
+    model: Graph,
 ) -> Observations:
     """The rows of some tables, in memory as long as they find room there.
 
@@ -475,7 +480,7 @@ def observed(
     rows = size = missed = 0
     names = tuple(read)
     can_repeat = all(table.again for table in listed)
-    again = partial(rows_met, listed, asked, read, condition)
+    again = partial(rows_met, listed, asked, read, condition, model)
     for block, left_out in told_of_scale(again(), asked.scale, read):
         rows += len(block.columns[0])
         missed += left_out
@@ -513,11 +518,16 @@ def at_once(blocks: list[Columns]) -> list[Columns]:
 
 
 def rows_met(
-    listed: Sequence[Table], asked: FitRequest, read: Mapping[str, str], condition: Graph | None
+    listed: Sequence[Table],
+    asked: FitRequest,
+    read: Mapping[str, str],
+    condition: Graph | None,
+    model: Graph,
 ) -> Iterator[tuple[Columns, int]]:
     """The rows that count, some at a time, and how many of those that miss a number lay between."""
     names = tuple(read)
     columns = {**read, **({"": asked.scale} if asked.scale else {})}
+    counting = [name in model.inputs or not name for name in columns]
     chosen = None
     if condition is not None:
         chosen = built(Program(condition, (condition.output,)), names, "numpy", False)[1]
@@ -529,13 +539,16 @@ def rows_met(
             keep = np.ones(count, dtype=bool)
             if chosen is not None:
                 keep = met(chosen, values[: len(names)])
+                for name in condition.inputs if condition else ():
+                    keep &= ~np.isnan(values[names.index(name)])
             bad = np.zeros(count, dtype=bool)
-            for one in values:
+            for one in compress(values, counting):
                 bad |= ~np.isfinite(one)
             scale = scale_of(values[-1], bad, asked) if asked.scale else None
             bad &= keep
             if bad.any() and asked.bad_rows == "fail":
-                raise bad_row(table, row, int(np.flatnonzero(bad)[0]), columns, batch, asked)
+                cells = [*compress(zip(columns.items(), batch, strict=True), counting)]
+                raise bad_row(table, row, int(np.flatnonzero(bad)[0]), cells, asked)
             keep &= ~bad
             row += count
             if not keep.all():
@@ -564,12 +577,11 @@ def bad_row(
     table: Table,
     before: int,
     at: int,
-    columns: Mapping[str, str],
-    batch: Sequence[Doubles],
+    cells: Iterable[tuple[tuple[str, str], Doubles]],
     asked: FitRequest,
 ) -> InputError:
     """The error for a row that misses a number, or whose number cannot be used."""
-    for (name, column), one in zip(columns.items(), batch, strict=True):
+    for (name, column), one in cells:
         value = float(one.values[at])
         if np.isfinite(value) and (name or value > 0):
             continue

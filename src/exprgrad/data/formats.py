@@ -18,14 +18,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import lru_cache, partial
 from itertools import chain
+from math import isinf
 from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from exprgrad.data.arrow import arrow, as_text, broken_file, in_texts, is_text, numbers
+from exprgrad.data.arrow import (
+    LAST_WHOLE,
+    MISSING,
+    SPELLED,
+    arrow,
+    as_text,
+    broken_file,
+    in_texts,
+    is_text,
+    numbers,
+)
 from exprgrad.data.places import (
     HEAD,
+    LONGEST,
     STDIN,
+    UNPACKED,
     Key,
     RowFile,
     head,
@@ -36,13 +49,13 @@ from exprgrad.data.places import (
     without_packing,
 )
 from exprgrad.data.threads import Threads, in_order
-from exprgrad.errors import ExprgradError, InputError, RequestError
+from exprgrad.errors import ExprgradError, InputError, RequestError, advice
 from exprgrad.run.values.files import is_number, once
 from exprgrad.source import cut
 
 __all__ = [
-    "BATCH", "BY_ENDING", "FORMATS", "ParquetWriter", "Partition", "RowWriter", "batches", "format_of",
-    "partitions_of", "sample_of", "sampled", "source_of",
+    "BATCH", "BLOCK", "BY_ENDING", "FORMATS", "ParquetWriter", "Partition", "RowWriter", "batches",
+    "format_of", "partitions_of", "sample_of", "sampled", "source_of",
 ]  # fmt: skip
 
 BATCH = 2**16
@@ -54,8 +67,6 @@ PARTITION = 2**22
 
 BLOCK = 2**21
 """The bytes of a block."""
-LONGEST = 2**26
-"""The longest line, in bytes; a quote that has no end by then is none."""
 SHOWN = 60
 """Where a line is cut in a message."""
 
@@ -86,7 +97,7 @@ class RowWriter(Protocol):
         """Write some rows."""
 
     def memo(self) -> str:
-        """What to know, beside the file so far, for another process to go on with it."""
+        """What to know, beside the bytes since the last memo, for another process to go on with them."""
 
     def close(self) -> None:
         """Write what comes after the last of them."""
@@ -157,11 +168,30 @@ def in_turn(
         yield from found.combine_chunks().to_batches()
 
 
+LONG_DIGITS = re.compile(rb"\d{16}")
+TINY = [re.compile(signs) for signs in (rb"e-\d{3}", rb"E-\d{3}", rb"0{200}")]
+"""How numbers are written that may be too long for a double, or too small."""
+
+
+def may_differ(columns: Iterable[Any], block: bytes) -> bool:
+    """Whether a cell of a block of text may say another number than the double that was read."""
+    values = [np.abs(column.to_numpy()) for column in columns]
+    return bool(
+        any(np.isinf(one).any() for one in values)
+        or (any((one >= LAST_WHOLE).any() for one in values) and LONG_DIGITS.search(block))
+        or (not all(one.all() for one in values) and any(signs.search(block) for signs in TINY))
+    )
+
+
 def decoded(line: bytes, path: str) -> str:
     """The text of some lines at the beginning of a file."""
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         message = f"'{path}' is UTF-16"
         raise RequestError("encoding", message, help="save it as UTF-8")
+    unpacking = next((UNPACKED[signs] for signs in UNPACKED if line.startswith(signs)), None)
+    if unpacking is not None:
+        message = f"'{path}' is packed: its first bytes are not those of a text"
+        raise InputError("bad-file", message, help=f"{unpacking} FILE | exprgrad … --data -")
     if b"\0" in line:
         raise InputError("bad-file", f"'{path}' is not a text file: it contains zero bytes")
     try:
@@ -200,10 +230,15 @@ def header(source: RowFile, start: bytes) -> Header:
     if not text.strip():
         raise no_rows(source.path)
     separator = "\t" if source.format == "tsv" else max(",;\t", key=text.count)
-    names = [name.strip() for name in next(csv.reader([text], delimiter=separator))]
+    try:
+        rows = csv.reader([text], delimiter=separator) if '"' in text else [text.split(separator)]
+        names = [*map(str.strip, next(iter(rows)))]
+    except csv.Error as error:
+        message = f"cannot read the first line of '{source.path}': {error}"
+        raise InputError("bad-file", message, help="a quote may not be closed") from None
     if all(map(is_number, names)):
         message = f"the first line of '{source.path}' holds numbers instead of column names"
-        raise InputError("bad-file", message, help="add a line of column names above it").about(
+        raise InputError("bad-file", message, help="add a line of column names above it").quoting(
             text
         )
     return Header(names, separator, length)
@@ -240,6 +275,12 @@ def csv_table(
     if not block or block.isspace():
         kinds = types or {}
         return pa.table({keys[at]: pa.array([], kinds.get(keys[at], pa.null())) for at in places})
+    has_texts = any(map(is_text, (types or {}).values()))  # in which NA is no missing cell
+    nulls = {
+        "null_values": [""] if has_texts else MISSING,
+        "strings_can_be_null": has_texts,
+        "quoted_strings_can_be_null": not has_texts,
+    }
     table = csv.read_csv(
         pa.BufferReader(block),
         csv.ReadOptions(column_names=keys, block_size=len(block) + 1, use_threads=False),
@@ -248,7 +289,9 @@ def csv_table(
             newlines_in_values=b'"' in block,
             invalid_row_handler=ragged,
         ),
-        csv.ConvertOptions(column_types=types, include_columns=[keys[at] for at in places]),
+        csv.ConvertOptions(
+            column_types=types, include_columns=[keys[at] for at in places], **nulls
+        ),
     )
     if wrong:
         text, has, should = wrong[0].text, wrong[0].actual_columns, wrong[0].expected_columns
@@ -256,7 +299,7 @@ def csv_table(
         row += block.count(b"\n", 0, line.start() if line else 0) + 1
         cells = f"{has} cell{'s' * (has != 1)}"
         message = f"row {row:,} of '{path}' has {cells}, and the header {should}"
-        raise InputError("bad-file", message).about(cut(text, SHOWN))
+        raise InputError("bad-file", message).quoting(cut(text, SHOWN))
     return table
 
 
@@ -286,13 +329,16 @@ def csv_batches(
 
 
 def typed_table(path: str, block: bytes, found: Header, types: Mapping[str, Any], row: int) -> Any:
-    """A block's columns, with types by place; a column with a cell that is not a number becomes text."""
+    """A block's columns, with types by place; those of numbers are texts if a cell is no double."""
     pa = arrow()
-    texts = {at: pa.string() if kind == pa.float64() else kind for at, kind in types.items()}
+    real = [at for at, kind in types.items() if kind == pa.float64()]
+    texts = {**types, **dict.fromkeys(real, pa.string())}
     try:
-        return csv_table(path, block, found, [*map(int, types)], types, row)
+        table = csv_table(path, block, found, [*map(int, types)], types, row)
+        if not may_differ(map(table.column, real), block):
+            return table
     except pa.ArrowInvalid as error:
-        if texts == types:
+        if not real:
             raise misread(path, error, found) from None
     try:
         return csv_table(path, block, found, [*map(int, types)], texts, row)
@@ -305,11 +351,12 @@ def misread(path: str, error: Exception, found: Header) -> ExprgradError:
     words = str(error).partition("\n")[0]
     known = re.match(r"In CSV column #(\d+): CSV conversion error to (\S+): (.*)", words)
     if known is None:
-        return InputError("bad-file", f"cannot read '{path}': {words}")
+        return InputError("bad-file", f"cannot read '{path}': {advice(words, 'it is damaged')}")
     name = found.names[int(known[1])]
     if "UTF8" in known[3]:
         return RequestError("encoding", f"column '{name}' of '{path}' is not UTF-8 text")
-    message = f"column '{name}' of '{path}' holds {known[2]} in its first rows, then an {known[3]}"
+    other = advice(f"an {known[3]}", "other cells")
+    message = f"column '{name}' of '{path}' holds {known[2]} in its first rows, then {other}"
     return InputError("bad-file", message, help="--only leaves it out")
 
 
@@ -336,7 +383,7 @@ class CsvWriter(LineWriter):
     def __init__(self, file: IO[bytes], schema: Any, separator: str = ",") -> None:
         self.file = file
         self.separator = separator
-        self.signs = f'[{separator}"\r\n]'
+        self.signs = f'^$|[{separator}"\r\n]'  # an empty text is quoted: a missing cell is empty
         names = arrow().array(schema.names, arrow().string())
         file.write(
             lines_of(
@@ -473,6 +520,9 @@ def json_rows_of(block: bytes, path: str, line: int, wanted: Any) -> Any:
         return wanted.empty_table()
     try:
         table = json_table(block, wanted)
+        real = [one for one in table.columns if arrow().types.is_floating(one.type)]
+        if may_differ(real, block):
+            table = json_slowly(block, path, line, wanted)
     except arrow().ArrowInvalid:
         table = json_slowly(block, path, line, wanted)
     return table.select(wanted.names)
@@ -486,7 +536,7 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
         if not text.strip():
             continue
         try:
-            row = json.loads(text, object_pairs_hook=once)
+            row = json.loads(text, object_pairs_hook=once, parse_float=real_cell)
         except InputError as error:
             raise error.at(path) from None
         except (ValueError, RecursionError):
@@ -495,7 +545,7 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
             message = f"line {number:,} of '{path}' is not a JSON object"
             help = "each row is one, on a line of its own"
             shown = cut(text.decode(errors="replace"), SHOWN)
-            raise InputError("bad-file", message, help=help).about(shown)
+            raise InputError("bad-file", message, help=help).quoting(shown)
         rows.append(row)
     if schema is None:
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -506,6 +556,13 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
             for field in schema
         }
     )
+
+
+def real_cell(text: str) -> float | str:
+    """A number of JSON as a double, or as its text where that may be another number."""
+    value = float(text)
+    is_other = isinf(value) or re.match(SPELLED["rounded" if value else "underflow"], text)
+    return text if is_other else value
 
 
 def column_of(values: list[Any], kind: Any = None) -> Any:
@@ -520,11 +577,10 @@ def column_of(values: list[Any], kind: Any = None) -> Any:
 
 def as_cell(value: Any, is_real: bool) -> str | None:
     """A value of JSON as a text: the same for one number in a column, however it is written."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        value = float(value) if is_real else value
-        return str(
-            int(value) if isinstance(value, float) and not is_real and value.is_integer() else value
-        )
+    if is_real and isinstance(value, int) and abs(value) <= LAST_WHOLE:
+        value = float(value)
+    if not is_real and isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
@@ -653,12 +709,14 @@ class Straight(io.RawIOBase):
 class ParquetWriter:
     """Writes rows as Parquet: each batch is a row group, which any thread may encode.
 
-    ``memo`` says where the row groups are that the file has already.
+    ``memos`` say where the row groups are that the file has already.
     """
 
-    def __init__(self, file: IO[bytes], schema: Any, memo: str = "") -> None:
-        self.file, self.schema = file, schema
-        self.metadata = metadata_in(b64decode(memo)) if memo else None
+    def __init__(self, file: IO[bytes], schema: Any, memos: Sequence[str] = ()) -> None:
+        self.file, self.schema, self.metadata = file, schema, None
+        for footer in ",".join(filter(None, memos)).split(",") if any(memos) else ():
+            self.take(b64decode(footer))
+        self.fresh: list[bytes] = []
         self.spare: list[np.ndarray] = []  # new memory costs more than to write into it
         self.end = file.tell()
         if not self.end:
@@ -699,7 +757,12 @@ class ParquetWriter:
 
     def join(self, footer: bytes) -> None:
         """Take up the footer of a file whose row groups begin where this one ends."""
-        found = metadata_in(shifted(footer, self.end - len(MAGIC)))
+        self.fresh.append(shifted(footer, self.end - len(MAGIC)))
+        self.take(self.fresh[-1])
+
+    def take(self, footer: bytes) -> None:
+        """Take up a footer, after those before."""
+        found = metadata_in(footer)
         if self.metadata is None:
             self.metadata = found
         else:
@@ -713,9 +776,9 @@ class ParquetWriter:
         return found.getvalue()[len(MAGIC) :]
 
     def memo(self) -> str:
-        """The footer so far."""
-        ends = -4 - len(MAGIC)
-        return b64encode(self.footer()[:ends]).decode() if self.metadata is not None else ""
+        """The footers since the last memo."""
+        fresh, self.fresh = self.fresh, []
+        return ",".join(b64encode(one).decode() for one in fresh)
 
     def close(self) -> None:
         """Write the footer; readers look for columns in the first row group, so there is one."""

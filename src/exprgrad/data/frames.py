@@ -7,22 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import partial
 from inspect import Parameter, Signature
 from keyword import iskeyword
 from os import PathLike, fspath
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 
 from exprgrad.data.arrow import Doubles, arrow, is_numeric, numbers, one_array, type_words
-from exprgrad.data.batch import Done, as_column, carried_out, results, rows_reduced
+from exprgrad.data.batch import Done, carried_out, result_columns, results, rows_reduced
 from exprgrad.data.formats import Partition
 from exprgrad.data.job import (
     Job,
     Tally,
     bad_row,
     computed,
+    counts_of,
     first_bad,
     prepared,
     result_fields,
@@ -69,7 +71,9 @@ class Manner(NamedTuple):
 class Reduced(NamedTuple):
     """What rows come to: how many ``rows`` they are, ``bad`` ones not counted, and how many meet ``kinks``.
 
-    Of several outputs ``value`` has one for each, and ``jacobian`` their derivatives.
+    ``undefined`` are the rows that only a derivative lacks, by input; ``converted`` those with cells that
+    are read as other numbers.  Of several outputs ``value`` has one for each, and ``jacobian`` their
+    derivatives.
     """
 
     value: Any
@@ -79,16 +83,20 @@ class Reduced(NamedTuple):
     kinks: int
     jacobian: Mapping[str, Mapping[str, float]] = {}
     hessian: Mapping[str, Mapping[str, float]] = {}
+    undefined: Mapping[str, int] = {}
+    converted: Mapping[str, int] = {}
 
 
 class Grouped(dict[Any, Reduced]):
     """What the rows of each group come to: by its cell, or by a tuple of several.
 
-    ``bad`` rows, by reason, and those at ``kinks`` are counted over all groups.
+    ``bad`` rows, those at ``kinks``, ``undefined`` and ``converted`` ones are counted over all groups.
     """
 
     bad: Mapping[str, int]
     kinks: int
+    undefined: Mapping[str, int]
+    converted: Mapping[str, int]
 
 
 def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
@@ -164,6 +172,8 @@ def done(plan: BatchPlan, manner: Manner) -> Done:
         if plan.path is not None and resumable(plan, plan.path):
             how = manner.resume, manner.check_content
             kept = around.enter_context(manifest_beside(plan.path, plan, *how))
+            if kept.warning:
+                warn(kept.warning, RuntimeWarning, stacklevel=5)
         elif manner.resume or manner.check_content:
             raise RequestError("usage", "resume= and check_content= need files on this machine")
         if manner.cluster is not None:
@@ -182,7 +192,8 @@ def reduced_answer(job: Job, found: Done) -> Reduced | Grouped:
     if not job.by:
         return answer_of(job, *groups[()], found.tally)
     answer = Grouped()
-    answer.bad, answer.kinks = dict(found.tally.bad), found.tally.kinks
+    for name, count in counts_of(found.tally).items():
+        setattr(answer, name, count)
     for key, (rows, values) in zip(labelled(job, [*groups]), groups.values(), strict=True):
         answer[key[0] if len(key) == 1 else key] = answer_of(job, rows, values, Tally())
     return answer
@@ -191,7 +202,7 @@ def reduced_answer(job: Job, found: Done) -> Reduced | Grouped:
 def answer_of(job: Job, rows: int, values: Sequence[float], tally: Tally) -> Reduced:
     """What some rows come to."""
     fields = {"gradient": {}, **result_fields(job, values)}
-    return Reduced(rows=rows, bad=dict(tally.bad), kinks=tally.kinks, **fields)
+    return Reduced(rows=rows, **counts_of(tally), **fields)
 
 
 # Tables in memory: of pandas, polars or pyarrow.
@@ -216,7 +227,7 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     bad = first_bad(job, block)
     if bad is not None:
         raise bad_row(bad[0], "the frame", bad[1])
-    results = arrow().table([as_column(one, block.bad) for one in block.results], names)
+    results = arrow().table(result_columns(block), names)
     added = library.from_arrow(results, backend=given.implementation)
     found = given.with_columns(*added.iter_columns())
     keep = block.written(job)
@@ -332,24 +343,22 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
 
 
 def columnwise(job: Job, is_struct: bool) -> Callable[..., Any]:
-    """A job's last result, or all of them, as a function of columns, compiled when first used."""
-    kernel = cache(lambda: prepared(job))
-    inputs = [name for name, _ in job.columns]
-
-    def function(*columns: Any) -> Any:
-        """An Arrow array."""
-        pa, given = arrow(), as_columns(inputs, columns)
-        block = computed(kernel(), given, 0, len(given[0].values))
-        if not is_struct:
-            return as_column(block.results[-1], block.bad)
-        arrays = [as_column(one, block.bad) for one in block.results]
-        mask = None if block.bad is None else pa.array(block.bad)
-        return pa.StructArray.from_arrays(arrays, result_names(job), mask=mask)
-
-    names = [name + "_" * iskeyword(name) for name in inputs]
+    """A job's last result, or all of them, as a function of columns, which can be pickled."""
+    function = partial(apply_job, job, is_struct)
+    names = [name + "_" * iskeyword(name) for name, _ in job.columns]
     parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]
     function.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # DuckDB counts them
     return function
+
+
+def apply_job(job: Job, is_struct: bool, *columns: Any) -> Any:
+    """A job's last result, or all of them, as an Arrow array."""
+    given = as_columns([name for name, _ in job.columns], columns)
+    block = computed(prepared(job), given, 0, len(given[0].values))
+    arrays, mask = result_columns(block), None if block.bad is None else arrow().array(block.bad)
+    if not is_struct:
+        return arrays[-1]
+    return arrow().StructArray.from_arrays(arrays, result_names(job), mask=mask)
 
 
 def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
@@ -366,11 +375,7 @@ def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
     (rows,) = sizes
     found = []
     for array, is_one in arrays:
-        values, missing, _ = numbers(array)
-        if is_one:
-            values = np.repeat(values, rows)
-            missing = None if missing is None else np.repeat(missing, rows)
-        found.append(Doubles(values, missing))
+        found.append(numbers(array.take(np.zeros(rows, dtype=np.int64)) if is_one else array))
     return found
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial, reduce
 from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, numbers
+from exprgrad.data.arrow import CHANGES, Doubles, numbers
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
@@ -24,9 +24,9 @@ from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.numbers.kink_screen import movable, special_nodes
 
 __all__ = [
-    "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "bad_row", "columns_of", "computed",
-    "first_bad", "judged", "merged", "played", "prepared", "program_of", "result_fields", "result_names",
-    "told_of",
+    "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "bad_row", "changes_in", "columns_of",
+    "computed", "counts_of", "first_bad", "gaps_in", "judged", "merged", "played", "prepared",
+    "program_of", "result_fields", "result_keys", "result_names", "told_of",
 ]  # fmt: skip
 
 
@@ -66,7 +66,8 @@ class Prepared(NamedTuple):
     """A job's kernel: what it reads, in order, and how many results it has.
 
     ``kink`` and ``condition`` are the places, after the results, of the output that flags rows at a kink
-    and of the condition that rows have to meet; 0 if there is none.
+    and of the condition that rows have to meet; 0 if there is none.  The first ``values`` of the results
+    are values.  ``reads`` and ``asks`` say by name whether the results, and the condition, depend on it.
     """
 
     kernel: Kernel
@@ -76,6 +77,9 @@ class Prepared(NamedTuple):
     condition: int
     outputs: int
     engine: str
+    values: int
+    reads: tuple[bool, ...]
+    asks: tuple[bool, ...]
 
 
 def graph_of(text: str) -> Graph:
@@ -106,11 +110,19 @@ def differentiated(
 
 def result_names(job: Job) -> list[str]:
     """What the results are called: values, derivatives, and the second ones on and above the diagonal."""
+    values = len(job.of) or 1
+    keys = result_keys(job)
+    return [*keys[:values], *("d_" + key.replace(",", "_") for key in keys[values:])]
+
+
+def result_keys(job: Job) -> list[str]:
+    """What counts call them: ``x`` a derivative, ``x,y`` a second one, ``z,x`` that of an output z."""
     if job.of:
-        slopes = [f"d_{output}_{name}" for output in job.of for name in job.wrt]
-        return [*job.of, *slopes]
-    pairs = [(a, b) for at, a in enumerate(job.wrt) for b in job.wrt[at:]] if job.hessian else []
-    return ["value", *(f"d_{name}" for name in job.wrt), *(f"d_{a}_{b}" for a, b in pairs)]
+        return [*job.of, *(f"{output},{name}" for output in job.of for name in job.wrt)]
+    pairs = (
+        [f"{a},{b}" for at, a in enumerate(job.wrt) for b in job.wrt[at:]] if job.hessian else []
+    )
+    return ["value", *job.wrt, *pairs]
 
 
 def result_fields(job: Job, values: Sequence[Any]) -> dict[str, Any]:
@@ -131,7 +143,7 @@ def result_fields(job: Job, values: Sequence[Any]) -> dict[str, Any]:
     return fields
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def prepared(job: Job) -> Prepared:
     """A job's kernel, compiled once in a process."""
     program = program_of(job)
@@ -141,7 +153,7 @@ def prepared(job: Job) -> Prepared:
     inputs |= {name: builder.constant(value) for name, value in job.constants}
     outputs = included(builder, program, inputs)
     results, graph = len(outputs), graph_of(job.text)
-    places = {"kink": 0, "condition": 0}
+    places, asks = {"kink": 0, "condition": 0}, frozenset[str]()
     bound = {binding.name: binding.node for binding in graph.bindings}
     views = [seen_from(graph, node) for node in [bound[name] for name in job.of] or [graph.output]]
     met = kinks(builder, views, job.wrt, inputs)
@@ -152,8 +164,18 @@ def prepared(job: Job) -> Prepared:
         places["condition"] = len(outputs)
         condition = graph_of(job.where)
         outputs.append(builder.include(condition, inputs)[condition.output])
+        asks = inputs_needed(condition)
+    reads = frozenset[str]().union(*map(inputs_needed, views))
     engine, kernel, _ = built(builder.program(outputs), [*names], job.engine, job.precise)
-    return Prepared(kernel, tuple(names), results, outputs=len(outputs), engine=engine, **places)
+    chosen = (tuple(name in some for name in names) for some in (reads, asks))
+    counts = results, places["kink"], places["condition"], len(outputs)
+    return Prepared(kernel, tuple(names), *counts, engine, len(views), *chosen)
+
+
+def inputs_needed(graph: Graph) -> frozenset[str]:
+    """The inputs that a graph's output depends on."""
+    needed = dependencies(graph, graph.output)
+    return frozenset(name for name, node in graph.inputs.items() if needed[node])
 
 
 # Kinks: one more number for each row.
@@ -266,31 +288,51 @@ class Tally(NamedTuple):
     ``bad``   by reason, how many of them could not be computed
     ``kinks`` how many were computed at a kink or a jump
     ``first`` by reason, the first few of these: the file, and the row's number in it, from 1
+    ``undefined``  by result, in how many of the other rows it alone does not exist: see ``result_keys``
+    ``converted``  by kind of change, how many rows have a cell whose double differs: see ``CHANGES``
+
+    In ``first``, results have keys that begin with a space, as no reason does.
     """
 
     rows: int = 0
     kinks: int = 0
     bad: Mapping[str, int] = {}
     first: Mapping[str, tuple[tuple[str, int], ...]] = {}
+    undefined: Mapping[str, int] = {}
+    converted: Mapping[str, int] = {}
+
+
+def counts_of(tally: Tally) -> dict[str, Any]:
+    """What an answer says of the rows that it was made of."""
+    fields = {name: dict(getattr(tally, name)) for name in ("bad", "undefined", "converted")}
+    return {**fields, "kinks": tally.kinks}
 
 
 def merged(one: Tally, other: Tally) -> Tally:
     """What is known of some rows, and of those after them, together."""
-    bad = {key: one.bad.get(key, 0) + other.bad.get(key, 0) for key in REASONS}
-    reasons = (*REASONS, KINK)
-    first = {key: (*one.first.get(key, ()), *other.first.get(key, ()))[:FIRST] for key in reasons}
+    keys = dict.fromkeys([*one.first, *other.first])
     return Tally(
         one.rows + other.rows,
         one.kinks + other.kinks,
-        {key: count for key, count in bad.items() if count},
-        {key: rows for key, rows in first.items() if rows},
+        sum_counts(one.bad, other.bad, REASONS),
+        {key: (*one.first.get(key, ()), *other.first.get(key, ()))[:FIRST] for key in keys},
+        sum_counts(one.undefined, other.undefined, {**one.undefined, **other.undefined}),
+        sum_counts(one.converted, other.converted, CHANGES),
     )
+
+
+def sum_counts(
+    one: Mapping[str, int], other: Mapping[str, int], keys: Iterable[str]
+) -> dict[str, int]:
+    """Counts and more counts, in the order of the keys."""
+    return {key: one.get(key, 0) + other.get(key, 0) for key in keys if key in one or key in other}
 
 
 class Block(NamedTuple):
     """Rows' results, one array each; which rows were ``chosen``, which are bad, and which meet a kink.
 
-    None stands for all rows, for none, and for none.
+    None stands for all rows, for none, and for none.  ``undefined`` has by result's place the other rows
+    where it does not exist; ``changed`` the rows with cells whose doubles differ: see ``CHANGES``.
     """
 
     results: Sequence[np.ndarray]
@@ -298,6 +340,18 @@ class Block(NamedTuple):
     bad: np.ndarray | None
     kinks: np.ndarray | None
     reasons: Mapping[str, np.ndarray]
+    undefined: Mapping[int, np.ndarray] = {}
+    changed: Mapping[str, np.ndarray] = {}
+
+    def counting(self) -> np.ndarray | None:
+        """Which rows compute, and then by result which rows have it; None for all."""
+        kept, size = self.kept, len(self.results[0])
+        if kept is None and not self.undefined:
+            return None
+        found = np.array([np.ones(size, bool) if kept is None else kept] * (1 + len(self.results)))
+        for at, which in self.undefined.items():
+            found[1 + at] &= ~which
+        return found
 
     @property
     def kept(self) -> np.ndarray | None:
@@ -339,48 +393,59 @@ def judged(
     """Outputs as results, and which of their rows count."""
     outputs = [one[: high - low] for one in memory]
     results = outputs[: kernel.results]
-    chosen = None
+    read, asked = (
+        [one for one, is_one in zip(columns, some, strict=True) if is_one]
+        for some in (kernel.reads, kernel.asks)
+    )
+    taken, chosen = np.ones(high - low, dtype=bool), None
     if kernel.condition:
         condition = outputs[kernel.condition]
-        chosen = (condition != 0) & (condition == condition)
-    met = outputs[kernel.kink] > 0 if kernel.kink else None
-    if met is not None and chosen is not None:
-        met &= chosen
-    is_clean = not any(column.missing is not None for column in columns)
+        chosen = taken = (condition != 0) & ~np.logical_or.reduce(
+            [np.isnan(condition), *gaps_in(asked, low, high)]
+        )
+    changed = changes_in(columns, low, high)
+    met = (outputs[kernel.kink] > 0) & taken if kernel.kink else None
     with np.errstate(all="ignore"):
-        is_clean = is_clean and all(np.isfinite(np.add.reduce(one)) for one in results)
-    if is_clean:
-        return Block(results, chosen, None, met, {})
-    reasons = causes(columns, results, low, high)
-    if chosen is not None:
-        reasons = {reason: rows & chosen for reason, rows in reasons.items()}
+        is_clean = all(np.isfinite(np.add.reduce(one)) for one in results)
+    if is_clean and not gaps_in(read, low, high):
+        return Block(results, chosen, None, met, {}, {}, changed)
+    reasons = causes(read, results[: kernel.values], taken, low, high)
     bad = np.logical_or.reduce([*reasons.values()])
-    if met is not None:
-        met &= ~bad
-    return Block(results, chosen, bad if bad.any() else None, met, reasons)
+    left = taken & ~bad
+    met = None if met is None else met & left
+    lost = {at: left & ~np.isfinite(one) for at, one in enumerate(results)}
+    undefined = {at: which for at, which in lost.items() if which.any()}
+    return Block(results, chosen, bad if bad.any() else None, met, reasons, undefined, changed)
+
+
+def gaps_in(columns: Sequence[Doubles], low: int, high: int) -> list[np.ndarray]:
+    """Which rows lack a number, in each column that has such rows somewhere."""
+    pairs = [gaps for one in columns for gaps in (one.missing, one.wrong)]
+    return [gaps[low:high] for gaps in pairs if gaps is not None]
+
+
+def changes_in(columns: Sequence[Doubles], low: int, high: int) -> dict[str, np.ndarray]:
+    """By kind of change, which rows have such a cell, whether they are chosen or not."""
+    pairs = [pair for one in columns for pair in one.changed.items()]
+    found = {change: np.zeros(high - low, dtype=bool) for change, _ in pairs}
+    for change, which in pairs:
+        found[change] |= which[low:high]
+    return found
 
 
 def causes(
-    columns: Sequence[Doubles], results: Sequence[np.ndarray], low: int, high: int
+    columns: Sequence[Doubles], values: Sequence[np.ndarray], taken: np.ndarray, low: int, high: int
 ) -> dict[str, np.ndarray]:
-    """By reason, the rows that cannot be computed, each for one reason."""
-    rows = high - low
-    left = np.ones(rows, dtype=bool)
-    found: dict[str, np.ndarray] = {}
-
-    def settle(reason: str, which: np.ndarray) -> None:
-        found[reason] = which & left
-        left[which] = False
-
-    none = np.zeros(rows, dtype=bool)
-    is_nan = np.logical_or.reduce([np.isnan(one) for one in results])
-    missing = [column.missing[low:high] for column in columns if column.missing is not None]
-    wrong = [column.wrong[low:high] for column in columns if column.wrong is not None]
-    nans = [np.isnan(column.values[low:high]) & is_nan for column in columns]
-    settle("missing", np.logical_or.reduce(missing) if missing else none)
-    settle("number", np.logical_or.reduce([*wrong, *nans]) if columns else none)
-    settle("domain", is_nan)
-    settle("infinite", np.logical_or.reduce([np.isinf(one) for one in results]))
+    """By reason, the rows among those taken that have no value, each for one reason."""
+    none, lost = np.zeros_like(taken), ~np.isfinite(values).any(axis=0)
+    missing = [one.missing[low:high] for one in columns if one.missing is not None]
+    wrong = [one.wrong[low:high] for one in columns if one.wrong is not None]
+    nans = lost & np.isnan(values).any(axis=0)
+    every = np.logical_or.reduce([none, *missing]), np.logical_or.reduce([none, *wrong]), nans, lost
+    found = {}
+    for reason, which in zip(REASONS, every, strict=True):
+        found[reason] = which & taken
+        taken = taken & ~which
     return found
 
 
@@ -400,15 +465,18 @@ def bad_row(row: int, where: str, why: str) -> InputError:
     return InputError("bad-row", message, help=f"{instead} goes on without such rows")
 
 
-def told_of(block: Block, path: str, row: int, rows: int) -> Tally:
+def told_of(job: Job, block: Block, path: str, row: int, rows: int) -> Tally:
     """What to report of a block whose first row is the file's ``row``, counted from 0."""
     count = rows if block.chosen is None else int(np.count_nonzero(block.chosen))
-    bad: dict[str, int] = {}
+    counts: dict[str, int] = {}
     first: dict[str, tuple[tuple[str, int], ...]] = {}
     kinked = {} if block.kinks is None else {KINK: block.kinks}
-    for reason, which in {**block.reasons, **kinked}.items():
+    lost = {f" {result_keys(job)[at]}": which for at, which in block.undefined.items()}
+    for reason, which in {**block.reasons, **kinked, **block.changed, **lost}.items():
         places = np.flatnonzero(which)
         if len(places):
-            bad[reason] = len(places)
+            counts[reason] = len(places)
             first[reason] = tuple((path, row + int(place) + 1) for place in places[:FIRST])
-    return Tally(count, bad.pop(KINK, 0), bad, first)
+    bad, converted = sum_counts(counts, {}, REASONS), sum_counts(counts, {}, CHANGES)
+    undefined = {key[1:]: counts[key] for key in lost}
+    return Tally(count, counts.get(KINK, 0), bad, first, undefined, converted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import os
 import re
@@ -13,12 +14,12 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import arrow
-from exprgrad.errors import MissingExtraError, RequestError, extra, install
+from exprgrad.errors import InputError, MissingExtraError, RequestError, extra, install
 from exprgrad.run.values.files import unreadable
 
 __all__ = [
-    "HEAD", "PIPE", "STDIN", "Key", "RowFile", "exists", "files_of", "found_in", "head", "is_inside",
-    "keys_of", "opened", "packed", "pipe", "stamp_of", "store", "without_packing",
+    "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "Key", "RowFile", "exists", "files_of", "found_in",
+    "head", "is_inside", "keys_of", "opened", "packed", "pipe", "stamp_of", "store", "without_packing",
 ]  # fmt: skip
 
 PIPE = "-"
@@ -27,8 +28,24 @@ STDIN = "standard input"
 """What it is called from then on."""
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 """The ending of a packed text → what packs it."""
+UNPACKED = {
+    b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"(\xb5/\xfd": "zstdcat", b"\xfd7zXZ\0": "xzcat",
+    b"PK\x03\x04": "unzip -p",
+}  # fmt: skip
+"""How packed files begin → what unpacks them for a pipe."""
+TABLES = {
+    "_delta_log/*": ("Delta", "deltalake.DeltaTable({!r}).to_pandas()"),
+    "metadata/*.metadata.json": (
+        "Iceberg",
+        "pyiceberg: catalog.load_table(NAME).scan().to_pandas()",
+    ),
+    ".hoodie/*": ("Hudi", "hudi: what its table reads as Arrow"),
+}
+"""What a folder holds whose files may have deleted rows → what it is, and what reads it."""
 HEAD = 2**20
 """The bytes at the beginning of a text that say what its columns are."""
+LONGEST = 2**26
+"""The longest line, in bytes; a quote that has no end by then is none."""
 IGNORED = (".", "_")
 """How names in a folder begin that are none of its rows."""
 KEY = re.compile(r"([\w .%-]+)=(.*)")
@@ -95,6 +112,7 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, st
             message = f"'{path}' has no files of rows"
             raise RequestError("file", message, help=f"their endings are {', '.join(known)}")
         found += listed
+    refuse_tables(one for one, _ in found)
     met: set[str] = set()
     for path, _ in found:
         real = path if "://" in path else os.path.realpath(path)
@@ -104,6 +122,28 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, st
             )
         met.add(real)
     return found
+
+
+def refuse_tables(paths: Iterable[str]) -> None:
+    """An error for Parquet files of a table whose log says which of their rows are deleted.
+
+    Web servers are not asked: they don't list what a folder holds.
+    """
+    met: set[str] = set()
+    for path in paths:
+        is_asked = path.lower().endswith((".parquet", ".pq")) and not path.startswith("http")
+        place = path if "://" in path else os.path.realpath(path).replace(os.sep, "/")
+        folders = place.split("/")[:-1] if is_asked else []
+        while folders and folders[-1] and (folder := "/".join(folders)) not in met:
+            met.add(folder)
+            is_key = KEY.fullmatch(folders.pop())  # which no table is called, and there are many
+            for sign, (kind, reader) in () if is_key else TABLES.items():
+                if [*files_of(f"{glob.escape(folder)}/{sign}", ())]:
+                    message = (
+                        f"'{path}' is part of a table of {kind}, whose files hold deleted rows too"
+                    )
+                    help = f"read it in Python, and pass the frame: f.batch({reader.format(folder)}, …)"
+                    raise RequestError("unknown-format", message, help=help)
 
 
 def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -126,9 +166,7 @@ def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         named = sorted((str(one), one.relative_to(path).as_posix()) for one in files)
         yield from ((one, name) for one, name in named if is_row_file(name, endings))
     elif is_glob(path) and not Path(path).exists():
-        from glob import glob
-
-        every = sorted(glob(path, recursive=True))  # noqa: PTH207
+        every = sorted(glob.glob(path, recursive=True))  # noqa: PTH207
         yield from ((one, within(one, path)) for one in every if not Path(one).is_dir())
     else:
         yield path, within(path, path)
@@ -262,8 +300,13 @@ def packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
 
 
 def head(path: str) -> bytes:
-    """How a file begins."""
+    """How a file begins: its first line, at least."""
     if path == STDIN:
-        return pipe().peek(HEAD)
+        start = pipe().peek(HEAD)
+        if len(start) >= HEAD and b"\n" not in start.lstrip():
+            message = f"the first line of {STDIN} has more than {HEAD:,} bytes"
+            raise InputError("bad-file", message, help="give the file's name: --data FILE")
+        return start
     with opened(path) as file:
-        return file.read(HEAD)
+        start = file.read(HEAD)
+        return start if b"\n" in start.lstrip() else start + file.read(LONGEST)

@@ -9,7 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from exprgrad.data.arrow import arrow, cells, in_texts, is_numeric, is_text, type_words
+import numpy as np
+
+from exprgrad.data.arrow import arrow, in_texts, is_numeric, is_text, numbers, says_nan, type_words
 from exprgrad.data.formats import (
     BY_ENDING,
     FORMATS,
@@ -150,8 +152,19 @@ def schema_of_all(
     compared = sorted(own.difference(kept).intersection(said))
     read = read_schema(job, sources[0], first, [*kept, *compared], is_plain)
     for source, sample in zip(sources[1:], samples[1:], strict=True):
-        check_same(sources[0], source, first, sample.schema, [*kept, *job.by], is_plain)
+        read = shared_schema(sources[0], source, read, sample.schema, [*kept, *job.by], is_plain)
     return read
+
+
+def shared_type(one: Any, other: Any) -> Any:
+    """The type that has room for two; None if there is none."""
+    pa = arrow()
+    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (one, other)]
+    schemas = [pa.schema([("", kind)]) for kind in ((one, other) if one == other else plain)]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
 
 
 def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict[str, str]:
@@ -353,15 +366,15 @@ def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
         if counts[column]:
             message = f"'{source.path}' has {counts[column]} columns named '{column}'"
             raise InputError("bad-column", message, help="give them different names")
-        raise no_column(source, known, column, name)
+        raise no_column(source, [*map(str, known)], column, name)
 
 
 def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
     """Whether a column of texts has numbers among its cells, where it may, or nothing at all."""
     if not (FORMATS[source.format].is_loose or any(key.name == name for key in source.keys)):
         return False
-    found = cells(sample.column(name).combine_chunks())
-    return found.wrong is None or not (found.wrong | (found.values != found.values)).all()
+    column = sample.column(name).combine_chunks()
+    return not (np.isnan(numbers(column).values) & ~says_nan(in_texts(column))).all()
 
 
 def with_commas(column: Any) -> bool:
@@ -426,19 +439,23 @@ def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
             raise InputError("bad-column", message, help=help)
 
 
-def check_same(
-    first: RowFile, source: RowFile, one: Any, other: Any, kept: Sequence[str], is_plain: bool
-) -> None:
-    """An error for a file whose columns are not those of the first."""
+def shared_schema(
+    first: RowFile, source: RowFile, one: Any, other: Any, names: Sequence[str], is_plain: bool
+) -> Any:
+    """The columns of the first file, with types that have room for another's; an error where none has."""
     counts = Counter(other.names)
-    for name in kept:
+    for name in names:
         if counts[name] != 1:
             message = f"'{source.path}' has no column '{name}', and '{first.path}' has one"
             raise InputError("bad-column", message, help="--only leaves such columns out")
         kinds = one.field(name).type, other.field(name).type
-        if not is_plain and kinds[0] != kinds[1] and FORMATS[first.format].is_loose is False:
+        is_typed = not (is_plain or FORMATS[first.format].is_loose)
+        shared = shared_type(*kinds) if is_typed else kinds[0]
+        if shared is None:
             message = f"column '{name}' is {kinds[1]} in '{source.path}', and {kinds[0]} in '{first.path}'"
             raise InputError("bad-column", message, help="--only leaves such columns out")
+        one = one.set(one.get_field_index(name), one.field(name).with_type(shared))
+    return one
 
 
 def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -> None:

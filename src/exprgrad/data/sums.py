@@ -39,7 +39,8 @@ HUGE = 2.0**900
 class Partial(NamedTuple):
     """Results reduced so far: by group its rows, and by result an array with a number for each group.
 
-    Sums are ``high`` and what its roundings lost, ``low``, in two scales; of squares in three.
+    Of ``rows`` the first are those of the group that compute, and then come those of each result.  Sums
+    are ``high`` and what its roundings lost, ``low``, in two scales; of squares in three.
     """
 
     keys: tuple[Any, ...]
@@ -102,7 +103,8 @@ def set_apart(results: Sequence[np.ndarray]) -> Partial:
     is_huge = np.abs(values) > HUGE
     for one, which in zip(results, is_huge, strict=True):
         one[which] = 0.0
-    return reduced("sum", np.where(is_huge, values, 0.0), [()], None)._replace(rows=np.array([0]))
+    none = np.zeros((1 + len(values), 1), dtype=np.int64)
+    return reduced("sum", np.where(is_huge, values, 0.0), [()], None)._replace(rows=none)
 
 
 def plus(
@@ -188,27 +190,40 @@ REDUCTIONS: Mapping[str, Reduction] = {
 def start(name: str, results: int) -> Partial:
     """Nothing, yet."""
     shape = (REDUCTIONS[name].scales, results, 0)
-    return Partial((), np.zeros(0, dtype=np.int64), np.zeros(shape), np.zeros(shape))
+    rows = np.zeros((1 + results, 0), dtype=np.int64)
+    return Partial((), rows, np.zeros(shape), np.zeros(shape))
 
 
 def reduced(
-    name: str, values: np.ndarray, keys: Sequence[Any], codes: np.ndarray | None
+    name: str,
+    values: np.ndarray,
+    keys: Sequence[Any],
+    codes: np.ndarray | None,
+    counting: np.ndarray | None = None,
 ) -> Partial:
-    """A chunk's results (a row of the array for each), by group: ``codes`` say which of the ``keys``."""
+    """A chunk's results (a row of the array for each), by group: ``codes`` say which of the ``keys``.
+
+    ``counting`` says which rows compute, and then which of each result count; None stands for all.
+    """
     row = REDUCTIONS[name]
+    if counting is not None:
+        values = np.where(counting[1:], values, row.neutral)
     high, low = row.chunk(values, codes, len(keys))
     shape = (row.scales, len(values), len(keys))
-    count = np.array([values.shape[1]]) if codes is None else np.bincount(codes)
-    return Partial(tuple(keys), count, high.reshape(shape), low.reshape(shape))
+    codes = np.zeros(values.shape[1], dtype=np.int64) if codes is None else codes
+    weights = [None] if counting is None else counting
+    counts = np.array([np.bincount(codes, one, len(keys)) for one in weights], dtype=np.int64)
+    rows = np.broadcast_to(counts, (1 + len(values), len(keys)))
+    return Partial(tuple(keys), rows, high.reshape(shape), low.reshape(shape))
 
 
-def folded(rows: int, highs: np.ndarray, lows: np.ndarray) -> Partial:
+def folded(rows: np.ndarray, highs: np.ndarray, lows: np.ndarray) -> Partial:
     """What rows come to whose sums are in several parts, by result: the parts are added in order."""
     high, low = highs[:, 0], lows[:, 0]
     for at in range(1, highs.shape[1]):
         high, low = plus(high, low, highs[:, at], lows[:, at])
     both = [np.stack([one, np.zeros_like(one)])[..., None] for one in (high, low)]
-    return Partial(((),), np.array([rows]), *both)
+    return Partial(((),), rows[:, None], *both)
 
 
 def combined(name: str, one: Partial, other: Partial) -> Partial:
@@ -220,11 +235,11 @@ def combined(name: str, one: Partial, other: Partial) -> Partial:
     places = {key: at for at, key in enumerate(one.keys)}
     at = np.array([places.setdefault(key, len(places)) for key in other.keys], dtype=np.intp)
     more = len(places) - len(one.keys)
-    rows = np.concatenate([one.rows, np.zeros(more, dtype=np.int64)])
+    rows = np.concatenate([one.rows, np.zeros((len(one.rows), more), dtype=np.int64)], axis=-1)
     new = np.zeros((*one.high.shape[:2], more))
     high = np.concatenate([one.high, new + row.neutral], axis=-1)
     low = np.concatenate([one.low, new], axis=-1)
-    rows[at] += other.rows
+    rows[..., at] += other.rows
     high[..., at], low[..., at] = row.add(high[..., at], low[..., at], other.high, other.low)
     return Partial(tuple(places), rows, high, low)
 
@@ -233,17 +248,14 @@ def finished(
     name: str, partial: Partial, by: Sequence[str] = ()
 ) -> dict[Any, tuple[int, list[float]]]:
     """By group its rows, and its answers; where there is no row sums are 0, and all else is nan."""
-    row = REDUCTIONS[name]
+    row, nothing = REDUCTIONS[name], 0.0 if name == "sum" else math.nan
     found = {}
     if not (partial.keys or by):
-        return {(): (0, [0.0 if name == "sum" else math.nan] * partial.high.shape[1])}
+        return {(): (0, [nothing] * partial.high.shape[1])}
     for at, key in enumerate(partial.keys):
-        rows = int(partial.rows[at])
-        pairs = zip(partial.high[:, :, at].T, partial.low[:, :, at].T, strict=True)
-        found[key] = (
-            rows,
-            [row.finish(high, low, rows) if rows else math.nan for high, low in pairs],
-        )
+        count, *own = partial.rows[:, at].tolist()
+        sums = zip(partial.high[:, :, at].T, partial.low[:, :, at].T, own, strict=True)
+        found[key] = count, [row.finish(*one) if one[-1] else nothing for one in sums]
     return found
 
 
@@ -276,7 +288,7 @@ def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.
 def cells_met(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
     """A column's different cells, and by row which it is; what is missing is one, and -0 is 0.
 
-    As texts whatever they look like, an empty one is missing.
+    ``as_texts`` makes texts of them, whatever they look like.
     """
     pa = arrow()
     if not pa.types.is_dictionary(column.type):
@@ -294,10 +306,10 @@ def cells_met(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
 
 
 def text_of(cell: Any) -> str | None:
-    """A cell as a text; None for one that is missing, or empty."""
+    """A cell as a text; None for one that is missing."""
     if isinstance(cell, bool):
         return str(cell).lower()
-    return None if cell is None else str(cell) or None
+    return None if cell is None else str(cell)
 
 
 def labelled(job: Job, keys: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
@@ -312,14 +324,14 @@ def labelled(job: Job, keys: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
 
 
 def as_told(cells: Sequence[str | None]) -> tuple[Any, ...]:
-    """Texts as numbers, or truth values, if all are what those are written as; an empty one is missing."""
+    """Texts as numbers, or truth values, if all but empty ones are what those are written as."""
     given = {cell for cell in cells if cell}
     if given <= {*TRUTHS}:
-        return tuple(TRUTHS.get(cell or "") for cell in cells)
+        return tuple(TRUTHS.get(cell or "", cell) for cell in cells)
     found: dict[str, float] = {}
     with suppress(ValueError):
         found = {cell: int(cell) if WHOLE.fullmatch(cell) else float(cell) for cell in given}
     is_exact = all(str(found.get(cell)) == cell for cell in given) and all(
         map(math.isfinite, found.values())
     )
-    return tuple((found[cell] if is_exact else cell) if cell else None for cell in cells)
+    return tuple(found[cell] if is_exact and cell else cell for cell in cells)

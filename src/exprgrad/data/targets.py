@@ -10,21 +10,25 @@ import io
 import json
 import os
 import shutil
+import stat
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import chain, pairwise, takewhile
+from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 from uuid import uuid4
+from zlib import crc32
 
 import numpy as np
 
 from exprgrad.data.arrow import arrow
-from exprgrad.data.formats import FORMATS, ParquetWriter, RowWriter
-from exprgrad.data.job import Job, Tally, prepared
-from exprgrad.data.places import PIPE, STDIN, exists, opened, store, without_packing
+from exprgrad.data.formats import BLOCK, FORMATS, ParquetWriter, Partition, RowWriter
+from exprgrad.data.job import KINK, Job, Tally, prepared
+from exprgrad.data.places import PIPE, STDIN, opened, stamp_of, store, without_packing
 from exprgrad.data.plans import BatchPlan, output_of
 from exprgrad.data.sums import REDUCTIONS, Partial
 from exprgrad.errors import InputError, RequestError
@@ -66,7 +70,9 @@ def target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
             part = str(Path(folder, uuid4().hex))
             for one in (part, path):
                 Path(one).parent.mkdir(parents=True, exist_ok=True)
-            grown = Path(part).open("wb+")  # noqa: SIM115
+            if Path(folder).is_symlink():
+                raise not_ours(folder)
+            grown = Path(part).open("xb+")  # noqa: SIM115
         with grown as file:
             try:
                 yield file
@@ -101,7 +107,7 @@ def writing(path: str) -> Iterator[None]:
 def locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[bytes]]:
     """A file that this process alone writes; one that a killed run has left is begun again, or kept."""
     while True:
-        file = open(os.open(part, os.O_RDWR | os.O_CREAT, 0o666), "r+b")  # noqa: PTH123, SIM115
+        file = own_file(part, is_made=True)
         try:
             if not lock(file):
                 message = f"another run is writing '{path}'"
@@ -113,6 +119,37 @@ def locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[bytes]]:
                 return
         finally:
             file.close()
+
+
+def own_file(path: str, is_made: bool = False) -> IO[bytes]:
+    """A file that stands beside a target, open to read and write; it may be ``made``.
+
+    Its name can be foreseen, and others may write to the folder: raises ``RequestError`` for a link, for a
+    file of two names, or of another user.
+    """
+    strict = (getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+    flags = os.O_RDWR | sum(strict)  # which does not wait for who reads a pipe
+    with suppress(FileExistsError):
+        if is_made:
+            return os.fdopen(os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666), "r+b")
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        raise not_ours(path) from None
+    about = os.fstat(descriptor)
+    is_others = hasattr(os, "geteuid") and about.st_uid != os.geteuid()
+    if is_others or about.st_nlink > 1 or not stat.S_ISREG(about.st_mode):
+        os.close(descriptor)
+        raise not_ours(path)
+    return os.fdopen(descriptor, "r+b")
+
+
+def not_ours(path: str) -> RequestError:
+    """The error for a file beside a target that no run of this user has left."""
+    message = f"'{path}' is in the way: it is a link, or another user's"
+    return RequestError("file", message, help="remove it, or write to another folder")
 
 
 def lock(file: IO[bytes]) -> bool:
@@ -151,55 +188,43 @@ def settle(path: str) -> None:
 # Files that grow part by part: after each, another process can go on with them.
 
 
-def growing_text(file: IO[bytes], schema: Any, format: str) -> RowWriter:
-    """Texts: a line is a line wherever it stands."""
-    end = file.tell()
-    file.seek(0)
-    rows = FORMATS[format].writer(file, schema)  # its header is the same each time
-    file.seek(max(end, file.tell()))
-    return rows
+class Onward(io.RawIOBase):
+    """Skips the bytes that a file already holds, and writes those that follow."""
 
+    def __init__(self, file: IO[bytes], left: int) -> None:
+        self.file, self.left = file, left
 
-def growing_arrow(file: IO[bytes], schema: Any, part: str) -> RowWriter:
-    """An Arrow file, whose footer nobody can write but who wrote the rest: to go on it is written anew."""
-    old = Path(before(part))
-    if file.tell() and not old.exists():
-        beside = f"{old}.part"
-        with Path(beside).open("wb") as copy:
-            file.seek(0)
-            shutil.copyfileobj(file, copy)
-            placed(copy, str(old), beside)
-    file.seek(0)
-    file.truncate()
-    found = FORMATS["arrow"].writer(file, schema)
-    if old.exists():
-        with arrow().memory_map(str(old)) as rows:
-            rows.seek(len(b"ARROW1\0\0"))
-            for batch in arrow("ipc").open_stream(rows):
-                found.write(batch)
-        file.flush()
-        os.fsync(file.fileno())
-        old.unlink()
-    return found
+    def seekable(self) -> bool:
+        """As a file is."""
+        return True
 
+    writable = seekable
 
-def before(part: str) -> str:
-    """What an Arrow file was before it was gone on with: while this is there, it is what counts."""
-    return f"{part}.before"
+    def write(self, signs: Any) -> int:
+        """Write some bytes, but for those that are there."""
+        known = min(self.left, len(signs))
+        self.left -= known
+        self.file.write(memoryview(signs)[known:])
+        return len(signs)
 
 
 def growing(
-    file: IO[bytes], part: str, schema: Any, format: str, size: int, memo: str
+    file: IO[bytes], schema: Any, format: str, size: int, memos: Sequence[str]
 ) -> RowWriter:
-    """What writes rows to a file after its first bytes, whose ``memo`` that is."""
-    if not (size and Path(before(part)).exists()):
-        file.truncate(size)
+    """What writes rows to a file after its first bytes, whose ``memos`` those are."""
+    file.truncate(size)
     file.seek(size)
     if format == "parquet":
-        return ParquetWriter(file, schema, memo)
-    if format == "arrow":
-        return growing_arrow(file, schema, part)
-    return growing_text(file, schema, format)
+        return ParquetWriter(file, schema, memos)
+    onward = Onward(file, size)
+    writer = FORMATS[format].writer(cast(IO[bytes], onward), schema)
+    if format == "arrow" and size:  # nobody can write its footer but who wrote the rest
+        file.seek(len(b"ARROW1\0\0"))
+        for batch in arrow("ipc").open_stream(file):
+            writer.write(batch)
+        file.seek(size)
+    onward.left = 0  # texts begin with a header alone
+    return writer
 
 
 # The record of a run.
@@ -212,7 +237,8 @@ AFRESH = "without --resume it starts afresh"
 class Reached(NamedTuple):
     """How far a run has come: ``done`` partitions, which take ``size`` bytes of the file that grows.
 
-    ``memo`` is what to know beside those bytes; ``partial`` what the rows come to, if they are reduced.
+    ``memo`` is what to know beside the bytes since the mark before this one; ``partial`` what the rows come
+    to, if they are reduced.  ``checks`` has the checksum of those bytes, or that of each file in a folder.
     """
 
     done: int = 0
@@ -220,41 +246,61 @@ class Reached(NamedTuple):
     size: int = 0
     memo: str = ""
     partial: Partial | None = None
+    checks: tuple[str, ...] = ()
 
 
 class Manifest:
-    """The record of a run: how far it has ``reached``, and the ``file`` that grows, which is its own."""
+    """The record of a run: ``marks`` of how far it has come, and the ``file`` that grows, which is its own.
+
+    Where bytes of a file that grows have marks, all of these are kept, otherwise the last alone.
+    ``damaged`` are the partitions whose files in a folder are to be written again; ``warning`` says so, and
+    of a file that grows from where on it is done again.
+    """
 
     def __init__(
         self, file: IO[bytes], path: str, about: Mapping[str, Any], plan: BatchPlan
     ) -> None:
-        self.file, self.path, self.about = file, path, about
-        self.partitions, self.into_folder = len(plan.partitions), plan.into_folder
-        self.reached = Reached()
-        self.is_written = False
+        self.file, self.path, self.about, self.plan = file, path, about, plan
+        self.marks: list[Reached] = []
+        self.damaged: list[Partition] = []
+        self.warning = ""
         self.last = self.took = 0.0
+
+    @property
+    def reached(self) -> Reached:
+        """The last mark."""
+        return self.marks[-1] if self.marks else Reached()
 
     def is_due(self, done: int) -> bool:
         """Whether to write down what is done: more often would slow down the run."""
-        return done < self.partitions and perf_counter() - self.last >= SHARE * self.took
+        is_late = perf_counter() - self.last >= SHARE * self.took
+        return done < len(self.plan.partitions) and is_late
 
     def note(self, reached: Reached) -> None:
         """Write down how far the run has come, once what it wrote is on the disk."""
         self.last = perf_counter()
         self.file.flush()
         os.fsync(self.file.fileno())
-        document = json.dumps({**self.about, "reached": as_plain(reached)}, indent=1)
+        known = self.reached
+        if self.plan.into_folder:
+            new = self.plan.partitions[known.done : reached.done]
+            checks = (*known.checks, *(output_check(self.plan, one) for one in new))
+        else:
+            checks = (checksum(self.file, known.size, reached.size),)
+        marks = [*(self.marks if reached.size else ()), reached._replace(checks=checks)]
+        document = json.dumps({**self.about, "reached": [*map(as_plain, marks)]}, indent=1)
         place = manifest_path(self.path)
-        with Path(f"{place}.part").open("wb") as file:
-            file.write(document.encode())
+        removed([f"{place}.part"])
+        with Path(f"{place}.part").open("xb") as file:
+            file.write(sealed(document.encode()[: -len("\n}")]))
             placed(file, place, file.name)
-        self.reached, self.is_written = reached, True
+        self.marks = marks
         self.took = perf_counter() - self.last
 
     def outlasts(self, error: BaseException) -> bool:
         """Whether another run can go on after an error: not after a row's, unless files of others stay."""
-        is_lost = isinstance(error, InputError) and not self.into_folder
-        return self.is_written and not is_lost
+        is_lost = isinstance(error, InputError) and not self.plan.into_folder
+        return bool(self.marks) and not is_lost
 
     def finish(self) -> None:
         """Give the file that has all rows its place."""
@@ -302,9 +348,8 @@ def manifest_beside(
     with writing(path), locked(rests[0], path, is_kept=True) as file:
         kept = Manifest(file, path, about, plan)
         if is_resumed:
-            kept.reached = reached_before(kept, plan)
-            kept.is_written = kept.reached.done > 0
-        if not kept.is_written:
+            take_up(kept)
+        if not kept.marks:
             removed(rests[1:])
         try:
             with nothing_half_grown(given, plan):
@@ -318,9 +363,7 @@ def manifest_beside(
 
 def rests_of(path: str) -> list[str]:
     """The files that an unfinished run leaves beside its target; the first is the one that is locked."""
-    part = unfinished(path)
-    whole, manifest = before(part), manifest_path(path)
-    return [part, whole, f"{whole}.part", manifest, f"{manifest}.part"]
+    return [unfinished(path), manifest_path(path), f"{manifest_path(path)}.part"]
 
 
 @contextmanager
@@ -405,36 +448,86 @@ def hashed(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def reached_before(kept: Manifest, plan: BatchPlan) -> Reached:
-    """How far an unfinished run has come, if this one would have come there as well."""
-    path, place = kept.path, Path(manifest_path(kept.path))
-    if not place.exists():
-        return Reached()
-    whole = Path(before(unfinished(path)))
+def take_up(kept: Manifest) -> None:
+    """Go on where an unfinished run has ended; an error if this one would not have come there."""
+    place, plan = manifest_path(kept.path), kept.plan
+    if not os.path.lexists(place):
+        return
     try:
-        document = json.loads(place.read_text(encoding="utf-8"))
-        reached = as_reached(document["reached"], plan)
-        what, inputs = document["what"], [list(map(str, one)) for one in document["inputs"]]
-        size = (whole if whole.exists() else Path(unfinished(path))).stat().st_size
-        if size < reached.size:
-            raise ValueError
-    except (ValueError, KeyError, TypeError, IndexError, OSError, arrow().ArrowException):
-        message = f"what an unfinished run left beside '{path}' is damaged"
+        with own_file(place) as file:
+            document = unsealed(file.read())
+        kept.marks = [as_reached(one, plan) for one in document["reached"]]
+        refuse_other_runs(kept, document)
+        keep_whole(kept)
+        if plan.format == "parquet":
+            ParquetWriter(io.BytesIO(), plan.schema, [one.memo for one in kept.marks])
+    except (
+        LookupError,
+        ValueError,
+        TypeError,
+        OverflowError,
+        RecursionError,
+        RuntimeError,
+        OSError,
+    ):
+        message = f"the record of the unfinished run onto '{kept.path}' is damaged: '{place}'"
         raise RequestError("unfinished", message, help=AFRESH) from None
+
+
+def refuse_other_runs(kept: Manifest, document: Mapping[str, Any]) -> None:
+    """An error where an unfinished run had another request, or has read what is no longer there."""
+    path, plan, what, reached = kept.path, kept.plan, document["what"], kept.marks[-1]
     for name, value in kept.about["what"].items():
         if what.get(name) != value:
             raise other_run(path, difference(name, what.get(name)))
     if reached.done > len(plan.partitions):
         raise other_run(path, "it has read more than --data names")
     read = dict.fromkeys(one.source.path for one in plan.partitions[: reached.done])
-    now = [list(map(str, one)) for one in kept.about["inputs"]]
-    for at in range(len(read)):
-        check_input(path, inputs[at], now[at])
-    for partition in plan.partitions[: reached.done] if plan.into_folder else ():
-        output = output_of(str(plan.path), plan.format, partition.source)
-        if not exists(output):
-            raise other_run(path, f"'{output}' no longer exists")
-    return reached
+    pairs = [some["inputs"][: len(read)] for some in (document, kept.about)]
+    for then, now in zip(*pairs, strict=True):
+        check_input(path, *([*map(str, one)] for one in (then, now)))
+
+
+def keep_whole(kept: Manifest) -> None:
+    """Drop the marks from the first on whose bytes are not what was written; note damaged files."""
+    plan = kept.plan
+    if plan.into_folder:
+        pairs = zip(plan.partitions, kept.reached.checks, strict=False)
+        kept.damaged = [one for one, check in pairs if output_check(plan, one) != check]
+        names = [output_of(str(plan.path), plan.format, one.source) for one in kept.damaged]
+        more = f"; nor are {len(names) - 1:,} more" * (len(names) > 1)
+        again = f"is not what was written there, and is written again{more}"
+        kept.warning = f"'{names[0]}' {again}" if names else ""
+        return
+    sizes = [0, *(one.size for one in kept.marks)]
+    found = [(checksum(kept.file, *pair),) for pair in pairwise(sizes)]
+    whole = [one for one, check in zip(kept.marks, found, strict=True) if one.checks == check]
+    if len(whole) < len(kept.marks):
+        kept.marks = [*takewhile(whole.__contains__, kept.marks)]
+        after = f"after partition {kept.reached.done:,}" if kept.marks else "from its beginning"
+        kept.warning = f"the unfinished '{kept.path}' was damaged, and is written again {after}"
+
+
+def checksum(file: IO[bytes], start: int = 0, end: float = inf) -> str:
+    """Where the bytes of a file end that are asked for, and their checksum; one writes on where one was."""
+    here, found = file.tell(), 0
+    file.seek(start)
+    while start < end and (block := file.read(int(min(BLOCK, end - start)))):
+        found = crc32(block, found)
+        start += len(block)
+    file.seek(here)
+    return f"{start}:{found:08x}"
+
+
+def output_check(plan: BatchPlan, partition: Partition) -> str:
+    """The checksum of a file in a folder, of an object in a store its size and its tag; "" without one."""
+    path = output_of(str(plan.path), plan.format, partition.source)
+    with suppress(OSError, RequestError):
+        if store(path) is not None:
+            return ":".join(map(str, stamp_of(path)))
+        with Path(path).open("rb") as file:
+            return checksum(file)
+    return ""
 
 
 def check_input(path: str, then: Sequence[str], now: Sequence[str]) -> None:
@@ -469,18 +562,70 @@ def other_run(path: str, why: str) -> RequestError:
 
 # As JSON, to the last bit.
 
+SEAL = b',\n "checksum": "'
+"""The separator between a record and its checksum."""
+RECORD = {
+    "what": {str: object},
+    "inputs": [(str, int, str, str)],
+    "reached": [{
+        "done": int, "size": int, "memo": str, "checks": [str],
+        "tally": {
+            "rows": int, "kinks": int, "bad": {str: int}, "first": {str: [(str, int)]},
+            "undefined": {str: int}, "converted": {str: int},
+        },
+        "partial": [{"keys": str, "rows": [[int]], "high": [str], "low": [str]}],
+    }],
+    "checksum": str,
+}  # fmt: skip
+"""The form of a record: see ``has_form``."""
+
+
+def sealed(body: bytes) -> bytes:
+    """A record that wants its end, with its checksum."""
+    return b"".join([body, SEAL, hashlib.sha256(body).hexdigest().encode(), b'"\n}'])
+
+
+def unsealed(content: bytes) -> Any:
+    """What a record says; raises ``ValueError`` and others where it is damaged, or no record."""
+    document = json.loads(content)
+    if content != sealed(content.rpartition(SEAL)[0]) or not has_form(document, RECORD):
+        raise ValueError
+    return document
+
+
+def has_form(value: Any, form: Any) -> bool:
+    """Whether a value from JSON has a form: a type; a list of one; a tuple of several; an object's fields.
+
+    An object whose form has the field ``str`` may have any fields, of that form.
+    """
+    if isinstance(form, list):
+        return isinstance(value, list) and all(has_form(one, form[0]) for one in value)
+    if isinstance(form, tuple):
+        return (
+            isinstance(value, list) and len(value) == len(form) and all(map(has_form, value, form))
+        )
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            return False
+        forms = dict.fromkeys(value, form[str]) if str in form else form
+        return value.keys() == forms.keys() and all(
+            has_form(value[key], forms[key]) for key in value
+        )
+    return isinstance(value, form)
+
 
 def as_plain(reached: Reached) -> dict[str, Any]:
     """How far a run has come, as JSON holds it."""
-    partial = reached.partial
-    found = {**reached._asdict(), "tally": reached.tally._asdict()}
-    if partial is not None:
-        found["partial"] = {
-            "keys": keys_as_text(partial.keys),
-            "rows": partial.rows.tolist(),
-            **{name: list(map(float.hex, getattr(partial, name).ravel())) for name in SUMS},
+    partials = [
+        {
+            "keys": keys_as_text(one.keys),
+            "rows": one.rows.tolist(),
+            **{name: list(map(float.hex, getattr(one, name).ravel())) for name in SUMS},
         }
-    return found
+        for one in (reached.partial,)
+        if one is not None
+    ]
+    return {**reached._asdict(), "tally": reached.tally._asdict(), "partial": partials}
 
 
 SUMS = ("high", "low")
@@ -489,16 +634,24 @@ SUMS = ("high", "low")
 
 def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
     """How far a run has come, from JSON; raises ``ValueError`` and others for what is none."""
-    first = plain["tally"]["first"].items()
-    places = {key: tuple((path, row) for path, row in some) for key, some in first}
-    tally = Tally(**{**plain["tally"], "first": places})
-    partial = plain["partial"]
-    if partial is not None:
-        count = np.array(partial["rows"], dtype=np.int64)
-        shape = (REDUCTIONS[plan.job.reduce].scales, len(plan.names), len(count))
-        sums = [np.array([*map(float.fromhex, partial[name])]).reshape(shape) for name in SUMS]
-        partial = Partial(keys_in(partial["keys"], len(count)), count, *sums)
-    return Reached(int(plain["done"]), tally, int(plain["size"]), plain["memo"], partial)
+    kinks, bad, first = (plain["tally"][name] for name in ("kinks", "bad", "first"))
+    places = {key: tuple(map(tuple, some)) for key, some in first.items() if some}
+    partials = [as_partial(one, plan) for one in plain["partial"]]
+    has_places = {*bad, *[KINK] * bool(kinks)} <= places.keys()
+    if not has_places or len(partials) != bool(plan.job.reduce) or plain["done"] < 1:
+        raise ValueError
+    tally, partial = Tally(**{**plain["tally"], "first": places}), [*partials, None][0]
+    checks = tuple(plain["checks"])
+    return Reached(**{**plain, "tally": tally, "partial": partial, "checks": checks})
+
+
+def as_partial(plain: Mapping[str, Any], plan: BatchPlan) -> Partial:
+    """What rows come to, from JSON."""
+    count = np.array(plain["rows"], dtype=np.int64).reshape(1 + len(plan.names), -1)
+    groups = count.shape[1]
+    shape = (REDUCTIONS[plan.job.reduce].scales, len(plan.names), groups)
+    sums = [np.array([*map(float.fromhex, plain[name])]).reshape(shape) for name in SUMS]
+    return Partial(keys_in(plain["keys"], groups, plan.job), count, *sums)
 
 
 def keys_as_text(keys: Sequence[Sequence[Any]]) -> str:
@@ -511,8 +664,13 @@ def keys_as_text(keys: Sequence[Sequence[Any]]) -> str:
     return b64encode(file.getvalue()).decode()
 
 
-def keys_in(text: str, count: int) -> tuple[Any, ...]:
+def keys_in(text: str, count: int, job: Job) -> tuple[Any, ...]:
     """The groups' keys in such a text; without ``--by`` it is one group, or none."""
     table = arrow("ipc").open_stream(b64decode(text)).read_all()
+    table.validate(full=True)
     columns = [column.to_pylist() for column in table.columns]
-    return tuple(zip(*columns, strict=True)) if columns else ((),) * count
+    keys = tuple(zip(*columns, strict=True)) if columns else ((),) * count
+    kinds = {type(cell) for cell in chain(*columns)} if job.by_texts else {str}
+    if len({*keys}) < max(count, len(keys)) or not kinds <= {str, type(None)}:
+        raise ValueError
+    return keys

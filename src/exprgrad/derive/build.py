@@ -65,6 +65,7 @@ class Builder:
         self.typed = typed
         self.traced = traced
         self.graph = Graph() if graph is None else graph
+        self.most = self.graph.budget.most("deriving")
         self.known: dict[object, int] = {}
         self.span: Span = (0, 0)
         self.origin = -1
@@ -82,6 +83,8 @@ class Builder:
 
     def append(self, kind: str, operands: tuple[int, ...], payload: Payload, shape: Shape) -> int:
         """A new node."""
+        if len(self.graph) >= self.most:
+            self.graph.budget.refuse_beyond(len(self.graph) + 1, "deriving", self.span)
         self.graph.shapes.append(shape)
         spans = (self.span,) * len(operands)
         node = self.graph.append(kind, operands, payload, self.span, spans)

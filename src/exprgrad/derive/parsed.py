@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import PLACEHOLDERS, Graph
 from exprgrad.graph.ops import BEYOND
@@ -12,10 +14,13 @@ from exprgrad.source import Source
 __all__ = ["completed", "parsed"]
 
 
-def parsed(text: str, *, is_expression: bool = True) -> Graph:
+def parsed(
+    text: str, *, is_expression: bool = True, rule: Callable[..., str] | None = None
+) -> Graph:
     """The graph of a text; raises ``LanguageError`` at the first thing that is wrong.
 
-    ``is_expression`` says whether it is the formula itself, and no value or claim about it.
+    ``is_expression`` says whether it is the formula itself, and no value or claim about it; ``rule``
+    chooses the rules of the derivatives in it, those that are computed by default.
     """
     try:
         graph = parse(text, is_expression=is_expression)
@@ -25,10 +30,12 @@ def parsed(text: str, *, is_expression: bool = True) -> Graph:
 
             error.help = with_reading(error.help, text)
         raise
-    return completed(graph, text, is_expression=is_expression)
+    return completed(graph, text, is_expression=is_expression, rule=rule)
 
 
-def completed(graph: Graph, text: str, *, is_expression: bool = True) -> Graph:
+def completed(
+    graph: Graph, text: str, *, is_expression: bool = True, rule: Callable[..., str] | None = None
+) -> Graph:
     """The graph that was read of a text, with nodes for the derivatives and roots that it holds.
 
     Raises ``LanguageError`` for a family's member with a greater number than may be written.
@@ -40,4 +47,4 @@ def completed(graph: Graph, text: str, *, is_expression: bool = True) -> Graph:
         return graph
     from exprgrad.derive.placeholders import resolved
 
-    return resolved(graph, text)
+    return resolved(graph, text, rule) if rule else resolved(graph, text)

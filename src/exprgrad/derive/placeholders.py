@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import count
+from math import nan
 from typing import cast
 from zlib import crc32
 
@@ -21,6 +22,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, shown, slots, template
 from exprgrad.derive.search import OUT, on
 from exprgrad.derive.simplify.formula import simplify
+from exprgrad.derive.simplify.orders import high_order
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.derive.sweeps.walks import Edge, Source, pull_back, push_forward
 from exprgrad.errors import LanguageError
@@ -46,8 +48,8 @@ from exprgrad.source import Span, cut
 
 __all__ = ["resolved", "root_row"]
 
-LARGEST = 200_000
-"""The most nodes that one derivative may take."""
+MANY_NODES = 1000
+"""From so many nodes on a derivative of higher order is made as polynomials, if it can be."""
 DEEPEST_ROOTS = 3
 """How deep roots may stand in roots: each is searched for again at every step of the one around it."""
 LONGEST_CALL = 60
@@ -57,13 +59,14 @@ WRITTEN = {"derivative": "d", "root": "root"}
 """What a person writes."""
 
 
-def resolved(graph: Graph, text: str) -> Graph:
-    """The graph of a text with nodes in the places of its derivatives and roots.
+def resolved(graph: Graph, text: str, rule: Rule = computed) -> Graph:
+    """The graph of a text with nodes in the places of its derivatives, by some rules, and roots.
 
     Raises ``LanguageError``, with the place, for what is differentiated with respect to no name, and for
     what is no equation.
     """
     maker = Maker(graph, text)
+    maker.source.rule = rule
     made, images = transform(graph, maker.rule, into=maker.made)
     made.origins = {}
     used = dependencies(graph, graph.output)
@@ -127,12 +130,13 @@ class Maker:
 
     def __init__(self, graph: Graph, text: str) -> None:
         self.graph, self.text = graph, text
-        self.made = Graph()
+        self.made = Graph(budget=graph.budget)
         self.builder = Builder(self.made)
         self.source = Growing(self.builder)
         self.named = {binding.node for binding in graph.bindings}
         self.calls: list[tuple[Call, range]] = []
         self.bends: tuple[int, ...] = ()
+        self.visits = 0
 
     def rule(self, made: Graph, node: int, images: Sequence[int]) -> int | None:
         """What becomes of a node: a placeholder is replaced, any other stays as it is."""
@@ -155,28 +159,40 @@ class Maker:
         body, variable = operands
         self.check_variable(node)
         (order,) = cast("tuple[int]", self.graph.payloads[node])
-        builder, before = self.builder, len(self.made)
+        builder, before, derived, most = self.builder, len(self.made), body, MANY_NODES
         builder.known.clear()
+        builder.span = self.graph.span(node)
+        one = builder.constant(1.0)
         for turn in range(order):
-            between = self.between(node, body, variable)
-            if not turn:
-                self.bends = self.bent(between)
-            one = builder.constant(1.0)
+            between = self.between(node, derived, variable)
             if turn:
-                found = push_forward(self.source, {variable: one}, between).get(body)
+                found = push_forward(self.source, {variable: one}, between).get(derived)
             else:
+                self.bends = self.bent(between)
                 found = pull_back(self.source, {body: one}, {variable}, {*between}).get(variable)
             if found is None:
                 return builder.constant(0.0)
-            body = found
-            if len(self.made) - before > LARGEST:
-                raise self.error(
-                    "too-large",
-                    f"this derivative takes more than {LARGEST:,} operations",
-                    self.graph.span(node),
-                    "a lower order takes fewer",
-                )
-        return body
+            if found == derived:  # as of exp(x)
+                break
+            derived = found
+            if turn and len(self.made) - before > most:
+                self.made.budget.refuse_beyond(order, "orders", self.graph.span(node))
+                found = self.polynomial(node, body, variable, order)
+                if found is not None:
+                    return found
+                most = sys.maxsize
+        return derived
+
+    def polynomial(self, node: int, body: int, variable: int, order: int) -> int | None:
+        """A derivative of high order as polynomials make it, nan where the body is; None if they don't."""
+        builder = self.builder
+        residual, params = self.residual(body, self.between(node, body, variable))
+        formula = high_order(residual, OUT, order)
+        if formula is None:
+            return None
+        values = dict(zip(residual.inputs, (variable, *params), strict=True))
+        found = builder.include(formula, values)[formula.output]
+        return builder.apply("where", builder.apply("eq", body, body), found, builder.constant(nan))
 
     def between(self, node: int, body: int, variable: int) -> list[int]:
         """The nodes that depend on a variable, ascending, of those that a body depends on."""
@@ -187,6 +203,8 @@ class Maker:
                 if operand >= variable and operand not in seen:
                     seen.add(operand)
                     todo.append(operand)
+        self.visits += len(seen)
+        self.made.budget.refuse_beyond(self.visits, "visits", self.graph.span(node))
         if variable not in seen:
             return []
         found = {variable}
@@ -273,7 +291,7 @@ class Maker:
 
     def residual(self, body: int, between: Sequence[int]) -> tuple[Graph, dict[int, Span]]:
         """A graph of the unknown and of what else is read; and where that is written, by node."""
-        made, residual = self.made, Graph()
+        made, residual = self.made, Graph(budget=self.graph.budget)
         unknown, *rest = between
         place = {unknown: residual.append(INPUT, (), OUT, (0, 0))}
         residual.inputs[OUT] = place[unknown]

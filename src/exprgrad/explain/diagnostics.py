@@ -15,6 +15,7 @@ from exprgrad.derive.rules import computed
 from exprgrad.explain.limits import SHARED, beyond_sides
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
+    Graph,
     Shape,
     dependencies,
     dependents,
@@ -132,6 +133,13 @@ class Run(evaluation.Run):
             found = screened(self, digits, has_value=has_value)
             self.guards[digits, has_value] = found
         return found
+
+    @property
+    def turns(self) -> tuple[Diagnostic, ...]:
+        """Warnings about kinks and jumps that the decimals as typed alone meet."""
+        evaluator, bounds = evaluator_for(self.graph), bounds_of(self, self.unguarded, ())
+        unseen = "value", "gradient"
+        return resolved(evaluator, bounds, COUNTED, lambda: self.truths, unseen).diagnostics
 
     @cached_property
     def truths(self) -> Swept:
@@ -513,15 +521,13 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     """The answer that is shown with so many digits, and how many of them are right.
 
     Bounds take little more time than the sweeps; nothing else is loaded where they cover the digits that
-    are asked for.  Nothing is said of a value that is not shown.
+    are asked for.  A value that is not shown is checked for kinks and jumps alone.
     """
     answer = run.unguarded
     sides = [side for side in run.one_sided.values() if side.corrected]
     evaluator, bounds = evaluator_for(run.graph), bounds_of(run, answer, sides)
-    if not has_value:
-        values, _, _ = bounds
-        del values["value",]
-    found = resolved(evaluator, bounds, digits, lambda: run.truths)
+    unseen = () if has_value else ("value",)
+    found = resolved(evaluator, bounds, digits, lambda: run.truths, unseen)
     for side in sides:
         path: Path = "gradient", side.input
         value: Any = found.values[path]
@@ -642,7 +648,7 @@ def answered(
     """What becomes of the numbers of an answer's ``fields``, which are shown with so many digits.
 
     ``run`` is of the formula, and ``kind`` what was asked for at the point; ``label`` is what messages call
-    numbers.  Fields that are ``unseen`` are not asked for.
+    numbers.  Fields that are ``unseen`` are checked for kinks and jumps alone.
     """
 
     def source() -> Source:
@@ -651,14 +657,14 @@ def answered(
         return Derived(run, point, kind, label)
 
     if point.evaluator.by_entries:
-        bounds = bounds_by_entries(point, kind, unseen)
+        bounds = bounds_by_entries(point, kind)
     else:
         seen = {field: answer for field, answer in fields.items() if field not in unseen}
         bounds = bounds_along(run, point, kind, seen)
-    return resolved(point.evaluator, bounds, digits, source)
+    return resolved(point.evaluator, bounds, digits, source, unseen)
 
 
-def bounds_by_entries(point: Point, kind: Kind, unseen: Collection[str]) -> Bounds:
+def bounds_by_entries(point: Point, kind: Kind) -> Bounds:
     """The numbers of an answer that one derived graph finds, with what they may be off by."""
     from exprgrad.run.matrices import BY_OUTPUT
     from exprgrad.run.numbers.bounds import data_errors, typed_errors
@@ -674,11 +680,10 @@ def bounds_by_entries(point: Point, kind: Kind, unseen: Collection[str]) -> Boun
         lacks = path[1] in valueless if path[0] in BY_OUTPUT else bool(valueless)
         return math.inf if lacks else errors[nodes[path]]
 
-    asked = {path: node for path, node in nodes.items() if path[0] not in unseen}
     return (
-        {path: data[node] for path, node in asked.items()},
-        {path: error(path) for path in asked},
-        {path: typed[node] for path, node in asked.items()} if typed else {},
+        {path: data[node] for path, node in nodes.items()},
+        {path: error(path) for path in nodes},
+        {path: typed[node] for path, node in nodes.items()} if typed else {},
     )
 
 
@@ -698,24 +703,39 @@ def bounds_along(
 
 
 def resolved(
-    evaluator: Evaluator, bounds: Bounds, digits: int, source: Callable[[], Source]
+    evaluator: Evaluator,
+    bounds: Bounds,
+    digits: int,
+    source: Callable[[], Source],
+    unseen: Collection[str] = (),
 ) -> Settled:
     """What becomes of numbers that are shown with so many digits, given what each may be off by.
 
-    ``source`` is asked for the truth where too few digits are right.
+    ``source`` is asked for the truth where too few digits are right.  Numbers of ``unseen`` fields are not
+    shown: they matter where a kink or a jump of theirs makes others conventions.
     """
     least, shared = min(digits, MOST_COUNTED), min(digits, SHARED)
     values, errors, typed = bounds
+    if unseen and not (evaluator.by_entries and may_turn(evaluator.graph)):
+        values = {path: one for path, one in values.items() if path[0] not in unseen}
     counts = {path: evaluator.right_digits(one, errors[path]) for path, one in values.items()}
-    found = Settled(values, counts, {})
+    found = Settled({**values}, counts, {})
     hanging = [
         path
         for path, error in typed.items()
         if path in values and evaluator.right_digits(values[path], error) < shared
     ]
-    if not hanging and all(count >= least for count in counts.values()):
-        return found
-    from exprgrad.explain.digits.guard import settled
+    if hanging or any(count < least for count in counts.values()):
+        from exprgrad.explain.digits.guard import settled
 
-    by_number = {path: evaluator.counts(one, errors[path]) for path, one in values.items()}
-    return settled(found, by_number, hanging, least, source())
+        by_number = {path: evaluator.counts(one, errors[path]) for path, one in values.items()}
+        found = settled(found, by_number, hanging, least, source(), unseen)
+    for path in [path for path in found.values if path[0] in unseen]:
+        for numbers in (found.values, found.digits, found.corrected):
+            numbers.pop(path, None)
+    return found
+
+
+def may_turn(graph: Graph) -> bool:
+    """Whether a row of a graph has kinks or jumps."""
+    return any(kind in BY_NAME and BY_NAME[kind].special for kind in {*graph.kinds})

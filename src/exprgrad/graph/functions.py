@@ -44,7 +44,7 @@ exp(-t^2) does.  So it is multiplied by 1 + d, where d = t^2 - x^2/2, with both 
 """
 
 GELU_SLOPE = (
-    "h = round(1024*x)/1024; s = where(x < -37, 40, 0); p = x/sqrt(tau)*exp(s - h*h/2); "
+    "h = round(1024*x)/1024; s = where(x < -37, 40, 0); p = x/sqrt(2*pi)*exp(s - h*h/2); "
     "where(abs(x) > 39, x > 0, erfc(-x/sqrt(2))/2 + (p + p*expm1((h - x)*(h + x)/2))*exp(-s))"
 )
 """The derivative of gelu: the normal distribution, and x times its density, whose exponent is split in two.
@@ -54,7 +54,7 @@ On the far left the exponential is scaled up by exp(s), so that it is not subnor
 
 GELU_SECOND = (
     "h = round(1024*x)/1024; s = where(abs(x) > 37, 40, 0); "
-    "density = exp(s - h*h/2)*exp((h - x)*(h + x)/2)/sqrt(tau); "
+    "density = exp(s - h*h/2)*exp((h - x)*(h + x)/2)/sqrt(2*pi); "
     "less = sqrt(2) - abs(x) - 9.667293313452913e-17; "
     "where(abs(x) > 39, 0, density*less*(sqrt(2) + abs(x))*exp(-s))"
 )

@@ -12,9 +12,9 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from exprgrad.errors import ExprgradError
+from exprgrad.errors import ExprgradError, RequestError, advice
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.source import Span
+from exprgrad.source import Source, Span
 
 __all__ = [
     "CONST",
@@ -24,8 +24,11 @@ __all__ = [
     "NUMBERS",
     "OUTSIDE",
     "PLACEHOLDERS",
+    "STAGES",
+    "STEPS",
     "Algebra",
     "Binding",
+    "Budget",
     "Call",
     "Graph",
     "Literal",
@@ -46,6 +49,7 @@ __all__ = [
     "in_lists",
     "interpret",
     "is_scalar",
+    "limited",
     "nested",
     "numbers_only",
     "place_of",
@@ -149,6 +153,68 @@ class Call(NamedTuple):
         return self.text.startswith((self.name, "["))
 
 
+STEPS, STEPS_A_CHARACTER = 10**8, 1000
+"""The most steps that a formula may take, or that each character of a long text brings."""
+STAGES = {
+    "reading": (10, "this text has more than {} characters"),
+    "writing out": (200, "written out, this formula has more than {} nodes"),
+    "deriving": (150, "the derivatives of this take more than {} operations"),
+    "visits": (20, "derivatives inside of this formula are of more than {} nodes, all in all"),
+    "orders": (500_000, "the order of this derivative is above {}"),
+    "terms": (50_000, "a derivative of so high an order has more than {} terms"),
+    "simplifying": (300, "this takes more than {} rewrites to simplify"),
+    "elements": (30, "the tensors of this formula hold more than {} numbers"),
+}
+"""By stage: the steps that one of its things costs, about ten bytes each, and what is too large."""
+
+
+class LimitedText(str):
+    """A formula's text that says how many steps may be taken for it."""
+
+    steps: int
+
+
+def limited(text: str, steps: int | None) -> str:
+    """A text that says how many steps may be taken for it; as it is without a limit of its own."""
+    if steps is None:
+        return text
+    made = LimitedText(text)
+    made.steps = steps
+    return made
+
+
+class Budget(NamedTuple):
+    """How many steps each stage of the work on a formula may take, and the text that errors show."""
+
+    steps: int = STEPS
+    text: str = ""
+
+    @classmethod
+    def from_text(cls, text: str) -> "Budget":
+        """The steps that a text brings: its own limit, or the usual one, and more if it is long."""
+        usual = max(STEPS, STEPS_A_CHARACTER * len(text))
+        return cls(getattr(text, "steps", usual), text)
+
+    def most(self, stage: str) -> int:
+        """How many things of a stage there may be."""
+        return self.steps // STAGES[stage][0]
+
+    def refuse_beyond(self, count: int, stage: str, span: Span) -> None:
+        """Raise ``RequestError`` if there are too many things of a stage."""
+        if count <= self.most(stage):
+            return
+        more = 10 * self.steps
+        way = advice(f"--limit {more} allows", f"exprgrad.parse(text, limit={more}) allows")
+        raise RequestError(
+            "too-large",
+            STAGES[stage][1].format(f"{self.most(stage):,}"),
+            source=Source(self.text) if self.text else None,
+            span=span,
+            help=f"make it smaller; {way} ten times as much, in time and memory",
+        )
+
+
+USUAL = Budget()
 OUTSIDE = -1
 """The call of what stands in none."""
 
@@ -183,17 +249,19 @@ class Graph:
     ``slopes``     of a derived graph: the nodes that are local derivatives of rows that state second ones
     ``calls``      what wrote nodes in short, such as a function of one's own, a call before those inside it
     ``called``     node → the number of the innermost call that it was made in; none for what is written out
+    ``budget``     how much work may be done on it, and on what is derived of it
     ``mentioned``  what bears a name and is read by no operation: whole numbers in bounds and indices, and
                    what a derivative inside is of
     """
 
     __slots__ = (
-        "bindings", "called", "calls", "edge_ends", "edge_starts", "ends", "first_edge", "implicit",
-        "inputs", "kinds", "mentioned", "operands", "origins", "output", "output_name", "payloads",
-        "shapes", "slopes", "spelled", "starts", "symbols",
+        "bindings", "budget", "called", "calls", "edge_ends", "edge_starts", "ends", "first_edge",
+        "implicit", "inputs", "kinds", "mentioned", "operands", "origins", "output", "output_name",
+        "payloads", "shapes", "slopes", "spelled", "starts", "symbols",
     )  # fmt: skip
 
-    def __init__(self, shapes: list[Shape] = NUMBERS) -> None:
+    def __init__(self, shapes: list[Shape] = NUMBERS, budget: Budget = USUAL) -> None:
+        self.budget = budget
         self.kinds: list[str] = []
         self.operands: list[tuple[int, ...]] = []
         self.payloads: list[Payload] = []
@@ -304,7 +372,7 @@ class Graph:
 
     def empty(self) -> "Graph":
         """A graph without nodes yet, which carries shapes if this one does."""
-        return Graph(type(self.shapes)())
+        return Graph(type(self.shapes)(), self.budget)
 
     def names(self) -> dict[int, str]:
         """Node → its name: an input's own, or the first that a statement bound to it."""

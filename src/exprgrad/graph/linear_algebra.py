@@ -436,11 +436,11 @@ def log_error(np: Any, x: Any, off: Any) -> Any:
     """What the logarithm of a determinant may be off by, by elimination; infinite where that is not known.
 
     It is that of a matrix nearby: N. J. Higham, Accuracy and stability of numerical algorithms (2002),
-    theorem 9.3, with a growth of 2^(n - 1), or n, which is more than is met in practice.
+    theorem 9.3, with a growth of n, which is more than is met in practice.
     """
     count = np.shape(x)[-1]
     most = np.max(np.abs(x), axis=-2, keepdims=True) + 0.0 * x
-    rounded = 2 * count * min(2.0 ** (count - 1), count) * UNIT * most
+    rounded = 2 * count * count * UNIT * most
     moved = inverse_of(np, x, off, rounded + off)
     radius = np.max(np.sum(moved, axis=-1), axis=-1)
     first, rest = np.trace(moved, axis1=-2, axis2=-1), np.sum(moved * moved, axis=(-2, -1))

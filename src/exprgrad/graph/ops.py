@@ -256,7 +256,7 @@ COMMON: tuple[Op, ...] = (
         "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2", elsewhere="step unit_step",
     ),
     # Roots, exponentials, logarithms.
-    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all", monotone=1),
+    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all", elsewhere="realsqrt", monotone=1),
     Op(
         "cbrt", "x", ("1/(3*out^2)",), "the cube root", seconds=("where(x == 0, nan, -2/9/x/out/out)",),
         formula="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
@@ -289,7 +289,7 @@ COMMON: tuple[Op, ...] = (
     ),
     Op(
         "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
-        seconds=("where(x >= 0, -1/log(10)/abs(x)/abs(x), nan)",), definition="log(x)/log(10)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
+        seconds=("where(x >= 0, -1/log(10)/abs(x)/abs(x), nan)",), definition="log(x)/log(10)", formula="t = log(x); t*0.4342944819032518 + t*1.098319650216765e-17", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
         magnifies="zero", monotone=1,
     ),
     Op(
@@ -316,7 +316,7 @@ COMMON: tuple[Op, ...] = (
         ),
     ),
     # Trigonometric and hyperbolic functions.
-    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", square=("cos", 1, -1), magnifies="period"),
+    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", square=("cos", 1, -1), magnifies="period", elsewhere="sen"),
     Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", square=("sin", 1, -1), magnifies="period"),
     Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), magnifies="period", spellings="tg"),
     # Near 0 the derivative is its power series, to 28 digits.  Beside its first other zero, at 4.49, cos(x) and
@@ -330,7 +330,7 @@ COMMON: tuple[Op, ...] = (
     ),
     Op(
         "asin", "x", ("1/sqrt((1 - x)*(1 + x))",), "the angle in [-pi/2, pi/2] whose sine is x",
-        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", spellings="arcsin", monotone=1,
+        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", spellings="arcsin", elsewhere="arcsen", monotone=1,
     ),
     Op(
         "acos", "x", ("-1/sqrt((1 - x)*(1 + x))",), "the angle in [0, pi] whose cosine is x",
@@ -364,10 +364,10 @@ COMMON: tuple[Op, ...] = (
         "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
         formula="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
         definition="(exp(x) - exp(-x))/2", joint=(SINH_JOINT, COSH_JOINT), latex=r"\sinh x",
-        square=("cosh", -1, 1), magnifies="growth", elsewhere="sh", monotone=1,
+        square=("cosh", -1, 1), magnifies="growth", elsewhere="sh senh", monotone=1,
     ),
     Op(
-        "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="h = exp(abs(x)/2); h/2*h + 1/(2*h)/h",
+        "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="a = abs(x); e = exp(a); h = exp(a/2); where(a < 700, e/2 + 0.5/e, h/2*h)",
         definition="(exp(x) + exp(-x))/2", joint=(COSH_JOINT, SINH_JOINT), latex=r"\cosh x",
         square=("sinh", 1, 1), not_negative=True, magnifies="growth", not_zero="always", elsewhere="ch",
     ),
@@ -378,16 +378,19 @@ COMMON: tuple[Op, ...] = (
             "e = exp(-2*abs(x)); 4*e/(1 + e*(2 + e))",
         ),
         seconds=("-2*out/cosh(x)/cosh(x)",), definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
+        formula="e = expm1(2*abs(x)); sign(x)*where(abs(x) < 20, e/(e + 2), 1)",
         quotient=("sinh", "cosh"), elsewhere="th tgh", monotone=1,
     ),
     Op(
         "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),
         joint=("asinh(x)", "1/where(abs(x) > 2^30, abs(x), sqrt(1 + x*x))"),
+        formula="a = abs(x); sign(x)*where(a > 2^28, log(a) + log(2), log1p(a + a*(a/(1 + sqrt(1 + a*a)))))",
         definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", spellings="arsinh arcsinh argsinh", elsewhere="arsh argsh", monotone=1,
     ),
     Op(
         "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
         seconds=("a = sqrt(x - 1)*sqrt(x + 1); where(x == inf, 0, -(x/a)/a/a)",),
+        formula="t = x - 1; where(x > 2^28, log(x) + log(2), where(x >= 1, log1p(t + sqrt(2*t + t*t)), nan))",
         definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
         value_ulp=2.3, spellings="arcosh arccosh argcosh", elsewhere="arch argch", monotone=1,
     ),

@@ -379,11 +379,12 @@ def softmax_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 
 def softmax_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
-    """exp(x)/sum(exp(x)), the greatest x taken off first."""
+    """exp(x)/sum(exp(x)), the greatest x taken off first; it is 0 beyond itself where infinite, too."""
     (x,) = operands
     along = axes_of(settings[0], b.shape(x)), True
-    excess = b.apply("sub", x, b.apply("reduce_max", x, settings=along))
-    raised = b.apply("exp", excess)
+    top = b.apply("reduce_max", x, settings=along)
+    is_top, below = b.apply("eq", x, top), b.apply("sub", x, top)
+    raised = b.apply("exp", b.apply("where", is_top, b.constant(0.0), below))
     return b.apply("div", raised, b.apply("sum", raised, settings=along))
 
 

@@ -267,7 +267,7 @@ GAMMAS: tuple[Op, ...] = (
     Op(
         "gamma", "x", ("out*digamma(x)",), "the gamma function: (x - 1)! where x is a positive whole number",
         value=GAMMA, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\Gamma(x)", magnifies="growth", value_ulp=6.0, partial_ulp=9.0,
-        elsewhere="tgamma",
+        elsewhere="tgamma Γ",
     ),
     Op(
         "lgamma", "x", ("digamma(x)",), "the logarithm of gamma(x)",
@@ -276,7 +276,7 @@ GAMMAS: tuple[Op, ...] = (
     ),
     Op(
         "digamma", "x", ("polygamma(1, x)",), "the derivative of lgamma",
-        value=DIGAMMA, domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{digamma}(x)", value_ulp=4.0, second_abs=1e-14, elsewhere="psi", monotone=1,
+        value=DIGAMMA, domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{digamma}(x)", value_ulp=4.0, second_abs=1e-14, elsewhere="psi ψ", monotone=1,
     ),
     Op(
         "factorial", "x", ("out*digamma(1 + x)",), "the factorial: gamma(1 + x)",
@@ -370,10 +370,10 @@ LBETA = (
 OUTSIDE = "where(min(a, b) >= 0, {}, nan)"
 
 
-def marked(text: str) -> str:
+def marked(text: str, mark: str = "b") -> str:
     """A text whose own names end in ``_b``, so that it can stand beside the same of the other operand."""
     for name in re.findall(r"(\w+) = ", text):
-        text = re.sub(rf"\b{name}\b", f"{name}_b", text)
+        text = re.sub(rf"\b{name}\b", f"{name}_{mark}", text)
     return text
 
 
@@ -398,11 +398,42 @@ def beta_second(a: str, b: str) -> str:
     return f"{BETA}; {rise}; {trigamma_fall(a, b)}; {OUTSIDE.format(both)}"
 
 
+def digamma_bow(a: str, t: str) -> str:
+    """((digamma(a + t) - digamma(a))/t - polygamma(1, a + t))/t as ``bow``, a sum of positive terms.
+
+    It is the sum of 1/(a + k)/(a + k + t)^2, its tail a series again, in the names of ``digamma_rise``.
+    """
+    below = " + ".join(
+        f"1/(({a} + {k})*({a} + less + {k}))/({a} + less + {k})" for k in reversed(range(SHIFT))
+    )
+    powers = ["c1 = pp + 2*p*q"]
+    for k in range(2, len(DIGAMMA_TERMS) + 1):
+        powers.append(f"c{k} = pp*c{k - 1} + {2 * k - 1}*pp*q^{2 * k - 2} + {2 * k}*p*q^{2 * k - 1}")
+    series = " + ".join(f"{term!r}*c{k}" for k, term in reversed([*enumerate(DIGAMMA_TERMS, 1)]))
+    sides = horner([1 / k for k in range(25, 1, -2)], "w*w")
+    return (
+        f"{'; '.join(powers)}; h = 2*z + less; w = less/h; "
+        f"arch = where(less < z/2, 2/h/h*(1/(1 + w) + w*{sides}), (log1p(less*p) - less*q)/less/less); "
+        f"bow = where(near, {below}, 0) + (arch + q*q*(p/2 + {series}))"
+    )
+
+
 def beta_mixed() -> str:
-    """The second derivative of beta for a and b; where one is tiny it is the difference of two near numbers."""
+    """The second derivative of beta for a and b; where one is small it is a sum of positive terms.
+
+    There beta(a, b) is (1/a + 1/b)*g(a, b) with g = gamma(1 + a)*gamma(1 + b)/gamma(1 + a + b).
+    """
     product = "part*(rise*rise_b - polygamma(1, s))*last/min(y, 1)"
     first, second = digamma_rise("a", "b"), marked(digamma_rise("b", "a"))
-    return f"{BETA}; {first}; {second}; {OUTSIDE.format(product)}"
+    wide = digamma_rise("g", "y", thin="y < 1e-18*g") + f"; {digamma_bow('g', 'y')}"
+    long = f"{digamma_rise('f', 'x')}; {digamma_bow('f', 'x')}"
+    small = (
+        f"g = 1 + x; f = 1 + y; {marked(wide, 'g')}; {marked(long, 'f')}; "
+        "steep = where(thin_g, rise_g, rise_g/y); "
+        "little = part*(x/s*(bow_g + bow_f) + steep*rise_f)*last*max(y, 1)"
+    )
+    both = f"where(y < 2, little, {product})"
+    return f"{BETA}; {small}; {first}; {second}; {OUTSIDE.format(both)}"
 
 
 def lbeta_second(a: str, b: str) -> str:
@@ -543,6 +574,7 @@ NORMALS: tuple[Op, ...] = (
         latex=r"\operatorname{normpdf}(x)",
         not_negative=True,
         value_ulp=3.0,
+        elsewhere="norm_pdf normal_pdf phi φ",
     ),
     Op(
         "normcdf",
@@ -554,7 +586,7 @@ NORMALS: tuple[Op, ...] = (
         not_negative=True,
         inverse="norminv",
         value_ulp=5.0,
-        elsewhere="norm_cdf ndtr normsdist pnorm",
+        elsewhere="norm_cdf normal_cdf CND Phi Φ ndtr normsdist pnorm",
         monotone=1,
     ),
     Op(
@@ -571,7 +603,7 @@ NORMALS: tuple[Op, ...] = (
         inverse="normcdf",
         value_ulp=5.0,
         partial_ulp=8.0,
-        elsewhere="ndtri norm_ppf probit normsinv qnorm",
+        elsewhere="ndtri norm_ppf ppf probit normsinv qnorm",
         monotone=1,
     ),
     Op(
@@ -897,7 +929,7 @@ def first_kind(n: int) -> Op:
     return Op(
         "", "x", (slope("besselj", n, "({} - {})/2") if n else "-besselj(1, x)",),
         f"the Bessel function of the first kind of order {n}", value=value if n > 1 else f"j{n}(x)", latex=rf"\operatorname{{J}}_{{{n}}}(x)",
-        value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16,
+        value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16, second_abs=6e-16,
     )
 
 
@@ -923,7 +955,7 @@ def second_kind(n: int) -> Op:
         f"the Bessel function of the second kind of order {n}", shown=(shown,),
         value=f"{SECOND}; {orders}; where(x > 0, where(x == inf, 0, g{n}), where(x == 0, -inf, nan))",
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=rf"\operatorname{{Y}}_{{{n}}}(x)",
-        value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16,
+        value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16, second_abs=6e-16,
     )
 
 

@@ -35,5 +35,6 @@ def f_input(x, shape):
 
 def f_softmax(x):
     """softmax of x (3, 5): exp(x)/sum(exp(x)) along an axis, the last by default."""
-    t1 = np.exp(x - np.max(x, axis=1, keepdims=True))
-    return t1/np.sum(t1, axis=1, keepdims=True)
+    t1 = np.max(x, axis=1, keepdims=True)
+    t2 = np.exp(np.where(x == t1, 0.0, x - t1))
+    return t2/np.sum(t2, axis=1, keepdims=True)

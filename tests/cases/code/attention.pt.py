@@ -35,5 +35,6 @@ def f_input(x, shape):
 
 def f_softmax(x):
     """softmax of x (3, 5): exp(x)/sum(exp(x)) along an axis, the last by default."""
-    t1 = torch.exp(x - torch.amax(x, dim=1, keepdim=True))
-    return t1/torch.sum(t1, dim=1, keepdim=True)
+    t1 = torch.amax(x, dim=1, keepdim=True)
+    t2 = torch.exp(torch.where(x == t1, x.new_tensor(0.0), x - t1))
+    return t2/torch.sum(t2, dim=1, keepdim=True)

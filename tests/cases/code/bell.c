@@ -1,7 +1,7 @@
 /* f: the value and the gradient of a formula, by exprgrad.
 
      z = (x - mu)/sigma
-     exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
+     exp(-z^2/2)/(sigma*sqrt(2*pi)) + erfc(z)
 
    Inputs, in order: x, mu, sigma.
    Returns the value; stores its derivatives with respect to the inputs, in this order, in
@@ -13,7 +13,7 @@ double f(double x, double mu, double sigma, double gradient[3])
 {
     const double z = (x - mu)/sigma;
     const double t1 = exp(-(z*z)/2.0);
-    const double t2 = sqrt(6.283185307179586);
+    const double t2 = sqrt(2.0*3.141592653589793);
     const double t3 = sigma*t2;
     const double t4 = t1/t3;
     const double t5 = nearbyint(16.0*z)/16.0;

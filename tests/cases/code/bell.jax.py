@@ -8,7 +8,7 @@ def f(x, mu, sigma):
     """f: the value and the gradient of a formula, by exprgrad.
 
       z = (x - mu)/sigma
-      exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
+      exp(-z^2/2)/(sigma*sqrt(2*pi)) + erfc(z)
 
     Inputs, in order: x, mu, sigma.
     Returns the value and the tuple of its derivatives with respect to the inputs, in this
@@ -18,7 +18,7 @@ def f(x, mu, sigma):
     x, mu, sigma = map(jnp.float64, (x, mu, sigma))
     z = (x - mu)/sigma
     t1 = jnp.exp(-(z*z)/2.0)
-    t2 = jnp.sqrt(6.283185307179586)
+    t2 = jnp.sqrt(jnp.float64(2.0)*jnp.pi)
     t3 = sigma*t2
     t4 = t1/t3
     t5 = jnp.round(16.0*z)/16.0

@@ -2,7 +2,7 @@
  * f: the value and the gradient of a formula, by exprgrad.
  *
  *   z = (x - mu)/sigma
- *   exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
+ *   exp(-z^2/2)/(sigma*sqrt(2*pi)) + erfc(z)
  *
  * Inputs, in order: x, mu, sigma.
  * Returns {value, gradient}: the value, and by name its derivatives with respect to the
@@ -12,7 +12,7 @@
 function f(x, mu, sigma) {
   const z = (x - mu)/sigma;
   const t1 = Math.exp(-(z*z)/2);
-  const t2 = Math.sqrt(6.283185307179586);
+  const t2 = Math.sqrt(2*Math.PI);
   const t3 = sigma*t2;
   const t4 = t1/t3;
   const t5 = f_round(16*z)/16;

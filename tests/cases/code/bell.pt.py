@@ -5,7 +5,7 @@ def f(x, mu, sigma):
     """f: the value and the gradient of a formula, by exprgrad.
 
       z = (x - mu)/sigma
-      exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
+      exp(-z^2/2)/(sigma*sqrt(2*pi)) + erfc(z)
 
     Inputs, in order: x, mu, sigma.
     Returns the value and the tuple of its derivatives with respect to the inputs, in this
@@ -16,7 +16,7 @@ def f(x, mu, sigma):
     x, mu, sigma = map(f_tensor, (x, mu, sigma))
     z = (x - mu)/sigma
     t1 = torch.exp(-(z*z)/2.0)
-    t2 = torch.sqrt(f_tensor(6.283185307179586))
+    t2 = torch.sqrt(f_tensor(2.0)*torch.pi)
     t3 = sigma*t2
     t4 = t1/t3
     t5 = torch.round(16.0*z)/16.0

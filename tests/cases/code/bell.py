@@ -5,7 +5,7 @@ def f(x, mu, sigma):
     """f: the value and the gradient of a formula, by exprgrad.
 
       z = (x - mu)/sigma
-      exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
+      exp(-z^2/2)/(sigma*sqrt(2*pi)) + erfc(z)
 
     Inputs, in order: x, mu, sigma.
     Returns the value and the tuple of its derivatives with respect to the inputs, in this
@@ -14,7 +14,7 @@ def f(x, mu, sigma):
     """
     z = f_div(x - mu, sigma)
     t1 = f_exp(-(z*z)/2.0)
-    t2 = f_sqrt(math.tau)
+    t2 = f_sqrt(2.0*math.pi)
     t3 = sigma*t2
     t4 = f_div(t1, t3)
     t5 = f_round(16.0*z)/16.0

@@ -1,23 +1,27 @@
 -- f: the value and the gradient of a formula, by exprgrad.
 --
 --   z = (x - mu)/sigma
---   exp(-z^2/2)/(sigma*sqrt(tau)) + erfc(z)
+--   exp(-z^2/2)/(sigma*sqrt(2*pi)) + erfc(z)
 --
 -- Inputs, in order: x, mu, sigma.
--- Reads the table rows, and adds the columns value, d_x, d_mu, d_sigma.
+-- Reads the table rows, numbers its rows in f_row, and adds the columns value, d_x, d_mu,
+-- d_sigma.
 -- For DuckDB, PostgreSQL and SQLite.  A row gives NULL where an input is not a finite
 -- number, or a step leaves its domain.
-WITH f_0 AS (
-  SELECT *,
-    CAST(x AS DOUBLE PRECISION) AS f_x,
-    CAST(mu AS DOUBLE PRECISION) AS f_mu,
-    CAST(sigma AS DOUBLE PRECISION) AS f_sigma
-  FROM rows
+WITH f_rows AS MATERIALIZED (
+  SELECT ROW_NUMBER() OVER () + f_row AS f_row, given.*
+  FROM rows AS given CROSS JOIN (SELECT 0 AS f_row) AS zero
+), f_0 AS (
+  SELECT f_row,
+    CAST(f_rows.x AS DOUBLE PRECISION) AS f_x,
+    CAST(f_rows.mu AS DOUBLE PRECISION) AS f_mu,
+    CAST(f_rows.sigma AS DOUBLE PRECISION) AS f_sigma
+  FROM f_rows
 ), f_1 AS MATERIALIZED (
   SELECT *,
     f_x - f_x = 0.0 AND f_mu - f_mu = 0.0 AND f_sigma - f_sigma = 0.0 AS f_known,
     (f_x - f_mu)/NULLIF(f_sigma, 0.0) AS f_z,
-    SQRT(CAST(6.283185307179586e0 AS DOUBLE PRECISION)) AS f_t4,
+    SQRT(CAST(2.0 AS DOUBLE PRECISION)*PI()) AS f_t4,
     CASE WHEN CAST(-46.0 AS DOUBLE PRECISION) < -745.2 THEN 0.0 ELSE EXP(CAST(-46.0 AS DOUBLE
       PRECISION)) END AS f_t41
   FROM f_0
@@ -110,10 +114,18 @@ WITH f_0 AS (
   SELECT *,
     CASE WHEN f_t11 < 0.84375 THEN 0.5 - (f_z - 0.5 + f_t32) ELSE f_t33 END AS f_t34
   FROM f_14
+), f_out AS (
+  SELECT f_row,
+    CASE WHEN f_known THEN f_t6 + f_t34 END AS value,
+    CASE WHEN f_known THEN f_t46 END AS d_x,
+    CASE WHEN f_known THEN -f_t46 END AS d_mu,
+    CASE WHEN f_known THEN f_t47 END AS d_sigma
+  FROM f_15
 )
-SELECT *,
-  CASE WHEN f_known THEN f_t6 + f_t34 END AS value,
-  CASE WHEN f_known THEN f_t46 END AS d_x,
-  CASE WHEN f_known THEN -f_t46 END AS d_mu,
-  CASE WHEN f_known THEN f_t47 END AS d_sigma
-FROM f_15;
+SELECT f_rows.*,
+  value,
+  d_x,
+  d_mu,
+  d_sigma
+FROM f_rows JOIN f_out ON f_out.f_row = f_rows.f_row
+ORDER BY f_rows.f_row;

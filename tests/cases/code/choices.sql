@@ -4,16 +4,19 @@
 --   where((a < b)*(b < 3), m%a, relu(a) + sign(b)*round(a/b)^3)
 --
 -- Inputs, in order: a, b.
--- Reads the table rows, and adds the columns value, d_a, d_b.
+-- Reads the table rows, numbers its rows in f_row, and adds the columns value, d_a, d_b.
 -- For DuckDB, PostgreSQL and SQLite.  A row gives NULL where an input is not a finite
 -- number, or a step leaves its domain.
-WITH f_0 AS (
-  SELECT *,
-    CAST(a AS DOUBLE PRECISION) AS f_a,
-    CAST(b AS DOUBLE PRECISION) AS f_b,
+WITH f_rows AS MATERIALIZED (
+  SELECT ROW_NUMBER() OVER () + f_row AS f_row, given.*
+  FROM rows AS given CROSS JOIN (SELECT 0 AS f_row) AS zero
+), f_0 AS (
+  SELECT f_row,
+    CAST(f_rows.a AS DOUBLE PRECISION) AS f_a,
+    CAST(f_rows.b AS DOUBLE PRECISION) AS f_b,
     CASE WHEN CAST('Infinity' AS DOUBLE PRECISION) > 0.0 THEN CAST('Infinity' AS DOUBLE
       PRECISION) ELSE 9e307*10 END AS f_inf
-  FROM rows
+  FROM f_rows
 ), f_1 AS MATERIALIZED (
   SELECT *,
     f_a - f_a = 0.0 AND f_b - f_b = 0.0 AS f_known,
@@ -59,9 +62,16 @@ WITH f_0 AS (
   SELECT *,
     CASE WHEN f_t2 THEN 0.0 ELSE f_t15 END + f_t16 + f_t17 AS f_t18
   FROM f_6
+), f_out AS (
+  SELECT f_row,
+    CASE WHEN f_known THEN CASE WHEN f_t2 THEN f_t3 ELSE f_t7 END END AS value,
+    CASE WHEN f_known THEN f_t18 END AS d_a,
+    CASE WHEN f_known THEN f_t19 END AS d_b
+  FROM f_7
 )
-SELECT *,
-  CASE WHEN f_known THEN CASE WHEN f_t2 THEN f_t3 ELSE f_t7 END END AS value,
-  CASE WHEN f_known THEN f_t18 END AS d_a,
-  CASE WHEN f_known THEN f_t19 END AS d_b
-FROM f_7;
+SELECT f_rows.*,
+  value,
+  d_a,
+  d_b
+FROM f_rows JOIN f_out ON f_out.f_row = f_rows.f_row
+ORDER BY f_rows.f_row;

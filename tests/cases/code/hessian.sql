@@ -5,14 +5,18 @@
 --   u*v
 --
 -- Inputs, in order: x, y.
--- Reads the table rows, and adds the columns value, d_x, d_y, d_x_x, d_x_y, d_y_x, d_y_y.
+-- Reads the table rows, numbers its rows in short_f_row, and adds the columns value, d_x,
+-- d_y, d_x_x, d_x_y, d_y_x, d_y_y.
 -- For DuckDB, PostgreSQL and SQLite.  A row gives NULL where an input is not a finite
 -- number, or a step leaves its domain.
-WITH short_f_0 AS (
-  SELECT *,
-    CAST(x AS DOUBLE PRECISION) AS short_f_x,
-    CAST(y AS DOUBLE PRECISION) AS short_f_y
-  FROM rows
+WITH short_f_rows AS MATERIALIZED (
+  SELECT ROW_NUMBER() OVER () + short_f_row AS short_f_row, given.*
+  FROM rows AS given CROSS JOIN (SELECT 0 AS short_f_row) AS zero
+), short_f_0 AS (
+  SELECT short_f_row,
+    CAST(short_f_rows.x AS DOUBLE PRECISION) AS short_f_x,
+    CAST(short_f_rows.y AS DOUBLE PRECISION) AS short_f_y
+  FROM short_f_rows
 ), short_f_1 AS MATERIALIZED (
   SELECT *,
     short_f_x - short_f_x = 0.0 AND short_f_y - short_f_y = 0.0 AS short_f_known,
@@ -50,13 +54,24 @@ WITH short_f_0 AS (
   SELECT *,
     short_f_t4*(short_f_x*short_f_t7) + short_f_t12 + short_f_t13 AS short_f_t16
   FROM short_f_5
+), short_f_out AS (
+  SELECT short_f_row,
+    CASE WHEN short_f_known THEN short_f_u*short_f_v END AS value,
+    CASE WHEN short_f_known THEN short_f_t5 + short_f_v*short_f_t1 END AS d_x,
+    CASE WHEN short_f_known THEN short_f_t14 END AS d_y,
+    CASE WHEN short_f_known THEN short_f_t15 END AS d_x_x,
+    CASE WHEN short_f_known THEN short_f_t10 END AS d_x_y,
+    CASE WHEN short_f_known THEN short_f_t10 END AS d_y_x,
+    CASE WHEN short_f_known THEN short_f_t16 END AS d_y_y
+  FROM short_f_6
 )
-SELECT *,
-  CASE WHEN short_f_known THEN short_f_u*short_f_v END AS value,
-  CASE WHEN short_f_known THEN short_f_t5 + short_f_v*short_f_t1 END AS d_x,
-  CASE WHEN short_f_known THEN short_f_t14 END AS d_y,
-  CASE WHEN short_f_known THEN short_f_t15 END AS d_x_x,
-  CASE WHEN short_f_known THEN short_f_t10 END AS d_x_y,
-  CASE WHEN short_f_known THEN short_f_t10 END AS d_y_x,
-  CASE WHEN short_f_known THEN short_f_t16 END AS d_y_y
-FROM short_f_6;
+SELECT short_f_rows.*,
+  value,
+  d_x,
+  d_y,
+  d_x_x,
+  d_x_y,
+  d_y_x,
+  d_y_y
+FROM short_f_rows JOIN short_f_out ON short_f_out.short_f_row = short_f_rows.short_f_row
+ORDER BY short_f_rows.short_f_row;

@@ -55,8 +55,9 @@ def f_onehot(y):
 
 def f_softmax(x):
     """softmax of x (150, 3): exp(x)/sum(exp(x)) along an axis, the last by default."""
-    t1 = jnp.exp(x - jnp.max(x, axis=1, keepdims=True))
-    return t1/jnp.sum(t1, axis=1, keepdims=True)
+    t1 = jnp.max(x, axis=1, keepdims=True)
+    t2 = jnp.exp(jnp.where(x == t1, 0.0, x - t1))
+    return t2/jnp.sum(t2, axis=1, keepdims=True)
 
 
 def f_norm(x):

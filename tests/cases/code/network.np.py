@@ -53,8 +53,9 @@ def f_onehot(y):
 
 def f_softmax(x):
     """softmax of x (150, 3): exp(x)/sum(exp(x)) along an axis, the last by default."""
-    t1 = np.exp(x - np.max(x, axis=1, keepdims=True))
-    return t1/np.sum(t1, axis=1, keepdims=True)
+    t1 = np.max(x, axis=1, keepdims=True)
+    t2 = np.exp(np.where(x == t1, 0.0, x - t1))
+    return t2/np.sum(t2, axis=1, keepdims=True)
 
 
 def f_norm(x):

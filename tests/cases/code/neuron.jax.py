@@ -23,5 +23,7 @@ def f(x1, w1, x2, w2, b):
 
 def f_cosh(x):
     """The hyperbolic cosine."""
-    h = jnp.exp(jnp.abs(x)/2.0)
-    return h/2.0*h + 1.0/(2.0*h)/h
+    a = jnp.abs(x)
+    e = jnp.exp(a)
+    h = jnp.exp(a/2.0)
+    return jnp.where(a < 700.0, e/2.0 + 0.5/e, h/2.0*h)

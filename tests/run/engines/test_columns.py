@@ -274,7 +274,7 @@ UNFIT: dict[str, tuple[Callable[[], Any], str]] = {
         "has 36 rows for 'x', and the columns 37",
     ),
     "float32": (
-        lambda: (new(), {"x": new(), "y": new().astype("f4")}),
+        lambda: (new(), {"x": new(), "y": np.zeros(37, "f4")}),
         "has a column for 'y' that is not of contiguous doubles",
     ),
     "strided": (

@@ -516,7 +516,7 @@ def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.undo()
         native.binding.cache_clear()
         native.machine.cache_clear()
-    assert "install llvmlite, or take" in str(raised.value.help)
+    assert "llvmlite, or take" in str(raised.value.help)
 
 
 # Other machines.

@@ -35,7 +35,7 @@ def test_numbers_are_written_as_python_writes_them() -> None:
 TYPED: dict[str, float | None] = {
     "2": 2.0, " 2.5 ": 2.5, "-3": -3.0, "−3": -3.0, "+4": 4.0, ".5": 0.5, "2.": 2.0, "1e-3": 1e-3,
     "6.02E23": 6.02e23, "1e−05": 1e-5, "1/3": 1 / 3, "-2*pi": -2 * math.pi, "2 × pi / 4": 2 * math.pi / 4,
-    "tau": math.tau, "-inf": -math.inf, "inf": math.inf, "nan": math.nan, "1/0": math.inf, "3/-2": -1.5,
+    "-inf": -math.inf, "inf": math.inf, "nan": math.nan, "1/0": math.inf, "3/-2": -1.5,
     "−0": -0.0, "1e-07": 1e-7, "5e-324": 5e-324, "1e999": math.inf, "1,5": 1.5, "0,125": 0.125,
     "": None, " ": None, "1,500": None, "1,5,2": None, "1.5.2": None, "a": None,
     "2*": None, "*2": None, "--2": None,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.errors import RequestError
+from exprgrad.errors import InputError, RequestError
 from exprgrad.solvers.curves.curve import SAME, Curve, Feature, at_ends, curve, ranged
 from exprgrad.solvers.curves.sampling import Samples, window
 
@@ -305,3 +305,24 @@ def test_a_tangent_goes_through_its_point() -> None:
     line = ranged(parse("x^2").graph, "x^2", {"x": (0, 4)}, tangent_at=3)
     assert isinstance(line, Curve) and line.tangent is not None
     assert line.tangent == (3.0, 9.0, 6.0) and line.tangent.at(1.0) == -3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "ranges"),
+    [
+        ("1e308%x", {"x": "-1:1"}),
+        ("1e308*x*x", {"x": "-2:2"}),
+        ("1e308*sin(x)", {"x": "0:9"}),
+        ("1e308*x*y", {"x": "-2:2", "y": "-2:2"}),
+        ("x*y", {"x": "-1e300:1e300", "y": "-1e300:1e300"}),
+    ],
+)
+def test_pictures_of_what_is_huge_are_drawn(text: str, ranges: dict[str, str]) -> None:
+    drawn = parse(text).plot(ranges)
+    assert str(drawn) and drawn._repr_svg_()
+
+
+@pytest.mark.parametrize("ends", ["-1e308:1e308", "0:5e-324"])
+def test_ranges_that_overflow_in_a_picture_are_refused(ends: str) -> None:
+    with pytest.raises(InputError, match="to draw"):
+        parse("x^2").plot(x=ends)

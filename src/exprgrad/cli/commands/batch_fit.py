@@ -33,6 +33,7 @@ from exprgrad.cli.command import (
     write,
 )
 from exprgrad.errors import ExprgradError, RequestError
+from exprgrad.source import printable
 
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done, Workers
@@ -150,16 +151,13 @@ def batch_command(**options: Any) -> int:
         with Progress(found.rows) as progress:
             progress(rows_before(found, kept.reached.done) if kept else 0)
             done = carried_out(found, progress, kept, workers, options["threads"] or cores())
-        tell(done.tally)
+        tell(done.tally, found)
         tell_left_out(found)
         status = 0
         if options["reduce"] or options["as_json"]:
             status = give(answer(found, done, options), options)
-    return (
-        1
-        if options["strict"] and (done.tally.bad or done.tally.kinks or found.left_out)
-        else status
-    )
+    is_warned = done.tally.first or found.left_out or (kept and kept.warning)
+    return 1 if options["strict"] and is_warned else status
 
 
 def settle(options: dict[str, Any]) -> None:
@@ -200,6 +198,8 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
         yield None
         return
     with manifest_beside(path, plan, options["resume"], options["check_content"]) as kept:
+        if kept.warning:
+            write([f"warning: {kept.warning}\n"], sys.stderr)
         try:
             yield kept
         except (KeyboardInterrupt, ExprgradError, OSError) as error:
@@ -229,11 +229,17 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
     return cluster_at(address, lambda line: write([f"note: {line}\n"], sys.stderr))
 
 
-def tell(tally: Tally) -> None:
-    """Say on stderr which rows did not compute, and why, and which meet a kink."""
-    from exprgrad.data.job import KINK, REASONS
+def tell(tally: Tally, plan: BatchPlan) -> None:
+    """Say on stderr which rows did not compute, and why, which meet a kink, and which were converted."""
+    from exprgrad.data.arrow import CHANGES
+    from exprgrad.data.job import KINK, REASONS, result_keys
 
-    for reason, count in {**tally.bad, KINK: tally.kinks}.items():
+    names = dict(zip(result_keys(plan.job), plan.names, strict=True))
+    undefined = {f" {key}": count for key, count in tally.undefined.items()}
+    words = {reason: f"not computed: {why}" for reason, why in REASONS.items()}
+    words |= {f" {key}": f"without a finite {name}" for key, name in names.items()}
+    words |= CHANGES | {KINK: "at a kink or a jump, where derivatives are a convention"}
+    for reason, count in {**tally.bad, **undefined, KINK: tally.kinks, **tally.converted}.items():
         if not count:
             continue
         s, first = "s" * (count > 1), tally.first[reason]
@@ -241,19 +247,16 @@ def tell(tally: Tally) -> None:
         place = f"row{s} {rows} of '{first[0][0]}'"
         if len({path for path, _ in first}) > 1:
             place = ", ".join(f"row {row:,} of '{path}'" for path, row in first)
-        what = "at a kink or a jump, where derivatives are a convention"
-        if reason in REASONS:
-            what = f"not computed: {REASONS[reason]}"
-        write([f"warning: {count:,} row{s} {what} ({place})\n"], sys.stderr)
+        line = printable(f"warning: {count:,} row{s} {words[reason]} ({place})")
+        write([f"{line}\n"], sys.stderr)
 
 
 def tell_left_out(plan: BatchPlan) -> None:
     """Say on stderr which columns of later files are not among those that are written."""
     first = plan.partitions[0].source.path
     for name, path in [*plan.left_out.items()][:MOST_LEFT_OUT]:
-        write(
-            [f"warning: column '{name}' of '{path}' is left out: '{first}' has none\n"], sys.stderr
-        )
+        line = f"warning: column '{name}' of '{path}' is left out: '{first}' has none"
+        write([f"{printable(line)}\n"], sys.stderr)
     more = len(plan.left_out) - MOST_LEFT_OUT
     if more > 0:
         write([f"warning: so are {more:,} more columns\n"], sys.stderr)
@@ -261,11 +264,12 @@ def tell_left_out(plan: BatchPlan) -> None:
 
 def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     """What the rows come to; or where they are, and how many."""
+    from exprgrad.data.job import counts_of
     from exprgrad.data.sums import finished, labelled
 
     job, tally = plan.job, done.tally
     fields: dict[str, Any] = {"data": list(options["data"])}
-    told = {"bad": dict(tally.bad), "kinks": tally.kinks}
+    told = counts_of(tally)
     if done.partial is None:
         rows = tally.rows - (sum(tally.bad.values()) if job.bad == "drop" else 0)
         fields |= {
@@ -325,7 +329,9 @@ def reduced_table(
 
     digits = options["digits"]
     if job.by:
-        headings = [Column(name, is_number=at >= len(job.by)) for at, name in enumerate(columns)]
+        headings = [
+            Column(printable(name), is_number=at >= len(job.by)) for at, name in enumerate(columns)
+        ]
         return tabulated(headings, rows, digits, whole=options["show_all"], what="groups")
     headings = [Column("result"), Column(job.reduce, is_number=True)]
     count, *results = zip(columns, rows[0], strict=True)

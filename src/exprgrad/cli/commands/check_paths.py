@@ -120,7 +120,7 @@ def check_answer(
         told,
         () if run else [check.claim or "" for check in shown.doubted(checks)],
         is_no=any(check.verdict == "disagrees" for check in checks),
-        is_doubtful=any(check.verdict != "agrees" for check in checks),
+        is_doubtful=any(c.verdict != "agrees" or c.proof == "samples" for c in checks),
     )
 
 

@@ -13,12 +13,14 @@ from exprgrad.cli.command import (
     Words,
     derivative_options,
     excluded,
+    former_constants,
     formula_alone,
     json_option,
     listed_names,
     path_option,
     put_content,
     shape_option,
+    show_diagnostics,
     start_alone,
 )
 from exprgrad.errors import RequestError, ShapeError
@@ -91,6 +93,11 @@ def code_command(target: str | None, value_only: bool, path: str | None, **optio
         put(code, path)
     fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
     fields |= {key: given for key, given in (("of", of), ("hessian", second)) if given}
+    notes = former_constants(graph)
+    if options["as_json"] and notes:
+        fields["diagnostics"] = [note._asdict() for note in notes]
+    elif notes:
+        show_diagnostics(expression.text, notes, "auto")
     put_content("code", expression.text, fields, {"code": code}, path, options)
     return 0
 

@@ -18,6 +18,7 @@ from exprgrad.cli.command import (
     csv_option,
     document_option,
     excluded,
+    former_constants,
     formula_alone,
     give,
     json_option,
@@ -105,9 +106,11 @@ def formulas_answer(
     With ``--steps`` it is how each comes about, instead of the formula alone.
     """
     from exprgrad.explain.derivations import steps
+    from exprgrad.show.documents.document import records
     from exprgrad.show.text import formulas
 
     order, to, show_steps = options["order"], options["to"], options["show_steps"]
+    notes = former_constants(graph)
     tell = None if options["document"] else tell_size
 
     def fields() -> Iterator[tuple[str, Any]]:
@@ -117,6 +120,8 @@ def formulas_answer(
         given = {"output": output, "order": order, "to": to, "derivatives": derivatives}
         if show_steps:  # ahead of the first field: an error leaves no half an object
             given["steps"] = {name: formulas.step_fields(steps(graph, name)) for name in wrt}
+        if notes:
+            given["diagnostics"] = records(notes)
         yield from given.items()
 
     def lines() -> Iterator[tuple[str, str]]:
@@ -135,7 +140,7 @@ def formulas_answer(
             yield from formulas.step_lines(graph, name, given, width=width, color=color)
 
     rows = formulas.formula_rows(found, to)
-    return Answer("diff", text, fields(), rows, lines(), shown, exact=not show_steps)
+    return Answer("diff", text, fields(), rows, lines(), shown, notes, exact=not show_steps)
 
 
 def tell_size(name: str, size: int, order: int) -> None:

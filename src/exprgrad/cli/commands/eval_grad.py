@@ -209,6 +209,8 @@ def propagated(run: Run, options: Mapping[str, Any]) -> Uncertainty:
     """The uncertainty of the value, as the options say."""
     if options["seed"] is not None and options["mc"] is None:
         raise RequestError("usage", "--seed is only for --mc", help="write --mc 1000000 --seed 1")
+    from exprgrad.run.values.inputs import file
+
     correlation = {}
     for text in options["correlation"]:
         from exprgrad.solvers.uncertainty.covariance import correlation_in
@@ -220,7 +222,7 @@ def propagated(run: Run, options: Mapping[str, Any]) -> Uncertainty:
         correlation[pair] = r
     return run.propagate(
         correlation=correlation,
-        covariance=options["covariance"],
+        covariance=options["covariance"] and file(options["covariance"]),
         mc=options["mc"] or 0,
         seed=options["seed"] or 0,
     )

@@ -51,6 +51,8 @@ def ops_command(
             yield operations.operations_document(rows)
         elif as_csv:
             yield from map(csv_line, operations.operation_rows(rows))
+        elif name is not None and len(rows) > 2:
+            yield plain(operations.search_results(rows))
         elif name is not None:
             yield "\n".join(map(operations.details, rows))
         else:

@@ -29,7 +29,7 @@ from exprgrad.derive.build import (
     result,
     to_power,
 )
-from exprgrad.graph.graph import INPUT, Graph, Literal, Settings, Shape
+from exprgrad.graph.graph import INPUT, Budget, Graph, Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, SUMS
 from exprgrad.graph.structural import axes_of, broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
@@ -97,6 +97,8 @@ Powers = dict[int, Exact]
 Terms = dict[int, Exact]
 """A sum in the making: the coefficients of its terms."""
 
+LOOK_EVERY = 1024
+"""After how many rewrites it is looked whether there are too many."""
 DEEPEST = 2
 """How many attempts to shorten a sum or a product there may be within each other."""
 WALKED = 60
@@ -144,6 +146,7 @@ class Forms:
     ``order``     the inputs' places in the formula; while it is None, what is read is left as it was typed
     ``typed``     the number of forms that were there when the order became known
     ``inputs``    the shapes of the inputs that are tensors
+    ``work``      how many rewrites there were, the ``budget`` for them, and the formula's ``place``
     ``shapes``    the forms' own shapes, as far as anyone asked
     """
 
@@ -172,12 +175,16 @@ class Forms:
         self.names_by_factor: dict[int, list[int]] = {}
         self.inputs: dict[str, Shape] = {}
         self.shapes: list[Shape] = []
+        self.work, self.budget, self.place = 0, Budget(), (0, 0)
         self.one = self.number(ONE)
         self.zero = self.number(0)
 
     def intern(self, form: Form, key: object, weight: int) -> int:
         """The number of a form; ``key`` is what all its spellings have in common."""
         found = self.known.get(key)
+        self.work += 1
+        if self.work % LOOK_EVERY == 0:
+            self.budget.refuse_beyond(self.work, "simplifying", self.place)
         if found is None:
             found = self.known[key] = len(self.forms)
             self.forms.append(form)

@@ -147,6 +147,7 @@ def forms_of(
     numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
     decimals = any(map(is_fraction, numbers))
     forms = Forms(RULES, decimals=decimals, share=share, by_hand=by_hand)
+    forms.budget, forms.place = typed.budget, typed.span(typed.output)
     forms.inputs = {name: typed.shape(node) for name, node in typed.inputs.items()}
     bound = [binding.node for binding in bindings]
     found = read(forms, typed, (typed.output, *bound), SHORT, bound)

@@ -45,15 +45,16 @@ from exprgrad.graph.graph import Binding, Graph, Literal, NoShapes
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.write.infix import length, program
 
-__all__ = ["Orders", "every"]
+__all__ = ["Orders", "every", "high_order"]
 
 Orders = tuple[str, ...]
 """The inputs of a mixed derivative, in the order of ``wrt``: ``(x, x)`` is the second derivative in x."""
 Factors = list[tuple[int, Exact]]
 """A product of forms, with their exponents."""
 
-SIMPLIFIED = 3
-"""Up to this order a derivative is also made by simplifying, and the shorter text is taken."""
+SIMPLIFIED, HIGH = 3, 12
+"""Up to this order a derivative is also made by simplifying, and the shorter text is taken; on the way to a
+high order none is."""
 
 FEW, MANY = 12, 400
 """A polynomial of few terms may be shorter if it is not gathered; of many, not all ways are tried."""
@@ -75,8 +76,6 @@ Element = dict[Powers, Polynomial]
 
 MOST_NODES = 400
 """The most nodes of a formula that is multiplied out."""
-MOST_TERMS = 2000
-"""The most terms of a derivative that is."""
 MOST_PRODUCTS = 40_000
 """The most terms that are multiplied with each other at once."""
 MOST_PIECES = 100
@@ -103,6 +102,7 @@ class Polynomials:
     ``spelled``  by base and exponent, without its number: the atom that such powers are powers of, and the
                  number in its exponent; so ``exp(-x)`` is a power of ``exp(x)``
     ``choices``  by atom that is a choice, it with its branches as people read them
+    ``most``     how many terms there may be, and whether there were more: it ``is_crowded``
     ``depth``    how many derivatives are being made, one within the other
     ``special``  by atom, whether it is a number, or 1 or 0 everywhere
     ``squares``  by atom whose square is written in another one, p: p, and a and b of a + b*p^2
@@ -111,6 +111,7 @@ class Polynomials:
     def __init__(self, graph: Graph, bindings: Iterable[Binding]) -> None:
         if len(graph) > MOST_NODES or not isinstance(graph.shapes, NoShapes):
             raise TooLarge
+        self.most, self.is_crowded = graph.budget.most("terms"), False
         self.graph = graph
         self.forms, self.names = forms_of(graph, [*bindings])
         self.known: dict[int, Element] = {}
@@ -247,7 +248,8 @@ class Polynomials:
             for powers, above in ((other, total.pop(other)), (key, polynomial)):
                 for place, lifted in self.lifted(low, above, quotient(powers, low)).items():
                     self.add(total, place, lifted)
-        if sum(map(len, total.values())) > MOST_TERMS:
+        if sum(map(len, total.values())) > self.most:
+            self.is_crowded = True
             raise TooLarge
 
     def lifted(self, key: Powers, polynomial: Polynomial, sums: Powers) -> Element:
@@ -488,7 +490,9 @@ def every(
         found: dict[Orders, Derivative] = {}
         for inputs, known in level.items():
             rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
-            for name, derivative in onward(polynomials, known, rest, step, step == order):
+            for name, derivative in onward(
+                polynomials, known, rest, step if order <= HIGH else order, step == order
+            ):
                 found[*inputs, name] = derivative
         level = found
     for inputs, derivative in level.items():
@@ -518,6 +522,9 @@ def onward(
             assert element is not None
             yield name, readable(polynomials, element, is_last) if is_last else Derivative(element)
         return
+    if polynomials is not None and step > HIGH and known.element and polynomials.is_crowded:
+        graph = polynomials.graph  # simplified one by one, they only get longer from here on
+        graph.budget.refuse_beyond(polynomials.most + 1, "terms", graph.span(graph.output))
     formula = known.plain
     if formula is None:
         assert polynomials is not None and known.element is not None
@@ -532,6 +539,17 @@ def onward(
         if polynomials is not None:
             derivative = shorter(polynomials, derivative, is_last)
         yield name, derivative
+
+
+def high_order(graph: Graph, name: str, order: int) -> Graph | None:
+    """A derivative of high order as a formula; None where it is not made as polynomials."""
+    polynomials = polynomials_of(graph)
+    before, found = None, None if polynomials is None else polynomials.output
+    while order and found not in (before, None):
+        before, found, order = found, slope(polynomials, found, name), order - 1
+    if polynomials is None or found is None:
+        return None
+    return readable(polynomials, found, is_last=False).plain
 
 
 def slope(polynomials: Polynomials | None, element: Element | None, name: str) -> Element | None:

@@ -116,6 +116,8 @@ class Check(NamedTuple):
     ``where``     the node to look at, and its span; of a claim, a span in the claim's text
     ``help``      what to do, where it follows from how the check was made
     ``sampled``   where a claim was tried
+    ``proof``     what a claim that agrees rests on: ``formulas``, ``enclosed`` or ``samples``
+    ``width``     of ``enclosed``: the most that it may be off by
     """
 
     input: str
@@ -132,6 +134,8 @@ class Check(NamedTuple):
     where: tuple[int, Span] | None = None
     help: str | None = None
     sampled: Sampled | None = None
+    proof: str | None = None
+    width: float | None = None
 
 
 def check_of(input: str, analytic: float | None, verdict: Verdict) -> Check:

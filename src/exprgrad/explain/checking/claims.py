@@ -10,12 +10,13 @@ product into its factors, and each is looked for on the other side.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, islice, product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.derive.parsed import parsed
@@ -52,7 +53,7 @@ from exprgrad.explain.checking.verdicts import (
     short_number,
 )
 from exprgrad.explain.kinks_met import flagged
-from exprgrad.graph.graph import CONST, Graph, numbers_only
+from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, number, operand_level, texts
 from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
@@ -67,6 +68,17 @@ POINTS = 32
 """How many points of the domain are sampled: two formulas that differ seldom agree at one."""
 BITS = 400
 """The precision in which two formulas are compared: far beyond a double's, for sums that cancel."""
+NO_PROOF: Mapping[str, Any] = {}
+FINEST, COARSE = 4096, 64
+"""The precision in which what is left of a difference is found to be 0 or not, and that over boxes."""
+MOST_FINE = 1000
+"""The most nodes of a difference for the finest."""
+WITHIN, FARTHEST = 20.0, 1000.0
+"""How far from 0 inputs are in boxes over which a difference is enclosed, and in which one is sought."""
+MOST_BOXES, MOST_IN_BOXES = 256, 20_000
+"""How many boxes are halved, and how many nodes that may take over all."""
+SUSPECTS = 3
+"""The most points of boxes at which a difference that is not 0 is looked at."""
 ENOUGH = 8
 """How many it takes to say what a claim has wrong; a formula too large for so many is not checked."""
 TRIES = 500
@@ -157,20 +169,41 @@ def check_claim(
         point, found = without_places(formulas, obstacle, given)
         return check_of(name, None, found)._replace(claim=text, point=point or None, where=where)
     wrong = next((place for place in places if differs(place, claim)), None)
-    shown = wrong or places[0]
-    found = Verdict(numeric=float(shown.claim[claim.output]))
+    gap, proof = gap_between(formulas), NO_PROOF
     if wrong is None:
-        found = in_agreement(found, formulas, sampled, doubted, given)
+        wrong, proof = proof_of(gap, formulas, name, places, given, work)
+    shown = wrong or places[0]
+    if wrong is None:
+        found = in_agreement(formulas, sampled, doubted, given, is_same=is_zero(gap))
     else:
-        if len(places) < ENOUGH:
-            places = compared(formulas, name, points(graph, {}), ENOUGH, work).places
-        smooth = [place for place in places if not place.special]
-        said, true = [place.claim for place in smooth], [place.formula for place in smooth]
-        why = difference(Side(claim, said), Side(formula, true))
-        found = found.says("disagrees", worded(wrong, claim, why and why.message))
-        where = where[0], (why and why.span) or where[1]
-    check = check_of(name, float(shown.true), found)
-    return check._replace(claim=text, point=shown.point, where=where, sampled=sampled)
+        found, span = refute_claim(gap, formulas, name, wrong, places, work)
+        where = where[0], span or where[1]
+    numeric = float(shown.claim[claim.output])
+    check = check_of(name, float(shown.true), found._replace(numeric=numeric))
+    proof = proof if found.verdict == "agrees" else NO_PROOF
+    return check._replace(claim=text, point=shown.point, where=where, sampled=sampled, **proof)
+
+
+def refute_claim(
+    gap: Program,
+    formulas: Formulas,
+    name: str,
+    wrong: SamplePoint,
+    places: list[SamplePoint],
+    work: int,
+) -> tuple[Verdict, Span | None]:
+    """The verdict on a claim that is wrong at a place, and the part of its text that is to blame."""
+    claim = formulas.claim
+    if not differs(wrong, claim):
+        off = short_ball(abs(gap_at(gap, wrong.point, FINEST)))
+        return Verdict().says("disagrees", f"at {at(wrong.point)} the claim is off by {off}"), None
+    if len(places) < ENOUGH:
+        places = compared(formulas, name, points(formulas.function, {}), ENOUGH, work).places
+    smooth = [place for place in places if not place.special]
+    said, true = [place.claim for place in smooth], [place.formula for place in smooth]
+    why = difference(Side(claim, said), Side(formulas.derivative, true))
+    found = Verdict().says("disagrees", worded(wrong, claim, why and why.message))
+    return found, why and why.span
 
 
 def worded(place: SamplePoint, claim: Graph, more: str | None) -> str:
@@ -193,7 +226,7 @@ def without_places(
     free = [name for name in formulas.function.inputs if name not in given]
     if obstacle is not None and (not free or obstacle.in_domain):
         return obstacle.point, obstacle.verdict
-    if same_formula(*formulas):
+    if is_zero(gap_between(formulas)):
         why = "equal as formulas; no point of the domain was found to try it at"
         return {}, Verdict().says("agrees", why)
     why = f"no point of the domain was found; give a value for {free[0]}"
@@ -207,11 +240,12 @@ def differs(place: SamplePoint, claim: Graph) -> bool:
 
 
 def in_agreement(
-    verdict: Verdict,
     formulas: Formulas,
     sampled: Sampled,
     doubted: Sequence[str],
     given: Mapping[str, float],
+    *,
+    is_same: bool,
 ) -> Verdict:
     """The verdict on a claim that held wherever it was tried: how far that reaches, and if it is enough."""
     is_given = len(given) == len(formulas.function.inputs)
@@ -220,24 +254,117 @@ def in_agreement(
         places = [f"{place.input} = {short_number(place.at)}" for place in sampled.thresholds]
         places = list(dict.fromkeys(places))
         points += f", on both sides of {', '.join(places[:NAMED])}{', …' * (len(places) > NAMED)}"
-    if same_formula(*formulas):
-        return verdict.says("agrees", f"equal as formulas, and {points}")
+    if is_same:
+        return Verdict().says("agrees", f"equal as formulas, and {points}")
     if doubted:
-        return verdict.says(
+        return Verdict().says(
             "undecided", f"equal {points}, but only one side of {doubted[0]} was met"
         )
     if sampled.one_sided:
         points += f"; there was no value on the other side of {sampled.one_sided[0]}"
-    return verdict.says("agrees", f"equal {points}")
+    return Verdict().says("agrees", f"equal {points}")
 
 
-def same_formula(graph: Graph, claim: Graph, formula: Graph) -> bool:
-    """Whether the difference between claim and formula simplifies to 0."""
+# What the verdict rests on.
+
+
+def gap_between(formulas: Formulas) -> Program:
+    """The difference between claim and formula, simplified: what both have in common is gone."""
+    graph, claim, formula = formulas
     builder = Builder(typed=True)
     _, said, true = included(builder, graph, [claim, formula])
     gap = builder.apply("sub", said[claim.output], true[formula.output])
-    found, outputs = simplify(builder.program([gap]))
-    return found.kinds[outputs[0]] == CONST and found.payloads[outputs[0]] == 0.0
+    return simplify(builder.program([gap]))
+
+
+def is_zero(gap: Program) -> bool:
+    """Whether a difference is 0 as a formula."""
+    graph, (node,) = gap
+    return graph.kinds[node] == CONST and graph.payloads[node] == 0.0
+
+
+def gap_at(gap: Program, point: Mapping[str, float], bits: int) -> Ball:
+    """The difference at a point."""
+    with working(bits):
+        inputs = {name: decimal(point[name]) for name in gap.graph.inputs}
+        return evaluate(gap.graph, inputs, typed=True)[gap.outputs[0]]
+
+
+def is_apart(gap: Ball) -> bool:
+    """Whether a difference is certainly not 0."""
+    return bool(gap.is_finite() and not gap.contains(0))
+
+
+def proof_of(
+    gap: Program,
+    formulas: Formulas,
+    name: str,
+    places: Sequence[SamplePoint],
+    given: Mapping[str, float],
+    work: int,
+) -> tuple[SamplePoint | None, Mapping[str, Any]]:
+    """A point that refutes a claim that held so far; or what the claim rests on.
+
+    That is ``formulas``; or ``enclosed``, with how large the difference may be within ``WITHIN``, or at
+    the given point; or nothing but ``samples``.
+    """
+    if is_zero(gap):
+        return None, {"proof": "formulas"}
+    bits = FINEST if len(gap.graph) <= MOST_FINE else BITS
+    smooth = [place for place in places if not place.special]
+    for place in smooth:
+        if is_apart(gap_at(gap, place.point, bits)):
+            return place, NO_PROOF
+    free = [one for one in formulas.function.inputs if one not in given]
+    if not free:
+        return None, {"proof": "enclosed", "width": bound_gap(gap_at(gap, places[0].point, bits))}
+    width, suspects = enclosed_within(WITHIN, gap, free, given)
+    for point in chain(suspects, enclosed_within(FARTHEST, gap, free, given)[1]):
+        found = looked_at(formulas, name, point, work)
+        if isinstance(found, SamplePoint) and not found.special:
+            return found, NO_PROOF
+    if width < math.inf:
+        return None, {"proof": "enclosed", "width": width}
+    return None, {"proof": "samples"}
+
+
+def enclosed_within(
+    reach: float, gap: Program, free: Sequence[str], given: Mapping[str, float]
+) -> tuple[float, list[dict[str, float]]]:
+    """The most that a difference can be where inputs are within reach of 0; and points where it is not 0.
+
+    Of boxes that are halved again and again, the one is next in which it may be largest, or, where nothing
+    is known of it, the widest: so boxes close in on narrow features.
+    """
+    count = min(MOST_BOXES, MOST_IN_BOXES // len(gap.graph))
+    heap = [(-math.inf, -math.inf, ((-reach, reach),) * len(free))]
+    suspects: list[dict[str, float]] = []
+    while count > 0 and len(suspects) < SUSPECTS:
+        count -= 1
+        *_, box = heapq.heappop(heap)
+        axis = max(range(len(free)), key=lambda at: box[at][1] - box[at][0])
+        low, high = box[axis]
+        for side in ((low, (low + high) / 2), ((low + high) / 2, high)):
+            part = (*box[:axis], side, *box[axis + 1 :])
+            point = {**given, **{one: (a + b) / 2 for one, (a, b) in zip(free, part, strict=True)}}
+            if is_apart(gap_at(gap, point, BITS)):
+                suspects.append(point)
+            with working(COARSE):
+                balls = {
+                    one: ball(a).union(ball(b)) for one, (a, b) in zip(free, part, strict=True)
+                }
+                inputs = {
+                    one: balls[one] if one in balls else decimal(given[one])
+                    for one in gap.graph.inputs
+                }
+                most = bound_gap(evaluate(gap.graph, inputs, typed=True)[gap.outputs[0]])
+            heapq.heappush(heap, (-most, low - high, part))
+    return -heap[0][0], suspects
+
+
+def bound_gap(gap: Ball) -> float:
+    """The most that a difference is away from 0; infinite where nothing is known."""
+    return float(abs(gap).upper()) if gap.is_finite() else math.inf
 
 
 # Points.
@@ -597,6 +724,8 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     ratio = said[base] / true[base]
     if ratio.contains(0):
         return "0 everywhere"
+    if ratio.contains(1):  # the claim is wrong elsewhere
+        return None
     fraction = Fraction(float(ratio)).limit_denominator(LARGEST_DENOMINATOR)
     top, bottom = fraction.numerator, fraction.denominator
     if all((one * bottom).overlaps(other * top) for one, other in pairs):

@@ -8,7 +8,8 @@ a tensor are treated one by one, and those that lost their digits in the same wa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from exprgrad.errors import advice, install
@@ -62,15 +63,19 @@ def settled(
     hanging: Iterable[Path],
     least: int,
     source: Source,
+    unseen: Collection[str] = (),
 ) -> Settled:
     """What becomes of tensors and numbers: each number with fewer right digits than ``least`` by itself.
 
     So it does of numbers that may be others for the decimals as typed, which are ``hanging``.  How many
     digits are right ``by_bounds`` is all that is told of a formula over tensors that is too large to write
-    out, or if there are too many numbers to work out the truth about.
+    out, or if there are too many numbers to work out the truth about.  Of fields that are ``unseen`` kinks
+    and jumps are told.
     """
     # There are no wheels of python-flint in a browser, say.
-    counts = {**by_bounds, **dict.fromkeys(hanging if has_balls() else (), 0)}
+    hidden = () if has_balls() else unseen
+    counts = {path: count for path, count in by_bounds.items() if path[0] not in hidden}
+    counts |= dict.fromkeys(hanging if has_balls() else (), 0)
     elements = sum(map(size, source.run.graph.shapes))
     if elements > MOST_ELEMENTS:
         help = (
@@ -90,7 +95,7 @@ def settled(
     )
     source.seek([*places])
     # There are no wheels of python-flint in a browser, say.
-    settle = guarded if has_balls() else unproved
+    settle = partial(guarded, unseen=unseen) if has_balls() else unproved
     return gathered(found, counts, least, places, settle(one_by_one, least, source))
 
 
@@ -228,7 +233,7 @@ class Wrong(NamedTuple):
     found: Decided
 
 
-def guarded(found: Settled, least: int, source: Source) -> Settled:
+def guarded(found: Settled, least: int, source: Source, unseen: Collection[str] = ()) -> Settled:
     """The decisions on numbers that may have fewer right digits than ``least``."""
     wrong: dict[tuple[Path, str], list[Wrong]] = {}
     for path, value in [*found.values.items()]:
@@ -239,6 +244,8 @@ def guarded(found: Settled, least: int, source: Source) -> Settled:
         turn = source.turn if one.state == "right" and not math.isnan(value) else None
         if turn is not None and turn.counts and not (turn.is_kink and path[0] == "value"):
             one = one._replace(state="hanging")
+        if path[0] in unseen and not is_unsettling(one, source):
+            continue
         found.digits[path] = one.digits
         if one.state == "corrected":
             found.corrected[path] = value, one.answer
@@ -259,6 +266,12 @@ def guarded(found: Settled, least: int, source: Source) -> Settled:
         for group in groups
     ]
     return found._replace(diagnostics=tuple(told), causes=tuple(causes))
+
+
+def is_unsettling(one: Decided, source: Source) -> bool:
+    """Whether a number that is not shown is at a kink or a jump as typed, or may be."""
+    turned = one.state in DECIMALS and source.turn is not None and source.turn.counts
+    return turned or one.state == "undecided"
 
 
 def losers(wrong: Mapping[tuple[Path, str], Sequence[Wrong]], source: Source) -> list[list[Loser]]:

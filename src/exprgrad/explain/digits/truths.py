@@ -18,6 +18,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import computed, real
+from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.explain.digits.trusted import (
     LONGEST_LABEL,
     Better,
@@ -113,6 +114,8 @@ class Known:
     ``bits``     the precision that it took
     """
 
+    answering: Any
+
     def __init__(self, run: Run) -> None:
         self.run = run
 
@@ -163,7 +166,7 @@ class Known:
 
     def turns(self) -> Iterator[Turn]:
         """The kinks and jumps that the decimals as typed meet, and the doubles do not."""
-        run, graph, swept = self.formula, self.formula.graph, self.typed.swept
+        run, graph = self.formula, self.formula.graph
         used = dependencies(graph, graph.output)
         for node, operands in enumerate(graph.operands):
             if not (operands and used[node]):
@@ -173,11 +176,17 @@ class Known:
                 if not specials_met(graph, self.doubles.values, node, run.varying)[special]:
                     words = f"{run.label(node)} {SPECIAL_WORDS[special.code][0]}: {special.why}"
                     is_kink = special.code == "kink"
-                    counts = is_kink
-                    if swept is not None:
-                        grad = swept.grads[node]
-                        counts = grad is not None and not grad.is_zero()
-                    yield Turn(words, is_kink, counts)
+                    yield Turn(words, is_kink, is_kink or self.is_torn)
+
+    @cached_property
+    def is_torn(self) -> bool:
+        """Whether some answer stays apart on both sides of the decimals as typed, however near."""
+        (graph, outputs), run, widths = self.answering, self.formula, []
+        for bits in (self.bits, 2 * self.bits):
+            aside = steps_around(run.inputs, bits)
+            near = enclose(graph, run.inputs, 2 * bits, typed=run.spelled, aside=aside)
+            widths.append([near[node].rad() for node in outputs])
+        return any(bool(fine * 2 > wide) for wide, fine in zip(*widths, strict=True))
 
     @cached_property
     def menders(self) -> Menders:
@@ -225,6 +234,14 @@ class Swept(Known):
         run = self.formula
         given = (run.graph, run.inputs, run.wrt)
         return enclosed(*given, typed=run.spelled, outputs=self.outputs, bits=self.bits)
+
+    @cached_property
+    def answering(self) -> tuple[Graph, Sequence[int]]:
+        """The graph of the value and the gradient, by the rules for real arithmetic, and their nodes."""
+        run = self.formula
+        if not run.wrt:
+            return run.graph, self.outputs
+        return gradient(unfolded(run.graph), run.wrt, real)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -403,12 +420,16 @@ class Derived(Known):
         """The graph that is derived by the rules for real arithmetic, and the numbers there."""
         return self.question.derive(unfolded(self.question.graph), real, self.asked)
 
+    @property
+    def answering(self) -> tuple[Graph, Sequence[int]]:
+        """The same graph, and the numbers' nodes alone."""
+        graph, nodes = self.true
+        return graph, [nodes[path] for path in self.asked if path in nodes]
+
     @cached_property
     def answers(self) -> tuple[Enclosed, Enclosed]:
         """What is true there for the doubles that were read, and for the decimals as typed."""
-        graph, nodes = self.true
-        question = self.question
-        outputs = [nodes[path] for path in self.asked if path in nodes]
+        (graph, outputs), question = self.answering, self.question
         work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
         doubles = work_out()
         return doubles, work_out(typed=question.spelled) if self.decimals else doubles
@@ -447,15 +468,9 @@ class Derived(Known):
         suspects = [path for path in infinite if path in nodes]
         if not suspects:
             return set()
-        beside = enclose(graph, self.question.inputs, self.bits, aside=self.steps())
-        return {path for path in suspects if not beside[nodes[path]].is_finite()}
-
-    def steps(self) -> dict[str, Ball]:
-        """A way to both sides of every input, shorter than that to the next double by far."""
         inputs = self.question.inputs
-        with working(self.bits):
-            both = (either() - ball(1) / 2) * ball(2) ** -self.bits
-            return {name: both * ball(abs(x) or TINY) for name, x in inputs.items()}
+        beside = enclose(graph, inputs, self.bits, aside=steps_around(inputs, self.bits))
+        return {path for path in suspects if not beside[nodes[path]].is_finite()}
 
     def truth(self, path: Path) -> tuple[Ball, Ball]:
         """A number for the doubles that were read, and for the decimals as they are typed."""
@@ -559,6 +574,13 @@ Source = Swept | Derived
 
 It is first told which numbers to ``seek``, if that ``is_affordable``.
 """
+
+
+def steps_around(inputs: Mapping[str, float], bits: int) -> dict[str, Ball]:
+    """A way to both sides of every input, shorter than that to the next double by far."""
+    with working(bits):
+        both = (either() - ball(1) / 2) * ball(2) ** -bits
+        return {name: both * ball(abs(x) or TINY) for name, x in inputs.items()}
 
 
 def first_poor(run: Run, errors: Sequence[Any], used: Sequence[int], least: int) -> int | None:

@@ -243,7 +243,8 @@ def mends(
     """
     if graph.shapes or not all(map(str.isidentifier, graph.inputs)):
         return
-    names = graph.names()
+    # A term of a recurrence, s[1], would be read as a number of a tensor.
+    names = {at: name for at, name in graph.names().items() if name.isidentifier()}
     reading = Reading(graph, names)
     roots = above(graph, node)
     for rewrite in by_size(tuple(table)):
@@ -575,8 +576,8 @@ class Menders:
     def tried_with(self, name: str, text: str, true: Ball) -> Trusted | None:
         """A number by another formula; None if that is not the same, for all that can be told."""
         graph = parsed(text)
-        if name and name not in graph.inputs:
-            return None
+        if {*graph.kinds} - {INPUT, CONST, *BY_NAME} or (name and name not in graph.inputs):
+            return None  # over tensors, as a formula is whose numbers were written out
         inputs = {read: self.run.inputs[read] for read in graph.inputs}
         values = forward(graph, inputs)
         found = enclosed(graph, inputs, [name] if name else None)

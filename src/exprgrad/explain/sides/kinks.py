@@ -142,7 +142,9 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     So it is where the sweep's number is right, and no operand that the input moves meets a kink or a jump.
     An infinite limit is said only of a jump that was met: 1/x^2 is no pole because x^2 underflows.
     """
-    left, right = (towards(point, name, sign) for sign in (-1.0, 1.0))
+    left, right = (
+        with_leading(run, name, sign, towards(point, name, sign)) for sign in (-1.0, 1.0)
+    )
     sweep = run.swept[name]
     turned = left.turned or right.turned
     missing = tuple(side for side, t in (("left", left), ("right", right)) if t.state == UNDEFINED)
@@ -179,6 +181,18 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
         missing, abs(right.off.value - left.off.value),
         error=0.0 if right.slope is None else right.slope.error,
     )  # fmt: skip
+
+
+def with_leading(run: Run, name: str, sign: float, found: Towards) -> Towards:
+    """One side, where only terms of higher order tell, with what leading terms say of it."""
+    if found.slope is not None or found.state == UNDEFINED or not math.isfinite(run.value):
+        return found
+    from exprgrad.explain.sides.leading import leading_slope
+
+    slope = leading_slope(run, name, sign)
+    if slope is None:
+        return found
+    return found._replace(state="", value=run.value, slope=slope)
 
 
 def verdict_of(run: Run, left: Towards, right: Towards) -> str:

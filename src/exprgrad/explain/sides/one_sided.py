@@ -37,8 +37,8 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around", "error_of", "rounding",
-    "towards",
+    "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around", "error_of", "inner", "noise",
+    "noise_of", "rounding", "towards",
 ]  # fmt: skip
 
 UNDECIDED, UNDEFINED = "undecided", "undefined"

@@ -363,7 +363,8 @@ def repeated(
     state = {name: names.claim(name.partition(" ")[0]) for name in loop.state}
     go, operands = names.claim("go"), [*inputs.values()]
     whole = ", ".join([*state.values(), go])
-    words = {"go": go, "states": whole, "operands": ", ".join(operands), "first": operands[0]}
+    listed = ", ".join(operands) + "," * (len(operands) == 1)  # a tuple of one, in Python
+    words = {"go": go, "states": whole, "operands": listed, "first": operands[0]}
 
     def filled(part: str, **more: str) -> list[str]:
         """A part of the layout as lines."""
@@ -418,7 +419,8 @@ def comment(
 ) -> str:
     """What the function computes, of what, and what it returns.
 
-    ``fixed``: for inputs of these shapes; ``columns``: what a query adds to those of a table.
+    ``fixed``: for inputs of these shapes; ``columns``: what a query adds to those of a table, the
+    rows' numbers first.
     """
     words = [f"the {part.title}" for part in parts]
     what = " and ".join(", ".join(words).rsplit(", ", 1))
@@ -426,7 +428,7 @@ def comment(
     returns = f"Returns {value}."
     wrt = parts[-1].axes[-1] if len(parts) > 1 else ()
     if columns:
-        returns = target.layout.returns.format(columns=", ".join(columns))
+        returns = target.layout.returns.format(row=columns[0], columns=", ".join(columns[1:]))
     elif is_several(parts):
         returns = in_words(target.layout, inputs, parts, called)
     elif len(parts) > 1 and (wrt or not target.layout.extra):
@@ -445,7 +447,7 @@ def comment(
     renamed = [f"{given} is called {new}" for given, new in inputs.items() if given != new]
     if renamed:
         paragraphs.insert(1, f"In the code, {', '.join(renamed)}.")
-    statements = infix(formula).split("; ")
+    statements = infix(formula, most=LINE_WIDTH).split("; ")
     shown = [f"  {cut(statement, LINE_WIDTH - 10)}" for statement in statements[:LONGEST_FORMULA]]
     lines = [f"{name}: {what} of a formula, by exprgrad.", "", *shown]
     lines += [*(["  …"] if len(statements) > len(shown) else []), ""]
@@ -508,14 +510,19 @@ def indented(lines: Iterable[str], indent: str) -> str:
 
 # Queries: value and gradient as columns beside those of a table.
 #
-# The first step reads the inputs as doubles.  Each further step adds what the columns before it suffice
-# for, and the last adds the results.  A step is worked out once (``MATERIALIZED``): PostgreSQL and SQLite
-# would else put its text wherever it is read, and the query would double with every step.
+# The rows are numbered, and their inputs read as doubles.  Each further step adds what the columns before
+# it suffice for; the results are joined to the rows by number.  So no step sees the table's columns, whose
+# names are not known here.  Where they are seen, what is added stands without its table: a column of its
+# name makes it ambiguous, which every database refuses.  A step is worked out once (``MATERIALIZED``):
+# PostgreSQL and SQLite would else put its text wherever it is read, and the query would double with every
+# step.
 
 KNOWN = "known"
 """The helper, a column, that says whether a number is finite, and so are all inputs of a row."""
 TABLE = "rows"
-"""The table that is read."""
+"""The table that is read, and its numbered rows."""
+ROW, OUT, ONCE = "row", "out", " MATERIALIZED"
+"""The column of the rows' numbers, the results by row, and what keeps a step from being done again."""
 
 
 def query(
@@ -529,32 +536,41 @@ def query(
     check_name(name, target)
     check_columns(formula, target)
     layout, writer = target.layout, Writer(target, f"{name}_", {})
-    names = Names(map(writer.helper, target.helpers), ascii=target.ascii, prefix=writer.prefix)
+    seen = Names(formula.inputs, ascii=False, prefix=writer.prefix)
+    row = seen.reserve(writer.prefix + ROW)
+    columns = [seen.reserve(column) for column in returned(parts)]
+    taken = [row, *map(writer.helper, target.helpers)]
+    names = Names(taken, ascii=target.ascii, prefix=writer.prefix)
     inputs = {given: names.claim(given) for given in formula.inputs}
     body = Statements(writer, program, names, inputs)
     for output in program.outputs:
         body.settle(output)
-    columns = [layout.key(column) for column in returned(parts)]
-    known = writer.helper(KNOWN)
+    known, keys = writer.helper(KNOWN), [*map(layout.key, columns)]
     results = [
-        layout.answer.format(known=known, value=text, key=column)
-        for text, column in zip(body.answers(), columns, strict=True)
+        layout.answer.format(known=known, value=text, key=key)
+        for text, key in zip(body.answers(), keys, strict=True)
     ]
-    steps = stepped(body, known)
+    said = comment(target, formula, {x: x for x in inputs}, parts, name, {}, columns=[row, *keys])
+    steps = [*stepped(body, known), results]
+    return layout.file.format(comment=said, **join_rows(layout, writer.prefix, row, steps, keys))
+
+
+def join_rows(
+    layout: Layout, prefix: str, row: str, steps: Sequence[Sequence[str]], keys: Sequence[str]
+) -> dict[str, str]:
+    """Write the head of a query, the numbered rows and the steps, and its body, which joins the results."""
+    numbered, given, last = layout.result
+    rows, *tables = [prefix + part for part in (TABLE, *map(str, range(len(steps) - 1)), OUT)]
     opening, closing = layout.head
-    written = []
-    for number, step in enumerate(steps):
-        once = " AS MATERIALIZED" if number else " AS"
-        head = opening.format(name=f"{writer.prefix}{number}{once}")
-        table = f"{writer.prefix}{number - 1}" if number else TABLE
-        written.append(head + selected(step, 2 * layout.indent) + closing.format(table=table))
-    opening, _, closing = layout.result
-    last = f"{writer.prefix}{len(steps) - 1}"
-    return layout.file.format(
-        comment=comment(target, formula, {x: x for x in inputs}, parts, name, {}, columns=columns),
-        head=", ".join(written),
-        body=opening + selected(results, layout.indent) + closing.format(table=last),
-    )
+    text = opening.format(name=rows, once=ONCE, first=numbered.format(row=row))
+    head = [text + closing.format(table=given.format(table=TABLE, row=row))]
+    for table, before, step in zip(tables, (rows, *tables), steps, strict=False):
+        is_end = table in (tables[0], tables[-1])
+        text = opening.format(name=table, once="" if is_end else ONCE, first=row if is_end else "*")
+        head.append(text + selected(step, 2 * layout.indent) + closing.format(table=before))
+    columns = selected(keys, layout.indent)
+    body = last.format(columns=columns, rows=rows, row=row, out=tables[-1])
+    return {"head": ", ".join(head), "body": body}
 
 
 def check_columns(formula: Graph, target: Target) -> None:
@@ -572,7 +588,7 @@ def stepped(body: Statements, known: str) -> list[list[str]]:
     """What the steps add: the inputs, whether they are finite, and the statements."""
     layout, helpers = body.target.layout, body.target.helpers
     read = [
-        layout.parameter.format(key=layout.key(given), name=name)
+        layout.parameter.format(table=body.writer.prefix + TABLE, key=layout.key(given), name=name)
         for given, name in body.inputs.items()
     ]
     for row in body.helpers:

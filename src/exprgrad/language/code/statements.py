@@ -71,9 +71,9 @@ class Names:
     """
 
     def __init__(self, taken: Iterable[str], *, ascii: bool, prefix: str = "") -> None:
-        self.taken = set(taken)
         self.ascii = ascii
         self.prefix = prefix
+        self.taken = {*map(self.key, taken)}
         self.count = 0
 
     def claim(self, wanted: str) -> str:
@@ -81,7 +81,10 @@ class Names:
         if "[" in wanted:
             wanted = wanted.translate(BRACKETS)
         name = in_ascii(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
-        name = self.prefix + name
+        return self.reserve(self.prefix + name)
+
+    def reserve(self, name: str) -> str:
+        """The name itself, with as many ``_`` behind it as it takes to be free."""
         while self.key(name) in self.taken:
             name += "_"
         self.taken.add(self.key(name))
@@ -94,7 +97,7 @@ class Names:
     def temporary(self) -> str:
         """The next of ``t1``, ``t2``… that is free."""
         self.count += 1
-        while f"{self.prefix}t{self.count}" in self.taken:
+        while self.key(f"{self.prefix}t{self.count}") in self.taken:
             self.count += 1
         return self.claim(f"t{self.count}")
 

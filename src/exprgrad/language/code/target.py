@@ -96,7 +96,8 @@ class Layout(NamedTuple):
     ``gaps``       what stands before and after each helper
     ``define``, ``define_condition``  a statement that names a number or a condition
     ``answer``     returns the value alone
-    ``result``     what stands before, is, and stands after each derivative, where they are returned too
+    ``result``     what stands before, is, and stands after each derivative, where they are returned too;
+                   of a query, the numbered rows, where they are from, and what is joined to them
     ``returns``    what is returned, in words
     ``parameter``  one of the parameters; ``none`` stands where there are none
     ``extra``      a parameter in which derivatives are returned; ``size``: one of its ``{sizes}``

@@ -39,7 +39,7 @@ from exprgrad.language.mistakes.hints import (
     translated,
 )
 from exprgrad.language.read.lalr import END, UNKNOWN, Unexpected
-from exprgrad.language.read.names import LOOK_ALIKES, SUPERSCRIPTS, begins_with_pi, plain
+from exprgrad.language.read.names import INVISIBLE, LOOK_ALIKES, SUPERSCRIPTS, begins_with_pi, plain
 from exprgrad.source import Span, depths, display_width
 
 __all__ = ["bad_name", "double_bars", "explained", "not_whole", "unknown_function"]
@@ -137,6 +137,23 @@ class Wrong(NamedTuple):
         """Whether a setting is being read."""
         inside = self.bracket and not self.is_index and self.expected <= DATA
         return bool(inside and re.search(SETTING, self.text[: self.span[0]][-200:]))
+
+    @property
+    def bar(self) -> Span | None:
+        """The place of the innermost '|' that is still open, if a bracket inside it is not."""
+        opened: list[int] = []
+        ended = False  # whether an operand has just ended, so that a bar closes
+        for token in re.finditer(r"#[^\r\n]*|\S|[\r\n]", self.text[: self.span[0]]):
+            sign = token[0]
+            if sign in ")]" or (sign == "|" and ended):
+                while opened and self.text[opened.pop()] == "|" != sign:
+                    pass
+            elif sign in "([|":
+                opened.append(token.start())
+            elif sign == ";":
+                opened = []
+            ended = sign in ")]." or sign.isalnum() or sign == "_" or (sign == "|" and ended)
+        return (opened[-1], opened[-1] + 1) if opened and self.text[opened[-1]] == "|" else None
 
     @property
     def is_adjacent(self) -> bool:
@@ -656,8 +673,12 @@ def based_logarithm(wrong: Wrong) -> Edit | None:
 
 def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
     """``Sin[x]`` as a call, and other calls as Mathematica writes them."""
-    word = re.search(r"([^\W\d]\w{0,20})\s*$", text[max((bracket or 0) - 24, 0) : bracket])
-    if bracket is None or word is None or (text[bracket] == "(" and word[1] not in OVER_RANGES):
+    word = re.search(r"([^\W\d]\w{0,20}|[∑∏])\s*$", text[max((bracket or 0) - 24, 0) : bracket])
+    if (
+        bracket is None
+        or word is None
+        or (text[bracket] == "(" and word[1] not in (*OVER_RANGES, "Piecewise"))
+    ):
         return None
     end = closing(text[bracket:])
     ours = None if end is None else bracketed(word[1], text[bracket + 1 : bracket + end])
@@ -762,7 +783,7 @@ class Begun(NamedTuple):
 def bad_character(text: str, span: Span) -> LanguageError:
     """A character that is not part of the language."""
     character = text[span[0]]
-    alone = character.isprintable() and display_width(character)
+    alone = is_visible(character) and display_width(character)
     name = f"'{character}'" if alone else f"U+{ord(character):04X}"
     message = f"the character {name} is not part of the language"
     if character == ".":
@@ -792,9 +813,14 @@ def unknown_character(character: str) -> str:
         return f"digits are 0 to 9: write {unicodedata.digit(character)}"
     if "\udc80" <= character <= "\udcff":
         return "the text is not UTF-8 here"
-    if character.isprintable():
+    if is_visible(character):
         return "names are letters, digits and _"
     return "it does not print: delete it"
+
+
+def is_visible(character: str) -> bool:
+    """Whether a character shows anything."""
+    return character.isprintable() and not INVISIBLE.match(character)
 
 
 def same_character(text: str, span: Span) -> Edit | None:
@@ -867,6 +893,8 @@ def digits_below(digits: re.Match[str]) -> Edit:
 
 BEGINNINGS = (
     Begun(r"\{", over_index_hint, lambda m: bracketed_edit(m.string, open_bracket(m.string, m.start()))),
+    Begun(r"∑(?=\()", mend="sum"),
+    Begun(r"∏(?=\()", mend="prod"),
     Begun("[{∑∏]", mend=lambda found: over_index_edit(found.string, found.start())),
     Begun("[↦→]", mend=lambda arrow: headless(arrow.string, arrow.start())),
     Begun(r"\?", mend=lambda mark: choice_edit(mark.string)),
@@ -947,12 +975,12 @@ def dot_hint(text: str, start: int) -> str:
             return f"{hint}, without '{prefix}'" if only else hint
     if spelled_here(word):
         return f"here that is written {spelled_here(word)}"
-    if name in FUNCTION_WORDS or name in ("pi", "tau", "inf", "nan"):
+    if name in FUNCTION_WORDS or MODULE_CONSTANTS.get(name) == name:
         listed = "" if prefix.endswith("nn.") else ", ".join(operands)  # nn.SiLU() makes a function
         inside = f"({listed or '…'})" if called else ""
         return f"write {name}{inside}, without '{prefix}'"
-    if word == "e":
-        return "write exp(1)"
+    if word in MODULE_CONSTANTS:
+        return f"write {MODULE_CONSTANTS[word]}"
     if called:
         return f"write functions without a prefix; {all_listed('functions')}"
     return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
@@ -969,14 +997,19 @@ MODULE_BEFORE = re.compile(
 )
 
 
+MODULE_CONSTANTS = {
+    "e": "exp(1)", "E": "exp(1)", "pi": "pi", "PI": "pi", "inf": "inf", "nan": "nan", "tau": "(2*pi)",
+}  # fmt: skip
+"""A constant after a module's dot → how it is written here."""
+
+
 def dot_edit(text: str, start: int) -> Edit | None:
     """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call."""
     if text[start + 1 : start + 2] in ("*", "^", "/") and re.search(r"[\w)\]']$", text[:start]):
         return start, start + 1, ""
-    constant = re.compile(r"\.(e|E|pi|PI|inf|nan|tau)\b(?!\()").match(text, start)
+    constant = re.compile(rf"\.({'|'.join(MODULE_CONSTANTS)})\b(?!\()").match(text, start)
     if constant and MODULE_BEFORE.search(text[:start]):
-        ours = {"e": "exp(1)", "E": "exp(1)", "PI": "pi"}.get(constant[1], constant[1])
-        return start - len(owner_before(text, start)), constant.end(), ours
+        return start - len(owner_before(text, start)), constant.end(), MODULE_CONSTANTS[constant[1]]
     called = re.compile(r"\.([^\W\d]\w*)(?=\()").match(text, start)
     module = MODULE_BEFORE.search(text[:start])
     if called is None or (module and module[0] == "Math"):
@@ -1075,6 +1108,13 @@ MISTAKES = (
     ),
     # Brackets.
     Mistake(
+        "this '|' is never closed", "add a '|'",
+        kind=f"{END} RPAR RSQB COMMA {SEPARATORS}", last=OPERAND_ENDS, place="bar",
+        when=lambda wrong: wrong.bar and (
+            wrong.kind in (END, "RPAR", "RSQB") or "|" not in wrong.text[wrong.span[1] :]
+        ),
+    ),
+    Mistake(
         NEVER_CLOSED, "add an index and a '{closing}'",
         kind=END, last="LSQB COMMA LPAR", when=lambda wrong: wrong.is_index, place="opened",
     ),
@@ -1166,6 +1206,10 @@ MISTAKES = (
         kind="RANGE", when=lambda wrong: wrong.in_index and range_edit(wrong), mend=range_edit,
     ),
     Mistake(NOT_AN_INDEX, AN_INDEX, when=lambda wrong: wrong.in_index),
+    Mistake(
+        "a choice has no tuples", "write {mend}",
+        kind="COMMA", when=lambda wrong: "Piecewise" in wrong.text and ranged_call(wrong), mend=ranged_call,
+    ),
     Mistake(
         "an index comes after 'for'", "write {mend}",
         kind="COMMA RANGE", when=ranged_call, mend=ranged_call,

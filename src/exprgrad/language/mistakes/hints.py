@@ -13,16 +13,18 @@ from itertools import islice
 from typing import NamedTuple
 
 from exprgrad.errors import advice
+from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.source import depths, pieces
 
 __all__ = [
-    "ABSENT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES", "ROOTS",
-    "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed", "closing", "enclosed",
+    "ABSENT", "BY_COUNT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES",
+    "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed", "called_word",
+    "closing", "enclosed",
     "factor", "guess", "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant",
     "owner_before", "second_hint", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated",
-    "value_hint",
+    "value_hint", "without_e",
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
@@ -41,6 +43,10 @@ FORMS = {
         ("binom", "choose", "comb", "combin", "nCr", "nchoosek", "ncr"), "binomial({x}, {y})"
     ),
     "asarray": "{x_list}",
+    **{f"{word}d": f"{word}(rad({{x}}))" for word in ("cos", "cot", "csc", "sec", "sin", "tan")},
+    **{f"{word}d": f"deg({word}({{x}}))" for word in ("acos", "asin", "atan")},
+    "atan2d": "deg(atan2({x}, {y}))",
+    "cdf": "for the standard normal distribution write normcdf({x})",
     "column_stack": "for vectors write stack({all}, axis=1)",
     "cube": "{x_factor}^3",
     "divide": "{x_factor}/{y_factor}",
@@ -53,6 +59,12 @@ FORMS = {
     **{f"Bessel{kind}": f"bessel{kind.lower()}({{x}}, {{y_term}})" for kind in "IJKY"},
     **{f"{kind}v": f"bessel{kind}({{x}}, {{y_term}})" for kind in "ijky"},
     **{f"{kind}{n}": f"bessel{kind}({n}, {{x}})" for kind in "iky" for n in (0, 1)},
+    **{
+        f"{kind}{mark}{n}": f"bessel{kind.lower()}({n}, {{x}})"
+        for kind in "IJKY"
+        for mark in ("", "_")
+        for n in range(10)
+    },
     "full": "broadcast({fill}, shape=[{x_sizes}])",
     "heaviside": "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
     "hstack": "for vectors write concat({all}), for matrices concat({all}, axis=1)",
@@ -69,14 +81,19 @@ FORMS = {
     "mse": "mean(({x_term} - {y_term})^2)",
     "mse_loss": "mean(({x_term} - {y_term})^2)",
     "multiply": "{x_factor}*{y_factor}",
+    "N": "for the normal distribution write normcdf({x}), for a product N*({x})",
     "mv": "{x_factor} @ {y_factor}",
+    "nthroot": "{x_factor}^(1/{y_factor})",
     "ones": "broadcast(1, shape=[{sizes}])",
     "ones_like": "0*{x_factor} + 1",
     "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
+    "pdf": "for the standard normal distribution write normpdf({x})",
     "plus": "{x_term} + {y_term}",
     "power": "{x_factor}^{y_factor}",
+    "Rational": "{x_factor}/{y_factor}",
     "ravel": "reshape({x}, -1)",
     "rdivide": "{x_factor}/{y_factor}",
+    "rem": "{x_term} - {y_factor}*trunc({x_factor}/{y_factor})",
     **{f"reduce_{word}": f"{word}({{x}})" for word in ("max", "mean", "min", "prod", "sum")},
     "row_stack": "for vectors write [{all}], for matrices concat({all})",
     "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
@@ -86,6 +103,7 @@ FORMS = {
     "PyTorch's divides by n - 1",
     "subtract": "{x_term} - {y_term}",
     "sumproduct": "sum({x_factor}*{y_factor})",
+    "sumsq": "sum([{all}]^2)",
     "tensor": "{x_list}",
     "times": "{x_factor}*{y_factor}",
     "trigamma": "polygamma(1, {x})",
@@ -114,6 +132,21 @@ DERIVATIVES = (
 ROOTS = "a root is root(x^2 - 2, x, 1), searched for from 1, or root(x^2 - 2, x, 0, 2), between two ends"
 ABSENT = {
     "ATAN2": "a spreadsheet's ATAN2(x, y) is atan2(y, x) here",
+    **dict.fromkeys(("Im", "Re", "arg", "conj", "conjugate", "im", "re"), "numbers are real"),
+    **dict.fromkeys(
+        ("hermite", "laguerre", "legendre"), "polynomials are written out: (3*x^2 - 1)/2"
+    ),
+    **dict.fromkeys(("jn", "yn"), "spherical Bessel functions are not here"),
+    **dict.fromkeys(
+        ("gammainc", "gammaincc", "igamma", "lowergamma", "uppergamma"),
+        "there is no incomplete gamma function",
+    ),
+    **dict.fromkeys(("betainc", "btdtr"), "there is no incomplete beta function"),
+    **dict.fromkeys(("zeta", "polylog", "dilog"), "there are no zeta functions and polylogarithms"),
+    **dict.fromkeys(("interp", "interp1", "spline"), "formulas have no tables of data"),
+    **dict.fromkeys(("expint", "expn"), "the exponential integrals here are E1(x) and Ei(x)"),
+    "DiracDelta": "it is no function; heaviside(x) is its integral",
+    "softmax_cross_entropy": "write cross_entropy of classes and logits; 'exprgrad ops' shows how",
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
     "argmin": "the place of the least has no derivative; min(x) is the least itself",
     **dict.fromkeys(
@@ -164,8 +197,8 @@ SETTINGS = {
 }  # fmt: skip
 """A setting of another tool → ours."""
 MODULES = frozenset({
-    "F", "Math", "autograd", "cmath", "jax", "jnp", "linalg", "math", "nn", "np", "numpy", "scipy",
-    "sp", "special", "tf", "torch",
+    "F", "Math", "autograd", "cmath", "jax", "jnp", "linalg", "math", "nn", "norm", "np", "numpy",
+    "scipy", "sp", "special", "stats", "sympy", "tf", "torch",
 })  # fmt: skip
 """What stands before the dot of a function that is not a method."""
 TRANSPOSE = "the transpose is written {0}.T"
@@ -234,7 +267,19 @@ BRACKETED = {
 """A call of Mathematica by its word and the count of its operands, where another name is not all."""
 BY_COUNT = {
     ("C", 2): "binomial({x}, {y})",
+    ("B", 2): "beta({x}, {y})",
+    ("Β", 2): "beta({x}, {y})",  # the Greek capital
+    ("LOG", 1): "log10({x})",
     ("LOG", 2): "log({x}, {y})",
+    ("expint", 1): "E1({x})",
+    **{
+        (f"{word}cdf", 3): "normcdf(({x_term} - {y_factor})/{z_factor})"
+        for word in ("norm", "normal")
+    },
+    **{
+        (f"{word}pdf", 3): "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}"
+        for word in ("norm", "normal")
+    },
     **{
         (f"{word}{kind}", 2): f"bessel{kind.lower()}({{y}}, {{x}})"
         for kind in "JYIK"
@@ -261,8 +306,8 @@ SPREADSHEET = {
 }
 """A spreadsheet's function with dots in its name, and whether it accumulates → how it is written here."""
 OVER_RANGES = {
-    **dict.fromkeys(("Sum", "sum", "add"), "sum({})"),
-    **dict.fromkeys(("Product", "product", "prod", "mul"), "prod({})"),
+    **dict.fromkeys(("Sum", "sum", "summation", "Σ", "∑", "add"), "sum({})"),
+    **dict.fromkeys(("Product", "product", "prod", "Π", "∏", "mul"), "prod({})"),
     **dict.fromkeys(("Table", "seq"), "[{}]"),
 }
 """What Mathematica, SymPy and Maple count with an index → how it is written here."""
@@ -480,9 +525,12 @@ def over_ranges(word: str, operands: Sequence[str]) -> str | None:
 
 
 def piecewise(operands: Sequence[str]) -> str | None:
-    """``Piecewise[{{x, x > 0}, …}, y]``; what is left over is 0 there."""
+    """``Piecewise[{{x, x > 0}, …}, y]``, where the rest is 0; ``Piecewise((x, x > 0), (y, True))``."""
     listed, otherwise = [*operands, "0"][:2] if operands else ("", "")
     cases = [elements(case) or [] for case in elements(listed) or []]
+    if not all(cases):
+        cases = [elements(case) or [] for case in operands]
+        otherwise = cases.pop()[0] if cases[-1][1:] == ["True"] else "nan"
     if not cases or any(len(case) != 2 for case in cases):
         return None
     opened = "".join(f"where({condition}, {value}, " for value, condition in cases)
@@ -714,14 +762,14 @@ ELSEWHERE = {
 """A word of the command line → what else people call it, which several may share."""
 
 
-def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that a misspelled word most likely means, or None.
+def nearest(word: str, candidates: Iterable[str], most: int = 40) -> str | None:
+    """The candidate that a misspelled word most likely means, or None; at ``most`` so many slips away.
 
     Of those equally near, one with the same letters comes first, then the shortest.  Only so many
     candidates are compared that the answer comes at once.
     """
     word = word[:40]
-    limit = max(len(word) // 3, 1)
+    limit = min(max(len(word) // 3, 1), most)
     ranked = [
         (edits(word.casefold(), c.casefold()), sorted(c) != sorted(word), len(c), c)
         for c in islice(candidates, 2_000)
@@ -756,7 +804,8 @@ def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool 
 
 def operation_meant(word: str, names: Iterable[str], what: str) -> str:
     """The operation that was probably meant, other tools' spellings included; or where all are listed."""
-    known = nearest(word, dict.fromkeys([*names, *FUNCTIONS, *NAMES_HERE]))
+    common = [op.name for op in COMMON if op.name in FUNCTIONS]
+    known = nearest(word, common, 1) or nearest(word, [*names, *FUNCTIONS, *NAMES_HERE], 1)
     return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
 
 
@@ -787,14 +836,53 @@ def value_hint(name: str) -> str | None:
     """What a name that reads as an input was probably meant to be."""
     if name in FUNCTION_WORDS or (name[:1].isupper() and name.lower() in FUNCTION_WORDS):
         return f"to call the function, write {name if name in FUNCTION_WORDS else name.lower()}(…)"
-    return NOT_INPUTS.get(name)
+    called = called_word(name, {name[-1]})
+    return NOT_INPUTS.get(name) or (
+        f"to call the function, write {called}" if "(" in called else None
+    )
+
+
+def called_word(word: str, inputs: Collection[str]) -> str:
+    """``sinx`` as a call and ``xy`` as a product, of inputs that have values; "" where it is neither."""
+    for at in range(len(word) - 1, 1, -1):
+        row, operand = FUNCTIONS.get(known_word(word[:at])), as_product(word[at:], inputs)
+        if row and operand and len(row.names) == 1 and not row.variadic:
+            return f"{known_word(word[:at])}({operand})"
+    return as_product(word, inputs)
+
+
+def as_product(word: str, inputs: Collection[str]) -> str:
+    """A word as the product of inputs whose names follow one another in it; "" where it is none."""
+    found = {0: ""}
+    for end in range(1, len(word) + 1):
+        for start in [start for start in found if word[start:end] in inputs]:
+            found[end] = f"{found[start]}*{word[start:end]}".lstrip("*")
+    return found.get(len(word), "")
+
+
+def without_e(graph: Graph, text: str) -> str:
+    """A text in which powers of e are calls of ``exp``; "" where that is not certain."""
+    edits: list[tuple[int, int, str]] = []
+    for user, operands in enumerate(graph.operands if len(text) <= LONGEST_CALL else ()):
+        for place, operand in enumerate(operands):
+            if graph.kinds[operand] != INPUT or graph.payloads[operand] not in ("e", "E"):
+                continue
+            (start, end), (first, last) = graph.occurrence(user, place), graph.span(user)
+            if graph.kinds[user] == BY_INFIX["^"].name and not place:
+                inside = graph.occurrence(user, 1)
+                edits += [(first, inside[0], "exp("), (inside[1], last, ")")]
+            else:
+                edits.append((start, end, "exp(1)"))
+    for start, end, ours in sorted(edits, reverse=True):
+        text = text[:start] + ours + text[end:]
+    return text if edits and not graph.calls else ""
 
 
 NOT_INPUTS = {
-    "e": "there is no constant e: for a power of it write exp(x)",
-    "E": "there is no constant E: for a power of e write exp(x)",
+    **dict.fromkeys("eE", "there is no constant e: exp(1), or exp(x) for e^x"),
     **dict.fromkeys("iI", "there is no imaginary unit: numbers are real"),
     **dict.fromkeys(("Pi", "PI", "M_PI", "Π"), "the constant is written pi"),
     **dict.fromkeys(("Inf", "infinity", "Infinity", "INF"), "infinity is written inf"),
+    **dict.fromkeys(("tau", "τ"), "if you mean 2*pi, write 2*pi"),
 }
 """What names look like that cannot be inputs, and what to say of them."""

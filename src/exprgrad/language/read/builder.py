@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Payload, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Binding, Budget, Graph, Payload, dependencies
 from exprgrad.graph.op import Family, Op
 from exprgrad.graph.ops import (
     BY_INFIX,
@@ -39,7 +39,7 @@ __all__ = [
     "read_plainly",
 ]  # fmt: skip
 
-CONSTANTS = {"pi": math.pi, "tau": math.tau, "inf": math.inf, "nan": math.nan}
+CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 SIGNS = {
     **dict.fromkeys("·×⋅∗∙\u0387", "*"), "÷": "/", "−": "-", "≤": "<=", "≥": ">=", "≠": "!=", "**": "^",
 }  # fmt: skip
@@ -147,12 +147,18 @@ def bad_number(family: Family, span: Span) -> LanguageError:
     return LanguageError("bad-setting", message, span=span, help=f"such as {name}({least}, x)")
 
 
-def wrong_count(word: str, takes: str, count: int, signature: str, span: Span) -> LanguageError:
+def wrong_count(
+    text: str, word: str, takes: str, count: int, signature: str, span: Span
+) -> LanguageError:
     """The error of a call with too few operands, or too many."""
-    from exprgrad.language.mistakes.hints import second_hint
+    from exprgrad.language.mistakes.hints import BY_COUNT, arguments, second_hint, translated
 
     message = f"{word} takes {takes}, but is given {count}"
-    help = (second_hint(word) if count == 2 else None) or f"write {word}({signature})"
+    given = arguments(text, span[0] + len(word)) if (word, count) in BY_COUNT else None
+    help = (translated(word, *given) if given else None) or (
+        second_hint(word) if count == 2 else None
+    )
+    help = help or f"write {word}({signature})"
     return LanguageError("arity", message, span=span, help=help)
 
 
@@ -167,7 +173,8 @@ class Builder:
 
     def __init__(self, text: str, *, relates: bool = False) -> None:
         self.text = text
-        self.graph = Graph()
+        self.graph = Graph(budget=Budget.from_text(text))
+        self.graph.budget.refuse_beyond(len(text), "reading", (0, len(text)))
         self.known: dict[str, int] = {}
         self.constants_read: dict[str, Span] = {}
         self.results: list[Value] = []
@@ -337,7 +344,7 @@ class Builder:
                 names, span = listed.split(), (name[0], right[1])
                 if len(values) != len(names):
                     takes = f"{len(names)} operand{'s' * (len(names) != 1)}"
-                    raise wrong_count(text, takes, len(values), ", ".join(names), span)
+                    raise wrong_count(self.text, text, takes, len(values), ", ".join(names), span)
                 return self.expanded(built(formula), dict(zip(names, values, strict=True)), span)
         if op is None and text in FAMILIES:
             op, values = self.chosen(FAMILIES[text], values, (name[0], right[1]))
@@ -364,7 +371,8 @@ class Builder:
             signature = "x, y, …" if op.variadic else ", ".join(op.names)
             if op.setting is not None:
                 signature, count = f"{op.setting[1]}, {signature}", count + 1
-            raise wrong_count(text, op.arity_words(), count, signature, (name[0], right[1]))
+            span = name[0], right[1]
+            raise wrong_count(self.text, text, op.arity_words(), count, signature, span)
         return self.operation(op.name, values, (name[0], right[1]))
 
     def expanded(self, body: Graph, meanings: Mapping[str, Value], span: Span) -> Value:

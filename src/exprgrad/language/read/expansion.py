@@ -47,10 +47,8 @@ from exprgrad.language.read.structural import (
 )
 from exprgrad.source import Span, cut
 
-__all__ = ["BUILT_IN", "FOLDS", "MOST_NODES", "read_in_short"]
+__all__ = ["BUILT_IN", "FOLDS", "read_in_short"]
 
-MOST_NODES = 1_000_000
-"""The most nodes that what is written in short may be when it is written out."""
 LONGEST_CALL = 60
 """The longest text of a call, in characters."""
 BY_PAIRS = frozenset({INFIX["+"], INFIX["*"]})
@@ -362,12 +360,16 @@ FOLDS = {
 
 
 class Function(NamedTuple):
-    """A function of one's own: where its name stands, its parameters, those derivatives are taken by."""
+    """A function of one's own: where its name stands, its parameters, those derivatives are taken by.
+
+    Each call makes at least ``size`` nodes.
+    """
 
     span: Span
     parameters: tuple[str, ...]
     derived: frozenset[str]
     body: Code
+    size: int
 
 
 class Progression(NamedTuple):
@@ -457,6 +459,7 @@ class Expander(Builder):
         self.called_inside: dict[str, Span] = {}
         self.current = -1
         self.marked = 0
+        self.most = self.graph.budget.most("writing out")
 
     def actions(self) -> dict[str, Any]:
         """What each step of the tape builds."""
@@ -550,8 +553,7 @@ class Expander(Builder):
     ) -> int:
         """Begin a call: what is appended from now on was made in it."""
         self.mark()
-        if len(self.graph) > MOST_NODES or len(self.graph.calls) > MOST_NODES:
-            raise self.too_large(span)
+        self.refuse_beyond(max(len(self.graph), len(self.graph.calls)), span)
         self.graph.calls.append(
             Call(kind, name, cut(text, LONGEST_CALL), span, self.current, tuple(operands), -1)
         )
@@ -572,13 +574,14 @@ class Expander(Builder):
                 self.graph.called.setdefault(node, self.current)
         self.marked = len(self.graph)
 
-    def too_large(self, span: Span) -> LanguageError:
-        """The error for what is too large, at the call around all that are being made."""
+    def refuse_beyond(self, count: int, span: Span) -> None:
+        """Raise ``RequestError`` for too many nodes, at the call around all that are being made."""
+        if count <= self.most:
+            return
         number = self.current
         while number >= 0:
             span, number = self.graph.calls[number].span, self.graph.calls[number].parent
-        message = f"written out, this formula has more than {MOST_NODES:,} nodes"
-        return LanguageError("too-large", message, span=span, help="take fewer steps")
+        self.graph.budget.refuse_beyond(count, "writing out", span)
 
     def written(self, span: Span) -> str:
         """What is written at a place, in one line."""
@@ -614,7 +617,11 @@ class Expander(Builder):
             self.word(step.parts[1]) for step in steps(body) if step.rule == "derivative"
         )
         self.note_inside(name, name_span, names, body)
-        self.functions[name] = Function(name_span, names, derived.intersection(names), body)
+        known, rules = self.functions, ("call", "infix")
+        called = [self.word(step.parts[0]) for step in body if step.rule == "call"]
+        size = sum(step.rule in rules for step in body)
+        size += sum(known[word].size - 1 for word in called if word in known)
+        known[name] = Function(name_span, names, derived.intersection(names), body, size)
 
     def refuse_definition(
         self, name: str, span: Span, head: Span, parameters: Sequence[Span]
@@ -718,6 +725,7 @@ class Expander(Builder):
                 help=f"write {self.signature(name)}",
                 related=(("defined here", function.span),),
             )
+        self.refuse_beyond(len(graph) + function.size, span)
         number = self.begin("function", name, self.written(span), span, [v[0] for v in values])
         nodes: dict[str, int] = {}
         for parameter, value in zip(function.parameters, values, strict=True):
@@ -823,8 +831,7 @@ class Expander(Builder):
                 scopes.pop()
                 continue
             turns += 1
-            if turns > MOST_NODES:
-                raise self.too_large(clauses[0].name)
+            self.refuse_beyond(turns, clauses[0].name)
             name = self.word(clauses[len(running) - 1].name)
             inside = Scope(scopes[-1].nodes, {**scopes[-1].wholes, name: number})
             if len(running) == len(clauses):
@@ -837,8 +844,7 @@ class Expander(Builder):
         """The values of an index, from its lower bound to its upper one."""
         self.claim(self.word(clause.name), clause.name, scope)
         low, high = self.bound(clause.low, scope), self.bound(clause.high, scope)
-        if high - low > MOST_NODES:
-            raise self.too_large(clause.name)
+        self.refuse_beyond(high - low, clause.name)
         return iter(range(low, high + 1))
 
     def claim(self, name: str, span: Span, scope: Scope) -> None:
@@ -977,8 +983,7 @@ class Expander(Builder):
                 span=clause.name,
                 help="a range runs upwards, and includes both its ends: 1..10",
             )
-        if high - low > MOST_NODES:
-            raise self.too_large(one.name)
+        self.refuse_beyond(high - low, one.name)
         first, second = (self.bound(one.place, Scope({}, {name: at})) for at in (low, low + 1))
         if second != first + 1:
             raise LanguageError(

@@ -74,18 +74,29 @@ def load() -> Tables:
 
 
 def compile_grammar(text: str) -> Tables:
-    """Have Lark compute the LALR tables of a grammar."""
+    """Have Lark compute the LALR tables of a grammar: the same ones each time.
+
+    Lark numbers states as its sets of items happen to lie in memory; here they are numbered as they are
+    reached from the first one.
+    """
     lark = lark_parser(text)
     table = lark.parser.parser._parse_table
     rules = lark.parser.parser_conf.rules
     number = {rule: index for index, rule in enumerate(rules)}
-    order = {state: index for index, state in enumerate(table.states)}
+    rows = {
+        state: sorted((str(s), to) for s, (_, to) in table.states[state].items())
+        for state in table.states
+    }
+    reached = [table.start_states[START]]
+    for state in reached:
+        reached += [to for _, to in rows[state] if isinstance(to, int) and to not in reached]
+    order = {state: index for index, state in enumerate(reached)}
     states = [
         {
-            str(symbol): order[target] if isinstance(target, int) else -1 - number[target]
-            for symbol, (_, target) in row.items()
+            symbol: order[target] if isinstance(target, int) else -1 - number[target]
+            for symbol, target in rows[state]
         }
-        for row in table.states.values()
+        for state in reached
     ]
     terminals = [(t.name, t.pattern.to_regexp()) for t in lark.parser.lexer.terminals]
     plain = [(name, in_ascii(regex)) for name, regex in terminals]
@@ -95,7 +106,7 @@ def compile_grammar(text: str) -> Tables:
         list(lark.ignore_tokens),
         [(str(rule.origin.name), len(rule.expansion), action_name(rule)) for rule in rules],
         states,
-        order[table.start_states[START]],
+        0,
         [(name, regex) for name, regex in plain if regex],
     )
 

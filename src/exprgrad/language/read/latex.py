@@ -8,9 +8,10 @@ nothing recurses.  Factors that stand side by side are multiplied; a letter is a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import count
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError, advice
@@ -22,7 +23,7 @@ from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import GREEK
 from exprgrad.source import Source, Span
 
-__all__ = ["equations_from_latex", "from_latex", "is_latex", "with_reading"]
+__all__ = ["equations_from_latex", "from_latex", "is_latex", "with_elements", "with_reading"]
 
 COMMAND = re.compile(r"\\[A-Za-z]{2}|\\\(|\\\[(?![A-Z][a-z]+\])")
 """What only LaTeX has: a command, or a formula's delimiter."""
@@ -305,7 +306,9 @@ def past_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
     elif word in FONTS or word == r"\operatorname":
         return font(text, word, start, end, items)
     else:
-        items.append(simple(text, word, start, end))
+        item = simple(text, word, start, end)
+        refuse_second_mark(text, items, item)
+        items.append(item)
     return end
 
 
@@ -758,13 +761,6 @@ class Row:
         inside = self.take("paren")
         if inside is None:
             raise wrong("this function has no operand", "put its operand in parentheses", place)
-        if item.end - item.start == 1 and SEVERAL_TERMS.search(inside.text):
-            letter = item.text[-1].upper()
-            if letter in "IK" and not power:  # a current, an intensity, a constant: of a diode, say
-                return f"{letter}_{order}*({inside.text})"
-            help = r"the function is \operatorname{%s}_{%s}(…); for a product write \cdot"
-            message = f"is '{letter}_{order}' a function here, or a factor?"
-            raise wrong(message, help % (letter, order), place)
         called = f"{item.text}({order}, {inside.text})"
         return f"{called}^{wrapped(power)}" if power else called
 
@@ -813,9 +809,35 @@ def refuse_function(item: Item, ended: bool) -> None:
         raise wrong(message, "put the function's operand in parentheses", place)
 
 
+def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
+    """Two powers, or two subscripts, of one thing: LaTeX refuses them, too."""
+    kinds = ["", "", "", "", "", *[item.kind for item in items[-5:]]]
+    at = -4 if kinds[-2] in MARKED and kinds[-2] != mark.kind else -2
+    if mark.kind in MARKED and kinds[at] == mark.kind:
+        begin = at - 3 if kinds[at - 2] in MARKED else at - 1
+        base, first = text[items[begin].start : items[at].start], text[slice(*items[at + 1].place)]
+        first = first.strip("{}")
+        if mark.kind == "below":
+            raise wrong("a name has one subscript", f"write {base}_{{{first},…}}", mark.place)
+        help = f"write ({base}^{{{first}}})^{{…}} or {base}^{{{first}^{{…}}}}"
+        raise wrong("a power of a power has two readings", help, mark.place)
+
+
+MARKED = ("above", "below")
+"""The signs of a power and of a subscript."""
+MIXED = re.compile(r"[{\s]*\\[dtc]?frac" + 2 * r"\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))")
+"""A fraction of whole numbers."""
+
+
 def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: str) -> None:
     """Two operands side by side that may be no product, or follow a '/' or a modulus."""
     place, base = (right.start, right.end), left[0]
+    mixed = MIXED.match(text, right.start)
+    above, below = [int(n) for n in mixed.groups() if n] if mixed else (1, 1)
+    if mixed and base.text.isdecimal() and len(left) == 1 and above < below:
+        fraction = rf"\frac{{{above}}}{{{below}}}"
+        help = rf"write {base.text} \cdot {fraction} or ({base.text} + {fraction})"
+        raise wrong("is this a product, or a mixed number?", help, (base.start, mixed.end()))
     if divides == "%":
         raise wrong("is this part of the modulus, too?", "write parentheses", place)
     if divides:
@@ -893,31 +915,37 @@ INDICES = re.compile(
 """An index of a sum or a product, and where it begins."""
 
 
+PLACE = re.compile(r"([A-Za-z])([+-][0-9]+)?")
+"""An index of an element, and what is added to it."""
+
+
 def element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
-    """``a_k`` in a sum over k from 0; where it begins at 1, elements may be counted from 1, too."""
+    """``a_k`` in a sum over k: elements are counted from where the sums of the formula begin, 0 or 1."""
     if below is None:
         return None
-    letters = re.findall(r"[A-Za-z]+", below.text)
-    known = INDICES.findall(text)
-    found = [(k, low) for k, low in known if k in letters]
-    several = "".join(below.text.split())
-    if not found and len(several) > 1 and {*several} <= {k for k, _ in known}:
-        meant = f"{name}[{', '.join(several)}]"
-        help = f"the first element is {name}[0, 0] here: write {meant} in our own language"
-        raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
-    if not found:
+    lows, several = dict(INDICES.findall(text)), "".join(below.text.split())
+    parts = [*several] if len(several) > 1 and {*several} <= lows.keys() else [several]
+    if lows.keys().isdisjoint(re.findall(r"[A-Za-z]", several)):
         return None
-    index, low = found[0]
-    if below.text.strip() == index and all(other == low == "0" for _, other in found):
-        return f"{name}[{index}]"
-    shown = f"{name}_{below.text.strip()}" if len(several) == 1 else f"{name}_{{{several}}}"
-    moved = re.fullmatch(r"[A-Za-z]([+-][0-9]+)?", several)
-    step = int(moved[1] or 0) - 1 if moved else 0
-    sign = "-" if step < 0 else "+"
-    ours = f"{name}[{index} {sign} {abs(step)}]" if step else f"{name}[{index}]"
-    first = f"the first element is {name}[0] here"
-    help = f"{first}: if it is {name}_1 there, write {ours} for {shown} in our own language"
-    raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
+    places = [PLACE.fullmatch(part) for part in parts]
+    if not all(places) or {"0", "1"} <= {*lows.values()}:
+        help = f"the first element is {name}[0] in our own language: write {name}[…] there"
+        raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
+    first = int("0" not in lows.values())
+    steps = [(place[1], int(place[2] or 0) - first) for place in places if place]
+    written = [f"{k} {'-' if step < 0 else '+'} {abs(step)}" if step else k for k, step in steps]
+    return f"{name}[{', '.join(written)}]"
+
+
+def with_elements(ours: str, given: Collection[str]) -> str:
+    """A formula whose vectors are lists of numbers, where those have values: ``x = [x_1, x_2]; …``."""
+    lists = []
+    for name in dict.fromkeys(re.findall(r"(?<![\w.])([^\W\d]\w*)\[", ours)):
+        first = int(f"{name}_0" not in given)
+        last = next(k for k in count(first) if f"{name}_{k}" not in given)
+        if name not in given and last > first:
+            lists.append(f"{name} = [{', '.join(f'{name}_{k}' for k in range(first, last))}]; ")
+    return "".join(lists) + ours
 
 
 def subscript_of(mark: Item, below: Item, name: str) -> str:

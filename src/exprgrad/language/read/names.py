@@ -1,22 +1,27 @@
 """Names beyond ASCII: what may be one, and how it is written.
 
-A name is what ``str.isidentifier`` accepts, in NFC, without the characters that look like an operator or
-stand above the line: ``a·b`` is a product, and ``xⁿ`` a power.
+A name is what ``str.isidentifier`` accepts, in NFC, without the characters that look like an operator,
+stand above the line or show nothing: ``a·b`` is a product, and ``xⁿ`` a power.
 """
 
+import re
 import unicodedata
 
-__all__ = ["CONSTANT_SIGNS", "LOOK_ALIKES", "SUPERSCRIPTS", "begins_with_pi", "plain"]
+__all__ = ["CONSTANT_SIGNS", "INVISIBLE", "LOOK_ALIKES", "SUPERSCRIPTS", "begins_with_pi", "plain"]
 
 SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 
-CONSTANT_SIGNS = {"π": "pi", "τ": "tau", "∞": "inf"}
+CONSTANT_SIGNS = {"π": "pi", "∞": "inf"}
 """A constant's sign → its name."""
 LOOK_ALIKES = {
     "ˆ": "^", "ǀ": "|", "ǁ": "‖", "ǃ": "!", "ꞏ": "*", "ᐧ": "*", "・": "*", "･": "*", "ᐳ": ">", "ᐸ": "<",
     "ʹ": "'", "ʼ": "'", "ʺ": '"', "ˋ": "`",
 }  # fmt: skip
 """Letters, as Unicode has it, that are taken for an operator or a mark → that one."""
+INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U000e0100-\U000e01ef]"
+)
+"""A letter or a mark, as Unicode has it, that shows nothing: joiners, fillers, selectors of variants."""
 
 
 def plain(text: str) -> str | None:
@@ -30,7 +35,9 @@ def plain(text: str) -> str | None:
 
 def foreign(character: str) -> bool:
     """Whether a character is no part of a name although ``isidentifier`` accepts it."""
-    return character in LOOK_ALIKES or unicodedata.decomposition(character).startswith("<super>")
+    if character in LOOK_ALIKES or INVISIBLE.match(character):
+        return True
+    return unicodedata.decomposition(character).startswith("<super>")
 
 
 def begins_with_pi(name: str) -> bool:

@@ -35,8 +35,6 @@ LABEL = 32
 """The most characters of an operand in a message."""
 MOST_LISTED = 4
 """How many operands a message lists."""
-LARGEST_TENSOR = 2**36
-"""The most numbers that a tensor may hold: half a terabyte of them."""
 
 
 def shaped(
@@ -72,7 +70,13 @@ def shaped(
         made.shapes[image] = shape
         return image
 
-    return transform(graph, with_shape, into=Graph([]))[0]
+    made = transform(graph, with_shape, into=Graph([], graph.budget))[0]
+    given = max(
+        [1, *map(size, shapes.values())]
+    )  # what is no larger costs what whoever gave it can pay
+    sizes = [count if (count := size(shape)) > given else 0 for shape in made.shapes]
+    graph.budget.refuse_beyond(sum(sizes), "elements", made.span(sizes.index(max(sizes))))
+    return made
 
 
 def how_to_say(error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]) -> str | None:
@@ -104,7 +108,15 @@ def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
 
 
 def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shape]) -> None:
-    """``A²``, ``A^-1`` and ``|A|`` are of a matrix to some, and go element by element to others."""
+    """``A²``, ``|A|``, ``v·w`` are of matrices and vectors to some, and go element by element to others."""
+    if graph.kinds[node] == "mul" and len(given[0]) == len(given[1]) == 1:
+        between = text[graph.occurrence(node, 0)[1] : graph.occurrence(node, 1)[0]]
+        if not {*between}.isdisjoint("·×⋅∙"):
+            why = "a product of two vectors has two meanings"
+            raise Mismatch(
+                why,
+                "the inner product is dot({bare[0]}, {bare[1]}); element by element, write {0}*{1}",
+            )
     if len(given[0]) < 2:
         return
     is_square, sign = given[0][-1] == given[0][-2], text[graph.ends[node] - 1 : graph.ends[node]]
@@ -131,8 +143,6 @@ def bounded(shape: Shape) -> Shape:
     """A shape that an array can have."""
     if len(shape) > MOST_AXES:
         raise Mismatch(f"{{op}} makes a tensor of more than {MOST_AXES} axes", None, ())
-    if len(shape) and size(shape) > LARGEST_TENSOR:
-        raise Mismatch(f"{{op}} makes a tensor of {size(shape):.1e} numbers, which is too large")
     return shape
 
 
@@ -184,7 +194,7 @@ def title(kind: str, first: str) -> str:
 
 def elementwise_hint(kind: str, given: Sequence[Shape], apart: Sequence[int]) -> str | None:
     """What was probably meant by operands that do not broadcast; ``apart`` are those that differ."""
-    if len(apart) != 2:
+    if len(apart) != 2 or given[apart[0]] == given[apart[1]]:
         return None
     one, other = apart
     x, y = given[one], given[other]

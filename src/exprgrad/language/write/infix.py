@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, count
+from math import inf
 from typing import Any, cast
 
 from exprgrad.graph.graph import (
@@ -138,27 +139,34 @@ def leaf_level(text: str) -> int:
     return SIGN if text.startswith("-") else ATOM
 
 
-def program(graph: Graph, *, rows: bool = False) -> str:
+def program(graph: Graph, *, rows: bool = False, most: float = inf) -> str:
     """The whole graph as text that parses back to it: its named statements, then its output.
 
-    With ``rows`` roots are written as calls of their rows, as texts of the table are.
+    With ``rows`` roots are written as calls of their rows, as texts of the table are.  A statement ends
+    after ``most`` names, numbers and signs: where all is written out, 30 products may come to 2^30 names.
     """
     names = graph.names()
     statements = [
-        f"{name} = {expression(graph, node, names, name, rows=rows)}"
+        f"{name} = {expression(graph, node, names, name, rows=rows, most=most)}"
         for name, node, _ in graph.bindings
     ]
     last = graph.bindings[-1] if graph.bindings else None
     if last is None or (last.node, last.name) != (graph.output, graph.output_name):
-        statements.append(expression(graph, graph.output, names, None, rows=rows))
+        statements.append(expression(graph, graph.output, names, None, rows=rows, most=most))
     return "; ".join(statements)
 
 
 def expression(
-    graph: Graph, root: int, names: Mapping[int, str], binding: str | None, *, rows: bool = False
+    graph: Graph,
+    root: int,
+    names: Mapping[int, str],
+    binding: str | None,
+    *,
+    rows: bool = False,
+    most: float = inf,
 ) -> str:
     """One statement's right side; a node that has a name of its own is written as its name."""
-    return "".join(map(str, pieces(graph, root, names, binding, {}, rows=rows)))
+    return "".join(map(str, pieces(graph, root, names, binding, {}, rows=rows, most=most)))
 
 
 def pieces(
@@ -169,11 +177,12 @@ def pieces(
     given: Mapping[int, int],
     *,
     rows: bool = False,
+    most: float = inf,
 ) -> list[Piece]:
-    """The same in pieces; nodes that are ``given`` become positions, each with the level that it needs."""
+    """The same in pieces, ``most`` of them; ``given`` nodes become positions with the level they need."""
     pieces: list[Piece] = []
     todo: list[Piece | int] = [root]
-    while todo:
+    while todo and len(pieces) < most:
         item = todo.pop()
         if not isinstance(item, int):
             last = pieces[-1] if pieces else ""

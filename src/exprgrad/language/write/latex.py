@@ -415,7 +415,7 @@ UNSIGNED, CLOSED, OPENED, CHAINED = 1, 2, 4, 8
 """How to write a node: its sign left out; with a factor to follow; for what it is, not by its name; as
 further cases of the cases it is in."""
 
-CONSTANTS = {"pi": r"\pi", "tau": r"\tau", "inf": r"\infty", "nan": r"\mathrm{NaN}"}
+CONSTANTS = {"pi": r"\pi", "inf": r"\infty", "nan": r"\mathrm{NaN}"}
 
 
 class Page(NamedTuple):

@@ -180,7 +180,7 @@ def own_error(op: Op, out: Array, seen: Sequence[Array], *, is_exact: bool) -> E
 
 def any_zero(seen: Sequence[Array]) -> Array:
     """Where one of some numbers is 0."""
-    return reduce(np.logical_or, [np.equal(x, 0) for x in seen])
+    return reduce(np.logical_or, [np.equal(x, 0) for x in seen], np.False_)
 
 
 def product_error(seen: Sequence[Array], off: Sequence[Error]) -> Error:
@@ -292,7 +292,7 @@ PAIRS = AtOnce(
 
 
 def leaf(graph: Graph, node: int) -> Pair:
-    """A constant; pi and tau are rounded."""
+    """A constant; pi is rounded."""
     value = arrays.ARRAYS.constant(graph, node)
     return Pair(value, UNIT * np.abs(value) if node in graph.symbols else 0.0)
 

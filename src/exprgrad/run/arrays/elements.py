@@ -261,7 +261,7 @@ class Writer:
         rows = np.moveaxis(array, gone, range(len(gone)))
         rows = rows.reshape(-1, *rows.shape[len(gone) :])
         if len(rows) == 1:
-            found = rows[0]
+            found = np.asarray(rows[0], dtype=object)  # one number is no array
         elif BY_NAME[kind].variadic:
             found = self.elementwise(kind, rows)
         else:

@@ -71,8 +71,6 @@ LEAVES = {INPUT, CONST}
 EXACT: Mapping[Any, Any] = {}
 QUARTERS, SHORT_BELOW = 16.0, 1e11
 """What sixteenths there are below is written with 15 digits at most."""
-MOST_TYPED = 256
-"""Up to so many nodes it is asked what the numbers that were typed come to."""
 SUM, PRODUCT, SMOOTH, SPECIAL, VARIADIC, ROOT = range(6)
 """How a row's bound is found: that of a sum or a product of two, of a row that is smooth everywhere, of one
 that has kinks or jumps, of one that takes any number of operands, or of one that solves an equation."""
@@ -415,9 +413,9 @@ def constant_error(text: str, x: float) -> float:
 def typed_errors(graph: Graph, values: Sequence[float], spelled: Mapping[str, str]) -> list[float]:
     """The same as ``data_errors``, but that inputs and literals are the numbers that were typed.
 
-    Empty where these are the doubles, and for long formulas, which nobody types.
+    Empty where these are the doubles.
     """
-    leaves = leaf_errors(graph, values, spelled) if len(graph) <= MOST_TYPED else EXACT
+    leaves = leaf_errors(graph, values, spelled)
     return data_errors(graph, values, leaves) if leaves else []
 
 

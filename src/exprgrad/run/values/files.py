@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from exprgrad.errors import InputError, RequestError, advice
+from exprgrad.errors import Asked, InputError, RequestError, advice
 from exprgrad.source import Source, Span, cut
 
 __all__ = [
@@ -79,7 +79,7 @@ def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
         raise RequestError(
             "encoding",
             f"{name} is not UTF-8 text: byte 0x{content[error.start]:02x} at offset {error.start}",
-            source=source,
+            source=source if Asked.by_command else None,
             span=(place, place + 1),
         ) from None
 
@@ -96,7 +96,7 @@ def json_in(path: str) -> Any:
     except json.JSONDecodeError as error:
         message = f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
         place = error.pos, error.pos + 1
-        raise RequestError("file", message).about(text, place) from None
+        raise RequestError("file", message).quoting(text, place) from None
     except (ValueError, RecursionError):
         message = f"'{path}' is nested too deeply, or holds too long a number"
         raise RequestError("file", message) from None
@@ -178,7 +178,7 @@ def read_json(path: str, name: str) -> Any:
         part = todo.pop()
         todo += part if isinstance(part, list) else ()
         if isinstance(part, str) and part.lstrip()[:1] == "@":
-            message = f"the value of '{name}' in '{path}' names another file: '{part}'"
+            message = f"the value of '{name}' in '{path}' names another file"
             raise InputError("bad-value", message, help="a file holds numbers and constants")
     return found
 
@@ -288,7 +288,8 @@ def columns_in(
 
             help = meant(column, header, help)
         else:
-            help = f"it has no header: {name}=@{path} reads all of it"
+            whole = advice(f"{name}=@{path}", f"exprgrad.file({path!r})")
+            help = f"it has no header: {whole} reads all of it"
         raise InputError("bad-value", message, help=help)
     return [header.index(column) for column in wanted]
 
@@ -298,8 +299,9 @@ def which_column(header: Sequence[str], path: str, name: str) -> InputError:
     one = name if name in header else next((column for column in header if column), "NAME")
     message = f"'{path}' has {len(header)} columns: {first_columns(header)}"
     first = f"{name}=@{path}:{one}"
-    first = f'"{first}"' if " " in first else first
-    help = f'for one of them write {first}, for all of them "{name}=@{path}:*"'
+    first = advice(f'"{first}"' if " " in first else first, f"exprgrad.file({f'{path}:{one}'!r})")
+    every = advice(f'"{name}=@{path}:*"', f"exprgrad.file({f'{path}:*'!r})")
+    help = f"for one of them write {first}, for all of them {every}"
     return InputError("bad-value", message, help=help)
 
 
@@ -352,7 +354,8 @@ def numbers_in(
         message, help = f"there is no number {where}", "write nan for a number that is not known"
         raise wrong(text, (start, start + 1), message, help)
     start += cells[bad].index(cell)
-    message = f"'{cut(cell, LONGEST_CELL)}' {where} is not a number"
+    what = advice(f"'{cut(cell, LONGEST_CELL)}'", "the cell")
+    message = f"{what} {where} is not a number"
     help = "only the first line may be a header, and it holds no numbers; "
     help += "cells are separated by ',', ';' or tab"
     raise wrong(text, (start, start + len(cell)), message, help)
@@ -375,4 +378,4 @@ def is_number(cell: str) -> bool:
 
 def wrong(text: str, span: Span, message: str, help: str | None) -> InputError:
     """An error in a file, with its place."""
-    return InputError("bad-value", message, help=help).about(text, span)
+    return InputError("bad-value", message, help=help).quoting(text, span)

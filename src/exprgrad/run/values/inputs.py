@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
-from typing import Any
+from os import PathLike, fspath
+from typing import Any, NoReturn
 
 from exprgrad.derive.parsed import parsed
-from exprgrad.errors import ExprgradError, InputError, LanguageError, advice, require, whole
+from exprgrad.errors import Asked, ExprgradError, InputError, LanguageError, advice, require, whole
 from exprgrad.graph.graph import Graph, Shape, size
 from exprgrad.language.read.builder import CONSTANTS, LEAST_NORMAL, SAFE_DIGITS, has_digits
 from exprgrad.language.read.parse import at_shapes
@@ -19,6 +20,7 @@ __all__ = [
     "BRACKETED",
     "FLOAT",
     "absent",
+    "as_held",
     "as_number",
     "as_value",
     "asked_names",
@@ -26,6 +28,7 @@ __all__ = [
     "constant_value",
     "declared",
     "detached",
+    "file",
     "has_parts",
     "is_plain",
     "is_range",
@@ -34,6 +37,7 @@ __all__ = [
     "not_an_input",
     "outer_signs",
     "refuse_bare_path",
+    "refuse_text",
     "resolve",
     "select",
     "spelled",
@@ -60,7 +64,7 @@ MOST_NUMBERS = 2**53
 """The most numbers of a tensor whose shape is said: so many are counted exactly."""
 VALUE_WORDS = {
     "e": "exp(1)", "false": "0", "inf": "inf", "infinity": "inf", "nan": "nan", "pi": "pi",
-    "tau": "tau", "true": "1", "π": "pi", "τ": "tau",
+    "tau": "2*pi", "true": "1", "π": "pi", "τ": "2*pi",
 }  # fmt: skip
 
 
@@ -69,7 +73,7 @@ def constant_value(text: str, name: str) -> Any:
     if is_plain(text):
         return float(text)
     if text.lstrip()[:1] == "@":
-        return in_file(text.strip()[1:], name)
+        return in_file(text.strip()[1:], name) if Asked.by_command else refuse_text(text, name)
     refuse_bare_path(text, name)
     if is_range(text):
         raise misplaced(text, name)
@@ -94,15 +98,42 @@ def constant_value(text: str, name: str) -> Any:
     return evaluator_for(graph).forward({})[graph.output]
 
 
+def file(path: str | PathLike[str]) -> PathLike[str]:
+    """A file of numbers, for an input: ``f(V=exprgrad.file("data.csv:V"))``; in a shell ``V=@data.csv:V``.
+
+    It is a path, and any path will do.  A string never opens a file: it may come from strangers.
+    """
+    from pathlib import Path
+
+    return Path(path)
+
+
+def refuse_text(text: str, name: str) -> NoReturn:
+    """An error for a string that names a file, as a shell's user may."""
+    message = f"the value of '{name}' is a string, and a string does not open files"
+    path = text.strip().removeprefix("@")
+    help = f"if the file is meant, write exprgrad.file({path!r})"
+    raise InputError("bad-value", message, help=help).about(text)
+
+
 def in_file(path: str, name: str) -> Any:
     """The number or the tensor in a file."""
     from exprgrad.run.values.files import read_tensor
 
-    value = read_tensor(path, name)
+    return as_held(read_tensor(path, name), name, path)
+
+
+def as_held(value: object, name: str, path: str) -> Any:
+    """What a file holds, as a double or a tensor; but for the shell's user an error does not quote it."""
     try:
         return as_value(value, name)
-    except InputError as error:
-        if not hasattr(value, "dtype"):  # an array is described by itself
+    except ExprgradError as error:
+        if hasattr(value, "dtype"):  # an array is described by itself
+            raise
+        if not Asked.by_command:
+            message = f"the value of '{name}' in '{path}' is not a number, nor a tensor"
+            raise InputError("bad-value", message) from None
+        if isinstance(error, InputError):
             error.at(path)
         raise
 
@@ -194,6 +225,8 @@ def refuse_bare_path(text: str, name: str) -> None:
     """An error for a file's name that has no '@' before it."""
     path = text.strip()
     if re.search(FILE, path):
+        if not Asked.by_command:
+            refuse_text(text, name)
         message = f"the value of '{name}' is a file's name without '@'"
         help = f"to read a file write {name}=@{path}"
         raise InputError("bad-value", message, help=help).about(text)
@@ -228,6 +261,8 @@ def as_value(value: object, name: str) -> Any:
         return value
     if isinstance(value, str):
         return constant_value(value, name)
+    if hasattr(value, "__fspath__"):
+        return in_file(fspath(value), name)
     if has_parts(value):
         from exprgrad.run.arrays.arrays import as_tensor
 
@@ -243,7 +278,8 @@ def has_parts(value: object) -> bool:
 
 def as_number(value: object, name: str) -> float:
     """Any number as a double; a text is read as a constant expression."""
-    found = constant_value(value, name) if isinstance(value, str) else as_double(value, name)
+    is_read = isinstance(value, str) or hasattr(value, "__fspath__")
+    found = as_value(value, name) if is_read else as_double(value, name)
     if isinstance(found, float):
         return found
     raise InputError("bad-value", f"the value of '{name}' is not a number but a tensor")
@@ -295,7 +331,7 @@ def resolve(
     missing = [] if partly else [name for name in graph.inputs if name not in given]
     for name in given:
         if name not in graph.inputs:
-            raise surplus(graph, text, name, missing, spelled or {})
+            raise surplus(graph, text, name, missing, spelled or {}, given)
     if missing:
         raise absent(graph, text, missing)
     return {name: as_value(given[name], name) for name in graph.inputs if name in given}
@@ -337,12 +373,22 @@ def normal(name: object) -> str:
 
 
 def surplus(
-    graph: Graph, text: str, name: str, missing: list[str], spelled: Mapping[str, str]
+    graph: Graph,
+    text: str,
+    name: str,
+    missing: list[str],
+    spelled: Mapping[str, str],
+    given: Collection[str] = (),
 ) -> InputError:
     """The error for a value that the expression has no use for."""
-    from exprgrad.language.mistakes.hints import meant
+    from exprgrad.language.mistakes.hints import called_word, meant
 
     expression = Source(text)
+    for word in [word for word in missing if name in word]:
+        if ours := called_word(word, given):
+            message = f"'{word}' is one name, and '{name}' another"
+            place, help = graph.span(graph.inputs[word]), f"write {ours}"
+            return InputError("unknown-input", message, source=expression, span=place, help=help)
     for binding in graph.bindings:
         if binding.name == name:
             message = f"'{name}' is bound by the expression and takes no value"
@@ -374,7 +420,7 @@ def inputs_in_words(graph: Graph) -> str:
 
 def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
     """The error for inputs without a value."""
-    from exprgrad.language.mistakes.hints import value_hint
+    from exprgrad.language.mistakes.hints import value_hint, without_e
 
     first, *others = missing
     message = f"input '{first}' has no value"
@@ -385,6 +431,9 @@ def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
     values = " ".join(f"{name}=…" for name in missing[:8])
     help = f"give {'each' if others else 'it'} a number: {values}"
     hint = next(filter(None, map(value_hint, missing)), None)
+    ours = without_e(graph, text) if {"e", "E"} & set(missing) else ""
+    if ours:
+        hint = f"there is no constant e: write {ours}"
     power = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*T\b", text) if "T" in missing else None
     if power:
         hint = f"the transpose is written {power[1]}.T"
@@ -416,6 +465,10 @@ def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
     if not chosen:
         raise InputError("unknown-input", "no input is chosen to differentiate")
     wanted = set(chosen)
+    if len(wanted) < len(chosen):
+        twice = next(name for place, name in enumerate(chosen) if name in chosen[:place])
+        help = f"differentiate twice with {advice('diff --order 2 or hess', 'f.hessian(…)')}"
+        raise InputError("unknown-input", f"'{twice}' appears twice", help=help).about(twice)
     return tuple(name for name in graph.inputs if name in wanted)
 
 
@@ -424,6 +477,8 @@ def not_an_input(graph: Graph, name: str) -> InputError:
     from exprgrad.language.mistakes.hints import meant
 
     help = meant(name, graph.inputs, inputs_in_words(graph))
+    if name.split()[1:]:
+        help = f"names are separated by ',': {','.join(name.split())}"
     message = f"'{name}' is not an input of the expression"
     if any(binding.name == name for binding in graph.bindings):
         message = f"'{name}' is bound by the expression and is not an input"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, isfinite, nextafter
+from math import isfinite
 from typing import NamedTuple
 
 from exprgrad.derive.build import result
@@ -21,7 +21,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.values.inputs import as_number, between_colons, is_plain, refuse_bare_path
 from exprgrad.source import Source, Span, trimmed
 
-__all__ = ["Interval", "Range", "as_interval", "range_in"]
+__all__ = ["Interval", "Range", "as_interval", "exact_ends", "range_in"]
 
 LONGEST_DECIMAL = 400
 """Decimals with so many characters are known exactly; longer ones are their doubles."""
@@ -111,44 +111,34 @@ def fine_steps(asked: Range) -> list[Decimal]:
 # Reading.
 
 
-def as_interval(
-    value: object, name: str, *, infinite: bool = False, outward: bool = False
-) -> Interval:
+def as_interval(value: object, name: str, *, infinite: bool = False) -> Interval:
     """The interval for an input, of a text ``low:high`` or of a pair of numbers, the lower one first.
 
-    With ``infinite`` its ends may be ``-inf`` and ``inf``; with ``outward`` they are rounded so that all
-    that was typed lies in it: ``0.1:pi`` holds both 1/10 and pi.  Raises ``InputError`` or
-    ``LanguageError``.
+    With ``infinite`` its ends may be ``-inf`` and ``inf``.  Raises ``InputError`` or ``LanguageError``.
     """
+    low, high = exact_ends(value, name, infinite=infinite)
+    return Interval(low[0], high[0])
+
+
+def exact_ends(
+    value: object, name: str, *, infinite: bool = False
+) -> list[tuple[float, Fraction | None]]:
+    """Both ends of such an interval: the double of each, and what it is exactly, if that is known."""
     if isinstance(value, str):
-        return interval_in(value, name, infinite=infinite, outward=outward)
+        return ends_in(value, name, infinite=infinite)
     if not (isinstance(value, Sequence) and len(value) == 2):
         message = f"the interval of '{name}' is neither a string nor a pair of numbers"
         raise InputError("bad-range", message, help='such as "-1:1" or (-1, 1)')
     low, high = (as_number(end, name) for end in value)
     if low < high and (infinite or (isfinite(low) and isfinite(high))):
-        if outward:
-            return rounded_outwards(*((x, exact_number(repr(x), x)) for x in (low, high)))
-        return Interval(low, high)
+        return [(x, exact_number(repr(x), x)) for x in (low, high)]
     message = f"the ends of the interval of '{name}' are {low!r} and {high!r}"
     rule = "the low end is below the high one" + ("" if infinite else ", and both are finite")
     raise InputError("bad-range", message, help=rule)
 
 
-def rounded_outwards(
-    low: tuple[float, Fraction | None], high: tuple[float, Fraction | None]
-) -> Interval:
-    """An interval of doubles around ends that are these doubles, about, and so much exactly, if known."""
-    (start, least), (stop, most) = low, high
-    if isfinite(start) and (least is None or least < Fraction(start)):
-        start = nextafter(start, -inf)
-    if isfinite(stop) and (most is None or most > Fraction(stop)):
-        stop = nextafter(stop, inf)
-    return Interval(start, stop)
-
-
-def interval_in(text: str, name: str, *, infinite: bool = False, outward: bool = False) -> Interval:
-    """The interval ``low:high``."""
+def ends_in(text: str, name: str, *, infinite: bool) -> list[tuple[float, Fraction | None]]:
+    """The ends of the interval ``low:high``."""
     refuse_bare_path(text, name)
     parts = between_colons(text)
     if len(parts) != 2:
@@ -162,7 +152,7 @@ def interval_in(text: str, name: str, *, infinite: bool = False, outward: bool =
     ends = [end_in(text, part, name, INTERVAL, infinite=infinite) for part in parts]
     (low, _), (high, _) = ends
     if low < high:
-        return rounded_outwards(*ends) if outward else Interval(low, high)
+        return ends
     lower, higher = (text[slice(*part)].strip() for part in parts)
     message = f"the low end of '{name}' is not below the high one"
     help = f"write {name}={higher}:{lower}"

@@ -386,6 +386,10 @@ def dense_words(found: Curve, digits: int) -> str:
     for low, high in found.dense:
         ends = f"{decimal(low, digits)} and {decimal(high, digits)}"
         lines.append(f"between {ends} it turns or breaks more often than can be shown")
+    if found.is_sparse:
+        lines.append(
+            "each point takes a search for roots: few were looked at, and more may happen between them"
+        )
     if not found.arcs:
         lines.append(NO_VALUE)
     return "\n".join(lines)

@@ -85,6 +85,8 @@ def check_fields(check: Check) -> dict[str, Any]:
             "claim": check.claim,
             "point": check.point,
             "sampled": sampled_fields(check.sampled),
+            "proof": check.proof,
+            "width": check.width,
         }
     return found
 
@@ -111,13 +113,15 @@ def doubted(checks: Sequence[Check]) -> list[Check]:
 def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnostic]:
     """A warning for each check that does not agree, at the node that it is about.
 
-    Of a claim, which has no ``run``, the span is in the claim's own text.
+    Of a claim, which has no ``run``, the span is in the claim's own text.  What a run's decimals as typed
+    meet, and its doubles do not, no check tells.
     """
-    return [
+    told = [
         Diagnostic(c.verdict, "warning", f"{c.input}: {c.message}", *c.where, help_for(c, run))
         for c in doubted(checks)
         if c.where is not None
     ]
+    return [*told, *(() if run is None else run.turns)]
 
 
 def help_for(check: Check, run: Run | None) -> str | None:

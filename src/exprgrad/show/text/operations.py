@@ -116,7 +116,8 @@ OVER_INDEX = f"{FORMS[0][0]} is {FORMS[0][1]}, and a list: {FORMS[1][0]}"
 def find(name: str | None) -> Sequence[Row]:
     """All rows, or those of that name or symbol; an error with a suggestion where there is none.
 
-    ``max`` and its like are names of two: of several numbers, and of all in a tensor.
+    ``max`` and its like are names of two: of several numbers, and of all in a tensor.  A word that is no
+    name is looked for in what the rows are about, and in what they are called elsewhere.
     """
     if name is None:
         return (*OPS, *STRUCTURAL.values())
@@ -141,13 +142,30 @@ def find(name: str | None) -> Sequence[Row]:
 
     word = NAMES_HERE.get(name, name)
     help = operation_meant(word, [*BY_NAME, *WORDS, *IN_OTHER_WORDS], "operations")
-    if spelled_here(name):
-        help = f"that is written {spelled_here(name)}"
+    ours = spelled_here(name) or "for"
+    other_forms = {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}
     if name in STANDING_FOR:
         help = "{} stands for {}".format(*STANDING_FOR[name])
-    help = {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}.get(name, help)
+    elif name in other_forms:
+        help = other_forms[name]
+    elif not ours.startswith("for"):
+        help = f"that is written {ours}"
+    elif matching := [row for row in find(None) if is_about(row, name.casefold())]:
+        return matching
     message = f"there is no operation '{name}'"
     raise RequestError("unknown-operation", message, help=help).about(name)
+
+
+def is_about(row: Row, word: str) -> bool:
+    """Whether a row's description, or a name that others give it, has a word that begins so."""
+    said = f"{row.name} {row.elsewhere} {row.about}".casefold()
+    return len(word) > 2 and re.search(rf"(?<![a-z]){re.escape(word)}", said) is not None
+
+
+def search_results(rows: Sequence[Row]) -> Table:
+    """Rows that a word was found in, a line each."""
+    columns = [Column("operation", style="bold"), Column("what it is", flexible=True)]
+    return Table(columns, [[usage(row), row.about] for row in rows])
 
 
 def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:

@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from exprgrad.language.write.infix import number
 from exprgrad.show.documents.document import Lines, csv_rows, short, shorts
 from exprgrad.show.text.lines import View, all_shows, decimal
 from exprgrad.show.text.table import Column, Table, tabulated
@@ -407,7 +408,8 @@ def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -
 
 def verdict(problem: Problem, found: Solution) -> str:
     """What is known beside the roots, in words."""
-    where = box_text(dict(zip(problem.system.unknowns, problem.ranges, strict=False)))
+    spans = zip(problem.system.unknowns, problem.ranges, strict=False)
+    where = ", ".join(f"{name} in [{number(low)}, {number(high)}]" for name, (low, high) in spans)
     place = f" with {where}" if where else ""
     if found.excluded:
         return f"there is no root{place}: proved"

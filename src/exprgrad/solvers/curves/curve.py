@@ -29,7 +29,9 @@ from exprgrad.solvers.curves.breaks import (
     simplest,
 )  # fmt: skip
 from exprgrad.solvers.curves.sampling import (
+    FIRST_POINTS,
     JET_BITS,
+    LONGEST_AXIS,
     ORDERS,
     Jets,
     Plane,
@@ -54,6 +56,8 @@ MOST_BREAKS = 256
 """The most places that are looked into for a break; of more, no one could see any."""
 DENSE = 12
 """In so many parts in a row a curve that is not resolved is not steep: it oscillates."""
+LEAST_WIDTH = 1e-300
+"""The least width of a range."""
 TOUCHING = 0.01
 """What is less than this part of the range apart is one dense part."""
 SMOOTH = 1e-3
@@ -119,6 +123,7 @@ class Curve(NamedTuple):
     ``features``  what is worth a mark, from left to right
     ``dense``     where the curve turns or breaks more often than can be shown: nothing is marked there
     ``tangent``   the one that was asked for
+    ``is_sparse`` whether a point takes so long that few were looked at
     """
 
     text: str
@@ -131,6 +136,7 @@ class Curve(NamedTuple):
     features: list[Feature]
     dense: list[tuple[float, float]]
     tangent: Tangent | None = None
+    is_sparse: bool = False
 
 
 @np.errstate(all="ignore")  # a range may be as wide as all doubles, or as narrow as the least
@@ -149,7 +155,7 @@ def curve(
     ``shown`` are the values that a picture shows; ``tangent_at`` is where a tangent is asked for.
     """
     jets = jets_of(graph, (name,), given)
-    x = spread(low, high)
+    x = spread(low, high, jets.most // 2)
     first = Samples(x, jets(x))
     windows = bounds(first, shown=shown)
     samples = true_signs(jets, sampled(jets, first, windows[:2]))
@@ -178,7 +184,10 @@ def curve(
     features.sort(key=lambda feature: (feature.x, feature.kind))
     drawn = [*arcs(samples, [one for one in breaks if one.kind or not all(one.joined)])]
     line = None if tangent_at is None else tangent(jets, tangent_at)
-    return Curve(text, name, low, high, dict(given), drawn, windows, features, dense, line)
+    is_sparse = jets.most < 2 * FIRST_POINTS
+    return Curve(
+        text, name, low, high, dict(given), drawn, windows, features, dense, line, is_sparse
+    )
 
 
 def tangent(jets: Jets, x: float) -> Tangent:
@@ -224,7 +233,7 @@ def bounds(
             middle = low / 2 + high / 2
             half = abs(middle) / 2 if abs(middle) > least else 1.0
             low, high = middle - half, middle + half
-        found.append((low, high))
+        found.append((max(low, -LONGEST_AXIS), min(high, LONGEST_AXIS)))
     return found if shown is None else [shown, *found[1:]]
 
 
@@ -250,7 +259,7 @@ def true_signs(jets: Jets, samples: Samples) -> Samples:
                 DOUBTFUL * sizes[order], over(LEVEL * sizes[0], span, order)
             )
     found = found.copy()
-    for at in np.nonzero(doubtful)[0][: jets.affordable]:
+    for at in np.nonzero(doubtful)[0][: jets.balls]:
         found[:, at] = jets.beside(float(x[at]), 0.0)
     return Samples(x, found)
 
@@ -517,6 +526,7 @@ def ranged(
     values = {name: value for name, value in given.items() if name not in ranges}
     fixed = resolve(graph, text, {**values, **dict.fromkeys(ranges, 0.0)}, partly=True)
     spans = {name: as_interval(value, name) for name, value in ranges.items()}
+    refuse_undrawable(spans)
     missing = [name for name in graph.inputs if name not in fixed]
     if not spans and len(missing) == 1:
         spans = {missing.pop(): USUAL}
@@ -538,6 +548,18 @@ def ranged(
     at = None if tangent_at is None else as_number(tangent_at, "tangent")
     ((name, (low, high)),) = spans.items()
     return curve(text, graph, name, low, high, others, window, at)
+
+
+def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
+    """An error for a range that overflows on the way to a picture, or underflows."""
+    for name, (low, high) in spans.items():
+        if max(-low, high) > LONGEST_AXIS or high - low < LEAST_WIDTH:
+            message = (
+                f"the range of '{name}' is too {'wide' if high > low + 1 else 'narrow'} to draw"
+            )
+            least, most = number(LEAST_WIDTH), number(LONGEST_AXIS)
+            help = f"up to {most} on both sides of 0, and {least} wide at least"
+            raise InputError("bad-range", message, help=help)
 
 
 def descended(found: Plane, course: Descent[Any]) -> Plane:

@@ -20,21 +20,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from exprgrad.derive.search import search
 from exprgrad.derive.sweeps.gradient import hessian
 from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls.balls import Ball, ball, evaluate, is_infinite, working
 from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.values.ranges import Interval
 
 __all__ = [
-    "JET_BITS", "ORDERS", "Jets", "Plane", "Samples", "jets_of", "merged", "odd", "overlapping", "plane",
-    "rough", "sampled", "spread", "window",
+    "FIRST_POINTS",
+    "JET_BITS",
+    "LONGEST_AXIS",
+    "ORDERS",
+    "Jets",
+    "Plane",
+    "Samples",
+    "jets_of",
+    "merged",
+    "odd",
+    "overlapping",
+    "plane",
+    "rough",
+    "sampled",
+    "spread",
+    "window",
 ]  # fmt: skip
 
 ORDERS = 3
 """The value, the first and the second derivative."""
 VISITS, FEWEST_BALLS, MOST_BALLS = 10_000, 64, 1024
 """So many nodes may be visited in balls for a curve, at so many points at least and at most."""
+ROOT_VISITS, ROOT_TURNS, FEWEST_POINTS, FEWEST_BRACKETS = 6_000_000, 16, 32, 8
+"""So many nodes may be visited in searches for roots, each of so many turns, at so many points at least."""
 JET_BITS = 256
 """The precision of what balls are asked for: beside a point, where much cancels."""
 
@@ -47,6 +65,7 @@ class Jets(NamedTuple):
 
     ``given``    a value for each input, in order of appearance; those of ``names`` are not read
     ``outputs``  the nodes of the program that are the jet, None for one that is 0 at every point
+    ``most``     at how many points a curve may be looked at
     """
 
     names: tuple[str, ...]
@@ -54,6 +73,7 @@ class Jets(NamedTuple):
     program: Program
     outputs: tuple[int | None, ...]
     kernel: Kernel
+    most: int
 
     def __call__(self, *places: Any) -> Any:
         """The jets at some points, given by one array for each name: a row for each of a jet's numbers."""
@@ -69,6 +89,11 @@ class Jets(NamedTuple):
 
     @property
     def affordable(self) -> int:
+        """How many places may be halved down to doubles."""
+        return min(max(self.most // 12, FEWEST_BRACKETS), self.balls)
+
+    @property
+    def balls(self) -> int:
         """At how many points balls may be asked for."""
         return min(max(VISITS // len(self.program.graph), FEWEST_BALLS), MOST_BALLS)
 
@@ -119,11 +144,27 @@ def jets_of(graph: Graph, names: Sequence[str], given: Mapping[str, float]) -> J
     wanted = Program(program.graph, tuple(node for node in outputs if node is not None))
     values = {name: given.get(name, 0.0) for name in graph.inputs}
     _, kernel, _ = built(wanted, tuple(graph.inputs), "numpy", True)
-    return Jets(tuple(names), values, wanted, outputs, kernel)
+    most = min(ROOT_VISITS // max(visits_in_roots(wanted.graph), 1), MOST)
+    return Jets(tuple(names), values, wanted, outputs, kernel, max(most, FEWEST_POINTS))
+
+
+def visits_in_roots(graph: Graph) -> int:
+    """How many nodes are visited at a point in searches for roots, nested ones as often as they are run."""
+    todo, found = [(graph, 1)], 0
+    while todo and found < ROOT_VISITS:
+        graph, times = todo.pop()
+        for kind in graph.kinds:
+            if kind in BY_NAME and BY_NAME[kind].equation is not None:
+                inner = search(kind)[2].graph
+                found += times * ROOT_TURNS * len(inner)
+                todo.append((inner, times * ROOT_TURNS))
+    return found
 
 
 # Where to look.
 
+LONGEST_AXIS, HIGHEST_CONTOUR = 1e307, 1e240
+"""The largest number on an axis, and of a contour: beyond them pictures overflow."""
 FIRST_POINTS = 512
 """How many points are looked at first."""
 FINEST = 2.0**-13
@@ -155,11 +196,10 @@ class Samples(NamedTuple):
         return np.diff(self.x)
 
 
-def spread(low: float, high: float) -> Any:
+def spread(low: float, high: float, most: int = FIRST_POINTS) -> Any:
     """The first points: the ends, and one at an uneven place in each of as many parts of equal width."""
-    part = (
-        np.arange(FIRST_POINTS) + 0.25 + 0.5 * ((np.arange(FIRST_POINTS) * GOLDEN) % 1.0)
-    ) / FIRST_POINTS
+    at = np.arange(min(most, FIRST_POINTS))
+    part = (at + 0.25 + 0.5 * ((at * GOLDEN) % 1.0)) / len(at)
     inner = low * (1 - part) + high * part
     return np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
 
@@ -242,7 +282,7 @@ def sampled(
         bent &= (samples.gaps > finest) | overlapping(left, right, steep)
         middle = (left + (right - left) / 2)[bent]
         middle = middle[(middle > left[bent]) & (middle < right[bent])]
-        if not len(middle) or len(samples.x) + len(middle) > MOST:
+        if not len(middle) or len(samples.x) + len(middle) > jets.most:
             break
         samples = merged(jets, samples, middle)
     return samples
@@ -329,7 +369,7 @@ def plane(
     found = at(across, up)
     critical = [*critical_points(at, x, y, found)]
     heights = [one.value for one in critical]
-    bounds = shown or window(found[0], heights)
+    bounds = shown or window(np.clip(found[0], -HIGHEST_CONTOUR, HIGHEST_CONTOUR), heights)
     if not bounds[0] < bounds[1]:
         bounds = bounds[0] - 1.0, bounds[1] + 1.0
     return Plane(

@@ -28,6 +28,7 @@ from exprgrad.solvers.fit.least_squares import (
 
 __all__ = [
     "Spread",
+    "correlation_of",
     "in_units",
     "profile",
     "quantile",
@@ -132,6 +133,14 @@ def spread_by_hessian(hessian: Any) -> Spread:
     rank = int(np.count_nonzero(good))
     condition = float(values[-1] / values[0]) if rank == len(values) else inf
     return Spread(half @ half.T, half @ half.T, rank, condition, open)
+
+
+def correlation_of(spread: Spread) -> Any:
+    """The correlation of the estimates; nan where one is not determined."""
+    errors = spread.errors
+    found = np.clip(spread.covariance / np.outer(errors, errors), -1.0, 1.0)
+    np.fill_diagonal(found, np.where(errors == errors, 1.0, nan))
+    return found
 
 
 def in_units(way: Any) -> Any:

@@ -8,7 +8,7 @@ log-likelihood.  There the search, its end in the last digits, and what is said 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import frexp, fsum, inf, isfinite, ldexp, log, nan, pi, sqrt
+from math import fsum, inf, isfinite, log, nan, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from exprgrad.graph.graph import dependents
 from exprgrad.run.numbers.bounds import UNIT, right_digits
 from exprgrad.solvers.fit.estimates import (
     Spread,
+    correlation_of,
     in_units,
     profile,
     quantile,
@@ -27,13 +28,20 @@ from exprgrad.solvers.fit.estimates import (
     variation_of,
 )  # fmt: skip
 from exprgrad.solvers.fit.least_squares import (
+    FINE,
+    LARGEST_POWER,
+    POINTS,
+    SAFE_POWER,
     Columns,
     Linearized,
     Minimum,
     Problem,
     Ready,
+    Scales,
     descended,
     polished,
+    rescale_problem,
+    scales_at,
     strictly_inside,
 )
 from exprgrad.solvers.minima.search import Box, Course, Layout, Objective, Vector, search
@@ -51,12 +59,18 @@ EXACT_FIT = 1e-16
 """A sum of squares that is a smaller share of the responses' may be one of rounding."""
 ROUNDED = 1e-28
 """One that is a smaller share is one of rounding alone: residuals of 1e-14 of the responses."""
-NOTHING = 1e-9
-"""A parameter that is a smaller share of its start, or of 1, is 0 where the model is to be 0."""
 DECADES = 1.0
 """Further starts are drawn from so many powers of ten around the one given."""
+DRAWS = 16
+"""The number of points from which every other further start is chosen."""
+COARSE = 1e-8, 100
+"""How far the search from each goes, by tolerance and points; it goes on from the best end alone."""
 MOST_DOTS = 4000
 """The most rows that a picture shows; of more, every so many."""
+OTHER_SCALES = 40
+"""A search that ends further from its scales, in powers of 2, begins again in others."""
+MOST_SCALED = 100
+"""How often a search begins again in other scales."""
 GRID = 801
 """The points of a model's curve in it."""
 
@@ -108,6 +122,10 @@ class Starts(NamedTuple):
     failed: int
 
 
+Ends = tuple[Starts, Scales]
+"""The outcome of the starts, and the scales of the last search."""
+
+
 class Fit(NamedTuple):
     """What a fit came to.
 
@@ -118,6 +136,7 @@ class Fit(NamedTuple):
     ``r_squared``     1 less the share of the responses' variation about their mean that is left
     ``aic``           Akaike's criterion, of normal residuals; None for losses
     ``covariance``    of the estimates, by the names of ``estimated``
+    ``correlation``   of the estimates; nan where one is not determined, or is exact
     ``open``          the directions that the data do not determine, by parameter
     ``offset``        the relative offset; None where the residuals leave nothing to compare with
     ``passes``        how often the rows were gone through
@@ -134,6 +153,7 @@ class Fit(NamedTuple):
     dof: int
     cost: float
     covariance: Any
+    correlation: Any
     estimated: tuple[str, ...]
     rank: int
     condition: float
@@ -155,14 +175,6 @@ class Fit(NamedTuple):
     exact: bool = False
     left_out: int = 0
 
-    @property
-    def correlation(self) -> Any:
-        """The correlation of the estimates; nan where one is not determined."""
-        errors = np.array([self.parameters[name].error or nan for name in self.estimated])
-        found = np.clip(self.covariance / np.outer(errors, errors), -1.0, 1.0)
-        np.fill_diagonal(found, np.where(errors == errors, 1.0, nan))
-        return found
-
 
 def fitted(
     text: str,
@@ -174,52 +186,114 @@ def fitted(
 
     Raises ``InputError`` where the model has no value at any start.
     """
-    tried, low, high = starts_of(problem, start, manner)
-    best, ends = best_of(problem, tried, low, high)
-    minimum, free = at_rest(problem, best, low, high)
-    minimum = at_zero(problem, minimum, tried[0], free, (low, high))
-    found = accounted(text, problem, minimum, np.flatnonzero(free), manner, ends)
+    tried, low, high = starts_of(problem, start, manner, DRAWS)
+    scales, ends, passes = scales_at(problem, tried[0][0], SAFE_POWER), None, 0
+    for _ in range(MOST_SCALED):
+        units, inside = scales.units, rescale_problem(problem, scales)
+        limits = low / units, high / units
+        best, led = best_of(inside, [points / units for points in tried], *limits)
+        minimum, free = at_rest(inside, best, *limits)
+        ends, passes = ends or led, passes + minimum.passes
+        tried = [minimum.point[None] * units]
+        before, scales = scales, scales_at(problem, tried[0][0])
+        if np.max(np.abs(scales.powers - before.powers)) <= OTHER_SCALES:
+            break
+    assert ends is not None
+    minimum = drop_vanished(inside, minimum, units, *limits)
+    minimum, chosen = minimum._replace(passes=passes), np.flatnonzero(free)
+    found = accounted(text, inside, minimum, chosen, manner, (ends, before))
     if manner.profile:
-        found = with_profiles(found, minimum, free, (low, high))
-    return found
+        found = with_profiles(found, minimum, free, limits, before)
+    return restore_units(found, problem, before)
+
+
+def restore_units(found: Fit, problem: Problem, scales: Scales) -> Fit:
+    """A fit in the problem's own scales."""
+    units = dict(zip(problem.parameters, scales.units.tolist(), strict=True))
+    chosen = np.array([units[name] for name in found.estimated])
+    parameters = {
+        name: one._replace(
+            value=one.value * units[name],
+            error=None if one.error is None else one.error * units[name],
+            interval=scale_interval(one.interval, units[name]),
+            profile=scale_interval(one.profile, units[name]),
+        )
+        for name, one in found.parameters.items()
+    }
+    ways = [in_units(np.array([*way.values()]) * chosen) for way in found.open]
+    size = scales.size
+    return found._replace(
+        problem=problem,
+        parameters=parameters,
+        cost=found.cost * size * size,
+        residual_sd=None if found.residual_sd is None else found.residual_sd * size,
+        covariance=found.covariance * chosen * chosen[:, None],
+        open=[dict(zip(found.estimated, map(float, way), strict=True)) for way in ways],
+    )
+
+
+def scale_interval(interval: tuple[float, float] | None, unit: float) -> tuple[float, float] | None:
+    """An interval times a number."""
+    return None if interval is None else (interval[0] * unit, interval[1] * unit)
 
 
 def starts_of(
-    problem: Problem, start: Mapping[str, float], manner: Manner
+    problem: Problem, start: Mapping[str, float], manner: Manner, draws: int = 1
 ) -> tuple[list[Any], Any, Any]:
-    """The starts that are tried, and the least and the greatest that each parameter may be."""
+    """The start that was given and further ones; and the least and the greatest of each parameter.
+
+    Each start is an array of points to choose from, a row each: of the further ones, every other has
+    ``draws``, and the rest one, as what is promising may mislead.
+    """
     low, high = np.array([manner.bounds.get(name, (-inf, inf)) for name in problem.parameters]).T
     first = np.array([start[name] for name in problem.parameters])
-    return drawn(first, low, high, manner.starts, manner.seed), low, high
+    points = draw_points(first, low, high, (manner.starts - 1) * draws, manner.seed)
+    groups = enumerate(points.reshape(manner.starts - 1, draws, len(first)))
+    return [first[None], *(group[: 1 if at % 2 else draws] for at, group in groups)], low, high
 
 
-def drawn(start: Any, low: Any, high: Any, count: int, seed: int) -> list[Any]:
-    """The start that was given, and further ones: within bounds, or some powers of ten around it."""
+def draw_points(start: Any, low: Any, high: Any, count: int, seed: int) -> Any:
+    """Points within bounds, or some powers of ten around a start, a row each.
+
+    Each of as many equal shares of a parameter's range has one of them.  Source: M. D. McKay, R. J. Beckman
+    and W. J. Conover, Technometrics 21 (1979), 239.
+    """
     random = np.random.default_rng(seed)
-    found = [start]
-    for _ in range(count - 1):
-        factor = 10 ** random.uniform(-DECADES, DECADES, len(start))
-        near = np.where(start == 0, random.normal(size=len(start)), start * factor)
-        both = np.isfinite(low) & np.isfinite(high)
-        across = random.uniform(np.where(both, low, 0.0), np.where(both, high, 1.0))
-        found.append(np.clip(np.where(both, across, near), low, high))
-    return found
+    shares = random.permuted(np.tile(np.arange(count), (len(start), 1)), axis=1).T
+    parts = (shares + random.random((count, len(start)))) / max(count, 1)
+    around = start * 10 ** (DECADES * (2 * parts - 1))
+    near = np.where(start == 0, np.tan(pi * (parts - 0.5)), around)
+    both = np.isfinite(low) & np.isfinite(high)
+    least, most = np.where(both, low, 0.0), np.where(both, high, 1.0)
+    return np.clip(np.where(both, least + parts * (most - least), near), low, high)
 
 
 def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tuple[Minimum, Starts]:
-    """The least of the minima that some starts lead to, and what became of these."""
-    ends = []
-    for start in starts:
-        inside = strictly_inside(start, low, high)
-        if problem.linearized(inside) is not None:
-            ends.append(descended(problem, inside, low, high))
+    """The least of the minima that some starts lead to, and what became of these.
+
+    Of a start's points that one is searched from at which the parameters' first effects could explain
+    most: so parameters that a model is linear in need not be near.
+    """
+    ends, passes, is_one = [], 0, len(starts) == 1
+    tolerance, most = (FINE, POINTS) if is_one else COARSE
+    for points in starts:
+        inside = [strictly_inside(point, low, high) for point in points]
+        here = [problem.linearized(point) for point in inside]
+        rests = [inf if one is None else one.rest for one in here]
+        passes += len(points)
+        if min(rests) < inf:
+            start = inside[int(np.argmin(rests))]
+            ends.append(descended(problem, start, low, high, tolerance=tolerance, most=most))
     if not ends:
         raise InputError("no-start", "the model has no value at the start")
     best = min(ends, key=lambda end: end.linearized.cost)
     cost = best.linearized.cost
     led = sum(end.linearized.cost <= cost * (1 + SAME) for end in ends)
-    tried = Starts(len(starts), led, len(starts) - len(ends))
-    return best._replace(passes=sum(end.passes for end in ends)), tried
+    passes += sum(end.passes for end in ends)
+    if not is_one:
+        best = descended(problem, best.point, low, high)
+        passes += best.passes
+    return best._replace(passes=passes), Starts(len(starts), led, len(starts) - len(ends))
 
 
 def at_rest(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Minimum, Any]:
@@ -244,30 +318,25 @@ def at_rest(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Mi
         minimum = Minimum(point, here, end.passes)
 
 
-def at_zero(
-    problem: Problem, minimum: Minimum, start: Any, free: Any, limits: tuple[Any, Any]
-) -> Minimum:
-    """Where all responses are 0: the minimum with tiny parameters set to 0, if the model is then exactly 0.
-
-    The steps never get there: each leaves the same small part of a parameter as the one before it.
-    """
-    low, high = limits
-    point = minimum.point
-    small = free & (point != 0) & (np.abs(point) <= NOTHING * np.maximum(np.abs(start), 1.0))
-    small &= (low <= 0) & (high >= 0)
-    if not small.any() or variation_of(problem, point)[-1] > 0:
+def drop_vanished(problem: Problem, minimum: Minimum, units: Any, low: Any, high: Any) -> Minimum:
+    """The minimum with 0 for parameters that are below the least unit of scales, if that is no worse."""
+    vanishes = (minimum.point != 0) & (
+        np.abs(minimum.point * units) < np.ldexp(1.0, -LARGEST_POWER)
+    )
+    if not vanishes.any():
         return minimum
-    ahead = np.where(small, 0.0, point)
-    here = problem.linearized(ahead)
-    if here is None or here.cost > 0:
+    point = np.where(vanishes, np.clip(0.0, low, high), minimum.point)
+    here = problem.linearized(point)
+    if here is None or here.cost > minimum.linearized.cost:
         return minimum
-    return polished(problem, Minimum(ahead, here, minimum.passes + 1), free)
+    return minimum._replace(point=point, linearized=here, passes=minimum.passes + 1)
 
 
 def accounted(
-    text: str, problem: Problem, minimum: Minimum, chosen: Any, manner: Manner, starts: Starts
+    text: str, problem: Problem, minimum: Minimum, chosen: Any, manner: Manner, ends: Ends
 ) -> Fit:
     """What can be said of a minimum; ``chosen`` are the positions of the parameters not at a bound."""
+    starts, scales = ends
     here, point = minimum.linearized, minimum.point
     names = tuple(problem.parameters[at] for at in chosen)
     spread = spread_of(problem, point, here, chosen)
@@ -282,7 +351,8 @@ def accounted(
     is_known = manner.absolute or not is_plain
     unit = nan if sd is None else sd
     if is_known:
-        unit = 1.0
+        unit = 1 / scales.size if is_plain else 1.0
+    aic = criterion(problem.rows, here.cost, len(chosen), logarithms, scales, manner)
     reach = quantile(manner.level, inf if is_known else dof)
     return Fit(
         text=text,
@@ -293,10 +363,9 @@ def accounted(
         cost=here.cost,
         residual_sd=sd if is_plain else None,
         r_squared=1 - 2 * here.cost / total if total > 0 and is_plain else None,
-        aic=criterion(problem.rows, here.cost, len(chosen), logarithms, absolute=manner.absolute)
-        if is_plain
-        else None,
-        covariance=unit**2 * spread.covariance,
+        aic=aic if is_plain else None,
+        covariance=unit * spread.covariance * unit,
+        correlation=correlation_of(spread),
         estimated=names,
         rank=spread.rank,
         condition=spread.condition,
@@ -333,12 +402,14 @@ def estimates(
     return found
 
 
-def with_profiles(found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, Any]) -> Fit:
+def with_profiles(
+    found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, Any], scales: Scales
+) -> Fit:
     """The fit with intervals from profiles; one that meets a lower minimum has not converged.
 
     Residuals of rounding alone have no profile: there the intervals stand for it.
     """
-    unit = 1.0 if found.absolute else found.residual_sd
+    unit = 1 / scales.size if found.absolute else found.residual_sd
     if unit is None:
         return found
     height = quantile(found.level, inf if found.absolute else found.dof) * unit
@@ -354,7 +425,8 @@ def with_profiles(found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, An
         interval, lower = profile(found.problem, minimum, at, free, height, width, limits)
         parameters[name] = one._replace(profile=interval)
         if lower is not None and found.converged:
-            reason = f"the sum of squares is lower elsewhere: start nearer to {name}={lower:.6g}"
+            near = f"{name}={lower * scales.units[at]:.6g}"
+            reason = f"the sum of squares is lower elsewhere: start nearer to {near}"
             found = found._replace(converged=False, reason=reason)
     return found._replace(parameters=parameters, profiled=True)
 
@@ -372,7 +444,7 @@ def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:
 
 
 def criterion(
-    rows: int, cost: float, count: int, logarithms: float, *, absolute: bool
+    rows: int, cost: float, count: int, logarithms: float, scales: Scales, manner: Manner
 ) -> float | None:
     """Akaike's criterion for normal residuals: twice the parameters less twice the log-likelihood.
 
@@ -380,9 +452,12 @@ def criterion(
     """
     if not cost:
         return None
-    if absolute:
-        return 2 * cost + rows * log(2 * pi) - 2 * logarithms + 2 * count
-    return rows * (log(2 * pi * 2 * cost / rows) + 1) - 2 * logarithms + 2 * (count + 1)
+    residual, weight = (float(power) * log(2) for power in scales.powers[:2])
+    logarithms += rows * weight
+    if manner.absolute:
+        return 2 * cost * scales.size**2 + rows * log(2 * pi) - 2 * logarithms + 2 * count
+    spread = log(2 * pi * 2 * cost / rows) + 2 * (residual + weight)
+    return rows * (spread + 1) - 2 * logarithms + 2 * (count + 1)
 
 
 def verdict(
@@ -438,19 +513,16 @@ REASONS = {
 
 
 class Total(Objective):
-    """A formula summed over rows, as a function of its parameters, each in a ``unit`` of its own.
+    """A formula summed over rows, as a function of its parameters."""
 
-    A unit is a power of 2, so that nothing is rounded.
-    """
-
-    def __init__(self, problem: Problem, unit: Vector) -> None:
+    def __init__(self, problem: Problem) -> None:
         super().__init__(problem.graph, Layout({}, dict.fromkeys(problem.parameters, ())))
-        self.problem, self.unit = problem, unit
+        self.problem = problem
 
     def sums(self, ready: Ready, at: Vector) -> Vector:
         """The results of a program, each summed over all rows."""
         parts: list[list[float]] = [[] for _ in range(ready.outputs)]
-        for _, results in self.problem.results(at * self.unit, ready):
+        for _, results in self.problem.results(at, ready):
             for part, result in zip(parts, results, strict=True):
                 part.append(float(np.sum(result)))
         return np.array([fsum(part) if np.isfinite(part).all() else sum(part) for part in parts])
@@ -463,7 +535,7 @@ class Total(Objective):
         """The sum and its gradient."""
         self.counts.gradient += 1
         value, *slopes = self.sums(self.problem.first, at)[:-1]
-        return float(value), np.array(slopes) * self.unit
+        return float(value), np.array(slopes)
 
     def hessian(self, at: Vector) -> Vector:
         """The sum's Hessian."""
@@ -472,7 +544,7 @@ class Total(Objective):
         matrix = np.zeros((len(at), len(at)))
         for place, output in entries.items():
             matrix[place] = found[output]
-        return matrix * np.outer(self.unit, self.unit)
+        return matrix
 
     def product(self, at: Vector, direction: Vector) -> Vector:
         """The Hessian times a direction."""
@@ -481,10 +553,10 @@ class Total(Objective):
     def noise(self, at: Vector) -> tuple[float, Vector]:
         """What rounding may have done to the sum and to its gradient: to each row, and in adding up."""
         found = np.zeros(2 + len(at))
-        for _, results, errors in self.problem.erring(at * self.unit):
+        for _, results, errors in self.problem.erring(at):
             pairs = zip(results, errors, strict=True)
             found += [np.sum(error) + 4 * UNIT * np.sum(np.abs(one)) for one, error in pairs]
-        return float(found[0]), found[1:-1] * self.unit
+        return float(found[0]), found[1:-1]
 
 
 def likely(
@@ -500,17 +572,20 @@ def likely(
     """
     reach = quantile(manner.level, inf)  # first of all, for it needs SciPy
     tried, low, high = starts_of(problem, start, manner)
-    unit = np.array([ldexp(1.0, frexp(x)[1]) if x else 1.0 for x in map(float, tried[0])])
-    total, box = Total(problem, unit), Box(low / unit, high / unit)
-    with np.errstate(all="ignore"):
-        courses = [search(total, point / unit, box, MOST_POINTS) for point in tried]
-        best = min(courses, key=lambda course: (not isfinite(course.last.value), course.last.value))
-        found = judged(total, best, box)
+    powers = np.clip(np.frexp(tried[0][0])[1], -LARGEST_POWER, LARGEST_POWER)
+    scales = Scales(np.append([0, 0], powers))
+    units = scales.units
+    total, box = Total(rescale_problem(problem, scales)), Box(low / units, high / units)
+    courses = [search(total, point / units, box, MOST_POINTS) for (point,) in tried]
+    best = min(courses, key=lambda course: (not isfinite(course.last.value), course.last.value))
+    found = judged(total, best, box)
     least = best.last.value
     led = sum(course.last.value <= least + 1e-6 * max(abs(least), 1.0) for course in courses)
     failed = sum(course.reason == "undefined" for course in courses)
     ends = Starts(len(tried), led, failed)
-    return outcome(text, total, best, found, box, manner, ends, reach)
+    return restore_units(
+        outcome(text, total, best, found, box, manner, ends, reach), problem, scales
+    )
 
 
 def outcome(
@@ -528,25 +603,21 @@ def outcome(
     chosen = np.flatnonzero(~box.held(here.at, here.slope))
     names = tuple(problem.parameters[at] for at in chosen)
     hessian = total.curvature(here.at)[np.ix_(chosen, chosen)]
-    unit = total.unit[chosen]
     spread = spread_by_hessian(hessian)
-    spread = spread._replace(
-        covariance=spread.inverse * np.outer(unit, unit),
-        open=[in_units(way * unit) for way in spread.open],
-    )
     ways = [dict(zip(names, map(float, way), strict=True)) for way in spread.open]
     _, noise = total.noise(here.at)
-    moved = np.abs(spread.inverse) @ noise[chosen] * unit
+    moved = np.abs(spread.inverse) @ noise[chosen]
     converged = found.kind == "minimum" and not ways
     return Fit(
         text=text,
         problem=problem,
-        parameters=estimates(problem, here.at * total.unit, names, spread.errors, moved, reach),
+        parameters=estimates(problem, here.at, names, spread.errors, moved, reach),
         rows=problem.rows,
         dof=max(problem.rows - len(chosen), 0),
         cost=here.value,
         aic=2 * here.value + 2 * len(chosen) if converged else None,
         covariance=spread.covariance,
+        correlation=correlation_of(spread),
         estimated=names,
         rank=spread.rank,
         condition=spread.condition,
@@ -630,9 +701,12 @@ def curve(
     chosen = [problem.parameters.index(name) for name in found.estimated]
     ((_, (residual, *slopes, response)),) = grid.results(point)
     model = response - residual
-    if not np.isfinite(found.covariance).all():
+    errors = np.array([found.parameters[name].error or nan for name in found.estimated])
+    if not np.isfinite(errors).all():
         return places.tolist(), model.tolist(), None, None
     reach = quantile(found.level, inf if found.absolute or found.loss else max(found.dof, 1))
-    jacobian = np.column_stack([slopes[at] for at in chosen])
-    width = reach * np.sqrt(np.sum(jacobian @ found.covariance * jacobian, axis=1))
+    jacobian = np.column_stack([slopes[at] for at in chosen]) * errors
+    size = np.max(np.abs(jacobian), initial=0.0) or 1.0
+    jacobian /= size
+    width = reach * size * np.sqrt(np.sum(jacobian @ found.correlation * jacobian, axis=1))
     return places.tolist(), model.tolist(), (model - width).tolist(), (model + width).tolist()

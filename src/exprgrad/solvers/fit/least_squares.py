@@ -14,7 +14,7 @@ the residuals can be computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -30,12 +30,17 @@ from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
 
 __all__ = [
-    "LOSSES", "NEED", "Columns", "Linearized", "Minimum", "Problem", "Ready", "by_lengths", "descended",
-    "polished", "problem_of", "stacked", "strictly_inside",
+    "FINE", "LARGEST_POWER", "LOSSES", "NEED", "POINTS", "SAFE_POWER", "Columns", "Linearized",
+    "Minimum", "Problem", "Ready", "Scales", "by_lengths", "descended", "polished", "problem_of",
+    "rescale_problem", "scales_at", "stacked", "strictly_inside",
 ]  # fmt: skip
 
 PIECE = 2**14
 """The rows that are worked on at a time."""
+SAFE_POWER = 128
+"""Numbers within 2^±``SAFE_POWER`` of each other have squares that add up, and need no scales."""
+LARGEST_POWER = 1000
+"""The largest power of 2 that a scale is, so that neither it nor 1 over it is beyond doubles."""
 COMPILED = 2**24
 """From so many operations over all rows on, machine code is made of them where that can be."""
 
@@ -126,6 +131,12 @@ class Problem:
         self.blocks, self.rows = blocks, rows
         self.loss, self.width = loss, width
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the rows themselves, and no machine code, which is made again."""
+        made = {"first", "second", "program"}
+        state = {name: value for name, value in self.__dict__.items() if name not in made}
+        return {**state, "blocks": partial(iter, [*self.blocks()])}
+
     @cached_property
     def program(self) -> Program:
         """The residual, its derivatives, and the response."""
@@ -201,12 +212,10 @@ class Problem:
             triangle = stacked(triangle, rows)
         rest = abs(float(triangle[size, size]))
         q = triangle[:size, size]
-        with np.errstate(over="ignore"):  # an infinite cost is refused below
-            square = float(q @ q) + rest * rest
         if self.loss:
             rest = float(np.sqrt(max(2 * cost - float(q @ q), 0.0)))
         else:
-            cost = 0.5 * square
+            cost = 0.5 * (float(q @ q) + rest * rest)
         if not (np.isfinite(triangle).all() and cost < inf):
             return None
         return Linearized(triangle[:size, :size], q, rest, cost)
@@ -255,6 +264,77 @@ def problem_of(
     return Problem(builder.graph, images[response], columns, parameters, *rest)
 
 
+# Scales.
+
+
+class Scales(NamedTuple):
+    """Powers of 2 in which a problem is worked on, so that no square of its numbers is beyond doubles.
+
+    ``powers`` are the exponents: of the residuals' scale, of what rows' residuals are multiplied with, and
+    of each parameter's unit.
+    """
+
+    powers: Any
+
+    @property
+    def units(self) -> Any:
+        """The parameters' units."""
+        return np.ldexp(1.0, self.powers[2:])
+
+    @property
+    def size(self) -> float:
+        """The scale of rows' residuals, multiplied as they are."""
+        return float(np.ldexp(1.0, self.powers[0] + self.powers[1]))
+
+
+def scales_at(problem: Problem, point: Any, most: int = 0) -> Scales:
+    """The scales of what is met at a point; 1 where that is a power of 2 of at most ``most``.
+
+    A parameter's is its own, or, where that has no effect, such that it explains the responses.
+    """
+    sizes = np.zeros(2 + len(point))
+    for block, (residual, *slopes, response) in problem.results(point):
+        for at, part in enumerate([[residual, response], block.scale, *slopes]):
+            part = np.abs(part)
+            sizes[at] = max(sizes[at], np.max(part, initial=0.0, where=np.isfinite(part)))
+    powers = np.frexp(sizes)[1]
+    own = np.frexp(point)[1]
+    idle = (point == 0) | (own + powers[2:] < powers[0] - SAFE_POWER)
+    powers[2:] = np.where(idle & (sizes[2:] > 0), powers[0] - powers[2:], own)
+    return Scales(
+        np.clip(np.where(np.abs(powers) > most, powers, 0), -LARGEST_POWER, LARGEST_POWER)
+    )
+
+
+def rescale_problem(problem: Problem, scales: Scales) -> Problem:
+    """The same problem in some scales."""
+    if not scales.powers.any():
+        return problem
+    residual, weight, *units = map(float, np.ldexp(1.0, scales.powers))
+    builder = Builder()
+    inputs = {name: builder.input(name) for name in (*problem.columns, *problem.parameters)}
+
+    def multiply(node: int, unit: float) -> int:
+        return builder.apply("mul", node, builder.constant(unit))
+
+    for name, unit in zip(problem.parameters, units, strict=True):
+        inputs[name] = multiply(inputs[name], unit)
+    images = builder.include(problem.graph, inputs)
+    output, response = (
+        multiply(images[node], 1 / residual) for node in (problem.graph.output, problem.response)
+    )
+    builder.graph.output = output
+    given = problem.columns, problem.parameters, partial(weigh_blocks, problem.blocks, weight)
+    width = problem.width / residual / weight
+    return Problem(builder.graph, response, *given, problem.rows, problem.loss, width)
+
+
+def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iterator[Columns]:
+    """Rows whose scales are divided by a weight."""
+    for columns, scale in blocks():
+        yield Columns(columns, (1.0 if scale is None else scale) / weight)
+
+
 # The search.
 
 NEED = "fits need SciPy"
@@ -266,6 +346,8 @@ MOST_POLISHING = 100
 """The most steps of the polish."""
 SHRINKS = 0.5
 """A step of the polish is to be shorter than so many of the one before it, or it is one of the last."""
+FALLS = 0.5
+"""Nor if the cost fell below this share of what it was: it may be on its way to 0."""
 AS_GOOD_AS_0 = 1e-6
 """A parameter is as good as 0 below this share of what would explain all residuals."""
 SLACK = 1e-9
@@ -329,12 +411,11 @@ def descended(
         return np.vstack([found.factor[:, free], np.zeros(np.count_nonzero(free))])
 
     first = strictly_inside(start[free], low[free], high[free])
-    with np.errstate(all="ignore"):
-        end = optimize.least_squares(
-            residuals, first, jacobian, (low[free], high[free]), "trf",
-            ftol=tolerance, xtol=tolerance, gtol=tolerance, x_scale="jac", max_nfev=most * len(first),
-        )  # fmt: skip
-        here = about(end.x.tobytes())
+    end = optimize.least_squares(
+        residuals, first, jacobian, (low[free], high[free]), "trf",
+        ftol=tolerance, xtol=tolerance, gtol=tolerance, x_scale="jac", max_nfev=most * len(first),
+    )  # fmt: skip
+    here = about(end.x.tobytes())
     assert here is not None
     passes = about.cache_info().misses
     return Minimum(whole(end.x), here, passes, exhausted=end.status == 0)
@@ -353,9 +434,10 @@ def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
     for _ in range(MOST_POLISHING):
         step, curvature = next_step(problem, point, here, free)
         length = relative(step, point, here)
-        if length < shortest or best.step is None:
+        falls = best.step is None or here.cost < FALLS * best.linearized.cost
+        if length < shortest or falls:
             best, shortest = Minimum(point, here, passes, step, curvature), length
-        if length == 0 or not length < SHRINKS * last:
+        if length == 0 or not (length < SHRINKS * last or falls):
             break
         ahead = problem.linearized(point + step)
         passes += 1
@@ -371,8 +453,7 @@ def relative(step: Any, point: Any, here: Linearized) -> float:
     A parameter may be 0, or as good as that beside what the residuals leave open: that is its size then.
     """
     columns = np.sqrt(np.sum(here.factor**2, axis=0))
-    with np.errstate(all="ignore"):
-        open = np.where(columns > 0, AS_GOOD_AS_0 * here.rest / columns, 0.0)
+    open = np.where(columns > 0, AS_GOOD_AS_0 * here.rest / columns, 0.0)
     size = np.maximum(np.maximum(np.abs(point), open), np.finfo(float).tiny)
     return float(np.max(np.abs(step) / size, initial=0.0))
 

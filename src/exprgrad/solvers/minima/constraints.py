@@ -31,11 +31,14 @@ from exprgrad.errors import (
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.evaluation import shapes_of
 from exprgrad.solvers.minima.search import (
+    ALIGNED,
     EPSILON,
+    SLOW,
     Box,
     Course,
     Layout,
     Objective,
+    Spectrum,
     Turn,
     Vector,
     norm,
@@ -43,16 +46,18 @@ from exprgrad.solvers.minima.search import (
     spectrum,
     turn_at,
 )
-from exprgrad.solvers.minima.verdicts import SINGULAR, Active, Judged, remainder, run_off
+from exprgrad.solvers.minima.verdicts import Active, Judged, remainder, run_off
 from exprgrad.source import Source, Span, depths, trimmed
 
 __all__ = [
     "Constraint",
     "along_surfaces",
-    "by_projection",
+    "bends_along",
     "constrained",
     "constraints",
     "limits_at",
+    "nearest_met",
+    "slopes_of",
 ]
 
 COMPARED = re.compile("<=|>=|==|≤|≥|=|<|>")
@@ -179,9 +184,14 @@ def constrained(
         at = engine(objective, limits, at, box, most, course)
         if course.last.value >= course.depth:
             trial = polished(objective, limits, at, box)
+            rows = rows_at(limits, at, box, objective.layout)
             # Newton's steps may break a constraint that they follow beyond a kink.
-            if all_hold(trial) or not all_hold(at):
-                at = trial
+            tries = [trial, nearest_met([row for row in rows if violation(row)], at, box), at]
+            at = next(filter(all_hold, tries), at)
+            zeros = np.where(np.abs(at) <= EPSILON * norm(start), 0.0, at)
+            slack = EPSILON * abs(course.turns[0].value)
+            if all_hold(zeros) and objective.value(zeros) <= objective.value(at) + slack:
+                at = zeros
         course.turns.append(turn_at(objective, at))
         found = judged_within(objective, limits, course, box)
         if found.reason == "infeasible":
@@ -313,34 +323,53 @@ def lagrangian(
 
 
 def polished(objective: Objective, limits: Sequence[Constraint], at: Vector, box: Box) -> Vector:
-    """Newton's steps for the active constraints and the gradient, until they stop shrinking."""
-    layout, before = objective.layout, math.inf
+    """Newton's steps for the active constraints and the gradient, until they stop shrinking.
+
+    Steps that shrink by a constant ratio, as they do where derivatives vanish, are followed to their end.
+    """
+    layout, last, before = objective.layout, np.zeros_like(at), math.inf
     _, slope = objective.slope(at)
     rows, pressed = active_rows(rows_at(limits, at, box, layout), at, slope)
     texts = [row.text for row in rows]
     for _ in range(POLISHING):
         matrix = lagrangian(objective, rows, pressed, at)
-        slopes = slopes_of(rows, at)
-        corner = np.zeros((len(rows), len(rows)))
-        system = np.block([[matrix, slopes.T], [slopes, corner]])
-        right = -np.concatenate([slope, [row.value for row in rows]])
-        if not (np.all(np.isfinite(system)) and np.all(np.isfinite(right))):
+        slopes, values = slopes_of(rows, at), np.array([row.value for row in rows])
+        if not all(np.all(np.isfinite(part)) for part in (matrix, slopes, values, slope)):
             break
-        scale = np.sqrt(np.maximum(np.max(np.abs(system), axis=1), np.finfo(float).tiny))
-        answer = (
-            np.linalg.lstsq(system / scale / scale[:, None], right / scale, rcond=None)[0] / scale
+        sizes = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
+        step = np.linalg.lstsq(slopes / sizes[:, None], -values / sizes, rcond=None)[0]
+        free = free_ways(slopes)
+        inner = free @ matrix @ free.T
+        scale = np.sqrt(
+            np.maximum(np.max(np.abs(inner), axis=1, initial=0.0), np.finfo(float).tiny)
         )
-        step = answer[: len(at)]
-        trial = on_bounds(at + step, rows, box)
-        if not norm(step) < before or np.array_equal(trial, at):
+        right = -(free @ (slope + matrix @ step)) / scale
+        inner = inner / scale / scale[:, None]
+        step = step + (np.linalg.lstsq(inner, right, rcond=None)[0] / scale) @ free
+        length = norm(step)
+        if not length < before:
             break
-        before, at, pressed = norm(step), trial, answer[len(at) :]
+        ratio = length / before
+        if ratio > SLOW and step @ last > ALIGNED * length * norm(last):
+            trial = on_bounds(at + step / (1 - ratio), rows, box)
+        else:
+            trial = on_bounds(at + step, rows, box)
+        if np.array_equal(trial, at):
+            break
+        pressed = np.linalg.lstsq(slopes.T, -(slope + matrix @ step), rcond=None)[0]
+        last, before, at = step, length, trial
         _, slope = objective.slope(at)
         rows = [row for row in rows_at(limits, at, box, layout) if row.text in texts]
-    return met(rows, at, box)
+    return nearest_met(rows, at, box)
 
 
-def met(rows: Sequence[Pressing], at: Vector, box: Box) -> Vector:
+def free_ways(slopes: Vector) -> Vector:
+    """The ways, as rows of length 1, along which constraints with these gradients stay as they are."""
+    _, sizes, ways = np.linalg.svd(slopes, full_matrices=True)
+    return ways[int(np.sum(sizes > 1e-10 * np.max(sizes, initial=0.0))) :]
+
+
+def nearest_met(rows: Sequence[Pressing], at: Vector, box: Box) -> Vector:
     """The nearest point where constraints are 0, to first order.
 
     A step that is for the gradient, too, leaves of them what is rounded of numbers as large as that.
@@ -429,26 +458,31 @@ def room(row: Pressing, at: Vector, course: Course) -> float:
     return 8 * (rounded + EPSILON * float(np.abs(row.slope) @ sizes)) + np.finfo(float).tiny
 
 
+def bends_along(
+    objective: Objective, rows: Sequence[Pressing], pressed: Vector, at: Vector
+) -> Spectrum | None:
+    """The eigenvalues of the Lagrangian's Hessian along what constraints leave free; None if not finite."""
+    free = free_ways(slopes_of(rows, at))
+    matrix = free @ lagrangian(objective, rows, pressed, at) @ free.T
+    if not np.all(np.isfinite(matrix)):
+        return None
+    values, vectors = spectrum((matrix + matrix.T) / 2)
+    return Spectrum(values, free.T @ vectors)
+
+
 def by_projection(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, here: Turn, box: Box
 ) -> Judged:
     """The verdict by the Hessian along what the active constraints leave free."""
-    slopes = slopes_of(rows, here.at)
-    _, sizes, ways = np.linalg.svd(slopes, full_matrices=True)
-    rank = int(np.sum(sizes > 1e-10 * np.max(sizes, initial=0.0)))
-    free = ways[rank:]
-    if not len(free):
-        return Judged("minimum", "vertex")
-    matrix = free @ lagrangian(objective, rows, pressed, here.at) @ free.T
-    if not np.all(np.isfinite(matrix)):
+    bends = bends_along(objective, rows, pressed, here.at)
+    if bends is None:
         return Judged("not converged", "large")
-    values, vectors = spectrum((matrix + matrix.T) / 2)
-    extremes = float(values[0]), float(values[-1])
-    direction = free.T @ vectors[:, 0]
-    tiny = SINGULAR * len(values) * EPSILON * float(np.max(np.abs(values)))
-    if values[0] < -tiny:
+    if not len(bends.values):
+        return Judged("minimum", "vertex")
+    direction = bends.vectors[:, 0]
+    if bends.values[0] < -bends.tiny:
         lower = box.clipped(here.beside(1e-3, direction))
-        return Judged("saddle", "", direction, extremes, "falls", lower)
-    if values[0] > tiny:
-        return Judged("minimum", "constraints" if rows else "curvature", None, extremes)
-    return Judged("flat", "", direction, extremes, "")
+        return Judged("saddle", "", direction, bends.ends, "falls", lower)
+    if bends.values[0] > bends.tiny:
+        return Judged("minimum", "constraints" if rows else "curvature", None, bends.ends)
+    return Judged("flat", "", direction, bends.ends, "")

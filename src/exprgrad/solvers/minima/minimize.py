@@ -46,8 +46,8 @@ AROUND = 3.0
 """How far from the given start others are drawn, in sizes of its numbers: a normal distribution's sigma."""
 ALIKE = 1e-6
 """Minima that are so near to each other, in sizes of the point, are one."""
-RESTARTS = 5
-"""How often a search goes on from a lower point beside one where the Hessian is singular."""
+RESTARTS = 20
+"""How often a search goes on from a lower point beside a kink, or one where the Hessian is singular."""
 
 
 class Wanted(NamedTuple):
@@ -212,14 +212,18 @@ def searched(
     """A search without constraints, which goes on as long as its verdict knows a lower point."""
     course = search(objective, start, box, most)
     found = judged(objective, course, box)
-    for _ in range(RESTARTS):
+    for left in reversed(range(RESTARTS)):
         if found.kind != "unbounded" and found.reason != "undefined":
             before = course.last
             switched = at_switch(at, objective, course, box, most)
             if switched is None and course.last is not before:
                 switched = judged(objective, course, box)
             found = switched or found
-        if found.lower is None or found.kind == "unbounded" or len(course.turns) > most:
+        if (
+            found.lower is None
+            or found.kind == "unbounded"
+            or len(course.turns) > (most if left else 0)
+        ):
             break
         more = search(objective, found.lower, box, most - len(course.turns))
         course = Course([*course.turns, *more.turns], more.reason, more.blocked, more.way)

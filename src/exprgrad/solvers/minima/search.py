@@ -25,13 +25,17 @@ from exprgrad.derive.sweeps.gradient import jvp, tangent
 from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_of, size
 from exprgrad.run import matrices
 from exprgrad.run.arrays.arrays import plain
+from exprgrad.run.balls.balls import Ball, ball, evaluate, working
 from exprgrad.run.evaluation import Evaluator, evaluator_for
 
 __all__ = [
-    "EPSILON", "MOST_DENSE", "Box", "Counts", "Course", "Flags", "Layout", "Objective", "Spectrum", "Turn",
-    "Vector", "lanczos", "norm", "restricted", "search", "spectrum", "turn_at",
+    "ALIGNED", "EPSILON", "MOST_DENSE", "SINGULAR", "SLOW", "Box", "Counts", "Course", "Flags", "Layout",
+    "Objective", "Spectrum", "Turn", "Vector", "lanczos", "norm", "restricted", "search", "spectrum",
+    "turn_at",
 ]  # fmt: skip
 
+TRUE_BITS = 128
+"""The precision of values in balls."""
 Vector = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
@@ -140,6 +144,15 @@ class Objective:
         """The value."""
         self.counts.value += 1
         return self.sign * float(self.evaluator.forward(self.inputs(at))[self.graph.output])
+
+    def true_value(self, at: Vector) -> Ball | None:
+        """The value in balls, which neither overflow nor underflow; None for a formula of tensors."""
+        inputs = self.inputs(at)
+        if self.graph.shapes or not all(isinstance(value, float) for value in inputs.values()):
+            return None
+        with working(TRUE_BITS):
+            given = {name: ball(value) for name, value in inputs.items()}
+            return evaluate(self.graph, given, typed=True)[self.graph.output] * self.sign
 
     def slope(self, at: Vector) -> tuple[float, Vector]:
         """The value and the gradient."""
@@ -265,8 +278,8 @@ class Turn(NamedTuple):
 
     @property
     def is_finite(self) -> bool:
-        """Whether the value and the gradient are."""
-        return math.isfinite(self.value) and bool(np.all(np.isfinite(self.slope)))
+        """Whether its numbers, the value and the gradient are."""
+        return math.isfinite(self.value) and bool(np.all(np.isfinite([self.at, self.slope])))
 
     @property
     def size(self) -> float:
@@ -530,11 +543,27 @@ def newton(local: Local) -> Vector | None:
 # Steps of a quadratic model, and its eigenvalues.
 
 
+SINGULAR = 64.0
+"""An eigenvalue of so many roundings of the greatest counts as 0."""
+
+
 class Spectrum(NamedTuple):
     """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns."""
 
     values: Vector
     vectors: Vector
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the greatest eigenvalue; None if there are none."""
+        return (float(self.values[0]), float(self.values[-1])) if len(self.values) else None
+
+    @property
+    def tiny(self) -> float:
+        """Up to what size an eigenvalue counts as 0."""
+        return (
+            SINGULAR * len(self.values) * EPSILON * float(np.max(np.abs(self.values), initial=0.0))
+        )
 
 
 def norm(vector: Vector) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,19 +23,27 @@ from exprgrad.graph.graph import CONST, Graph, seen_from
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.sweeps import forward, holds
-from exprgrad.solvers.minima.constraints import Constraint, along_surfaces, by_projection, limits_at
+from exprgrad.solvers.minima.constraints import (
+    Constraint,
+    along_surfaces,
+    bends_along,
+    limits_at,
+    nearest_met,
+    slopes_of,
+)
 from exprgrad.solvers.minima.search import (
     Box,
     Course,
     Layout,
     Objective,
+    Spectrum,
     Turn,
     Vector,
     norm,
     search,
     turn_at,
 )
-from exprgrad.solvers.minima.verdicts import REACHES, Judged
+from exprgrad.solvers.minima.verdicts import REACHES, Judged, run_off, trend_of
 
 __all__ = ["settled_at"]
 
@@ -53,8 +61,10 @@ ASIDE = 1e-6
 """How far aside, in sizes of the point, a cell is asked for its gradient."""
 HARDLY = 1e-9
 """By such a part the value may rise on the way to a surface, for what is rounded."""
-BESIDE = 1e-3
-"""How far aside values are looked at where slopes tell nothing, in sizes of the point."""
+ALONG = 1e-8
+"""The sine of the angle between a way and a surface, or surfaces, that are parallel."""
+FOLLOWING = 8
+"""The most steps of Newton's method onto surfaces."""
 BENT = 1.5
 """A slope that the Hessian alone may have made so far aside counts as 0; a square root's does not."""
 UNSEEN = 1e-9
@@ -66,13 +76,21 @@ class Cell(NamedTuple):
 
     ``slopes`` are the gradient's parts in the gradients of these functions, ``rest`` is what is left of it.
     ``slack`` is how large these may be where they are 0 at the point, for the gradient is that aside.
+    ``bends`` are the Lagrangian's eigenvalues along all surfaces, None where they are not finite.
     """
 
     signs: tuple[float, ...]
     way: Vector
     slopes: Vector
-    rest: float
+    rest: Vector
     slack: float
+    bends: Spectrum | None
+
+    @property
+    def is_sharp(self) -> bool:
+        """Whether its slopes say that the value rises across the surfaces, and its Hessian along them."""
+        rises, bends = np.array(self.signs) * self.slopes > self.slack, self.bends
+        return bends is not None and bool(np.all(rises) and np.all(bends.values > bends.tiny))
 
 
 def settled_at(objective: Objective, course: Course, box: Box, most: int) -> Judged | None:
@@ -85,20 +103,35 @@ def settled_at(objective: Objective, course: Course, box: Box, most: int) -> Jud
         return None
     if course.reason in ("stuck", "limit"):
         snap(objective, course)
-    known = [
-        one
-        for one in surfaces(objective, course)
-        if not one.is_edge or ends_at(objective, one, course.last)
-    ]
     kept: list[Constraint] = []
     for _ in range(MOST_SURFACES):
-        more = [one for one in known if one not in kept and is_near(one, course)]
-        if not more:
+        before = len(kept)
+        for one in surfaces(objective, course):
+            if len(kept) == MOST_SURFACES:
+                break
+            is_new = not any(is_same(one, other, course.last.at) for other in kept)
+            is_there = not one.is_edge or ends_at(objective, one, course.last)
+            if is_new and is_there and is_near(one, course):
+                kept.append(one)
+        if len(kept) == before:
             break
-        kept += more[: MOST_SURFACES - len(kept)]
         go_along(objective, kept, course, box, most)
         kept = [one for one in kept if is_met(one, course.last.at)]
-    return by_cells(objective, kept, course.last, box) if kept else None
+    return by_cells(objective, kept, course, box) if kept else None
+
+
+def is_same(one: Constraint, other: Constraint, at: Vector) -> bool:
+    """Whether two surfaces of one operation are one, by their distance from a point and its direction."""
+    rows = limits_at([one, other], at)
+    (x, y), (slope, along) = [row.value for row in rows], [row.slope for row in rows]
+    sizes = norm(slope), norm(along)
+    apart = norm(slope * sizes[1] - math.copysign(1, slope @ along) * along * sizes[0])
+    nothing = ALONG * sizes[0] * sizes[1]
+    return (
+        one.text == other.text
+        and apart <= nothing
+        and abs(abs(x) * sizes[1] - abs(y) * sizes[0]) <= nothing * norm(at)
+    )
 
 
 def go_along(
@@ -108,7 +141,8 @@ def go_along(
     here, layout = course.last, objective.layout
     held: dict[int, float] = {}
     bent: list[Constraint] = []
-    for one in kept:
+    for k in independent(slopes_of(limits_at(kept, here.at), here.at)):
+        one = kept[k]
         value, slope = one.function.slope(here.at)
         across = np.flatnonzero(slope)
         if len(across) == 1 and not np.any(one.function.curvature(here.at)):
@@ -124,7 +158,7 @@ def go_along(
     part = Objective(objective.graph, inner, objective.sign, objective.counts)
     room = Box(box.low[free], box.high[free])
     blocked: list[Vector] = []
-    if bent:
+    if bent and free:
         limits = [one._replace(function=Objective(one.function.graph, inner)) for one in bent]
         at[free] = along_surfaces(part, limits, at[free], room, most)
     elif free:
@@ -132,9 +166,15 @@ def go_along(
         at[free] = found.last.at
         blocked = [lifted(at, free, trial) for trial in found.blocked]
     there = turn_at(objective, at)
-    if there.value <= here.value + HARDLY * abs(here.value):
+    most_high = here.value + HARDLY * abs(here.value)
+    if bent and not (there.value <= most_high and all(is_met(one, at) for one in kept)):
+        on = turn_at(objective, point_on(kept, here.at, box))
+        there = on if on.value <= most_high else there
+    if there.value <= most_high:
         course.turns.append(there)
         course.blocked[:] = blocked
+        if bent:
+            snap(objective, course)
 
 
 def lifted(at: Vector, free: Sequence[int], part: Vector) -> Vector:
@@ -231,34 +271,69 @@ def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
 # Cells.
 
 
-def by_cells(objective: Objective, near: Sequence[Constraint], here: Turn, box: Box) -> Judged:
-    """The verdict where surfaces meet, by the gradient in each cell beside them."""
-    slopes = np.array([one.function.slope(here.at)[1] for one in near])
-    kept = independent(slopes)
-    near, slopes = [near[k] for k in kept], slopes[kept]
+def by_cells(objective: Objective, near: Sequence[Constraint], course: Course, box: Box) -> Judged:
+    """The verdict where surfaces meet, by values along them and by the gradient in each cell."""
+    here = course.last
+    slopes = slopes_of(limits_at(near, here.at), here.at)
     kinks = tuple(dict.fromkeys(one.text for one in near if not one.is_edge))
     edges = tuple(dict.fromkeys(one.text for one in near if one.is_edge))
-    cells = list(cells_at(objective, slopes, here))
-    kind = "kink" if kinks else "minimum"
-    base = Judged(kind, "", kinks=kinks, edges=edges)
-    for cell in cells:
-        towards = np.array(cell.signs) * cell.slopes
-        if np.any(towards < -cell.slack) or cell.rest > cell.slack:
-            lower = lower_point(objective, here, cell.way, box)
-            if lower is not None:
-                return base._replace(reason="falls", lower=lower, direction=cell.way)
-            if cell.rest > cell.slack:
-                return base._replace(kind="not converged", reason="stuck")
-    level = [c for c in cells if np.min(np.array(c.signs) * c.slopes) <= c.slack]
-    if not cells or level:
-        rises = all(is_above(objective, here, cell.way, box) for cell in level)
-        return base._replace(kind="kink", reason="rises" if rises else "level")
-    rows, cell = limits_at(near, here.at), cells[0]
-    aside = here.at + cell.way * ASIDE * here.size
-    flat = by_projection(objective, rows, -cell.slopes, here._replace(at=aside), box)
-    if flat.kind != "minimum":
-        return base._replace(kind="kink", reason="level", direction=flat.direction)
-    return base._replace(reason="sharp", values=flat.values)
+    base = Judged("kink" if kinks else "minimum", "", kinks=kinks, edges=edges)
+    cells = list(cells_at(objective, [near[k] for k in independent(slopes)], here))
+    falls = [-cell.rest / norm(cell.rest) for cell in cells if norm(cell.rest) > cell.slack]
+    bends = cells[0].bends if cells else None
+    level = [] if bends is None else [*bends.vectors.T, *-bends.vectors.T]
+    pressure = max((float(np.max(np.abs(cell.slopes))) for cell in cells), default=0.0)
+    trends = set()
+    for way in [*falls, *[cell.way for cell in cells], *corner_ways(slopes), *level]:
+        across = np.abs(slopes @ way) > ALONG * np.linalg.norm(slopes, axis=1)
+        met = [one for one, leaves in zip(near, across, strict=True) if not leaves]
+        points = (point_along(met, here, way, box, pressure, reach) for reach in REACHES)
+        trend, lower = trend_of(objective, here, points)
+        if lower is not None:
+            return base._replace(reason="falls", lower=lower, direction=way)
+        trends.add(trend)
+    if falls:
+        endless = run_off(objective, course, box.holds)
+        return endless or base._replace(kind="not converged", reason="stuck")
+    if bends is None or "stays" in trends:
+        return base._replace(kind="kink", reason="level")
+    if not all(cell.is_sharp for cell in cells):
+        return base._replace(kind="kink", reason="rises")
+    return base._replace(reason="sharp", values=bends.ends)
+
+
+def corner_ways(slopes: Vector) -> Iterator[Vector]:
+    """The ways along as many surfaces as can meet in one, both ways each, but for what is along all.
+
+    A function that is linear in each cell rises in all cells if it rises along these.
+    """
+    _, sizes, ways = np.linalg.svd(slopes)
+    across = ways[: int(np.sum(sizes > ALONG * sizes[0]))]
+    for chosen in combinations(slopes @ across.T, len(across) - 1):
+        way = np.linalg.svd(np.array(chosen).reshape(-1, len(across)))[2][-1] @ across
+        yield from (way, -way)
+
+
+def point_along(
+    met: Sequence[Constraint], here: Turn, way: Vector, box: Box, pressure: float, reach: float
+) -> tuple[Vector, float]:
+    """The point so far along a way that follows some surfaces.
+
+    With it comes how much the value changes for what these are still off, at most by ``pressure`` each.
+    """
+    at = point_on(met, here.beside(reach, way), box)
+    off = sum(abs(one.function.value(at)) + one.function.noise(at)[0] for one in met)
+    return at, 2 * pressure * off
+
+
+def point_on(met: Sequence[Constraint], at: Vector, box: Box) -> Vector:
+    """The point on some surfaces that Newton's steps lead to from one nearby; nan if there is none."""
+    at = box.clipped(at)
+    for _ in range(FOLLOWING):
+        if all(is_met(one, at) for one in met):
+            return at
+        at = nearest_met(limits_at(met, at), at, box)
+    return np.full_like(at, math.nan)
 
 
 def independent(slopes: Vector) -> list[int]:
@@ -269,40 +344,25 @@ def independent(slopes: Vector) -> list[int]:
         if len(trial) > trial.shape[1]:
             break
         sizes = np.linalg.svd(trial / np.linalg.norm(trial, axis=1)[:, None], compute_uv=False)
-        if sizes[-1] > 1e-8:
+        if sizes[-1] > ALONG:
             kept.append(k)
     return kept
 
 
-def cells_at(objective: Objective, slopes: Vector, here: Turn) -> Iterator[Cell]:
+def cells_at(objective: Objective, near: Sequence[Constraint], here: Turn) -> Iterator[Cell]:
     """The cells in which the formula is defined, each with the gradient in it."""
-    reach = ASIDE * here.size
+    reach, rows = ASIDE * here.size, limits_at(near, here.at)
+    slopes = slopes_of(rows, here.at)
     for signs in product((-1.0, 1.0), repeat=len(slopes)):
         way = np.linalg.lstsq(slopes, np.array(signs), rcond=None)[0]
         way = way / norm(way)
-        value, slope = objective.slope(here.at + reach * way)
+        aside = here.at + reach * way
+        value, slope = objective.slope(aside)
         if not (math.isfinite(value) and np.all(np.isfinite(slope))):
             continue
-        bend = objective.curvature(here.at + reach * way)
+        bend = objective.curvature(aside)
         bend = np.where(np.isfinite(bend), np.abs(bend), 0.0)
         slack = BENT * reach * norm(bend.ravel()) + UNSEEN * norm(slope)
-        parts = np.linalg.lstsq(slopes.T, slope, rcond=None)[0]
-        rest = norm(slope - slopes.T @ parts)
-        yield Cell(signs, way, np.asarray(parts), rest, slack)
-
-
-def is_above(objective: Objective, here: Turn, way: Vector, box: Box) -> bool:
-    """Whether values nearby along a way are greater."""
-    noise, _ = objective.noise(here.at)
-    trial = box.clipped(here.beside(BESIDE, way))
-    return objective.value(trial) > here.value + 2 * noise
-
-
-def lower_point(objective: Objective, here: Turn, way: Vector, box: Box) -> Vector | None:
-    """A lower point along a way, if there is one."""
-    noise, _ = objective.noise(here.at)
-    for reach in reversed(REACHES):
-        trial = box.clipped(here.beside(reach, way))
-        if objective.value(trial) < here.value - 2 * noise:
-            return trial
-    return None
+        parts = np.asarray(np.linalg.lstsq(slopes.T, slope, rcond=None)[0], dtype=np.float64)
+        bends = bends_along(objective, rows, -parts, aside)
+        yield Cell(signs, way, parts, slope - slopes.T @ parts, slack, bends)

@@ -9,7 +9,7 @@ points).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from exprgrad.language.write.infix import number
 from exprgrad.solvers.minima.search import (
     EPSILON,
     MOST_DENSE,
+    SINGULAR,
     Box,
     Course,
     Flags,
@@ -33,25 +34,25 @@ from exprgrad.solvers.minima.search import (
 )
 
 __all__ = [
-    "REACHES", "SINGULAR", "Active", "Judged", "judged", "remainder", "run_off", "slope_told", "worded",
+    "REACHES", "Active", "Judged", "judged", "remainder", "run_off", "slope_told", "trend_of", "worded",
 ]  # fmt: skip
 
 LENIENCE = 8.0
 """How many times what rounding leaves still counts as 0: bounds are of first order."""
-SINGULAR = 64.0
-"""An eigenvalue of so many roundings of the greatest counts as 0."""
 LANCZOS = 40
 """So many products with a large Hessian tell its outermost eigenvalues."""
 NEGLIGIBLE = 1e-30
 """Such a part of the first value is nothing beside it."""
 HALF = 0.5
 """By this part the least eigenvalue may change within the distance to which the point is known."""
-REACHES = [2.0**k for k in range(-40, 8, 4)]
-"""How far values are looked at where the Hessian is singular, in sizes of the point."""
+REACHES = [2.0**k for k in range(-40, 5, 2)]
+"""How far values are looked at where slopes or the Hessian tell nothing, in sizes of the point."""
 NEARBY = 1e50
 """Where a value is infinite nearer than that it is so at a point, and not because numbers overflow."""
 OUTWARD = [2.0**k for k in range(0, 1020, 20)]
 """How far, where the value may fall for ever."""
+FARTHEST = 1e308
+"""The greatest number that is looked at."""
 MOST_TERMS = 4
 """The most numbers that a direction is written out in."""
 MENTIONED = 1e-3
@@ -80,7 +81,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "not converged": {
         "infeasible": "no point was found where {broken} holds",
-        "undefined": "{what} is not finite at the start: the search needs a point where both are finite",
+        "undefined": "{what} is not finite at the start: the search needs finite inputs at which value "
+        "and gradient are finite, too",
         "limit": "{count} steps were not enough: the gradient's norm is {slope}",
         "stuck": "no step goes {down}, though the gradient's norm is {slope}",
         "vanishing": "the gradient of {broken} is 0 there, so that no multiplier can show a minimum",
@@ -160,9 +162,12 @@ def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
     if course.reason == "unbounded":
         assert course.way is not None
         way = course.way / norm(course.way)
-        is_near = norm(here.at + course.way) < NEARBY
+        there, beyond = (objective.value(here.at + times * course.way) for times in (1, 1024))
+        if not there < course.depth:
+            return Judged("unbounded", "far", way, limit=here.value)
+        is_pole = norm(here.at + course.way) < NEARBY and not beyond <= there
         return Judged(
-            "unbounded", "pole" if is_near else "infinite", way, lower=here.at + course.way
+            "unbounded", "pole" if is_pole else "infinite", way, lower=here.at + course.way
         )
     free = ~box.held(here.at, here.slope)
     left = remainder(objective, here)
@@ -238,14 +243,18 @@ def by_curvature(
     extremes = float(known.values[0]), float(known.values[-1])
     direction = np.zeros_like(here.at)
     direction[free] = known.vectors[:, 0]
-    tiny = SINGULAR * len(known.values) * EPSILON
     level, way, least = weakest(objective, here, free, known)
-    if level > tiny and certain(objective, here, way, left, level):
+    if level > SINGULAR * len(known.values) * EPSILON and certain(
+        objective, here, way, left, level
+    ):
         reason = "curvature" if len(here.at) <= MOST_DENSE else "products"
         return Judged("minimum", reason, None, (max(extremes[0], least), extremes[1]))
-    if extremes[0] < -tiny * float(np.max(np.abs(known.values))):
+    is_bent = extremes[0] < -known.tiny
+    if is_bent and certain(objective, here, direction, left, extremes[0]):
         return Judged("saddle", "", direction, extremes, "falls")
     trend, lower = probed(objective, here, direction, box, course.turns[0].value)
+    if is_bent:
+        return Judged("not converged", "still", lower=lower)
     return Judged("flat", "", direction, extremes, trend, lower)
 
 
@@ -273,12 +282,12 @@ def weakest(
     return least, way, least * float(np.min(bends))
 
 
-def certain(objective: Objective, here: Turn, way: Vector, left: Vector, least: float) -> bool:
-    """Whether the least eigenvalue, of ``way``, holds out to where the minimum may be."""
-    off = float(np.abs(way) @ (left + np.abs(here.slope))) / least
+def certain(objective: Objective, here: Turn, way: Vector, left: Vector, bend: float) -> bool:
+    """Whether an eigenvalue, of ``way``, holds out to where the gradient may be 0."""
+    off = float(np.abs(way) @ (left + np.abs(here.slope))) / abs(bend)
     for sign in (-2.0, 2.0):
         bent = objective.product(here.at + sign * off * way, way)
-        if not float(way @ bent) > HALF * least:
+        if not float(way @ bent) / bend > HALF:
             return False
     return True
 
@@ -287,20 +296,38 @@ def probed(
     objective: Objective, here: Turn, direction: Vector, box: Box, first: float
 ) -> tuple[str, Vector | None]:
     """What values do along a direction, both ways; and a lower point, if there is one."""
-    noise = objective.noise(here.at)[0] + NEGLIGIBLE * abs(first)
     trends = set()
-    for sign in (-1.0, 1.0):
-        for reach in REACHES:
-            trial = box.clipped(here.beside(sign * reach, direction))
-            value = objective.value(trial)
-            if value < here.value - 2 * noise:
-                return "falls", trial
-            if value > here.value + 2 * noise:
-                trends.add("rises")
-                break
-        else:
-            trends.add("stays")
+    for way in (-direction, direction):
+        points = ((box.clipped(here.beside(reach, way)), 0.0) for reach in REACHES)
+        trend, lower = trend_of(objective, here, points, first)
+        if lower is not None:
+            return trend, lower
+        trends.add(trend)
     return ("stays" if "stays" in trends else "rises"), None
+
+
+def trend_of(
+    objective: Objective, here: Turn, points: Iterable[tuple[Vector, float]], first: float = 0.0
+) -> tuple[str, Vector | None]:
+    """What values do first that rounding cannot, at points farther and farther off; and a lower one.
+
+    With each point comes by how much its value is off beside rounding.  The trend is empty where there are
+    no values.  ``first`` is a value beside which others may be nothing.
+    """
+    known, best = objective.noise(here.at)[0] + NEGLIGIBLE * abs(first), here.value
+    trend, lower = "", None
+    for trial, off in points:
+        value = objective.value(trial)
+        if lower is not None and not value < best:
+            break
+        if math.isfinite(value):
+            trend = trend or "stays"
+        apart = abs(value - here.value)
+        if apart > 2 * known and apart > known + off + objective.noise(trial)[0]:
+            if value > here.value:
+                return "rises", None
+            trend, best, lower = "falls", value, trial
+    return trend, lower
 
 
 def run_off(
@@ -316,8 +343,10 @@ def run_off(
         if len(ahead) < len(OUTWARD):
             continue
         noise, noises = objective.noise(here.at)
-        drop = float(here.slope @ way)
-        if drop < 0 or (ahead[-1] == here.value and noise > 0 and noises.any()):
+        falls = float(here.slope @ way) < 0 or ahead[-1] < here.value - noise
+        if not falls and noise > 0 and noises.any():
+            falls = truly_lower(objective, outward(here, OUTWARD[-1], way), here.at)
+        if falls:
             is_level = norm(here.at) < NEARBY and abs(
                 ahead[-1] - ahead[len(ahead) // 2]
             ) <= 1e-6 * abs(ahead[-1])
@@ -326,6 +355,17 @@ def run_off(
                 reason = "infinite"
             return Judged("unbounded", reason, way, limit=ahead[-1])
     return None
+
+
+def truly_lower(objective: Objective, there: Vector, here: Vector) -> bool:
+    """Whether a value is less than another where doubles are equal; it is if balls can't tell."""
+    low, high = objective.true_value(there), objective.true_value(here)
+    return low is None or high is None or not (low.is_finite() and high.is_finite()) or low < high
+
+
+def outward(here: Turn, reach: float, way: Vector) -> Vector:
+    """The point that is so far along a way, as far as doubles go."""
+    return np.clip(np.nan_to_num(here.beside(reach, way)), -FARTHEST, FARTHEST)
 
 
 def ways(course: Course) -> Iterator[Vector]:
@@ -343,12 +383,12 @@ def ahead_values(
     """Values farther and farther along a way, as long as they do not rise and slopes do not turn."""
     before, last = here.value, here.at
     for reach in OUTWARD:
-        trial = here.beside(reach, way)
-        if not np.all(np.isfinite(trial)):
-            trial = np.clip(trial, -1e308, 1e308)
+        trial = outward(here, reach, way)
         if not allowed(trial):
             return
         value, slope = objective.slope(trial)
+        if math.isnan(value) and (true := objective.true_value(trial)) is not None:
+            value = float(true)  # doubles overflow on the way
         if not value <= before or float(slope @ way) > 0:
             return
         if value == before:
@@ -370,6 +410,8 @@ def worded(found: Judged, course: Course, layout: Layout, sign: float) -> str:
     if sign < 0:
         down, up, falls, rises = up, down, rises, falls
         definite, least = "negative definite", "its greatest eigenvalue"
+    if not np.all(np.isfinite(here.at)):
+        return WORDS["not converged"]["undefined"].format(what="an input")
     kind = "switch" if found.kinks or found.edges else found.kind
     switches = [f"{text} has a kink" for text in found.kinks]
     switches += [f"{text} ends its domain" for text in found.edges]

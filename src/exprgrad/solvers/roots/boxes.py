@@ -41,6 +41,8 @@ __all__ = [
 
 MOST_LOOKS = 12_000
 """How many boxes are looked at before a search ends."""
+MOST_EVALUATED = 300_000
+"""How many nodes are worked out, in all that is looked at, before a search ends."""
 MOST_LEFT = 400
 """How many boxes may be left undecided before a search ends."""
 REFINED = 60
@@ -318,15 +320,19 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
     """All roots in a box, each proved; what is left undecided; within so many looks.
 
     The widest part comes first, as seen on a scale on which all numbers have room: so that many roots in
-    one place do not hide those in others.
+    one place do not hide those in others.  When half of the work is spent, the narrowest come first:
+    so that some are proved.
     """
     proofs: list[Proof] = []
     left: list[Box] = []
-    order = count()
+    order, sign = count(), -1
     todo = [(0.0, next(order), box)]
     before = sight.looks
     while todo:
-        if sight.looks - before > looks or len(left) > MOST_LEFT:
+        if sign < 0 and sight.work > MOST_EVALUATED // 2:
+            sign, todo = 1, sorted((-key, at, part) for key, at, part in todo)
+        is_spent = sight.looks - before > looks or sight.work > MOST_EVALUATED
+        if is_spent or len(left) > MOST_LEFT:
             return Searched(proofs, [*left, *[part for *_, part in todo]], is_done=False)
         *_, part = heappop(todo)
         if any(is_within(part, proof.whole) for proof in proofs):
@@ -340,7 +346,7 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
             left.append(rest)
         else:
             for half in halves(rest):
-                heappush(todo, (-seen_width(half), next(order), half))
+                heappush(todo, (sign * seen_width(half), next(order), half))
     return Searched(proofs, left, is_done=True)
 
 

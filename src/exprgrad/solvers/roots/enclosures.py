@@ -517,6 +517,7 @@ class Sight:
         self.system = system
         self.algebra = Enclosures()
         self.looks = 0
+        self.work = 0
         graph, unknowns = system.graph, system.unknowns
         self.given = {
             name: exactly(self.algebra.decimals.read(text, value))
@@ -540,12 +541,14 @@ class Sight:
     def residuals(self, box: Box) -> list[Enclosure]:
         """The residuals over a box."""
         self.looks += 1
+        self.work += len(self.system.graph)
         values = self.algebra.evaluate(self.system.graph, self.inputs(box))
         return [values[node] for node in self.system.outputs]
 
     def look(self, box: Box) -> Look:
         """Residuals and slopes over a box."""
         self.looks += 1
+        self.work += len(self.program.graph)
         inputs, count = self.inputs(box), len(self.system.outputs)
         values = self.algebra.evaluate(self.program.graph, inputs)
         outputs = [values[node] for node in self.program.outputs]
@@ -575,6 +578,7 @@ class Sight:
             if not todo:
                 return True
             self.algebra.chosen = chosen = todo.pop()
+            self.work += len(self.program.graph)
             values = self.algebra.evaluate(self.program.graph, inputs)
             self.algebra.chosen = {}
             if self.is_gone(values):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from exprgrad.derive.parsed import completed
@@ -18,7 +19,7 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.language.read.relations import Relations, related
-from exprgrad.run.balls.balls import Ball, ball, working
+from exprgrad.run.balls.balls import Ball, ball, flint, working
 from exprgrad.run.evaluation import Run, evaluator_for, shapes_of
 from exprgrad.run.values.inputs import (
     absent,
@@ -29,7 +30,7 @@ from exprgrad.run.values.inputs import (
     spelled,
     surplus,
 )
-from exprgrad.run.values.ranges import Interval, as_interval
+from exprgrad.run.values.ranges import Interval, exact_ends
 from exprgrad.solvers.roots.boxes import (
     Arrival,
     Proof,
@@ -121,7 +122,7 @@ def solved(problem: Problem) -> Solution:
     with working(PRECISION):
         sight = Sight(problem.system)
         if problem.ranges:
-            return in_ranges(sight, problem.ranges)
+            return in_ranges(sight, problem.ends)
         return from_start(sight, problem.starts)
 
 
@@ -131,7 +132,8 @@ def solved(problem: Problem) -> Solution:
 class Problem(NamedTuple):
     """Equations, and where their unknowns are looked for: all have starts, or all have ranges.
 
-    ``given`` are the values of the other inputs.
+    Both ``ends`` of a range come with what they are exactly, if that is known.  ``given`` are the values of
+    the other inputs.
     """
 
     text: str
@@ -139,6 +141,7 @@ class Problem(NamedTuple):
     starts: tuple[float, ...]
     ranges: tuple[Interval, ...]
     given: Mapping[str, Any]
+    ends: tuple[Sequence[tuple[float, Fraction | None]], ...] = ()
 
 
 def problem_of(
@@ -176,13 +179,16 @@ def problem_of(
         message = "a start is a finite number"
         raise InputError("bad-value", message, help="write x=-inf:inf for all numbers")
     system = system_of(graph, nodes, unknowns, fixed, typed)
-    return Problem(text, system, tuple(starts), tuple(ranges.values()), fixed)
+    spans = [Interval(low, high) for (low, _), (high, _) in ranges.values()]
+    return Problem(text, system, tuple(starts), tuple(spans), fixed, tuple(ranges.values()))
 
 
-def ranges_of(values: Mapping[str, object], unknowns: Sequence[str]) -> dict[str, Interval]:
+def ranges_of(
+    values: Mapping[str, object], unknowns: Sequence[str]
+) -> dict[str, list[tuple[float, Fraction | None]]]:
     """The ranges of unknowns, ``low:high`` or a pair in a tuple; an error where only some have one."""
     ranges = {
-        name: as_interval(values[name], name, infinite=True, outward=True)
+        name: exact_ends(values[name], name, infinite=True)
         for name in unknowns
         if is_range(values[name]) or isinstance(values[name], tuple)
     }
@@ -294,7 +300,7 @@ def miscounted(
 # Tensors.
 
 
-def without_ranges(ranges: Mapping[str, Interval]) -> InputError:
+def without_ranges(ranges: Mapping[str, Any]) -> InputError:
     """The error for ranges in a formula of tensors."""
     name = next(iter(ranges))
     message = "in a formula of tensors unknowns have starts, and no ranges"
@@ -323,9 +329,9 @@ def by_elements(
 # In ranges.
 
 
-def in_ranges(sight: Sight, ranges: Sequence[Interval]) -> Solution:
-    """All roots in a box."""
-    box = [spanning(ball(low), ball(high)) for low, high in ranges]
+def in_ranges(sight: Sight, ranges: Sequence[Sequence[tuple[float, Fraction | None]]]) -> Solution:
+    """All roots in a box, whose ends are those typed."""
+    box = [hull(*(exactly(end_ball(*end)) for end in ends)) for ends in ranges]
     if all(f.is_zero for f in sight.residuals(box)):
         return Solution((), undecided=(interval_by_name(sight.system, box),), reason=ALL_OVER)
     found = branch_and_prune(sight, box)
@@ -333,6 +339,15 @@ def in_ranges(sight: Sight, ranges: Sequence[Interval]) -> Solution:
     excluded = found.is_done and not roots and not undecided
     reason = "" if found.is_done else "there are too many places to look at"
     return Solution(roots, excluded, undecided, found.is_done, reason)
+
+
+def end_ball(double: float, exact: Fraction | None) -> Ball:
+    """The end of a range in balls; of pi, of which the double alone is known, all from one beside it."""
+    if not math.isfinite(double):
+        return ball(double)
+    if exact is None:
+        return ball(double) + type(ball(0))(0, math.ulp(double))
+    return ball(flint().fmpq(exact.numerator, exact.denominator))
 
 
 def roots_of(

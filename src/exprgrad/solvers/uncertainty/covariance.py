@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
 from math import inf, isfinite, sqrt
 from typing import Any
 
 from exprgrad.errors import InputError, RequestError
 from exprgrad.run.values.files import decode, json_in, read_bytes, rows_in, unquoted
-from exprgrad.run.values.inputs import as_number, normal
+from exprgrad.run.values.inputs import as_held, as_number, normal
 from exprgrad.run.values.uncertain import Spread, UncertainNumbers, number_names
 from exprgrad.source import pieces
 
-__all__ = ["correlated", "correlation_factor", "correlation_in", "covariance_in"]
+__all__ = ["correlated", "correlation_in", "covariance_in", "draw_moves"]
 
 ROUNDING = 1e-9
 """How far rounding may take equal covariances apart, and coefficients beyond their bounds."""
@@ -37,7 +38,15 @@ def covariance_in(path: str) -> Matrix:
     What ``fit --json`` wrote is that of its estimates.
     """
     is_json = path.lower().endswith(".json")
-    found = in_object(json_in(path)) if is_json else below_header(path)
+
+    def number(value: object, name: str) -> float:
+        if isinstance(value, str) and value.lstrip()[:1] == "@":
+            raise InputError("bad-value", f"the value of '{name}' in '{path}' names another file")
+        return as_number(as_held(value, name, path), name)
+
+    found = None
+    with suppress(LookupError, TypeError, AttributeError):
+        found = in_object(json_in(path), number) if is_json else below_header(path)
     if found is None:
         message = f"'{path}' does not hold a covariance matrix"
         help = "it has a header of names, and below it a line of as many numbers for each of them"
@@ -45,15 +54,15 @@ def covariance_in(path: str) -> Matrix:
             help = 'it should read {"a": {"a": 0.01, "b": 0.002}, "b": {"a": 0.002, "b": 0.04}}'
         raise RequestError("file", message, help=help)
     return {
-        name: {other: as_number(value, f"{name}, {other}") for other, value in row.items()}
+        name: {other: number(value, f"{name}, {other}") for other, value in row.items()}
         for name, row in found.items()
     }
 
 
-def in_object(found: Any) -> Any:
+def in_object(found: Any, number: Callable[[object, str], float]) -> Any:
     """The rows of a matrix in a JSON document, by name; None where it has none."""
     if isinstance(found, dict) and found.get("command") == "fit":
-        return of_estimates(found)
+        return of_estimates(found, number)
     is_matrix = isinstance(found, dict) and all(isinstance(row, dict) for row in found.values())
     return found if is_matrix else None
 
@@ -71,17 +80,17 @@ def below_header(path: str) -> Any:
     return {name: dict(zip(names, row, strict=True)) for name, row in zip(names, rows, strict=True)}
 
 
-def of_estimates(found: Mapping[str, Any]) -> Any:
+def of_estimates(found: Mapping[str, Any], number: Callable[[object, str], float]) -> Any:
     """The covariance matrix of a fit's estimates, from its document."""
     errors = {
-        name: as_number(one["error"], f"the error of {name}")
+        name: number(one["error"], f"the error of {name}")
         for name, one in found["parameters"].items()
         if one.get("error") is not None
     }
     correlation = found.get("correlation", {})
     return {
         name: {
-            other: error * errors[other] * as_number(r, f"{name}, {other}")
+            other: error * errors[other] * number(r, f"{name}, {other}")
             for other, r in correlation.get(name, {name: 1.0}).items()
             if other in errors
         }
@@ -227,3 +236,13 @@ def correlation_factor(names: Sequence[str], numbers: UncertainNumbers) -> Any:
 
     values, vectors = np.linalg.eigh(correlation_matrix(names, numbers))
     return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def draw_moves(names: Sequence[str], numbers: UncertainNumbers, random: Any, count: int) -> Any:
+    """How far normally distributed numbers are from their means: a row for each, a column for each draw."""
+    import numpy as np
+
+    normal = random.standard_normal((len(names), count))
+    factor = correlation_factor(names, numbers)
+    normal = normal if factor is None else factor @ normal
+    return np.array([numbers.deviations[name] for name in names])[:, None] * normal

@@ -1,4 +1,4 @@
-"""Whether linearising is enough: terms of second order, and kinks and jumps within reach.
+"""Whether linearising is enough: terms of second order, kinks and jumps within reach, and draws.
 
 With the Hessian H, the covariance matrix Σ of normal inputs and the gradient g, to the next order
 
@@ -37,9 +37,15 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
+from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.run.numbers.kink_screen import equal_numbers, movable, special_nodes
 from exprgrad.run.numbers.sweeps import functions
-from exprgrad.run.values.uncertain import UncertainNumbers, to_two_digits, two_digits
+from exprgrad.run.values.uncertain import (
+    UncertainNumbers,
+    number_names,
+    to_two_digits,
+    two_digits,
+)
 
 __all__ = ["Second", "nonlinear", "warned"]
 
@@ -54,6 +60,12 @@ MOST_KEPT = 8
 EVALUATORS: dict[object, Evaluator] = {}
 HERE = 1e-6
 """What is so few standard uncertainties away counts as met."""
+
+MOST_DRAWS, LEAST_DRAWS = 65_536, 256
+MOST_AT_ONCE = 2**22
+"""The most numbers, over all nodes and draws, that are in memory for more draws than the fewest."""
+SURE = 5.0
+"""The standard errors beyond which a mean of draws is not there by chance."""
 
 REACH = 5.0
 """So many standard deviations away a kink or a jump is met once in three million draws."""
@@ -81,12 +93,16 @@ class Second(NamedTuple):
 
 
 def nonlinear(
-    run: Run, numbers: UncertainNumbers, uncertainties: Sequence[float]
+    run: Run,
+    numbers: UncertainNumbers,
+    uncertainties: Sequence[float],
+    sensitivities: Mapping[str, Any],
 ) -> tuple[list[Second | None], tuple[Diagnostic, ...]]:
     """The terms of second order for each number of a run's value, and warnings where those matter.
 
-    ``uncertainties`` are those of first order.  None stands where second derivatives are not finite; the
-    list is empty where there are too many numbers.
+    ``uncertainties`` are those of first order, and ``sensitivities`` the value's derivatives, by input.
+    Where terms of second order change nothing, draws may: what these come to takes their place then.
+    None stands where second derivatives are not finite; the list is empty where there are too many numbers.
     """
     graph, many = run.graph, len(numbers.deviations)
     if not many or not all(map(isfinite, uncertainties)):
@@ -97,18 +113,37 @@ def nonlinear(
         return [], (warning_at(message, run, graph.output)._replace(severity="note"),)
     found: list[Second | None] = []
     told: list[Diagnostic] = []
-    over = in_numbers(run)
-    for place, u in zip(places_in(run.value), uncertainties, strict=True):
-        view = over.run
+    over, draws = in_numbers(run), None
+    for at, (place, u) in enumerate(zip(places_in(run.value), uncertainties, strict=True)):
+        view, before = over.run, len(told)
         if len(uncertainties) > 1:
             view = seen_from_output(view, over.node(graph.output, place))
         terms = second_terms(view, numbers, u)
-        found.append(terms)
         told += second_warnings(run, terms, u)
         for one in kink_warnings(view, numbers, u):
             told.append(one._replace(node=over.origin(one.node)))
+        if len(told) == before:
+            draws = draws or draw_values(over.run, numbers)
+            slopes = slopes_of(run, sensitivities, at)
+            drawn, without = drawn_terms(view, draws, slopes, u)
+            if without:
+                message = f"{without:,} of {len(draws[1]):,} draws have no finite value"
+                told.append(warning_at(f"linearising is not enough: {message}", run, graph.output))
+            told += second_warnings(run, drawn, u, f"{len(draws[1]):,} draws")
+            terms = terms if drawn.enough else drawn
+        found.append(terms)
     once = {one.message: one for one in told}
     return found, tuple(once.values())
+
+
+def slopes_of(run: Run, sensitivities: Mapping[str, Any], at: int) -> dict[str, float]:
+    """The derivatives of one number of a run's value, in row-major order, by number of its inputs."""
+    found: dict[str, float] = {}
+    for name, slope in sensitivities.items():
+        names = number_names(name, run.inputs[name])
+        flat = [slope] if isinstance(slope, float) else slope.ravel().tolist()
+        found.update(zip(names, flat[at * len(names) :], strict=False))
+    return found
 
 
 def seen_from_output(run: Run, output: int) -> Run:
@@ -232,15 +267,13 @@ def half_unit(u: float) -> float:
     return float(f"0.5e{exponent + power}")
 
 
-def second_warnings(run: Run, terms: Second | None, u: float) -> Iterator[Diagnostic]:
-    """What is to be said of terms of second order."""
-    output = run.graph.output
-    if terms is None:
-        message = "whether linearising is enough is not known: second derivatives are not finite"
-        yield warning_at(message, run, output)
-    elif not terms.enough:
-        message = f"linearising is not enough: terms of second order {changed(terms, u)}"
-        yield warning_at(message, run, output)
+def second_warnings(
+    run: Run, terms: Second | None, u: float, what: str = "terms of second order"
+) -> Iterator[Diagnostic]:
+    """Warnings about terms of second order, or about what draws found."""
+    if terms is not None and not terms.enough:
+        message = f"linearising is not enough: {what} {changed(terms, u)}"
+        yield warning_at(message, run, run.graph.output)
 
 
 def kink_warnings(view: Run, numbers: UncertainNumbers, u: float) -> Iterator[Diagnostic]:
@@ -268,7 +301,7 @@ def changed(terms: Second, u: float) -> str:
         parts.append(f"shift the value by {two_digits(terms.shift)}")
     if abs(terms.value - u) > half_unit(u):
         parts.append(f"make its uncertainty {two_digits(terms.value)}, not {two_digits(u)}")
-    return " and ".join(parts)
+    return " and ".join(parts) or "are too few to tell: rare ones decide"
 
 
 def warning_at(message: str, run: Run, node: int) -> Diagnostic:
@@ -280,6 +313,75 @@ def warning_at(message: str, run: Run, node: int) -> Diagnostic:
 def warned(message: str, run: Run, node: int, help: str | None = None) -> Diagnostic:
     """A warning about a node, with some help."""
     return Diagnostic("nonlinear", "warning", message, node, run.graph.span(node), help, None)
+
+
+# Draws.
+
+Draws = tuple[dict[str, Any], Any, list[Any]]
+"""How far each draw moves each uncertain number, their numbers, and every node's data."""
+
+
+def draw_values(run: Run, numbers: UncertainNumbers) -> Draws:
+    """Draw the inputs, the first draw being their means: the larger the graph, the fewer draws."""
+    import numpy as np
+
+    from exprgrad.run.arrays import arrays
+    from exprgrad.solvers.uncertainty.covariance import draw_moves
+
+    graph, inputs = run.graph, run.inputs
+    names = [name for name in graph.inputs if name in numbers.deviations]
+    count = max(min(MOST_DRAWS, MOST_AT_ONCE // len(graph)), LEAST_DRAWS)
+    moves = draw_moves(names, numbers, np.random.default_rng(0), count)
+    moves[:, 0] = 0.0
+    drawn = {name: inputs[name] + move for name, move in zip(names, moves, strict=True)}
+    moved = {name: x - inputs[name] for name, x in drawn.items()}
+    return moved, np.zeros(count), arrays.forward(graph, {**inputs, **drawn})
+
+
+def drawn_terms(
+    run: Run, draws: Draws, slopes: Mapping[str, float], u: float
+) -> tuple[Second, int]:
+    """The effects of all orders, by draws, and how many of these have no finite value.
+
+    A draw's value is f(x) + L + D, with L its linear part, of mean 0 and standard deviation u.  Only D, and
+    its product with L, are averaged: the less there is beyond first order, the less draws vary.
+
+        mean − f(x)  =  E(D)
+        variance     =  u² + E(2·L·D + D²) − E(D)²
+
+    Rounding may have made D up: what it may be off by is taken from it.  Source: R. Y. Rubinstein and D. P.
+    Kroese, Simulation and the Monte Carlo Method (2017), section 5.2 (control variates).
+    """
+    import numpy as np
+
+    from exprgrad.run.arrays.bounds import data_errors
+
+    moves, zero, values = draws
+    with np.errstate(all="ignore"):
+        y = values[run.graph.output] + zero
+        parts = [slopes[name] * move for name, move in moves.items()]
+        line = sum(parts) + zero
+        error = data_errors(run.graph, values, [run.graph.output])[run.graph.output] + zero
+        error = np.nan_to_num(error + error[0] + 4 * UNIT * sum(map(np.abs, parts)), nan=inf)
+        off = y - y[0] - line
+        off = np.sign(off) * np.maximum(np.abs(off) - error, 0.0)
+        good = np.isfinite(y)
+        off, line = off[good], line[good]
+        unit = max(u, float(np.max(np.abs(off), initial=0.0))) or 1.0
+        off, line, before, tolerance = off / unit, line / unit, u / unit, half_unit(u) / unit
+        shift, chance = mean_of(off)
+        added, spread = mean_of(2 * line * off + off * off - shift * shift)
+    value = sqrt(max(before * before + added, 0.0))
+    spread /= (value + before) or 1.0
+    enough = max(abs(shift) - SURE * chance, abs(value - before) - SURE * spread) <= tolerance
+    enough = enough and SURE * max(chance, spread) <= tolerance
+    shift = shift if abs(shift) > SURE * chance else 0.0
+    return Second(unit * shift, unit * value, enough), len(zero) - len(off)
+
+
+def mean_of(values: Any) -> tuple[float, float]:
+    """The mean of some draws, and its standard error."""
+    return float(values.mean()), float(values.std()) / sqrt(len(values))
 
 
 # Kinks and jumps within reach.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import hypot, isfinite, sqrt
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any, NamedTuple
 
 from exprgrad.derive.build import Builder
@@ -21,6 +21,7 @@ from exprgrad.graph.graph import size
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, evaluator_for
 from exprgrad.run.matrices import Point
+from exprgrad.run.values.inputs import refuse_text
 from exprgrad.run.values.uncertain import (
     Spread,
     Uncertain,
@@ -111,7 +112,7 @@ def uncertainty_of(
     run: Run,
     spread: Spread | None,
     correlation: Mapping[tuple[str, str], float],
-    covariance: Mapping[str, Mapping[str, float]] | str | PathLike[str] | None,
+    covariance: Mapping[str, Mapping[str, float]] | PathLike[str] | None,
     draws: int,
     seed: int,
 ) -> Uncertainty:
@@ -130,8 +131,10 @@ def uncertainty_of(
     if correlation or covariance is not None:
         from exprgrad.solvers.uncertainty.covariance import correlated, covariance_in
 
-        if isinstance(covariance, str | PathLike):
-            covariance = covariance_in(str(covariance))
+        if isinstance(covariance, str):
+            refuse_text(covariance, "covariance")
+        if isinstance(covariance, PathLike):
+            covariance = covariance_in(fspath(covariance))
         known = correlated(known, run.inputs, correlation, covariance)
     if not known.deviations:
         help = advice("write x=2.0±0.1", 'write x="2.0±0.1", or x=exprgrad.uncertain(2.0, 0.1)')
@@ -153,7 +156,7 @@ def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncer
     else:
         found = of_number(swept, estimate, deviations, spread)
     numbers = numbers_of(run, deviations, spread)
-    terms, told = nonlinear(run, numbers, numbers_in(found.value))
+    terms, told = nonlinear(run, numbers, numbers_in(found.value), found.sensitivities)
     second = terms[0] if isinstance(estimate, float) and terms else terms or None
     told = (*beyond(swept, run), *unknown(run, found), *told)
     if not draws:
@@ -303,7 +306,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
     import numpy as np
 
     from exprgrad.run.engines.compiled import built
-    from exprgrad.solvers.uncertainty.covariance import correlation_factor
+    from exprgrad.solvers.uncertainty.covariance import draw_moves
 
     over = in_numbers(run)
     outputs = [over.node(run.graph.output, place) for place in places_in(run.value)]
@@ -322,13 +325,9 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
     values = np.empty((len(outputs), draws))
     random = np.random.default_rng(seed)
     centre = np.array([[inputs[name]] for name in names]).reshape(-1, 1)
-    factor = correlation_factor(names, numbers)
-    scale = np.array([[numbers.deviations[name]] for name in names]).reshape(-1, 1)
     for start in range(0, draws, DRAWN_AT_ONCE):
         rows = min(DRAWN_AT_ONCE, draws - start)
-        normal = random.standard_normal((len(names), rows))
-        normal = normal if factor is None else factor @ normal
-        columns = np.ascontiguousarray(centre + scale * normal)
+        columns = np.ascontiguousarray(centre + draw_moves(names, numbers, random, rows))
         block = [np.empty(rows) for _ in outputs]
         kernel([*columns], block, 0, rows)
         values[:, start : start + rows] = block

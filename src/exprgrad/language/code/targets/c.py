@@ -10,20 +10,37 @@ RESERVED = """
     auto break case char const continue default do double else enum extern float for goto if inline
     int long register restrict return short signed sizeof static struct switch typedef union
     unsigned void volatile while _Bool _Complex _Imaginary bool true false complex imaginary I asm
-    typeof linux unix NULL EOF errno assert main HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN
-    FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_ZERO FP_ILOGB0 FP_ILOGBNAN MATH_ERRNO
-    MATH_ERREXCEPT math_errhandling fpclassify isfinite isinf isnan isnormal signbit isgreater
-    isgreaterequal isless islessequal islessgreater isunordered fmod copysign
+    typeof linux unix i386 mips sparc sun alignas alignof constexpr nullptr static_assert thread_local
+    NULL EOF errno assert main HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN MAXFLOAT SNAN SNANF SNANL
+    FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL FP_ZERO FP_ILOGB0 FP_ILOGBNAN FP_LLOGB0 FP_LLOGBNAN
+    FP_INT_UPWARD FP_INT_DOWNWARD FP_INT_TOWARDZERO FP_INT_TONEAREST FP_INT_TONEARESTFROMZERO
+    DOMAIN SING OVERFLOW UNDERFLOW TLOSS PLOSS X_TLOSS HUGE MATH_ERRNO MATH_ERREXCEPT math_errhandling
+    fpclassify iscanonical iseqsig isfinite isinf isnan isnormal issignaling issubnormal iszero signbit
+    isgreater isgreaterequal isless islessequal islessgreater isunordered fmod copysign
 """
 """Keywords, and what the headers define as macros."""
+MATH_NUMBERS = "1_PI 2_PI 2_SQRTPI E LN10 LN2 LOG10E LOG2E PI PI_2 PI_4 SQRT1_2 SQRT2"
+"""Numbers that ``<math.h>`` defines unless it is held to C99: ``M_PI``, ``M_E``…"""
+FLOATS = ["", "f", "l", "f32", "f64", "f128", "f32x", "f64x"]
+"""How the names of functions and numbers end for the types of C."""
 LIBRARY = """
-    abort abs alloca calloc exit fdim ffs floorf fma fmax fmin free frexp gamma index ilogb j0 j1 jn
-    labs ldexp lgamma llrint llround logb lrint lround malloc memcpy memset modf nan nextafter
-    nexttoward pow10 printf putchar puts remainder remquo rindex rint round scalb scalbln scalbn
-    sincos significand sprintf strcmp strlen tgamma trunc y0 y1 yn acosf asinf atanf cosf expf logf
-    powf sinf sqrtf tanf
+    acos acosh asin asinh atan atan2 atanh canonicalize cbrt ceil copysign cos cosh drem erf erfc exp exp10
+    exp2 expm1 fabs fdim finite floor fma fmax fmaximum fmaximum_mag fmaximum_mag_num fmaximum_num fmaxmag
+    fmin fminimum fminimum_mag fminimum_mag_num fminimum_num fminmag fmod frexp fromfp fromfpx gamma
+    getpayload hypot ilogb isinf isnan j0 j1 jn ldexp lgamma llogb llrint llround log log10 log1p log2 logb
+    lrint lround modf nan nearbyint nextafter nextdown nexttoward nextup pow pow10 remainder remquo rint
+    round roundeven scalb scalbln scalbn setpayload setpayloadsig significand sin sincos sinh sqrt tan tanh
+    tgamma totalorder totalordermag trunc ufromfp ufromfpx y0 y1 yn
 """
-"""Functions that compilers know of themselves: parameters may bear these names, a function may not."""
+"""Functions of ``<math.h>``, and below others that compilers know of themselves.
+
+Parameters may bear these names, a function may not.
+"""
+BUILT_IN = """
+    abort abs alloca calloc exit ffs free index labs lgamma_r lgammaf_r lgammal_r malloc memcpy memset
+    printf putchar puts rindex signgam sprintf strcmp strlen fadd faddl daddl fsub fsubl dsubl fmul fmull
+    dmull fdiv fdivl ddivl ffma ffmal dfmal fsqrt fsqrtl dsqrtl
+"""
 HELPERS = {
     "mod": """/* the floor modulus, with the sign of y; nan where y is 0 */
 static double F_mod(double x, double y)
@@ -95,8 +112,12 @@ C = Target(
         "acosh atanh cbrt hypot erf erfc pow abs=fabs floor ceil round=nearbyint trunc",
     ),
     constants={"inf": "INFINITY", "nan": "NAN"},
-    reserved=frozenset(RESERVED.split()),
-    library=frozenset(LIBRARY.split()),
+    reserved=frozenset(
+        [*RESERVED.split(), *(f"M_{name}{end}" for name in MATH_NUMBERS.split() for end in FLOATS)]
+    ),
+    library=frozenset(
+        [*BUILT_IN.split(), *(name + end for name in LIBRARY.split() for end in FLOATS)]
+    ),
     about="C99; needs only <math.h> (link with -lm).",
     helpers=HELPERS,
     ascii=True,

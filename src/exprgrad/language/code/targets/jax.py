@@ -10,7 +10,7 @@ from exprgrad.language.code.targets.numpy import (
     structural,
     taking,
 )
-from exprgrad.language.code.targets.python import RESERVED, layout
+from exprgrad.language.code.targets.python import LIBRARY, RESERVED, layout
 
 __all__ = ["JAX"]
 
@@ -40,6 +40,7 @@ JAX = Target(
     calls={**named("jnp.", FUNCTIONS), "erf": "jax.lax.erf", "xlogy": "jax.scipy.special.xlogy"},
     constants={"pi": "jnp.pi", "inf": "jnp.inf", "nan": "jnp.nan"},
     reserved=RESERVED,
+    library=LIBRARY,
     about=ABOUT,
     helpers={
         "input": taking("jnp.asarray(x, dtype=jnp.float64)", "an array of doubles"),

@@ -25,7 +25,7 @@ from exprgrad.language.code.target import (
     named,
     operator,
 )  # fmt: skip
-from exprgrad.language.code.targets.python import RESERVED, layout
+from exprgrad.language.code.targets.python import LIBRARY, RESERVED, layout
 
 __all__ = [
     "ABOUT", "FUNCTIONS", "ITSELF", "NUMPY", "broadcast", "elementwise",
@@ -213,6 +213,7 @@ NUMPY = Target(
     calls=named("np.", f"{FUNCTIONS} exp2 log1p sinh cosh atanh=arctanh"),
     constants={"pi": "np.pi", "inf": "np.inf", "nan": "np.nan"},
     reserved=RESERVED,
+    library=LIBRARY,
     about=ABOUT,
     helpers={
         "input": taking("np.asarray(x, dtype=np.float64)[()]", "an array of doubles"),

@@ -19,10 +19,12 @@ from exprgrad.language.code.target import (
     operator,
 )  # fmt: skip
 
-__all__ = ["PYTHON", "RESERVED", "layout"]
+__all__ = ["LIBRARY", "PYTHON", "RESERVED", "layout"]
 
 REPEAT = Repeat("{name} = {text}", "while {go}:", "{name} = {text}")
-RESERVED = frozenset(keyword.kwlist) | {"abs", "float", "map", "round"}
+RESERVED = frozenset(keyword.kwlist) | {"__debug__", "abs", "float", "map", "round"}
+LIBRARY = frozenset(["OverflowError", "ValueError", "tuple"])
+"""What helpers call: parameters may bear these names, a function may not."""
 
 
 def layout(imports: str, decorator: str = "", repeat: Repeat = REPEAT) -> Layout:
@@ -150,8 +152,9 @@ PYTHON = Target(
         "flag": Form("float({0})"),
     },
     calls={"abs": "abs", **named("math.", "tanh atan asinh hypot atan2 cbrt erf erfc")},
-    constants={"pi": "math.pi", "tau": "math.tau", "inf": "math.inf", "nan": "math.nan"},
+    constants={"pi": "math.pi", "inf": "math.inf", "nan": "math.nan"},
     reserved=RESERVED,
+    library=LIBRARY,
     about="Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.",
     helpers=HELPERS,
 )

@@ -64,15 +64,20 @@ SQL = Target(
     layout=Layout(
         file="{comment}\nWITH {head}\n{body}\n",
         comment=("-- ", "-- ", ""),
-        head=("{name} (\n  SELECT *", "\n  FROM {table}\n)"),
-        parameter="CAST({key} AS DOUBLE PRECISION) AS {name}",
+        head=("{name} AS{once} (\n  SELECT {first}", "\n  FROM {table}\n)"),
+        parameter="CAST({table}.{key} AS DOUBLE PRECISION) AS {name}",
         helper="",
         gaps=("", ""),
         indent="  ",
         define="{text} AS {name}",
         answer="CASE WHEN {known} THEN {value} END AS {key}",
-        result=("SELECT *", "", "\nFROM {table};"),
-        returns="Reads the table rows, and adds the columns {columns}.",
+        result=(
+            "ROW_NUMBER() OVER () + {row} AS {row}, given.*",
+            "{table} AS given CROSS JOIN (SELECT 0 AS {row}) AS zero",
+            "SELECT {rows}.*{columns}\nFROM {rows} JOIN {out} ON {out}.{row} = {rows}.{row}\n"
+            "ORDER BY {rows}.{row};",
+        ),
+        returns="Reads the table rows, numbers its rows in {row}, and adds the columns {columns}.",
         key=quoted,
     ),
     forms={

@@ -12,7 +12,7 @@ from exprgrad.language.code.targets.numpy import (
     structural,
     taking,
 )
-from exprgrad.language.code.targets.python import RESERVED, layout
+from exprgrad.language.code.targets.python import LIBRARY, RESERVED, layout
 
 __all__ = ["TORCH"]
 
@@ -58,6 +58,7 @@ TORCH = Target(
     },
     constants={"pi": "torch.pi", "inf": "torch.inf", "nan": "torch.nan"},
     reserved=RESERVED,
+    library=LIBRARY,
     about="Inputs are numbers or tensors that broadcast; all that is returned is float64, of their shape.",
     helpers={
         "input": taking(

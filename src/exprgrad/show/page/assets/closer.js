@@ -36,7 +36,7 @@ function aboutNode(id) {
   ];
 }
 
-const closer = $("closer"), GAP = 8;
+const closer = $("closer"), GAP = 8, LEAST = 96;
 closer.append(button("×", () => pick(null), "Close"));
 
 views.push(() => {
@@ -44,20 +44,33 @@ views.push(() => {
   closer.hidden = !picked;
   if (!picked) return;
   $("close").replaceChildren(...known(picked.edge) ? aboutEdge(picked.edge) : aboutNode(picked.node));
-  beside();
 });
 
-// Below what was picked, and an edge's two nodes, if there is room, else above, else at the window's edge.
+// Below what was picked, or above it: clear of an edge's two nodes, too, or else of the edge alone, or else
+// where there is more room, as low as that.  Many numbers stand on the panels, if these are beside the graph.
 function beside() {
   const {picked} = app;
   if (!picked) return;
-  const {user, operand} = EDGES[picked.edge] ?? {};
+  const {scrollTop} = closer, inside = (at, most) => Math.max(GAP, Math.min(at, most - GAP));
+  const place = (left, top, room) => {
+    closer.style.maxHeight = `${room}px`;
+    const {width, height} = closer.getBoundingClientRect();
+    Object.assign(closer.style, {left: `${inside(left - width / 2, innerWidth - width)}px`, top: `${inside(top(height), innerHeight - height)}px`});
+    closer.scrollTop = scrollTop;
+  };
+  const panels = $("panels").getBoundingClientRect();
+  if (app.aside && panels.left >= frame.getBoundingClientRect().right) return place(panels.left + closer.offsetWidth / 2, () => GAP, .95 * innerHeight);
+  closer.style.maxHeight = "";
+  const {user, operand} = EDGES[picked.edge] ?? {}, {height} = closer.getBoundingClientRect();
   const parts = known(user) ? [chips[picked.edge], cards[user], cards[operand]] : [cards[picked.node]];
   const boxes = parts.map(({group}) => group.getBoundingClientRect()), [{left, right}] = boxes;
-  const {width, height} = closer.getBoundingClientRect(), inside = (at, most) => Math.max(GAP, Math.min(at, most - GAP));
-  const under = Math.max(...boxes.map(({bottom}) => bottom)) + GAP, over = Math.min(...boxes.map(({top}) => top)) - GAP - height;
-  closer.style.left = `${inside((left + right - width) / 2, innerWidth - width)}px`;
-  closer.style.top = `${inside(under + height + GAP > innerHeight && over >= GAP ? over : under, innerHeight - height)}px`;
+  const sides = [boxes, boxes.slice(0, 1)].flatMap(boxes => {
+    const under = inside(Math.max(...boxes.map(({bottom}) => bottom)) + GAP, innerHeight);
+    const over = inside(Math.min(...boxes.map(({top}) => top)) - GAP, innerHeight);
+    return [{room: innerHeight - GAP - under, top: () => under}, {room: over - GAP, top: height => over - height}];
+  });
+  const {room, top} = sides.find(({room}) => room >= height) ?? sides.slice(2).sort((one, other) => other.room - one.room)[0];
+  place((left + right) / 2, top, Math.max(Math.min(room, height), LEAST));
 }
 addEventListener("resize", beside);
-addEventListener("scroll", beside, true);
+addEventListener("scroll", ({target}) => target === closer || beside(), true);

@@ -156,10 +156,8 @@ views.push(() => {
     const more = known(picked.edge) ? jacobianOf(picked.edge) : ["data", "grad"].flatMap(kind => tableOf(picked.node, kind));
     if (more.length && known(picked.node)) more.unshift(make("p", {id: "origin", role: "status"}));
     $("close").firstChild.after(...more);
-    beside();
-    // Where the panels stand beside the graph it stands on them, for numbers all over the graph are lit.
-    const {left, right} = frame.getBoundingClientRect(), aside = $("panels").getBoundingClientRect();
-    if (more.length && !app.asking && aside.left >= right) Object.assign(closer.style, {left: `${Math.min(aside.left, innerWidth - closer.offsetWidth - GAP)}px`, top: `${GAP}px`, maxHeight: "95dvh"});
+    // Numbers all over the graph are lit: it stands beside them, if there is room.
+    app.aside = more.length > 0 && !app.asking;
   }
   lightOrigins();
 });

@@ -24,13 +24,13 @@ const pointed = text => text.replace(/^([-+−]?\d+),(\d+)$/, (all, whole, part)
 
 // The number that a person means, be it 1/3, 0,5 or -2*pi; else null.
 function parse(text) {
-  const next = /\s*([*/]?)\s*([+-]?)(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(pi|tau|inf|nan))\s*/y;
+  const next = /\s*([*/]?)\s*([+-]?)(?:((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(pi|inf|nan))\s*/y;
   const plain = pointed(text.trim()).replaceAll("−", "-").replaceAll("×", "*").toLowerCase();
   let found = null;
   while (next.lastIndex < plain.length) {
     const match = next.exec(plain);
     if (!match || !match[1] !== (found === null)) return null;
-    const size = match[3] ? Number(match[3]) : {pi: Math.PI, tau: 2 * Math.PI, inf: Infinity, nan: NaN}[match[4]];
+    const size = match[3] ? Number(match[3]) : {pi: Math.PI, inf: Infinity, nan: NaN}[match[4]];
     const value = match[2] === "-" ? -size : size;
     found = found === null ? value : match[1] === "*" ? found * value : found / value;
   }

@@ -1,0 +1,160 @@
+"""Derivatives where a slope is infinite on the way: leading terms tell them, with real exponents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+from mpmath import mp, mpf
+
+from exprgrad import parse
+from shell import command
+
+EXIST = {
+    "sqrt(x^4)": 0.0,
+    "cbrt(x)^3": 1.0,
+    "cbrt(x)^3 + 2*x": 3.0,
+    "cbrt(x^2)^3": 0.0,
+    "cbrt(2*x)^3*cos(x)": 2.0,
+    "sqrt(x^4 + x^6)": 0.0,
+    "abs(x)^0.5*sqrt(abs(x))*sin(x)": 0.0,
+    "exp(cbrt(x)^3)": 1.0,
+    "sqrt(sin(x)^4)": 0.0,
+    "abs(cbrt(x)^5)": 0.0,
+}
+
+
+@pytest.mark.parametrize("text", EXIST)
+def test_a_derivative_that_exists_is_found(text: str) -> None:
+    run = parse(text).gradient(x=0.0)
+    assert run.gradient["x"] == pytest.approx(EXIST[text], rel=1e-14, abs=0)
+    assert run.true.gradient["x"] == pytest.approx(EXIST[text], rel=1e-14, abs=0)
+    assert not any(one.code == "undecided" for one in run.diagnostics)
+
+
+@pytest.mark.parametrize("text", ["x*y*sqrt(x^2 + y^2)", "sqrt(x^4 + y^4)", "sqrt(x^2*y^2)*x"])
+def test_partial_derivatives_at_the_origin(text: str) -> None:
+    assert parse(text).gradient(x=0.0, y=0.0).gradient == {"x": 0.0, "y": 0.0}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("rest", ["", " + 20 + exp(1)"])
+def test_ackley_has_a_kink_at_its_minimum(size: int, rest: str) -> None:
+    """Along each input its slope is 4/sqrt(n) on the right: 20*0.2 times that of the root."""
+    names = [f"x{at}" for at in range(size)]
+    squares = "+".join(f"{name}^2" for name in names)
+    waves = "+".join(f"cos(2*pi*{name})" for name in names)
+    root, mean = f"sqrt(({squares})/{size})", f"({waves})/{size}"
+    run = parse(f"-20*exp(-0.2*{root}) - exp({mean}){rest}").gradient(dict.fromkeys(names, 0.0))
+    for name in names:
+        side = run.one_sided[name]
+        assert side.verdict == "kink"
+        assert (side.left, side.right) == pytest.approx(
+            (-4 / math.sqrt(size), 4 / math.sqrt(size)), rel=1e-14
+        )
+
+
+@pytest.mark.parametrize("p", [0.5, 0.7, 1.2, 1.7, 2.5])
+def test_a_power_of_a_power(p: float) -> None:
+    """(x^2)^p is abs(x)^(2*p): its sides' slopes follow from quotients with ever smaller steps."""
+    run = parse(f"(x^2)^{p}").gradient(x=0.0)
+    with mp.workprec(200):
+        steps = [mp.mpf(2) ** -k for k in (400, 800)]
+        far, near = ((step**2) ** mpf(Fraction(p)) / step for step in steps)
+    if near < far:
+        assert run.gradient["x"] == 0
+    else:
+        right = math.inf if near > far else 1.0
+        assert (run.one_sided["x"].left, run.one_sided["x"].right) == (-right, right)
+
+
+@pytest.mark.parametrize("text", ["(x^2)^1.7", "(x^2)^1.5", "(2*x^2)^1.6 + x"])
+def test_a_second_derivative_that_exists_is_found(text: str) -> None:
+    status, out, _ = command("hess", "-q", text, "x=0")
+    assert (status, out) == (0, "x x=0.0\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["sqrt(1 - cos(x))*cbrt(x)^2", "sqrt((0.1 + 0.2 - 0.3 - 5.551115123125783e-17) + x^4)"]
+)
+def test_what_no_leading_term_tells_is_not_said_to_exist_otherwise(text: str) -> None:
+    """The difference of two near numbers has no leading term; differences may still tell."""
+    slope = parse(text).gradient(x=0.0).gradient["x"]
+    assert math.isnan(slope) or slope == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "left", "right"),
+    [
+        ("sqrt(x^2)", 0, -1, 1),
+        ("sqrt((x - 0.1)^2)", 0.1, -1, 1),
+        ("x + sqrt((x*1e-9)^2)", 0, 1 - 1e-9, 1 + 1e-9),
+    ],
+)
+def test_kinks_that_differences_only_estimated(
+    text: str, x: float, left: float, right: float
+) -> None:
+    side = parse(text).gradient(x=x).one_sided["x"]
+    assert side.verdict == "kink" and not side.estimated
+    assert (side.left, side.right) == pytest.approx((left, right), rel=1e-14)
+
+
+Grown = tuple[str, Callable[[Any], Any]]
+
+
+def grow(random: Random, depth: int) -> Grown:
+    """A small formula that is defined beside 0, and its value by mpmath."""
+    if not depth:
+        return random.choice(
+            [("x", lambda x: x), ("(-3*x)", lambda x: -3 * x), ("x^2", lambda x: x**2)]
+        )
+    text, f = grow(random, depth - 1)
+    other, g = grow(random, depth - 1)
+    p = random.choice([0.5, 1.5, 1.75, 2.5, 3.0])
+    return random.choice(
+        [
+            (f"abs({text})", lambda x: abs(f(x))),
+            (f"sqrt(abs({text}))", lambda x: mp.sqrt(abs(f(x)))),
+            (f"cbrt({text})", lambda x: mp.sign(f(x)) * mp.cbrt(abs(f(x)))),
+            (f"abs({text})^{p}", lambda x: abs(f(x)) ** mpf(p)),
+            (f"({text})^3", lambda x: f(x) ** 3),
+            (f"relu({text})", lambda x: max(f(x), mpf(0))),
+            (f"max({text}, {other})", lambda x: max(f(x), g(x))),
+            (f"({text} + {other})", lambda x: f(x) + g(x)),
+            (f"({text})*({other})", lambda x: f(x) * g(x)),
+            (f"({text})*cos({other})", lambda x: f(x) * mp.cos(g(x))),
+            (f"sin({text})", lambda x: mp.sin(f(x))),
+            (f"hypot({text}, {other})", lambda x: mp.sqrt(f(x) ** 2 + g(x) ** 2)),
+        ]
+    )
+
+
+def is_limit(slope: float, quotients: list[Any]) -> bool:
+    """Whether quotients with ever smaller steps come to a slope, which may be infinite."""
+    if math.isinf(slope):
+        sizes = [math.copysign(1, slope) * quotient for quotient in quotients]
+        return bool(0 < sizes[0] < sizes[1] < sizes[2])
+    apart = [abs(quotient - slope) for quotient in quotients]
+    return bool(apart[2] <= 1e-13 * (1 + abs(slope)) or apart[2] < apart[1] / 10 < apart[0] / 100)
+
+
+def test_slopes_of_random_formulas_are_limits_of_quotients() -> None:
+    random, sides = Random(29), 0
+    for _ in range(300):
+        text, f = grow(random, random.choice([2, 3, 4]))
+        side = parse(text).gradient(x=0.0).one_sided.get("x")
+        if side is None or side.estimated:
+            continue
+        with mp.workprec(3000):
+            for slope, sign in ((side.left, -1), (side.right, 1)):
+                if slope is None:
+                    continue
+                steps = [sign * mpf(10) ** -k for k in (100, 200, 400)]
+                quotients = [(f(step) - f(mpf(0))) / step for step in steps]
+                assert is_limit(slope, quotients), (text, sign, slope, quotients)
+                sides += 1
+    assert sides > 200

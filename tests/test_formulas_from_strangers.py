@@ -1,0 +1,188 @@
+"""Formulas of strangers: bounded work, by counts, with one error for what is too large."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import sys
+from typing import Any
+
+import pytest
+
+import exprgrad
+from exprgrad.derive import placeholders
+from exprgrad.derive.build import Builder
+from exprgrad.derive.simplify.forms import Forms
+from exprgrad.graph.graph import STEPS, Budget, limited
+from shell import command
+from strangers import LONGEST, drawn_texts, outcomes
+from together import together
+
+DOUBLED = (
+    "f0(x)=x+x; " + "; ".join(f"f{i}(x)=f{i - 1}(x)+f{i - 1}(x)" for i in range(1, 30)) + "; f29(x)"
+)
+
+
+@together(
+    [
+        ("eval", "sum(broadcast(x, shape=[100000,100000]))", "broadcast(x, shape=[100000,100000])"),
+        ("eval", "linspace(0, x, 2000000000)", "linspace(0, x, 2000000000)"),
+        ("grad", "sum(x^k for k in 1..2000000000)", "sum(x^k for k in 1..2000000000)"),
+        ("eval", DOUBLED, "f29(x)"),
+        ("eval", "s[0] = x; s[k] = s[k-1]/2 for k in 1..2000000000; s[9]", "s"),
+        ("grad", "d(exp(2*x), x, 100000)", "d(exp(2*x), x, 100000)"),
+    ]
+)
+def test_what_is_too_large_is_refused(name: str, text: str, place: str) -> None:
+    status, out, err = command(name, text, "x=1", "--json")
+    error = json.loads(out)["error"]
+    assert (status, err, error["code"]) == (2, "", "too-large")
+    assert text[slice(*error["span"])] == place
+    assert "--limit" in error["help"]
+
+
+@together(
+    [
+        ("eval", "sum(x^k for k in 1..100)"), ("hess", "sum(sin(k*x) for k in 1..30)"),
+        ("diff", "+".join(f"sin({k}*x)" for k in range(30))),
+        ("eval", "sum(linspace(0, x, 1000))"), ("solve", "sum(x^k for k in 1..100) = 3"),
+        ("minimize", "sum(x^(2*k) for k in 1..100)"), ("plot", "sum(x^k for k in 1..100)"),
+        ("dot", "sum(x^k for k in 1..100)"), ("check", "sum(x^k for k in 1..100)"),
+        ("code", "sum(x^k for k in 1..100)", "--to", "c"),
+    ]
+)  # fmt: skip
+def test_every_command_takes_a_limit(name: str, text: str, *options: str) -> None:
+    values = {
+        "eval": ["x=1"],
+        "hess": ["x=1"],
+        "solve": ["x=0:1"],
+        "minimize": ["x=1"],
+        "plot": ["x=0:1"],
+    }
+    status, out, _ = command(
+        name, text, *values.get(name, []), *options, "--limit", "18000", "--json"
+    )
+    assert (status, json.loads(out)["error"]["code"]) == (2, "too-large")
+
+
+def test_python_raises_the_same() -> None:
+    with pytest.raises(exprgrad.RequestError) as caught:
+        exprgrad.parse("sum(x^k for k in 1..1000)", limit=10_000)
+    assert caught.value.code == "too-large" and "limit=100000" in str(caught.value.help)
+    formula = exprgrad.parse("exp(sin(x)*x)", limit=2_000)
+    with pytest.raises(exprgrad.RequestError):
+        formula.hessian(x=1)
+    with pytest.raises(exprgrad.RequestError):
+        pickle.loads(pickle.dumps(formula)).hessian(x=1)
+    with pytest.raises(TypeError):
+        exprgrad.parse("x", limit="a lot")  # type: ignore[arg-type]
+
+
+def test_a_greater_limit_allows_more() -> None:
+    text = "sum(linspace(0, x, 4000000))"
+    with pytest.raises(exprgrad.RequestError):
+        exprgrad.parse(text)(x=1)
+    assert exprgrad.parse(text, limit=10 * STEPS)(x=1) == pytest.approx(2_000_000)
+
+
+def test_long_texts_bring_their_own_steps() -> None:
+    assert Budget.from_text("x" * 100_000).steps == STEPS
+    assert Budget.from_text("x" * 1_000_000).steps == 10 * STEPS
+    assert Budget.from_text(limited("x" * 1_000_000, 5)).steps == 5
+
+
+def test_values_that_are_passed_in_do_not_count() -> None:
+    import numpy as np
+
+    formula = exprgrad.parse("sum((x - 1)^2)", limit=100_000)
+    assert formula(x=np.ones(50_000)) == 0
+    with pytest.raises(exprgrad.RequestError):
+        exprgrad.parse("sum(broadcast(x, shape=[50000]))", limit=100_000)(x=1)
+
+
+def test_the_work_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted: nothing goes on appending or rewriting beyond the limit."""
+    made: list[int] = []
+    rewrites: list[int] = []
+    append, intern = Builder.append, Forms.intern
+
+    def count_node(*arguments: Any) -> int:
+        made.append(1)
+        return append(*arguments)
+
+    def count_rewrite(*arguments: Any) -> int:
+        rewrites.append(1)
+        return intern(*arguments)
+
+    monkeypatch.setattr(Builder, "append", count_node)
+    monkeypatch.setattr(Forms, "intern", count_rewrite)
+    formula = exprgrad.parse("+".join(f"sin(x*{k})^{k}" for k in range(300)), limit=150_000)
+    with pytest.raises(exprgrad.RequestError):
+        formula.hessian(x=1)
+    assert 1000 <= len(made) <= 1500  # templates of rules are built, too
+    formula = exprgrad.parse("+".join(f"sin(x*{k})^{k}" for k in range(300)), limit=600_000)
+    with pytest.raises(exprgrad.RequestError):
+        formula.derivative("x")
+    assert len(rewrites) <= 2 * 600_000 // 300 + 1024
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "value"),
+    [
+        ("d(1/x, x, 40)", 2.0, math.factorial(40) / 2**41),
+        ("d(x^100, x, 101)", 2.0, 0.0),
+        ("d(x^100, x, 99)", 2.0, 2 * float(math.factorial(100))),
+        ("d(exp(x), x, 1000000)", 1.0, math.e),
+        ("sum(d(x^k, x, k) for k in 1..60)", 1.5, float(sum(map(math.factorial, range(1, 61))))),
+        ("d(log(x), x, 40)", 1.0, -float(math.factorial(39))),
+        ("d(log(x), x, 40)", -1.0, math.nan),
+        ("d(exp(sin(x)*x), x, 40)", 1.0, -5.2381725383534614e36),  # mpmath's taylor, in 60 digits
+        ("d(x^x, x, 20)", 2.0, 15169897275.595417),
+        ("f(y) = d(1/y, y, 30); f(2*x)", 1.0, math.factorial(30) / 2**31),
+    ],
+)
+def test_a_derivative_of_high_order_inside(text: str, x: float, value: float) -> None:
+    assert exprgrad.parse(text)(x=x) == pytest.approx(value, rel=1e-10, nan_ok=True)
+
+
+def test_few_nodes_are_made_for_a_high_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    makers: list[placeholders.Maker] = []
+    init = placeholders.Maker.__init__
+
+    def begin(maker: placeholders.Maker, *arguments: Any) -> None:
+        makers.append(maker)
+        init(maker, *arguments)
+
+    monkeypatch.setattr(placeholders.Maker, "__init__", begin)
+    for text in ("d(1/x, x, 40)", "d(x^100, x, 101)", "d(exp(x), x, 1000000)"):
+        exprgrad.parse(text)
+        assert len(makers.pop().made) < 5 * placeholders.MANY_NODES
+
+
+def test_a_high_order_as_a_formula_stays_short() -> None:
+    found = exprgrad.parse("exp(sin(x)*x)").derivative("x", 40)
+    assert len(found.text) < 60_000
+    assert found(x=1) == pytest.approx(-5.2381725383534614e36, rel=1e-9)
+
+
+def test_a_derivative_inside_is_printed_as_the_row_shows_it() -> None:
+    text = str(exprgrad.parse("d(elliptic_k(a), a)"))
+    assert len(text) < 100
+    assert exprgrad.parse(text)(a=0.5) == pytest.approx(
+        exprgrad.parse("d(elliptic_k(a), a)")(a=0.5)
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's limits")
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_no_text_of_a_stranger_brings_a_process_down(seed: int) -> None:
+    """An answer or an error for each, in a gigabyte: no traceback, no memory that runs out."""
+    texts = drawn_texts(12 if seed == 1 else 60, seed)
+    assert max(map(len, texts)) <= LONGEST
+    failed = {
+        found.text: found.failures
+        for found in outcomes(texts, 10**6 if seed == 1 else None)
+        if found.failures
+    }
+    assert not failed
