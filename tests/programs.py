@@ -11,7 +11,8 @@ import shutil
 import sqlite3
 import subprocess
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,7 +62,8 @@ def require(target: str) -> None:
     if program is not None and shutil.which(program) is None:
         missing("EXPRGRAD_COMPILERS", f"there is no {program}")
     if target == "sql":
-        connect("sqlite")
+        with connect("sqlite"):
+            pass
     if target in ("jax", "torch") and find_spec(target) is None:
         missing("EXPRGRAD_ORACLES", f"there is no {target}: pip install 'exprgrad[oracles]'")
 
@@ -174,19 +176,20 @@ def run_javascript(programs: Sequence[Program], folder: Path) -> list[list[Answe
 
 def run_sql(programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
     """SQLite plans a query in a tenth of the time that DuckDB takes, and is in the standard library."""
-    return answered(connect("sqlite"), programs)
+    with connect("sqlite") as connection:
+        return answered(connection, programs)
 
 
-def connect(database: str) -> Any:
+@contextmanager
+def connect(database: str) -> Iterator[Any]:
     """A database in memory; skips where it, or its mathematics, is not there."""
-    if database == "duckdb":
-        return pytest.importorskip("duckdb").connect(":memory:")
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("SELECT SINH(1.0), MOD(5.0, 3.0)")
-    except sqlite3.OperationalError:
-        pytest.skip("this SQLite was built without mathematical functions")
-    return connection
+    connector = sqlite3 if database == "sqlite" else pytest.importorskip(database)
+    with closing(connector.connect(":memory:")) as connection:
+        try:
+            connection.execute("SELECT SINH(1.0), MOD(5.0, 3.0)")
+        except sqlite3.OperationalError:
+            pytest.skip("this SQLite was built without mathematical functions")
+        yield connection
 
 
 def answered(connection: Any, programs: Sequence[Program]) -> list[list[Answer]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +23,25 @@ EVERYTHING = (
 )
 
 
-each_database = pytest.mark.parametrize("database", ["duckdb", "sqlite"])
+@pytest.fixture(params=["duckdb", "sqlite"])
+def connection(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Each database in turn."""
+    with connect(request.param) as connection:
+        yield connection
 
 
-@each_database
-def test_databases_find_value_and_gradient(database: str) -> None:
+def test_databases_find_value_and_gradient(connection: Any) -> None:
     f = parse(EVERYTHING)
     points = [(1.5, 2.25), (0.25, 7.5), (3.0, 0.125), (2.0, 2.0)]
     program = Program(f.code("sql"), "f", 2, points)
-    (answers,) = answered(connect(database), [program])
+    (answers,) = answered(connection, [program])
     for point, answer in zip(points, answers, strict=True):
         run = f.gradient(dict(zip(f.inputs, point, strict=True)))
         wanted = [run.value, *(run.swept[name] for name in f.inputs)]
         assert [answer.value, *answer.gradient] == pytest.approx(wanted, rel=1e-13)
 
 
-@each_database
-def test_null_gives_null_in_every_column_and_other_columns_stay(database: str) -> None:
-    connection = connect(database)
+def test_null_gives_null_in_every_column_and_other_columns_stay(connection: Any) -> None:
     connection.execute("CREATE TABLE rows (id INTEGER, a DOUBLE PRECISION, b INTEGER, t1 INTEGER)")
     rows = [
         (1, 0.5, 3, 7),
@@ -58,9 +59,7 @@ def test_null_gives_null_in_every_column_and_other_columns_stay(database: str) -
     ]  # fmt: skip
 
 
-@each_database
-def test_whole_numbers_divide_as_doubles(database: str) -> None:
-    connection = connect(database)
+def test_whole_numbers_divide_as_doubles(connection: Any) -> None:
     connection.execute("CREATE TABLE rows (a INTEGER, b INTEGER)")
     connection.execute("INSERT INTO rows VALUES (7, 2), (2000000000, 2000000000), (1, 0)")
     query = parse("a/b + sign(a)/(sign(b) + 1) + a*b").code("sql")
@@ -68,9 +67,7 @@ def test_whole_numbers_divide_as_doubles(database: str) -> None:
     assert values == [18.0, 4000000000000000001.5, None]
 
 
-@each_database
-def test_names_that_are_keywords(database: str) -> None:
-    connection = connect(database)
+def test_names_that_are_keywords(connection: Any) -> None:
     names = [
         "order",
         "select",
@@ -96,9 +93,7 @@ def test_names_that_are_keywords(database: str) -> None:
     assert [*row[-len(wanted) :]] == pytest.approx(wanted, rel=1e-14)
 
 
-@each_database
-def test_several_outputs_and_the_hessian_are_columns(database: str) -> None:
-    connection = connect(database)
+def test_several_outputs_and_the_hessian_are_columns(connection: Any) -> None:
     connection.execute("CREATE TABLE rows (x DOUBLE PRECISION, y DOUBLE PRECISION)")
     connection.execute("INSERT INTO rows VALUES (2.0, 3.0)")
     several = parse("u = x*y^2; v = x/y").code("sql", of=["u", "v"])
@@ -181,9 +176,9 @@ def ask(
     return names, answer.fetchall()[0]
 
 
-def run_clashes(database: str, seeds: range) -> tuple[int, int]:
+def run_clashes(connection: Any, seeds: range) -> tuple[int, int]:
     """Query tables with columns named as steps and results are; how many answered, how many refused."""
-    connection, right, refused = connect(database), 0, 0
+    right, refused = 0, 0
     for seed in seeds:
         text, name, columns, second = a_clash(random.Random(seed))
         f = parse(text)
@@ -215,32 +210,27 @@ def run_clashes(database: str, seeds: range) -> tuple[int, int]:
     return right, refused
 
 
-@each_database
-def test_a_table_may_have_columns_of_any_names(database: str) -> None:
-    right, refused = run_clashes(database, range(60))
+def test_a_table_may_have_columns_of_any_names(connection: Any) -> None:
+    right, refused = run_clashes(connection, range(60))
     assert right > 20
     assert refused
 
 
 @pytest.mark.slow
-@each_database
-def test_three_thousand_tables_with_columns_of_any_names(database: str) -> None:
-    right, refused = run_clashes(database, range(3000))
+def test_three_thousand_tables_with_columns_of_any_names(connection: Any) -> None:
+    right, refused = run_clashes(connection, range(3000))
     assert right + refused == 3000
 
 
-@each_database
-def test_a_column_named_as_a_step_is_not_read(database: str) -> None:
-    names, row = ask(connect(database), {"x": 3, "y": 10, "f_x": 77}, parse("x*y").code("sql"))
+def test_a_column_named_as_a_step_is_not_read(connection: Any) -> None:
+    names, row = ask(connection, {"x": 3, "y": 10, "f_x": 77}, parse("x*y").code("sql"))
     assert names == ["f_row", "x", "y", "f_x", "value", "d_x", "d_y"]
     assert row == (1, 3.0, 10.0, 77.0, 30.0, 10.0, 3.0)
-    _, row = ask(connect(database), {"x": 3, "f_x": 77}, parse("x*f_x").code("sql"))
+    _, row = ask(connection, {"x": 3, "f_x": 77}, parse("x*f_x").code("sql"))
     assert row[-3:] == (231.0, 77.0, 3.0)
 
 
-@each_database
-def test_a_query_reads_what_another_stored(database: str) -> None:
-    connection = connect(database)
+def test_a_query_reads_what_another_stored(connection: Any) -> None:
     connection.execute("CREATE TABLE rows (id INTEGER, x DOUBLE PRECISION, y DOUBLE PRECISION)")
     connection.executemany("INSERT INTO rows VALUES (?, ?, ?)", [(1, 0.5, 2.0), (2, 1.5, -1.0)])
     connection.execute(f"CREATE TABLE stored AS {parse('u = sin(x*y); u^2*tanh(u)').code('sql')}")
@@ -267,26 +257,23 @@ def test_a_query_reads_what_another_stored(database: str) -> None:
         assert found == pytest.approx([run.value, *run.gradient.values()], rel=1e-14)
 
 
-@each_database
-def test_a_column_that_is_missing_is_an_error(database: str) -> None:
+def test_a_column_that_is_missing_is_an_error(connection: Any) -> None:
     with pytest.raises(Exception, match=r"(?i)x"):
-        ask(connect(database), {"y": 1.0}, parse("X*y").code("sql"))
+        ask(connection, {"y": 1.0}, parse("X*y").code("sql"))
 
 
-@each_database
-def test_results_of_one_name_are_told_apart(database: str) -> None:
+def test_results_of_one_name_are_told_apart(connection: Any) -> None:
     names, row = ask(
-        connect(database), {"x": 2, "y": 3, "x_y": 5}, parse("x*y*x_y").code("sql", hessian=True)
+        connection, {"x": 2, "y": 3, "x_y": 5}, parse("x*y*x_y").code("sql", hessian=True)
     )
     assert len({*names}) == len(names)
     assert dict(zip(names, row, strict=True))["d_x_y"] == 6.0  # by x_y
     assert dict(zip(names, row, strict=True))["d_x_y_"] == 5.0  # by x and y
 
 
-@each_database
-def test_a_query_s_name_may_be_in_upper_case(database: str) -> None:
+def test_a_query_s_name_may_be_in_upper_case(connection: Any) -> None:
     _, row = ask(
-        connect(database),
+        connection,
         {"known": 2, "t1": 3},
         parse("sin(known*t1)^2*t1 + cos(known*t1)").code("sql", name="F"),
     )
