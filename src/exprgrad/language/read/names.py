@@ -19,7 +19,7 @@ LOOK_ALIKES = {
 }  # fmt: skip
 """Letters, as Unicode has it, that are taken for an operator or a mark → that one."""
 INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U000e0100-\U000e01ef]"
 )
 """A letter or a mark, as Unicode has it, that shows nothing: joiners, fillers, selectors of variants."""
 
