@@ -180,7 +180,7 @@ def test_the_jacobian_of_numbers_in_tensors(target: str) -> None:
     for name, row in zip(of, jacobian, strict=True):
         for column, entry in zip(f.inputs, row, strict=True):
             assert np.shape(entry) == np.shape(wanted[name][column])
-            assert near(np.array(entry), np.array(wanted[name][column]))
+            assert near(np.asarray(entry), np.asarray(wanted[name][column]))
 
 
 def test_an_output_is_named() -> None:
