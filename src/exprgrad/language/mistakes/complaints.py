@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from exprgrad.errors import LanguageError
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.tensors import WORDS
 from exprgrad.language.mistakes.hints import (
     ABSENT,
     DERIVATIVES,
@@ -343,6 +344,12 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
         help = f"here that is written {spelled_here(name)}"
     elif name in ABSENT and name not in names:
         help = ABSENT[name]
+    elif given == ([], {}):
+        help = f"write {name} without parentheses" if name in names else all_listed("functions")
+    elif given and given[0][1:] and name in names:
+        help = f"{name} has a value, and takes no operands"
+    elif given and given[0][1:] and len(name) == 1:
+        help = f"a function of your own is defined first: {name}(x, y) = x*y; {name}(2, 3)"
     elif name in names or len(name) == 1:
         help = f"for a product write {name}*{short_group(text, span[1]) or '(…)'}"
         mend = (span[1], span[1], "*") if name in names else None
@@ -728,6 +735,9 @@ def without_comma(wrong: Wrong) -> str:
     word = re.search(r"([^\W\d]\w{0,20})\($", text[max(bracket - 22, 0) : bracket])
     given = arguments(text, bracket - 1) if word else None
     foreign = word and given and translated(word[1], *given)
+    caller = re.search(r"([^\W\d]\w*)$", text[: open_bracket(text, bracket) or 0])
+    if caller and not foreign and caller[1] not in FUNCTION_WORDS:
+        return ABSENT.get(caller[1]) or f"there is no function '{caller[1]}'"
     group = re.match(r"\(([^()\[\]\r\n]{1,40})[)\]]", wrong.inside)
     listed = group[1].rstrip(", ") if group else "a, b"
     return foreign or f"write a list in square brackets: [{listed}]"
@@ -895,6 +905,7 @@ BEGINNINGS = (
     Begun(r"\{", over_index_hint, lambda m: bracketed_edit(m.string, open_bracket(m.string, m.start()))),
     Begun(r"∑(?=\()", mend="sum"),
     Begun(r"∏(?=\()", mend="prod"),
+    Begun(r"\{[^{}]*:", "a value is given beside the formula, as in x=2"),
     Begun("[{∑∏]", mend=lambda found: over_index_edit(found.string, found.start())),
     Begun("[↦→]", mend=lambda arrow: headless(arrow.string, arrow.start())),
     Begun(r"\?", mend=lambda mark: choice_edit(mark.string)),
@@ -975,14 +986,16 @@ def dot_hint(text: str, start: int) -> str:
             return f"{hint}, without '{prefix}'" if only else hint
     if spelled_here(word):
         return f"here that is written {spelled_here(word)}"
-    if name in FUNCTION_WORDS or MODULE_CONSTANTS.get(name) == name:
+    needs = name in WORDS and any(setting.default is ... for setting in WORDS[name].parameters)
+    if (name in FUNCTION_WORDS and not needs) or MODULE_CONSTANTS.get(name) == name:
         listed = "" if prefix.endswith("nn.") else ", ".join(operands)  # nn.SiLU() makes a function
         inside = f"({listed or '…'})" if called else ""
         return f"write {name}{inside}, without '{prefix}'"
     if word in MODULE_CONSTANTS:
         return f"write {MODULE_CONSTANTS[word]}"
     if called:
-        return f"write functions without a prefix; {all_listed('functions')}"
+        said = "there are no methods" if owner[-1] in ")]" else "write functions without a prefix"
+        return f"{said}; {all_listed('functions')}"
     return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
 
 
@@ -999,6 +1012,7 @@ MODULE_BEFORE = re.compile(
 
 MODULE_CONSTANTS = {
     "e": "exp(1)", "E": "exp(1)", "pi": "pi", "PI": "pi", "inf": "inf", "nan": "nan", "tau": "(2*pi)",
+    "Half": "(1/2)", "NegativeOne": "(-1)", "One": "1", "Zero": "0",
 }  # fmt: skip
 """A constant after a module's dot → how it is written here."""
 

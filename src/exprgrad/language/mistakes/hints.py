@@ -134,7 +134,7 @@ ABSENT = {
     "ATAN2": "a spreadsheet's ATAN2(x, y) is atan2(y, x) here",
     **dict.fromkeys(("Im", "Re", "arg", "conj", "conjugate", "im", "re"), "numbers are real"),
     **dict.fromkeys(
-        ("hermite", "laguerre", "legendre"), "polynomials are written out: (3*x^2 - 1)/2"
+        ("hermite", "laguerre", "legendre"), "polynomials are written out, power by power"
     ),
     **dict.fromkeys(("jn", "yn"), "spherical Bessel functions are not here"),
     **dict.fromkeys(
@@ -176,8 +176,8 @@ ABSENT = {
         "functions go element by element, and matrices have none of their own",
     ),
     **dict.fromkeys(
-        ("Int", "NIntegrate", "integral", "integrate", "quad"),
-        "there are no integrals; a sum is sum(k^2 for k in 1..10)",
+        ("Int", "Integral", "NIntegrate", "integral", "integrate", "quad"),
+        "there are no integrals",
     ),
     **dict.fromkeys(
         ("Limit", "lim", "limit"), "there are no limits; beside a kink grad says both slopes"
@@ -459,6 +459,8 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         if numbers:
             setting = "axes=" if kind == "order" else ""
             return f"write {name}({bare(operands[0])}, {setting}[{', '.join(numbers)}])"
+        if kind == "shape" and "shape" not in {SETTINGS.get(key, key) for key in settings}:
+            return None
     elif row is not None and row.along_axes and word not in ELEMENTWISE and len(operands) > 1:
         operands, settings = reduced_along(operands, settings)
     return f"write {call(name, operands, settings)}"
@@ -804,8 +806,8 @@ def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool 
 
 def operation_meant(word: str, names: Iterable[str], what: str) -> str:
     """The operation that was probably meant, other tools' spellings included; or where all are listed."""
-    common = [op.name for op in COMMON if op.name in FUNCTIONS]
-    known = nearest(word, common, 1) or nearest(word, [*names, *FUNCTIONS, *NAMES_HERE], 1)
+    common, most = [op.name for op in COMMON if op.name in FUNCTIONS], int(len(word) > 2)
+    known = nearest(word, common, most) or nearest(word, [*names, *FUNCTIONS, *NAMES_HERE], most)
     return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
 
 
