@@ -83,6 +83,13 @@ def test_the_message_names_the_input() -> None:
             as_number(value, "alpha")
 
 
+@pytest.mark.parametrize(("read", "given"), [("τ", "tau"), ("tau", "τ"), ("Δ", "Delta")])
+def test_a_letter_given_by_its_name_is_meant(read: str, given: str) -> None:
+    with pytest.raises(InputError) as caught:
+        resolve(parse(f"{read}*x"), f"{read}*x", {"x": 1, given: 2})
+    assert caught.value.help == f"did you mean '{read}'?"
+
+
 def test_plain_numbers_read_as_the_language_reads_them() -> None:
     for text in ("1", "1.", ".1", "1e5", "1E-5", "0.1", "123456789012345678901234567890", "00012"):
         assert constant_value(text, "a") == float(text)

@@ -8,6 +8,7 @@ operands and settings are texts.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -792,8 +793,16 @@ def synonym(word: str, candidates: Collection[str]) -> str | None:
 
 
 def guess(word: str, candidates: Collection[str]) -> str | None:
-    """The candidate that a word most likely means: a synonym, or the nearest."""
-    return synonym(word, candidates) or nearest(word, candidates)
+    """The candidate that a word most likely means: a synonym, the letter of that name, or the nearest."""
+    called = (c for c in candidates if lettered(c) == lettered(word))
+    return synonym(word, candidates) or next(called, None) or nearest(word, candidates)
+
+
+def lettered(word: str) -> str:
+    """``tau`` for ``τ``, and so for each Greek letter; any other word as it stands, in small letters."""
+    name = unicodedata.name(word, "") if len(word) == 1 else ""
+    script, _, letter = name.rpartition(" LETTER ")
+    return letter.lower() if script.startswith("GREEK") else word.casefold()
 
 
 def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool = False) -> str:
