@@ -95,7 +95,7 @@ class Named(Shown, dict[str, Item]):
 
 
 class Text(str):
-    """A text whose lines stand below each other in a notebook, too; or which is a table there."""
+    """A text that a notebook shows line by line, or as a table."""
 
     parts: Parts | None = None
 
@@ -147,7 +147,7 @@ def warnings(run: Run, answer: Guarded) -> list[str]:
 
 
 def beside_nodes(run: Any) -> list[str]:
-    """What is printed beside a run's nodes: the budget of its uncertainty, if it has one, and warnings."""
+    """The lines printed below a run's nodes: its uncertainty budget, if it has one, and warnings."""
     listed = [*warnings(run, run.true)]
     if run.spread is None:
         return ["\n".join(listed)] if listed else []

@@ -164,7 +164,7 @@ class Gradient(dict[str, Any]):
 
 
 class Drawn:
-    """What has a picture: in a file, and in a notebook where Graphviz is at hand."""
+    """An object with a picture: in a file, and in a notebook if Graphviz is installed."""
 
     dot: Callable[..., str]
 
@@ -409,7 +409,7 @@ class Expression(Drawn):
         evaluator, given = self.at(values)
         chosen = select(self.graph, wrt)
         need_number(evaluator.graph, self.text, command)
-        texts = {**spelled(values), **dict.fromkeys(chosen, "")}  # nobody types where it comes to
+        texts = {**spelled(values), **dict.fromkeys(chosen, "")}  # the point arrived at has no typed texts
         return (
             evaluator.graph,
             given,
@@ -796,7 +796,7 @@ class Expression(Drawn):
         inputs to differentiate.  ``of`` names statements: then it is for their values and their Jacobian.
         With ``hessian`` it is for the second derivatives, too.  Raises ``RequestError`` for another
         target, ``InputError`` for another name.  NumPy, JAX and PyTorch take tensors, of the shapes that
-        were said when the formula was read, but for a Jacobian or a Hessian; others refuse them.
+        were given when the formula was read, except for a Jacobian or a Hessian; other targets refuse them.
         """
         from exprgrad.derive.lower.translate import translate
         from exprgrad.run.values.directions import outputs
@@ -824,7 +824,7 @@ class Expression(Drawn):
 
         ``engine`` is ``native`` (machine code, the default where llvmlite is installed), ``numpy`` or
         ``jax``.  Each operation is within 5 ulp of the truth; with ``precise`` all is what the sweeps over
-        numbers find, to the bit, but for the sign of a derivative that is 0.  ``jax`` takes what is below
+        numbers find, to the bit, except for the sign of a zero derivative.  ``jax`` takes what is below
         2.2e-308 for 0.  ``threads`` is how many compute at most.  Raises ``RequestError`` for a
         formula of tensors or another engine, ``MissingExtraError`` without an engine's package.
         """
@@ -983,9 +983,9 @@ def outputs_of(evaluator: Evaluator, of: Iterable[str] | None) -> Mapping[str, i
 def run_around(
     error: InputError, values: Mapping[str, object], run_at: Callable[[Mapping[str, object]], Run]
 ) -> Run:
-    """The run at values that turned out to be uncertain, with what is known of that; or the error again.
+    """The run at values that turned out to be uncertain, with their spread; else raises the error again.
 
-    So nobody whose values are plain numbers pays for it.
+    Runs at plain numbers thus pay nothing for it.
     """
     if error.code != "uncertain":
         raise error
@@ -1029,7 +1029,7 @@ class Run(Drawn, diagnostics.Run):
 
     __iter__ = None  # it is not a row of things, though it has []
     spread: Spread | None = None
-    """What is known of the inputs' uncertainties, if one of them has any."""
+    """The spread that the inputs' uncertainties cause; None where every input is exact."""
 
     def __getitem__(self, name: str) -> Any:
         """The derivative with respect to an input, or the grad of a statement, by name.

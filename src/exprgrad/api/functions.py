@@ -1,6 +1,6 @@
 """One question about a formula, in one call: ``grad("x^2", x=2)``.
 
-Whoever has several about one formula reads it once: ``parse("x^2")`` has all of these as methods, and more.
+For several questions about a formula, read it once: ``parse("x^2")`` has these as methods, and more.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def arrow_function(
 
     ``arrow_function("x*y^2")["grad_y"](xs, ys)`` is the derivative in every row.  The functions are
     ``value``, ``grad_x`` for each input, and ``gradient``, a struct of all; with a ``name`` it takes the
-    place of ``value``, and stands before the others.  ``.register(connection)`` makes them known to
+    place of ``value``, and begins the other names.  ``.register(connection)`` makes them known to
     DuckDB: ``SELECT grad_x(x, y) FROM 'rows.parquet'``; without a connection they are known to
     ``pyarrow.compute``.  Raises ``MissingExtraError`` without pyarrow, ``RequestError`` for a formula of
     tensors.

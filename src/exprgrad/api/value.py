@@ -332,7 +332,7 @@ class Value(Methods):
 
     @property
     def label(self) -> str:
-        """What it is called in tables and pictures: any text.  ``TypeError`` for what is none."""
+        """The name shown in tables and pictures: any text.  Raises ``TypeError`` for anything else."""
         return self._label
 
     @label.setter
@@ -411,7 +411,7 @@ class Value(Methods):
         return self.run().explore(digits=digits, all=all, descend=descend)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is copied and pickled: of what is made by hand its data, but not its ``_backward``."""
+        """The state to copy and pickle; a value made by hand keeps its data, not its ``_backward``."""
         kept = ("_data", "_grad", "_label", "held", "kind", "operands")
         return {"_word": self._op, **{name: getattr(self, name) for name in kept}}
 

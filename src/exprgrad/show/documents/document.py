@@ -205,7 +205,7 @@ def unnamed(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
 
 
 def summary(value: Any) -> dict[str, Any]:
-    """What is said of a large tensor; its norm is nan if it holds one, its extremes leave those out."""
+    """A large tensor's summary; a nan makes its norm nan, and its extremes leave nans out."""
     from exprgrad.run.arrays.arrays import measure
 
     found = measure(value)

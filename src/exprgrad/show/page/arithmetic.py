@@ -53,7 +53,7 @@ PREFIX = "op_"
 OUT = "out"
 """What rules call the operation's own result."""
 SPECIAL = "\nspecial: "
-"""What stands before what is told of a row's kinks and jumps."""
+"""The heading of a row's kinks and jumps."""
 
 
 def rows(run: Run) -> list[str]:
@@ -154,7 +154,7 @@ def functions(
     """The programs of one row: its value, and its local derivatives for the operands at some positions.
 
     Its kinks and jumps follow, if those operands can meet any.
-    ``known`` are the numbers of operands that depend on no input; only rules that ask for it are told.
+    ``known`` are the numbers of operands that depend on no input, for the rules that ask for them.
     """
     graph = Graph()
     told = knows_operands(op)

@@ -127,7 +127,7 @@ class Part(NamedTuple):
     """A part of a lesson, which opens by itself: prose, and what goes with it.
 
     ``title``    a heading of a few words
-    ``text``     paragraphs, parted by empty lines; what stands between backticks is code
+    ``text``     paragraphs, parted by empty lines; text between backticks is code
     ``formula``  the name of the formula that the page shows with it; empty: whichever is there
     ``code``     a program to read
     ``live``     what moves in it, one of ``LIVE``
@@ -235,17 +235,17 @@ def functions_of(expression: str) -> list[Formula]:
 
 
 def is_text(value: Any) -> bool:
-    """Whether it is a text."""
+    """Tells whether a value is a text."""
     return isinstance(value, str)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number."""
+    """Tells whether a value is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_value(value: Any) -> bool:
-    """Whether it is a number or a tensor, which is a list."""
+    """Tells whether a value is a number, or a tensor as nested lists."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -257,24 +257,24 @@ def is_value(value: Any) -> bool:
 
 
 def one_of(*words: str) -> Check:
-    """Whether it is one of some words."""
+    """Checks for one of some words."""
     return words.__contains__
 
 
 def list_of(each: Check, least: int = 0, most: float = inf) -> Check:
-    """Whether it is a list of such things, of so many."""
+    """Checks for a list of ``least`` to ``most`` items that pass ``each``."""
     return lambda value: (
         isinstance(value, list) and least <= len(value) <= most and all(map(each, value))
     )
 
 
 def table_of(each: Check) -> Check:
-    """Whether it is a table of such things."""
+    """Checks for a table whose values pass ``each``."""
     return lambda value: isinstance(value, dict) and all(map(each, value.values()))
 
 
 def are_columns(value: Any) -> bool:
-    """Whether it is a table of three lists of as many numbers."""
+    """Tells whether a value is a table of three equally long lists of numbers."""
     if not table_of(list_of(is_number, 1))(value):
         return False
     return len(value) == 3 and len({*map(len, value.values())}) == 1
@@ -335,7 +335,7 @@ LIVE = {
     "descent": "goes down the gradient",
     "training": "trains a network on points in the plane",
 }
-"""What can move in a part, and what it does."""
+"""Each thing that can move in a part, with what it does."""
 PART_FIELDS: Fields = {
     "title": TEXT,
     "text": TEXT,
@@ -397,7 +397,7 @@ def lesson_of(text: str, name: str) -> Lesson:
 
 
 def tasks_in(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator[Task]:
-    """The tasks of a lesson or a part; so many stand before them."""
+    """The tasks of a lesson or a part, numbered after the ``before`` earlier ones."""
     for number, task in enumerate(table.get("tasks", ()), before + 1):
         checked(task, TASK_FIELDS, {"text"}, name, f"task {number}")
         for goal in task.get("goals", ()):

@@ -62,7 +62,7 @@ class Library(NamedTuple):
     ``head``      what it needs, line by line
     ``given``     the line of an input; ``{name}`` and ``{number}`` stand for its own
     ``opening``   the line before the operations, with all ``{inputs}``; none where it is empty
-    ``indent``    what stands before each operation
+    ``indent``    the beginning of each operation's line
     ``closing``   the lines that find the grads of the ``{output}``, as ``{grads}``
     ``grad``      the grad of an input, in that line
     """
@@ -149,7 +149,7 @@ class Missing(Exception):
 
 
 def along_axes(function: str, axis: str, keep: str) -> Spelling:
-    """A function that has to be told along which axes."""
+    """A function that takes its axes as an argument."""
 
     def spelled(o: Structure) -> Form:
         setting, *kept = cast("tuple[Axes, ...]", o.settings)
@@ -301,8 +301,8 @@ def spans_of(run: Run) -> dict[int, list[int]]:
 def listed(run: Run, listing: Listing) -> dict[str, Any]:
     """What the page needs to show a run as code in the libraries; nothing where there is no grad to find.
 
-    ``libraries``  by library its title, its head, the line of an input, what stands before the operations
-                   and before each of them, and what follows; or its title and what it lacks
+    ``libraries``  by library its title, its head, the line of an input, the line before the operations,
+                   the beginning of each of theirs, and what follows; or its title and what it lacks
     ``given``      the inputs' nodes, and what they are called
     ``lines``      node, and the line's text in each library, or one for all
     """
@@ -347,7 +347,7 @@ def listed(run: Run, listing: Listing) -> dict[str, Any]:
 
 
 def names(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
-    """What each node is called: by its name, else ``t1``, ``t2``…; and ``FUNCTION``."""
+    """Each node's name in the code: its own, else ``t1``, ``t2``…; and ``FUNCTION``."""
     taken = {*PYTHON.reserved, *OWN, *graph.kinds, *map(function_name, graph.kinds)}
     claimed, found = Names(taken, ascii=False), {}
     for node, name in graph.names().items():

@@ -51,11 +51,11 @@ __all__ = [
 ]
 
 SHORT_NAME = 24
-"""The most characters of what a node without a name is called."""
+"""The longest text that stands for a node without a name, in characters."""
 END_FIELDS = ("user", "position", "operand")
-"""What is told of an edge's ends."""
+"""The fields that identify an edge."""
 LONG_RULE = 60
-"""Where what is said of an edge over tensors is cut, in characters."""
+"""The length at which the rule of an edge over tensors is cut, in characters."""
 MARK = "\0"
 """An operand's place in an operation's text."""
 
@@ -69,12 +69,12 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
                 the closed call that it is, or of the opened one that it is in
     ``edges``   along which a grad can pass, in the order of the visits, also those into a branch that is
                 not taken: another input may take it
-    ``rows``    what is told of an operation, and how it is written: ``form`` is the text around its
+    ``rows``    each operation's words and its spelling: ``form`` is the text around its
                 operands, ``signs`` says which of them have parentheses if they are negative
     ``inputs``  their names and nodes, in pairs, for a name may be ``__proto__``; ``wrt`` are the nodes of
                 those that are differentiated
     ``notes``   the run's diagnostics: they are about the inputs as given
-    ``losses``  the nodes that lose digits, and what is said of it, and ``vague`` the numbers that have lost
+    ``losses``  the nodes that lose digits, with the message, and ``vague`` the numbers that have lost
                 some; both are about the inputs as given
     ``corrected``  the derivatives that exist and are not what the sweep finds there, by node, in pairs
     ``spans``, ``code``  where nodes are written, and what they are as code (``listing.beside``)
@@ -151,9 +151,9 @@ def places_of(run: Run) -> dict[int, int]:
 
 
 def short_names(run: Run) -> dict[int, str]:
-    """What each node is called in sentences: its name or its text, numbered where that says too little.
+    """Each node's name in sentences: its own or its text, numbered where that says too little.
 
-    A long text gives way to what stands on the node's card, where long operands are ``…``.
+    A long text gives way to the one on the node's card, where long operands are ``…``.
     """
     texts = {}
     for node in run.shown:
@@ -293,9 +293,9 @@ def rule_math(run: Run, user: int, position: int) -> str:
 BY_JACOBIAN = (
     "each operand is passed the product of the grad and its Jacobian, which is never formed"
 )
-"""What is said of a gate that has no words of its own."""
+"""The words for a gate that has none of its own."""
 FAR = 100
-"""So many times as long are the axes for which a Jacobian's size is told, too."""
+"""The factor for larger axes, at which a Jacobian's size is given as well."""
 
 
 def tensor_key(run: Run, node: int, mark: str) -> str:
@@ -304,7 +304,7 @@ def tensor_key(run: Run, node: int, mark: str) -> str:
 
 
 def tensor_edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
-    """What is told of an edge over tensors: what its Jacobian is called, and how large it would be."""
+    """The words on an edge over tensors: its Jacobian's name, and how large it would be."""
 
     def called(node: int) -> str:
         """Broadcasting leaves no trace."""
@@ -330,7 +330,7 @@ def call_key(node: int) -> str:
 
 
 def call_fields(run: Run, closed: Closed) -> dict[str, Any]:
-    """What is told of a closed call: what an operation's row has, but for the form."""
+    """A closed call's fields: those of an operation's row without the form."""
     call = closed.call
     return {
         "about": f"{in_sentence(printable(call.label))}: {inside_text(run, closed)}",
@@ -374,7 +374,7 @@ def call_program(run: Run, closed: Closed) -> dict[str, Any]:
 
 
 def row_fields(kind: str, count: int, settings: Payload = None) -> dict[str, Any]:
-    """What is told of an operation of so many operands."""
+    """The page's fields of an operation with ``count`` operands."""
     op = BY_NAME.get(kind) or STRUCTURAL[kind]
     plain = [(MARK, ATOM)] * count
     limit = 8 * count + len(kind) + (8 if settings is None else LONG_RULE)
@@ -407,7 +407,7 @@ def domain_parts(op: Op) -> list[str | int]:
     return [op.names.index(part) if part in op.names else part for part in parts if part]
 
 
-# What the page need not be told.
+# What the page can do without.
 
 
 def packed(page: Mapping[str, Any]) -> dict[str, Any]:

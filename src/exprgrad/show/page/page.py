@@ -111,7 +111,7 @@ def page(
     gradient descent.
 
     ``run_of`` runs the further formulas of a lesson on several.
-    Raises ``RequestError`` for other runs, for a number of digits that is none, for a lesson on something
+    Raises ``RequestError`` for other runs, for an invalid number of digits, for a lesson on something
     else, for a descent over tensors or without inputs, above ``LARGEST`` nodes unless ``all`` is true, and
     for tensors too large to be written out; ``MissingExtraError`` without Graphviz.
     """
@@ -294,7 +294,7 @@ CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
 CODE_BLOCK = '<pre tabindex="0" role="group" aria-label="Code"><code>{}</code></pre>'
 """A program to read; where it is too wide, the keyboard can scroll it."""
 MANY = 30
-"""A graph of so many nodes has a map."""
+"""The fewest nodes of a graph with a map."""
 MOST_NAMES = 3
 """The most names of calls of which each can be opened by itself."""
 POLICY = (
@@ -317,7 +317,7 @@ IDLE = re.compile(
     rf"({QUOTED})|[,;](?=\s*[}}\]])| ?([!=*<>?:,;{{}}()\[\]&|]) ?|(?<=[\w\"`]) ([+/-]) (?=[\w(\"`])"
     r"|(?<=[)\]] )([+/-]) (?=[\w(\"`])"
 )
-"""What may lack the blanks around it, or go because a bracket closes behind it; quoted parts stay."""
+"""Text that needs no blanks around it, or can go before a closing bracket; quoted parts stay."""
 
 PART = re.compile(
     r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`"""
@@ -507,7 +507,7 @@ def calls_in_script(
 
 
 def told_of(lesson: Lesson) -> dict[str, Any]:
-    """What the script is told of a lesson: its goals, and the points to train on."""
+    """A lesson's fields for the script: its goals, and the points to train on."""
     training = [
         {"sets": [*points_of(part).items()], "shows": part.shows}
         for part in lesson.parts
@@ -548,7 +548,7 @@ def sheets_of(run: Run, most: int | None) -> list[Run]:
 
 
 def opens(run: Run) -> bool:
-    """Whether it has calls that can be opened and closed."""
+    """Tells whether a run has calls that can be opened and closed."""
     return bool(run.graph.calls) and not run.graph.shapes
 
 
@@ -561,7 +561,7 @@ def chosen(run: Run, names: Collection[str]) -> Run:
 
 
 def look_of(run: Run) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What is seen of a run: its nodes, and its opened calls."""
+    """The visible part of a run: its nodes, and its opened calls."""
     return tuple(run.shown), tuple(dict.fromkeys(run.opened.values()))
 
 
@@ -781,7 +781,7 @@ def tasks(lesson: Lesson) -> str:
 
 
 def items(listed: Sequence[Task]) -> str:
-    """Tasks as a list; what one sees stands below each."""
+    """Tasks as a list, each with what one sees below it."""
     rows = "".join(
         f'<li><label><input type="checkbox"> <span>{spelled(task.text)}</span></label>'
         + (f'<p class="seen">{spelled(task.seen)}</p>' if task.seen else "")
@@ -813,7 +813,7 @@ def lesson_part(part: Part, formula: int | None, *, is_open: bool) -> str:
 
 
 def spelled(text: str) -> str:
-    """A text as HTML; what stands between backticks is code."""
+    """A text as HTML; text between backticks becomes code."""
     pieces = [escape(piece) for piece in text.split("`")]
     if len(pieces) % 2 == 0:
         return escape(text)

@@ -28,7 +28,7 @@ LEAST = 60
 FEWEST = 3
 """The fewest nodes of a neuron."""
 INDEX = re.compile(r"(.*?)[_\[,]?\d+\]?")
-"""A name that ends in an index, and what stands before it."""
+"""A name that ends in an index, with the part before it."""
 
 
 def layers(run: Run) -> dict[int, tuple[str, ...]]:
@@ -74,7 +74,7 @@ WORDS = (
     '<defs><g id="words"><text class="word">data</text>'
     '<text class="word" y="18">grad</text></g></defs>'
 )
-"""What stands before the two numbers of each card, as far apart as Graphviz sets them."""
+"""The words before the two numbers of each card, as far apart as Graphviz sets them."""
 WORDS_BEGIN = Piece("word", "data")
 """The piece of a card at whose place the words stand."""
 HEADING, READINGS = ("name", "plain", "const"), ("data", "grad")
@@ -255,7 +255,7 @@ def covers(
     within: Mapping[int, tuple[str, ...]],
     places: Mapping[int, int],
 ) -> Iterator[str]:
-    """What is seen of layers and neurons from afar: cards over them, layers above neurons.
+    """Layers and neurons as seen from afar: cards over them, layers above neurons.
 
     A neuron's has the place of its node, whose numbers the script writes onto it.
     """
@@ -279,7 +279,7 @@ def knob(x: float, y: float, sign: str) -> str:
 
 
 def chip(edge: tuple[int, int], shape: Shape) -> str:
-    """A chip, its text in the middle; what stands below it comes first."""
+    """A chip, its text in the middle; the notes below it come first."""
     left, _, right, _ = shape.box
     text, *notes = shape.texts
     x = tenths((left + right) / 2)
@@ -340,7 +340,7 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
 
 
 def remark(role: str, content: str, beside: float | None, middle: float, low: int) -> str:
-    """What stands above or below a heading; a note ``beside`` an input's numbers is below its name."""
+    """A remark above or below a heading; a note ``beside`` an input's numbers is below its name."""
     if role == "mark":
         return f'<text class="word mid" x="{tenths(middle)}" y="{low}">{content}</text>'
     if beside is None:

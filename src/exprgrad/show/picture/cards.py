@@ -164,7 +164,7 @@ class Manner(NamedTuple):
 
     @property
     def is_across(self) -> bool:
-        """Whether it runs from side to side."""
+        """Whether the picture runs from side to side."""
         return self.direction in ("LR", "RL")
 
 
@@ -176,9 +176,9 @@ class Piece(NamedTuple):
 
 
 class Card(NamedTuple):
-    """What is read on a node, from top to bottom.
+    """The text on a node, from top to bottom.
 
-    ``mark``      what stands above all else, if anything: each on a line of its own
+    ``mark``      the pieces above all else, if any, each on a line of its own
     ``heading``   its name, what it does, or both, by lines
     ``note``      a tensor's shape, if it has to be said
     ``readings``  data and grad, each a word and a number
@@ -210,7 +210,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def card_of(run: Run, node: int, manner: Manner, alarms: Sequence[str] = ()) -> Card:
-    """What is read on a node, as far as the run has it; or on the closed call that it is the result of.
+    """A node's card, as far as the run has got; or that of the closed call whose result it is.
 
     ``alarms`` are lines that say what is wrong there.
     """
@@ -218,7 +218,7 @@ def card_of(run: Run, node: int, manner: Manner, alarms: Sequence[str] = ()) -> 
     mark = tuple(Piece("alarm", minus(line)) for line in alarms)
     if node == graph.output:
         mark = (Piece("mark", "output"), *mark)
-    if node in graph.implicit:  # low and quiet, for nobody wrote it
+    if node in graph.implicit:  # low and quiet: it was not typed
         operand = shown(run.label(graph.operands[node][0]), OPERAND)
         words = f"{operand} as {shape_text(graph.shape(node))}"
         if not manner.room:
@@ -257,7 +257,7 @@ def map_size(shape: Shape) -> tuple[int, int, float]:
 
 
 def inside_text(run: Run, closed: Closed) -> str:
-    """What is behind a closed card, in a few words."""
+    """Describes the inside of a closed card in a few words."""
     graph = run.graph
     count = sum(bool(graph.operands[n]) and n not in graph.implicit for n in closed.inside)
     kind = call_kind(closed.call)

@@ -75,7 +75,7 @@ class Plot:
 
     @property
     def features(self) -> list[Feature]:
-        """What is worth a mark, from left to right: roots, extrema, inflections, kinks, poles."""
+        """The features to mark, from left to right: roots, extrema, inflections, kinks, poles."""
         return self.curve.features
 
     def at(self, *kinds: str) -> list[float]:
@@ -98,7 +98,7 @@ class Plot:
         return plot(self.frames(), format, look)
 
     def frames(self) -> list[Frame]:
-        """What is drawn, one frame below the other."""
+        """The frames to draw, one below the other."""
         found = self.curve
         titles = derivative_names(printable(found.name))
         titles[0] = f"f = {cut(printable(found.text), LONGEST_TITLE)}"
@@ -166,7 +166,7 @@ class Plot:
         return "" if self.curve.arcs else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
-        """What people read on a terminal, the panels in so many rows."""
+        """The parts shown on a terminal, with panels of ``rows`` rows."""
         found = self.curve
         picture = "\n".join(panels(found, self.order, screen, rows))
         table = feature_table(found, digits, whole=whole)
@@ -205,7 +205,7 @@ def enlarged(found: Curve, order: int, power: int) -> Curve:
 
 
 def curve_layers(found: Curve, order: int) -> Iterator[Layer | Note]:
-    """What is drawn of the value, or of a derivative."""
+    """The layers of the value, or of a derivative."""
     low, high = found.windows[order]
     if low < 0 < high:
         yield rule(y=0.0)
@@ -248,7 +248,7 @@ def jump(one: Feature) -> Iterator[Layer | Note]:
 
 
 def words(one: Feature) -> str:
-    """What is noted at a feature."""
+    """The note at a feature."""
     x, value, left, right = (
         signed(number, NOTED_DIGITS).replace("inf", "∞")
         for number in (one.x, one.value, one.left, one.right)
@@ -271,7 +271,7 @@ GLYPHS = {
 }  # fmt: skip
 """The mark of a feature; where two are in one place, the later of them is drawn."""
 COLORS = ("36", "33", "35")
-"""What a terminal is told, for the value and for each derivative."""
+"""The terminal's colour codes of the value and of each derivative."""
 MARKS = {**dict.fromkeys("○▼▲◇◆●◌", "1"), **dict.fromkeys("┊┈", FAINT)}
 PANEL_SHARES = {1: (1.0,), 2: (0.6, 0.4), 3: (0.44, 0.28, 0.28)}
 """What part of the rows each panel has."""
@@ -279,13 +279,13 @@ LEAST_ROWS = 4
 NARROWEST = 20
 """The fewest cells of a panel."""
 TICK_ROWS, TICK_CELLS = 3, 12
-"""One tick to so many rows, and to so many cells."""
+"""The rows, and the cells, from one tick to the next."""
 MOST_MARKED = 60
-"""So many features are marked on the picture; of more, none are, for nothing else could be seen."""
+"""The most features marked on the picture; if there are more, none are, as they would hide the curve."""
 MOST_FEATURES = 24
-"""So many features are listed, unless all are asked for."""
+"""The most features listed without ``--all``."""
 MARGIN = 0.03
-"""What is shown beyond the least and the greatest value: a part of the height."""
+"""The margin beyond the least and the greatest value, as a part of the height."""
 NO_VALUE = "there is nothing to draw: the formula has no value in this range"
 
 
@@ -295,7 +295,7 @@ def derivative_names(name: str) -> list[str]:
 
 
 def panels(found: Curve, order: int, screen: Screen, rows: int) -> list[str]:
-    """The lines of the panels, in so many rows."""
+    """The lines of the panels, ``rows`` in all."""
     width = screen.width or 80
     rest = rows - 2 * (order + 1) - 1
     heights = [max(LEAST_ROWS, int(rest * share)) for share in PANEL_SHARES[order + 1]]
@@ -377,7 +377,7 @@ def slope_words(one: Feature, digits: int) -> str:
 
 
 def dense_words(found: Curve, digits: int) -> str:
-    """What is not marked, and where."""
+    """Says which features are not marked, and where."""
     lines = []
     if found.tangent:
         x, value, slope = (decimal(number, digits) for number in found.tangent)
@@ -443,7 +443,7 @@ class Map(Plot):
         return [(one.x, one.y) for one in self.plane.critical if one.kind in kinds]
 
     def frames(self) -> list[Frame]:
-        """What is drawn: one frame."""
+        """The one frame to draw."""
         found = self.plane
         return [
             Frame(
@@ -537,7 +537,7 @@ EVEN = (0.15, 0.85)
 LEVEL_PARTS = (0.02, 0.06, 0.12, 0.2, 0.3, 0.42, 0.55, 0.7, 0.85)
 """Else the levels are such that these parts of the plane lie below them."""
 ARROW_SPACE = 6
-"""One arrow to so many cells, and to half as many rows."""
+"""The cells from one arrow to the next; the rows are half as many."""
 
 
 def levels(found: Plane) -> list[float]:
@@ -555,7 +555,7 @@ def levels(found: Plane) -> list[float]:
 
 
 def drawn_map(found: Plane, screen: Screen, rows: int) -> list[str]:
-    """The lines of the map, in so many rows."""
+    """The lines of the map, ``rows`` in all."""
     width = screen.width or 80
     height = max(rows - 3, 8)
     spans = found.spans

@@ -3,8 +3,8 @@ chip on each edge.
 
 A graph wider than a page is drawn in rows.  DOT becomes SVG, PNG and PDF by whichever Graphviz there
 is.  ``dot`` on the PATH comes first; else the Graphviz inside pygraphviz's wheel, in a process of its own:
-the library is not safe to use from two threads, and it lets fontconfig write to the standard error of
-whoever loads it.
+the library is not safe to use from two threads, and it lets fontconfig write to its process's standard
+error.
 
 An SVG gets a name, colours for dark pages, and texts that stay in place in any font: Graphviz measures
 texts in the fonts of the machine that it runs on, and the picture is looked at on another.  So a number is
@@ -73,7 +73,7 @@ class Sheet(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is drawn of a run, before it is written.
+    """The picture of a run, before it is written.
 
     ``cards``, ``wires``  by node: its own, and those to it
     ``alarms``            what is wrong at some of them
@@ -116,7 +116,7 @@ def sheet(
 
     A graph that would be wider than a page is cut into rows, unless ``wrap`` is false.  ``text`` is what
     was typed, which names the picture where there are calls.  ``within`` are names of frames around nodes,
-    from the outside in; ``alarms`` say of nodes what is wrong there.  The rest is told with ``Manner``;
+    from the outside in; ``alarms`` say what is wrong at nodes.  ``Manner`` holds the other choices;
     with ``room`` wires have an id, ``w5_0`` for position 0 of node 5.  Raises ``RequestError`` above
     ``LARGEST`` nodes unless ``all`` is true, and for what cannot be drawn.
     """
@@ -331,7 +331,7 @@ BRANCH = 3
 TAG = 120.0
 """The width of a tag that says what comes from another row."""
 CLOSER = 0.96
-"""What is tried next, where rows are too long."""
+"""The factor tried next where rows are too long."""
 GAP = 22
 """Between a card and a chip, and between two cards above each other."""
 
@@ -510,9 +510,9 @@ def command(format: str, what: str = "") -> list[str]:
 
 
 def graphviz(arguments: list[str], source: str) -> bytes:
-    """What the command writes; its warnings, mostly about fonts, are nobody's business.
+    """Runs ``dot`` and returns its output; its warnings, mostly about fonts, are dropped.
 
-    But where it says that it shrinks a picture, nobody could read that: it is refused.
+    A picture that it has to shrink would be illegible, and is refused.
     """
     try:
         done = subprocess.run(arguments, input=source.encode(), capture_output=True, check=False)

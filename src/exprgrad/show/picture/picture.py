@@ -16,7 +16,7 @@ FORMATS = ("dot", "svg", "png", "pdf")
 
 
 class Drawable(Protocol):
-    """What can be drawn: a formula, a run, a ``Value``."""
+    """Anything with a picture: a formula, a run, a ``Value``."""
 
     def dot(self) -> str:
         """Its picture as DOT source."""

@@ -48,7 +48,7 @@ class Axis(NamedTuple):
         return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
 
     def middle(self, cell: int, cells: int) -> float:
-        """The value in the middle of a cell, of so many along the axis."""
+        """The value in the middle of a cell, one of ``cells`` along the axis."""
         part = (cell + 0.5) / cells
         return self.low * (1 - part) + self.high * part
 
@@ -113,7 +113,7 @@ SMALL, LARGE = 8.5, 10.0
 AROUND = 2.0
 """The least distance of a note to what it must not touch, in points."""
 PLACES = ((0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0))
-"""Where a note may stand beside its point: to the right and above, in its own widths and heights."""
+"""The places tried for a note: right of its point and above it, in the note's own widths and heights."""
 OFFSETS = (7.0, 14.0, 24.0, 36.0)
 """How far from its point, in points."""
 MOST_SHADE = 0.55
@@ -122,7 +122,7 @@ RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 ROLES = {
     "data": DATA, "grad": GRAD, "wrong": WRONG, "ink": INK, "muted": MUTED, "line": LINE, "card": CARD,
 }  # fmt: skip
-"""What is drawn, and its colour on a light page."""
+"""Roles and their colours on a light page."""
 
 
 Paint = Callable[[Any, Mapping[str, str], float], None]
@@ -130,7 +130,7 @@ Paint = Callable[[Any, Mapping[str, str], float], None]
 
 
 class Layer(NamedTuple):
-    """What is drawn over a frame's axes, by one of the functions below.
+    """Something drawn over a frame's axes, by one of the functions below.
 
     ``x``, ``y``    points that notes must not cover
     ``size``        how large each point is; None for a line through them
@@ -292,7 +292,7 @@ def plot_format(path: object) -> str:
 def matplotlib() -> Any:
     """The package, with the parts that are used.  Raises ``MissingExtraError`` where it is missing.
 
-    What it logs as it is loaded, of a cache for fonts and where that may be, is nobody's business.
+    Silences what it logs while loading, about its cache of fonts.
     """
     import logging
 
@@ -525,7 +525,7 @@ BEYOND = 4.0
 """A line is followed so many canvases beyond this one, and no further."""
 RESET = "\x1b[0m"
 FAINT = "2"
-"""What a terminal is told for axes."""
+"""The terminal's code for axes."""
 GIVING_WAY = frozenset("┈┊╌")
 """Letters that give way to a curve."""
 

@@ -17,9 +17,9 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_CORRELATED = 12
-"""Up to so many parameters the correlations are shown as a table."""
+"""The most parameters whose correlations are shown as a table."""
 HELD = {"fixed": "held", "bound": "at its bound"}
-"""What is said of a parameter that was not estimated."""
+"""The words for a parameter that was not estimated."""
 
 
 def percent(level: float) -> str:

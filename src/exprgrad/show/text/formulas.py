@@ -25,7 +25,7 @@ OUTPUTS = ("f", "F", "y", "g", "h", "z")
 
 
 Tell = Callable[[str, int, int], None]
-"""What is given a derivative's name, its length and its order before it is shown."""
+"""Called with a derivative's name, length and order before it is shown."""
 MARGIN = "     "
 LONGEST_LETTERS = 60
 """How many characters of letters and what they stand for are on one line."""
@@ -70,7 +70,7 @@ def formula_lines(
 ) -> Iterator[str]:
     """For people: a derivative after its name, its named steps on lines of their own.
 
-    What is longer than ``width`` cells is broken, but for LaTeX; with no width, nothing is.
+    Breaks lines longer than ``width`` cells, except LaTeX; without a width it breaks none.
     """
     name = infix_name(graph, inputs)
     text = latex(formula, latex_name(graph, inputs)) if to == "latex" else program(formula)

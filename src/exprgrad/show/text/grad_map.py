@@ -34,7 +34,7 @@ ZERO, PARTS, INFINITE, NONE = 0, 4, 5, 6
 
 MARKS = {NONE: " ", ZERO: "0", 1: "▁", 2: "▃", 3: "▅", 4: "▇", INFINITE: "!"}
 COLORS = {ZERO: "2", 1: "36", 2: "33", 3: "30;43", 4: "1;37;41", INFINITE: "1;37;45"}
-"""What a terminal is told, from cold to hot: the hotter ones have a ground of their own."""
+"""The terminal's colours, from cold to hot; the hotter ones colour the ground."""
 
 Cell = tuple[str, int]
 """A character and its owner."""

@@ -63,7 +63,7 @@ EDGE_ROWS = 20
 LONGEST_WHOLE = 60
 """The most rows or visits that are shown whole."""
 YELLOW = "33"
-"""What a terminal is told for grads."""
+"""The terminal's code for grads."""
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 """The codes that change a terminal's colour, which take no room."""
 
@@ -140,7 +140,7 @@ def elided(items: Iterable[T], count: int, what: str, *, whole: bool) -> Iterato
 
 
 def broken(line: str, width: int, first: str = "", further: str = "") -> list[str]:
-    """A line in lines of so many cells, broken at blanks; ``first`` and ``further`` begin them."""
+    """A line broken at blanks into lines of ``width`` cells, which ``first`` and ``further`` begin."""
     words = re.findall(r"\s*\S+", line)
     lines = [first + word for word in words[:1]]
     for word in words[1:]:
@@ -214,7 +214,7 @@ class View(NamedTuple):
 
     ``room``    the cells that its text may take; the shortest may take more
     ``most``    the numbers up to which it is shown whole; None for all
-    ``ends``    whether the least and the greatest number stand beside the norm of a larger one
+    ``ends``    whether a larger one's least and greatest numbers are shown beside its norm
     """
 
     room: float = inf
@@ -236,7 +236,7 @@ LONGEST_LINE = 100
 
 
 def decimal(value: float | None, digits: int) -> str:
-    """A number with so many significant digits, or nothing."""
+    """A number with ``digits`` significant digits; an empty text for None."""
     return "" if value is None else format(value + 0.0, f".{digits}g")
 
 
@@ -251,7 +251,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def view(value: Any, digits: int, how: View = FULL) -> str:
-    """A number, a small tensor whole, or what can be said of a large one on one line."""
+    """A number, a small tensor whole, or a large one's summary on one line."""
     return narrowed(ways(value, digits, how), how.room)
 
 

@@ -43,7 +43,7 @@ __all__ = [
 MOST_COLUMNS = 12
 """The widest matrix that is drawn as a matrix."""
 ZERO = "·"
-"""What stands for an entry that is structurally 0."""
+"""The mark of an entry that is structurally 0."""
 MOST_OUTPUTS = 12
 """How many outputs are listed below a table."""
 ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
@@ -126,7 +126,7 @@ def indices(shape: Shape) -> Iterator[tuple[int, ...]]:
 
 
 def places(name: str, shape: Shape) -> list[str]:
-    """What each number of a tensor is called, in row-major order: ``W[0, 1]``."""
+    """The names of a tensor's numbers, in row-major order: ``W[0, 1]``."""
     return [element_name(name, at) for at in indices(shape)]
 
 
@@ -297,7 +297,7 @@ def number_label(field: str, names: Sequence[tuple[str, Shape]], output: str) ->
 
 
 def corrected_matrix(swept: Matrix, guard: Settled, field: str) -> Matrix:
-    """A matrix as it is printed, given what became of its entries."""
+    """A matrix as it is printed, with its entries corrected."""
     values = guard.among(field).values
     entries = {
         (row, column): values.get((swept.rows[row], swept.columns[column]), value)
@@ -307,7 +307,7 @@ def corrected_matrix(swept: Matrix, guard: Settled, field: str) -> Matrix:
 
 
 def mirrored(guard: Settled, hessian: Matrix) -> Settled:
-    """What became of a Hessian's numbers, those below the diagonal like those above."""
+    """The guard of a whole Hessian: below the diagonal as above it."""
     ranks = {name: len(shape) for name, shape in zip(hessian.rows, hessian.row_shapes, strict=True)}
 
     def turned(value: Any, first: str) -> Any:

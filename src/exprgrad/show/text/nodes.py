@@ -110,7 +110,7 @@ def vanishes(local: Any) -> bool:
 
 
 def node_title(run: Run, node: int) -> str:
-    """A node's text, after its name where it has one; a broadcast that nobody wrote says of what."""
+    """A node's text, after its name where it has one; an implicit broadcast names its operand."""
     if node in run.graph.implicit:
         return f"broadcast({run.label(run.graph.operands[node][0])})"
     return title(run, node)

@@ -1,8 +1,8 @@
 """The op table as people read it: an overview, one operation in full, and a JSON document.
 
 How a cotangent goes back through a structural row is read off the row: its ``pull`` is built for operands
-of a few shapes, and written.  At a row's critical points its answers stand beside what PyTorch and JAX were
-recorded to return; ``python -m benchmarks.conventions``, which needs both, writes that record,
+of a few shapes, and written.  At a row's critical points its answers are shown beside those recorded from
+PyTorch and JAX; ``python -m benchmarks.conventions``, which needs both, writes that record,
 ``conventions.json``.
 """
 
@@ -81,7 +81,7 @@ FORMS = (
         "a root, searched for from 1; between two ends it is root(x^2 - 2, x, 0, 2)",
     ),
 )
-"""What is written in short, and is no operation of its own."""
+"""Short spellings that are not operations of their own."""
 STANDING_FOR = {
     word: (f"{word}({', '.join(names.split())})", formula)
     for word, (names, formula) in IN_OTHER_WORDS.items()
@@ -266,7 +266,7 @@ def elementwise_pairs(op: Op) -> list[tuple[str, str]]:
 def rules(op: Op) -> Iterator[tuple[str, str]]:
     """The local derivatives, as people read them and as they are computed, a statement a line.
 
-    What several begin with is told once.
+    Steps that several share are shown once.
     """
     programs = [partial.split("; ") for partial in op.partials]
     shared = programs[0][:-1]
@@ -385,7 +385,7 @@ def elementwise_fields(op: Op) -> dict[str, Any]:
 # Structural rows.
 
 SHAPES: tuple[Shape, ...] = ((3, 4), (4, 2), (3,), (4,), (3, 3), ())
-"""What operands may be in an example; the sizes differ, so that each can be told by its number."""
+"""Operands' shapes in examples; axes differ in size, so that a number shows which one it is."""
 EXAMPLES: dict[str, tuple[Any, ...]] = {
     "axis": (1,),
     "axes": (0,),
@@ -614,7 +614,7 @@ def structural_fields(row: Structural) -> dict[str, Any]:
 MOST_POINTS = 6
 """How many points are shown of one row."""
 CANDIDATES = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)
-"""What each operand is tried with, the simplest first."""
+"""The values tried for each operand, the simplest first."""
 
 
 class Critical(NamedTuple):
@@ -693,7 +693,7 @@ def class_of(point: Critical) -> object:
 
 
 def told_apart(number: float) -> str:
-    """What is told apart of a local derivative."""
+    """A local derivative as far as answers are told apart by it."""
     return "a number" if math.isfinite(number) and number else str(number + 0.0)
 
 

@@ -61,7 +61,7 @@ def descent_table(
 ) -> Table:
     """The steps, a line each; ``whole`` leaves none out, and shows every input however many there are.
 
-    ``more`` are lines for below the table.  Of the steps ``every`` so manyth is listed, and the last.
+    ``more`` are lines for below the table.  Lists every ``every``-th step and the last.
     """
     more = [course(found, digits), ending(found), *more]
     found = found._replace(steps=listed_steps(found, every))
@@ -191,7 +191,7 @@ def step_fields(step: Step) -> dict[str, Any]:
 
 
 def listed_steps(found: Descent[Any], every: int) -> list[Step]:
-    """Every so manyth step, and the last."""
+    """Every ``every``-th step, and the last."""
     *before, last = found.steps
     return [*before[::every], last]
 
@@ -313,7 +313,7 @@ def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
 
 
 def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
-    """What was found out about a minimum, and the way there with ``trace``, as JSON has it."""
+    """A minimum's fields for JSON; with ``trace``, the steps that led there too."""
     slopes = {name: [*sides] for name, sides in found.slopes.items()}
     return {
         "direction": None if found.direction is None else shorts(found.direction),
@@ -407,7 +407,7 @@ def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -
 
 
 def verdict(problem: Problem, found: Solution) -> str:
-    """What is known beside the roots, in words."""
+    """The verdict on a search for roots, in words."""
     spans = zip(problem.system.unknowns, problem.ranges, strict=False)
     where = ", ".join(f"{name} in [{number(low)}, {number(high)}]" for name, (low, high) in spans)
     place = f" with {where}" if where else ""

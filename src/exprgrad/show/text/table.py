@@ -186,7 +186,7 @@ def plain(table: Table) -> str:
 
 
 def fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> tuple[list[int], int]:
-    """The positions of the columns that are shown in so many cells, and what flexible ones may take."""
+    """The positions of the columns that fit into ``width`` cells, and the room of flexible ones."""
     shown = list(range(len(columns)))
     while True:
         fixed = sum(widths[i] for i in shown if not columns[i].flexible)
@@ -203,7 +203,7 @@ def needed(columns: Sequence[Column], widths: Sequence[int], shown: Sequence[int
 
 
 def shares(widths: Sequence[int], room: int) -> list[int]:
-    """What each flexible column may take of their room: what one does not need is left to others."""
+    """Shares room out among flexible columns: what one doesn't need is left to the others."""
     found = [0] * len(widths)
     for done, i in enumerate(sorted(range(len(widths)), key=lambda i: widths[i])):
         found[i] = min(widths[i], room // (len(widths) - done))
@@ -291,7 +291,7 @@ def in_html(parts: Iterable[str | Table]) -> str:
 
 
 def html_lines(table: Table) -> Iterator[str]:
-    """A table as HTML, and what stands below it."""
+    """A table as HTML, with the lines below it."""
     from html import escape
 
     columns = table.columns

@@ -70,9 +70,9 @@ LONGEST_CALL_NAME = 24
 """The same of the result of a call: its text is one that was written."""
 NOTHING = "passes nothing on"
 CHANGING = View(20, ends=False)
-"""How a grad is shown that is about to change."""
+"""The view of a grad that is about to change."""
 BEHIND = View(80)
-"""How it is shown then, after a formula."""
+"""The same after a formula."""
 
 Names = Mapping[int, str]
 
@@ -83,7 +83,7 @@ class Passed(NamedTuple):
     ``local``   the local derivative; None among tensors, where it is not even diagonal
     ``seed``    the node's own grad
     ``before``, ``after``  the operand's grad; without ``after`` nothing is passed on
-    ``remark``  what is to be said of it, such as that the grad is complete
+    ``remark``  a remark, such as that the grad is complete
     ``sign``    what the contribution does to the grad
     """
 
@@ -291,7 +291,7 @@ def define(run: Run, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) ->
 
 
 def definitions(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
-    """What the nodes are that some lines call by number, operands first; it stands above the lines."""
+    """Lines that define the nodes which ``lines`` refer to by number, operands first; shown above them."""
     numbered = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
     names = run.names | {node: f"#{node}" for node in numbered} | run.graph.names()
     told = [
@@ -324,7 +324,7 @@ class Line(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        """What stands in columns."""
+        """The cells of its columns."""
         return [self.formula, self.more, self.grads[0], self.remark]
 
 
@@ -332,7 +332,7 @@ class Entry(NamedTuple):
     """A visit as it is written; a line is a contribution, or stands for those left out.
 
     ``head``   the verb, the node, and its gate, or why it passes nothing on
-    ``grads``  what is said of its own grad, in ever fewer words
+    ``grads``  its own grad, in ever fewer words
     """
 
     head: tuple[str, str, str]
@@ -396,7 +396,7 @@ def in_columns(
 
 
 def trace_parts(run: Run, digits: int) -> Iterator[str | Table]:
-    """The trace of a run of numbers as a table, and what stands above and below it."""
+    """The trace of a run of numbers as a table, with the lines above and below it."""
     shown = shown_visits(run, [], whole=False)
     entries = [*entries_of(run, shown, digits, IN_COLUMNS, color=False)]
     headings = ("", "node", "passes on", "", "grad", "", "gate")

@@ -42,7 +42,7 @@ VERDICTS = {
     "undecided": "unknown",
     "corrected": "corrected",
 }
-"""What stands for the count of right digits."""
+"""The words shown in place of a count of right digits."""
 UNCOUNTED = ("corrected", "undefined", "undecided", "pole")
 """Verdicts on numbers of which no digits can be counted, or none are known to be right."""
 LONGEST_LABEL = 40
@@ -194,9 +194,9 @@ def trust_rows(run: Run, trust: Trust) -> Iterator[list[Any]]:
 
 
 MOST_COLUMNS = 6
-"""Up to so many numbers of a tensor have a column for each, of their correlations."""
+"""The most numbers of a tensor whose correlations have a column each."""
 IN_A_CELL = 4
-"""How many uncertain numbers of an input stand in a cell."""
+"""The most uncertain numbers of an input in one cell."""
 
 
 def budget(run: Run, found: Uncertainty, digits: int, *, whole: bool = False) -> Table:

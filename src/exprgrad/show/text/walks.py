@@ -198,7 +198,7 @@ def explained(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
 def path_texts(paths: Sequence[Path], web: Web, names: Sequence[str], *, whole: bool) -> list[str]:
     """The nodes of each path; a long one's first and last.
 
-    Where several have the same nodes, as those of ``x*x``, they are told apart: ``x (operand 1)``.
+    Paths with the same nodes, as in ``x*x``, are distinguished: ``x (operand 1)``.
     """
     alike = Counter(path.nodes for path in paths)
     return [
@@ -360,7 +360,7 @@ def visit_of(
 
 
 def fate_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Passed:
-    """A contribution, with what became of it."""
+    """A contribution with its fate: counted, lost, or overwritten."""
     web = found.web
     operand, remark = web.operands[passed.edge], ""
     if passed.late:
@@ -485,7 +485,7 @@ def visit_order(found: Visited) -> Apart:
 
 
 def outcome_fields(part: Outcome) -> dict[str, Any]:
-    """What became of one input."""
+    """One input's outcome as JSON fields."""
     lost = [
         {**path_fields(lost.path), "at": lost.at, "why": lost.why, "by": lost.by}
         for lost in part.listed
