@@ -409,7 +409,7 @@ class Expression(Drawn):
         evaluator, given = self.at(values)
         chosen = select(self.graph, wrt)
         need_number(evaluator.graph, self.text, command)
-        texts = {**spelled(values), **dict.fromkeys(chosen, "")}  # the point arrived at has no typed texts
+        texts = {**spelled(values), **dict.fromkeys(chosen, "")}  # where it ends was not typed
         return (
             evaluator.graph,
             given,
