@@ -139,8 +139,10 @@ def test_a_guarded_function_sees_its_operand_only_within_its_domain() -> None:
 CLASHING = """
     x y z f_x F_Y f_z f_f_x f_t1 f_T2 f_known f_inf f_row F_ROW f_row_ f_rows f_0 f_1 f_2 f_out f_value g_x
     g_known g_row g_t1 known row rows out given zero t1 t2 value Value value_ d_x D_Y d_z d_f_x d_value
-    d_x_y x_y order select f g F u v d_u_x
-"""
+    d_x_y x_y order select from SELECT group Order user é ß f g F u v d_u_x
+""".split()
+UNREADABLE = ['a"b', '"x"', "f x", "f.x", "1", "x;y", "it's", "--", "*", "f_x ", "[x]", "`y`"]
+"""Columns that no formula reads, beside others that one does."""
 FORMULAS = (
     "{0}*{1}",
     "s = sin({0}*{1}); s^2*tanh(s) + {2}",
@@ -150,16 +152,28 @@ FORMULAS = (
 )
 
 
-def a_clash(rng: random.Random) -> tuple[str, str, dict[str, float], bool]:
-    """A formula, its query's name, a table of numbers, and whether the Hessian is asked for."""
+def in_quotes(name: str) -> str:
+    """A column of any name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def a_table(rng: random.Random) -> dict[str, float]:
+    """A row of numbers: columns of names that a query might have for its own, and of odd ones."""
     names: dict[str, str] = {}
-    for name in rng.sample(CLASHING.split(), 10):
+    for name in [*rng.sample(CLASHING, 10), *rng.sample(UNREADABLE, 2)]:
         names.setdefault(name.lower(), name)
     columns = [*names.values()]
-    text = rng.choice(FORMULAS).format(*columns)
     rng.shuffle(columns)
-    values = {name: rng.randint(-40, 40) / 16 for name in columns}
-    return text, rng.choice("fffgF"), values, rng.random() < 0.25
+    return {name: rng.randint(-40, 40) / 16 for name in columns}
+
+
+def a_formula(rng: random.Random, columns: Mapping[str, float]) -> str:
+    """A formula of some of the columns, not always spelled as they are."""
+    readable = [name for name in columns if name not in UNREADABLE]
+    is_other = [name.isascii() and rng.random() < 0.1 for name in readable]  # SQLite: as typed
+    pairs = rng.sample([*zip(readable, is_other, strict=True)], 3)
+    spelled = [name.swapcase() if other else name for name, other in pairs]
+    return rng.choice(FORMULAS).format(*spelled)
 
 
 def ask(
@@ -167,7 +181,7 @@ def ask(
 ) -> tuple[list[str], Sequence[Any]]:
     """The names and the numbers of a query's one row."""
     connection.execute("DROP TABLE IF EXISTS rows")
-    declared = ", ".join(f"{quoted(name)} DOUBLE PRECISION" for name in columns)
+    declared = ", ".join(f"{in_quotes(name)} DOUBLE PRECISION" for name in columns)
     connection.execute(f"CREATE TABLE rows ({declared})")
     places = ", ".join("?" * len(columns))
     connection.execute(f"INSERT INTO rows VALUES ({places})", [*columns.values()])
@@ -176,50 +190,70 @@ def ask(
     return names, answer.fetchall()[0]
 
 
-def run_clashes(connection: Any, seeds: range) -> tuple[int, int]:
-    """Query tables with columns named as steps and results are; how many answered, how many refused."""
-    right, refused = 0, 0
+def check_query(
+    connection: Any, rng: random.Random, columns: dict[str, float], name: str
+) -> dict[str, float] | None:
+    """Query a table of one row: the columns that come out, or None where the database refuses."""
+    text = a_formula(rng, columns)
+    f, second = parse(text), rng.random() < 0.25
+    query = f.code("sql", name=name, hessian=second)
+    lowered = {given.lower(): value for given, value in columns.items()}
+    inputs = {given: lowered[given.lower()] for given in f.inputs}
+    run = f.gradient(inputs)
+    wanted = [run.value, *(run.swept[given] for given in f.inputs)]
+    if second:
+        matrix = f.hessian(inputs)
+        wanted += [matrix[one][other] for one in f.inputs for other in f.inputs]
+    said = " ".join(line[3:] for line in query.split("\n") if line.startswith("--"))
+    number, _, added = said.partition("numbers its rows in ")[2].partition(
+        ", and adds the columns "
+    )
+    results = [column.strip('"') for column in added.partition(". ")[0].split(", ")]
+    assert len({*map(str.lower, results)}) == len(wanted)
+    is_clash = not lowered.keys().isdisjoint(map(str.lower, [number, *results]))
+    try:
+        names, row = ask(connection, columns, query)
+    except Exception as error:  # each database has its own
+        assert "ambiguous" in str(error).lower(), (text, columns, error)
+        assert is_clash, (text, columns, error)
+        return None
+    assert not is_clash, (text, columns, "two of a name")
+    assert [*row[-len(wanted) :]] == pytest.approx(wanted, rel=1e-13, abs=1e-300), (text, columns)
+    assert names == [number, *columns, *results]
+    assert row[: -len(wanted)] == (1, *columns.values()), (text, columns)
+    return dict(zip(names, row, strict=True))
+
+
+def run_clashes(connection: Any, seeds: range) -> tuple[int, int, int]:
+    """Query tables with columns named as steps and results are, and what that answered once more.
+
+    Returns how many were answered, how many of these once more, and how many were refused.
+    """
+    answered, again, refused = 0, 0, 0
     for seed in seeds:
-        text, name, columns, second = a_clash(random.Random(seed))
-        f = parse(text)
-        query = f.code("sql", name=name, hessian=second)
-        run = f.gradient({given: columns[given] for given in f.inputs})
-        wanted = [run.value, *(run.swept[given] for given in f.inputs)]
-        if second:
-            matrix = f.hessian({given: columns[given] for given in f.inputs})
-            wanted += [matrix[one][other] for one in f.inputs for other in f.inputs]
-        said = " ".join(line[3:] for line in query.split("\n") if line.startswith("--"))
-        number, _, added = said.partition("numbers its rows in ")[2].partition(
-            ", and adds the columns "
-        )
-        results = [column.strip('"') for column in added.partition(". ")[0].split(", ")]
-        assert len({*map(str.lower, results)}) == len(wanted)
-        unseen = {column.lower() for column in columns if column not in f.inputs}
-        try:
-            names, row = ask(connection, columns, query)
-        except Exception as error:  # each database has its own
-            assert "ambiguous" in str(error).lower(), (seed, error)
-            assert not unseen.isdisjoint(map(str.lower, [number, *results])), (seed, text, error)
+        rng = random.Random(seed)
+        stored = check_query(connection, rng, a_table(rng), rng.choice("fffgF"))
+        if stored is None:
             refused += 1
             continue
-        assert unseen.isdisjoint(map(str.lower, [number, *results])), (seed, "two of a name")
-        assert [*row[-len(wanted) :]] == pytest.approx(wanted, rel=1e-13, abs=1e-300), (seed, text)
-        assert names == [number, *columns, *results]
-        assert row[: -len(wanted)] == (1, *columns.values()), (seed, text)
-        right += 1
-    return right, refused
+        answered += 1
+        finite = {name: value for name, value in stored.items() if value is not None}
+        again += check_query(connection, rng, finite, rng.choice(["f", "g", "h"])) is not None
+    return answered, again, refused
 
 
 def test_a_table_may_have_columns_of_any_names(connection: Any) -> None:
-    right, refused = run_clashes(connection, range(60))
-    assert right > 20
+    answered, again, refused = run_clashes(connection, range(60))
+    assert answered > 20
+    assert again
     assert refused
 
 
 @pytest.mark.slow
 def test_three_thousand_tables_with_columns_of_any_names(connection: Any) -> None:
-    right, refused = run_clashes(connection, range(3000))
-    assert right + refused == 3000
+    answered, again, refused = run_clashes(connection, range(3000))
+    print(f"answered: {answered}; once more: {again}; refused: {refused}")  # noqa: T201
+    assert answered + refused == 3000
 
 
 def test_a_column_named_as_a_step_is_not_read(connection: Any) -> None:
