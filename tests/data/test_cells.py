@@ -27,6 +27,7 @@ pytest.importorskip("narwhals")
 
 from exprgrad.data import batch as batches  # noqa: E402
 from exprgrad.data import formats, sums  # noqa: E402
+from exprgrad.data.targets import Manifest  # noqa: E402
 
 NAN = math.nan
 TEXTS = ("csv", "tsv", "csv.gz", "jsonl")
@@ -428,6 +429,39 @@ def test_columns_of_several_files_have_the_type_with_room_for_all(
     assert found.to_pylist() == [
         cell for name in types for cell in (cells if name != "null" else [None] * 2)
     ]
+
+
+def test_groups_of_whole_numbers_and_doubles_have_one_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Manifest, "is_due", lambda self, done: True)
+    for at, keys in enumerate([pa.array([1, 2]), pa.array([0.5, 2.0])]):
+        (tmp_path / str(at)).mkdir()
+        data_in("parquet", {"x": pa.array([1.0, 3.0]), "g": keys}, tmp_path / str(at))
+    files = [str(tmp_path / f"{at}/rows.parquet") for at in (0, 1)]
+    for data in (files, files[::-1]):
+        argv = ["x", *(word for path in data for word in ("--data", path)), "--by", "g"]
+        status, out, err = batch(*argv, "--reduce", "sum", "--json")
+        assert (status, err) == (0, "")
+        found = {repr(one["group"]["g"]): one["value"] for one in json.loads(out)["groups"]}
+        assert found == {"1.0": 1, "2.0": 6, "0.5": 1}
+        out = tmp_path / "out.json"
+        assert batch(*argv, "--reduce", "sum", "-o", str(out)).status == 0
+
+
+@pytest.mark.parametrize("options", [["-o", "out.csv"], ["--reduce", "sum", "--by", "g", "-o", "out.json"]])
+def test_whole_numbers_that_doubles_have_no_room_for_are_refused(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Manifest, "is_due", lambda self, done: True)
+    for at, keys in enumerate([pa.array([1, BEYOND]), pa.array([0.5, 2.0])]):
+        (tmp_path / str(at)).mkdir()
+        data_in("parquet", {"x": pa.array([1.0, 3.0]), "g": keys}, tmp_path / str(at))
+    status, _, err = batch("x", "--data", "*/rows.parquet", *options)
+    assert status == 2
+    assert "column 'g' of '0/rows.parquet' is read as double, which has no room for" in err
+    assert not Path(options[-1]).exists()
 
 
 def test_dictionaries_and_texts_are_texts(tmp_path: Path) -> None:

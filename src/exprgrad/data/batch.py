@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -61,7 +61,6 @@ __all__ = [
     "rows_reduced",
 ]
 
-Made = TypeVar("Made")
 Progress = Callable[[int], None]
 """Told of the rows that are done, as they are."""
 
@@ -262,7 +261,11 @@ def rows_reduced(
     for batch, columns, low, high, row in chunks(job, partition.row, rows, progress):
         block = computed(kernel, columns, low, high, memory)
         tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
-        keys, codes = groups_of(job, batch, low, high)
+        by = [batch.column(name).slice(low, high - low) for name in job.by]
+        if not job.by_texts:  # files may say one column in several types
+            pairs = zip(job.by, by, strict=True)
+            by = [as_type(one, job.read.field(name), partition) for name, one in pairs]
+        keys, codes = groups_of(by, job.by_texts)
         partial = combined(job.reduce, partial, chunk_reduced(job, block, keys, codes))
     return Done(tally, partial)
 
@@ -380,31 +383,29 @@ def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) ->
     columns = columns_of(job, batch)
     block = computed(prepared(job), columns, 0, batch.num_rows)
     tally = tallied(job, block, columns, partition, row, 0, batch.num_rows)
-    arrays = [as_type(batch, name, plan, partition) for name in plan.kept]
-    arrays += result_columns(block)
-    found = pa.RecordBatch.from_arrays(arrays, schema=plan.schema)
+    kept = [as_type(batch.column(name), plan.schema.field(name), partition) for name in plan.kept]
+    found = pa.RecordBatch.from_arrays([*kept, *result_columns(block)], schema=plan.schema)
     keep = block.written(job)
     return Computed(found if keep is None else found.filter(pa.array(keep)), tally)
 
 
-def as_type(batch: Any, name: str, plan: BatchPlan, partition: Partition) -> Any:
-    """A column as it is written: of numbers, where some cells are none, those that there are."""
-    column, kind, pa = batch.column(name), plan.schema.field(name).type, arrow()
+def as_type(column: Any, field: Any, partition: Partition) -> Any:
+    """A column in the type of a schema's field: of texts, where some are no numbers, those that are."""
+    kind, pa = field.type, arrow()
     if column.type == kind:
         return column
     if is_text(kind):
         return as_text(column)
-    if kind == pa.float64():
+    if kind == pa.float64() and is_text(column.type):
         values = numbers(column).values
         return as_column(values, np.isnan(values) & ~says_nan(as_text(column)))
     try:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        path = partition.source.path
-        message = (
-            f"column '{name}' of '{path}' holds {kind} in its first rows, and other cells later"
-        )
-        raise InputError("bad-column", message, help="--only leaves it out") from None
+        where = f"column '{field.name}' of '{partition.source.path}'"
+        message = f"{where} is read as {kind}, which has no room for one of its cells"
+        help = "make all of its cells one type, or leave the column out"
+        raise InputError("bad-column", message, help=help) from None
 
 
 def result_columns(block: Block) -> list[Any]:

@@ -802,95 +802,65 @@ PLACES = frozenset(
 """The numbers of the fields that say where something is: of row groups (4), and of their columns (1)."""
 TRUE, FALSE, BYTE, INT64, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 6, 7, 8, 9, 10, 12
 INTEGERS = (4, 5, INT64)
-
-
-class Level:
-    """A struct that is being read, or a list: its field numbers from the outermost; what it has left.
-
-    ``kind`` is that of a list's elements, of which ``left`` are to come: -1 for a struct, whose field
-    ``last`` came before.
-    """
-
-    __slots__ = ("kind", "last", "left", "path")
-
-    def __init__(self, path: tuple[int, ...], kind: int = STRUCT, left: int = -1) -> None:
-        self.path, self.kind, self.left, self.last = path, kind, left, 0
+SIZES = {TRUE: 0, FALSE: 0, BYTE: 1, DOUBLE: 8}
+"""The types whose values always take the same number of bytes."""
 
 
 def shifted(footer: bytes, by: int) -> bytes:
     """A footer whose row groups are so many bytes further on; raises ``ValueError`` for another struct."""
     found, copied = bytearray(), 0
-    for path, start, end, number in integers(footer):
+    for path, start, end, number in integers(io.BytesIO(footer)):
         if number and path in PLACES:
             found += footer[copied:start] + number_bytes(number + 2 * by)
             copied = end
     return bytes(found + footer[copied:])
 
 
-def integers(footer: bytes) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
-    """Every integer in a footer: its field numbers, where it begins and ends, and twice what it is."""
-    at, levels = 0, [Level(())]
-    while levels:
-        level = levels[-1]
-        path, kind = level.path, level.kind
-        if level.left < 0:
-            head, at = footer[at], at + 1
-            if not head:
-                levels.pop()
-                continue
-            if head < 16:
-                number, at = number_at(footer, at)
-                level.last = number // 2
-            else:
-                level.last += head >> 4
-            path, kind = (*path, level.last), head & 15
-        elif level.left:
-            level.left -= 1
-            kind = BYTE if kind in (TRUE, FALSE) else kind
-        else:
-            levels.pop()
-            continue
-        if kind in INTEGERS:
-            start = at
-            number, at = number_at(footer, at)
-            yield path, start, at, number
-        elif kind == BINARY:
-            length, at = number_at(footer, at)
-            at += length
-        elif kind in (LIST, SET):
-            head, at = footer[at], at + 1
-            count = head >> 4
-            if count == 15:
-                count, at = number_at(footer, at)
-            levels.append(Level(path, head & 15, count))
-        elif kind == STRUCT:
-            levels.append(Level(path))
-        elif kind in (BYTE, DOUBLE):
-            at += 1 if kind == BYTE else 8
-        elif kind not in (TRUE, FALSE):
-            raise ValueError(f"a field of type {kind} in a footer")
+def integers(
+    footer: IO[bytes], kind: int = STRUCT, path: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
+    """Every integer in a footer: its field numbers, where it begins and ends, and twice what it is.
+
+    Structs and lists call it for what is in them: no footer nests more than a few.
+    """
+    if kind == STRUCT:
+        field = 0
+        while head := footer.read(1)[0]:
+            field = field + (head >> 4) if head >= 16 else read_number(footer) // 2
+            yield from integers(footer, head & 15, (*path, field))
+    elif kind in (LIST, SET):
+        head = footer.read(1)[0]
+        count = head >> 4 if head < 240 else read_number(footer)
+        inner = BYTE if head & 15 in (TRUE, FALSE) else head & 15
+        for _ in range(count):
+            yield from integers(footer, inner, path)
+    elif kind in INTEGERS:
+        start, number = footer.tell(), read_number(footer)
+        yield path, start, footer.tell(), number
+    elif kind == BINARY:
+        footer.seek(read_number(footer), io.SEEK_CUR)
+    elif kind in SIZES:
+        footer.seek(SIZES[kind], io.SEEK_CUR)
+    else:
+        raise ValueError(f"a field of type {kind} in a footer")
 
 
-def number_at(footer: bytes, at: int) -> tuple[int, int]:
-    """A number, seven bits to a byte, the lowest first; and where it ends."""
+def read_number(footer: IO[bytes]) -> int:
+    """Read a number, seven bits to a byte, the lowest first."""
     value = place = 0
-    while True:
-        byte = footer[at]
-        at += 1
+    while (byte := footer.read(1)[0]) > 127:
         value |= (byte & 127) << place
-        if byte < 128:
-            return value, at
         place += 7
+    return value | byte << place
 
 
 def number_bytes(number: int) -> bytes:
-    """A number that is not negative, as ``number_at`` reads it."""
+    """A number that is not negative, as ``read_number`` reads it."""
     found = bytearray()
     while number > 127:
         found.append(number & 127 | 128)
         number >>= 7
-    found.append(number)
-    return bytes(found)
+    return bytes([*found, number])
 
 
 # Arrow's own.

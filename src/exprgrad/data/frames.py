@@ -240,6 +240,7 @@ def frame_reduced(job: Job, frame: object) -> Done:
     """What the rows of a frame come to: the same as in a file."""
     _, given = frame_of(frame)
     table = table_of(job, given)
+    job = job._replace(read=table.schema)
     return rows_reduced(job, Partition(FRAME), table.combine_chunks().to_batches())
 
 

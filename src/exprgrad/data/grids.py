@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.job import Job, Prepared, prepared, program_of, result_fields, result_names
+from exprgrad.data.job import Job, prepared, program_of, result_fields, result_names
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostics import (
     COUNTED,
@@ -29,7 +29,7 @@ from exprgrad.explain.diagnostics import (
 )
 from exprgrad.explain.digits.truths import Unexplained
 from exprgrad.explain.limits import SHARED
-from exprgrad.graph.graph import Graph, Program, numbers_only
+from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation, matrices
@@ -245,12 +245,11 @@ def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
     if not grid.evaluator.by_entries or len(grid.graph) > LONGEST_BLOCKED:
         yield from one_by_one(grid, tally)
         return
-    screen = screen_of(grid)
-    step = min(ROWS_AT_ONCE, max(NUMBERS_AT_ONCE // len(screen.program.graph), 1))
+    step = min(ROWS_AT_ONCE, max(NUMBERS_AT_ONCE // len(program_of(grid.job).graph), 1))
     for first in range(0, grid.size, step):
         given = columns(grid, first, min(first + step, grid.size))
         yield with_elasticities(
-            grid, [*given, *screened(screen, given, first, tally)], first, tally
+            grid, [*given, *screened(grid, given, first, tally)], first, tally
         )
 
 
@@ -370,31 +369,16 @@ def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
     return fields
 
 
-class Screen(NamedTuple):
-    """What a grid's blocks are worked out by: the kernel, and the program that bounds its errors."""
-
-    grid: Grid
-    kernel: Prepared
-    program: Program
-
-
-def screen_of(grid: Grid) -> Screen:
-    """What works out the blocks of a grid of numbers."""
-    job = grid.job
-    return Screen(grid, prepared(job), program_of(job))
-
-
 def screened(
-    screen: Screen, given: Sequence[np.ndarray], first: int, tally: Tally
+    grid: Grid, given: Sequence[np.ndarray], first: int, tally: Tally
 ) -> list[np.ndarray]:
     """A block's results, those of doubtful rows being what is found at the point by itself."""
-    grid, kernel = screen.grid, screen.kernel
-    size = len(given[0])
+    kernel, size = prepared(grid.job), len(given[0])
     memory = staggered(kernel.outputs, size)
     with np.errstate(all="ignore"):
         kernel.kernel(given, memory, 0, size)
         results = memory[: kernel.results]
-        doubts = {"infinite": ~np.isfinite(sum(results)), "digits": doubtful(screen, given)}
+        doubts = {"infinite": ~np.isfinite(sum(results)), "digits": doubtful(grid, given)}
         if kernel.kink:
             doubts["kink"] = memory[kernel.kink] > 0
     left = np.ones(size, dtype=bool)
@@ -415,12 +399,12 @@ def screened(
     return results
 
 
-def doubtful(screen: Screen, given: Sequence[np.ndarray]) -> np.ndarray:
+def doubtful(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
     """Rows of which too few digits are right, as far as bounds tell; and those with an infinite node.
 
     In 6 digits an answer has to be the same if points are off by as much as they are rounded.
     """
-    grid, (graph, outputs) = screen.grid, screen.program
+    graph, outputs = program_of(grid.job)
     inputs = {**dict(zip(grid.ranges, given, strict=True)), **grid.fixed}
     values, size = arrays.forward(graph, inputs), len(given[0])
     rounded = {

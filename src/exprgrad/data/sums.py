@@ -131,21 +131,20 @@ def squares(
     return np.stack(highs), np.stack(lows)
 
 
-def extreme(operation: np.ufunc) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
-    """The least or the largest of a chunk's values."""
+def extreme(operation: np.ufunc, neutral: float) -> Reduction:
+    """The least or the largest: nothing is lost by rounding."""
 
-    def chunk(
-        values: np.ndarray, codes: np.ndarray | None, groups: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        found = by_group(operation, values, codes, groups)
+    def chunk(*given: Any) -> tuple[np.ndarray, np.ndarray]:
+        found = by_group(operation, *given)
         return found, np.zeros_like(found)
 
-    return chunk
-
-
-def further(operation: np.ufunc) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
-    """The least or the largest of two chunks."""
-    return lambda high, low, more, less: (operation(high, more), low)
+    return Reduction(
+        chunk,
+        lambda high, low, more, less: (operation(high, more), low),
+        neutral,
+        scales=1,
+        finish=lambda high, low, rows: float(high[0]),
+    )
 
 
 def euclidean(high: np.ndarray, low: np.ndarray, rows: int) -> float:
@@ -167,22 +166,12 @@ def shared(high: np.ndarray, low: np.ndarray, parts: int) -> float:
     return math.fsum(scaled) / parts * 2.0**SCALE  # which may be infinite
 
 
-def total(high: np.ndarray, low: np.ndarray, rows: int) -> float:
-    """A sum."""
-    return shared(high, low, 1)
-
-
-def only(high: np.ndarray, low: np.ndarray, rows: int) -> float:
-    """The least or the largest."""
-    return float(high[0])
-
-
 REDUCTIONS: Mapping[str, Reduction] = {
-    "sum": Reduction(scaled_sums, plus, 0.0, 2, total),
+    "sum": Reduction(scaled_sums, plus, 0.0, 2, lambda high, low, _: shared(high, low, 1)),
     "mean": Reduction(scaled_sums, plus, 0.0, 2, shared),
     "norm": Reduction(squares, plus, 0.0, 3, euclidean),
-    "min": Reduction(extreme(np.minimum), further(np.minimum), math.inf, 1, only),
-    "max": Reduction(extreme(np.maximum), further(np.maximum), -math.inf, 1, only),
+    "min": extreme(np.minimum, math.inf),
+    "max": extreme(np.maximum, -math.inf),
 }
 """What rows may be reduced to, by name."""
 
@@ -266,15 +255,14 @@ WHOLE = re.compile(r"0|-?[1-9]\d*")
 TRUTHS = {"true": True, "false": False}
 
 
-def groups_of(job: Job, batch: Any, low: int, high: int) -> tuple[list[Any], np.ndarray | None]:
-    """The groups that some rows are in, and by row which; without ``by`` they are all in one."""
-    if not job.by:
+def groups_of(columns: Sequence[Any], as_texts: bool) -> tuple[list[Any], np.ndarray | None]:
+    """The groups that rows are in by their cells, and by row which; without columns they are all in one."""
+    if not columns:
         return [()], None
     keys: list[Any] = [()]
-    codes = np.zeros(high - low, dtype=np.int64)
-    for name in job.by:
-        column = batch.column(name).slice(low, high - low)
-        values, places = cells_met(column, job.by_texts)
+    codes = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        values, places = cells_met(column, as_texts)
         codes = codes * len(values) + places
         if len(keys) == 1:
             keys = [(*keys[0], value) for value in values]

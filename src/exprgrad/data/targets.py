@@ -573,7 +573,7 @@ RECORD = {
             "rows": int, "kinks": int, "bad": {str: int}, "first": {str: [(str, int)]},
             "undefined": {str: int}, "converted": {str: int},
         },
-        "partial": [{"keys": str, "rows": [[int]], "high": [str], "low": [str]}],
+        "partial": str,
     }],
     "checksum": str,
 }  # fmt: skip
@@ -616,61 +616,49 @@ def has_form(value: Any, form: Any) -> bool:
 
 def as_plain(reached: Reached) -> dict[str, Any]:
     """How far a run has come, as JSON holds it."""
-    partials = [
-        {
-            "keys": keys_as_text(one.keys),
-            "rows": one.rows.tolist(),
-            **{name: list(map(float.hex, getattr(one, name).ravel())) for name in SUMS},
-        }
-        for one in (reached.partial,)
-        if one is not None
-    ]
-    return {**reached._asdict(), "tally": reached.tally._asdict(), "partial": partials}
-
-
-SUMS = ("high", "low")
-"""The fields of what rows come to that hold doubles."""
+    partial = partial_as_text(reached.partial) if reached.partial else ""
+    return {**reached._asdict(), "tally": reached.tally._asdict(), "partial": partial}
 
 
 def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
     """How far a run has come, from JSON; raises ``ValueError`` and others for what is none."""
     kinks, bad, first = (plain["tally"][name] for name in ("kinks", "bad", "first"))
     places = {key: tuple(map(tuple, some)) for key, some in first.items() if some}
-    partials = [as_partial(one, plan) for one in plain["partial"]]
     has_places = {*bad, *[KINK] * bool(kinks)} <= places.keys()
-    if not has_places or len(partials) != bool(plan.job.reduce) or plain["done"] < 1:
+    if not has_places or plain["done"] < 1:
         raise ValueError
-    tally, partial = Tally(**{**plain["tally"], "first": places}), [*partials, None][0]
-    checks = tuple(plain["checks"])
+    tally, checks = Tally(**{**plain["tally"], "first": places}), tuple(plain["checks"])
+    partial = partial_in(plain["partial"], plan) if plan.job.reduce else None
     return Reached(**{**plain, "tally": tally, "partial": partial, "checks": checks})
 
 
-def as_partial(plain: Mapping[str, Any], plan: BatchPlan) -> Partial:
-    """What rows come to, from JSON."""
-    count = np.array(plain["rows"], dtype=np.int64).reshape(1 + len(plan.names), -1)
-    groups = count.shape[1]
-    shape = (REDUCTIONS[plan.job.reduce].scales, len(plan.names), groups)
-    sums = [np.array([*map(float.fromhex, plain[name])]).reshape(shape) for name in SUMS]
-    return Partial(keys_in(plain["keys"], groups, plan.job), count, *sums)
-
-
-def keys_as_text(keys: Sequence[Sequence[Any]]) -> str:
-    """The groups' keys, as a table of Arrow's in a text."""
+def partial_as_text(partial: Partial) -> str:
+    """What rows come to, as a table of Arrow's in a text: of each group the key, then the numbers."""
     pa, file = arrow(), io.BytesIO()
-    columns = [pa.array(one) for one in zip(*keys, strict=True)]
+    numbers = [*partial.rows, *np.concatenate(partial.high), *np.concatenate(partial.low)]
+    columns = [*map(pa.array, [*zip(*partial.keys, strict=True), *numbers])]
     table = pa.table(columns, [str(at) for at in range(len(columns))])
     with arrow("ipc").new_stream(file, table.schema) as writer:
         writer.write_table(table)
     return b64encode(file.getvalue()).decode()
 
 
-def keys_in(text: str, count: int, job: Job) -> tuple[Any, ...]:
-    """The groups' keys in such a text; without ``--by`` it is one group, or none."""
+def partial_in(text: str, plan: BatchPlan) -> Partial:
+    """What rows come to, from such a text; raises ``ValueError`` and others for one that has another form.
+
+    Without ``--by`` there is one group, or none.
+    """
+    pa, job, results = arrow(), plan.job, len(plan.names)
+    scales, by = REDUCTIONS[job.reduce].scales, len(job.by)
     table = arrow("ipc").open_stream(b64decode(text)).read_all()
     table.validate(full=True)
-    columns = [column.to_pylist() for column in table.columns]
-    keys = tuple(zip(*columns, strict=True)) if columns else ((),) * count
-    kinds = {type(cell) for cell in chain(*columns)} if job.by_texts else {str}
-    if len({*keys}) < max(count, len(keys)) or not kinds <= {str, type(None)}:
+    cells = [column.to_pylist() for column in table.columns[:by]]
+    keys = tuple(zip(*cells, strict=True)) if by else ((),) * table.num_rows
+    kinds = {type(cell) for cell in chain(*cells)} if job.by_texts else {str}
+    numeric = [pa.int64()] * (1 + results) + [pa.float64()] * (2 * scales * results)
+    is_plain = kinds <= {str, type(None)} and table.schema.types[by:] == numeric
+    if not is_plain or len({*keys}) < len(keys):
         raise ValueError
-    return keys
+    rows = np.array(table.columns[by : by + 1 + results])
+    high, low = np.array(table.columns[by + 1 + results :]).reshape(2, scales, results, -1)
+    return Partial(keys, rows, high, low)
