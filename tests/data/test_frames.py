@@ -102,7 +102,7 @@ def test_a_file_is_an_iterator_of_record_batches(tmp_path: Path) -> None:
         (pa.table({"x": ["1"], "y": [1], "z": [1]}), {}, "holds texts, not numbers"),
         (pa.table({"x": [1], "y": [1], "z": [1], "d_y": [1]}), {}, "already has a column 'd_y'"),
         (pa.table({"x": [1], "y": [1], "z": [1]}), {"q": 1}, "does not read 'q'"),
-        (pa.table({"x": [1], "y": [1], "z": [0]}), {"bad_rows": "fail"}, "row 1 of the frame"),
+        (pa.table({"x": [1], "y": [1], "z": [0]}), {"bad_rows": "fail"}, "row 1 of 'frame'"),
         (pa.table({"x": [1], "y": [1], "z": [0]}), {"bad_rows": "skip"}, "there is no bad_rows='skip'"),
         ([1.0, 2.0], {}, "a frame is expected, not a value of type list"),
         (3.0, {}, "a frame is expected, not a value of type float"),

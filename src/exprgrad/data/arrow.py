@@ -151,7 +151,7 @@ def as_mask(flags: Any) -> np.ndarray:
 def in_texts(column: Any) -> Any:
     """A column as texts hold it: times and decimals as texts, the rest as it is."""
     pa, kind = arrow(), column.type
-    if pa.types.is_temporal(kind) or pa.types.is_decimal(kind) or is_view(kind):
+    if pa.types.is_temporal(kind) or pa.types.is_decimal(kind) or pa.types.is_string_view(kind):
         return column.cast(pa.string())
     return column
 
@@ -180,13 +180,7 @@ def plain_cells(column: Any) -> list[Any]:
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type is one of texts."""
     types = arrow().types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
-
-
-def is_view(kind: Any) -> bool:
-    """Whether an Arrow type is one of texts that lie elsewhere, which older versions do not have."""
-    types = arrow().types
-    return bool(getattr(types, "is_string_view", types.is_string)(kind))
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_numeric(kind: Any) -> bool:

@@ -14,14 +14,13 @@ import numpy as np
 from exprgrad.data.arrow import Doubles, arrow, as_text, is_text, numbers, says_nan
 from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
 from exprgrad.data.job import (
+    REASONS,
     Block,
     Job,
     Tally,
-    bad_row,
     changes_in,
     columns_of,
     computed,
-    first_bad,
     gaps_in,
     judged,
     merged,
@@ -43,7 +42,7 @@ from exprgrad.data.sums import (
 )
 from exprgrad.data.targets import Manifest, Reached, growing, parts_folder, target
 from exprgrad.data.threads import Threads, in_order, threads_of
-from exprgrad.errors import InputError
+from exprgrad.errors import InputError, advice
 from exprgrad.run.engines.columns import staggered
 from exprgrad.source import without_controls
 
@@ -59,6 +58,7 @@ __all__ = [
     "result_columns",
     "results",
     "rows_reduced",
+    "tallied",
 ]
 
 Progress = Callable[[int], None]
@@ -433,12 +433,12 @@ def tallied(
 ) -> Tally:
     """What is to be told of a block; an error for a row that does not compute, if that is to fail."""
     path = partition.source.path
-    bad = first_bad(job, block)
-    if bad is None:
-        return told_of(job, block, path, row, high - low)
-    place, why = bad
-    values = ", ".join(
-        f"{name}={column.values[low + place]:g}"
-        for name, column in zip(prepared(job).names, columns, strict=True)
-    )
-    raise bad_row(row + place, f"'{path}'", f"{why} ({values})")
+    if job.bad == "fail" and block.bad is not None:
+        place = int(np.flatnonzero(block.bad)[0])
+        why = next(REASONS[reason] for reason, which in block.reasons.items() if which[place])
+        cells = zip(prepared(job).names, columns, strict=True)
+        values = ", ".join(f"{name}={column.values[low + place]:g}" for name, column in cells)
+        message = f"row {row + place + 1:,} of '{path}' does not compute: {why} ({values})"
+        instead = advice("--bad-rows null or drop", "bad_rows='null' or 'drop'")
+        raise InputError("bad-row", message, help=f"{instead} goes on without such rows")
+    return told_of(job, block, path, row, high - low)

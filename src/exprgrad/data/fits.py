@@ -271,25 +271,23 @@ def bounds_in(
     return found
 
 
+IN_FORMULA = "write the weight of a row in the formula"
+APART = (
+    ("sigma", "weights", "sigma has standard deviations, weights say only how much a row counts beside others"),
+    ("profile", "loss", "a profile is one of sums of squares"),
+    *(("objective", name, IN_FORMULA) for name in ("sigma", "weights", "loss", "profile")),
+)  # fmt: skip
+"""Options of a fit that have no room beside each other, and what to do instead."""
+
+
 def refuse_pairs(asked: FitRequest) -> None:
     """An error for what has no room beside each other."""
-    if asked.sigma is not None and asked.weights is not None:
-        message = (
-            f"{advice('--sigma', 'sigma')} and {advice('--weights', 'weights')} cannot be combined"
-        )
-        help = "sigma has standard deviations, weights say only how much a row counts beside others"
-        raise RequestError("usage", message, help=help)
-    if asked.profile and asked.loss is not None:
-        message = (
-            f"{advice('--profile', 'profile')} and {advice('--loss', 'loss')} cannot be combined"
-        )
-        raise RequestError("usage", message, help="a profile is one of sums of squares")
-    options = {"sigma": asked.sigma, "weights": asked.weights, "loss": asked.loss}
-    for name, value in {**options, "profile": asked.profile or None}.items():
-        if asked.objective and value is not None:
-            pair = advice(f"--objective and --{name}", f"objective and {name}")
-            message = f"{pair} cannot be combined"
-            raise RequestError("usage", message, help="write the weight of a row in the formula")
+    names = ("sigma", "weights", "loss", "profile", "objective")
+    given = {name for name in names if getattr(asked, name) not in (None, False)}
+    for one, other, help in APART:
+        if {one, other} <= given:
+            pair = advice(f"--{one} and --{other}", f"{one} and {other}")
+            raise RequestError("usage", f"{pair} cannot be combined", help=help)
     if asked.bad_rows not in ("fail", "drop"):
         message = f"there is no bad_rows={asked.bad_rows!r}"
         raise RequestError("usage", message, help="it is 'fail' or 'drop'")
@@ -481,7 +479,7 @@ def observed(
     names = tuple(read)
     can_repeat = all(table.again for table in listed)
     again = partial(rows_met, listed, asked, read, condition, model)
-    for block, left_out in told_of_scale(again(), asked.scale, read):
+    for block, left_out in again():
         rows += len(block.columns[0])
         missed += left_out
         size += len(block.columns[0]) * (len(names) + 1)
@@ -493,19 +491,6 @@ def observed(
         return Observations(names, lambda: (block for block, _ in again()), rows, missed)
     whole = at_once(held)
     return Observations(names, lambda: iter(whole), rows, missed)
-
-
-def told_of_scale(
-    blocks: Iterator[tuple[Columns, int]], scale: str, read: Mapping[str, str]
-) -> Iterator[tuple[Columns, int]]:
-    """The same; an error about the column of the scale has no advice for names of the formula."""
-    try:
-        yield from blocks
-    except InputError as error:
-        is_own = scale not in ("", *read.values())
-        if error.code == "bad-column" and is_own and f"'{scale}'" in error.message:
-            error.help = "a column of numbers is needed there"
-        raise
 
 
 def at_once(blocks: list[Columns]) -> list[Columns]:

@@ -19,7 +19,7 @@ from contextlib import nullcontext, suppress
 from functools import lru_cache, partial
 from itertools import chain
 from math import isinf
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -87,17 +87,25 @@ class Partition(NamedTuple):
     rows: int = -1
 
 
-class RowWriter(Protocol):
-    """Writes batches of one schema to an open file; ``close`` leaves the file open."""
+class RowWriter:
+    """Writes batches of one schema to an open file, which ``close`` leaves open.
+
+    Formats of lines need nothing else: each line stands for itself, and nothing follows the last.
+    """
+
+    file: IO[bytes]
 
     def encoded(self, batch: Any, aside: bool = False) -> Any:
         """Some rows as ``write`` takes them; any thread may encode them, ``aside``."""
+        return batch
 
     def write(self, encoded: Any) -> None:
         """Write some rows."""
+        self.file.write(encoded)
 
     def memo(self) -> str:
         """What to know, beside the bytes since the last memo, for another process to go on with them."""
+        return ""
 
     def close(self) -> None:
         """Write what comes after the last of them."""
@@ -106,17 +114,18 @@ class RowWriter(Protocol):
 class Format(NamedTuple):
     """A format: its endings, and the functions that read and write it.
 
-    ``sample`` is a table of a file's columns, with rows from its beginning where those say the types.
+    ``sample`` is a table of a file's columns, with rows from its beginning where those say the types;
+    ``pieces`` the rows of each piece of a file, if it need not be read from beginning to end.
     ``is_text``: all cells are texts.  ``is_loose``: a cell may be of another type than others above it.
     """
 
     endings: tuple[str, ...]
     sample: Callable[[RowFile], Any]
-    pieces: Callable[[RowFile], list[int]]
     batches: Callable[[Partition, Sequence[str], Any, Threads | None], Iterator[Any]]
     writer: Callable[[IO[bytes], Any], RowWriter]
     is_text: bool = False
     is_loose: bool = False
+    pieces: Callable[[RowFile], list[int]] = lambda source: []
 
 
 # Texts, by blocks of whole lines.
@@ -360,24 +369,7 @@ def misread(path: str, error: Exception, found: Header) -> ExprgradError:
     return InputError("bad-file", message, help="--only leaves it out")
 
 
-class LineWriter:
-    """Writes rows as lines: each stands for itself, and nothing follows the last."""
-
-    file: IO[bytes]
-
-    def write(self, encoded: bytes) -> None:
-        """Write some lines."""
-        self.file.write(encoded)
-
-    def memo(self) -> str:
-        """Nothing."""
-        return ""
-
-    def close(self) -> None:
-        """All is written."""
-
-
-class CsvWriter(LineWriter):
+class CsvWriter(RowWriter):
     """Writes rows as CSV, or as TSV: numbers as the shortest text that reads back."""
 
     def __init__(self, file: IO[bytes], schema: Any, separator: str = ",") -> None:
@@ -584,7 +576,7 @@ def as_cell(value: Any, is_real: bool) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-class JsonWriter(LineWriter):
+class JsonWriter(RowWriter):
     """Writes rows as JSON lines, column by column; what is not finite becomes a text."""
 
     def __init__(self, file: IO[bytes], schema: Any) -> None:
@@ -706,7 +698,7 @@ class Straight(io.RawIOBase):
         return size
 
 
-class ParquetWriter:
+class ParquetWriter(RowWriter):
     """Writes rows as Parquet: each batch is a row group, which any thread may encode.
 
     ``memos`` say where the row groups are that the file has already.
@@ -762,7 +754,8 @@ class ParquetWriter:
 
     def take(self, footer: bytes) -> None:
         """Take up a footer, after those before."""
-        found = metadata_in(footer)
+        file = MAGIC + footer + len(footer).to_bytes(4, "little") + MAGIC
+        found = arrow("parquet").read_metadata(io.BytesIO(file))
         if self.metadata is None:
             self.metadata = found
         else:
@@ -785,12 +778,6 @@ class ParquetWriter:
         if self.metadata is None:
             self.write(arrow().RecordBatch.from_pylist([], self.schema))
         self.file.write(self.footer())
-
-
-def metadata_in(footer: bytes) -> Any:
-    """What a Parquet footer says."""
-    file = MAGIC + footer + len(footer).to_bytes(4, "little") + MAGIC
-    return arrow("parquet").read_metadata(io.BytesIO(file))
 
 
 # A Parquet file's footer says where its row groups are, as a struct in Thrift's compact protocol.  All is
@@ -905,53 +892,39 @@ def ipc_batches(
                 yield chosen.slice(start, BATCH)
 
 
-class IpcWriter:
-    """Writes rows as an Arrow file, or as a stream if the target cannot seek."""
+class IpcWriter(RowWriter):
+    """Writes rows as an Arrow file, or as a stream if the target cannot seek.
+
+    It has no memo: only the process that wrote the rest can write the footer.
+    """
 
     def __init__(self, file: IO[bytes], schema: Any) -> None:
         ipc = arrow("ipc")
         self.writer = (ipc.new_file if file.seekable() else ipc.new_stream)(file, schema)
 
-    def encoded(self, batch: Any, aside: bool = False) -> Any:
-        """Some rows, which are as they are written."""
-        return batch
-
     def write(self, encoded: Any) -> None:
         """Write some rows as a record batch."""
         self.writer.write_batch(encoded)
-
-    def memo(self) -> str:
-        """Nothing: only the process that wrote the rest can write the footer."""
-        return ""
 
     def close(self) -> None:
         """Write the footer."""
         self.writer.close()
 
 
-def undivided(source: RowFile) -> list[int]:
-    """The pieces of a file that can only be read from beginning to end: none."""
-    return []
-
-
 # All formats, and the partitions of a file.
 
 
 FORMATS: Mapping[str, Format] = {
-    "csv": Format((".csv",), csv_sample, undivided, csv_batches, CsvWriter, is_text=True, is_loose=True),
+    "csv": Format((".csv",), csv_sample, csv_batches, CsvWriter, is_text=True, is_loose=True),
     "tsv": Format(
-        (".tsv", ".tab"), csv_sample, undivided, csv_batches, partial(CsvWriter, separator="\t"),
+        (".tsv", ".tab"), csv_sample, csv_batches, partial(CsvWriter, separator="\t"),
         is_text=True, is_loose=True,
     ),
-    "jsonl": Format(
-        (".jsonl", ".ndjson"), json_sample, undivided, json_batches, JsonWriter, is_loose=True
-    ),
+    "jsonl": Format((".jsonl", ".ndjson"), json_sample, json_batches, JsonWriter, is_loose=True),
     "parquet": Format(
-        (".parquet", ".pq"), parquet_sample, parquet_pieces, parquet_batches, ParquetWriter
+        (".parquet", ".pq"), parquet_sample, parquet_batches, ParquetWriter, pieces=parquet_pieces
     ),
-    "arrow": Format(
-        (".arrow", ".arrows", ".ipc", ".feather"), ipc_sample, undivided, ipc_batches, IpcWriter
-    ),
+    "arrow": Format((".arrow", ".arrows", ".ipc", ".feather"), ipc_sample, ipc_batches, IpcWriter),
 }  # fmt: skip
 """Every format, by what ``--to`` calls it."""
 BY_ENDING = {ending: name for name, row in FORMATS.items() for ending in row.endings}

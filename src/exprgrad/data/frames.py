@@ -17,15 +17,13 @@ from warnings import warn
 import numpy as np
 
 from exprgrad.data.arrow import Doubles, arrow, is_numeric, numbers, one_array, type_words
-from exprgrad.data.batch import Done, carried_out, result_columns, results, rows_reduced
+from exprgrad.data.batch import Done, carried_out, result_columns, results, rows_reduced, tallied
 from exprgrad.data.formats import Partition
 from exprgrad.data.job import (
     Job,
     Tally,
-    bad_row,
     computed,
     counts_of,
-    first_bad,
     prepared,
     result_fields,
     result_names,
@@ -224,9 +222,7 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     read = dict(job.columns)
     columns = [numbers(one_array(table.column(read[name]))) for name in prepared(job).names]
     block = computed(prepared(job), columns, 0, table.num_rows)
-    bad = first_bad(job, block)
-    if bad is not None:
-        raise bad_row(bad[0], "the frame", bad[1])
+    tallied(job, block, columns, Partition(FRAME), 0, 0, table.num_rows)
     results = arrow().table(result_columns(block), names)
     added = library.from_arrow(results, backend=given.implementation)
     found = given.with_columns(*added.iter_columns())

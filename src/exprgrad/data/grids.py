@@ -166,17 +166,11 @@ def grid_over(
     chosen = select(graph, wrt)
     texts = spelled({name: value for name, value in values.items() if normal(name) in fixed})
     if order == 2:
-        numbers_only(shaped, lambda _: no_second_derivatives())
+        message = "second derivatives over ranges are of numbers alone"
+        help = "give it numbers; at one point hess takes tensors"
+        numbers_only(shaped, lambda _: RequestError("no-tensors", message, help=help))
     evaluator = evaluation.evaluator_for(shaped)
     return Grid(text, evaluator, ranges, fixed, chosen, order, digits, elastic, texts)
-
-
-def no_second_derivatives() -> RequestError:
-    """The error for second derivatives of a formula of tensors."""
-    message = "second derivatives over ranges are of numbers alone"
-    return RequestError(
-        "no-tensors", message, help="give it numbers; at one point hess takes tensors"
-    )
 
 
 class Tally:
@@ -213,11 +207,8 @@ class Tally:
 
 def point_at(grid: Grid, row: int) -> dict[str, float]:
     """The point of a row, counted from 0."""
-    found: dict[str, float] = {}
-    for name, one in reversed([*grid.ranges.items()]):
-        row, place = divmod(row, one.size)
-        [found[name]] = one.points([place])
-    return {name: found[name] for name in grid.ranges}
+    given = columns(grid, row, row + 1)
+    return {name: float(one[0]) for name, one in zip(grid.ranges, given, strict=True)}
 
 
 def columns(grid: Grid, first: int, after: int) -> list[np.ndarray]:

@@ -24,8 +24,8 @@ from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.numbers.kink_screen import movable, special_nodes
 
 __all__ = [
-    "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "bad_row", "changes_in", "columns_of",
-    "computed", "counts_of", "first_bad", "gaps_in", "judged", "merged", "played", "prepared",
+    "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "changes_in", "columns_of",
+    "computed", "counts_of", "gaps_in", "judged", "merged", "played", "prepared",
     "program_of", "result_fields", "result_keys", "result_names", "told_of",
 ]  # fmt: skip
 
@@ -447,22 +447,6 @@ def causes(
         found[reason] = which & taken
         taken = taken & ~which
     return found
-
-
-def first_bad(job: Job, block: Block) -> tuple[int, str] | None:
-    """The first row that cannot be computed, and why, if such a row ends the run."""
-    if job.bad != "fail" or block.bad is None:
-        return None
-    place = int(np.flatnonzero(block.bad)[0])
-    reason = next(reason for reason, which in block.reasons.items() if which[place])
-    return place, REASONS[reason]
-
-
-def bad_row(row: int, where: str, why: str) -> InputError:
-    """The error for a row, counted from 0, that cannot be computed."""
-    message = f"row {row + 1:,} of {where} does not compute: {why}"
-    instead = advice("--bad-rows null or drop", "bad_rows='null' or 'drop'")
-    return InputError("bad-row", message, help=f"{instead} goes on without such rows")
 
 
 def told_of(job: Job, block: Block, path: str, row: int, rows: int) -> Tally:

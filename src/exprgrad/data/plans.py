@@ -111,7 +111,9 @@ def planned(
     if into_folder:
         path, format = str(path).rstrip("/" + os.sep), to or sources[0].format
         check_folder(path, format, sources, data)
-    job = with_groups(job._replace(bad=bad_rows, reduce=reduce), by, sources)
+    is_loose = any(FORMATS[source.format].is_loose for source in sources)
+    by = tuple(dict.fromkeys(by))  # their cells are texts where a format does not say what columns are
+    job = job._replace(bad=bad_rows, reduce=reduce, by=by, by_texts=bool(by) and is_loose)
     for source, sample in zip(sources, samples, strict=True):
         check_columns(job, source, sample)
     first = samples[0].schema
@@ -174,12 +176,6 @@ def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict
         more = [name for name in sample.schema.names if name not in samples[0].schema.names]
         found = dict.fromkeys(more, source.path) | found
     return found
-
-
-def with_groups(job: Job, by: Sequence[str], sources: Sequence[RowFile]) -> Job:
-    """A job by groups, each column once; keys are texts where a format does not say what columns are."""
-    is_loose = any(FORMATS[source.format].is_loose for source in sources)
-    return job._replace(by=tuple(dict.fromkeys(by)), by_texts=bool(by) and is_loose)
 
 
 def written_schema(read: Any, kept: Sequence[str], found: Sequence[str]) -> Any:
@@ -351,7 +347,7 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             continue
         message = f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers"
         instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
-        help = f"{instead} takes another column for '{name}'"
+        help = f"{instead} takes another column for '{name}'" if name else "a column of numbers is needed there"
         if is_text(kind) and with_commas(sample.column(column)):
             help = "a decimal point is '.'"
         raise InputError("bad-column", message, help=help)

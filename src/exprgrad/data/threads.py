@@ -23,7 +23,8 @@ class Threads:
         from concurrent.futures import ThreadPoolExecutor
 
         self.count = count
-        self.executor = ThreadPoolExecutor(count, initializer=quiet)
+        # Nothing is said about numbers that are not finite: rows that do not compute are counted.
+        self.executor = ThreadPoolExecutor(count, initializer=np.seterr, initargs=("ignore",))
         self.is_over = Event()
         self.lock = Lock()
 
@@ -37,11 +38,6 @@ class Threads:
                 progress(rows)
 
         return told
-
-
-def quiet() -> None:
-    """A thread says nothing about numbers that are not finite: rows that do not compute are counted."""
-    np.seterr(all="ignore")
 
 
 @contextmanager
