@@ -403,9 +403,11 @@ def as_type(column: Any, field: Any, partition: Partition) -> Any:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         where = f"column '{field.name}' of '{partition.source.path}'"
-        message = f"{where} is read as {kind}, which has no room for one of its cells"
-        help = "make all of its cells one type, or leave the column out"
-        raise InputError("bad-column", message, help=help) from None
+        raise InputError(
+            "bad-column",
+            f"{where} is read as {kind}, which has no room for one of its cells",
+            help="make all of its cells one type, or leave the column out",
+        ) from None
 
 
 def result_columns(block: Block) -> list[Any]:

@@ -122,9 +122,11 @@ class Cluster(NamedTuple):
                 found.message = found.message.replace(there(task[0]).source.path, path)
                 raise found
             return found
-        message = f"worker after worker died on rows of '{path}'"
-        help = "the cluster's own log says why: too little memory, perhaps"
-        raise RequestError("cluster", message, help=help)
+        raise RequestError(
+            "cluster",
+            f"worker after worker died on rows of '{path}'",
+            help="the cluster's own log says why: too little memory, perhaps",
+        )
 
     def awaited(self, future: Any) -> Any:
         """A future's result; an error where for a long time there is nobody to work on it."""
@@ -146,9 +148,11 @@ class Cluster(NamedTuple):
                     f"the cluster at '{self.address}' has no workers; waiting for one, {minutes}"
                 )
             elif monotonic() - alone > PATIENCE:
-                message = f"no worker has come to the cluster at '{self.address}'"
-                help = f"start some: dask worker {self.address}"
-                raise RequestError("cluster", message, help=help)
+                raise RequestError(
+                    "cluster",
+                    f"no worker has come to the cluster at '{self.address}'",
+                    help=f"start some: dask worker {self.address}",
+                )
 
 
 SAME = "install the same versions on all machines: pip install 'exprgrad[cluster]'"
@@ -235,9 +239,11 @@ def written_there(plan: BatchPlan, partition: Partition, path: str) -> Tally:
                 tally = merged(tally, told)
         part.replace(place)
     except OSError as error:
-        message = f"a worker cannot write '{place.parent}': {error.strerror or error}"
-        help = "the target has to be where all machines reach it, under one name"
-        raise RequestError("file", message, help=help) from None
+        raise RequestError(
+            "file",
+            f"a worker cannot write '{place.parent}': {error.strerror or error}",
+            help="the target has to be where all machines reach it, under one name",
+        ) from None
     return tally
 
 

@@ -161,9 +161,11 @@ def columns_of(
             raise surplus(graph, text, name, [], {})
     for name in given:
         if name in renamed or name in table.columns:
-            message = f"'{name}' is a column of {table.title}, and is given a number, too"
-            help = "rename the parameter, or leave out its start"
-            raise InputError("given-twice", message, help=help)
+            raise InputError(
+                "given-twice",
+                f"'{name}' is a column of {table.title}, and is given a number, too",
+                help="rename the parameter, or leave out its start",
+            )
     read = {name: renamed.get(name, name) for name in graph.inputs if name not in given}
     if condition is not None:
         refuse_parameters(condition, asked.where or "", given, table, renamed)
@@ -179,9 +181,12 @@ def columns_of(
                     "bad-column", message, help=f"its columns are {listed_columns(other.columns)}"
                 )
     if not read:
-        message = f"the model reads no column of {table.title}"
-        help = f"its columns are {listed_columns(table.columns)}"
-        raise InputError("missing-input", message, source=Source(text), help=help)
+        raise InputError(
+            "missing-input",
+            f"the model reads no column of {table.title}",
+            source=Source(text),
+            help=f"its columns are {listed_columns(table.columns)}",
+        )
     return read
 
 
@@ -191,9 +196,11 @@ def refuse_parameters(
     """An error for a condition on rows that reads what is no column."""
     for name, node in condition.inputs.items():
         if name in given or renamed.get(name, name) not in table.columns:
-            message = f"the condition reads '{name}', which is not a column of {table.title}"
-            help = f"its columns are {listed_columns(table.columns)}"
-            raise InputError("bad-column", message, help=help).about(where, condition.span(node))
+            raise InputError(
+                "bad-column",
+                f"the condition reads '{name}', which is not a column of {table.title}",
+                help=f"its columns are {listed_columns(table.columns)}",
+            ).about(where, condition.span(node))
 
 
 def no_start(
@@ -235,9 +242,11 @@ def fixed_in(
     for name, value in named.items():
         name = normal(name)
         if value is None and name not in given:
-            message = f"'{name}' is held, and has no value"
-            help = advice(f"--fix {name}=1, or {name}=1", f"fix={{{name!r}: 1}}")
-            raise InputError("missing-input", message, help=help)
+            raise InputError(
+                "missing-input",
+                f"'{name}' is held, and has no value",
+                help=advice(f"--fix {name}=1, or {name}=1", f"fix={{{name!r}: 1}}"),
+            )
         held[name] = given[name] if value is None else as_number(value, name)
     return held
 
@@ -250,9 +259,11 @@ def refuse_unread(
         if name not in graph.inputs:
             raise surplus(graph, text, name, [], spelled)
         if not isfinite(value):
-            message = f"the start of '{name}' is {value}"
-            help = f"a start is a finite number, such as {name}=1"
-            raise InputError("bad-value", message, help=help)
+            raise InputError(
+                "bad-value",
+                f"the start of '{name}' is {value}",
+                help=f"a start is a finite number, such as {name}=1",
+            )
 
 
 def bounds_in(
@@ -317,9 +328,12 @@ def share_of(value: object) -> float:
 def refuse_few(rows: int, parameters: Sequence[str], left_out: int, text: str) -> None:
     """An error for no parameter, and for fewer rows than parameters."""
     if not parameters:
-        message = "there is no parameter to estimate"
-        help = "a parameter has a start, such as b1=1, and is not held"
-        raise InputError("missing-input", message, source=Source(text), help=help)
+        raise InputError(
+            "missing-input",
+            "there is no parameter to estimate",
+            source=Source(text),
+            help="a parameter has a start, such as b1=1, and is not held",
+        )
     if rows >= len(parameters):
         return
     without = f", {left_out:,} left out" if left_out else ""

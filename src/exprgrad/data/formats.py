@@ -1033,9 +1033,11 @@ def with_keys(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:
     keys = {key.name: key_column(key, batch.num_rows) for key in source.keys}
     for key in source.keys:
         if key.name in batch.schema.names and differs(batch.column(key.name), key):
-            message = f"column '{key.name}' of '{source.path}' is not what its folder is called"
-            help = f"all its rows would have {key.name}={key.cell}; rename one of them"
-            raise InputError("bad-column", message, help=help)
+            raise InputError(
+                "bad-column",
+                f"column '{key.name}' of '{source.path}' is not what its folder is called",
+                help=f"all its rows would have {key.name}={key.cell}; rename one of them",
+            )
     arrays = [keys[name] if name in keys else batch.column(name) for name in columns]
     return arrow().RecordBatch.from_arrays(arrays, [*columns])
 

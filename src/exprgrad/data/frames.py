@@ -257,9 +257,11 @@ def as_table(frame: Any, columns: Iterable[str]) -> Any:
             try:
                 frame.select(column).to_arrow()
             except arrow().ArrowException as error:
-                message = f"column '{column}' of 'frame' holds values of several types"
-                help = "make its cells numbers, such as by pandas.to_numeric"
-                raise InputError("bad-column", message, help=help) from error
+                raise InputError(
+                    "bad-column",
+                    f"column '{column}' of 'frame' holds values of several types",
+                    help="make its cells numbers, such as by pandas.to_numeric",
+                ) from error
         raise
 
 
@@ -361,9 +363,11 @@ def apply_job(job: Job, is_struct: bool, *columns: Any) -> Any:
 def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
     """Arrow arrays and numbers as doubles, all of one length; errors for what is neither."""
     if len(columns) != len(inputs):
-        message = f"the function takes {len(inputs)} columns, and was given {len(columns)}"
-        help = f"they are {', '.join(inputs)}, in this order"
-        raise InputError("missing-input", message, help=help)
+        raise InputError(
+            "missing-input",
+            f"the function takes {len(inputs)} columns, and was given {len(columns)}",
+            help=f"they are {', '.join(inputs)}, in this order",
+        )
     arrays = [as_array(name, column) for name, column in zip(inputs, columns, strict=True)]
     sizes = {len(array) for array, is_one in arrays if not is_one} or {1}
     if len(sizes) > 1:

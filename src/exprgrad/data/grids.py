@@ -313,9 +313,11 @@ def tabled(grid: Grid) -> RangeTable:
     """All rows of a grid as columns.  Raises ``RequestError`` for more than would fit into memory."""
     numbers = grid.size * len(row_names(grid))
     if numbers > matrices.LARGEST:
-        message = f"that table would have {numbers:,} numbers, or {bytes_text(8 * numbers)}"
-        help = "exprgrad eval, grad and hess write the rows of any range"
-        raise RequestError("too-large", message, help=help)
+        raise RequestError(
+            "too-large",
+            f"that table would have {numbers:,} numbers, or {bytes_text(8 * numbers)}",
+            help="exprgrad eval, grad and hess write the rows of any range",
+        )
     tally = Tally()
     found = [np.concatenate(parts) for parts in zip(*grid_blocks(grid, tally), strict=True)]
     width = len(grid.ranges)

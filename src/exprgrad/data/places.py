@@ -89,9 +89,11 @@ def store(path: str) -> tuple[Any, str] | None:
         files, inside = fsspec.core.url_to_fs(path)
     except ImportError as error:
         names = re.findall(r'"([\w.-]+)"|^Install (\S+)', str(error))
-        message = f"'{path}' cannot be reached: {error}"
-        help = install(" ".join(map("".join, names))) if names else None
-        raise MissingExtraError("missing-fsspec", message, help=help) from None
+        raise MissingExtraError(
+            "missing-fsspec",
+            f"'{path}' cannot be reached: {error}",
+            help=install(" ".join(map("".join, names))) if names else None,
+        ) from None
     except (ValueError, OSError) as error:
         raise RequestError("file", f"cannot reach '{path}': {error}") from None
     return files, inside

@@ -256,9 +256,13 @@ def condition_of(text: str) -> Graph:
     graph = formula_of_numbers(text)
     if len(graph.bindings) == 1 and not set(";\n") & set(text):
         name, _, span = graph.bindings[0]
-        message = f"'=' names a number '{name}', and compares nothing"
-        help = f"to compare write '==': {name} == …"
-        raise InputError("bad-column", message, source=Text(text), span=span, help=help)
+        raise InputError(
+            "bad-column",
+            f"'=' names a number '{name}', and compares nothing",
+            source=Text(text),
+            span=span,
+            help=f"to compare write '==': {name} == …",
+        )
     return graph
 
 
@@ -279,9 +283,12 @@ def mapped(
             raise surplus(graph, text, name, [], {})
         wanted[name] = column
     if not wanted:
-        message = "the formula reads no column"
-        help = "for numbers alone write exprgrad grad"
-        raise InputError("missing-input", message, help=help, source=Text(text))
+        raise InputError(
+            "missing-input",
+            "the formula reads no column",
+            help="for numbers alone write exprgrad grad",
+            source=Text(text),
+        )
     return tuple(wanted.items())
 
 
@@ -338,9 +345,11 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
     for column in job.by:
         kind = sample.schema.field(column).type
         if arrow().types.is_nested(kind):
-            message = f"column '{column}' of '{source.path}' holds {type_words(kind)}"
-            help = "--by takes columns of texts, numbers or times"
-            raise InputError("bad-column", message, help=help)
+            raise InputError(
+                "bad-column",
+                f"column '{column}' of '{source.path}' holds {type_words(kind)}",
+                help="--by takes columns of texts, numbers or times",
+            )
     for column, name in columns_read(job).items():
         kind = sample.schema.field(column).type
         if is_numeric(kind) or (is_text(kind) and has_numbers(source, column, sample)):
