@@ -449,7 +449,9 @@ def test_groups_of_whole_numbers_and_doubles_have_one_type(
         assert batch(*argv, "--reduce", "sum", "-o", str(out)).status == 0
 
 
-@pytest.mark.parametrize("options", [["-o", "out.csv"], ["--reduce", "sum", "--by", "g", "-o", "out.json"]])
+@pytest.mark.parametrize(
+    "options", [["-o", "out.csv"], ["--reduce", "sum", "--by", "g", "-o", "out.json"]]
+)
 def test_whole_numbers_that_doubles_have_no_room_for_are_refused(
     options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from exprgrad import parse
 from exprgrad.derive.lower.translate import translate
 from exprgrad.errors import RequestError
-from exprgrad.language.code.targets.sql import guard, quoted
+from exprgrad.language.code.targets.sql import guard
 from programs import Program, answered, connect
 from shell import command
 
@@ -140,7 +140,7 @@ CLASHING = """
     x y z f_x F_Y f_z f_f_x f_t1 f_T2 f_known f_inf f_row F_ROW f_row_ f_rows f_0 f_1 f_2 f_out f_value g_x
     g_known g_row g_t1 known row rows out given zero t1 t2 value Value value_ d_x D_Y d_z d_f_x d_value
     d_x_y x_y order select from SELECT group Order user é ß f g F u v d_u_x
-""".split()
+"""
 UNREADABLE = ['a"b', '"x"', "f x", "f.x", "1", "x;y", "it's", "--", "*", "f_x ", "[x]", "`y`"]
 """Columns that no formula reads, beside others that one does."""
 FORMULAS = (
@@ -160,7 +160,7 @@ def in_quotes(name: str) -> str:
 def a_table(rng: random.Random) -> dict[str, float]:
     """A row of numbers: columns of names that a query might have for its own, and of odd ones."""
     names: dict[str, str] = {}
-    for name in [*rng.sample(CLASHING, 10), *rng.sample(UNREADABLE, 2)]:
+    for name in [*rng.sample(CLASHING.split(), 10), *rng.sample(UNREADABLE, 2)]:
         names.setdefault(name.lower(), name)
     columns = [*names.values()]
     rng.shuffle(columns)

@@ -116,8 +116,11 @@ class Cluster(NamedTuple):
             except (CancelledError, CommClosedError, OSError) as error:
                 raise gone(self.address, error) from None
             except (ImportError, AttributeError, TypeError) as error:
-                message = f"a worker cannot load what is installed here: {error}"
-                raise RequestError("version", message, help=SAME) from None
+                raise RequestError(
+                    "version",
+                    f"a worker cannot load what is installed here: {error}",
+                    help=SAME,
+                ) from None
             if isinstance(found, ExprgradError):
                 found.message = found.message.replace(there(task[0]).source.path, path)
                 raise found
@@ -254,8 +257,11 @@ def check_versions(plan: BatchPlan, wanted: Mapping[str, str]) -> None:
     for name, version in versions(plan.job).items():
         if wanted[name] != version:
             where = f"on the worker at {get_worker().address}"
-            message = f"{name} is {version} {where}, and {wanted[name]} here"
-            raise RequestError("version", message, help=SAME)
+            raise RequestError(
+                "version",
+                f"{name} is {version} {where}, and {wanted[name]} here",
+                help=SAME,
+            )
 
 
 # There and here.

@@ -139,8 +139,13 @@ def model_of(text: str) -> Graph:
     if models[1:] or models[0] is not relations[-1]:
         message = "a fit has one model, y ~ EXPR, and it is the last statement"
         span = relations[-1].span
-        help = "statements before it bind names: k = EXPR; y ~ …"
-        raise InputError("no-model", message, source=Source(text), span=span, help=help)
+        raise InputError(
+            "no-model",
+            message,
+            source=Source(text),
+            span=span,
+            help="statements before it bind names: k = EXPR; y ~ …",
+        )
     graph = completed(graph, text)
     refuse_tensors(graph, text, "a model with tensors cannot be fitted")
     return graph
@@ -209,8 +214,11 @@ def no_start(
     """The error for names that are neither columns nor given a start."""
     name, *others = names
     if read[name] != name:
-        help = f"its columns are {listed_columns(table.columns)}"
-        return InputError("bad-column", f"{table.title} has no column '{read[name]}'", help=help)
+        return InputError(
+            "bad-column",
+            f"{table.title} has no column '{read[name]}'",
+            help=f"its columns are {listed_columns(table.columns)}",
+        )
     message = f"'{name}' is neither a column of {table.title} nor a parameter with a start"
     if others:
         listed = ", ".join(f"'{other}'" for other in names[:LISTED])
@@ -273,8 +281,11 @@ def bounds_in(
     found = {}
     for name, value in asked.items():
         if name not in parameters:
-            message = f"'{name}' has bounds, and is not estimated"
-            raise InputError("unknown-input", message, help=f"those are {', '.join(parameters)}")
+            raise InputError(
+                "unknown-input",
+                f"'{name}' has bounds, and is not estimated",
+                help=f"those are {', '.join(parameters)}",
+            )
         low, high = found[name] = as_interval(value, name, infinite=True)
         if not low <= given[name] <= high:
             message = f"the start of '{name}', {given[name]:g}, lies outside of its bounds {low:g}:{high:g}"
@@ -282,9 +293,12 @@ def bounds_in(
     return found
 
 
+BESIDE_OTHERS = (
+    "sigma has standard deviations, weights say only how much a row counts beside others"
+)
 IN_FORMULA = "write the weight of a row in the formula"
 APART = (
-    ("sigma", "weights", "sigma has standard deviations, weights say only how much a row counts beside others"),
+    ("sigma", "weights", BESIDE_OTHERS),
     ("profile", "loss", "a profile is one of sums of squares"),
     *(("objective", name, IN_FORMULA) for name in ("sigma", "weights", "loss", "profile")),
 )  # fmt: skip
@@ -300,19 +314,28 @@ def refuse_pairs(asked: FitRequest) -> None:
             pair = advice(f"--{one} and --{other}", f"{one} and {other}")
             raise RequestError("usage", f"{pair} cannot be combined", help=help)
     if asked.bad_rows not in ("fail", "drop"):
-        message = f"there is no bad_rows={asked.bad_rows!r}"
-        raise RequestError("usage", message, help="it is 'fail' or 'drop'")
+        raise RequestError(
+            "usage",
+            f"there is no bad_rows={asked.bad_rows!r}",
+            help="it is 'fail' or 'drop'",
+        )
 
 
 def loss_of(name: str | None, scale: object) -> tuple[str, float]:
     """A loss by name, and its scale; no name for squares."""
     if name is not None and name not in LOSSES:
-        message = f"there is no loss '{name}'"
-        raise RequestError("usage", message, help=f"the losses are {', '.join(LOSSES)}")
+        raise RequestError(
+            "usage",
+            f"there is no loss '{name}'",
+            help=f"the losses are {', '.join(LOSSES)}",
+        )
     width = as_number(scale, "the loss's scale")
     if not 0 < width < inf:
-        message = f"the loss's scale is {width:g}, and has to be above 0"
-        raise RequestError("usage", message, help="it is as large as an ordinary residual")
+        raise RequestError(
+            "usage",
+            f"the loss's scale is {width:g}, and has to be above 0",
+            help="it is as large as an ordinary residual",
+        )
     return name or "", width
 
 
@@ -320,8 +343,11 @@ def share_of(value: object) -> float:
     """A level of confidence."""
     found = as_number(value, "level")
     if not 0 < found < 1:
-        message = f"the level is {found:g}, and has to be between 0 and 1"
-        raise RequestError("usage", message, help="95 % is 0.95")
+        raise RequestError(
+            "usage",
+            f"the level is {found:g}, and has to be between 0 and 1",
+            help="95 % is 0.95",
+        )
     return found
 
 

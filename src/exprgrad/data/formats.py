@@ -195,20 +195,25 @@ def may_differ(columns: Iterable[Any], block: bytes) -> bool:
 def decoded(line: bytes, path: str) -> str:
     """The text of some lines at the beginning of a file."""
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        message = f"'{path}' is UTF-16"
-        raise RequestError("encoding", message, help="save it as UTF-8")
+        raise RequestError("encoding", f"'{path}' is UTF-16", help="save it as UTF-8")
     unpacking = next((UNPACKED[signs] for signs in UNPACKED if line.startswith(signs)), None)
     if unpacking is not None:
-        message = f"'{path}' is packed: its first bytes are not those of a text"
-        raise InputError("bad-file", message, help=f"{unpacking} FILE | exprgrad … --data -")
+        raise InputError(
+            "bad-file",
+            f"'{path}' is packed: its first bytes are not those of a text",
+            help=f"{unpacking} FILE | exprgrad … --data -",
+        )
     if b"\0" in line:
         raise InputError("bad-file", f"'{path}' is not a text file: it contains zero bytes")
     try:
         return line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte = f"byte 0x{line[error.start]:02x} at offset {error.start}"
-        message = f"'{path}' is not UTF-8 text: {byte}"
-        raise RequestError("encoding", message, help=f"iconv -f LATIN1 -t UTF-8 {path}") from None
+        raise RequestError(
+            "encoding",
+            f"'{path}' is not UTF-8 text: {byte}",
+            help=f"iconv -f LATIN1 -t UTF-8 {path}",
+        ) from None
 
 
 def no_rows(path: str) -> InputError:
@@ -243,8 +248,11 @@ def header(source: RowFile, start: bytes) -> Header:
         rows = csv.reader([text], delimiter=separator) if '"' in text else [text.split(separator)]
         names = [*map(str.strip, next(iter(rows)))]
     except csv.Error as error:
-        message = f"cannot read the first line of '{source.path}': {error}"
-        raise InputError("bad-file", message, help="a quote may not be closed") from None
+        raise InputError(
+            "bad-file",
+            f"cannot read the first line of '{source.path}': {error}",
+            help="a quote may not be closed",
+        ) from None
     if all(map(is_number, names)):
         message = f"the first line of '{source.path}' holds numbers instead of column names"
         raise InputError("bad-file", message, help="add a line of column names above it").quoting(
@@ -307,8 +315,10 @@ def csv_table(
         line = re.search(rb"(?m)^" + re.escape(text.encode()) + rb"\r?$", block)
         row += block.count(b"\n", 0, line.start() if line else 0) + 1
         cells = f"{has} cell{'s' * (has != 1)}"
-        message = f"row {row:,} of '{path}' has {cells}, and the header {should}"
-        raise InputError("bad-file", message).quoting(cut(text, SHOWN))
+        raise InputError(
+            "bad-file",
+            f"row {row:,} of '{path}' has {cells}, and the header {should}",
+        ).quoting(cut(text, SHOWN))
     return table
 
 
@@ -496,18 +506,14 @@ def json_batches(
 ) -> Iterator[Any]:
     """The rows of a file of JSON lines in some columns, as ``csv_batches`` has them."""
     path = partition.source.path
-    wanted = arrow().schema([schema.field(name) for name in columns])
-
-    def read(block: bytes, line: int) -> Any:
-        return json_rows_of(block, path, line, wanted)
-
+    read = partial(json_rows_of, path, arrow().schema([schema.field(name) for name in columns]))
     with opened(path) as file:
         lines = blocks(file, path, quoted=False)
         yield from in_turn(lines, read, lambda block, _: block.count(b"\n"), threads)
 
 
-def json_rows_of(block: bytes, path: str, line: int, wanted: Any) -> Any:
-    """A block's rows in some columns."""
+def json_rows_of(path: str, wanted: Any, block: bytes, line: int) -> Any:
+    """A block's rows in some columns; ``line`` lines stand before it."""
     if not block.strip():
         return wanted.empty_table()
     try:
@@ -942,8 +948,11 @@ def format_of(path: str) -> str:
         near = nearest(ending, BY_ENDING) if len(ending) > 2 else None
         help = f"did you mean '{near}'? " if near else ""
         help += f"the endings are {', '.join(BY_ENDING)}"
-        message = f"'{path}' does not name a file of rows"
-        raise RequestError("unknown-format", message, help=help).about(path)
+        raise RequestError(
+            "unknown-format",
+            f"'{path}' does not name a file of rows",
+            help=help,
+        ).about(path)
     return found
 
 
@@ -955,8 +964,11 @@ def source_of(path: str) -> RowFile:
     start = pipe().peek(64)
     if start.startswith((b"PAR1", b"ARROW1")):
         what = "Parquet" if start.startswith(b"PAR1") else "an Arrow file"
-        message = f"standard input is {what}, which cannot be read through a pipe"
-        raise RequestError("unknown-format", message, help="give the file's name: --data FILE")
+        raise RequestError(
+            "unknown-format",
+            f"standard input is {what}, which cannot be read through a pipe",
+            help="give the file's name: --data FILE",
+        )
     if start.startswith(b"\xff\xff\xff\xff"):
         return RowFile(path, "arrow")
     return RowFile(path, "jsonl" if start.lstrip()[:1] == b"{" else "csv")
@@ -1024,8 +1036,11 @@ def batches(
     except (OSError, arrow().ArrowException) as error:
         raise broken_file(source.path, error) from None
     if stamp_of(source.path) != (source.size, source.stamp):
-        message = f"'{source.path}' changed while it was being read"
-        raise RequestError("file", message, help="run it again")
+        raise RequestError(
+            "file",
+            f"'{source.path}' changed while it was being read",
+            help="run it again",
+        )
 
 
 def with_keys(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:

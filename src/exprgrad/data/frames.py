@@ -146,8 +146,11 @@ def refuse(manner: Manner, by: tuple[str, ...], has_files: bool) -> None:
     )
     for name, word, known in words:
         if word is not None and word not in known:
-            message = f"there is no {name}={word!r}"
-            raise RequestError("usage", message, help=f"it is {', '.join(map(repr, known))}")
+            raise RequestError(
+                "usage",
+                f"there is no {name}={word!r}",
+                help=f"it is {', '.join(map(repr, known))}",
+            )
     rows_alone = manner.only or manner.output is not None or manner.to is not None
     files_alone = manner.output is not None or manner.cluster is not None
     for is_wrong, why in (
@@ -299,8 +302,11 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
         graph = formula_of_numbers(text)
         self.text, self.inputs, chosen = text, tuple(graph.inputs), select(graph, wrt)
         if not self.inputs:
-            message = "a formula that reads nothing is not a function of columns"
-            raise RequestError("missing-input", message, source=Source(text))
+            raise RequestError(
+                "missing-input",
+                "a formula that reads nothing is not a function of columns",
+                source=Source(text),
+            )
         job, before = Job(text, tuple((x, x) for x in self.inputs)), f"{name}_" if name else ""
         jobs = {name or "value": job}
         jobs |= {f"{before}grad_{x}": job._replace(wrt=(x,)) for x in chosen}
@@ -371,13 +377,13 @@ def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
     arrays = [as_array(name, column) for name, column in zip(inputs, columns, strict=True)]
     sizes = {len(array) for array, is_one in arrays if not is_one} or {1}
     if len(sizes) > 1:
-        message = f"columns have {' and '.join(map(str, sorted(sizes)))} rows"
-        raise InputError("bad-column", message, help="all have the same length")
-    (rows,) = sizes
-    found = []
-    for array, is_one in arrays:
-        found.append(numbers(array.take(np.zeros(rows, dtype=np.int64)) if is_one else array))
-    return found
+        raise InputError(
+            "bad-column",
+            f"columns have {' and '.join(map(str, sorted(sizes)))} rows",
+            help="all have the same length",
+        )
+    whole = np.zeros(max(sizes), dtype=np.int64)
+    return [numbers(array.take(whole) if is_one else array) for array, is_one in arrays]
 
 
 def as_array(name: str, column: Any) -> tuple[Any, bool]:
@@ -391,6 +397,5 @@ def as_array(name: str, column: Any) -> tuple[Any, bool]:
     else:
         array = pa.array([column] if is_one else column)
     if not is_numeric(array.type):
-        message = f"'{name}' was given {type_words(array.type)}, not numbers"
-        raise InputError("bad-column", message)
+        raise InputError("bad-column", f"'{name}' was given {type_words(array.type)}, not numbers")
     return array, is_one

@@ -239,9 +239,7 @@ def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
     step = min(ROWS_AT_ONCE, max(NUMBERS_AT_ONCE // len(program_of(grid.job).graph), 1))
     for first in range(0, grid.size, step):
         given = columns(grid, first, min(first + step, grid.size))
-        yield with_elasticities(
-            grid, [*given, *screened(grid, given, first, tally)], first, tally
-        )
+        yield with_elasticities(grid, [*given, *screened(grid, given, first, tally)], first, tally)
 
 
 def one_by_one(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
@@ -362,9 +360,7 @@ def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
     return fields
 
 
-def screened(
-    grid: Grid, given: Sequence[np.ndarray], first: int, tally: Tally
-) -> list[np.ndarray]:
+def screened(grid: Grid, given: Sequence[np.ndarray], first: int, tally: Tally) -> list[np.ndarray]:
     """A block's results, those of doubtful rows being what is found at the point by itself."""
     kernel, size = prepared(grid.job), len(given[0])
     memory = staggered(kernel.outputs, size)

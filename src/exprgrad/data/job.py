@@ -15,7 +15,6 @@ from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.rules import template
 from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
-from exprgrad.errors import InputError, advice
 from exprgrad.graph.graph import Graph, Program, dependencies, dependents, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes

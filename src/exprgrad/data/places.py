@@ -111,8 +111,11 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, st
             raise RequestError("file", "--data names no file: it is empty")
         listed = [(STDIN, "")] if path == PIPE else [*files_of(path, known)]
         if not listed:
-            message = f"'{path}' has no files of rows"
-            raise RequestError("file", message, help=f"their endings are {', '.join(known)}")
+            raise RequestError(
+                "file",
+                f"'{path}' has no files of rows",
+                help=f"their endings are {', '.join(known)}",
+            )
         found += listed
     refuse_tables(one for one, _ in found)
     met: set[str] = set()
@@ -306,8 +309,11 @@ def head(path: str) -> bytes:
     if path == STDIN:
         start = pipe().peek(HEAD)
         if len(start) >= HEAD and b"\n" not in start.lstrip():
-            message = f"the first line of {STDIN} has more than {HEAD:,} bytes"
-            raise InputError("bad-file", message, help="give the file's name: --data FILE")
+            raise InputError(
+                "bad-file",
+                f"the first line of {STDIN} has more than {HEAD:,} bytes",
+                help="give the file's name: --data FILE",
+            )
         return start
     with opened(path) as file:
         start = file.read(HEAD)

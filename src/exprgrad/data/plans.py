@@ -111,8 +111,8 @@ def planned(
     if into_folder:
         path, format = str(path).rstrip("/" + os.sep), to or sources[0].format
         check_folder(path, format, sources, data)
-    is_loose = any(FORMATS[source.format].is_loose for source in sources)
-    by = tuple(dict.fromkeys(by))  # their cells are texts where a format does not say what columns are
+    is_loose = any(FORMATS[source.format].is_loose for source in sources)  # and says no types
+    by = tuple(dict.fromkeys(by))
     job = job._replace(bad=bad_rows, reduce=reduce, by=by, by_texts=bool(by) and is_loose)
     for source, sample in zip(sources, samples, strict=True):
         check_columns(job, source, sample)
@@ -124,7 +124,7 @@ def planned(
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
     refuse_clashes([*kept, *by], found, sources[0])
-    schema = written_schema(read, kept, found)
+    schema = arrow().schema([*map(read.field, kept), *((one, arrow().float64()) for one in found)])
     cut = whole_of if into_folder else partitions_of
     partitions = [part for source in sources for part in cut(source)]
     job = job._replace(read=read)
@@ -176,13 +176,6 @@ def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict
         more = [name for name in sample.schema.names if name not in samples[0].schema.names]
         found = dict.fromkeys(more, source.path) | found
     return found
-
-
-def written_schema(read: Any, kept: Sequence[str], found: Sequence[str]) -> Any:
-    """The columns that are written: those that are kept, and results."""
-    pa = arrow()
-    fields = [*map(read.field, kept), *((name, pa.float64()) for name in found)]
-    return pa.schema(fields)
 
 
 def sources_of(listed: Sequence[tuple[str, str]]) -> list[RowFile]:
@@ -243,9 +236,12 @@ def refuse_tensors(graph: Graph, text: str, message: str) -> None:
     """An error where a formula's nodes are not all numbers."""
 
     def wrong(node: int) -> RequestError:
-        help = "write it for the numbers of one row, each a column of its own"
         return RequestError(
-            "no-tensors", message, source=Text(text), span=graph.span(node), help=help
+            "no-tensors",
+            message,
+            source=Text(text),
+            span=graph.span(node),
+            help="write it for the numbers of one row, each a column of its own",
         )
 
     numbers_only(graph, wrong)
@@ -277,8 +273,11 @@ def mapped(
     wanted = {name: name for name in names if name not in fixed}
     for name, column in renamed.items():
         if name in fixed:
-            message = f"'{name}' is given as a number and as a column"
-            raise InputError("given-twice", message, help=f"leave out {name}=…, or --map {name}=…")
+            raise InputError(
+                "given-twice",
+                f"'{name}' is given as a number and as a column",
+                help=f"leave out {name}=…, or --map {name}=…",
+            )
         if name not in wanted:
             raise surplus(graph, text, name, [], {})
         wanted[name] = column
@@ -296,8 +295,11 @@ def target_format(path: str | None, to: str | None) -> str:
     """The format of what is written: as the ending of a file says, or else as is asked for."""
     if path is None or path == PIPE:
         if to == "parquet":
-            message = "Parquet cannot be written to a pipe"
-            raise RequestError("usage", message, help="name a file: -o FILE.parquet")
+            raise RequestError(
+                "usage",
+                "Parquet cannot be written to a pipe",
+                help="name a file: -o FILE.parquet",
+            )
         return to or "csv"
     try:
         found = format_of(path)
@@ -330,8 +332,11 @@ def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
     for source in sources:
         with suppress(OSError):
             if Path(source).samefile(path):
-                message = f"'{path}' is an input, and so cannot be written"
-                raise RequestError("file", message, help="name another file: -o FILE")
+                raise RequestError(
+                    "file",
+                    f"'{path}' is an input, and so cannot be written",
+                    help="name another file: -o FILE",
+                )
 
 
 def columns_read(job: Job) -> dict[str, str]:
@@ -356,7 +361,11 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             continue
         message = f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers"
         instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
-        help = f"{instead} takes another column for '{name}'" if name else "a column of numbers is needed there"
+        help = (
+            f"{instead} takes another column for '{name}'"
+            if name
+            else "a column of numbers is needed there"
+        )
         if is_text(kind) and with_commas(sample.column(column)):
             help = "a decimal point is '.'"
         raise InputError("bad-column", message, help=help)
@@ -369,8 +378,11 @@ def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
         if counts[column] == 1:
             continue
         if counts[column]:
-            message = f"'{source.path}' has {counts[column]} columns named '{column}'"
-            raise InputError("bad-column", message, help="give them different names")
+            raise InputError(
+                "bad-column",
+                f"'{source.path}' has {counts[column]} columns named '{column}'",
+                help="give them different names",
+            )
         raise no_column(source, [*map(str, known)], column, name)
 
 
@@ -414,8 +426,11 @@ def read_schema(job: Job, source: RowFile, schema: Any, kept: Sequence[str], is_
     is_loose, is_text_format = FORMATS[source.format].is_loose, FORMATS[source.format].is_text
     twice = [name for name, count in Counter(kept).items() if count > 1]
     if twice:
-        message = f"'{source.path}' has several columns named '{twice[0]}'"
-        raise InputError("bad-column", message, help="--only leaves out the columns that are read")
+        raise InputError(
+            "bad-column",
+            f"'{source.path}' has several columns named '{twice[0]}'",
+            help="--only leaves out the columns that are read",
+        )
     numeric = columns_read(job)
     own = [name for name in schema.names if name not in keys]
     names = dict.fromkeys([*kept, *numeric, *job.by])
@@ -440,8 +455,11 @@ def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
         if format and format not in room:
             message = f"column '{name}' holds {words}, which {format.upper()} has no room for"
             others = " and .".join([", .".join(room[:-1]), room[-1]])
-            help = f"--only leaves it out; -o FILE.{others} have room"
-            raise InputError("bad-column", message, help=help)
+            raise InputError(
+                "bad-column",
+                message,
+                help=f"--only leaves it out; -o FILE.{others} have room",
+            )
 
 
 def shared_schema(
@@ -469,12 +487,18 @@ def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -
     if clash is not None:
         message = f"'{source.path}' already has a column '{clash}', which is the name of a result"
         option, example = advice("--prefix", "prefix"), advice("--prefix f_", "prefix='f_'")
-        help = f"{option} renames it: {example} makes it 'f_{clash}'"
-        raise InputError("bad-column", message, help=help)
+        raise InputError(
+            "bad-column",
+            message,
+            help=f"{option} renames it: {example} makes it 'f_{clash}'",
+        )
     twice = next((name for name, count in Counter(found).items() if count > 1), None)
     if twice is not None:
-        message = f"two results would be called '{twice}'"
-        raise InputError("bad-column", message, help="rename the statements or the inputs")
+        raise InputError(
+            "bad-column",
+            f"two results would be called '{twice}'",
+            help="rename the statements or the inputs",
+        )
 
 
 # Folders: a file for each file that is read, under the same name.
@@ -505,17 +529,26 @@ def keys_in_names(sources: Sequence[RowFile]) -> set[str]:
 def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Iterable[str]) -> None:
     """Errors for a folder that cannot be written, or whose rows would be mixed up with others."""
     if any(source.path == STDIN for source in sources):
-        message = "rows from a pipe have no name that a file in a folder could have"
-        raise RequestError("usage", message, help="name a file: -o FILE")
+        raise RequestError(
+            "usage",
+            "rows from a pipe have no name that a file in a folder could have",
+            help="name a file: -o FILE",
+        )
     for given in data:
         if is_inside(path, given) or any(is_inside(source.path, path) for source in sources):
-            message = f"'{path}' is an input, and so cannot be written"
-            raise RequestError("file", message, help="name another folder")
+            raise RequestError(
+                "file",
+                f"'{path}' is an input, and so cannot be written",
+                help="name another folder",
+            )
     outputs = [output_of(path, format, source) for source in sources]
     twice = next((name for name, count in Counter(outputs).items() if count > 1), None)
     if twice is not None:
-        message = f"two files would be written to '{twice}'"
-        raise RequestError("usage", message, help="give one folder, or one glob, that has all")
+        raise RequestError(
+            "usage",
+            f"two files would be written to '{twice}'",
+            help="give one folder, or one glob, that has all",
+        )
     if not exists(path):
         return
     if store(path) is None and not Path(path).is_dir():
@@ -523,8 +556,11 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
     known = {name.removeprefix(f"{path}/") for name in outputs}
     others = [name for _, name in files_of(path, tuple(BY_ENDING)) if name not in known]
     if others:
-        message = f"'{path}' holds rows that this run would not write: '{others[0]}'"
-        raise RequestError("file", message, help="name another folder, or remove what is there")
+        raise RequestError(
+            "file",
+            f"'{path}' holds rows that this run would not write: '{others[0]}'",
+            help="name another folder, or remove what is there",
+        )
 
 
 def whole_of(source: RowFile) -> list[Partition]:

@@ -99,8 +99,7 @@ def writing(path: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        message = f"cannot write '{path}': {error.strerror or error}"
-        raise RequestError("file", message) from None
+        raise RequestError("file", f"cannot write '{path}': {error.strerror or error}") from None
 
 
 @contextmanager
@@ -110,8 +109,11 @@ def locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[bytes]]:
         file = own_file(part, is_made=True)
         try:
             if not lock(file):
-                message = f"another run is writing '{path}'"
-                raise RequestError("file", message, help="wait for it, or choose another file")
+                raise RequestError(
+                    "file",
+                    f"another run is writing '{path}'",
+                    help="wait for it, or choose another file",
+                )
             if is_named(file, part):
                 if not is_kept:
                     file.truncate()
@@ -148,8 +150,11 @@ def own_file(path: str, is_made: bool = False) -> IO[bytes]:
 
 def not_ours(path: str) -> RequestError:
     """The error for a file beside a target that no run of this user has left."""
-    message = f"'{path}' is in the way: it is a link, or another user's"
-    return RequestError("file", message, help="remove it, or write to another folder")
+    return RequestError(
+        "file",
+        f"'{path}' is in the way: it is a link, or another user's",
+        help="remove it, or write to another folder",
+    )
 
 
 def lock(file: IO[bytes]) -> bool:
