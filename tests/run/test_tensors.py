@@ -143,6 +143,8 @@ def test_shares_of_infinite_operands(text: str, x: float, y: float, shares: Any)
         max(x, y) if math.isinf(max(x, y)) else x + math.log(2) if x == y else max(x, y)
     )
     assert (run.gradient["x"], run.gradient["y"]) == shares
+    assert (run.true.gradient["x"], run.true.gradient["y"]) == shares
+    assert not [one for one in run.diagnostics if one.code == "lost-digits"]
     assert tuple(parse("softmax([x, y])").evaluate(x=x, y=y).value) == shares
 
 

@@ -112,7 +112,11 @@ def local(
         return ball(fixed)
     if op.variadic:
         given = {op.names[0]: values[operands[position]], "out": out}
-        return formula(op.shown_partial(position), given)
+        found = formula(op.shown_partial(position), given)
+        if found.is_nan() and op.ties:
+            shares = [formula(op.ties, {**given, op.names[0]: values[one]}) for one in operands]
+            return formula(op.partial(position), {**given, "ties": sum(shares, ball(0))})
+        return found
     given = seen_by(graph, values, node, varying)
     found = formula(op.shown_partial(position), given)
     if not op.shown:
