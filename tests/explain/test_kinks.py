@@ -244,7 +244,7 @@ def test_estimates_of_long_formulas() -> None:
 
 
 def test_no_estimate_without_balls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exprgrad.explain.sides.estimates.has_balls", lambda: False)
+    monkeypatch.setattr("exprgrad.explain.checking.differences.has_balls", lambda: False)
     found = parse("sqrt(1 - cos(x))").gradient(x=0).one_sided["x"]
     assert (found.left, found.right, found.estimated) == (None, None, False)
 

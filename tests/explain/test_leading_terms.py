@@ -78,6 +78,40 @@ def test_a_second_derivative_that_exists_is_found(text: str) -> None:
     assert (status, out) == (0, "x x=0.0\n")
 
 
+INSIDE = {
+    "d((x^2)^1.5, x, 2)": 0.0,
+    "d((x^2)^1.7, x, 2)": 0.0,
+    "d(sqrt(x^4), x)": 0.0,
+    "d(cbrt(x)^3, x)": 1.0,
+    "d(cbrt(2*x)^3*cos(x), x)": 2.0,
+    "1 + 2*d(cbrt(x)^3 + x, x)": 5.0,
+    "d(cbrt(x)^3, x)*exp(x) + d(sqrt(x^4), x)": 1.0,
+    "f(t) = sqrt(t^4) + 3*t; g = f(x); d(g, x)^2": 9.0,
+    "d(d((x^2)^1.5, x), x)": 0.0,
+}
+
+
+@pytest.mark.parametrize("text", INSIDE)
+def test_a_derivative_inside_of_a_formula_that_exists_is_found(text: str) -> None:
+    """The node keeps the sweep's nan, and the answer is corrected."""
+    run = parse(text).evaluate(x=0.0)
+    assert math.isnan(run.value)
+    assert run.true.value == pytest.approx(INSIDE[text], rel=1e-14, abs=0)
+    right = run.digits["value"]
+    assert right >= 6 and abs(run.true.value - INSIDE[text]) <= 10.0**-right * INSIDE[text]
+    assert [one.code for one in run.diagnostics].count("corrected") == 1
+    assert command("eval", "-q", text, "x=0").out == f"{INSIDE[text]}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["d(sqrt(x^2), x)", "d(sqrt(x^2), x, 2)", "d((x^2)^1.25, x, 3)", "d(sqrt(x^4), x) + 0/x"],
+)
+def test_a_derivative_inside_of_a_formula_that_does_not_exist_stays_nan(text: str) -> None:
+    run = parse(text).evaluate(x=0.0)
+    assert math.isnan(run.true.value) and math.isnan(run.value)
+
+
 @pytest.mark.parametrize(
     "text", ["sqrt(1 - cos(x))*cbrt(x)^2", "sqrt((0.1 + 0.2 - 0.3 - 5.551115123125783e-17) + x^4)"]
 )

@@ -15,7 +15,6 @@ from exprgrad.derive.rules import computed
 from exprgrad.explain.limits import SHARED, beyond_sides
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
-    Graph,
     Shape,
     dependencies,
     dependents,
@@ -94,11 +93,9 @@ class Run(evaluation.Run):
 
     def is_proved(self, side: OneSided) -> bool:
         """Whether the truth has a derivative for an input that its sides have not, or had otherwise."""
-        both = self.true.corrected.get(side.input)
-        by_sides = self.corrected.get(side.input)
-        if both is None or by_sides is None:
-            return both is not None
-        return not side.place and both != by_sides  # of tensors no side is checked
+        both, by_sides = (one.get(side.input) for one in (self.true.corrected, self.corrected))
+        is_checked = by_sides is None or not side.place  # of tensors no side is
+        return both is not None and is_checked and both != by_sides
 
     @cached_property
     def rounded_kinks(self) -> set[int]:
@@ -177,20 +174,15 @@ class Run(evaluation.Run):
         """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
         if self.adjoints is None:
             return True
-        finite = all(map(is_finite, self.swept.values())) and not self.is_cut_short
+        # An infinite node may pass no slope on, as a pole does in sign(1/x).  The sum is quick.
+        is_whole = not self.graph.shapes and math.isfinite(sum(self.values))
+        is_cut_short = not (is_whole or beyond_sides(self) or all(map(is_finite, self.values)))
+        finite = all(map(is_finite, self.swept.values())) and not is_cut_short
         if finite and self.adjoints.quiet:
             return True
         from exprgrad.explain.kinks_met import flagged
 
         return bool(beyond_sides(self)) or (finite and not flagged(self))
-
-    @property
-    def is_cut_short(self) -> bool:
-        """Whether a node is infinite, as a pole is that ``sign(1/x)`` passes no slope on to."""
-        if not self.graph.shapes and math.isfinite(sum(self.values)):
-            return False  # quick, as every run asks it
-
-        return not (beyond_sides(self) or all(map(is_finite, self.values)))
 
     @property
     def gradient(self) -> dict[str, Any]:
@@ -450,8 +442,12 @@ def settled_by_sides(
     """
     settled = Settled({}, {}, {})
     listed = sorted(hessian.entries.items())
-    unknown = [(row, column) for (row, column), value in listed if row <= column and is_nan(value)]
-    if not unknown or evaluator.graph.shapes:
+    unknown = [
+        (row, column)
+        for (row, column), value in listed
+        if not evaluator.graph.shapes and row <= column and math.isnan(value)
+    ]
+    if not unknown:
         return settled
     from exprgrad.explain.sides.kinks import one_sided
     from exprgrad.run.matrices import first
@@ -478,11 +474,6 @@ def settled_by_sides(
             settled = settled._replace(diagnostics=(*settled.diagnostics, told))
             help = None
     return settled
-
-
-def is_nan(value: Any) -> bool:
-    """Whether a value is a number, and nan."""
-    return isinstance(value, float) and math.isnan(value)
 
 
 def entry_trouble(
@@ -532,8 +523,7 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
         path: Path = "gradient", side.input
         value: Any = found.values[path]
         value = value[side.place] if side.place else value
-        count = evaluator.right_digits(value, side.error)
-        found.digits[path] = min(found.digits[path], count)
+        found.digits[path] = min(found.digits[path], evaluator.right_digits(value, side.error))
     for path, (_, fresh) in found.corrected.items():
         if path[1:]:
             found.corrected[path] = run.swept[path[1]], fresh
@@ -542,6 +532,20 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
 
         least = min(digits, MOST_COUNTED)
         found = checked_sides(found, answer.corrected, sides, least, run.truths)
+    if has_value and not run.graph.shapes and math.isnan(run.value) and run.graph.calls:
+        from exprgrad.explain.sides.kinks import value_by_sides
+
+        value, error = value_by_sides(run)
+        count = evaluator.right_digits(value, error)
+        if not math.isnan(value) and count >= min(digits, MOST_COUNTED):
+            found.values["value",], found.corrected["value",] = value, (run.value, value)
+            found.digits["value",] = count
+            node, message = run.graph.output, f"the value exists and is {number(value)}"
+            told = Diagnostic(
+                "corrected", "warning", f"{message}; the sweep's nan is wrong", node,
+                run.graph.span(node), None,
+            )  # fmt: skip
+            found = found._replace(diagnostics=(*found.diagnostics, told))
     counted: dict[str, Any] = {}
     slopes = found.among("gradient")
     if has_value:
@@ -675,16 +679,12 @@ def bounds_by_entries(point: Point, kind: Kind) -> Bounds:
     errors, typed = data_errors(graph, data), typed_errors(graph, data, question.spelled)
     valueless = {name for name in question.outputs if math.isnan(data[nodes["value", name]])}
 
-    def error(path: Path) -> float:
-        """What a number may be off by: anything, if it is derived from what is not a number."""
-        lacks = path[1] in valueless if path[0] in BY_OUTPUT else bool(valueless)
-        return math.inf if lacks else errors[nodes[path]]
-
-    return (
-        {path: data[node] for path, node in nodes.items()},
-        {path: error(path) for path in nodes},
-        {path: typed[node] for path, node in nodes.items()} if typed else {},
-    )
+    off = {path: errors[node] for path, node in nodes.items()}
+    for path in nodes:  # what is derived from what is not a number may be anything
+        if path[1] in valueless if path[0] in BY_OUTPUT else valueless:
+            off[path] = math.inf
+    far = {path: typed[node] for path, node in nodes.items()} if typed else {}
+    return {path: data[node] for path, node in nodes.items()}, off, far
 
 
 def bounds_along(
@@ -716,7 +716,8 @@ def resolved(
     """
     least, shared = min(digits, MOST_COUNTED), min(digits, SHARED)
     values, errors, typed = bounds
-    if unseen and not (evaluator.by_entries and may_turn(evaluator.graph)):
+    kinds = {*evaluator.graph.kinds} & BY_NAME.keys() if unseen and evaluator.by_entries else ()
+    if not any(BY_NAME[kind].special for kind in kinds):  # then nothing has a kink or a jump
         values = {path: one for path, one in values.items() if path[0] not in unseen}
     counts = {path: evaluator.right_digits(one, errors[path]) for path, one in values.items()}
     found = Settled({**values}, counts, {})
@@ -734,8 +735,3 @@ def resolved(
         for numbers in (found.values, found.digits, found.corrected):
             numbers.pop(path, None)
     return found
-
-
-def may_turn(graph: Graph) -> bool:
-    """Whether a row of a graph has kinks or jumps."""
-    return any(kind in BY_NAME and BY_NAME[kind].special for kind in {*graph.kinds})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Found", "Numbers", "at", "every", "find_nodes", "in_numbers", "label_of", "live", "nans",
-    "node_in", "not_finite", "operations", "places_in", "where",
+    "node_in", "not_finite", "operations", "places_in", "series", "where",
 ]  # fmt: skip
 
 R = TypeVar("R", bound=Run)
@@ -166,6 +166,12 @@ def operations(run: Run, used: Sequence[int]) -> Iterator[tuple[int, Op, list[An
             yield node, BY_NAME[graph.kinds[node]], [run.values[operand] for operand in operands]
 
 
+def series(words: Sequence[str]) -> str:
+    """Words as a list in a sentence: ``a``, ``a and b``, ``a, b and c``."""
+    *before, last = words
+    return f"{', '.join(before)} and {last}" if before else last
+
+
 def label_of(run: Run, node: int) -> str:
     """What a node is called; broadcasting leaves no trace."""
     return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
@@ -204,8 +210,9 @@ def find_node(run: Run, wanted: str | int) -> int:
     node = node_in(run, source, span)
     if run.graph.kinds[node] == CONST or run.grad(node) is None:
         message = f"node {node} '{run.texts[node]}' depends on no input and has no grad"
-        help = "the table of grad lists the others"
-        raise RequestError("no-grad", message, source=source, span=span, help=help)
+        raise RequestError(
+            "no-grad", message, source=source, span=span, help="the table of grad lists the others"
+        )
     return node
 
 
@@ -226,7 +233,9 @@ def node_in(run: Run, source: Source, span: Span, others: Iterable[str] = ()) ->
     is_number = digits.isascii() and digits.isdigit()
     if is_number and len(digits) <= MOST_DIGITS and int(digits) < len(graph):
         return int(digits)
-    same = [] if written.startswith("#") else reading(run, written)
+    bare = "".join(written.split())
+    reading = [node for node, text in enumerate(run.texts) if "".join(text.split()) == bare]
+    same = [] if written.startswith("#") else reading
     if len(same) == 1:
         return same[0]
     if same:
@@ -242,12 +251,6 @@ def node_in(run: Run, source: Source, span: Span, others: Iterable[str] = ()) ->
         message = f"the expression has no node '{written}'"
         help = hint(run, written, [*called, *others], others)
     raise RequestError("unknown-node", message, source=source, span=span, help=help)
-
-
-def reading(run: Run, written: str) -> list[int]:
-    """The nodes whose text is this, blanks aside."""
-    bare = "".join(written.split())
-    return [node for node, text in enumerate(run.texts) if "".join(text.split()) == bare]
 
 
 def hint(run: Run, written: str, known: Iterable[str], others: Iterable[str]) -> str:

@@ -26,6 +26,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from exprgrad.derive.rules import template
+from exprgrad.explain.digits.trusted import hanging
+from exprgrad.explain.sides.one_sided import SURE
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -37,14 +39,15 @@ from exprgrad.graph.graph import (
     transform,
 )
 from exprgrad.graph.ops import BY_NAME, COMMON, Op
-from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
+from exprgrad.run.balls.balls import Ball, ball, decimal, enclose, evaluate, has_balls, working
+from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.bounds import TINY
 from exprgrad.run.numbers.sweeps import at_pole, forward, functions
 
 __all__ = [
     "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "Estimate", "Limit", "Quotients", "Sides",
-    "Truth", "below_doubles", "difference_table", "differences", "extrapolated", "least_work",
-    "limit", "measured", "measured_differences", "moved_errors", "quotients", "steps",
+    "Truth", "below_doubles", "difference_table", "differences", "extrapolated", "guesses",
+    "least_work", "limit", "measured", "measured_differences", "moved_errors", "quotients", "steps",
     "true_differences",
 ]  # fmt: skip
 
@@ -219,9 +222,8 @@ def follow(levels: Sequence[Sides]) -> bool:
     sides: that is a peak, narrower than any of the steps.
     """
     center, left, right = (known_pairs(side) for side in zip(*levels, strict=True))
-    if left and right and all(doubled(*pair) for pair in (*left, *right)):
-        return False
-    return all(hang_together(*pair) for pair in (*center, *left, *right))
+    jumps_twice = left and right and all(doubled(*pair) for pair in (*left, *right))
+    return not jumps_twice and all(hang_together(*pair) for pair in (*center, *left, *right))
 
 
 def known_pairs(samples: Sequence[Estimate | None]) -> list[tuple[Estimate, Estimate]]:
@@ -272,12 +274,9 @@ def finite(value: float, error: float) -> Estimate | None:
 def better(estimates: Sequence[Estimate | None]) -> Estimate | None:
     """Of estimates from large steps and from small ones: the surer, if the two agree; else the latter."""
     found = [estimate for estimate in estimates if estimate is not None]
-    if len(found) < 2:
-        return found[0] if found else None
-    large, small = found
-    if abs(large.value - small.value) > large.error + small.error:
-        return small
-    return min(found, key=lambda estimate: estimate.error)
+    if len(found) == 2 and abs(found[0].value - found[1].value) > found[0].error + found[1].error:
+        return found[1]
+    return min(found, key=lambda estimate: estimate.error, default=None)
 
 
 def extrapolated(samples: Sequence[Estimate | None], order: int) -> Estimate | None:
@@ -301,16 +300,13 @@ def extrapolated(samples: Sequence[Estimate | None], order: int) -> Estimate | N
             row.append(Estimate(value, noise))
             left = max(abs(value - near.value), abs(value - above.value))
             error = left + noise + math.ulp(value)
-            if (best is None or error < best.error) and not led_away(
-                samples[level + 1 :], value, abs(sample.value - value) + error
+            near_enough = abs(sample.value - value) + error
+            if (best is None or error < best.error) and all(
+                smaller is None or abs(smaller.value - value) <= near_enough + smaller.error
+                for smaller in samples[level + 1 :]
             ):
                 best = Estimate(value, error)
     return best
-
-
-def led_away(smaller: Sequence[Estimate | None], value: float, error: float) -> bool:
-    """Whether quotients at smaller steps are farther from a value than their noise explains."""
-    return any(s is not None and abs(s.value - value) > error + s.error for s in smaller)
 
 
 def moved_errors(graph: Graph, values: Sequence[float], moved: Sequence[int]) -> list[float]:
@@ -345,9 +341,8 @@ def is_endless(
 ) -> bool:
     """Whether a node's infinity is no overflow, but that of a pole, or passed on from one."""
     given = [values[operand] for operand in operands]
-    if any(map(math.isnan, given)) or any(errors[operand] for operand in operands):
-        return False
-    return any(map(math.isinf, given)) or at_pole(op, given)
+    is_exact = not any(map(math.isnan, given)) and not any(errors[operand] for operand in operands)
+    return is_exact and (any(map(math.isinf, given)) or at_pole(op, given))
 
 
 def passed_on(
@@ -526,9 +521,8 @@ def true_differences(
 
 def is_expected(limit: Ball, expected: float | None) -> bool:
     """Whether a limit is near the number that is expected, if there is one."""
-    if expected is None or (expected == 0 and below_doubles(limit)):
-        return True
-    return bool(abs(limit - expected) <= abs(limit) * AGREEING)
+    is_zero = expected == 0 and below_doubles(limit)
+    return expected is None or is_zero or bool(abs(limit - expected) <= abs(limit) * AGREEING)
 
 
 def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: int) -> Truth:
@@ -561,9 +555,8 @@ def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: 
 
 def is_at_rest(kind: str, far: Ball, close: Ball) -> bool:
     """Whether a node is the same at both steps, if it is a step function: none lies between the two."""
-    if kind not in STEP_FUNCTIONS or (far.is_nan() and close.is_nan()):
-        return True
-    return bool(far.is_exact() and close.is_exact() and far == close)
+    is_steady = far.is_exact() and close.is_exact() and far == close
+    return kind not in STEP_FUNCTIONS or bool(is_steady or (far.is_nan() and close.is_nan()))
 
 
 def limit(far: Ball, close: Ball, order: int) -> Limit:
@@ -591,3 +584,97 @@ def limit(far: Ball, close: Ball, order: int) -> Limit:
 def below_doubles(ball: Ball | None) -> bool:
     """Whether a number is certainly less than the least double, so that doubles take it for 0."""
     return ball is not None and bool(ball.abs_upper() < TINY)
+
+
+# On one side, where terms of higher order decide.  A difference at a step far below doubles, at a precision
+# that resolves it, has all the digits of a double.  It is an estimate still: no two steps prove a limit.
+
+PRECISE = (4096, 16384)
+"""Bits: the second where the first tells nothing, as beside 1 + x^8."""
+MOST_WORK = 2**28
+"""The most bits times nodes, of all inputs together, on both sides: about half a second."""
+BELOW = 1400
+"""By how many bits the step is smaller than the input, or than 1 if that is less."""
+ODD = 1_000_000_007
+"""The step is no power of 2, where ``1/x % 1`` and the like are always 0."""
+NEARER = 600
+"""By how many bits a smaller step still is nearer, where the value at the point itself is not known."""
+
+
+class Guess(NamedTuple):
+    """What one side seems to be: a derivative, or a limit that is not the value; None: no telling."""
+
+    slope: float | None = None
+    limit: float | None = None
+
+
+Pair = tuple[Ball, Ball]
+Typed = Mapping[str, str] | None
+"""The texts of inputs where numbers are decimals as typed; None where they are doubles."""
+Guesses = tuple[Guess, Guess]
+NO_GUESSES: Guesses = (Guess(), Guess())
+
+
+def guesses(run: Run, name: str) -> Guesses:
+    """A guess for the left and for the right of an input's value; of limits alone where that is nan.
+
+    Where the doubles and the decimals as typed lead to different places, the one that has a kink or a jump
+    counts: it is what the sweep met.
+    """
+    if not has_balls():
+        return NO_GUESSES
+    readings = (None,) if not hanging(run.graph, run.inputs, run.spelled) else (None, run.spelled)
+    found: list[Guesses] = []
+    for typed in readings:
+        left, right = (guess(run, name, sign, typed=typed) for sign in (-1, 1))
+        found.append((left, right))
+    told = [sides for sides in found if sides != NO_GUESSES]
+    return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NO_GUESSES)
+
+
+def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
+    """A guess for one side: first whether there is a jump, for then differences mean nothing."""
+    start = min(math.frexp(run.inputs[name])[1], 0) - BELOW
+    work = MOST_WORK // max(len(run.wrt or ()), 1)
+    for bits in PRECISE:
+        if 4 * bits * len(run.graph) > work:
+            break
+        with working(bits):
+            unit = sign * ODD * ball(2) ** start
+            steps = unit * 2**APART, unit
+            far, close = (value_beside(run, name, step, bits, typed=typed) for step in steps)
+            if math.isnan(run.value):
+                told = Guess(limit=number_of(limit(far, close, 1)))
+            else:
+                here = value_beside(run, name, ball(0), bits, typed=typed)
+                if not here.is_finite():
+                    here = value_beside(run, name, unit / 2**NEARER, bits, typed=typed)
+                told = against(run.value, here, (far, close), steps)
+        if told != Guess():
+            return told
+    return Guess()
+
+
+def value_beside(run: Run, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
+    """The output's true value with one input a little aside."""
+    return enclose(run.graph, run.inputs, bits, typed=typed, aside={name: step})[run.graph.output]
+
+
+def against(value: float, here: Ball, there: Pair, steps: Pair) -> Guess:
+    """What values at two steps say, beside the true value at the point, which must be what was computed."""
+    off = abs(here - value)
+    if not here.is_finite() or bool(off > SURE * abs(here) and off > TINY):
+        return Guess()
+    far, close = (one - here for one in there)
+    rise = limit(far, close, 1)
+    if rise.kind != "found" or rise.ball is None:
+        return Guess()
+    if bool(rise.ball != 0) and not bool(abs(close) * 2 < abs(far)):
+        return Guess(limit=number_of(limit(there[0], there[1], 1)))
+    return Guess(number_of(limit(far / steps[0], close / steps[1], 1), steep=True))
+
+
+def number_of(found: Limit, *, steep: bool = False) -> float | None:
+    """The double nearest to a limit; None where there is none, or an infinite one that is not ``steep``."""
+    is_number = found.kind == "found" or steep
+    return float(found.ball.mid()) + 0.0 if found.ball is not None and is_number else None

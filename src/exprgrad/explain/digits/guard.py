@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from exprgrad.errors import advice, install
+from exprgrad.explain.checking.differences import guesses
 from exprgrad.explain.digits.trusted import (
     FULL,
     NEAREST,
@@ -22,11 +23,10 @@ from exprgrad.explain.digits.trusted import (
     judged,
     right_digits,
 )
-from exprgrad.explain.digits.truths import Place, Source, Swept
+from exprgrad.explain.digits.truths import MOST_EXPLAINED, Place, Source, Swept
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import SHARED
-from exprgrad.explain.places import at, every, places_in, where
-from exprgrad.explain.sides.estimates import guesses
+from exprgrad.explain.places import at, every, places_in, series, where
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, place_of, size
 from exprgrad.run.balls.balls import Ball, ball, bounds, has_balls, is_infinite, rough, working
@@ -36,12 +36,8 @@ from exprgrad.run.numbers.bounds import right_digits as bounded_digits
 
 __all__ = ["checked_sides", "confirmed", "nearest_double", "settled"]
 
-MOST_EXPLAINED = 16
-"""For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 FEW_ULPS = 8
 """By how much estimates of a derivative from the two sides may differ that is the same on both."""
-UNEXPLAINED = ("undecided", "undefined")
-"""What becomes of numbers whose digits are not lost at any node."""
 DECIMALS = ("typed", "hanging")
 """What becomes of numbers that are others for the decimals as typed."""
 MOST_NAMED = 4
@@ -83,7 +79,11 @@ def settled(
             f"formula has {elements:,}: try fewer rows, or fewer columns"
         )
         return found._replace(diagnostics=tuple(told_by_bounds(counts, least, source, help)))
-    places = dict(poor_numbers(counts, least))
+    places = {
+        (*path, str([*place])) if place else path: (path, place)
+        for path, count in counts.items()
+        for place in every(count < least)
+    }
     if not source.is_affordable([*places]):
         choice = advice("--wrt or --of", "wrt=['a', 'b'] or of=['y']")
         help = f"the truth about {len(places):,} numbers would take too long: ask for fewer, by {choice}"
@@ -97,15 +97,6 @@ def settled(
     # There are no wheels of python-flint in a browser, say.
     settle = partial(guarded, unseen=unseen) if has_balls() else unproved
     return gathered(found, counts, least, places, settle(one_by_one, least, source))
-
-
-def poor_numbers(
-    counts: Mapping[Path, Any], least: int
-) -> Iterator[tuple[Path, tuple[Path, Shape]]]:
-    """The numbers with too few right digits: each one's path, and for a tensor its place there."""
-    for path, count in counts.items():
-        for place in every(count < least):
-            yield (*path, str([*place])) if place else path, (path, place)
 
 
 def gathered(
@@ -185,8 +176,10 @@ def decided(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Dec
         if plain.verdict in ("exact", "pole") or (plain.verdict == "zero" and value == 0):
             digits = DOUBLE_DIGITS
         if digits >= least or plain.verdict in NEAREST:
-            is_same = is_shared(value, true, typed, min(least, SHARED), bits)
-            return Decided(value, digits, "right" if is_same else "hanging")
+            # Where nobody knows what the decimals give, they are assumed to agree.
+            is_told = typed.is_finite() or typed.is_nan() or is_infinite(typed)
+            shared = agree(true, typed, min(least, SHARED), bits) or is_nearest(value, typed)
+            return Decided(value, digits, "hanging" if is_told and not shared else "right")
         if plain.verdict == "undecided" and math.isnan(value):
             return Decided(value, 0, "right")  # it shows no digits, and what made it nan is told
         if plain.verdict == "undecided" or (plain.verdict == "zero" and math.isfinite(value)):
@@ -197,25 +190,14 @@ def decided(value: float, least: int, true: Ball, typed: Ball, bits: int) -> Dec
         return Decided(answer, min(right_digits(answer, true), DOUBLE_DIGITS), "corrected")
 
 
-def is_shared(value: float, true: Ball, typed: Ball, digits: int, bits: int) -> bool:
-    """Whether the decimals as typed give the same number as the doubles, for which it is right.
-
-    If nobody knows what the decimals give, they are assumed to agree.
-    """
-    if not (typed.is_finite() or typed.is_nan() or is_infinite(typed)):
-        return True
-    return agree(true, typed, digits, bits) or is_nearest(value, typed)
-
-
 def agree(one: Ball, other: Ball, digits: int, bits: int) -> bool:
     """Whether two true numbers agree to so many digits."""
     if is_infinite(one) or is_infinite(other):
         return bool(one == other)
     if not bool(one != 0):
         return not bool(other.abs_lower() > 0)
-    if not (other.is_finite() and is_tight(other, bits)):
-        return False
-    return bool(abs(one - other) * ball(10) ** digits <= abs(one))
+    is_known = other.is_finite() and is_tight(other, bits)
+    return is_known and bool(abs(one - other) * ball(10) ** digits <= abs(one))
 
 
 def nearest_double(true: Ball) -> float:
@@ -244,8 +226,9 @@ def guarded(found: Settled, least: int, source: Source, unseen: Collection[str] 
         turn = source.turn if one.state == "right" and not math.isnan(value) else None
         if turn is not None and turn.counts and not (turn.is_kink and path[0] == "value"):
             one = one._replace(state="hanging")
-        if path[0] in unseen and not is_unsettling(one, source):
-            continue
+        turned = one.state in DECIMALS and source.turn is not None and source.turn.counts
+        if path[0] in unseen and not (turned or one.state == "undecided"):
+            continue  # what is not shown matters at a kink or a jump, or where there may be one
         found.digits[path] = one.digits
         if one.state == "corrected":
             found.corrected[path] = value, one.answer
@@ -268,12 +251,6 @@ def guarded(found: Settled, least: int, source: Source, unseen: Collection[str] 
     return found._replace(diagnostics=tuple(told), causes=tuple(causes))
 
 
-def is_unsettling(one: Decided, source: Source) -> bool:
-    """Whether a number that is not shown is at a kink or a jump as typed, or may be."""
-    turned = one.state in DECIMALS and source.turn is not None and source.turn.counts
-    return turned or one.state == "undecided"
-
-
 def losers(wrong: Mapping[tuple[Path, str], Sequence[Wrong]], source: Source) -> list[list[Loser]]:
     """Numbers that lost digits, grouped by cause, so that each cause is reported once.
 
@@ -284,24 +261,19 @@ def losers(wrong: Mapping[tuple[Path, str], Sequence[Wrong]], source: Source) ->
     for (_, state), listed in wrong.items():
         path, plain, one = min(listed, key=lambda lost: lost.plain.digits)
         place, cause = source.place(path), None
-        if state not in UNEXPLAINED and explained < MOST_EXPLAINED:
+        if state not in ("undecided", "undefined") and explained < MOST_EXPLAINED:
             if state not in DECIMALS or (state, None) not in alike:
                 explained += 1
                 place = source.blamed(path, plain, source.truth(path)[0])
             if state not in DECIMALS:
+                nodes, help = (place.node, *place.through), place.help or object()
                 known = (met for told, met in alike if told == state and met is not None)
-                cause = next((met for met in known if is_one_cause(met, place)), place)
+                cause = next((met for met in known if met.node in nodes or met.help == help), place)
         label, at = called(path, len(listed), source)
         digits = min(plain.digits, DOUBLE_DIGITS)
         loser = Loser(label, plain.value, digits, one, place, *source.truth(path), at)
         alike.setdefault((state, cause), []).append(loser)
     return list(alike.values())
-
-
-def is_one_cause(known: Place, place: Place) -> bool:
-    """Whether a number lost its digits at a node where another is known to have lost its own."""
-    is_told = known.help is not None and known.help == place.help
-    return is_told or known.node in (place.node, *place.through)
 
 
 def called(path: Path, many: int, source: Source) -> tuple[str, str]:
@@ -474,12 +446,6 @@ def names(group: Sequence[Loser]) -> str:
     return series(labels)
 
 
-def series(words: Sequence[str]) -> str:
-    """Words as a list in a sentence."""
-    *before, last = words
-    return f"{', '.join(before)} and {last}" if before else last
-
-
 def verb(group: Sequence[object], singular: str, plural: str) -> str:
     """A verb for one number or for several."""
     return singular if len(group) == 1 and not getattr(group[0], "worst", "") else plural
@@ -552,15 +518,10 @@ def of_zeros(group: Sequence[Loser]) -> str:
 def apart(value: float, other: float) -> tuple[str, str]:
     """Two numbers with enough digits to tell them apart, and at least six."""
     for digits in range(SHORT, FULL + 1):
-        texts = text_of(value, digits), text_of(other, digits)
-        if texts[0] != texts[1]:
+        one, two = (f"{number + 0.0:.{digits}g}" for number in (value, other))
+        if one != two:
             break
-    return texts
-
-
-def text_of(value: float, digits: int) -> str:
-    """A number with so many significant digits."""
-    return f"{value + 0.0:.{digits}g}"
+    return one, two
 
 
 def of_decimals(group: Sequence[Loser], source: Source, what_hangs: str) -> tuple[str, str]:

@@ -9,29 +9,44 @@ an edge of a formula's domain derivatives are from one side, for on the other is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from exprgrad.derive.parsed import completed
 from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers, live, operations, where
 from exprgrad.explain.sides.one_sided import (
+    RUNNING,
     SURE,
     UNDEFINED,
     Around,
     Measured,
     Towards,
     around,
+    leading_slope,
     towards,
 )
-from exprgrad.graph.graph import Shape, dependencies, element_name
+from exprgrad.graph.graph import (
+    INPUT,
+    Algebra,
+    Graph,
+    Shape,
+    dependencies,
+    element_name,
+    interpret,
+    view_of,
+)
+from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number
 from exprgrad.run.balls.balls import enclose, has_balls
-from exprgrad.run.evaluation import Diagnostic, Run, is_finite
+from exprgrad.run.evaluation import Diagnostic, Run, evaluator_for, is_finite
 from exprgrad.run.numbers.sweeps import at_pole, holds
 
-__all__ = ["OneSided", "corrections", "edges", "findings", "one_sided", "verdicts"]
+__all__ = [
+    "OneSided", "corrections", "edges", "findings", "one_sided", "value_by_sides", "verdicts",
+]  # fmt: skip
 
 Notation = Callable[[float], str]
 """How a number is written."""
@@ -164,7 +179,7 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
         exact = slopes[1] if corrected else sweep + 0.0
         slopes = [exact, exact]
     elif verdict == "undecided" and not math.isinf(run.value):
-        from exprgrad.explain.sides.estimates import guesses
+        from exprgrad.explain.checking.differences import guesses
 
         for at, (side, guess) in enumerate(zip((left, right), guesses(run, name), strict=True)):
             if side.state != UNDEFINED and slopes[at] is None:
@@ -187,12 +202,8 @@ def with_leading(run: Run, name: str, sign: float, found: Towards) -> Towards:
     """One side, where only terms of higher order tell, with what leading terms say of it."""
     if found.slope is not None or found.state == UNDEFINED or not math.isfinite(run.value):
         return found
-    from exprgrad.explain.sides.leading import leading_slope
-
     slope = leading_slope(run, name, sign)
-    if slope is None:
-        return found
-    return found._replace(state="", value=run.value, slope=slope)
+    return found if slope is None else found._replace(state="", value=run.value, slope=slope)
 
 
 def verdict_of(run: Run, left: Towards, right: Towards) -> str:
@@ -201,19 +212,14 @@ def verdict_of(run: Run, left: Towards, right: Towards) -> str:
         return "jump"
     if any(side.slope is None and side.state != UNDEFINED for side in (left, right)):
         return "undecided"
-    if left.slope is None or right.slope is None:
+    slopes = [side.slope for side in (left, right) if side.slope is not None]
+    both_finite = len(slopes) == 2 and all(math.isfinite(slope.value) for slope in slopes)
+    if not both_finite or not are_equal(left, right):
         return "kink"
-    if not (math.isfinite(left.slope.value) and math.isfinite(right.slope.value)):
-        return "kink"
-    if not are_equal(left, right):
-        return "kink"
-    return "exists" if are_certain(left, right) else "undecided"
-
-
-def are_certain(left: Towards, right: Towards) -> bool:
-    """Whether the derivatives from the sides have two digits, or the sweep's number can stand for them."""
-    sides = [side.slope for side in (left, right) if not math.isfinite(side.off.value)]
-    return all(s is not None and s.error <= SURE * abs(s.value) for s in sides)
+    # Slopes need two digits, unless the sweep's number can stand for them.
+    doubtful = [side.slope for side in (left, right) if not math.isfinite(side.off.value)]
+    are_certain = all(s is not None and s.error <= SURE * abs(s.value) for s in doubtful)
+    return "exists" if are_certain else "undecided"
 
 
 def are_equal(left: Towards, right: Towards) -> bool:
@@ -372,7 +378,11 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
     if beyond_sides(over):
         return
     graph = over.graph
-    ends = ends_met(over)
+    ends = [  # where the slope is finite, or at a pole
+        node
+        for node, op, seen in operations(over, live(over))
+        if at_pole(op, seen) or (op.edge and holds(op.edge, op.names, seen))
+    ]
     behind = dependencies(graph, *ends)
     names = [name for name in over.wrt or () if behind[graph.inputs[name]] and name not in told]
     point = around(over) if names else None
@@ -397,10 +407,39 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
         yield first._replace(message=first.message + and_alike(len(others), name))
 
 
-def ends_met(run: Run) -> list[int]:
-    """The nodes at an edge of their domain, whose slope is finite, or at a pole."""
-    return [
-        node
-        for node, op, seen in operations(run, live(run))
-        if at_pole(op, seen) or (op.edge and holds(op.edge, op.names, seen))
-    ]
+# Derivatives inside of a formula that exist and are nan in doubles, as d((x^2)^1.5, x, 2) is at 0: each is
+# the slope, on both sides, of what it is the first derivative of.
+
+
+def value_by_sides(run: Run) -> Measured:
+    """A value that is nan, found again from the derivatives in it that exist; it may stay nan."""
+    typed, known = parse(run.text), dict[int, Measured]()
+    nodes = {
+        typed.span(node): node for node, kind in enumerate(typed.kinds) if kind == "derivative"
+    }
+    for call in run.graph.calls:
+        if call.span in nodes and math.isnan(run.values[call.result]):
+            known[call.result] = last_slope(run, typed, nodes[call.span])
+
+    def step(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
+        return known[node] if node in known else RUNNING.apply(graph, node, operands)
+
+    given = {name: Measured(value) for name, value in run.inputs.items()}
+    return interpret(run.graph, Algebra(RUNNING.constant, step), given)[run.graph.output]
+
+
+def last_slope(run: Run, typed: Graph, node: int) -> Measured:
+    """The derivative that a text has at a node, where both sides tell it; else nan."""
+    body, variable = typed.operands[node]
+    (order,) = cast("tuple[int]", typed.payloads[node])
+    before, name = view_of(typed), str(typed.payloads[variable])
+    before.output, before.payloads = body if order == 1 else node, [*typed.payloads]
+    before.payloads[node] = (order - 1,)
+    if typed.kinds[variable] != INPUT:
+        return Measured(math.nan)
+    graph = completed(before, run.text)
+    inputs = {name: run.inputs[name] for name in graph.inputs}
+    side = one_sided(Run.of(run.text, evaluator_for(graph), inputs, (name,))).get(name)
+    if side is None or side.right is None or side.verdict != "exists":
+        return Measured(math.nan)
+    return Measured(side.right, side.error)

@@ -25,7 +25,7 @@ from exprgrad.derive.rules import slots, template
 from exprgrad.explain.kinks_met import local_rule, met, stirs, stirs_edge
 from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, interpret, worked_out
 from exprgrad.graph.op import Op, Special
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import (
     at_pole,
@@ -37,8 +37,8 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around", "error_of", "inner", "noise",
-    "noise_of", "rounding", "towards",
+    "RUNNING", "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around", "error_of",
+    "leading_slope", "rounding", "towards",
 ]  # fmt: skip
 
 UNDECIDED, UNDEFINED = "undecided", "undefined"
@@ -92,11 +92,6 @@ def inner(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
         if before and value:
             error += rounding(found, (before, value))
     return Measured(found, error if math.isfinite(found) else 0.0)
-
-
-def minus(one: Measured, other: Measured) -> Measured:
-    """A difference."""
-    return inner(((Measured(1.0), one), (Measured(-1.0), other)))
 
 
 def measured(graph: Graph, given: Mapping[str, Measured]) -> Measured:
@@ -166,9 +161,8 @@ def error_of(op: Op, position: int, local: float) -> float:
     The row's bound is in ulps of the truth, which may be twice those of what was computed; beside a zero
     it is absolute.
     """
-    if len(template(op.partial(position))) == 1 or not math.isfinite(local):
-        return 0.0
-    return max(2 * op.partial_ulp * math.ulp(local), op.partial_abs)
+    is_exact = len(template(op.partial(position))) == 1 or not math.isfinite(local)
+    return 0.0 if is_exact else max(2 * op.partial_ulp * math.ulp(local), op.partial_abs)
 
 
 # A side.
@@ -276,38 +270,24 @@ def twins(graph: Graph) -> list[int]:
 
 
 class Here(NamedTuple):
-    """An operation whose operands are known beside the point; ``data`` is its own value at the point."""
+    """An operation whose operands are known beside the point.
+
+    ``data``     its own value at the point
+    ``locals``   the sweep's local derivatives; None where no gradient went on
+    ``nodes``, ``operands``  the operands: their nodes, and what they are beside the point
+    ``values``, ``motions``, ``moves``  the operands' limits, how they move, and which of them do
+    """
 
     around: Around
     node: int
     op: Op
     data: float
+    locals: Sequence[Any] | None
+    nodes: tuple[int, ...]
     operands: Sequence[Side]
-
-    @property
-    def nodes(self) -> tuple[int, ...]:
-        """The operands' nodes."""
-        return self.around.run.graph.operands[self.node]
-
-    @property
-    def locals(self) -> Sequence[Any] | None:
-        """The sweep's local derivatives; None where no gradient went on."""
-        return self.around.locals[self.node]
-
-    @property
-    def motions(self) -> list[Motion]:
-        """How the operands move."""
-        return [side.motion for side in self.operands]
-
-    @property
-    def moves(self) -> list[bool]:
-        """Which operands move."""
-        return [side.motion.moves for side in self.operands]
-
-    @property
-    def values(self) -> list[float]:
-        """The operands' limits."""
-        return [side.value for side in self.operands]
+    values: list[float]
+    motions: list[Motion]
+    moves: list[bool]
 
 
 class Towards(NamedTuple):
@@ -334,9 +314,9 @@ def towards(around: Around, name: str, sign: float) -> Towards:
         return found
     heeding = around._replace(noise=noise(around.run), smooth={})
     noisy, _ = outcome(heeding, name, sign)
-    if noisy.slope is not None and noisy.slope.value == found.slope.value:
-        return found
-    return found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
+    is_same = noisy.slope is not None and noisy.slope.value == found.slope.value
+    undecided = found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
+    return found if is_same else undecided
 
 
 def outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
@@ -351,7 +331,8 @@ def outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
     values = [*still[:start], moved, *still[start + 1 :]]
     reached = worked_out(graph, algebra, values, nodes)
     turned = any(reached[node].turned for node in nodes)
-    steep = any(is_steep(reached[node].motion) for node in nodes)
+    tangents = [reached[node].motion.tangent for node in nodes]
+    steep = any(tangent is not None and math.isinf(tangent.value) for tangent in tangents)
     side = reached[output]
     tangent, off = side.motion.tangent, side.motion.off
     value = None if side.lost else side.value
@@ -359,11 +340,6 @@ def outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
         return Towards(turned, side.lost or UNDECIDED, value, None, Measured(math.nan)), steep
     slope, off = (Measured(sign * x.value, x.error) for x in (tangent, off))
     return Towards(turned, "", value, slope, off), steep
-
-
-def is_steep(motion: Motion) -> bool:
-    """Whether a tangent is infinite."""
-    return motion.tangent is not None and math.isinf(motion.tangent.value)
 
 
 def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
@@ -378,8 +354,12 @@ def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) ->
     smooth = None if changed else around.smooth.get(node)
     if smooth is not None:
         return Side(data, glide(smooth, operands))
-    here = Here(around, node, BY_NAME[graph.kinds[node]], data, operands)
-    op, moves = here.op, here.moves
+    op, motions = BY_NAME[graph.kinds[node]], [side.motion for side in operands]
+    values, moves = [side.value for side in operands], [motion.moves for motion in motions]
+    here = Here(
+        around, node, op, data, around.locals[node], graph.operands[node], operands, values,
+        motions, moves,
+    )  # fmt: skip
     out = functions[op.name](*here.values) if changed else data
     views = sides(op, [*here.values, out], [float(m) for m in moves])
     special = met(op, views, moves) if any(moves) else None
@@ -548,8 +528,7 @@ def decide(special: Special, given: Mapping[str, Measured]) -> float | None:
             found.add(compile_template(template(special.side), slots_)(values))
     if not special.side:
         return plain["out"]
-    side = found.pop()
-    return None if found else side
+    return found.pop() if len(found) == 1 else None
 
 
 # Elsewhere.
@@ -618,9 +597,9 @@ def is_told(local: Measured, motion: Motion) -> bool:
     tangent = motion.tangent
     if tangent is None or math.isnan(local.value):
         return False
-    if math.isinf(tangent.value) and abs(local.value) <= local.error:
-        return False
-    return math.isfinite(local.value) or abs(tangent.value) > tangent.error
+    is_steep, may_be_flat = math.isinf(tangent.value), abs(local.value) <= local.error
+    is_moving = math.isfinite(local.value) or abs(tangent.value) > tangent.error
+    return is_moving and not (is_steep and may_be_flat)
 
 
 def rule_error(here: Here, position: int, view: Sequence[float]) -> float:
@@ -665,7 +644,8 @@ def side_of(here: Here, out: float, tangent: Measured | None, *, moves: bool, er
     if tangent is None:
         return side._replace(motion=Motion(True, None, swept, Measured(math.nan)))
     if moves or swept != ZERO or tangent != ZERO:
-        return side._replace(motion=Motion(moves, tangent, swept, minus(tangent, swept)))
+        off = inner(((Measured(1.0), tangent), (Measured(-1.0), swept)))
+        return side._replace(motion=Motion(moves, tangent, swept, off))
     return side
 
 
@@ -675,8 +655,7 @@ def swept_tangent(here: Here) -> Measured:
     for position, (motion, local) in enumerate(zip(here.motions, here.locals or (), strict=False)):
         gate = here.op.partial(position) == "0" or position in here.op.branches
         if local is not None and motion.swept != ZERO and (local or not gate):
-            by = Measured(local, error_of(here.op, position, local))
-            terms.append((by, motion.swept))
+            terms.append((Measured(local, error_of(here.op, position, local)), motion.swept))
     return inner(terms)
 
 
@@ -699,7 +678,7 @@ def is_open(here: Here, views: Sequence[Sequence[float]], passing: Collection[in
     """
     for at, value in enumerate(here.values):
         if math.isinf(value) and any(other != at for other in passing):
-            moving = here.moves
+            moving = [*here.moves]
             moving[at] = True
             if at in passing or stirs_edge(here.op, at, views[at], moving):
                 return True
@@ -739,3 +718,130 @@ def places(here: Here) -> list[tuple[float, ...]]:
         else:
             found.append([math.nextafter(x, math.copysign(math.inf, tangent.value))])
     return list(product(*found))
+
+
+# Leading terms: a node is its limit plus c*t^p + o(t^p), of the way t along the input and a real p above 0.
+# So sqrt(t^4) gains t^2, and cbrt(t)^3 gains t.  That tells derivatives where a tangent is infinite on the
+# way, or 0 times infinity.
+
+DEEPEST_SERIES = 2
+"""How deep definitions of rows are followed."""
+
+
+class Term(NamedTuple):
+    """A limit, and what is gained: ``gain*t^power``, and less than that by any factor; nothing at ``inf``.
+
+    ``doubt`` is what the limit may be off by.  Where nothing is known the limit is nan.
+    """
+
+    limit: float
+    gain: Measured = ZERO
+    power: float = math.inf
+    doubt: float = 0.0
+
+
+LOST = Term(math.nan, power=0.0)
+
+
+def leading_slope(run: Run, name: str, sign: float) -> Measured | None:
+    """The derivative towards one side, where leading terms tell it."""
+    doubts = noise(run)
+    given = {one: Term(x) for one, x in run.inputs.items()}
+    given[name] = Term(run.inputs[name], Measured(sign), 1.0)
+
+    def step(graph: Graph, node: int, operands: Sequence[Term]) -> Term:
+        op = BY_NAME[graph.kinds[node]]
+        zeros = [not (x.limit or x.doubt) for x in operands]
+        by_first = op.powers or op.name == "pow"
+        is_exact = any(zeros) if op.powers == (1, 1) else all(zeros[:1] if by_first else zeros)
+        found = of_row(op, operands, DEEPEST_SERIES)
+        return found._replace(doubt=0.0 if is_exact and not found.limit else doubts[node])
+
+    algebra = Algebra(lambda graph, node: Term(number(graph, node)), step)
+    limit, gain, power, _ = interpret(run.graph, algebra, given)[run.graph.output]
+    if limit != run.value or (power < 1.0 and abs(gain.value) <= gain.error):
+        return None
+    if power < 1.0:
+        return Measured(sign * math.copysign(math.inf, gain.value))
+    return Measured(sign * gain.value, gain.error) if power == 1.0 else ZERO
+
+
+def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
+    """A row's term, given its operands'; its definition is asked ``depth`` deep."""
+    limits, moves = [x.limit for x in operands], [x.power < math.inf for x in operands]
+    out = functions[op.name](*limits) if op.equation is None else math.nan
+    if not any(moves) or not math.isfinite(out) or any(map(math.isnan, limits)):
+        return LOST if any(moves) else Term(out)
+    if op.powers == (1, 1):
+        return of_product(out, *operands)
+    at_0 = op.name == "pow" and not limits[0] and not moves[1]
+    views = sides(op, [*limits, out], [float(m) for m in moves])
+    special = None if at_0 else met(op, views, moves)
+    positions = [0 if op.variadic else at for at in range(len(operands))]
+    locals_ = [
+        local_rule(op.name, at)(view) if m else 0.0
+        for at, view, m in zip(positions, views, moves, strict=True)
+    ]
+    if special is None and not at_0 and all(map(math.isfinite, locals_)):
+        doubts = [x.doubt for x in operands[: len(op.names)]]
+        slopes = [
+            Measured(x, error_of(op, at, x) + noise_of(op, at, view, doubts))
+            for at, view, x in zip(positions, views, locals_, strict=True)
+        ]
+        terms = [(slope, x) for slope, x, m in zip(slopes, operands, moves, strict=True) if m]
+        power = min(x.power for _, x in terms)
+        return Term(out, inner((slope, x.gain) for slope, x in terms if x.power == power), power)
+    if any(x.doubt for x in operands):
+        return LOST
+    if at_0:
+        return of_power(operands[0], limits[1])
+    if special is not None and not op.variadic and len(operands) == 1:
+        return at_special(op, special, out, operands[0], views[0])
+    if not op.definition or op.variadic or not depth:
+        return LOST
+    graph = template(op.definition)
+    if not {"where", *COMPARISONS}.isdisjoint(graph.kinds):
+        return LOST  # a case may hold at the point alone
+    algebra = Algebra(
+        lambda graph, node: Term(number(graph, node)),
+        lambda graph, node, seen: of_row(BY_NAME[graph.kinds[node]], seen, depth - 1),
+    )
+    return interpret(graph, algebra, dict(zip(op.names, operands, strict=True)))[graph.output]
+
+
+def of_product(out: float, one: Term, other: Term) -> Term:
+    """The term of a product; what has the limit 0 and stays there takes the other with it."""
+    terms = [
+        (Measured(x.limit, x.doubt), y.gain, y.power)
+        for x, y in ((one, other), (other, one))
+        if x.limit
+    ]
+    terms.append((one.gain, other.gain, one.power + other.power))
+    power = min(p for _, _, p in terms)
+    return Term(out, inner((x, gain) for x, gain, p in terms if p == power), power)
+
+
+def of_power(base: Term, exponent: float) -> Term:
+    """The term of a constant power above 0 of what has the limit 0."""
+    value, error = base.gain
+    is_whole = exponent.is_integer()
+    if exponent <= 0 or (abs(value) <= error and not (is_whole and not error)):
+        return LOST
+    if value < 0 and not is_whole:
+        return LOST
+    gain = value**exponent
+    error = 2 * exponent * abs(gain / value) * error if value else 0.0
+    return Term(0.0, Measured(gain, error + math.ulp(gain)), base.power * exponent)
+
+
+def at_special(op: Op, special: Special, out: float, x: Term, view: Sequence[float]) -> Term:
+    """The term of a row of one operand at its kink or jump."""
+    value, error = x.gain
+    if abs(value) <= error:
+        return Term(out, ZERO, x.power) if special.code == "kink" and not error else LOST
+    given = [*view, value, 1.0, 1.0]
+    names = (*slots(op), f"d{op.names[0]}", f"moves_{op.names[0]}", "same")
+    if special.side:
+        return Term(compile_template(template(special.side), names)(given))
+    slope = compile_template(template(special.slope), names)(given)
+    return Term(out, Measured(slope, 2 * error), x.power)
