@@ -19,6 +19,7 @@ from exprgrad.derive.simplify.formula import derivatives, formulas
 from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.derive.sweeps.walks import active_from, users_of, varying_operands
 from exprgrad.errors import RequestError, advice
+from exprgrad.explain.places import series
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -47,8 +48,6 @@ from exprgrad.source import Span
 
 __all__ = ["Step", "steps"]
 
-PUT_IN = "what the names stand for is put in, and the whole simplified"
-WHOLE_SIMPLIFIED = "the whole simplified, with a name for what is long and used twice"
 SIMPLIFIED = 2000
 """In a formula of more nodes each step stays as its rule gives it, and only the whole is simplified."""
 SHORT_DERIVATIVE = 15
@@ -111,26 +110,22 @@ def steps(graph: Graph, wrt: str) -> list[Step]:
 
     Raises ``RequestError`` for a formula of tensors: there a part's derivative is not a formula.
     """
-    numbers_only(graph, no_steps)
-    answer = next(derivatives(graph, [wrt]))
-    work = Derivation(graph, wrt, answer)
-    found = [step for node in work.sheet.read() for step in work.steps_for(node)]
-    last, text = found[-1], program(answer)
-    if last.formulas[-1] != text:
-        named = work.calls_names(work.sheet.graph.output)
-        notes = (PUT_IN if named else WHOLE_SIMPLIFIED,)
-        found.append(last._replace(rule="put together", formulas=(text,), parts=(), notes=notes))
-    return found
-
-
-def no_steps(node: int) -> RequestError:
-    """The error for a formula in which a node is a tensor."""
     message = "steps are for formulas of numbers, and this one is about tensors"
     help = advice(
         "diff without --steps gives the derivative; grad --trace shows every step in numbers",
         "derivative() gives it without; a run's trace() shows every step in numbers",
     )
-    return RequestError("no-steps", message, help=help)
+    numbers_only(graph, lambda _: RequestError("no-steps", message, help=help))
+    answer = next(derivatives(graph, [wrt]))
+    work = Derivation(graph, wrt, answer)
+    found = [step for node in work.sheet.read() for step in work.steps_for(node)]
+    last, text = found[-1], program(answer)
+    if last.formulas[-1] != text:
+        note = "the whole simplified, with a name for what is long and used twice"
+        if work.calls_names(work.sheet.graph.output):
+            note = "what the names stand for is put in, and the whole simplified"
+        found.append(last._replace(rule="put together", formulas=(text,), parts=(), notes=(note,)))
+    return found
 
 
 class Derivation:
@@ -235,7 +230,12 @@ class Derivation:
             sheet.name(node)
         if node in names:
             self.nodes[names[node]] = node
-        elif self.is_simple(node):
+        elif (  # one operation on the input and a constant, such as -x or x/2
+            sheet.group(node)[0] == [node]
+            and node != sheet.graph.output
+            and sheet.is_linear(node)
+            and sheet.inner(node) == [self.x]
+        ):
             self.glances.add(node)
 
     # What is known of nodes.
@@ -252,12 +252,6 @@ class Derivation:
         """Whether a named node's derivative is called by name too."""
         return node in self.open or len(self.sheet.label(self.found[node])) > SHORT_DERIVATIVE
 
-    def is_simple(self, node: int) -> bool:
-        """Whether a node is one operation on the input and a constant, such as -x or x/2."""
-        sheet = self.sheet
-        alone = sheet.group(node)[0] == [node] and node != sheet.graph.output
-        return alone and sheet.is_linear(node) and sheet.inner(node) == [self.x]
-
     def calls_names(self, node: int) -> bool:
         """Whether a node's text has names in it that are not inputs."""
         return any(name not in self.typed.inputs for name in self.sheet.part(node).inputs)
@@ -272,7 +266,7 @@ class Derivation:
             which = flat if self.sheet.depends[node] else apart
             is_number = self.sheet.graph.kinds[node] == CONST
             found[number if is_number else which].append(self.sheet.label(node))
-        return [f"{both(texts)} {said[len(texts) > 1]}" for said, texts in found.items() if texts]
+        return [f"{series(texts)} {said[len(texts) > 1]}" for said, texts in found.items() if texts]
 
     def explanations(self, node: int) -> list[Part]:
         """The made names in a node's text that no step has explained, with their texts, operands first."""
@@ -348,10 +342,13 @@ class Derivation:
         direct = [leaves[place] for place in varying] == [self.x]
         rule = rule_name(kind, varying, direct=direct)
         notes = notes_on(rule, kind)
-        letters = [sheet.variable(name) for name in sheet.letters_for(len(varying))]
+        free = filter(sheet.is_free, chain(LETTERS, (f"v{n}" for n in count(1))))
+        letters = [sheet.variable(name) for name in islice(free, len(varying))]
         unused = iter(letters)
+        once = [leaf for leaf, times in Counter(leaves).items() if times == 1 and leaf != self.x]
+        named = sheet.names.keys() & once
         symbols = {
-            place: leaves[place] if direct or self.has_own_name(leaves, place) else next(unused)
+            place: leaves[place] if direct or leaves[place] in named else next(unused)
             for place in varying
         }
         values = {place: leaves[place] for place in varying}
@@ -376,11 +373,6 @@ class Derivation:
             notes.append(self.said(sheet.apply(kind, *model), [sheet.names[u] for u in letters]))
         tangents = {place: sheet.variable(sheet.tangent(name)) for place, name in names.items()}
         return Law(rule, self.put_in(node, leaves, symbols, symbols, tangents), whole, parts, notes)
-
-    def has_own_name(self, leaves: Sequence[int], place: int) -> bool:
-        """Whether an operand is called by its own name in a law."""
-        leaf = leaves[place]
-        return leaf != self.x and leaf in self.sheet.names and leaves.count(leaf) == 1
 
     def put_in(
         self,
@@ -475,11 +467,6 @@ class Derivation:
 def tidy(made: Program, typed: Graph) -> list[Graph]:
     """A program's outputs, simplified; ``typed`` is what a person wrote."""
     return [graph for graph, _ in formulas(made, typed)]
-
-
-def both(texts: list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 # Rules in words: only arithmetic has some with names of their own; every other row has the chain rule.
@@ -591,11 +578,6 @@ class Worksheet:
         self.enclosed: set[int] = set()
 
     # Names and texts.
-
-    def letters_for(self, number: int) -> list[str]:
-        """Letters for the parts of one step."""
-        candidates = chain(LETTERS, (f"v{n}" for n in count(1)))
-        return list(islice((name for name in candidates if self.is_free(name)), number))
 
     def is_free(self, name: str) -> bool:
         """Whether neither a name nor its differential is used by the formula."""
@@ -802,9 +784,8 @@ class Worksheet:
     def is_linear(self, node: int) -> bool:
         """Whether a node is a sum, or a constant times something."""
         varying, row = self.varying(node), self.row(node)
-        if row.powers:
-            return [row.powers[place] for place in varying] == [1]
-        return bool(row.signs and varying)
+        powers = [row.powers[place] for place in varying] if row.powers else []
+        return powers == [1] or bool(row.signs and varying)
 
     def is_product(self, node: int) -> bool:
         """Whether a node is a product of two active operands."""

@@ -11,12 +11,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from math import copysign, hypot, inf, ulp
+from math import copysign, hypot, ulp
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.errors import InputError, RequestError, advice, whole
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS
+from exprgrad.explain.places import nans, not_finite, where
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import Diagnostic
 
@@ -67,8 +68,7 @@ def method_of(momentum: float | None, *, adam: bool, line_search: bool) -> Metho
     }
     chosen = [name for name, is_given in given.items() if is_given]
     if len(chosen) > 1:
-        message = f"{' and '.join(chosen)} cannot be combined"
-        raise RequestError("usage", message, help="choose one")
+        raise RequestError("usage", f"{' and '.join(chosen)} cannot be combined", help="choose one")
     if momentum is not None:
         return Method("momentum", momentum)
     return Method("adam" if adam else "line-search" if line_search else "plain")
@@ -154,7 +154,8 @@ def descend(
         if is_still and (not method.has_memory or fallen([*steps, place])):
             return Descent([*steps, place], *unmoved([*steps, place]), run, rate, method)
         steps.append(place._replace(update=update))
-        if not method.has_memory and is_back(steps, moved):
+        before = steps[-2].inputs if steps[1:] and not method.has_memory else {}
+        if before and all(same(before[name], moved[name]) for name in moved):
             message = f"from step {len(steps) - 2} on it goes back and forth between two points"
             return Descent([*steps[:-1], place], "oscillates", message, run, rate, method)
         here |= moved
@@ -165,19 +166,15 @@ def stop(
     steps: Sequence[Step], place: Step, count: int, rate: float, method: Method
 ) -> Ending | None:
     """The end at a point that is not finite, where the gradient is 0, or that is the last."""
-    end = not_finite(place)
-    if end is None and not (steps and method.has_memory):
-        end = at_rest(place)
+    end = not_a_number(place)
+    is_flat = all(same(grad, scaled(grad, 0.0)) for grad in place.gradient.values())
+    if end is None and is_flat and not (steps and method.has_memory):
+        end = "converged", f"at step {place.step} the gradient is 0"
     if end is None and len(steps) == count:
         values = [*[step.value for step in steps], place.value]
         end = runaway(values, rate, has_memory=method.has_memory)
         end = end or ("steps", f"not converged after {count:,} step{'s' * (count != 1)}")
     return end
-
-
-def is_back(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
-    """Whether a step leads back to the point before."""
-    return len(steps) > 1 and all(same(steps[-2].inputs[name], moved[name]) for name in moved)
 
 
 Update = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -267,13 +264,10 @@ def lowest(place: Step, reach: float) -> Ending:
 
 def divergence(found: Descent[R]) -> list[Diagnostic]:
     """A warning for a descent that diverged, which its last point need not show."""
-    if found.verdict != "diverged":
-        return []
-    graph = found.run.graph
-    span = graph.span(graph.output)
-    return [
-        Diagnostic("diverged", "warning", f"diverged: {found.message}", graph.output, span, None)
-    ]
+    graph, message = found.run.graph, f"diverged: {found.message}"
+    place = graph.output, graph.span(graph.output)
+    told = [Diagnostic("diverged", "warning", message, *place, None)]
+    return told if found.verdict == "diverged" else []
 
 
 def check(wrt: Sequence[str], rate: float, count: int, method: Method) -> None:
@@ -294,11 +288,10 @@ def check(wrt: Sequence[str], rate: float, count: int, method: Method) -> None:
     if steps is None:
         raise RequestError("bad-value", f"{count!r} is not a number of steps")
     if not 1 <= steps <= MOST_STEPS:
-        message = f"{steps:,} steps are not from 1 to {MOST_STEPS:,}"
-        raise RequestError("bad-value", message)
+        raise RequestError("bad-value", f"{steps:,} steps are not from 1 to {MOST_STEPS:,}")
 
 
-def not_finite(place: Step) -> Ending | None:
+def not_a_number(place: Step) -> Ending | None:
     """The end at a point where an input, the value or a grad is not finite: the first to come about."""
     numbers = [
         *((f"input {name}", value) for name, value in place.inputs.items()),
@@ -307,15 +300,10 @@ def not_finite(place: Step) -> Ending | None:
     ]
     for what, value in numbers:
         if wrong := trouble(value):
-            verdict = "nan" if wrong == "nan" else "diverged"
-            return verdict, f"at step {place.step} {what} is {wrong}"
-    return None
-
-
-def at_rest(place: Step) -> Ending | None:
-    """The end at a point where the gradient is 0."""
-    if all(same(grad, scaled(grad, 0.0)) for grad in place.gradient.values()):
-        return "converged", f"at step {place.step} the gradient is 0"
+            return (
+                "nan" if wrong == "nan" else "diverged",
+                f"at step {place.step} {what} is {wrong}",
+            )
     return None
 
 
@@ -388,14 +376,7 @@ over_root = silently(lambda value, square, least: value / (square**0.5 + least))
 
 def same(one: Any, other: Any) -> bool:
     """Whether two numbers or tensors are equal, each number to its last bit; -0 is 0."""
-    return some(one == other, every=True)
-
-
-def some(flags: Any, *, every: bool = False) -> bool:
-    """Whether a condition holds for some number of a value, or for every."""
-    if isinstance(flags, bool):
-        return flags
-    return bool(flags.all() if every else flags.any())
+    return where(one != other) is None
 
 
 def length(value: Any) -> float:
@@ -409,4 +390,4 @@ def length(value: Any) -> float:
 
 def trouble(value: Any) -> str:
     """``nan`` or ``infinite`` if a number, or a number of a tensor, is that; else nothing."""
-    return "nan" if some(value != value) else "infinite" if some(abs(value) == inf) else ""
+    return "nan" if nans(value) else "infinite" if not_finite(value) else ""

@@ -213,7 +213,9 @@ def views(run: Run, node: int, moves: Sequence[bool]) -> list[list[float]]:
     return sides(BY_NAME[graph.kinds[node]], arguments, [float(m) for m in moves])
 
 
-def stirs_edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool]) -> bool:
+def stirs_edge(
+    op: Op, position: int, view: Sequence[float], moves: Sequence[bool], depth: int = DEPTH
+) -> bool:
     """Whether an operand that moves makes its user move, away from kinks and jumps.
 
     ``view`` has the values that the operand's rule sees.  Nothing passes through a rule that is the
@@ -223,19 +225,12 @@ def stirs_edge(op: Op, position: int, view: Sequence[float], moves: Sequence[boo
     ``exp``.  The computed rule may have been cut off, so the rule that is shown decides, and its ``out`` is
     taken to move.  A step function jumps again and again on its way to an infinity.
     """
-    return edge(op, position, view, moves, DEPTH)
-
-
-def edge(op: Op, position: int, view: Sequence[float], moves: Sequence[bool], depth: int) -> bool:
     rule = op.partial(position)
     if rule == "0":
         return math.isinf(view[position]) and math.isinf(view[len(op.names)])
-    if local_rule(op.name, position)(view) != 0:
-        return True
-    if position in op.branches:
-        return False
-    if not depth:
-        return True
+    passes = local_rule(op.name, position)(view) != 0
+    if passes or position in op.branches or not depth:
+        return passes or position not in op.branches
     if rule in op.names:
         return moves[op.names.index(rule)]
     given = dict(zip(slots(op), view, strict=True))
@@ -272,7 +267,7 @@ def stirs(
             seen = [values[operand] for operand in operands]
             views = sides(op, [*seen, values[node]], [float(m) for m in moves])
             flags[node] = met(op, views, moves) is not None or any(
-                moves[at] and edge(op, 0 if op.variadic else at, view, moves, depth)
+                moves[at] and stirs_edge(op, 0 if op.variadic else at, view, moves, depth)
                 for at, view in enumerate(views)
             )
     return flags[graph.output]

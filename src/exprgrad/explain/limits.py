@@ -31,8 +31,9 @@ def significant(digits: object) -> int:
     """A number of significant digits; an error for what is none."""
     count = whole(digits)
     if count is None or not 1 <= count <= MOST_DIGITS:
-        message = f"digits is {digits!r}, which is not a whole number from 1 to {MOST_DIGITS}"
-        raise RequestError("usage", message)
+        raise RequestError(
+            "usage", f"digits is {digits!r}, which is not a whole number from 1 to {MOST_DIGITS}"
+        )
     return count
 
 

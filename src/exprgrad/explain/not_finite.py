@@ -29,8 +29,6 @@ from exprgrad.source import cut
 __all__ = ["forward_trouble", "reverse_trouble", "underflows"]
 
 LEAST_ABOVE = "the least double above 0 is 5e-324"
-LARGEST_DOUBLE = "the largest double is 1.8e308"
-LEAST_DOUBLE = "the least double is -1.8e308"
 WORD = re.compile(r"\w+")
 LARGEST_ENCLOSED, ENCLOSED_BITS = 10_000, 256
 """Of how many nodes the truth is asked, and in which precision."""
@@ -100,7 +98,8 @@ def bad_data(run: Run, node: int, found: Found, severity: str) -> Diagnostic:
 def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | None]:
     """What is wrong with an operation at a place, in words; and help."""
     kind, operands = run.graph.kinds[node], run.graph.operands[node]
-    overflow = ": overflow", LARGEST_DOUBLE if value > 0 else LEAST_DOUBLE
+    end = "the largest double is 1.8e308" if value > 0 else "the least double is -1.8e308"
+    overflow = ": overflow", end
     if not operands:
         return overflow if overflows(run, node) else (" as given", None)
     op = BY_NAME.get(kind)
@@ -170,9 +169,8 @@ def shown_at(run: Run, node: int, place: Shape) -> str:
 def is_rounded(run: Run, node: int) -> bool:
     """Whether a number that is 0 is another in truth."""
     graph, (errors, _) = run.graph, run.errors
-    if graph.shapes or not errors[node] or len(graph) > LARGEST_ENCLOSED or not has_balls():
-        return False
-    return bool(enclose(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
+    is_asked = not graph.shapes and errors[node] and len(graph) <= LARGEST_ENCLOSED and has_balls()
+    return is_asked and bool(enclose(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
 
 
 def not_finite_words(run: Run, node: int) -> str:
@@ -215,9 +213,8 @@ def overflows(run: Run, node: int) -> bool:
 
 def name_of(run: Run, node: int) -> str:
     """What a node is called; a literal beyond the doubles as it is written."""
-    if run.graph.kinds[node] == CONST and (text := run.spelling(node)):
-        return cut(text, LIMIT)
-    return run.label(node)
+    text = run.spelling(node) if run.graph.kinds[node] == CONST else ""
+    return cut(text, LIMIT) if text else run.label(node)
 
 
 def underflows(run: Run) -> Iterator[Diagnostic]:
@@ -229,8 +226,7 @@ def underflows(run: Run) -> Iterator[Diagnostic]:
         if not graph.shape(node) and run.values[node] == 0 and is_plain(text) and has_digits(text):
             name = "" if node in graph.spelled else f"{run.label(node)} = "
             message = f"{name}{cut(text, LIMIT)} is read as 0: underflow"
-            span = graph.span(node)
-            yield Diagnostic("lost-digits", "note", message, node, span, LEAST_ABOVE)
+            yield Diagnostic("lost-digits", "note", message, node, graph.span(node), LEAST_ABOVE)
 
 
 def domain_help(run: Run, node: int) -> str | None:
@@ -330,9 +326,7 @@ def first_bad(
 
 def is_nan_edge(edge: Edge | None, place: Shape) -> bool:
     """Whether an edge's local derivative is nan."""
-    if edge is None or edge.local is None:
-        return False
-    return math.isnan(at(edge.local, place))
+    return edge is not None and edge.local is not None and math.isnan(at(edge.local, place))
 
 
 def edge_message(run: Run, edge: Edge, found: Found) -> str | None:

@@ -325,9 +325,6 @@ def walked(web: Web, entry: Any) -> Path:
 
 # Visits in any order.
 
-ACCUMULATE = ("add", "set")
-"""What a contribution does to a grad: ``+=``, or the ``=`` of those who forget the ``+``."""
-
 
 class Lost(NamedTuple):
     """A path that did not count.
@@ -446,7 +443,7 @@ def visit(
     Raises ``RequestError`` for a forward run, too large tensors, an order that names no node or one twice,
     and naive recursion that would take too long.
     """
-    if accumulate not in ACCUMULATE:
+    if accumulate not in ("add", "set"):  # ``+=``, or the ``=`` of those who forget the ``+``
         message = f"a contribution is not accumulated by '{accumulate}'"
         raise RequestError("usage", message, help="it is one of 'add' and 'set'")
     run = in_numbers(run).run
@@ -629,9 +626,8 @@ def refuse_too_many(run: Run) -> None:
 
 def many(count: int) -> str:
     """A count as people read it, however large."""
-    if count < 10**18:
-        return f"{count:,}"
-    return f"more than 10^{(count.bit_length() - 1) * 30103 // 100000}"
+    power = (count.bit_length() - 1) * 30103 // 100000
+    return f"{count:,}" if count < 10**18 else f"more than 10^{power}"
 
 
 def inner(run: Run, nodes: Iterable[int]) -> list[int]:
@@ -674,8 +670,8 @@ def order_parts(order: str) -> Iterator[tuple[Source, Span]]:
     for start, end in pieces(order):
         part = order[start:end]
         if not part.strip():
-            help = "names or ids of nodes are separated by commas: "
-            help += advice("--order d,c,a,b", "'d,c,a,b'")
+            example = advice("--order d,c,a,b", "'d,c,a,b'")
+            help = f"names or ids of nodes are separated by commas: {example}"
             span = (start, max(end, start + 1))
             raise RequestError("usage", "a node is missing", source=source, span=span, help=help)
         yield source, (end - len(part.lstrip()), start + len(part.rstrip()))
@@ -686,8 +682,9 @@ def visited_in(run: Run, source: Source, span: Span) -> int:
     written = source.text[slice(*span)]
     if written in WRONG and written not in {*run.names.values(), *run.graph.inputs}:
         message = f"'{written}' is an order, not a node"
-        help = f"it is given alone: {written}"
-        raise RequestError("unknown-node", message, source=source, span=span, help=help)
+        raise RequestError(
+            "unknown-node", message, source=source, span=span, help=f"it is given alone: {written}"
+        )
     if written in run.graph.symbols.values():
         message = f"'{written}' is a constant, which is not visited"
         raise RequestError(

@@ -642,8 +642,7 @@ class Settled(NamedTuple):
 def adjoints_of(run: Run, what: str, help: str | None = None) -> "Adjoints | over_arrays.Adjoints":
     """What the reverse sweep found, for ``what`` needs it; raises ``RequestError`` where there was none."""
     if run.adjoints is None:
-        message = f"only a run of gradient() has {what}"
-        raise RequestError("no-gradient", message, help=help)
+        raise RequestError("no-gradient", f"only a run of gradient() has {what}", help=help)
     return run.adjoints
 
 

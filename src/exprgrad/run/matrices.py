@@ -288,8 +288,9 @@ def refuse_large(count: int) -> None:
     """Raise ``RequestError`` for a matrix that would fill the memory."""
     if count > LARGEST:
         message = f"that matrix would have {count:,} numbers, or {bytes_text(8 * count)}"
-        help = "jvp and vjp give products with it, and never form it"
-        raise RequestError("too-large", message, help=help)
+        raise RequestError(
+            "too-large", message, help="jvp and vjp give products with it, and never form it"
+        )
 
 
 # Vectors.
@@ -299,8 +300,7 @@ def gradient(point: Point) -> dict[str, Any]:
     """The gradient, of which the Hessian is the derivative; the program of numbers' Hessian has it."""
     evaluator, wrt = point.evaluator, point.wrt
     program = second(evaluator, wrt)[0] if evaluator.by_entries else first(evaluator, wrt)
-    slopes = evaluator.answers(program, point.inputs)[1 : 1 + len(wrt)]
-    return dict(zip(wrt, slopes, strict=True))
+    return dict(zip(wrt, evaluator.answers(program, point.inputs)[1 : 1 + len(wrt)], strict=True))
 
 
 def jvp(point: Point) -> dict[str, Any]:
@@ -330,17 +330,12 @@ def products(point: Point, field: str, names: Iterable[str], question: Question)
 
 def is_masked(directions: Iterable[Any]) -> bool:
     """Whether some number of what moves does not: see ``derive.jvp``."""
-    return not all(map(moves_everywhere, directions))
+    return not all(bool(one) if isinstance(one, float) else bool(one.all()) for one in directions)
 
 
 def moves(direction: Any) -> bool:
     """Whether a number, or any number of a tensor, is not 0."""
     return bool(direction) if isinstance(direction, float) else bool(direction.any())
-
-
-def moves_everywhere(direction: Any) -> bool:
-    """Whether a number, or every number of a tensor, is not 0."""
-    return bool(direction) if isinstance(direction, float) else bool(direction.all())
 
 
 # Questions: which nodes of a derived graph a command's numbers are.
@@ -383,8 +378,7 @@ def jacobian_question(point: Point) -> Question:
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         rows, columns = asked(point.outputs, paths, 1), asked(point.wrt, paths, 2)
-        nodes = tuple([point.outputs[name] for name in rows])
-        given = graph, nodes, columns, rule
+        given = graph, tuple([point.outputs[name] for name in rows]), columns, rule
         (made, found), known = derived(point.evaluator, derive.jacobian, *given)
         entries = {
             ("jacobian", rows[row], columns[column]): found[at]
@@ -419,10 +413,10 @@ def jvp_question(point: Point) -> Question:
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         names = asked(point.outputs, paths, 1)
         nodes = tuple([point.outputs[name] for name in names])
-        beside = nodes if are_asked("value", paths) else ()
+        is_asked = paths is None or any(path[0] == "value" for path in paths)
         made, found = derived(
             point.evaluator, derive.jvp, graph, tuple(moving), nodes, rule,
-            masked=is_masked(moving.values()), beside=beside,
+            masked=is_masked(moving.values()), beside=nodes if is_asked else (),
         )  # fmt: skip
         return made, slopes_of("jvp", names, names, found)
 
@@ -491,11 +485,6 @@ def blocks(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tuple[str, 
         else:
             found |= {(field, name): value for name, value in answer.items()}
     return found
-
-
-def are_asked(field: str, paths: Paths) -> bool:
-    """Whether some numbers of a field are asked for."""
-    return paths is None or any(path[0] == field for path in paths)
 
 
 def asked(names: Iterable[str], paths: Paths, *places: int) -> tuple[str, ...]:

@@ -384,8 +384,9 @@ def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
     seen.clear()
     bent, in_balls = run.adjoints.met, has_balls()
     for user in run.order:
-        operands = run.graph.operands[user]
-        if not operands or not all(is_known(run.values[node]) for node in operands):
+        data = [run.values[node] for node in run.graph.operands[user]]
+        # Balls know no infinity here, and no negative zero.
+        if not data or not all(math.isfinite(x) and str(x) != "-0.0" for x in data):
             continue
         seen[run.graph.kinds[user]] += 1
         if seen[run.graph.kinds[user]] > most:
@@ -407,11 +408,6 @@ def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
                 allowed = truth.error + rounded
                 if not abs(local - truth.value) <= allowed:
                     yield Wrong(user, position, local, truth.value)
-
-
-def is_known(x: float) -> bool:
-    """Whether a double is one that balls know: finite, and no negative zero."""
-    return math.isfinite(x) and (x != 0 or math.copysign(1.0, x) > 0)
 
 
 def alone(run: Run, user: int) -> tuple[Graph, dict[str, float]]:

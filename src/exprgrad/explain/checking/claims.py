@@ -39,7 +39,6 @@ from exprgrad.explain.checking.thresholds import (
     included,
     mixed,
     on_both_sides,
-    outermost,
     points_beside,
     sides_met,
     thresholds,
@@ -98,8 +97,6 @@ MOST_MIXED = 64
 """How many points are tried that lie beside a threshold in every input."""
 TRIED_BEYOND = 8
 """At so many points on a side at least, none of which has a value, it is said that there is none."""
-BASES = 2
-"""From so many of the sampled points thresholds are looked for."""
 NAMED = 3
 """How many thresholds are named; the others are in JSON."""
 TRIED_NUMBERS = (2.0, 3.0, 5.0, 0.5, 7.0, -2.0, 1.5)
@@ -202,8 +199,7 @@ def refute_claim(
     smooth = [place for place in places if not place.special]
     said, true = [place.claim for place in smooth], [place.formula for place in smooth]
     why = difference(Side(claim, said), Side(formulas.derivative, true))
-    found = Verdict().says("disagrees", worded(wrong, claim, why and why.message))
-    return found, why and why.span
+    return Verdict().says("disagrees", worded(wrong, claim, why and why.message)), why and why.span
 
 
 def worded(place: SamplePoint, claim: Graph, more: str | None) -> str:
@@ -251,8 +247,8 @@ def in_agreement(
     is_given = len(given) == len(formulas.function.inputs)
     points = "at the given point" if is_given else f"at {sampled.points} sampled points"
     if sampled.thresholds:
-        places = [f"{place.input} = {short_number(place.at)}" for place in sampled.thresholds]
-        places = list(dict.fromkeys(places))
+        written = (f"{place.input} = {short_number(place.at)}" for place in sampled.thresholds)
+        places = list(dict.fromkeys(written))
         points += f", on both sides of {', '.join(places[:NAMED])}{', …' * (len(places) > NAMED)}"
     if is_same:
         return Verdict().says("agrees", f"equal as formulas, and {points}")
@@ -311,9 +307,8 @@ def proof_of(
     if is_zero(gap):
         return None, {"proof": "formulas"}
     bits = FINEST if len(gap.graph) <= MOST_FINE else BITS
-    smooth = [place for place in places if not place.special]
-    for place in smooth:
-        if is_apart(gap_at(gap, place.point, bits)):
+    for place in places:
+        if not place.special and is_apart(gap_at(gap, place.point, bits)):
             return place, NO_PROOF
     free = [one for one in formulas.function.inputs if one not in given]
     if not free:
@@ -323,9 +318,7 @@ def proof_of(
         found = looked_at(formulas, name, point, work)
         if isinstance(found, SamplePoint) and not found.special:
             return found, NO_PROOF
-    if width < math.inf:
-        return None, {"proof": "enclosed", "width": width}
-    return None, {"proof": "samples"}
+    return None, {"proof": "enclosed", "width": width} if width < math.inf else {"proof": "samples"}
 
 
 def enclosed_within(
@@ -350,12 +343,9 @@ def enclosed_within(
             if is_apart(gap_at(gap, point, BITS)):
                 suspects.append(point)
             with working(COARSE):
-                balls = {
+                inputs = {one: decimal(given[one]) for one in gap.graph.inputs.keys() & given}
+                inputs |= {
                     one: ball(a).union(ball(b)) for one, (a, b) in zip(free, part, strict=True)
-                }
-                inputs = {
-                    one: balls[one] if one in balls else decimal(given[one])
-                    for one in gap.graph.inputs
                 }
                 most = bound_gap(evaluate(gap.graph, inputs, typed=True)[gap.outputs[0]])
             heapq.heappush(heap, (-most, low - high, part))
@@ -437,8 +427,7 @@ def sampled_places(
     graph, claim, _ = formulas
     free = [name for name in graph.inputs if name not in given]
     gaps = find_gaps(graph, claim)
-    bases = list(islice(points(graph, given), BASES))
-    found = thresholds(gaps, bases, free) if free else []
+    found = thresholds(gaps, list(islice(points(graph, given), 2)), free) if free else []
     share = work // 2 if found else work
     seen = compared(formulas, name, points(graph, given), POINTS, share)
     if found:
@@ -475,11 +464,9 @@ def compared_beside(
     work: int,
 ) -> Comparison:
     """The comparison at points beside one or more thresholds, or at points known before."""
-    most = min(MOST_BESIDE, tries(formulas, work))
-    near = [*islice(points_beside(found), MOST_BESIDE + 1)]
-    first = outermost(found) if len(near) > most else ()
+    beside = points_beside(found, min(MOST_BESIDE, tries(formulas, work)), MOST_BESIDE)
     several = [islice(mixed(among), MOST_MIXED) for among in ([found, known] if known else [found])]
-    points = chain(first, near[:MOST_BESIDE], *several)
+    points = chain(beside, *several)
     return compared(formulas, name, points, MOST_BESIDE + len(several) * MOST_MIXED, work)
 
 
@@ -702,8 +689,7 @@ def one_term(claim: Side, formula: Side, extra: Piece, missing: Piece) -> Found:
     ratio = constant_ratio(extra.values, missing.values)
     if ratio is not None:
         return Found(f"{what} is {ratio.replace('the derivative', missing.text)}", extra.span)
-    factors = differing(factors_of(claim, extra), factors_of(formula, missing))
-    wrong, right = factors or ([], [])
+    wrong, right = differing(factors_of(claim, extra), factors_of(formula, missing)) or ([], [])
     if len(wrong) == len(right) == 1 and wrong[0].text != extra.text:
         return Found(f"its factor {wrong[0].text} should be {right[0].text}", wrong[0].span)
     if len(right) == 1 and not wrong:
@@ -729,9 +715,7 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     fraction = Fraction(float(ratio)).limit_denominator(LARGEST_DENOMINATOR)
     top, bottom = fraction.numerator, fraction.denominator
     if all((one * bottom).overlaps(other * top) for one, other in pairs):
-        if fraction == -1:
-            return "-1 times the derivative: a sign"
-        return f"{fraction} times the derivative: a factor"
+        return f"{fraction} times the derivative: a {'sign' if fraction == -1 else 'factor'}"
     shown = short_ball(ratio)
     if shown == "1":  # a factor that rounds to 1 is told by what sets it apart
         sign = "+" if ratio > 1 else "-"
@@ -807,9 +791,8 @@ def as_power(text: str, binds: int, count: int) -> str:
 def factors_of(side: Side, term: Piece) -> list[Piece]:
     """The factors of a term; how often it is there is one of them."""
     found, count = pieces_of(side, term.node, terms=False), abs(term.times)
-    if count == 1:
-        return found
-    return [Piece(str(count), [ball(count)] * len(term.values), term.span, term.node, 1), *found]
+    times = Piece(str(count), [ball(count)] * len(term.values), term.span, term.node, 1)
+    return found if count == 1 else [times, *found]
 
 
 def differing(
@@ -823,9 +806,8 @@ def differing(
         if same is not None:
             extra.remove(part)
             missing.remove(same)
-    if (len(extra), len(missing)) == before and before != (1, 1):
-        return None
-    return extra, missing
+    are_all = (len(extra), len(missing)) == before != (1, 1)
+    return None if are_all else (extra, missing)
 
 
 def equal(one: Piece, other: Piece) -> bool:

@@ -14,7 +14,7 @@ import math
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, pairwise, product
+from itertools import chain, combinations, islice, pairwise, product
 from random import Random
 from typing import NamedTuple
 
@@ -36,8 +36,7 @@ from exprgrad.run.numbers.sweeps import forward, functions, number, play, record
 
 __all__ = [
     "GapSide", "Gaps", "Threshold", "beyond", "comparisons", "find_gaps", "gaps_of", "included",
-    "mixed", "on_both_sides", "outermost", "points_beside", "ranges", "sides_met", "thresholds",
-    "unmet",
+    "mixed", "on_both_sides", "points_beside", "ranges", "sides_met", "thresholds", "unmet",
 ]  # fmt: skip
 
 Coordinates = Mapping[str, float]
@@ -71,10 +70,13 @@ FEW_MIXED = 64
 """So few points beside a threshold in every input are all taken; of more, some by chance."""
 CLOSE_BY = 1e-3
 """How near to a threshold the nearest points are, beside the threshold's own size."""
-MAGNITUDES = (*range(-8, 17), *range(20, 301, 20))
 GRID = sorted(
     {half / 2 for half in range(-40, 41)}
-    | {float(f"{first}e{power}") for first in (-3, -1, 1, 3) for power in MAGNITUDES}
+    | {
+        float(f"{first}e{power}")
+        for first in (-3, -1, 1, 3)
+        for power in (*range(-8, 17), *range(20, 301, 20))
+    }
 )
 """Where gaps are looked at first: closely around 0, and at all magnitudes."""
 
@@ -350,15 +352,13 @@ def bisected(line: Line, at: int, low: float, high: float) -> float | None:
 # Points beside them.
 
 
-def points_beside(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
-    """Points on both sides of each threshold: those near to it, then those between two, and beyond."""
-    for places in (near_to, far_from):
-        yield from on_lines(found, places)
+def points_beside(found: Sequence[Threshold], few: int, most: int) -> list[dict[str, float]]:
+    """Points on both sides of each threshold: those near to it, then those between two, and beyond.
 
-
-def outermost(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
-    """Points before the first threshold on each line, and beyond the last."""
-    yield from on_lines(found, ends)
+    At most so many; of more than a ``few``, those before the first and beyond the last come first.
+    """
+    near = [*islice(chain(on_lines(found, near_to), on_lines(found, far_from)), most + 1)]
+    return [*(on_lines(found, ends) if len(near) > few else ()), *near[:most]]
 
 
 def on_lines(
@@ -455,8 +455,7 @@ def sides_met(gaps: Gaps, points: Iterable[Coordinates]) -> Counter[GapSide]:
 def unmet(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float]) -> list[GapSide]:
     """The sides that should be met and are not; those that are known to be empty aside."""
     free = [at for at, gap in enumerate(gaps.found) if gap.is_free]
-    sides = [GapSide(at, one) for at in free for one in (-1.0, 1.0)]
-    sides = [side for side in sides if side not in met]
+    sides = [GapSide(at, one) for at in free for one in (-1.0, 1.0) if (at, one) not in met]
     for plainer in (False, True):  # y - (y + 1) tells nothing of its range, and -1 does
         nodes = tuple([gaps.found[side.gap].node for side in sides])
         if sides:
@@ -607,10 +606,10 @@ def range_by_structure(graph: Graph, node: int, operands: Sequence[Range]) -> Ra
         found = sum(low for low, _ in terms), sum(high for _, high in terms)
     elif row.powers:
         same = row.powers == (1, 1) and len({*graph.operands[node]}) == 1
-        found = product_range(
-            operands[0], operands[1] if min(row.powers) > 0 else reciprocal(*operands[1])
-        )
-        found = (max(found[0], 0.0), found[1]) if same else found
+        one, other = operands
+        other = other if min(row.powers) > 0 else reciprocal(*other)
+        ends = [x * y if x and y else 0.0 for x in one for y in other]  # 0 times anything is 0
+        found = max(min(ends), 0.0) if same else min(ends), max(ends)
     elif row.branches:
         found = min(lows[at] for at in row.branches), max(highs[at] for at in row.branches)
     elif row.winner:
@@ -627,12 +626,6 @@ def range_by_structure(graph: Graph, node: int, operands: Sequence[Range]) -> Ra
 
 
 BY_STRUCTURE = Algebra(constant_range, range_by_structure)
-
-
-def product_range(one: Range, other: Range) -> Range:
-    """The range of a product; 0 times anything is 0."""
-    ends = [x * y if x and y else 0.0 for x in one for y in other]
-    return min(ends), max(ends)
 
 
 def reciprocal(low: float, high: float) -> Range:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from exprgrad.explain.checking.differences import SETTLED, Estimate, Sides, Truth, below_doubles
+from exprgrad.explain.checking.differences import SETTLED, Sides, Truth, below_doubles
 from exprgrad.explain.places import operations
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import dependencies
@@ -82,9 +82,7 @@ def digits_of(off: float, size: float) -> int:
     """How many leading decimal digits two numbers share that are ``off`` apart, of a size."""
     if off == 0:
         return ALL_DIGITS
-    if not 0 < off < size:
-        return 0
-    return min(int(math.log10(size) - math.log10(off)), ALL_DIGITS)
+    return min(int(math.log10(size) - math.log10(off)), ALL_DIGITS) if 0 < off < size else 0
 
 
 # Verdicts.
@@ -180,7 +178,9 @@ def by_truth(truth: Truth, value: float, analytic: float) -> Verdict | None:
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
         return at_kink(Verdict(left=left, right=right), analytic, jumps=False)
     if truth.kind == "jump":
-        return at_kink(Verdict(left=steady(left), right=steady(right)), analytic, jumps=True)
+        # Towards a jump quotients are infinite.
+        left, right = (None if x is None or math.isinf(x) else x for x in (left, right))
+        return at_kink(Verdict(left=left, right=right), analytic, jumps=True)
     if truth.kind == "edge":
         side, ball = ("right", truth.right) if truth.left is None else ("left", truth.left)
         found = beside_truth(ball, value, analytic)._replace(left=left, right=right)
@@ -189,11 +189,6 @@ def by_truth(truth: Truth, value: float, analytic: float) -> Verdict | None:
     if truth.kind in ("smooth", "vertical"):
         return beside_truth(truth.center if truth.kind == "smooth" else truth.left, value, analytic)
     return None
-
-
-def steady(side: float | None) -> float | None:
-    """A derivative from one side; None towards a jump, where the quotients are infinite."""
-    return None if side is None or math.isinf(side) else side
 
 
 def as_float(ball: Ball | None) -> float | None:
@@ -236,17 +231,12 @@ def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
 # In doubles.
 
 
-def are_apart(left: Estimate, right: Estimate) -> bool:
-    """Whether the derivatives from the two sides differ, and that by more than they may be off."""
-    gap = abs(left.value - right.value)
-    return gap > left.error + right.error and max(left.error, right.error) <= gap / SETTLED
-
-
 def by_differences(sides: Sides, analytic: float) -> Verdict:
     """The verdict by differences in doubles, which are sure to so many digits and no more."""
     center, left, right = sides
     returned = f"returned {short_number(analytic)}"
-    if left is not None and right is not None and are_apart(left, right):
+    gap = abs(left.value - right.value) if left and right else 0.0
+    if left and right and left.error + right.error < gap >= SETTLED * max(left.error, right.error):
         one, other = apart(left.value, right.value)
         message = f"kink between the sample points: left {one}, right {other}, {returned}"
         return Verdict("kink", message, left=left.value, right=right.value)

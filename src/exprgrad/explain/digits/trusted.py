@@ -130,11 +130,9 @@ class Trusted(NamedTuple):
     @property
     def is_poor(self) -> bool:
         """Whether more than half of the digits that a double has are wrong."""
-        if self.verdict == "zero":
-            return self.value != 0
-        return self.verdict == "undecided" or (
-            self.verdict in ("wrong", "right") and self.digits < HALF
-        )
+        is_short = self.verdict in ("wrong", "right") and self.digits < HALF
+        is_wrong_zero = self.verdict == "zero" and self.value != 0
+        return self.verdict == "undecided" or is_short or is_wrong_zero
 
 
 class Trust(NamedTuple):
@@ -204,8 +202,7 @@ def most_bits(graph: Graph) -> tuple[int, int]:
     """
     kinds = Counter(graph.kinds)
     rational = sum(kinds[kind] for kind in kinds if kind in BY_NAME and BY_NAME[kind].exact)
-    leaves = kinds[INPUT] + kinds[CONST]
-    work = len(graph) - (rational + leaves) * (1 - 1 / CHEAPER)
+    work = len(graph) - (rational + kinds[INPUT] + kinds[CONST]) * (1 - 1 / CHEAPER)
     plain, most = (
         max(2 * FIRST_BITS, min(MOST_BITS, int(MOST_WORK // count))) for count in (len(graph), work)
     )
@@ -222,9 +219,8 @@ def is_tight(x: Ball, bits: int) -> bool:
     """Whether more precision would tell no more that matters."""
     if not x.is_finite():
         return is_infinite(x) or bool(x.is_nan())
-    if bits >= NEGLIGIBLE_BITS and bool(x.abs_upper() < ball(2) ** -TINY_BITS):
-        return True
-    return bool(x.is_exact() or x.rel_accuracy_bits() >= TIGHT)
+    is_negligible = bits >= NEGLIGIBLE_BITS and x.abs_upper() < ball(2) ** -TINY_BITS
+    return bool(is_negligible or x.is_exact() or x.rel_accuracy_bits() >= TIGHT)
 
 
 def judged(value: float, true: Ball, bits: int) -> Trusted:
@@ -233,17 +229,10 @@ def judged(value: float, true: Ball, bits: int) -> Trusted:
         verdict = verdict_of(value, true, bits)
         digits = FULL if verdict == "exact" else right_digits(value, true)
         low, high = bounds(true) or (None, None)
-        told = number(value) if verdict == "exact" else None
-        if (
-            told is None
-            and true.is_finite()
-            and is_tight(true, bits)
-            and (true.is_exact() or bool(true != 0))
-        ):
-            told = nearest(true, FULL)
-        elif verdict == "pole":
-            told = low
+        is_known = true.is_finite() and is_tight(true, bits) and (true.is_exact() or true != 0)
+        told = nearest(true, FULL) if is_known else low if verdict == "pole" else None
     exact = verdict == "exact"
+    told = number(value) if exact else told
     return Trusted(value, digits, exact, verdict, told, low, high, False, None, None)
 
 
@@ -468,9 +457,7 @@ def weightiest(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]
     swapped = [[*true[:at], ball(x), *true[at + 1 :]] for at, (x, _) in enumerate(pairs)]
     apart = [abs(apply(kind, given) - values[node]).abs_upper() for given in swapped]
     best = heaviest(apart)
-    if bool(apart[best] * 100 >= mine) or not apart[best].is_finite():
-        return best
-    return None
+    return best if bool(apart[best] * 100 >= mine) or not apart[best].is_finite() else None
 
 
 def by_grads(evidence: Evidence, node: int) -> Iterator[Loss]:
@@ -520,7 +507,9 @@ def by_local(evidence: Evidence, user: int, position: int, own: int) -> Iterator
 def reason(evidence: Evidence, step: Loss) -> str:
     """Why a step of the walk has fewer right digits than what it is made of."""
     if step.what == "sum":
-        return cancelling(evidence, step)
+        passed = [evidence.edge(user, place)[1][0] for user, place in evidence.users[step.node]]
+        first, second = sorted(passed, key=lambda x: -abs(x) if x == x else 0.0)[:2]
+        return f"the contributions to its grad nearly cancel: {number(first)} and {number(second)}"
     if step.what == "product":
         return "its grad times a local derivative leaves the range of the doubles"
     if step.what == "local":
@@ -530,21 +519,17 @@ def reason(evidence: Evidence, step: Loss) -> str:
     return of_data(evidence, step)
 
 
-def cancelling(evidence: Evidence, step: Loss) -> str:
-    """Why the sum of a node's contributions has fewer right digits than they have."""
-    passed = [evidence.edge(user, place)[1][0] for user, place in evidence.users[step.node]]
-    first, second = sorted(passed, key=lambda x: -abs(x) if x == x else 0.0)[:2]
-    return f"the contributions to its grad nearly cancel: {number(first)} and {number(second)}"
-
-
 def of_data(evidence: Evidence, step: Loss) -> str:
     """Why a node's data has fewer right digits than its operands."""
     node, graph = step.node, evidence.graph
     kind, operands = graph.kinds[node], graph.operands[node]
     value, true = evidence.data(node)
     given = [evidence.run.values[operand] for operand in operands]
-    if not math.isfinite(value) or (abs(value) < SMALLEST and bool(abs(true) < SMALLEST)):
-        return out_of_range(value, true)
+    about = f", where the true value is about {rough(true, 4)}" if true.is_finite() else ""
+    if not math.isfinite(value):
+        return f"it is {number(value)} in doubles{about}"
+    if abs(value) < SMALLEST and bool(abs(true) < SMALLEST):
+        return f"underflow{about}: the doubles have few digits there, or none"
     row = BY_NAME[kind]
     if len(row.signs) == 2:
         adds = row.signs == (1, 1)
@@ -573,11 +558,3 @@ def of_data(evidence: Evidence, step: Loss) -> str:
     if row.special:
         return f"{label} is beside a kink or a jump, and its error leads to the other side"
     return by_far
-
-
-def out_of_range(value: float, true: Ball) -> str:
-    """What is lost beyond the doubles."""
-    told = f", where the true value is about {rough(true, 4)}" if true.is_finite() else ""
-    if not math.isfinite(value):
-        return f"it is {number(value)} in doubles{told}"
-    return f"underflow{told}: the doubles have few digits there, or none"

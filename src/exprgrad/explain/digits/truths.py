@@ -59,13 +59,16 @@ if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided
 
 __all__ = [
-    "Derived", "Label", "Place", "Source", "Swept", "Unexplained", "label_of", "trust",
+    "MOST_EXPLAINED", "Derived", "Label", "Place", "Source", "Swept", "Unexplained", "label_of",
+    "trust",
 ]  # fmt: skip
 
 Label = Callable[[str, Sequence[tuple[str, Shape]]], str]
 """What messages call a number: by its field, then the names that lead to it, each with a place."""
 GRADIENT = 3
 """How many times as many nodes as a formula its gradient has, about."""
+MOST_EXPLAINED = 16
+"""For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 MOST_DERIVED = 2**17
 """For how many nodes of derived graphs the truth about tensors is worked out, about: that takes seconds."""
 MOST_TURNS = 10_000
@@ -239,9 +242,8 @@ class Swept(Known):
     def answering(self) -> tuple[Graph, Sequence[int]]:
         """The graph of the value and the gradient, by the rules for real arithmetic, and their nodes."""
         run = self.formula
-        if not run.wrt:
-            return run.graph, self.outputs
-        return gradient(unfolded(run.graph), run.wrt, real)
+        value = run.graph, self.outputs
+        return gradient(unfolded(run.graph), run.wrt, real) if run.wrt else value
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -276,8 +278,7 @@ class Swept(Known):
 
     def number(self, path: Path) -> int:
         """The node of a number of the value, or of the input that a derivative is by."""
-        name = self.input(path)
-        if name:
+        if name := self.input(path):
             return self.formula.graph.inputs[name]
         return self.over.node(self.run.graph.output, place_in(path, 0))
 
@@ -287,8 +288,7 @@ class Swept(Known):
 
     def true(self, found: Enclosed, path: Path) -> Ball:
         """A number by one of the two readings."""
-        name = self.input(path)
-        if name:
+        if name := self.input(path):
             return derivative(found, self.formula.graph, name)
         return found.values[self.number(path)]
 
@@ -593,9 +593,7 @@ def first_poor(run: Run, errors: Sequence[Any], used: Sequence[int], least: int)
 
 def is_poor(run: Run, value: Any, error: Any, least: int) -> bool:
     """Whether a node's number, or one of a tensor's, has too few right digits as far as bounds tell."""
-    if value is None:
-        return False
-    return evaluator_for(run.graph).right_digits(value, error) < least
+    return value is not None and evaluator_for(run.graph).right_digits(value, error) < least
 
 
 def unfolded(graph: Graph) -> Graph:
@@ -618,8 +616,6 @@ def unfolded(graph: Graph) -> Graph:
 
 MOST_LEFT = 13
 """Digits count as lost where no more than these are left: rounding alone takes two or three."""
-MOST_EXPLAINED = 16
-"""For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 BEST = ("exact", "rounded", "pole", "undefined")
 """Verdicts on numbers that lost nothing."""
 
@@ -677,9 +673,5 @@ def conventional(run: Run, sides: Mapping[str, OneSided]) -> set[str]:
     """The inputs whose derivative is a convention at this point."""
     unsure = [name for name, side in sides.items() if side.verdict != "exists"]
     bent = flagged(run) if unsure else []
-
-    def is_bent(name: str) -> bool:
-        moved = dependents(run.graph, [run.graph.inputs[name]])
-        return any(moved[node] for node in bent)
-
-    return {name for name in unsure if is_bent(name)}
+    moved = {name: dependents(run.graph, [run.graph.inputs[name]]) for name in unsure}
+    return {name for name in unsure if any(moved[name][node] for node in bent)}

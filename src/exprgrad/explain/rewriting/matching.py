@@ -144,8 +144,7 @@ class Reading:
         while graph.kinds[node] in PRODUCTS and node not in self.names:
             factors.append((graph.kinds[node], graph.operands[node][1]))
             node = graph.operands[node][0]
-        bare = self.is_negative(node)
-        found = graph.operands[node][0] if bare else self.append("neg", (node,))
+        found = graph.operands[node][0] if self.is_negative(node) else self.append("neg", (node,))
         for kind, factor in reversed(factors):
             found = self.append(kind, (found, factor))
         return found
@@ -253,8 +252,7 @@ class Finder:
         mine = self.pattern.operands[at]
         for first, *others in self.spellings(at, node):
             signed = tuple([(sign * own, part) for own, part in first])
-            inner = add(before, (*inside, node))
-            yield from self.match_all(mine, [signed, *others], inner)
+            yield from self.match_all(mine, [signed, *others], add(before, (*inside, node)))
 
     def match_all(
         self, mine: Sequence[int], parts: Sequence[Terms], before: Match

@@ -11,7 +11,7 @@ Accurately computing the log-sum-exp and softmax functions (2021).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -261,18 +261,11 @@ def mends(
                 better = instantiated(reading, template(rewrite.better), match, rewrite.repeats)
                 text = expression(reading.graph, better, names, None)
                 loose = operand_level(reading.graph, better, names) < level(graph.kinds[root])
-                where = conditions_on(reading, names, rewrite, match)
-                yield Mend(root, graph.span(root), texts[root], text, rewrite, loose, where)
+                plain = match._replace(sign=1, rest=(), more=())
+                where = [instantiated(reading, template(w), plain, "") for w in conditions(rewrite)]
+                said = tuple([expression(reading.graph, one, names, None) for one in where])
+                yield Mend(root, graph.span(root), texts[root], text, rewrite, loose, said)
                 break
-
-
-def conditions_on(
-    reading: Reading, names: Mapping[int, str], rewrite: Rewrite, match: Match
-) -> tuple[str, ...]:
-    """Where a rewrite is true, in the user's operands."""
-    plain = match._replace(sign=1, rest=(), more=())
-    found = (instantiated(reading, template(one), plain, "") for one in conditions(rewrite))
-    return tuple([expression(reading.graph, one, names, None) for one in found])
 
 
 @cache
@@ -335,10 +328,11 @@ def instantiated(reading: Reading, better: Graph, match: Match, repeats: str) ->
     """
 
     def given(terms: Terms) -> Terms:
-        """A part of the user's formula; one that has a name, or is no sum, stays as it is."""
+        """A part of the user's formula, signs in front; one with a name, or no sum, stays as it is."""
         whole = len(terms) == 1 and terms[0][1] in reading.names
         return tuple(
-            [fronted(reading, *term) for term in (terms if whole else reading.spread(terms)[0])]
+            (-sign, reading.negated(part)) if reading.is_negative(part) else (sign, part)
+            for sign, part in (terms if whole else reading.spread(terms)[0])
         )
 
     def constant(graph: Graph, node: int) -> Terms:
@@ -358,11 +352,6 @@ def instantiated(reading: Reading, better: Graph, match: Match, repeats: str) ->
     if match.rest:
         found = cancelled(reading, (*given(match.rest), *found))
     return as_node(reading, found)
-
-
-def fronted(reading: Reading, sign: int, node: int) -> tuple[int, int]:
-    """A term of the user's; a minus that its text begins with becomes its sign."""
-    return (-sign, reading.negated(node)) if reading.is_negative(node) else (sign, node)
 
 
 def operation_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
@@ -565,7 +554,11 @@ class Menders:
                 if not is_true(self.run, mend):
                     continue
                 tried = self.tried_with(name, text, true)
-                if tried is not None and is_better(tried, plain):
+                # It has more right digits, or is the nearest double, which the other is not.
+                if tried is not None and (
+                    tried.digits > plain.digits
+                    or (tried.verdict in NEAREST and tried.value != plain.value)
+                ):
                     value, digits, verdict = tried.value, tried.digits, tried.verdict
                     where = where_words(mend) or None
                     return Better(
@@ -582,24 +575,11 @@ class Menders:
         values = forward(graph, inputs)
         found = enclosed(graph, inputs, [name] if name else None)
         number, other = values[graph.output], found.values[graph.output]
-        if not meets(other, self.value):
+        is_nan = other.is_nan()
+        if is_nan != self.value.is_nan() or not (is_nan or other.overlaps(self.value)):
             return None
         if name:
             number = reverse(graph, values, [graph.inputs[name]]).grads[graph.inputs[name]] or 0.0
             other = derivative(found, graph, name)
-        if not (other.is_finite() and bool(other.overlaps(true))):
-            return None
-        return judged(number, other, found.bits)
-
-
-def is_better(tried: Trusted, plain: Trusted) -> bool:
-    """Whether a number has more right digits than another, or is the nearest double where that is not."""
-    nearest = tried.verdict in NEAREST and tried.value != plain.value
-    return tried.digits > plain.digits or nearest
-
-
-def meets(one: Ball, other: Ball) -> bool:
-    """Whether two true numbers may be the same; one that does not exist is like no other."""
-    if one.is_nan() or other.is_nan():
-        return bool(one.is_nan() and other.is_nan())
-    return bool(one.overlaps(other))
+        is_same = other.is_finite() and other.overlaps(true)
+        return judged(number, other, found.bits) if is_same else None

@@ -432,8 +432,7 @@ def play(
 
 def symmetric(block: Array) -> Array:
     """The symmetric matrix with the upper triangle of another."""
-    upper = np.triu(block)
-    return upper + np.triu(block, 1).T
+    return np.triu(block) + np.triu(block, 1).T
 
 
 # Kinks and jumps: ``kink_screen.py`` has them over numbers.

@@ -299,8 +299,7 @@ def leaf(graph: Graph, node: int) -> Pair:
 
 def with_error(graph: Graph, node: int, operands: Sequence[Pair]) -> Pair:
     """One operation of a graph."""
-    settings = cast(Settings, graph.payloads[node])
-    return pair_of(graph.kinds[node], *operands, settings=settings)
+    return pair_of(graph.kinds[node], *operands, settings=cast(Settings, graph.payloads[node]))
 
 
 BOUNDED = Algebra(leaf, with_error)

@@ -149,10 +149,8 @@ def decimal(value: float) -> Ball:
 
 def constant(graph: Graph, node: int) -> Ball:
     """A constant; one that has a name is what it names."""
-    name = graph.symbols.get(node, "")
-    if name in CONSTANTS:
-        return constant_ball(name, flint().ctx.prec)
-    return ball(cast(float, graph.payloads[node]))
+    is_pi = graph.symbols.get(node) == "pi"
+    return pi(flint().ctx.prec) if is_pi else ball(cast(float, graph.payloads[node]))
 
 
 BALLS: Algebra[Ball] = Algebra(
@@ -249,17 +247,14 @@ def formula(text: str, given: Mapping[str, Ball]) -> Ball:
     return evaluate(graph, given)[graph.output]
 
 
-CONSTANTS: dict[str, Callable[[], Ball]] = {
-    "pi": lambda: flint().arb.pi(),
-}
-NAMED = {*CONSTANTS, "inf", "nan"}
+NAMED = {"pi", "inf", "nan"}
 """The symbols that are no decimal numbers."""
 
 
 @cache
-def constant_ball(name: str, bits: int) -> Ball:
-    """What a constant names, in the precision at hand: one ball, so that it equals itself."""
-    return CONSTANTS[name]()
+def pi(bits: int) -> Ball:
+    """The number pi in the precision at hand: one ball, so that it equals itself."""
+    return flint().arb.pi()
 
 
 def apply(kind: str, operands: Sequence[Ball]) -> Ball:
@@ -516,10 +511,8 @@ def over_ends(function: Callable[[Ball], Ball], x: Ball) -> Ball:
     """A function monotone on both sides of 0, by its ends: series over a wide ball take seconds."""
     if x.is_exact() or not x.is_finite():
         return function(x)
-    ends = [function(x.lower()), function(x.upper())]
-    return reduce(
-        lambda one, other: one.union(other), [*ends, function(ball(0))][: 2 + x.contains(0)]
-    )
+    ends = [x.lower(), x.upper(), *([ball(0)] if x.contains(0) else ())]
+    return reduce(lambda one, other: one.union(other), map(function, ends))
 
 
 def bessel_k(n: int, x: Ball) -> Ball:
@@ -529,31 +522,26 @@ def bessel_k(n: int, x: Ball) -> Ball:
     takes seconds at 1,000 bits.
     """
     bits = flint().ctx.prec
-    cancelled = (
-        int(3 * float(x.mid())) if x < bits else 0
-    )  # beyond, its asymptotic series loses nothing
+    cancelled = int(3 * float(x.mid())) if x < bits else 0  # beyond, asymptotics lose nothing
     with working(bits + cancelled):
         before = x.bessel_k(0)
         here = (1 / x - x.bessel_i(1) * before) / x.bessel_i(0)
-    if n == 0 or not here.is_finite():
-        return before if n == 0 else x.bessel_k(n)
-    for k in range(1, n):
-        before, here = here, before + 2 * k / x * here
-    return here
+    if not here.is_finite():
+        return x.bessel_k(n)
+    for k in range(n):
+        before, here = here, before + 2 * (k + 1) / x * here
+    return before
 
 
 def defined(op: Op) -> Callable[..., Ball]:
     """A row by what it is in other rows; nobody knows what a row without a definition is."""
     if not op.definition:
         return lambda *operands: unknown()
-    names = op.formula_names
 
-    def of_two(x: Ball, y: Ball) -> Ball:
-        return formula(op.definition, dict(zip(names, (x, y), strict=True)))
+    def by_definition(*operands: Ball) -> Ball:
+        return formula(op.definition, dict(zip(op.formula_names, operands, strict=True)))
 
-    if op.variadic:
-        return lambda *operands: reduce(of_two, operands)
-    return lambda *operands: formula(op.definition, dict(zip(names, operands, strict=True)))
+    return (lambda *operands: reduce(by_definition, operands)) if op.variadic else by_definition
 
 
 def within(op: Op, function: Callable[..., Ball]) -> Callable[..., Ball]:
@@ -683,8 +671,7 @@ MOST_EXPONENT = 10**9
 def bounds(x: Any, digits: int = 20) -> tuple[str, str] | None:
     """Decimal numbers with so many digits below and above whatever a ball holds; None if nobody knows."""
     if not x.is_finite():
-        is_infinite = x.is_exact() and not x.is_nan()
-        return (str(float(x)),) * 2 if is_infinite else None
+        return (str(float(x)),) * 2 if x.is_exact() and not x.is_nan() else None
     middle, radius, exponent = (int(part) for part in x.mid_rad_10exp(digits))
     return end(middle - radius, exponent, up=False), end(middle + radius, exponent, up=True)
 

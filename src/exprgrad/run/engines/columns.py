@@ -24,7 +24,6 @@ __all__ = [
     "address",
     "aligned",
     "is_ready",
-    "refuse_keywords",
     "reused",
     "staggered",
     "take",
@@ -101,22 +100,15 @@ def looked_up(
     return given, unread
 
 
-def refuse_keywords(named: Iterable[str]) -> None:
-    """The error for columns as keywords."""
-    names = ", ".join(f"'{name}': {name}" for name in named)
-    message = "columns are given in a dictionary, not as keywords"
-    raise InputError("bad-columns", message, help=f"g({{{names}}})")
-
-
 def by_name(columns: Any, graph: Graph) -> dict[str, Any]:
     """The columns that were given."""
     keys = None if isinstance(columns, type) else getattr(columns, "keys", None)
     if not callable(keys):
-        kind = type(columns).__name__
-        message = f"columns are given by name, in a dictionary, not as {kind}"
+        message = f"columns are given by name, in a dictionary, not as {type(columns).__name__}"
         names = ", ".join(f"'{name}': …" for name in list(graph.inputs)[:4])
         help = f"{{{names}}}"
-        if has_names(columns):
+        fields = getattr(getattr(columns, "dtype", None), "names", None)  # of a structured array
+        if fields or any(hasattr(columns, name) for name in ("columns", "column_names")):
             help = "take them out of it: {name: table[name] for name in g.inputs}"
         raise InputError("bad-columns", message, help=help)
     given: dict[str, Any] = {}
@@ -126,13 +118,6 @@ def by_name(columns: Any, graph: Graph) -> dict[str, Any]:
             raise InputError("bad-columns", f"two columns are named '{normal(name)}'{how}")
         given[normal(name)] = columns[name]
     return given
-
-
-def has_names(table: Any) -> bool:
-    """Whether something that is no mapping has columns with names: a structured array, some tables."""
-    return bool(getattr(getattr(table, "dtype", None), "names", None)) or any(
-        hasattr(table, name) for name in ("columns", "column_names")
-    )
 
 
 def as_column(value: Any, name: str, notes: list[Note], converted: list[Any]) -> Any:
@@ -226,8 +211,7 @@ def refuse_others(array: Any, name: str) -> None:
         help = NAN if others[0] is None else None
     held = {"O": "objects", "U": "texts", "S": "texts", "c": "complex numbers"}
     what = held.get(kind, str(array.dtype))
-    message = f"the column '{name}' holds {what}, not real numbers"
-    raise InputError("bad-column", message, help=help)
+    raise InputError("bad-column", f"the column '{name}' holds {what}, not real numbers", help=help)
 
 
 def said(array: Any, listed: Any, name: str) -> str:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.errors import ExprgradError, RequestError, whole
+from exprgrad.errors import ExprgradError, InputError, RequestError, whole
 from exprgrad.graph.graph import Graph, Program, numbers_only
-from exprgrad.run.engines.columns import Note, refuse_keywords, reused, staggered, take
+from exprgrad.run.engines.columns import Note, reused, staggered, take
 from exprgrad.run.values.inputs import select
 from exprgrad.source import Source, Span
 
@@ -98,16 +98,16 @@ class Compiled:
         (one may be called ``out``), ``RequestError`` for an ``out`` that does not.
         """
         if named:
-            refuse_keywords(named)
+            names = ", ".join(f"'{name}': {name}" for name in named)
+            message = "columns are given in a dictionary, not as keywords"
+            raise InputError("bad-columns", message, help=f"g({{{names}}})")
         taken = take(columns, self.graph, self.text, self.known)
         if out is None:
-            outputs = staggered(1 + len(self.wrt), taken.rows)
-            value, *derivatives = outputs
+            value, *derivatives = staggered(1 + len(self.wrt), taken.rows)
             by_input = dict(zip(self.wrt, derivatives, strict=True))
         else:
             value, by_input = reused(out, self.wrt, taken)
-            outputs = [value, *by_input.values()]
-        self.run(taken.columns, outputs, taken.rows)
+        self.run(taken.columns, [value, *by_input.values()], taken.rows)
         rows = Rows(value, by_input)
         rows.notes = taken.notes
         return rows

@@ -42,8 +42,9 @@ def package() -> Any:
     try:
         import jax
     except ImportError:
-        message = "the engine jax needs jax"
-        raise MissingExtraError("missing-jax", message, help=install("jax")) from None
+        raise MissingExtraError(
+            "missing-jax", "the engine jax needs jax", help=install("jax")
+        ) from None
     return jax
 
 

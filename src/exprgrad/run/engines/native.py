@@ -281,8 +281,7 @@ def build(
 def in_single_steps(text: str) -> Graph:
     """The graph of one of the op table's texts, its polynomials in single steps."""
     builder, graph = Builder(), template(text)
-    output = builder.include(graph)[graph.output]
-    return contracted(builder.program([output])).graph
+    return contracted(builder.program([builder.include(graph)[graph.output]])).graph
 
 
 @cache

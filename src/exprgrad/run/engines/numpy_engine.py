@@ -112,7 +112,8 @@ def allocate(
         for operand in dict.fromkeys(operands):
             if last.get(operand) == node:
                 free = masks if graph.kinds[operand] in MASKS else registers
-                if may_share(kind, operands, operand, apart):
+                is_last = kind != "where" or operand == operands[2] != operands[1]
+                if is_last and (kind == "where" or kind not in apart):  # the result may stand there
                     free.append(cells[operand])
                 else:
                     late.append((free, cells[operand]))
@@ -126,13 +127,6 @@ def allocate(
         for free, cell in late:
             free.append(cell)
     return count, -least
-
-
-def may_share(kind: str, operands: tuple[int, ...], operand: int, apart: Collection[str]) -> bool:
-    """Whether an operation's result may stand where one of its operands does."""
-    if kind == "where":
-        return operand == operands[2] != operands[1]
-    return kind not in apart
 
 
 def step(graph: Graph, node: int, cells: Sequence[int], masks: int) -> Step:
@@ -320,13 +314,6 @@ def each(function: Callable[..., float], *arguments: Any) -> None:
     out[:] = list(map(function, *listed))
 
 
-def primitives() -> frozenset[str]:
-    """The rows that the engine for single numbers does not compute by a formula, extrema aside."""
-    return frozenset(
-        [row for row, op in BY_NAME.items() if not op.value and op.equation is None]
-    ) - {*FIRST_OF_TWO}
-
-
 def quickly(kind: str) -> Operation:
     """A row, or a step about masks, as NumPy has it; a root is looked for in all rows at once."""
     if kind in TABLE:
@@ -346,8 +333,10 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     With ``precise`` every result is, to the bit, what the engine for single numbers finds, but for the
     sign of a derivative that is 0: rows that NumPy computes otherwise are computed number by number.
     """
-    if precise:
-        lowered = written_out(program, primitives(), FIRST_OF_TWO, exact=True)
+    if precise:  # by what the engine for single numbers computes by no formula, extrema aside
+        rows = [row for row, op in BY_NAME.items() if not op.value and op.equation is None]
+        known = frozenset(rows) - FIRST_OF_TWO.keys()
+        lowered = written_out(program, known, FIRST_OF_TWO, exact=True)
         return Kernel(plan(lowered, inputs, SEVERAL), exactly)
     lowered = written_out(fused(program, NATIVE), NATIVE)
     return Kernel(plan(lowered, inputs, SEVERAL), quickly)

@@ -405,8 +405,7 @@ def constant_error(text: str, x: float) -> float:
         graph = constant_graph(text)
         if graph is not None:
             values = forward(graph, {})
-            leaves = leaf_errors(graph, values, EXACT)
-            return data_errors(graph, values, leaves)[graph.output]
+            return data_errors(graph, values, leaf_errors(graph, values, EXACT))[graph.output]
     return UNIT * abs(x) + TINY
 
 

@@ -95,11 +95,11 @@ def json_in(path: str) -> Any:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         message = f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
-        place = error.pos, error.pos + 1
-        raise RequestError("file", message).quoting(text, place) from None
+        raise RequestError("file", message).quoting(text, (error.pos, error.pos + 1)) from None
     except (ValueError, RecursionError):
-        message = f"'{path}' is nested too deeply, or holds too long a number"
-        raise RequestError("file", message) from None
+        raise RequestError(
+            "file", f"'{path}' is nested too deeply, or holds too long a number"
+        ) from None
 
 
 def json_value(value: object, name: str, path: str) -> Any:
@@ -189,8 +189,12 @@ def read_npy(path: str, name: str) -> Any:
 
     try:
         with Path(path).open("rb") as file:
-            dtype = dtype_in(np.lib.format, file)
-            if dtype.hasobject:
+            header = (
+                np.lib.format.read_array_header_1_0
+                if np.lib.format.read_magic(file) == (1, 0)
+                else np.lib.format.read_array_header_2_0
+            )
+            if header(file)[2].hasobject:
                 message = f"'{path}' holds Python objects, which are not read"
                 raise InputError("bad-value", message, help="save an array of numbers")
             file.seek(0)
@@ -203,15 +207,9 @@ def read_npy(path: str, name: str) -> Any:
     except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError) as error:
         if "\0" in path:
             raise unreadable(path, error) from None
-        message = f"'{path}' is not a whole file of one array, as numpy.save writes it"
-        raise RequestError("file", message) from None
-
-
-def dtype_in(format: Any, file: Any) -> Any:
-    """What kind of numbers the array in an open ``.npy`` file has, by NumPy's module ``format``."""
-    if format.read_magic(file) == (1, 0):
-        return format.read_array_header_1_0(file)[2]
-    return format.read_array_header_2_0(file)[2]
+        raise RequestError(
+            "file", f"'{path}' is not a whole file of one array, as numpy.save writes it"
+        ) from None
 
 
 class CsvLine(NamedTuple):
@@ -301,8 +299,9 @@ def which_column(header: Sequence[str], path: str, name: str) -> InputError:
     first = f"{name}=@{path}:{one}"
     first = advice(f'"{first}"' if " " in first else first, f"exprgrad.file({f'{path}:{one}'!r})")
     every = advice(f'"{name}=@{path}:*"', f"exprgrad.file({f'{path}:*'!r})")
-    help = f"for one of them write {first}, for all of them {every}"
-    return InputError("bad-value", message, help=help)
+    return InputError(
+        "bad-value", message, help=f"for one of them write {first}, for all of them {every}"
+    )
 
 
 def first_columns(columns: Sequence[str]) -> str:

@@ -131,8 +131,9 @@ def as_held(value: object, name: str, path: str) -> Any:
         if hasattr(value, "dtype"):  # an array is described by itself
             raise
         if not Asked.by_command:
-            message = f"the value of '{name}' in '{path}' is not a number, nor a tensor"
-            raise InputError("bad-value", message) from None
+            raise InputError(
+                "bad-value", f"the value of '{name}' in '{path}' is not a number, nor a tensor"
+            ) from None
         if isinstance(error, InputError):
             error.at(path)
         raise
@@ -172,9 +173,8 @@ def outside(pattern: str, text: str, bracketed: str) -> list[Span]:
 def misplaced(text: str, name: str) -> InputError:
     """The error for a range where a number or a tensor should stand."""
     message = f"the value of '{name}' is a range, and here it has to be one number or a list"
-    command = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
-    takers = advice(command, "f.table takes ranges")
-    help = f"{takers}; a list is {name}=[0, 0.5, 1]"
+    shell = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
+    help = f"{advice(shell, 'f.table takes ranges')}; a list is {name}=[0, 0.5, 1]"
     return InputError("bad-value", message, help=help).about(text)
 
 
@@ -302,8 +302,7 @@ def as_double(value: object, name: str) -> float:
             message = f"the value of '{name}' is not a real number"
         raise InputError("bad-value", message) from None
     except OverflowError:
-        message = f"the value of '{name}' is too large for a double"
-        raise InputError("bad-value", message) from None
+        raise InputError("bad-value", f"the value of '{name}' is too large for a double") from None
 
 
 def detached(value: object) -> Any:
@@ -363,8 +362,7 @@ def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[s
 def normal(name: object) -> str:
     """A name as the language has it: in NFC."""
     if not isinstance(name, str):
-        message = f"an input's name is a string, not {type(name).__name__}"
-        raise InputError("unknown-input", message)
+        raise InputError("unknown-input", f"an input's name is a string, not {type(name).__name__}")
     if name.isascii():
         return name
     import unicodedata
