@@ -139,11 +139,33 @@ def test_the_work_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         ("d(log(x), x, 40)", -1.0, math.nan),
         ("d(exp(sin(x)*x), x, 40)", 1.0, -5.2381725383534614e36),  # mpmath's taylor, in 60 digits
         ("d(x^x, x, 20)", 2.0, 15169897275.595417),
+        ("d(acosh(x), x, 30)", -2.0, math.nan),
+        ("d(x^2.5, x, 40)", -1.0, math.nan),
         ("f(y) = d(1/y, y, 30); f(2*x)", 1.0, math.factorial(30) / 2**31),
     ],
 )
 def test_a_derivative_of_high_order_inside(text: str, x: float, value: float) -> None:
     assert exprgrad.parse(text)(x=x) == pytest.approx(value, rel=1e-10, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["d(1/x, x, 40)", "d(log(x), x, 40)", "d(log10(x), x)", "where(x > 0, log(x), nan)"]
+)
+@pytest.mark.parametrize("name", ["grad", "hess"])
+def test_nothing_is_said_of_what_nobody_wrote(name: str, text: str) -> None:
+    """No jump between x and itself, and no nan in a branch that is not taken."""
+    status, _, err = command(name, text, "x=2", "-q", "--strict")
+    assert (status, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("d(log(x), x)", "-1/x^2"), ("d(log10(x), x)", "-1/(x^2*log(10))")],
+)
+def test_a_derivative_inside_is_derived_as_a_person_would(text: str, found: str) -> None:
+    """By the rules that people read, and not by those that compute."""
+    assert command("diff", text, "-q")[:2] == (0, f"{found}\n")
+    assert str(exprgrad.parse(text).derivative("x")) == found
 
 
 def test_few_nodes_are_made_for_a_high_order(monkeypatch: pytest.MonkeyPatch) -> None:

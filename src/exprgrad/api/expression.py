@@ -225,6 +225,15 @@ class Expression(Drawn):
             error.help = how_to_say(error, self.graph, self.shapes)
             raise
 
+    @cached_property
+    def for_people(self) -> Expression:
+        """The formula with derivatives inside by the rules that people read, to print or to derive from."""
+        if all(call.kind != "derivative" for call in self.graph.calls):
+            return self
+        from exprgrad.derive.rules import shown
+
+        return Expression(self.text, parsed(self.text, rule=shown), self.known, self.shapes)
+
     @property
     def drawn(self) -> Graph:
         """The graph that people look at: if no shapes were said, every input may be a tensor."""
@@ -752,7 +761,7 @@ class Expression(Drawn):
             builder.graph.output = builder.fill(0.0, self.shapes.get(name, ()))
             return derived(program(builder.graph), names, self.shapes)
         (chosen,) = select(self.graph, [name])
-        graph = self.typed
+        graph = self.for_people.typed
         refuse_tensors(graph, self.text, [chosen], times)
         ((_, formula),) = every(graph, [chosen], times, again=bool(self.known))
         return derived(program(formula), names, self.shapes)
@@ -954,10 +963,7 @@ class Expression(Drawn):
         return derived, (self.text, self.known, self.shapes, opened_in(self.graph))
 
     def __str__(self) -> str:
-        from exprgrad.derive.rules import shown
-
-        is_derived = any(call.kind == "derivative" for call in self.graph.calls)
-        return program(parsed(self.text, rule=shown) if is_derived else self.graph)
+        return program(self.for_people.graph)
 
     def __repr__(self) -> str:
         return f"exprgrad.parse({self.text!r})"

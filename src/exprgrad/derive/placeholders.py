@@ -177,22 +177,32 @@ class Maker:
             derived = found
             if turn and len(self.made) - before > most:
                 self.made.budget.refuse_beyond(order, "orders", self.graph.span(node))
-                found = self.polynomial(node, body, variable, order)
+                found = self.polynomial(body, self.between(node, body, variable), order)
                 if found is not None:
                     return found
                 most = sys.maxsize
         return derived
 
-    def polynomial(self, node: int, body: int, variable: int, order: int) -> int | None:
-        """A derivative of high order as polynomials make it, nan where the body is; None if they don't."""
-        builder = self.builder
-        residual, params = self.residual(body, self.between(node, body, variable))
+    def polynomial(self, body: int, between: Sequence[int], order: int) -> int | None:
+        """A derivative of high order as polynomials make it; None if they don't."""
+        residual, params = self.residual(body, between)
         formula = high_order(residual, OUT, order)
         if formula is None:
             return None
-        values = dict(zip(residual.inputs, (variable, *params), strict=True))
-        found = builder.include(formula, values)[formula.output]
-        return builder.apply("where", builder.apply("eq", body, body), found, builder.constant(nan))
+        values = dict(zip(residual.inputs, (between[0], *params), strict=True))
+        found = Builder(self.made, typed=True).include(formula, values)[formula.output]
+        return found if self.source.rule is shown else self.within_domains(found, between)
+
+    def within_domains(self, found: int, between: Iterable[int]) -> int:
+        """A derivative made as a formula, nan where local derivatives are by a rule alone: log(x) at -1."""
+        builder, made = self.builder, self.made
+        for node in between:
+            op = BY_NAME.get(made.kinds[node])
+            if op is not None and op.domain and not op.infix and "inf" not in op.domain:
+                given = dict(zip(op.names, made.operands[node], strict=True))
+                inside = on(builder, op.domain, given)
+                found = builder.apply("where", inside, found, builder.constant(nan))
+        return found
 
     def between(self, node: int, body: int, variable: int) -> list[int]:
         """The nodes that depend on a variable, ascending, of those that a body depends on."""

@@ -46,6 +46,8 @@ def forward_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     for flags in (used, needed):
         bad = [node for node, flag in enumerate(flags) if flag and not is_finite(values[node])]
         made = [node for node in bad if is_made(run, node)] or bad
+        if flags is needed:  # a constant in a branch that is not taken is no trouble
+            made = [node for node in made if run.graph.kinds[node] != CONST]
         if not made:
             continue
         is_fine = all(map(is_finite, [run.value, *run.swept.values()]))

@@ -75,7 +75,7 @@ def diff_command(**options: Any) -> int:
     from exprgrad.run.values.inputs import select
 
     expression = start_alone(options, "diff")
-    graph, order, to = expression.typed, options["order"], options["to"]
+    graph, order, to = expression.for_people.typed, options["order"], options["to"]
     chosen = select(graph, listed_names(options["wrt"]))
     count = comb(len(chosen) + order - 1, order) if chosen else 0
     if order > 1 and (len(chosen) ** order if options["as_json"] else count) > MOST_DERIVATIVES:
