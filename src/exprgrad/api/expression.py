@@ -77,8 +77,9 @@ def parse(
     """
     if not isinstance(text, str):
         raise not_a_text(text)
-    require(limit, (int, type(None)), "a limit is a whole number of steps")
-    text = limited(text, limit)
+    if limit is not None:
+        require(limit, int, "a limit is a whole number of steps")
+        text = limited(text, limit)
     graph = parsed(text)
     return Expression(text, graph, shapes=declared(graph, shapes))
 

@@ -844,6 +844,9 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
 
 def former_constants(graph: "Graph") -> "list[Diagnostic]":
     """Notes on inputs whose names were constants in version 0.1, for commands that need no values."""
+    former = [(name, node) for name, node in graph.inputs.items() if name in ("tau", "τ")]
+    if not former:
+        return []
     from exprgrad.language.mistakes.hints import value_hint
     from exprgrad.run.evaluation import Diagnostic
 
@@ -856,8 +859,7 @@ def former_constants(graph: "Graph") -> "list[Diagnostic]":
             graph.span(node),
             value_hint(name),
         )
-        for name, node in graph.inputs.items()
-        if name in ("tau", "τ")
+        for name, node in former
     ]
 
 

@@ -10,6 +10,7 @@ graph in any algebra, the other rebuilds it by a rule.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.errors import ExprgradError, RequestError, advice
@@ -174,10 +175,8 @@ class LimitedText(str):
     steps: int
 
 
-def limited(text: str, steps: int | None) -> str:
-    """A text that says how many steps may be taken for it; as it is without a limit of its own."""
-    if steps is None:
-        return text
+def limited(text: str, steps: int) -> str:
+    """A text that says how many steps may be taken for it."""
     made = LimitedText(text)
     made.steps = steps
     return made
@@ -682,10 +681,7 @@ MOST_ELEMENTS = 4096
 
 def size(shape: Shape) -> int:
     """How many numbers a tensor of a shape holds."""
-    product = 1
-    for length in shape:
-        product *= length
-    return product
+    return prod(shape)
 
 
 def place_of(flat: int, shape: Shape) -> Shape:
