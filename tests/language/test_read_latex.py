@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 
 import exprgrad
 import golden
-from exprgrad import LanguageError
+from exprgrad import LanguageError, ShapeError
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import FAMILIES, OPS, Op
 from exprgrad.language.read.latex import equations_from_latex, from_latex, is_latex
@@ -280,3 +280,12 @@ def test_what_is_wrong_is_shown_where_it_stands(text: str, place: str | None, wh
 )
 def test_rare_notations_are_read(written: str, ours: str) -> None:
     assert from_latex(written) == ours
+
+
+@pytest.mark.parametrize("sign", [r"\cdot", r"\times", "·"])
+def test_a_product_of_vectors_by_a_sign_with_two_readings_is_refused(sign: str) -> None:
+    formula = exprgrad.from_latex(rf"\frac{{a {sign} b}}{{2}}")
+    assert formula.evaluate(a=6, b=3).value == 9
+    with pytest.raises(ShapeError, match="two meanings") as caught:
+        formula.evaluate(a=[1, 2], b=[3, 4])
+    assert "dot(a, b)" in str(caught.value.help) and "a*b" in str(caught.value.help)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import Any, TypeVar
@@ -21,8 +21,8 @@ from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.source import Source, Span, cut, depths, pieces, trimmed
 
 __all__ = [
-    "assignments", "intervals", "missing_shapes", "no_assignment", "number_or_weights", "shapes_in",
-    "weights",
+    "assignments", "columns_as_values", "intervals", "missing_shapes", "no_assignment",
+    "number_or_weights", "shapes_in", "weights",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -122,9 +122,23 @@ def no_assignment(
         help = f"'{formula}' was taken for the formula; --help lists the options"
     elif (known := with_equals(argument, formula)) is not None:
         help = f"a value is given as NAME=VALUE: write {known}"
+    elif formula is not None and (known := columns_as_values([argument, formula])):
+        help = known
     elif alone and argument.isidentifier():
         help = f"to differentiate with respect to it, write --wrt {argument}"
     return InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
+
+
+def columns_as_values(words: Sequence[str]) -> str:
+    """What gives a formula's inputs the columns of a file, both of them among some words; or ""."""
+    from exprgrad.api import parse
+
+    file = next((word.lstrip("@") for word in words if word.lower().endswith(".csv")), "")
+    for word in words if file else ():
+        with suppress(ExprgradError):
+            values = " ".join(f"{name}=@{file}:{name}" for name in parse(word).inputs)
+            return f"a column is a value: write {values}; for a result per row, exprgrad batch"
+    return ""
 
 
 def with_equals(argument: str, formula: str | None) -> str | None:

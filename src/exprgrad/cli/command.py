@@ -171,6 +171,10 @@ def split(
             error = unknown_option(arg, [*reversed(queue)], spellings(command, ctx))
             if isinstance(command, NameCommand):
                 error.help = command.elsewhere.get(head, error.help)
+            if head == "--data":
+                from exprgrad.cli.assignments import columns_as_values
+
+                error.help = columns_as_values([*others, *reversed(queue)]) or error.help
             raise error
         else:
             others.append(arg)
@@ -179,7 +183,7 @@ def split(
 
 def is_no_formula(arg: str, others: Sequence[str]) -> bool:
     """Whether a word with two dashes is an option's, and not a name without a sign: it has no value."""
-    word = re.fullmatch(r"--([a-z][a-z-]{2,})", arg)
+    word = re.fullmatch(r"--([a-z][a-z-]{2,})(?:=[^=].*)?", arg)
     return word is not None and not any(other.startswith(f"{word[1]}=") for other in others)
 
 

@@ -121,7 +121,7 @@ class Group(click.Group):
         help = ABSENT.get(word.casefold())
         known = None if help else guess(word, COMMANDS)
         if word == "help":
-            known = guess(rest[0], COMMANDS)
+            word, known = rest[0], guess(rest[0], COMMANDS)
             known = known and f"exprgrad {known} --help"
         elif word == "version":
             known = "exprgrad --version"

@@ -25,6 +25,9 @@ __all__ = ["main", "run"]
 GARBAGE = 50_000
 """How many more objects call for a look for garbage: what starting up makes is none."""
 
+ROWS = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz", ".zip")
+"""How the names of files of rows end."""
+
 
 def is_formula(word: str) -> bool:
     """Whether what stands where a command is expected is a formula: no bare word, and no option."""
@@ -85,6 +88,9 @@ def main(argv: list[str]) -> int:
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "exprgrad"
             help = f"'{path} --help' shows the options"
+            file = next((arg for arg in argv if arg.lower().endswith(ROWS)), None)
+            if file and "'--data'" in words(error):
+                help = f"write --data {file.removeprefix('@')}"
             raise RequestError("usage", words(error), help=help) from None
         except click.ClickException as error:
             raise RequestError("usage", words(error)) from None

@@ -20,8 +20,11 @@ from exprgrad.data.plans import (
     check_columns,
     condition_of,
     formula_of_numbers,
+    likely_column,
     listed_columns,
+    map_line,
     read_schema,
+    refuse_constants,
     refuse_tensors,
     sources_of,
 )
@@ -29,7 +32,7 @@ from exprgrad.derive.parsed import completed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.language.mistakes.hints import nearest
+from exprgrad.language.mistakes.hints import constant_hint, nearest
 from exprgrad.language.read.relations import related
 from exprgrad.run.engines.columns import take
 from exprgrad.run.engines.compiled import Kernel, built
@@ -175,6 +178,7 @@ def columns_of(
     if condition is not None:
         refuse_parameters(condition, asked.where or "", given, table, renamed)
         read |= {name: renamed.get(name, name) for name in condition.inputs}
+    refuse_constants(graph, text, table.title, table.columns)
     lacking = [name for name, column in read.items() if column not in table.columns]
     if lacking:
         raise no_start(graph, text, table, lacking, read)
@@ -226,12 +230,17 @@ def no_start(
             f"these are neither columns of {table.title} nor parameters with a start: {listed}"
         )
         message += ", …" * (len(names) > LISTED)
-    starts = ", ".join(f"{other}=1" for other in names[:LISTED])
+    mapped = [other for other in names if likely_column(other, table.columns)]
+    unlike = [other for other in names if other not in mapped] or names
+    starts = ", ".join(f"{other}=1" for other in unlike[:LISTED])
     starts = advice(starts.replace(",", ""), starts)
     help = f"a parameter needs a start: {starts}; the columns are {listed_columns(table.columns)}"
+    if mapped:
+        help = f"write {map_line(mapped, table.columns)}; a parameter needs a start: {starts}"
     near = nearest(name, table.columns)
     if near is not None and not others:
-        help = f"did you mean the column '{near}'? a parameter needs a start: {starts}"
+        help = f"did you mean the column '{near}'? a parameter needs a start: {name}=1"
+    help = "; or ".join(filter(None, (constant_hint(graph, text, names), help)))
     span = graph.span(graph.inputs[name])
     return InputError("missing-input", message, source=Source(text), span=span, help=help)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -38,7 +39,8 @@ from exprgrad.data.places import (
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.graph.graph import Graph, numbers_only
-from exprgrad.language.mistakes.hints import meant
+from exprgrad.language.mistakes.hints import meant, value_hint
+from exprgrad.language.read.names import CONSTANT_SIGNS, plain
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.inputs import as_number, normal, select, surplus
 from exprgrad.source import Source as Text
@@ -378,12 +380,26 @@ def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
         if counts[column] == 1:
             continue
         if counts[column]:
-            raise InputError(
-                "bad-column",
-                f"'{source.path}' has {counts[column]} columns named '{column}'",
-                help="give them different names",
-            )
-        raise no_column(source, [*map(str, known)], column, name)
+            message = f"'{source.path}' has {counts[column]} columns named '{column}'"
+            raise InputError("bad-column", message, help="give them different names")
+        read = [*map(str, known)]
+        missing = [name for name, column in job.columns if name == column and column not in counts]
+        raise no_column(source, read, column, name, missing)
+    for text in filter(None, (job.text, job.where)):
+        refuse_constants(parsed(text), text, f"'{source.path}'", known)
+
+
+def refuse_constants(graph: Graph, text: str, title: str, columns: Collection[str]) -> None:
+    """An error for a constant that a column is called like: either may be meant."""
+    for node, name in graph.symbols.items():
+        span = graph.span(node)
+        if name not in columns or text[slice(*span)] != name:
+            continue
+        signs = [f"for the constant write {sign}; " for sign in CONSTANT_SIGNS if plain(sign) == name]
+        taken = advice(f"--map {name}_1={name}", f"map={{'{name}_1': '{name}'}}")
+        help = f"{''.join(signs)}for the column write {name}_1, and {taken}"
+        message = f"'{name}' is a constant, and a column of {title}"
+        raise InputError("constant", message, source=Text(text), span=span, help=help)
 
 
 def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
@@ -400,14 +416,29 @@ def with_commas(column: Any) -> bool:
     return bool(pc.any(pc.match_substring_regex(in_texts(column), r"^-?\d+,\d+$")).as_py())
 
 
-def no_column(source: RowFile, known: Sequence[str], column: str, name: str) -> InputError:
-    """The error for a column that a file doesn't have."""
+def no_column(
+    source: RowFile, known: Sequence[str], column: str, name: str, missing: Sequence[str]
+) -> InputError:
+    """The error for a column that a file doesn't have; ``missing`` names have no column either."""
     help = f"its columns are {listed_columns(known)}"
     if name == column:
-        taken = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
-        help += f"; for one of them write {taken}, for a number {name}=1"
-    help = meant(column, known, help)
+        help += f"; for one of them write {map_line(missing, known)}, for a number {name}=1"
+    help = "; or ".join(filter(None, (value_hint(name), meant(column, known, help))))
     return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
+
+
+def map_line(names: Sequence[str], columns: Sequence[str]) -> str:
+    """What takes names from columns: each from the one whose title is it, or begins with it."""
+    found = {name: likely_column(name, columns) or "COLUMN" for name in names}
+    pairs = ",".join(f"{name}={column}" for name, column in found.items())
+    return advice(f'--map "{pairs}"' if re.search(r"[^\w=,]", pairs) else f"--map {pairs}", f"map={found}")
+
+
+def likely_column(name: str, columns: Iterable[str]) -> str | None:
+    """The column that a name is short for: its unit aside it is the name, or it begins with it."""
+    titles = {re.sub(r"[^\w]*[(\[].*", "", column).casefold(): column for column in columns}
+    begun = (column for title, column in titles.items() if title.startswith(name.casefold()))
+    return titles.get(name.casefold()) or next(begun, None)
 
 
 def listed_columns(names: Sequence[str]) -> str:

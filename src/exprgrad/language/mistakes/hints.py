@@ -22,10 +22,10 @@ from exprgrad.source import depths, pieces
 __all__ = [
     "ABSENT", "BY_COUNT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES",
     "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed", "called_word",
-    "closing", "enclosed",
+    "closing", "constant_hint", "enclosed",
     "factor", "guess", "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant",
     "owner_before", "second_hint", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated",
-    "value_hint", "without_e",
+    "value_hint",
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
@@ -869,6 +869,17 @@ def as_product(word: str, inputs: Collection[str]) -> str:
         for start in [start for start in found if word[start:end] in inputs]:
             found[end] = f"{found[start]}*{word[start:end]}".lstrip("*")
     return found.get(len(word), "")
+
+
+def constant_hint(graph: Graph, text: str, names: Collection[str]) -> str | None:
+    """What names without a value were probably meant to be, ``e`` in its formula; or None."""
+    ours = without_e(graph, text) if {"e", "E"} & set(names) else ""
+    power = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*T\b", text) if "T" in names else None
+    if power:
+        return f"the transpose is written {power[1]}.T"
+    if ours:
+        return f"there is no constant e: write {ours}"
+    return next(filter(None, map(value_hint, names)), None)
 
 
 def without_e(graph: Graph, text: str) -> str:

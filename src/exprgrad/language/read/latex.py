@@ -15,10 +15,11 @@ from itertools import count
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError, advice
-from exprgrad.graph.graph import PLACEHOLDERS
+from exprgrad.graph.graph import CONST, PLACEHOLDERS
 from exprgrad.graph.ops import FAMILIES, IN_OTHER_WORDS, OPS, is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
+from exprgrad.language.read.shaping import product_sign
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import GREEK
 from exprgrad.source import Source, Span
@@ -55,8 +56,8 @@ AROUND = {
 }  # fmt: skip
 """A bracket → the function that it stands for."""
 OPERATORS = {
-    "+": "+", "-": "-", "−": "-", "*": "*", "/": "/", "·": "*", "≤": "<=", "≥": ">=", r"\cdot": "*",
-    r"\times": "*", r"\ast": "*", r"\odot": "*", r"\div": "/", r"\bmod": "%", r"\mod": "%", "<": "<",
+    "+": "+", "-": "-", "−": "-", "*": "*", "/": "/", "·": "·", "≤": "<=", "≥": ">=", r"\cdot": "·",
+    r"\times": "×", r"\ast": "*", r"\odot": "*", r"\div": "/", r"\bmod": "%", r"\mod": "%", "<": "<",
     ">": ">", r"\lt": "<", r"\gt": ">", r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\ge": ">=",
     r"\geq": ">=", r"\geqslant": ">=", r"\ne": "!=", r"\neq": "!=",
 }  # fmt: skip
@@ -186,8 +187,15 @@ def from_latex(text: str) -> str:
 
 
 def tidied(ours: str) -> str:
-    """A formula in our language without the parentheses that it does not need."""
+    """A formula in our language without the parentheses that it does not need.
+
+    Products of what may be vectors keep their sign, which has two readings there.
+    """
     graph = parse(ours)
+    for node in range(len(graph.kinds)):
+        sign = product_sign(graph, ours, node)
+        if sign and CONST not in [graph.kinds[operand] for operand in graph.operands[node]]:
+            graph.spelled[node] = sign
     is_plain = PLACEHOLDERS.isdisjoint(graph.kinds) and not graph.calls
     return program(graph) if is_plain else ours
 
@@ -546,7 +554,7 @@ class Row:
             if closers and (item.kind in ENDING_ITEMS or (ended and item.kind == "function")):
                 if item.kind in ENDING_ITEMS:
                     refuse_function(item, ended)
-                kept = over_indices(closers) if item.kind == "function" or item.text == "*" else 0
+                kept = over_indices(closers) if item.kind == "function" or item.text in "*·×" else 0
                 pieces += reversed(closers[kept:])
                 del closers[kept:]
             if self.take(*ENDING_ITEMS):

@@ -29,7 +29,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, operand_level, texts
 from exprgrad.source import Source, Span, cut
 
-__all__ = ["how_to_say", "shaped"]
+__all__ = ["how_to_say", "product_sign", "shaped"]
 
 LABEL = 32
 """The most characters of an operand in a message."""
@@ -107,11 +107,18 @@ def stretched_to(made: Graph, operand: int, shape: Shape, span: Span) -> int:
     return node
 
 
+def product_sign(graph: Graph, text: str, node: int) -> str:
+    """The sign of a product that is an inner or a cross product to some, such as ``·``; or ""."""
+    if graph.kinds[node] != "mul":
+        return ""
+    between = text[graph.occurrence(node, 0)[1] : graph.occurrence(node, 1)[0]]
+    return "".join({*between} & {*"·×⋅∙"})
+
+
 def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shape]) -> None:
     """``A²``, ``|A|``, ``v·w`` are of matrices and vectors to some, and go element by element to others."""
     if graph.kinds[node] == "mul" and len(given[0]) == len(given[1]) == 1:
-        between = text[graph.occurrence(node, 0)[1] : graph.occurrence(node, 1)[0]]
-        if not {*between}.isdisjoint("·×⋅∙"):
+        if product_sign(graph, text, node):
             why = "a product of two vectors has two meanings"
             raise Mismatch(
                 why,

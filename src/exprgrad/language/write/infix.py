@@ -200,6 +200,8 @@ def pieces(
             parts = in_brackets(f"{kind}(", len(operands), ")")
         else:
             parts = pattern(kind, len(operands), graph.payloads[item])
+        if item in graph.spelled:  # a product with a sign of its own
+            parts = (parts[0], graph.spelled[item], parts[-1])
         for part in reversed(parts):
             if isinstance(part, str):
                 todo.append(part)

@@ -418,7 +418,7 @@ def inputs_in_words(graph: Graph) -> str:
 
 def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
     """The error for inputs without a value."""
-    from exprgrad.language.mistakes.hints import value_hint, without_e
+    from exprgrad.language.mistakes.hints import constant_hint
 
     first, *others = missing
     message = f"input '{first}' has no value"
@@ -428,13 +428,7 @@ def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
         message = f"inputs {', '.join(repr(n) for n in [first, *shown])}{more} have no value"
     values = " ".join(f"{name}=…" for name in missing[:8])
     help = f"give {'each' if others else 'it'} a number: {values}"
-    hint = next(filter(None, map(value_hint, missing)), None)
-    ours = without_e(graph, text) if {"e", "E"} & set(missing) else ""
-    if ours:
-        hint = f"there is no constant e: write {ours}"
-    power = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*T\b", text) if "T" in missing else None
-    if power:
-        hint = f"the transpose is written {power[1]}.T"
+    hint = constant_hint(graph, text, missing)
     if hint is not None:
         help = f"{hint}; or {help}"
     return InputError(
@@ -475,8 +469,9 @@ def not_an_input(graph: Graph, name: str) -> InputError:
     from exprgrad.language.mistakes.hints import meant
 
     help = meant(name, graph.inputs, inputs_in_words(graph))
-    if name.split()[1:]:
-        help = f"names are separated by ',': {','.join(name.split())}"
+    parts = re.findall(r"[^\s;]+", name)
+    if parts[1:]:
+        help = f"names are separated by ',': {','.join(parts)}"
     message = f"'{name}' is not an input of the expression"
     if any(binding.name == name for binding in graph.bindings):
         message = f"'{name}' is bound by the expression and is not an input"

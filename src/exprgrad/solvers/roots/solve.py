@@ -241,6 +241,8 @@ def read_equations(text: str, unknowns: Sequence[str]) -> Relations:
 
 def without_start(graph: Graph, text: str, missing: list[str]) -> InputError:
     """The error for inputs without a value."""
+    from exprgrad.language.mistakes.hints import constant_hint
+
     error, name = absent(graph, text, missing), missing[0]
     ends = advice("-10:10", "(-10, 10)")
     error.help = f"{name}=1 is a start, and {name}={ends} a range in which all roots are looked for"
@@ -249,6 +251,7 @@ def without_start(graph: Graph, text: str, missing: list[str]) -> InputError:
         error.help = (
             f"{name}=1 is a start, {name}={ends} a range; with {wrt} others keep their values"
         )
+    error.help = "; or ".join(filter(None, (constant_hint(graph, text, missing), error.help)))
     return error
 
 

@@ -1,0 +1,114 @@
+"""Helps of commands lead to what was meant: the options, values and columns that they show work."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from shell import command
+
+DECAY = "{},{}\n0,5.1\n1,3.05\n2,2\n3,1.4\n4,1.1\n5,0.75\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with files of rows, where commands run."""
+    monkeypatch.chdir(tmp_path)
+    for name, (one, other) in {
+        "plain.csv": ("t", "V"),
+        "messy.csv": ("Time (s)", "V [mV]"),
+        **{f"{name}.csv": (name, "r") for name in ("pi", "inf", "nan")},
+    }.items():
+        Path(name).write_text(DECAY.format(one, other), encoding="utf-8")
+    return tmp_path
+
+
+def help_of(*argv: str) -> str:
+    """The help of an error."""
+    outcome = command(*argv)
+    assert outcome.status == 2, outcome
+    return outcome.err.partition("help: ")[2].strip()
+
+
+@pytest.mark.parametrize("argv", [["batch", "V*t"], ["fit", "V ~ A*exp(-t/tau)", "A=5", "tau=2"]])
+@pytest.mark.parametrize("file", ["plain.csv", "@plain.csv"])
+def test_a_file_without_its_option(argv: list[str], file: str) -> None:
+    help = help_of(*argv[:2], file, *argv[2:])
+    assert help == "write --data plain.csv"
+    assert command(*argv, *help.split()[1:]).status == 0
+
+
+@pytest.mark.parametrize("argv", [["V*t", "--data", "plain.csv"], ["--data", "plain.csv", "V*t"]])
+@pytest.mark.parametrize("name", ["eval", "grad"])
+def test_columns_are_values(name: str, argv: list[str]) -> None:
+    values = re.search("write (.*);", help_of(name, *argv))
+    assert values is not None and values[1] == "V=@plain.csv:V t=@plain.csv:t"
+    assert values[1] in help_of(name, "V*t", "plain.csv")
+    assert command("eval", "V*t", *values[1].split()).status == 0
+
+
+@pytest.mark.parametrize(
+    "argv", [["batch", "V*t"], ["fit", "V ~ A*exp(-t/tau)", "A=5", "tau=2"], ["fit", "V ~ k*t"]]
+)
+def test_messy_headers_show_the_whole_option(argv: list[str]) -> None:
+    shown = re.search("--map \"[^\"]*\"", help_of(*argv, "--data", "messy.csv"))
+    assert shown is not None and "t=Time (s)" in shown[0] and "V=V [mV]" in shown[0]
+    starts = ["k=1"] * ("k" in argv[1])
+    assert command(*argv, *starts, "--data", "messy.csv", *shlex.split(shown[0])).status == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "name", "sign"),
+    [
+        (["batch", "pi*r"], "pi", "π"),
+        (["batch", "r", "--where", "r < pi"], "pi", "π"),
+        (["fit", "r ~ a*pi", "a=1"], "pi", "π"),
+        (["fit", "pi ~ a*r", "a=1"], "pi", "π"),
+        (["batch", "max(r, -inf)"], "inf", "∞"),
+        (["batch", "nan*r"], "nan", ""),
+    ],
+)
+def test_a_column_called_like_a_constant_has_two_readings(
+    argv: list[str], name: str, sign: str
+) -> None:
+    data = ["--data", f"{name}.csv"]
+    help = help_of(*argv, *data)
+    assert f"for the column write {name}_1, and --map {name}_1={name}" in help
+    assert (f"for the constant write {sign};" in help) == bool(sign)
+    renamed = [re.sub(rf"\b{name}\b", f"{name}_1", each) for each in argv]
+    assert command(*renamed, *data, "--map", f"{name}_1={name}").status == 0
+    if sign and "pi ~" not in argv[1]:
+        assert command(*[re.sub(rf"\b{name}\b", sign, each) for each in argv], *data).status == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "ours"),
+    [
+        (["solve", "e^x = 2", "x=1"], "exp(x) = 2"),
+        (["fit", "V ~ a*e^(-b*t)", "a=1", "b=1", "--data", "plain.csv"], "V ~ a*exp(-b*t)"),
+        (["fit", "V ~ a*e^(-b*t)", "--data", "plain.csv"], "V ~ a*exp(-b*t)"),
+        (["batch", "e^t", "--data", "plain.csv"], "exp(1), or exp(x) for e^x"),
+        (["minimize", "e^x - x", "x=1"], "exp(x) - x"),
+    ],
+)
+def test_there_is_no_constant_e_in_any_command(argv: list[str], ours: str) -> None:
+    help = help_of(*argv)
+    assert help.startswith("there is no constant e: ") and ours in help
+
+
+@pytest.mark.parametrize("word", ["--lessonz", "--lessonz=neuron"])
+def test_an_unknown_option_before_the_formula_is_one(word: str) -> None:
+    assert help_of("explore", word, "x^2", "x=1") == "did you mean '--lesson'?"
+
+
+@pytest.mark.parametrize("names", ["x y", "x; y", "x;y", " x  y"])
+def test_names_without_commas(names: str) -> None:
+    assert help_of("grad", "x*y", "x=1", "y=2", "--wrt", names) == "names are separated by ',': x,y"
+
+
+def test_help_of_a_command_that_is_not_there_names_that_one() -> None:
+    assert "there is no command 'grd'" in command("help", "grd").err
+    assert command("help", "grad").out == command("grad", "--help").out
