@@ -194,7 +194,7 @@ def test_what_cannot_be_read_is_left_out(text: str) -> None:
         (r"\frac{a}{b}", "write a/b;"),
         (r"\sqrt{x}", r"write sqrt\(x\);"),
         (r"2\cdot x", r"write 2\*x;"),
-        (r"a \cdot b", r"write a\*b;"),
+        (r"a \cdot b", r"write a·b;"),
         (r"\alpha", "write alpha;"),
         (r"\foo x", "this is LaTeX; .* reads LaTeX"),
         (r"\frac{1}{2}*" + "x" * 200, "this is LaTeX; .* reads LaTeX"),

@@ -574,7 +574,7 @@ NORMALS: tuple[Op, ...] = (
         latex=r"\operatorname{normpdf}(x)",
         not_negative=True,
         value_ulp=3.0,
-        elsewhere="norm_pdf normal_pdf phi φ",
+        elsewhere="norm_pdf normal_pdf",
     ),
     Op(
         "normcdf",
@@ -586,7 +586,7 @@ NORMALS: tuple[Op, ...] = (
         not_negative=True,
         inverse="norminv",
         value_ulp=5.0,
-        elsewhere="norm_cdf normal_cdf CND Phi Φ ndtr normsdist pnorm",
+        elsewhere="norm_cdf normal_cdf CND ndtr normsdist pnorm",
         monotone=1,
     ),
     Op(

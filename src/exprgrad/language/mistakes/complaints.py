@@ -86,15 +86,16 @@ WORD_HINTS = {
     "return": FORMULA_ALONE,
     **{word: f"{what} is written {sign}" for word, (what, sign) in SPOKEN.items()},
 }
-COMPARED = {
+SIGNS = {
+    "%%": ("the modulus is", "%"),
     "<>": ("'not equal' is", "!="),
     "===": ("to compare, write", "=="),
     "!==": ("'not equal' is", "!="),
     "=<": ("'at most' is", "<="),
 }
-"""A comparison elsewhere → what to say of it, and ours."""
+"""A sign elsewhere → what to say of it, and ours."""
 COMPOUNDS = {
-    **{elsewhere: f"{what} {ours}" for elsewhere, (what, ours) in COMPARED.items()},
+    **{elsewhere: f"{what} {ours}" for elsewhere, (what, ours) in SIGNS.items()},
     "//": "the whole part of a quotient is floor(a/b)",
     "=>": "'at least' is >=; of a function write the formula alone: its names are its inputs",
     "->": FORMULA_ALONE,
@@ -140,23 +141,6 @@ class Wrong(NamedTuple):
         return bool(inside and re.search(SETTING, self.text[: self.span[0]][-200:]))
 
     @property
-    def bar(self) -> Span | None:
-        """The place of the innermost '|' that is still open, if a bracket inside it is not."""
-        opened: list[int] = []
-        ended = False  # whether an operand has just ended, so that a bar closes
-        for token in re.finditer(r"#[^\r\n]*|\S|[\r\n]", self.text[: self.span[0]]):
-            sign = token[0]
-            if sign in ")]" or (sign == "|" and ended):
-                while opened and self.text[opened.pop()] == "|" != sign:
-                    pass
-            elif sign in "([|":
-                opened.append(token.start())
-            elif sign == ";":
-                opened = []
-            ended = sign in ")]." or sign.isalnum() or sign == "_" or (sign == "|" and ended)
-        return (opened[-1], opened[-1] + 1) if opened and self.text[opened[-1]] == "|" else None
-
-    @property
     def is_adjacent(self) -> bool:
         """Whether nothing, not even a blank, parts the two tokens."""
         return self.span[0] == self.place[1]
@@ -171,20 +155,17 @@ class Wrong(NamedTuple):
         """What follows the token, or some of it."""
         return self.text[self.span[1] : self.span[1] + 40]
 
-    @property
-    def both(self) -> Span:
-        """The place of the two tokens."""
-        return self.place[0], self.span[1]
-
-    @property
-    def longer(self) -> Span:
-        """The place of the token and the character after it."""
-        return self.span[0], self.span[1] + 1
-
-    @property
-    def whole(self) -> Span:
-        """The place of the whole text."""
-        return 0, len(self.text)
+    def places(self) -> dict[str, Span]:
+        """What carets may mark."""
+        return {
+            "span": self.span,
+            "place": self.place,
+            "opened": self.opened,
+            "both": (self.place[0], self.span[1]),
+            "longer": (self.span[0], self.span[1] + 1),
+            "whole": (0, len(self.text)),
+            "bar": open_bar(self.text[: self.span[0]]) or self.span,
+        }
 
     def follows(self, pattern: str) -> re.Match[str] | None:
         """What follows the token at once, if a pattern fits it."""
@@ -203,13 +184,32 @@ class Wrong(NamedTuple):
             "partner": OPENING.get(self.kind, ""),
             "indexed": indexed(self),
             "product": product(self),
-            "percent": f"{(percentage(self) or ['…'])[0]}/100",
         }
 
 
 Edit = tuple[int, int, str]
 """A mend: from where to where, and what to write there."""
 Help = str | Callable[[Wrong], str]
+
+
+class Rewrite(NamedTuple):
+    """A spelling of others as a pattern, and ours, which its groups fill."""
+
+    pattern: str
+    ours: str
+
+    def __call__(self, at: Wrong | re.Match[str]) -> Edit | None:
+        """The mend of the spelling in which a mistake shows, or a character stands."""
+        if isinstance(at, Wrong):
+            return self.within(at.text, (at.place[0], at.span[0]))
+        return self.within(at.string, at.span())
+
+    def within(self, text: str, place: Span) -> Edit | None:
+        """The mend of the spelling that a place is in."""
+        for found in re.finditer(self.pattern, text):
+            if found.start() <= place[1] and place[0] <= found.end():
+                return *found.span(), self.ours.format(*found.groups())
+        return None
 
 
 class Mistake(NamedTuple):
@@ -219,7 +219,7 @@ class Mistake(NamedTuple):
     ``kind``, ``last``   the terminals that the two tokens may be, separated by blanks; all if it is empty
     ``bracket``  the innermost open bracket, if it matters
     ``when``     what else must hold
-    ``place``    what the carets mark: the name of a span of ``Wrong``
+    ``place``    what the carets mark: the name of one of ``Wrong.places``
     ``opened``   what is said of the open bracket, which is shown too
     ``mend``     the mend, where it is certain: ``{mend}`` in the help is what it writes
     ``otherwise``  the help where it is not
@@ -307,7 +307,7 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
     return syntax(
         mistake.message.format_map(words),
         said.format_map(words) if isinstance(said, str) else said(wrong),
-        getattr(wrong, mistake.place),
+        wrong.places()[mistake.place],
         ((mistake.opened, wrong.opened),) if mistake.opened else (),
     ).mended_by(mend)
 
@@ -320,22 +320,39 @@ def open_bracket(text: str, end: int) -> int | None:
     return next((at for at in range(end, -1, -1) if read[at] in "([" and deep[at] == within), None)
 
 
+ENCLOSED = re.compile(
+    r"#[^\r\n]*|\([^()|]*\)|\[[^\[\]|]*\]|(?:(?<![\s\S])|(?<=[-+*/^%@(\[,=;<>|\s]))\|[^|()\[\]]*[\w)\].]\s*\|"
+)
+"""A comment, or what brackets or bars enclose, with no others inside."""
+
+
+def open_bar(text: str) -> Span | None:
+    """Where the innermost '|' is that a text leaves open, if it leaves no bracket inside it open."""
+    while (found := ENCLOSED.search(text)) is not None:
+        text = text[: found.start()] + "x" * len(found[0]) + text[found.end() :]
+    at = text.rfind("|")
+    return (at, at + 1) if at > max(map(text.rfind, "([;")) else None
+
+
 # Calls and names.
 
 
 def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> LanguageError:
     """A call of something that is not a function; ``names`` are the names that stand for nodes."""
-    if (known := no_function(text, name, span)) is not None:
-        return known
+    for message, rewrite in NO_CALLS.items():
+        if (mend := rewrite.within(text, span)) is not None:
+            help = f"write {mend[2]}"
+            return LanguageError("syntax", message, span=mend[:2], help=help).mended_by(mend)
     given = arguments(text, span[1])
     foreign = given and name not in names and translated(name, *given)
     only = given and f"write {NAMES_HERE.get(name)}({', '.join(given[0])})"
-    mend: Edit | None = None
+    mend = None
     lower = name.lower()
     if not foreign and given and name != lower and lower in FORMS:
         foreign = translated(lower, *given)
     if foreign and foreign != only:
-        help, mend = foreign, call_edit(text, span, foreign)
+        mend = call_edit(text, span, foreign)
+        help = f"write {mend[2]}" if mend else foreign
         if mend and ABSENT.get(name) == DERIVATIVES:
             help += "; diff gives the formula's own"
     elif name in NAMES_HERE and name not in names:
@@ -348,10 +365,12 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
         help = f"write {name} without parentheses" if name in names else all_listed("functions")
     elif given and given[0][1:] and name in names:
         help = f"{name} has a value, and takes no operands"
-    elif given and given[0][1:] and len(name) == 1:
-        help = f"a function of your own is defined first: {name}(x, y) = x*y; {name}(2, 3)"
     elif name in names or len(name) == 1:
-        help = f"for a product write {name}*{short_group(text, span[1]) or '(…)'}"
+        several = bool(given and given[0][1:])
+        names_inside = "s, t" if name in ("x", "y") else "x, y"
+        own = f"a function of your own is defined first: {name}({names_inside[: None if several else 1]}) = …"
+        product = f"for a product write {name}*{short_group(text, span[1]) or '(…)'}"
+        help = own if several else product if name in names else f"{product}; {own}"
         mend = (span[1], span[1], "*") if name in names else None
     else:
         help = operation_meant(name, FUNCTION_WORDS, "functions")
@@ -360,33 +379,20 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
     return LanguageError("unknown-function", message, span=span, help=help).mended_by(mend)
 
 
-def no_function(text: str, name: str, span: Span) -> LanguageError | None:
-    """``PI()`` of a spreadsheet, and ``d/dx (x^2)``: what they are, and how they are written here."""
-    blanks = len(text[span[1] :]) - len(text[span[1] :].lstrip())
-    start = span[1] + blanks
-    end = closing(text[start:])
-    if end is None:
-        return None
-    after, inside = start + end + 1, text[start + 1 : start + end].strip()
-    above = re.search(r"(?<!\w)d\s*/\s*$", text[: span[0]])
-    if not inside and name.lower() == "pi":
-        error = LanguageError(
-            "unknown-function", "pi is not a function", span=span, help="write pi"
-        )
-        return error.mended_by((span[0], after, "pi"))
-    if above and inside and re.fullmatch(r"d[^\W\d]\w*", name):
-        ours, place = f"d({inside}, {name[1:]})", (above.start(), after)
-        error = syntax("a derivative is not a quotient", f"write {ours}", place)
-        return error.mended_by((*place, ours))
-    return None
-
-
 def call_edit(text: str, name: Span, hint: str) -> Edit | None:
     """The mend that puts what a hint says to write in the place of a call."""
     end = closing(text[name[1] :])
-    if end is None or not hint.startswith("write ") or ";" in hint:
+    if end is None or not hint.startswith("write ") or ";" in hint or "…" in hint:
         return None
-    return name[0], name[1] + end + 1, factor(hint.removeprefix("write "))
+    return joined(text, (name[0], name[1] + end + 1), hint.removeprefix("write "))
+
+
+def joined(text: str, place: Span, ours: str) -> Edit:
+    """A mend, in parentheses if an operator beside its place would tear it apart."""
+    joins = re.search(r"[\^*/+\-%√]\s*$", text[: place[0]]) or re.match(
+        r"\s*[\^*/+\-%<>=⁰-⁹²³¹.\[]", text[place[1] :]
+    )
+    return *place, factor(ours) if joins else ours
 
 
 def short_group(text: str, start: int) -> str:
@@ -486,8 +492,8 @@ def right_of(wrong: Wrong) -> str:
         return short_group(wrong.text, wrong.span[0]) or "(…)"
     if wrong.kind in ("BAR", "ROOT"):
         return {"BAR": "|…|", "ROOT": "√…"}[wrong.kind]
-    called = wrong.word in FUNCTION_WORDS
-    return wrong.word + short_group(wrong.text, wrong.span[1]) * called
+    group = short_group(wrong.text, wrong.span[1]) or "(…)"
+    return wrong.word + group * (wrong.word in FUNCTION_WORDS)
 
 
 RAISED = re.compile(
@@ -510,23 +516,15 @@ def raised_operand(raised: re.Match[str], operand: str) -> str:
     return f"{raised[1]}{operand}^{power}"
 
 
-def power_of_call(wrong: Wrong) -> str:
-    """What to write for ``sin^2(x)``."""
-    raised, operand = raised_function(wrong), right_of(wrong)
-    assert raised is not None
-    ours = raised_operand(raised, operand if wrong.kind == "LPAR" else f"({operand})")
-    what = "a power of a function" if ours.startswith(raised[1]) else "the inverse function"
-    return f"{what} is written {ours}"
-
-
 # Mends as edits.
 
 ALONE = re.compile(r"\s*(?:$|[-+−=;,)\]<>≤≥|])")
 """What follows an operand that is all that a function without parentheses can mean."""
-HEAD = re.compile(
-    r"\s*(?:(?:lambda|λ)\s*[\w\s,]*[:.]|@\([\w\s,]*\)|def\s+\w+\([\w\s,]*\)\s*:\s*return\b"
+HEADLESS = Rewrite(
+    r"^\s*(?:(?:lambda|λ)\s*[\w\s,]*[:.]|@\([\w\s,]*\)|def\s+\w+\([\w\s,]*\)\s*:\s*return\b"
     r"|function\s*\([\w\s,]*\)|\w+\s*(?:->|↦|→|\|->)|\([\w\s,]*\)\s*(?:->|=>|↦|→)"
-    r"|(?:return|let|var|const|double)\b)\s*"
+    r"|(?:return|let|var|const|double)\b)\s*",
+    "",
 )
 """What other languages write before a function's formula."""
 
@@ -542,15 +540,6 @@ def times(wrong: Wrong) -> Edit | None:
     if words or below or ending or barred or wrong.kind == "NUMBER":
         return None
     return wrong.place[1], wrong.span[0], "*"
-
-
-def operand_of_function(wrong: Wrong) -> str:
-    """``sin x``: what to write, where it is clear how much the operand is."""
-    if wrong.before == "lg":
-        return ABSENT["lg"]
-    alone = parenthesised(wrong) is not None
-    inside = wrong.word if alone else "…"
-    return f"put a function's operand in parentheses: write {wrong.before}({inside})"
 
 
 def parenthesised(wrong: Wrong) -> Edit | None:
@@ -578,57 +567,24 @@ def raised_call(wrong: Wrong) -> Edit | None:
     return None if ours.endswith("^-1") else (start - len(raised[0]), start + end + 1, ours)
 
 
-def percentage(wrong: Wrong) -> re.Match[str] | None:
-    """``10%``, the number that the sign follows."""
-    number = re.search(r"[0-9.]{1,20}$", wrong.text[: wrong.place[0]])
-    return number if wrong.before == "%" else None
-
-
+PERCENTAGE = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*%", "({0}/100)")
 COMPARED_WORD = r"([^\W_][\w.]{0,20})"
 """A side of a comparison that is a single word."""
-CHAINED = re.compile(
-    rf"(?:^|[;=(,\n])\s*{COMPARED_WORD}\s*([<>]=?|[=!]=|[≤≥≠])\s*{COMPARED_WORD}\s*$"
+BESIDE_IT = r"\s*([<>]=?|[=!]=|[≤≥≠])\s*" + COMPARED_WORD
+CHAIN = Rewrite(
+    rf"(?<![\w.)\]*/^+%@-])(?<![\w.)\]*/^+%@-]\s){COMPARED_WORD}{BESIDE_IT}{BESIDE_IT}(?=\s*(?:$|[;),\r\n]))",
+    "({0} {1} {2})*({2} {3} {4})",
 )
-
-
-def chained(wrong: Wrong) -> Edit | None:
-    """A chain of comparisons as a product, if its sides are single words."""
-    left = CHAINED.search(wrong.text[: wrong.span[0]][-80:])
-    right = wrong.follows(rf"\s*{COMPARED_WORD}(?=\s*(?:$|[;),\r\n]))")
-    if not left or not right:
-        return None
-    first, symbol, second = left.groups()
-    start = wrong.span[0] - len(left[0]) + left.start(1) - left.start()
-    new = f"({first} {symbol} {second})*({second} {wrong.word} {right[1]})"
-    return start, wrong.span[1] + right.end(1), new
-
-
-def compound(wrong: Wrong) -> Edit | None:
-    """``<>`` and other languages' signs for comparisons."""
-    _, ours = COMPARED.get(wrong.before + wrong.word, ("", ""))
-    return (wrong.place[0], wrong.span[1], ours) if ours else None
+"""A chain of comparisons whose sides are single words."""
 
 
 NAMED_FUNCTION = re.compile(r"\b(\w+)\s*=\s*(?:lambda|λ)\s+([\w\s,]{1,60})[:.]\s*")
 """A function with a name, as Python writes it in a line."""
-WITH_BOUNDS = re.compile(
-    r"(?P<word>Σ|Π|∑|∏|sum|prod)\s*_\s*\{?\s*(?P<k>\w+)\s*=\s*(?P<low>-?\w+)\s*\}?"
-    r"\s*\^\s*\{?\s*(?P<high>-?\w+)\s*\}?\s*(?P<body>[^\s{}\[\]+=<>;,−-][^{}\[\]+=<>;,−-]*)$"
+BOUNDS = (
+    r"\s*_\s*\{?\s*(\w+)\s*=\s*(-?\w+)\s*\}?\s*\^\s*\{?\s*(-?\w+)\s*\}?"
+    r"\s*([^\s{}\[\]+=<>;,−-][^{}\[\]+=<>;,−-]*?)\s*$"
 )
-"""A sum or a product with its bounds below and above: of all that follows, if nothing is added there."""
-OVER_WORDS = {"Σ": "sum", "∑": "sum", "Π": "prod", "∏": "prod"}
-
-
-def over_index_edit(text: str, place: int) -> Edit | None:
-    """A sum over an index with its bounds below and above, if one is around a place."""
-    found = next((m for m in WITH_BOUNDS.finditer(text) if m.start() <= place < m.end()), None)
-    if found is None:
-        return None
-    word, body, *range_ = found.group("word", "body", "k", "low", "high")
-    inside = "{} for {} in {}..{}".format(body.strip(), *range_)
-    return *found.span(), f"{OVER_WORDS.get(word, word)}({inside})"
-
-
+"""An index with its bounds, below and above, and all that follows, if nothing is added there."""
 CHOICES = (
     r"(?P<x>.+?)\s+if\s+(?P<c>.+?)\s+else\s+(?P<y>.+)",
     r"if\s+(?P<c>.+?)\s+then\s+(?P<x>.+?)\s+else\s+(?P<y>.+)",
@@ -650,12 +606,6 @@ def word_edit(wrong: Wrong) -> Edit | None:
     return choice_edit(wrong.text)
 
 
-def headless(text: str, place: int) -> Edit | None:
-    """The formula alone, if a place is before it."""
-    head = HEAD.match(text)
-    return (0, head.end(), "") if head and place < head.end() else None
-
-
 def choice_edit(text: str) -> Edit | None:
     """A choice as ``where``, if there is one alone."""
     alone = len(re.findall(r"\bif\b|\?", text)) == 1
@@ -668,14 +618,18 @@ def choice_edit(text: str) -> Edit | None:
     return 0, len(text), f"where({condition}, {x}, {y})"
 
 
-def based_logarithm(wrong: Wrong) -> Edit | None:
-    """``log[2](x)`` as Maple writes it."""
-    found = re.search(r"\blog\[(\w{1,20})\]$", wrong.text[: wrong.place[1]])
-    end = closing(wrong.text[wrong.span[0] :])
-    if found is None or end is None:
-        return None
-    inside = wrong.text[wrong.span[0] + 1 : wrong.span[0] + end]
-    return found.start(), wrong.span[0] + end + 1, f"log({inside}, {found[1]})"
+INSIDE = r"\(\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\)){1,80}?)\s*\)"
+"""Parentheses, and in them no more than two levels of others."""
+BASED_LOGARITHM = Rewrite(rf"\blog\[(\w{{1,20}})\]{INSIDE}", "log({1}, {0})")
+"""``log[2](x)`` of Maple."""
+NO_CALLS = {
+    "pi is not a function": Rewrite(r"\b[Pp][Ii]\s*\(\s*\)", "pi"),
+    "a derivative is not a quotient": Rewrite(
+        rf"(?<!\w)d\s*/\s*d([^\W\d]\w*)\s*{INSIDE}", "d({1}, {0})"
+    ),
+}
+"""What to say of what only looks like a call → how it is written."""
+DEGREES = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*deg(?:ree)?s?\b(?!\s*\()", "rad({0})")
 
 
 def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
@@ -691,11 +645,7 @@ def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
     ours = None if end is None else bracketed(word[1], text[bracket + 1 : bracket + end])
     if end is None or ours is None:
         return None
-    after = bracket + end + 1
-    joins = re.match(r"\s*[\^*/+\-%<>=]", text[after:]) or re.search(
-        r"[\^*/+\-%]\s*$", text[: bracket - len(word[0])]
-    )
-    return bracket - len(word[0]), after, factor(ours) if joins else ours
+    return joined(text, (bracket - len(word[0]), bracket + end + 1), ours)
 
 
 def bracketed_call(wrong: Wrong) -> Edit | None:
@@ -906,14 +856,15 @@ BEGINNINGS = (
     Begun(r"∑(?=\()", mend="sum"),
     Begun(r"∏(?=\()", mend="prod"),
     Begun(r"\{[^{}]*:", "a value is given beside the formula, as in x=2"),
-    Begun("[{∑∏]", mend=lambda found: over_index_edit(found.string, found.start())),
-    Begun("[↦→]", mend=lambda arrow: headless(arrow.string, arrow.start())),
+    Begun("[{∑∏]", mend=Rewrite(f"(?:Σ|∑|sum){BOUNDS}", "sum({3} for {0} in {1}..{2})")),
+    Begun("[{∑∏]", mend=Rewrite(f"(?:Π|∏|prod){BOUNDS}", "prod({3} for {0} in {1}..{2})")),
+    Begun("[↦→]", mend=HEADLESS),
     Begun(r"\?", mend=lambda mark: choice_edit(mark.string)),
     Begun("!", mend=lambda mark: factorial_edit(mark.string, mark.start())),
     Begun("[ᵀᵗ]", "the transpose is written .T, a power ^t"),
     Begun("[ⁱʲᵏᵐⁿᵖˣʸᶻ]", "a power is written ^"),
     Begun(r"(?<![_^])\{([^{}]*,[^{}]*)\}", "a list goes in square brackets: [1, 2]", "[{}]"),
-    Begun(r"(?<=_)\{(\w{1,20})\}", mend="{}"),
+    Begun(r"(?<=_)\{(\w{1,20})\}", "a subscript has no braces", "{}"),
     Begun(r"⌊([^⌊⌋]{1,60})⌋", mend="floor({})"),
     Begun(r"⌈([^⌈⌉]{1,60})⌉", mend="ceil({})"),
     Begun(r"(?<=[a-z])\$(?=[1-9]\))", mend=", "),  # diff(f, x$2)
@@ -1022,7 +973,7 @@ def dot_edit(text: str, start: int) -> Edit | None:
     if text[start + 1 : start + 2] in ("*", "^", "/") and re.search(r"[\w)\]']$", text[:start]):
         return start, start + 1, ""
     constant = re.compile(rf"\.({'|'.join(MODULE_CONSTANTS)})\b(?!\()").match(text, start)
-    if constant and MODULE_BEFORE.search(text[:start]):
+    if constant and re.search(rf"(?<!\w)S$|{MODULE_BEFORE.pattern}", text[:start]):
         return start - len(owner_before(text, start)), constant.end(), MODULE_CONSTANTS[constant[1]]
     called = re.compile(r"\.([^\W\d]\w*)(?=\()").match(text, start)
     module = MODULE_BEFORE.search(text[:start])
@@ -1107,8 +1058,7 @@ MISTAKES = (
     ),
     Mistake(
         "there is more than a formula here", "write the formula alone: its names are its inputs",
-        when=lambda wrong: headless(wrong.text, wrong.place[0]),
-        mend=lambda wrong: headless(wrong.text, wrong.place[0]),
+        when=HEADLESS, mend=HEADLESS,
     ),
     Mistake(
         "'||' is not an operator", WORD_HINTS["or"].replace("a or b", "a || b"),
@@ -1118,13 +1068,15 @@ MISTAKES = (
     Mistake(
         "'{before}{word}' is not an operator", lambda wrong: COMPOUNDS[wrong.before + wrong.word],
         when=lambda wrong: wrong.is_adjacent and wrong.before + wrong.word in COMPOUNDS, place="both",
-        mend=compound,
+        mend=lambda wrong: (wrong.place[0], wrong.span[1], SIGNS[wrong.before + wrong.word][1])
+        if wrong.before + wrong.word in SIGNS
+        else None,
     ),
     # Brackets.
     Mistake(
         "this '|' is never closed", "add a '|'",
         kind=f"{END} RPAR RSQB COMMA {SEPARATORS}", last=OPERAND_ENDS, place="bar",
-        when=lambda wrong: wrong.bar and (
+        when=lambda wrong: open_bar(wrong.text[: wrong.span[0]]) and (
             wrong.kind in (END, "RPAR", "RSQB") or "|" not in wrong.text[wrong.span[1] :]
         ),
     ),
@@ -1175,7 +1127,7 @@ MISTAKES = (
     Mistake(
         "':=' is not an operator", "a name is bound with =",
         kind="COLON", last=f"{OPERAND_ENDS} COLON", when=lambda wrong: wrong.follows("="), place="longer",
-        mend=lambda wrong: (*wrong.longer, "="),
+        mend=lambda wrong: (*wrong.places()["longer"], "="),
     ),
     Mistake(
         NO_SLICE, "the numbers of a list are written out: [1, 2, 3]",
@@ -1200,7 +1152,7 @@ MISTAKES = (
     Mistake(NO_INDEX, AN_INDEX, kind="RSQB", last="LSQB", when=lambda wrong: wrong.in_index),
     Mistake(
         NOT_AN_INDEX, "an index takes one place or a slice; for several write [{indexed}[0], {indexed}[2]]",
-        kind="LSQB", when=lambda wrong: wrong.in_index,
+        kind="LSQB", last="LSQB COMMA", when=lambda wrong: wrong.in_index,
     ),
     Mistake(
         NOT_AN_INDEX, new_axis,
@@ -1278,15 +1230,23 @@ MISTAKES = (
         kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.before in WORD_HINTS, place="place",
         mend=word_edit,
     ),
-    Mistake(NO_OPERATOR, power_of_call, kind=OPERANDS, when=raised_function, mend=raised_call),
+    Mistake(
+        NO_OPERATOR, "write {mend}", otherwise="write the power after the operand: sin(x)^2",
+        kind=OPERANDS, when=raised_function, mend=raised_call,
+    ),
     Mistake(
         NO_OPERATOR, "put a function's operand in parentheses: write {before}(|…|)",
         kind="BAR", last="NAME", when=lambda w: known_word(w.before), mend=barred_operand,
     ),
     Mistake(
-        NO_OPERATOR, operand_of_function,
-        kind=OPERANDS, last="NAME", when=lambda w: known_word(w.before) or w.before == "lg",
-        mend=parenthesised,
+        NO_OPERATOR, "angles are in radians: write {mend}", kind="NAME", last="NUMBER", when=DEGREES,
+        mend=DEGREES,
+    ),
+    Mistake(NO_OPERATOR, ABSENT["lg"], kind=OPERANDS, last="NAME", when=lambda w: w.before == "lg"),
+    Mistake(
+        NO_OPERATOR, "put a function's operand in parentheses: write {before}{mend}",
+        otherwise="put a function's operand in parentheses: write {before}(…)",
+        kind=OPERANDS, last="NAME", when=lambda w: known_word(w.before), mend=parenthesised,
     ),
     Mistake(
         "a ',' is missing before '{word}'", "write {before}, {word}=…",
@@ -1328,7 +1288,7 @@ MISTAKES = (
     ),
     Mistake(
         "the base of a logarithm comes after its operand", "write log(x, b)",
-        kind="LPAR", last="RSQB", when=based_logarithm, mend=based_logarithm,
+        kind="LPAR", last="RSQB", when=BASED_LOGARITHM, mend=BASED_LOGARITHM,
     ),
     Mistake(
         NO_OPERATOR, lambda wrong: f"over an index, write {OVER[wrong.before]}(… for k in 1..10)",
@@ -1369,13 +1329,13 @@ MISTAKES = (
         kind="EQUALS", last="EQUALS",
     ),
     Mistake(
-        "there is no name before '='", "to bind a node's name, write name = expression",
+        "there is no name before '='", "drop it, or write a name before it",
         kind="EQUALS", mend=lambda wrong: (*wrong.span, "") if wrong.last == BEGINNING else None,
     ),
     # Chains, and what separates.
     Mistake(
         "comparisons do not chain", "write {mend}", otherwise="write (a < b)*(b < c)",
-        kind="COMPARISON", last=OPERAND_ENDS, mend=chained,
+        kind="COMPARISON", last=OPERAND_ENDS, mend=CHAIN,
     ),
     Mistake(
         "a ';' does not belong in a call", "operands are separated by ','",
@@ -1401,9 +1361,9 @@ MISTAKES = (
         kind="POWER SUPERSCRIPT", last="SUPERSCRIPT",
     ),
     Mistake(
-        "'%' is the modulus", "a percentage is a quotient: write {percent}",
-        kind=f"{OPERATORS} {SEPARATORS} {END} RPAR COMMA", last="FACTOR", when=percentage,
-        mend=lambda wrong: (*wrong.place, "/100"),
+        "'%' is the modulus", "a percentage is a quotient: write {mend}",
+        kind=f"{OPERATORS} {SEPARATORS} {END} RPAR COMMA", last="FACTOR", when=PERCENTAGE,
+        mend=PERCENTAGE,
     ),
     Mistake(
         "an operand is missing between '{before}' and '{word}'",
@@ -1454,8 +1414,8 @@ def explained(text: str, wrong: Unexpected | LanguageError, read: Reader) -> Lan
 
 def mended(text: str, error: LanguageError, read: Reader) -> str | None:
     """The text with this mistake mended, and all others; None where that is not certain."""
-    if len(text) > LONGEST or "\n" in text:
-        return None
+    if len(text) > LONGEST or "\n" in text or re.search(r"(?<![\w.])solve\(", text):
+        return None  # elsewhere solve takes an equation
     for _ in range(MOST_MENDS):
         if error.mend is None:
             return None

@@ -24,7 +24,7 @@ __all__ = [
     "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed", "called_word",
     "closing", "constant_hint", "enclosed",
     "factor", "guess", "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant",
-    "owner_before", "second_hint", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated",
+    "owner_before", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated",
     "value_hint",
 ]  # fmt: skip
 
@@ -52,7 +52,6 @@ FORMS = {
     "cube": "{x_factor}^3",
     "divide": "{x_factor}/{y_factor}",
     "dot": "{x_factor} @ {y_factor}",
-    "elu": "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
     "erfcinv": "-norminv({x_factor}/2)/sqrt(2)",
     "eye": "diag(broadcast(1, shape=[{size}]))",
     "flatten": "reshape({x}, -1)",
@@ -67,10 +66,17 @@ FORMS = {
         for n in range(10)
     },
     "full": "broadcast({fill}, shape=[{x_sizes}])",
-    "heaviside": "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
+    "ellipke": "elliptic_k({x})",
+    **{
+        letter: f"for the complete elliptic integral write {ours}({{x}}), for a product {letter}*({{x}})"
+        for letter, ours in (("E", "elliptic_e"), ("K", "elliptic_k"))
+    },
+    "Eq": "{x_term} == {y_term}",
+    "Ne": "{x_term} != {y_term}",
     "hstack": "for vectors write concat({all}), for matrices concat({all}, axis=1)",
     "identity": "diag(broadcast(1, shape=[{size}]))",
-    "leaky_relu": "where({x_factor} > 0, {x_factor}, {y_factor}*{x_factor})",
+    **dict.fromkeys(("Float", "Integer"), "{x}"),
+    "lchoose": "log(binomial({x}, {y}))",
     "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
     "Li": "li({x}) - li(2)",
     "lstsq": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T @ {y_factor})",
@@ -84,14 +90,17 @@ FORMS = {
     "multiply": "{x_factor}*{y_factor}",
     "N": "for the normal distribution write normcdf({x}), for a product N*({x})",
     "mv": "{x_factor} @ {y_factor}",
-    "nthroot": "{x_factor}^(1/{y_factor})",
+    **dict.fromkeys(("nthroot", "surd"), "{x_factor}^(1/{y_factor})"),
     "ones": "broadcast(1, shape=[{sizes}])",
     "ones_like": "0*{x_factor} + 1",
     "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
     "pdf": "for the standard normal distribution write normpdf({x})",
+    **dict.fromkeys(("phi", "φ"), "for the standard normal density write normpdf({x})"),
+    **dict.fromkeys(("Phi", "Φ"), "for the standard normal distribution write normcdf({x})"),
     "plus": "{x_term} + {y_term}",
     "power": "{x_factor}^{y_factor}",
     "Rational": "{x_factor}/{y_factor}",
+    "S": "for SymPy's number write {x}, for a product S*({x})",
     "ravel": "reshape({x}, -1)",
     "rdivide": "{x_factor}/{y_factor}",
     "rem": "{x_term} - {y_factor}*trunc({x_factor}/{y_factor})",
@@ -100,6 +109,7 @@ FORMS = {
     "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
     "sqr": "{x_factor}^2",
     "square": "{x_factor}^2",
+    "sqrtpi": "sqrt(pi*{x_factor})",
     "std": "sqrt(mean(({x_term} - mean({x}{kept}))^2{axis})); that is the population's deviation, and "
     "PyTorch's divides by n - 1",
     "subtract": "{x_term} - {y_term}",
@@ -146,6 +156,8 @@ ABSENT = {
     **dict.fromkeys(("zeta", "polylog", "dilog"), "there are no zeta functions and polylogarithms"),
     **dict.fromkeys(("interp", "interp1", "spline"), "formulas have no tables of data"),
     **dict.fromkeys(("expint", "expn"), "the exponential integrals here are E1(x) and Ei(x)"),
+    "CDF": "that of the standard normal distribution is normcdf(x)",
+    "PDF": "that of the standard normal distribution is normpdf(x)",
     "DiracDelta": "it is no function; heaviside(x) is its integral",
     "softmax_cross_entropy": "write cross_entropy of classes and logits; 'exprgrad ops' shows how",
     "argmax": "the place of the greatest has no derivative; max(x) is the greatest itself",
@@ -221,30 +233,6 @@ METHODS = {
 """The same of methods that are called without operands."""
 
 
-class Constant(NamedTuple):
-    """A second operand that a function has elsewhere, where it is a constant here.
-
-    ``setting``  its name where it is given by name
-    ``usual``    the number that it is here
-    ``called``   what it is called in a hint that begins with the words of ``otherwise``
-    """
-
-    setting: str
-    usual: str
-    called: str
-    otherwise: str
-
-
-SECOND_OPERANDS = {
-    "elu": Constant("alpha", "1.0", "scale", "for another scale write"),
-    "heaviside": Constant("", "0.5", "value", "it is 1/2 at 0; for another value write"),
-    "leaky_relu": Constant(
-        "negative_slope", "0.01", "slope", "its slope is 1/100; for another write"
-    ),
-}
-"""The rows of ``FORMS`` that are needed only for a second operand that is not the usual one."""
-
-
 BRACKETED = {
     ("ArcTan", 2): "atan2({y}, {x})",
     ("CatalanNumber", 1): "catalan({x})",
@@ -272,40 +260,43 @@ BY_COUNT = {
     ("Β", 2): "beta({x}, {y})",  # the Greek capital
     ("LOG", 1): "log10({x})",
     ("LOG", 2): "log({x}, {y})",
+    **dict.fromkeys(
+        [(word, 2) for word in ("atan", *BY_NAME["atan"].spellings.split())],
+        "the angle of the point (x, y) is atan2(y, x)",
+    ),
+    ("elu", 2): "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
     ("expint", 1): "E1({x})",
-    **{
-        (f"{word}cdf", 3): "normcdf(({x_term} - {y_factor})/{z_factor})"
-        for word in ("norm", "normal")
-    },
-    **{
-        (f"{word}pdf", 3): "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}"
-        for word in ("norm", "normal")
-    },
+    ("heaviside", 2): "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
+    ("leaky_relu", 2): "where({x_factor} > 0, {x_factor}, {y_factor}*{x_factor})",
+    **dict.fromkeys(
+        [("cdf", 3), ("normcdf", 3), ("normalcdf", 3), ("pnorm", 3), ("NORM.DIST TRUE", 3)],
+        "normcdf(({x_term} - {y_factor})/{z_factor})",
+    ),
+    **dict.fromkeys(
+        [("pdf", 3), ("normpdf", 3), ("normalpdf", 3), ("dnorm", 3), ("NORM.DIST FALSE", 3)],
+        "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
+    ),
+    **dict.fromkeys([("ppf", 3), ("qnorm", 3), ("NORM.INV", 3)], "{y_term} + {z_factor}*norminv({x})"),
     **{
         (f"{word}{kind}", 2): f"bessel{kind.lower()}({{y}}, {{x}})"
         for kind in "JYIK"
         for word in ("bessel", "BESSEL")
     },
+    ("Rational", 1): "{x}",
     ("dnorm", 1): "normpdf({x})",
-    ("dnorm", 3): "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
+    ("NORM.S.DIST FALSE", 1): "normpdf({x})",
+    ("NORM.S.DIST TRUE", 1): "normcdf({x})",
+    ("NORM.S.INV", 1): "norminv({x})",
+    ("ERF.PRECISE", 1): "erf({x})",
+    ("ERFC.PRECISE", 1): "erfc({x})",
+    ("GAMMALN.PRECISE", 1): "lgamma({x})",
     ("piecewise", 3): "where({all})",
-    ("pnorm", 3): "normcdf(({x_term} - {y_factor})/{z_factor})",
     ("psigamma", 2): "polygamma({y}, {x})",
-    ("qnorm", 3): "{y_term} + {z_factor}*norminv({x})",
 }
-"""A call of R, Maple or a spreadsheet by its word and the count of its operands → how we write it."""
-SPREADSHEET = {
-    "ERF.PRECISE": "erf({x})",
-    "ERFC.PRECISE": "erfc({x})",
-    "GAMMALN.PRECISE": "lgamma({x})",
-    "NORM.DIST FALSE": "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
-    "NORM.DIST TRUE": "normcdf(({x_term} - {y_factor})/{z_factor})",
-    "NORM.INV": "{y_term} + {z_factor}*norminv({x})",
-    "NORM.S.DIST FALSE": "normpdf({x})",
-    "NORM.S.DIST TRUE": "normcdf({x})",
-    "NORM.S.INV": "norminv({x})",
-}
-"""A spreadsheet's function with dots in its name, and whether it accumulates → how it is written here."""
+"""A call elsewhere by its word and how many operands and settings it has → how it is written here.
+
+A spreadsheet's word has the TRUE or FALSE that says whether it accumulates.
+"""
 OVER_RANGES = {
     **dict.fromkeys(("Sum", "sum", "summation", "Σ", "∑", "add"), "sum({})"),
     **dict.fromkeys(("Product", "product", "prod", "Π", "∏", "mul"), "prod({})"),
@@ -428,19 +419,14 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         return ABSENT["integral"]
     if ABSENT.get(word) == DERIVATIVES and (derivative := derivative_call(operands)):
         return f"write {derivative}"
-    if (word, len(operands)) in BY_COUNT:
-        return f"write {BY_COUNT[word, len(operands)].format_map(slots(operands, settings))}"
+    listed = [*operands, *settings.values()]
+    if (word, len(listed)) in BY_COUNT:
+        return written(BY_COUNT[word, len(listed)], listed, {})
     if word in ABSENT:
         return ABSENT[word]
     name = NAMES_HERE.get(word, word)
-    if word in SECOND_OPERANDS:
-        setting, usual, *_ = SECOND_OPERANDS[word]
-        operands = [*operands, settings.get(setting, usual)]
-        if operands[1] in (usual, usual.removeprefix("0"), usual.removesuffix(".0")):
-            return f"write {word}({bare(operands[0])})"
-    if word in FORMS:
-        text = FORMS[word].format_map(slots(operands, settings))
-        return text if text.startswith("for ") else f"write {text}"
+    if word in FORMS and (not operands[1:] or re.search(r"\{(?!x)", FORMS[word])):
+        return written(FORMS[word], operands, settings)
     if name in PECULIAR:
         return PECULIAR[name](operands, settings)
     if name not in FUNCTION_WORDS:
@@ -467,6 +453,12 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     return f"write {call(name, operands, settings)}"
 
 
+def written(form: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
+    """A form with operands in it, as help; a sentence is one by itself."""
+    text = form.format_map(slots(operands, settings))
+    return text if text.startswith(("for ", "the ")) else f"write {text}"
+
+
 def bracketed(word: str, inside: str) -> str | None:
     """How ``word[inside]`` of Mathematica is written here; None where that is not certain."""
     operands = part_texts(inside.translate(LISTS))
@@ -485,24 +477,25 @@ def bracketed(word: str, inside: str) -> str | None:
     return hint.removeprefix("write ") if is_form else None
 
 
+DOTTED = re.compile(r"(?<!\w)[A-Z]{3,7}(?:\.[A-Z]{1,7}){1,2}(?=\()")
+
+
 def spreadsheet(text: str, dot: int) -> tuple[int, int, str] | None:
     """The call with dots in its name that a dot belongs to: its place, and how it is written here."""
-    word = re.search(r"(?<!\w)[A-Z]{3,7}$", text[max(dot - 8, 0) : dot])
-    more = re.compile(r"(?:\.[A-Z]{1,7}){1,2}(?=\()").match(text, dot)
-    if word is None or more is None:
+    name = next((m for m in DOTTED.finditer(text) if m.start() < dot < m.end()), None)
+    given = name and arguments(text, name.end())
+    if not (name and given and given[0]):
         return None
-    given, end = arguments(text, more.end()), closing(text[more.end() :])
-    if not given or not given[0] or end is None:
-        return None
-    operands, name = given[0], word[0] + more[0]
+    operands, word = given[0], name[0]
     if operands[-1].upper() in ("TRUE", "FALSE"):
-        name += f" {operands.pop().upper()}"
-    form = SPREADSHEET.get(name)
-    if form is None or len(operands) != (3 if "{z" in form else 1):
-        return None
-    return dot - len(word[0]), more.end() + end + 1, form.format_map(slots(operands, {}))
+        word += f" {operands.pop().upper()}"
+    form = BY_COUNT.get((word, len(operands)), "").format_map(slots(operands, {}))
+    end = name.end() + (closing(text[name.end() :]) or 0) + 1
+    return (name.start(), end, form) if form else None
 
 
+ENDLESS = re.compile(r"\b(?:oo|[Ii]nf(?:inity)?)\b|∞")
+"""A bound of what has no end."""
 LISTS = str.maketrans("{}", "[]")
 
 
@@ -513,7 +506,7 @@ def over_ranges(word: str, operands: Sequence[str]) -> str | None:
     for range_ in ranges:
         bounds = re.fullmatch(r"(\w+)\s*=\s*([^.]+?)\s*\.\.\s*([^.]+)", range_)
         index, *ends = bounds.groups() if bounds else elements(range_) or [""]
-        if not index.isidentifier() or not 1 <= len(ends) <= 3:
+        if not index.isidentifier() or not 1 <= len(ends) <= 3 or ENDLESS.search(range_):
             return None
         low, high = ["1", *ends][:2] if len(ends) == 1 else ends[:2]
         if len(ends) == 3:
@@ -569,7 +562,7 @@ def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str
         "x_factor": factor(x),
         "x_term": term(x),
         "x_list": squared(x),
-        "x_sizes": ", ".join(whole_numbers([x]) or ["3", "4"]),
+        "x_sizes": ", ".join(whole_numbers([x]) or ["…"]),
         "y": bare(y),
         "y_inside": y[1:-1] if y[:1] == "[" and enclosed(y) else y,
         "y_factor": factor(y),
@@ -580,26 +573,17 @@ def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str
         "kept": f", axis={squared(axis)}, keepdims=True" if along_one else "",
         "last": squared(axis) if along_one else "-1",
         "fill": bare(y if len(operands) > 1 else settings.get("fill_value", "1")),
-        "size": x if WHOLE_NUMBER.fullmatch(x) else "3",
-        "sizes": ", ".join(whole_numbers(operands) or ["3", "4"]),
+        "size": x if WHOLE_NUMBER.fullmatch(x) else "…",
+        "sizes": ", ".join(whole_numbers(operands) or ["…"]),
     }
 
 
 def spelled_here(word: str) -> str | None:
     """How a foreign function is written where its operands are not told; None where another name does."""
-    if word in EXAMPLES or word in FUNCTION_WORDS or word in NAMES_HERE or word not in FORMS:
+    form = FORMS.get(word, "for ")
+    if word in EXAMPLES or word in FUNCTION_WORDS or word in NAMES_HERE or form[:4] == "for ":
         return EXAMPLES.get(word)
-    return FORMS[word].format_map(slots(["x", "y"], {"axis": "None"})).partition(";")[0]
-
-
-def second_hint(word: str) -> str | None:
-    """What to write in place of a second operand, which there is elsewhere."""
-    if word in ("atan", *BY_NAME["atan"].spellings.split()):
-        return "the angle of the point (x, y) is atan2(y, x)"
-    if word not in SECOND_OPERANDS:
-        return None
-    constant = SECOND_OPERANDS[word]
-    return f"{constant.otherwise} {FORMS[word].format_map(slots(['x', constant.called], {}))}"
+    return form.format_map(slots(["x", "y"], {"axis": "None"})).partition(";")[0]
 
 
 def call(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:

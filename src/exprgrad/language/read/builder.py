@@ -151,14 +151,11 @@ def wrong_count(
     text: str, word: str, takes: str, count: int, signature: str, span: Span
 ) -> LanguageError:
     """The error of a call with too few operands, or too many."""
-    from exprgrad.language.mistakes.hints import BY_COUNT, arguments, second_hint, translated
+    from exprgrad.language.mistakes.hints import BY_COUNT, arguments, translated
 
     message = f"{word} takes {takes}, but is given {count}"
     given = arguments(text, span[0] + len(word)) if (word, count) in BY_COUNT else None
-    help = (translated(word, *given) if given else None) or (
-        second_hint(word) if count == 2 else None
-    )
-    help = help or f"write {word}({signature})"
+    help = (translated(word, *given) if given else None) or f"write {word}({signature})"
     return LanguageError("arity", message, span=span, help=help)
 
 

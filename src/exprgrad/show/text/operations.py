@@ -141,14 +141,14 @@ def find(name: str | None) -> Sequence[Row]:
     )
 
     word = NAMES_HERE.get(name, name)
+    ours = spelled_here(name)
     help = operation_meant(word, [*BY_NAME, *WORDS, *IN_OTHER_WORDS], "operations")
-    ours = spelled_here(name) or "for"
     other_forms = {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}
     if name in STANDING_FOR:
         help = "{} stands for {}".format(*STANDING_FOR[name])
     elif name in other_forms:
         help = other_forms[name]
-    elif not ours.startswith("for"):
+    elif ours:
         help = f"that is written {ours}"
     elif matching := [row for row in find(None) if is_about(row, name.casefold())]:
         return matching
