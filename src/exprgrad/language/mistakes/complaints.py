@@ -344,12 +344,11 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
             help = f"write {mend[2]}"
             return LanguageError("syntax", message, span=mend[:2], help=help).mended_by(mend)
     given = arguments(text, span[1])
-    foreign = given and name not in names and translated(name, *given)
+    words = [name, *({name.lower()} & FORMS.keys())]
+    meanings = (translated(word, *given) for word in words) if given and name not in names else ()
+    foreign = next(filter(None, meanings), None)
     only = given and f"write {NAMES_HERE.get(name)}({', '.join(given[0])})"
     mend = None
-    lower = name.lower()
-    if not foreign and given and name != lower and lower in FORMS:
-        foreign = translated(lower, *given)
     if foreign and foreign != only:
         mend = call_edit(text, span, foreign)
         help = f"write {mend[2]}" if mend else foreign
@@ -405,13 +404,13 @@ def bad_name(text: str, name: str, span: Span) -> LanguageError:
     """A word with a character that no name may hold, blamed on that character."""
     length = next(end for end in range(len(name)) if plain(name[: end + 1]) is None)
     if begins_with_pi(name):
-        error = syntax(f"'{name}' could be a name or a product", f"write pi*{name[1:]}", span)
-        return error.mended_by((*span, f"pi*{name[1:]}"))
+        message = f"'{name}' could be a name or a product"
+        return syntax(message, f"write pi*{name[1:]}", span).mended_by((*span, f"pi*{name[1:]}"))
     function = unicodedata.normalize("NFKC", name)
     if function in FUNCTION_WORDS:  # log₂
         message = f"unknown function '{name}'"
-        error = LanguageError("unknown-function", message, span=span, help=f"write {function}(x)")
-        return error.mended_by((*span, function))
+        help, mend = f"write {function}(x)", (*span, function)
+        return LanguageError("unknown-function", message, span=span, help=help).mended_by(mend)
     return bad_character(text, (span[0] + length, span[0] + length + 1))
 
 
@@ -447,26 +446,14 @@ def listed_setting(wrong: Wrong) -> str:
     return f"write a list in square brackets: [{group[1].rstrip(', ') if group else '0, 1'}]"
 
 
-def listed_elements(wrong: Wrong) -> str:
-    """The mend for a list whose elements blanks part; or a matrix whose rows semicolons part."""
-    if re.match(r"\[[\w.,; +-]{0,40};", wrong.inside):
-        return f"write {rows(wrong)}"
-    found = re.match(r"\[([\w.,\s-]{1,40})\]", wrong.inside)
-    return f"write [{spaced(found[1])}]" if found else "write [a, b]"
-
-
-def rows(wrong: Wrong) -> str:
-    """A matrix whose rows are separated by ';' as we write it, if it is short and plain."""
-    found = re.match(r"\[([\w.,; +-]{1,40})\]", wrong.inside)
-    listed = (
-        [spaced(row) for row in found[1].split(";") if row.strip()] if found else ["1, 2", "3, 4"]
-    )
-    return f"[{', '.join(f'[{row}]' for row in listed)}]"
-
-
-def spaced(row: str) -> str:
-    """Elements separated by blanks or commas, with commas."""
-    return ", ".join(part for part in re.split(r"[\s,]+", row) if part)
+def listed(wrong: Wrong) -> str:
+    """A list whose elements blanks part, or a matrix whose rows ';' part, as we write it, if it is short."""
+    found = re.match(r"\[([\w.,;\s+-]{1,40})\]", wrong.inside)
+    example = {"SEMICOLON": "1, 2; 3, 4"}.get(wrong.kind, "a, b")
+    inside = found[1] if found else example
+    elements = [re.findall(r"[^\s,]+", row) for row in inside.split(";")]
+    rows = [f"[{', '.join(row)}]" for row in elements if row]
+    return f"[{', '.join(rows)}]" if ";" in inside else rows[0]
 
 
 def product(wrong: Wrong) -> str:
@@ -514,6 +501,15 @@ def raised_operand(raised: re.Match[str], operand: str) -> str:
     if power == "-1" and f"a{raised[1]}" in FUNCTION_WORDS:
         return f"a{raised[1]}{operand}"
     return f"{raised[1]}{operand}^{power}"
+
+
+def power_of_call(wrong: Wrong) -> str:
+    """What to write for ``sin^2(x)``."""
+    raised, operand = raised_function(wrong), right_of(wrong)
+    assert raised is not None
+    ours = raised_operand(raised, operand if wrong.kind == "LPAR" else f"({operand})")
+    what = "a power of a function" if ours.startswith(raised[1]) else "the inverse function"
+    return f"{what} is written {ours}"
 
 
 # Mends as edits.
@@ -752,17 +748,14 @@ def bad_character(text: str, span: Span) -> LanguageError:
     patterns = [(row, re.compile(row.pattern).match(text, span[0])) for row in BEGINNINGS]
     fitting = [(row, found) for row, found in patterns if found]
     helps = (row.help(found) if callable(row.help) else row.help for row, found in fitting)
-    mends = (written_for(row, found) for row, found in fitting)
+    mends = (
+        row.mend(found) if callable(row.mend) else (*found.span(), row.mend.format(*found.groups()))
+        for row, found in fitting
+        if row.mend is not None
+    )
     said = next(filter(None, helps), None) or CHARACTER_HINTS.get(character)
     mend = next(filter(None, mends), None) or same_character(text, span)
     return syntax(message, said or unknown_character(character), span).mended_by(mend)
-
-
-def written_for(row: Begun, found: re.Match[str]) -> Edit | None:
-    """The mend of what a character begins."""
-    if callable(row.mend):
-        return row.mend(found)
-    return None if row.mend is None else (*found.span(), row.mend.format(*found.groups()))
 
 
 def unknown_character(character: str) -> str:
@@ -925,29 +918,25 @@ def dot_hint(text: str, start: int) -> str:
     row = BY_NAME.get(name)
     full = row is not None and not row.variadic and len(operands) == len(row.names)
     is_module = bool(after[1]) or owner in MODULES or (full and called)
-    if not is_module:
-        hint = attribute_hint(owner, word, called=called, empty=given == ([], {}))
-        if hint is not None:
-            return hint
-    prefix = f"{owner}.{after[1]}"
-    if called and owner != "Math":
-        hint = translated(word, operands if is_module else [owner, *operands], settings)
-        if hint is not None:
-            only = is_module and hint == f"write {name}({', '.join(operands)})"
-            return f"{hint}, without '{prefix}'" if only else hint
-    if spelled_here(word):
-        return f"here that is written {spelled_here(word)}"
+    prefix, inside = f"{owner}.{after[1]}", f"({', '.join(operands)})" if called else ""
+    operands_here = operands if is_module else [owner, *operands]
+    hint = called and owner != "Math" and translated(word, operands_here, settings)
     needs = name in WORDS and any(setting.default is ... for setting in WORDS[name].parameters)
-    if (name in FUNCTION_WORDS and not needs) or MODULE_CONSTANTS.get(name) == name:
-        listed = "" if prefix.endswith("nn.") else ", ".join(operands)  # nn.SiLU() makes a function
-        inside = f"({listed or '…'})" if called else ""
-        return f"write {name}{inside}, without '{prefix}'"
-    if word in MODULE_CONSTANTS:
-        return f"write {MODULE_CONSTANTS[word]}"
-    if called:
-        said = "there are no methods" if owner[-1] in ")]" else "write functions without a prefix"
-        return f"{said}; {all_listed('functions')}"
-    return f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}"
+    is_ours = (name in FUNCTION_WORDS and not needs) or MODULE_CONSTANTS.get(name) == name
+    if prefix.endswith("nn."):  # nn.SiLU() makes a function
+        inside = "(…)"
+    where = "there are no methods" if owner[-1] in ")]" else "write functions without a prefix"
+    alternatives = (
+        not is_module and attribute_hint(owner, word, called=called, empty=given == ([], {})),
+        hint == f"write {name}({', '.join(operands)})" and is_module and f"{hint}, without '{prefix}'",
+        hint,
+        spelled_here(word) and f"here that is written {spelled_here(word)}",
+        is_ours and f"write {name}{inside or '(…)' * called}, without '{prefix}'",
+        word in MODULE_CONSTANTS and f"write {MODULE_CONSTANTS[word]}",
+        called and f"{where}; {all_listed('functions')}",
+        f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}",
+    )
+    return next(said for said in alternatives if isinstance(said, str) and said)
 
 
 def plain_name(word: str) -> str:
@@ -972,22 +961,23 @@ def dot_edit(text: str, start: int) -> Edit | None:
     """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call."""
     if text[start + 1 : start + 2] in ("*", "^", "/") and re.search(r"[\w)\]']$", text[:start]):
         return start, start + 1, ""
-    constant = re.compile(rf"\.({'|'.join(MODULE_CONSTANTS)})\b(?!\()").match(text, start)
-    if constant and re.search(rf"(?<!\w)S$|{MODULE_BEFORE.pattern}", text[:start]):
-        return start - len(owner_before(text, start)), constant.end(), MODULE_CONSTANTS[constant[1]]
-    called = re.compile(r"\.([^\W\d]\w*)(?=\()").match(text, start)
     module = MODULE_BEFORE.search(text[:start])
-    if called is None or (module and module[0] == "Math"):
-        return (module.start(), start + 1, "") if module else None
-    operands, settings = arguments(text, called.end()) or ([], {})
     owner = module[0] if module else owner_before(text, start)
-    if not owner or not text.endswith(owner, 0, start) or owner == "(…)":
+    found = re.compile(r"\.([^\W\d]\w*)").match(text, start)
+    if found is None or owner in ("", "(…)") or not text.endswith(owner, 0, start):
         return None
-    hint = translated(called[1], operands if module else [owner, *operands], settings)
+    begin, given = start - len(owner), arguments(text, found.end())
+    is_called = text.startswith("(", found.end())
+    if not is_called and found[1] in MODULE_CONSTANTS and (module or owner == "S"):
+        return begin, found.end(), MODULE_CONSTANTS[found[1]]
+    operands, settings = given or ([], {})
+    hint = None
+    if is_called and owner != "Math":
+        hint = translated(found[1], operands if module else [owner, *operands], settings)
     if hint is None:
-        return (module.start(), start + 1, "") if module else None
-    mend = call_edit(text, (start, called.end()), hint)
-    return mend and (start - len(owner), *mend[1:])
+        return (begin, start + 1, "") if module else None
+    mend = call_edit(text, (start, found.end()), hint)
+    return mend and (begin, *mend[1:])
 
 
 # Ranges.
@@ -1212,11 +1202,11 @@ MISTAKES = (
     ),
     # Lists.
     Mistake(
-        "a ';' does not belong in a list", lambda wrong: f"its rows are lists: {rows(wrong)}",
+        "a ';' does not belong in a list", lambda wrong: f"its rows are lists: {listed(wrong)}",
         kind="SEMICOLON", last=OPERAND_ENDS, bracket="[",
     ),
     Mistake(
-        "a ',' is missing between two elements of this list", listed_elements,
+        "a ',' is missing between two elements of this list", lambda wrong: f"write {listed(wrong)}",
         kind="NUMBER NAME", last=OPERAND_ENDS, bracket="[",
         when=lambda wrong: not (wrong.is_adjacent or wrong.is_index or wrong.word in WORD_HINTS),
     ),
@@ -1230,10 +1220,7 @@ MISTAKES = (
         kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.before in WORD_HINTS, place="place",
         mend=word_edit,
     ),
-    Mistake(
-        NO_OPERATOR, "write {mend}", otherwise="write the power after the operand: sin(x)^2",
-        kind=OPERANDS, when=raised_function, mend=raised_call,
-    ),
+    Mistake(NO_OPERATOR, power_of_call, kind=OPERANDS, when=raised_function, mend=raised_call),
     Mistake(
         NO_OPERATOR, "put a function's operand in parentheses: write {before}(|…|)",
         kind="BAR", last="NAME", when=lambda w: known_word(w.before), mend=barred_operand,

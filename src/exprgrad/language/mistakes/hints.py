@@ -642,15 +642,11 @@ def swap_hint(x: str, axes: Sequence[str]) -> str | None:
 def clamp_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
     """``x.clip(0, 1)``, ``torch.clamp(x, min=0)``."""
     named = [settings.get(name, settings.get(f"a_{name}", "None")) for name in ("min", "max")]
-    low, high = [*operands[1:3], *named[len(operands) - 1 :]][:2]
-    x = bare(operands[0])
-    if high == low == "None":
+    x, low, high = map(bare, [*operands[:3], *named[len(operands) - 1 :]][:3])
+    if low == high == "None":
         return f"write clamp({x}, 0, 1)"
-    if low == "None":
-        return f"write min({x}, {bare(high)})"
-    if high == "None":
-        return f"write max({x}, {bare(low)})"
-    return f"write clamp({x}, {bare(low)}, {bare(high)})"
+    ours = {low: f"min({x}, {high})", high: f"max({x}, {low})"}
+    return f"write {ours.get('None', f'clamp({x}, {low}, {high})')}"
 
 
 def unsqueeze_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
