@@ -54,7 +54,7 @@ def test_columns_are_values(name: str, argv: list[str]) -> None:
     "argv", [["batch", "V*t"], ["fit", "V ~ A*exp(-t/tau)", "A=5", "tau=2"], ["fit", "V ~ k*t"]]
 )
 def test_messy_headers_show_the_whole_option(argv: list[str]) -> None:
-    shown = re.search("--map \"[^\"]*\"", help_of(*argv, "--data", "messy.csv"))
+    shown = re.search('--map "[^"]*"', help_of(*argv, "--data", "messy.csv"))
     assert shown is not None and "t=Time (s)" in shown[0] and "V=V [mV]" in shown[0]
     starts = ["k=1"] * ("k" in argv[1])
     assert command(*argv, *starts, "--data", "messy.csv", *shlex.split(shown[0])).status == 0

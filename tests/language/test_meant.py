@@ -1,8 +1,8 @@
 """What people type first means what they mean, or is refused with a help that leads there.
 
-``tests/cases/meant.txt`` holds the texts, and beside each what it means.  A help is read as it is printed, and
-each formula that it shows is put where a reader would put it, letter by letter.  The meaning is evaluated by
-Python over mpmath, which knows nothing of our language.
+``tests/cases/meant.txt`` holds the texts, and beside each what it means.  A help is read as it is printed,
+and each formula that it shows is put where a reader would put it, letter by letter.  The meaning is
+evaluated by Python over mpmath, which knows nothing of our language.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from exprgrad.source import depths
 
 MOST_HELPS = 5
 POINTS = ((0.31, 0.083), (0.57, 0.046))
-"""Where a text and its meaning are compared: the first input's value, and by how much the next is greater."""
+"""Where a text and its meaning are compared: the first input's value, and the step to the next one's."""
 WRITE = re.compile(r"(?:^|[;,:.?] )(for [^;]*?)?[^;:,]*\bwrite (?=([^;]+))|\bwritten (?=([^;]+))")
 AFTERWARDS = re.compile(r", without |, for | and | for (?!\w+ in )| on | here$| to |\? |: ")
 MEANT = re.compile(r"did you mean '([^']+)'\?|here it is called '([^']+)'")
+NAMES = """
+acos acosh acot asin asinh atan atan2 atanh besseli besselj besselk bessely beta binomial
+cbrt ceil cos cosh cot csc digamma ellipe ellipk erf erfc erfi erfinv exp expm1 factorial
+floor fresnelc fresnels gamma hypot li log log10 log1p sec sech sign sin sinh sqrt tan
+tanh zeta
+"""
+"""Functions that mpmath calls as the meanings do."""
 MEANINGS: dict[str, Callable[..., Any]] = {
-    **{
-        name: getattr(mp, name)
-        for name in (
-            "acos acosh acot asin asinh atan atan2 atanh besseli besselj besselk bessely beta binomial cbrt ceil cos"
-            " cosh cot csc digamma ellipe ellipk erf erfc erfi erfinv exp expm1 factorial floor fresnelc fresnels gamma"
-            " hypot li log log10 log1p sec sech sign sin sinh sqrt tan tanh zeta"
-        ).split()
-    },
+    **{name: getattr(mp, name) for name in NAMES.split()},
     "E1": mp.e1,
     "Ei": mp.ei,
     "abs": abs,
@@ -88,7 +88,7 @@ def meaning_of(meaning: str, values: dict[str, float]) -> Any:
 
 
 def agrees(text: str, meaning: str, names: list[str]) -> bool:
-    """Whether a text reads, and has the value of its meaning at each point; raises what is wrong with it."""
+    """Whether a text has its meaning's value at each point; raises the error of one that can't be read."""
     found = [
         (float(exprgrad.parse(text).evaluate(values).value), values) for values in values_of(names)
     ]
@@ -151,7 +151,9 @@ def leads_there(text: str, meaning: str, names: list[str], helps: int = 0) -> bo
     ]
     sure = [any(e) or (helps == 0 and {*e} == {None}) for conditional, e in ends if not conditional]
     if meaning == "-":  # a formula with its condition says itself what it means
-        return False if False in [x for conditional, e in ends if not conditional for x in e] else None
+        return (
+            False if False in [x for conditional, e in ends if not conditional for x in e] else None
+        )
     if not ends:
         return None if helps == 0 else False
     return all(sure) and (bool(sure) or any(True in e for _, e in ends))

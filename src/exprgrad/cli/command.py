@@ -168,14 +168,7 @@ def split(
             message = f"option '{head}' takes no value"
             raise RequestError("usage", message, help=f"write {head}").about(arg, (0, len(head)))
         elif arg[:1] == "-" and arg[1:] and (others or not formula or is_no_formula(arg, queue)):
-            error = unknown_option(arg, [*reversed(queue)], spellings(command, ctx))
-            if isinstance(command, NameCommand):
-                error.help = command.elsewhere.get(head, error.help)
-            if head == "--data":
-                from exprgrad.cli.assignments import columns_as_values
-
-                error.help = columns_as_values([*others, *reversed(queue)]) or error.help
-            raise error
+            raise refuse_option(command, ctx, arg, [*reversed(queue)], others)
         else:
             others.append(arg)
     return options, others
@@ -242,6 +235,20 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
         help = "--help lists the options"
     message = f"there is no option '{head}'"
     return RequestError("usage", message, help=help).about(arg, (0, len(head)))
+
+
+def refuse_option(
+    command: click.Command, ctx: click.Context, arg: str, rest: Sequence[str], others: Sequence[str]
+) -> RequestError:
+    """The error for an unknown option of a command, with the help that the command has for it."""
+    error, head = unknown_option(arg, rest, spellings(command, ctx)), arg.partition("=")[0]
+    if isinstance(command, NameCommand):
+        error.help = command.elsewhere.get(head, error.help)
+    if head == "--data":
+        from exprgrad.cli.assignments import columns_as_values
+
+        error.help = columns_as_values([*others, *rest]) or error.help
+    return error
 
 
 def load(name: str) -> click.Command:

@@ -390,7 +390,7 @@ def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) ->
 
 
 def as_type(column: Any, field: Any, partition: Partition) -> Any:
-    """A column in the type of a schema's field: of texts, where some are no numbers, those that are."""
+    """A column converted to the type of a schema's field; texts that hold no number become missing."""
     kind, pa = field.type, arrow()
     if column.type == kind:
         return column

@@ -395,7 +395,9 @@ def refuse_constants(graph: Graph, text: str, title: str, columns: Collection[st
         span = graph.span(node)
         if name not in columns or text[slice(*span)] != name:
             continue
-        signs = [f"for the constant write {sign}; " for sign in CONSTANT_SIGNS if plain(sign) == name]
+        signs = [
+            f"for the constant write {sign}; " for sign in CONSTANT_SIGNS if plain(sign) == name
+        ]
         taken = advice(f"--map {name}_1={name}", f"map={{'{name}_1': '{name}'}}")
         help = f"{''.join(signs)}for the column write {name}_1, and {taken}"
         message = f"'{name}' is a constant, and a column of {title}"
@@ -431,7 +433,9 @@ def map_line(names: Sequence[str], columns: Sequence[str]) -> str:
     """What takes names from columns: each from the one whose title is it, or begins with it."""
     found = {name: likely_column(name, columns) or "COLUMN" for name in names}
     pairs = ",".join(f"{name}={column}" for name, column in found.items())
-    return advice(f'--map "{pairs}"' if re.search(r"[^\w=,]", pairs) else f"--map {pairs}", f"map={found}")
+    return advice(
+        f'--map "{pairs}"' if re.search(r"[^\w=,]", pairs) else f"--map {pairs}", f"map={found}"
+    )
 
 
 def likely_column(name: str, columns: Iterable[str]) -> str | None:

@@ -533,19 +533,7 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
         least = min(digits, MOST_COUNTED)
         found = checked_sides(found, answer.corrected, sides, least, run.truths)
     if has_value and not run.graph.shapes and math.isnan(run.value) and run.graph.calls:
-        from exprgrad.explain.sides.kinks import value_by_sides
-
-        value, error = value_by_sides(run)
-        count = evaluator.right_digits(value, error)
-        if not math.isnan(value) and count >= min(digits, MOST_COUNTED):
-            found.values["value",], found.corrected["value",] = value, (run.value, value)
-            found.digits["value",] = count
-            node, message = run.graph.output, f"the value exists and is {number(value)}"
-            told = Diagnostic(
-                "corrected", "warning", f"{message}; the sweep's nan is wrong", node,
-                run.graph.span(node), None,
-            )  # fmt: skip
-            found = found._replace(diagnostics=(*found.diagnostics, told))
+        found = correct_value_by_sides(run, found, min(digits, MOST_COUNTED))
     counted: dict[str, Any] = {}
     slopes = found.among("gradient")
     if has_value:
@@ -561,6 +549,22 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
         found.diagnostics,
         found.causes,
     )
+
+
+def correct_value_by_sides(run: Run, found: Settled, least: int) -> Settled:
+    """Corrects a value that is nan and exists, where both sides give ``least`` digits of it."""
+    from exprgrad.explain.sides.kinks import value_by_sides
+
+    value, error = value_by_sides(run)
+    count = evaluator_for(run.graph).right_digits(value, error)
+    if math.isnan(value) or count < least:
+        return found
+    found.values["value",], found.corrected["value",] = value, (run.value, value)
+    found.digits["value",] = count
+    node = run.graph.output
+    message = f"the value exists and is {number(value)}; the sweep's nan is wrong"
+    warned = Diagnostic("corrected", "warning", message, node, run.graph.span(node), None)
+    return found._replace(diagnostics=(*found.diagnostics, warned))
 
 
 Bounds = tuple[dict[Path, Any], dict[Path, Any], dict[Path, float]]

@@ -366,8 +366,8 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
         help = f"{name} has a value, and takes no operands"
     elif name in names or len(name) == 1:
         several = bool(given and given[0][1:])
-        names_inside = "s, t" if name in ("x", "y") else "x, y"
-        own = f"a function of your own is defined first: {name}({names_inside[: None if several else 1]}) = …"
+        inside = ("s, t" if name in ("x", "y") else "x, y")[: None if several else 1]
+        own = f"a function of your own is defined first: {name}({inside}) = …"
         product = f"for a product write {name}*{short_group(text, span[1]) or '(…)'}"
         help = own if several else product if name in names else f"{product}; {own}"
         mend = (span[1], span[1], "*") if name in names else None
@@ -447,7 +447,7 @@ def listed_setting(wrong: Wrong) -> str:
 
 
 def listed(wrong: Wrong) -> str:
-    """A list whose elements blanks part, or a matrix whose rows ';' part, as we write it, if it is short."""
+    """A short list with blanks for commas, or a matrix with ';' between rows, in our spelling."""
     found = re.match(r"\[([\w.,;\s+-]{1,40})\]", wrong.inside)
     example = {"SEMICOLON": "1, 2; 3, 4"}.get(wrong.kind, "a, b")
     inside = found[1] if found else example
@@ -928,7 +928,9 @@ def dot_hint(text: str, start: int) -> str:
     where = "there are no methods" if owner[-1] in ")]" else "write functions without a prefix"
     alternatives = (
         not is_module and attribute_hint(owner, word, called=called, empty=given == ([], {})),
-        hint == f"write {name}({', '.join(operands)})" and is_module and f"{hint}, without '{prefix}'",
+        hint == f"write {name}({', '.join(operands)})"
+        and is_module
+        and f"{hint}, without '{prefix}'",
         hint,
         spelled_here(word) and f"here that is written {spelled_here(word)}",
         is_ours and f"write {name}{inside or '(…)' * called}, without '{prefix}'",

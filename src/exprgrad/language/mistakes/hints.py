@@ -11,7 +11,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from exprgrad.errors import advice
 from exprgrad.graph.graph import INPUT, Graph
@@ -276,7 +275,9 @@ BY_COUNT = {
         [("pdf", 3), ("normpdf", 3), ("normalpdf", 3), ("dnorm", 3), ("NORM.DIST FALSE", 3)],
         "normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
     ),
-    **dict.fromkeys([("ppf", 3), ("qnorm", 3), ("NORM.INV", 3)], "{y_term} + {z_factor}*norminv({x})"),
+    **dict.fromkeys(
+        [("ppf", 3), ("qnorm", 3), ("NORM.INV", 3)], "{y_term} + {z_factor}*norminv({x})"
+    ),
     **{
         (f"{word}{kind}", 2): f"bessel{kind.lower()}({{y}}, {{x}})"
         for kind in "JYIK"

@@ -117,13 +117,12 @@ def product_sign(graph: Graph, text: str, node: int) -> str:
 
 def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shape]) -> None:
     """``A²``, ``|A|``, ``v·w`` are of matrices and vectors to some, and go element by element to others."""
-    if graph.kinds[node] == "mul" and len(given[0]) == len(given[1]) == 1:
-        if product_sign(graph, text, node):
-            why = "a product of two vectors has two meanings"
-            raise Mismatch(
-                why,
-                "the inner product is dot({bare[0]}, {bare[1]}); element by element, write {0}*{1}",
-            )
+    are_vectors = graph.kinds[node] == "mul" and len(given[0]) == len(given[1]) == 1
+    if are_vectors and product_sign(graph, text, node):
+        raise Mismatch(
+            "a product of two vectors has two meanings",
+            "the inner product is dot({bare[0]}, {bare[1]}); element by element, write {0}*{1}",
+        )
     if len(given[0]) < 2:
         return
     is_square, sign = given[0][-1] == given[0][-2], text[graph.ends[node] - 1 : graph.ends[node]]
