@@ -40,12 +40,12 @@ def test_every_command_is_listed() -> None:
 @pytest.mark.parametrize(
     ("there", "line"),
     [
-        ("", "not installed: draw, native, data, cluster, fit, plot, jax"),
+        ("", "not installed: draw, native, data, cluster, fit, plot, jax, xlsx"),
         (
-            "pygraphviz llvmlite pyarrow distributed scipy matplotlib jax",
-            "extras: draw, native, data, cluster, fit, plot, jax",
+            "pygraphviz llvmlite pyarrow distributed scipy matplotlib jax python_calamine",
+            "extras: draw, native, data, cluster, fit, plot, jax, xlsx",
         ),
-        ("llvmlite scipy matplotlib", "extras: native, fit, plot; not installed: draw, data, cluster, jax"),
+        ("llvmlite scipy matplotlib", "extras: native, fit, plot; not installed: draw, data, cluster, jax, xlsx"),
     ],
 )  # fmt: skip
 def test_version(there: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:

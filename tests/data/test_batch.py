@@ -27,7 +27,7 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 from exprgrad.cli.command import Words  # noqa: E402
 from exprgrad.cli.commands.batch_fit import batch_command  # noqa: E402
 from exprgrad.data import formats, sums  # noqa: E402
-from exprgrad.data.formats import FORMATS, batches, sample_of, source_of  # noqa: E402
+from exprgrad.data.formats import FORMATS, batches, sampled, source_of  # noqa: E402
 from exprgrad.data.job import Job, prepared  # noqa: E402
 from exprgrad.data.places import NO_CELL  # noqa: E402
 from exprgrad.data.plans import BAD_ROWS  # noqa: E402
@@ -55,8 +55,7 @@ def written(path: Path, rows: Any) -> str:
 
 def read(path: Path | str) -> Any:
     """The rows of a file."""
-    source = source_of(str(path))
-    sample = sample_of(source)
+    source, sample = sampled(source_of(str(path)))
     partitions = formats.partitions_of(source)
     return pa.Table.from_batches(
         batch

@@ -52,7 +52,7 @@ TEXTS = {
     "nested.jsonl": '{"x":{"a":1},"y":2}\n',
     "twice.jsonl": '{"x":1,"x":2,"y":1}\n',
     "text.arrow": "x,y\n1,2\n",
-    "rows.xlsx": "PK",
+    "rows.ods": "PK",
     "folder/notes.txt": "",
     "mixed.jsonl": '{"x":1,"y":2,"id":3}\n' * 60_000 + '{"x":1,"y":2,"id":"abc"}\n',
     "keyed/year=2024/rows.csv": "x,y,year\n1,2,2024\n3,4,2025\n",
@@ -81,7 +81,7 @@ CASES = r"""
 'x*y' --data
 'x*y' --data no.csv
 'x*y' --data rows.cvs
-'x*y' --data rows.xlsx
+'x*y' --data rows.ods
 'x*y' --data rows
 'x*y' --data folder
 'x*y' --data '*.tsv'

@@ -873,12 +873,16 @@ class Expression(Drawn):
         check_content: bool = False,
         cluster: str | None = None,
         threads: int | None = None,
+        delimiter: str = "",
+        decimal: str = "",
+        sheet: str = "",
         **inputs: object,
     ) -> Any:
         """Value and gradient for every row of a frame: the frame again, with columns ``value``, ``d_x``….
 
-        ``data`` is a frame of pandas, polars or pyarrow, or a file of rows, or a list of files: those give
-        an iterator of pyarrow's record batches, or with ``output`` a file, or a folder of them.  With
+        ``data`` is a frame of pandas, polars or pyarrow, columns by name, or what speaks Arrow's protocol
+        of streams; or a file of rows, or a list of files: those give an iterator of pyarrow's record
+        batches, or with ``output`` a file, or a folder of them.  With
         ``reduce`` it is what the rows come to: ``.value``, ``.gradient``, ``.rows``, ``.bad`` and
         ``.kinks``, and with ``by`` a dictionary of such, by group.
 
@@ -887,10 +891,12 @@ class Expression(Drawn):
         ``InputError`` for columns that are missing or hold no numbers.
         """
         from exprgrad.data.frames import Manner, batched
+        from exprgrad.run.values.layouts import Layout
 
         manner = Manner(
-            only, prefix, bad_rows, reduce, by, output, to, resume, check_content, cluster, threads
-        )
+            only, prefix, bad_rows, reduce, by, output, to, resume, check_content, cluster, threads,
+            Layout(delimiter, decimal, sheet),
+        )  # fmt: skip
         return batched(
             self.text, data, manner, constants=self.named(values, inputs), renamed=map, wrt=wrt,
             of=of, value_only=value_only, hessian=hessian, where=where,

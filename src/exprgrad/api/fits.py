@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import cast
 
 from exprgrad.api.displays import DIGITS, Pictured, Printed
 from exprgrad.data.fits import FitRequest, fit_to
@@ -50,8 +49,8 @@ def fit(
     *,
     fix: Mapping[str, object] | Iterable[str] = (),
     bounds: Mapping[str, object] | None = None,
-    sigma: str | float | None = None,
-    weights: str | float | None = None,
+    sigma: object = None,
+    weights: object = None,
     loss: str | None = None,
     loss_scale: float = 1.0,
     map: Mapping[str, str] | None = None,
@@ -62,6 +61,9 @@ def fit(
     seed: int = 0,
     profile: bool = False,
     objective: bool = False,
+    delimiter: str = "",
+    decimal: str = "",
+    sheet: str = "",
     **parameters: object,
 ) -> Fitted:
     """The parameters with which a model fits data best: ``fit("y ~ a*exp(-k*x)", data, a=1, k=0.1)``.
@@ -81,10 +83,11 @@ def fit(
     ``MissingExtraError`` without SciPy.
     """
     require(model, str, "a model is a string, such as 'y ~ a + b*x'")
-    columns = cast("tuple[str | None, str | None]", (sigma, weights))  # numbers are starts
+    if isinstance(parameters.get("start"), Mapping):
+        start = {**(start or {}), **parameters.pop("start")}  # type: ignore[dict-item]
     asked = FitRequest(
-        model, data, {**(start or {}), **parameters}, fix, bounds, *columns, loss, loss_scale, map,
-        where, bad_rows, level, starts, seed, profile, objective,
+        model, data, {**(start or {}), **parameters}, fix, bounds, sigma, weights, loss, loss_scale, map,
+        where, bad_rows, level, starts, seed, profile, objective, delimiter, decimal, sheet,
     )  # fmt: skip
     return Fitted(*fit_to(with_starts_named_as_options(asked)))
 
@@ -100,9 +103,7 @@ def with_starts_named_as_options(asked: FitRequest) -> FitRequest:
         if not isinstance(value, Real) or isinstance(value, bool) or value == usual[name]:
             continue
         if isinstance(usual[name], Real):
-            help = (
-                f"give the start in the third argument: fit(model, data, {{{name!r}: {value!r}}})"
-            )
+            help = f"the start of the parameter is start={{{name!r}: {value!r}}}, the third argument"
             message = f"'{name}' is an option of fit and a parameter of the model"
             raise InputError("given-twice", message, help=help).about(name)
         asked = asked._replace(start={**asked.start, name: value})._replace(**{name: usual[name]})

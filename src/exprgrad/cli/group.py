@@ -20,7 +20,7 @@ __all__ = ["Group", "complete"]
 
 EXTRAS = {
     "draw": "pygraphviz", "native": "llvmlite", "data": "pyarrow", "cluster": "distributed", "fit": "scipy",
-    "plot": "matplotlib", "jax": "jax",
+    "plot": "matplotlib", "jax": "jax", "xlsx": "python_calamine",
 }  # fmt: skip
 """Extra → the module that it is there for."""
 ABSENT = {
@@ -295,11 +295,11 @@ def values(typed: str, formula: str, others: Sequence[str]) -> Iterator[str]:
 
 def columns(path: str) -> Iterator[str]:
     """The names of a CSV file's columns, as far as a line of text can say them."""
+    from exprgrad.run.values.layouts import Layout, detect_layout
+
     with suppress(OSError, UnicodeDecodeError, ValueError):
         with Path(path).open(encoding="utf-8-sig") as file:
-            header = file.readline()
-        separator = next((mark for mark in ",;\t" if mark in header), ",")
-        yield from (cell.strip().strip('"') for cell in header.split(separator))
+            yield from detect_layout(file.read(2**16), Layout(), ()).names
 
 
 def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:

@@ -11,33 +11,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.data.arrow import Doubles, numbers, one_array
-from exprgrad.data.formats import BY_ENDING, batches, partitions_of, sampled
+from exprgrad.data.formats import BY_ENDING, batches, partitions_of
 from exprgrad.data.frames import FRAME, as_table, files_in, frame_of
 from exprgrad.data.job import Job
 from exprgrad.data.places import STDIN, RowFile, found_in
 from exprgrad.data.plans import (
-    LISTED,
     check_columns,
     condition_of,
     formula_of_numbers,
     likely_column,
-    listed_columns,
     map_line,
     read_schema,
     refuse_constants,
     refuse_tensors,
-    sources_of,
+    sampled_files,
 )
 from exprgrad.derive.parsed import completed
-from exprgrad.errors import InputError, RequestError, advice
+from exprgrad.errors import Asked, InputError, RequestError, advice
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.language.mistakes.hints import constant_hint, nearest
+from exprgrad.language.mistakes.hints import constant_hint, meant, nearest
 from exprgrad.language.read.relations import related
-from exprgrad.run.engines.columns import take
+from exprgrad.run.engines.columns import as_column, take
 from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.evaluation import evaluator_for
-from exprgrad.run.values.inputs import as_number, normal, surplus
+from exprgrad.run.values.files import LISTED, listed_columns
+from exprgrad.run.values.inputs import as_number, is_plain, normal, surplus
+from exprgrad.run.values.layouts import Layout
 from exprgrad.run.values.ranges import as_interval
 from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted, likely
 from exprgrad.solvers.fit.least_squares import LOSSES, Columns, Problem, problem_of
@@ -59,8 +59,8 @@ class FitRequest(NamedTuple):
     start: Mapping[str, object]
     fix: Mapping[str, object] | Iterable[str] = ()
     bounds: Mapping[str, object] | None = None
-    sigma: str | None = None
-    weights: str | None = None
+    sigma: Any = None
+    weights: Any = None
     loss: str | None = None
     loss_scale: object = 1.0
     map: Mapping[str, str] | None = None
@@ -71,12 +71,18 @@ class FitRequest(NamedTuple):
     seed: int = 0
     profile: bool = False
     objective: bool = False
+    delimiter: str = ""
+    decimal: str = ""
+    sheet: str = ""
     spelled: Mapping[str, str] | None = None
 
     @property
-    def scale(self) -> str:
-        """The column that says how much a row counts, by its standard deviation or its weight."""
-        return self.sigma or self.weights or ""
+    def scale(self) -> Any:
+        """What says how much a row counts, by its standard deviation or its weight.
+
+        It is a column's name, or, once the columns are known, a number or an array.
+        """
+        return self.weights if self.sigma is None else self.sigma
 
 
 @np.errstate(all="ignore")
@@ -116,10 +122,26 @@ def fit_to(asked: FitRequest) -> Fit:
 
 def rows_asked(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
     """The rows that a fit is to; an error for names that are neither columns nor given."""
-    listed = tables(asked.data)
+    listed = tables(asked.data, Layout(asked.delimiter, asked.decimal, asked.sheet))
+    asked = with_numbers_for_scale(asked, listed)
     condition = condition_of(asked.where) if asked.where is not None else None
     read = columns_of(asked, graph, condition, listed, given)
     return observed(listed, asked, read, condition, graph)
+
+
+def with_numbers_for_scale(asked: FitRequest, listed: Sequence[Table]) -> FitRequest:
+    """The request, with numbers where its scale is no column: one for all rows, or an array."""
+    option = "weights" if asked.sigma is None else "sigma"
+    scale, (table, *_) = asked.scale, listed
+    if scale is None or (isinstance(scale, str) and scale in table.columns):
+        return asked
+    if isinstance(scale, str) and not is_plain(scale):
+        raise InputError(
+            "bad-column",
+            f"{table.title} has no column '{scale}'",
+            help=meant(scale, table.columns, f"its columns are {listed_columns(table.columns)}"),
+        )
+    return asked._replace(**{option: as_column(scale, option, [], [])})
 
 
 # The formula.
@@ -234,12 +256,14 @@ def no_start(
     unlike = [other for other in names if other not in mapped] or names
     starts = ", ".join(f"{other}=1" for other in unlike[:LISTED])
     starts = advice(starts.replace(",", ""), starts)
+    if not Asked.by_command and not FitRequest._field_defaults.keys().isdisjoint(names):
+        starts = f"start={dict.fromkeys(names[:LISTED], 1)}"
     help = f"a parameter needs a start: {starts}; the columns are {listed_columns(table.columns)}"
     if mapped:
         help = f"write {map_line(mapped, table.columns)}; a parameter needs a start: {starts}"
     near = nearest(name, table.columns)
     if near is not None and not others:
-        help = f"did you mean the column '{near}'? a parameter needs a start: {name}=1"
+        help = f"did you mean the column '{near}'? a parameter needs a start: {starts}"
     help = "; or ".join(filter(None, (constant_hint(graph, text, names), help)))
     span = graph.span(graph.inputs[name])
     return InputError("missing-input", message, source=Source(text), span=span, help=help)
@@ -317,7 +341,7 @@ APART = (
 def refuse_pairs(asked: FitRequest) -> None:
     """An error for what has no room beside each other."""
     names = ("sigma", "weights", "loss", "profile", "objective")
-    given = {name for name in names if getattr(asked, name) not in (None, False)}
+    given = {name for name in names if getattr(asked, name) is not FitRequest._field_defaults[name]}
     for one, other, help in APART:
         if {one, other} <= given:
             pair = advice(f"--{one} and --{other}", f"{one} and {other}")
@@ -448,14 +472,14 @@ class Table(NamedTuple):
     again: bool = True
 
 
-def tables(data: object) -> list[Table]:
-    """What data are: paths of files, a frame, or columns by name."""
+def tables(data: object, layout: Layout = Layout()) -> list[Table]:
+    """What data are: paths of files, written in a layout, a frame, or columns by name."""
     if isinstance(data, Mapping):
         return [of_columns(data)]
     files = files_in(data)
     if files is None:
         return [of_frame(data)]
-    return [*map(of_file, sources_of(found_in(files, BY_ENDING)))]
+    return [of_file(*pair) for pair in sampled_files(found_in(files, BY_ENDING), layout)]
 
 
 def of_columns(data: Mapping[str, Any]) -> Table:
@@ -485,9 +509,8 @@ def of_frame(data: object) -> Table:
     return Table("the frame", tuple(names), batches_of)
 
 
-def of_file(given: RowFile) -> Table:
-    """A file of rows."""
-    source, sample = sampled(given)
+def of_file(source: RowFile, sample: Any) -> Table:
+    """A file of rows, and what it begins with."""
 
     def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
         job = Job("", tuple(read.items()))
@@ -559,16 +582,21 @@ def rows_met(
     model: Graph,
 ) -> Iterator[tuple[Columns, int]]:
     """The rows that count, some at a time, and how many of those that miss a number lay between."""
-    names = tuple(read)
-    columns = {**read, **({"": asked.scale} if asked.scale else {})}
+    names, scale = tuple(read), asked.scale
+    is_column = isinstance(scale, str)
+    label = scale if is_column else "sigma" if asked.weights is None else "weights"
+    columns = {**read, **({} if scale is None else {"": label})}
     counting = [name in model.inputs or not name for name in columns]
     chosen = None
     if condition is not None:
         chosen = built(Program(condition, (condition.output,)), names, "numpy", False)[1]
+    total, is_apart = 0, not (is_column or scale is None)
     for table in listed:
         row = 0
-        for batch in table.batches(columns):
+        for batch in table.batches(columns if is_column else read):
             count = len(batch[0].values)
+            if is_apart:
+                batch = [*batch, part_of(scale, total, count, label)]
             values = [np.ascontiguousarray(one.values) for one in batch]
             keep = np.ones(count, dtype=bool)
             if chosen is not None:
@@ -578,18 +606,32 @@ def rows_met(
             bad = np.zeros(count, dtype=bool)
             for one in compress(values, counting):
                 bad |= ~np.isfinite(one)
-            scale = scale_of(values[-1], bad, asked) if asked.scale else None
+            factors = None if scale is None else scale_of(values[-1], bad, asked)
             bad &= keep
             if bad.any() and asked.bad_rows == "fail":
                 cells = [*compress(zip(columns.items(), batch, strict=True), counting)]
                 raise bad_row(table, row, int(np.flatnonzero(bad)[0]), cells, asked)
             keep &= ~bad
-            row += count
+            row, total = row + count, total + count
             if not keep.all():
                 values = [one[keep] for one in values]
-                scale = None if scale is None else scale[keep]
+                factors = None if factors is None else factors[keep]
             if len(values[0]):
-                yield Columns(values[: len(names)], scale), int(np.count_nonzero(bad))
+                yield Columns(values[: len(names)], factors), int(np.count_nonzero(bad))
+    if is_apart:
+        part_of(scale, total, None, label)
+
+
+def part_of(given: Any, start: int, count: int | None, name: str) -> Doubles:
+    """So many rows of an array, or of a number for all; no count where the array is to end."""
+    part = np.full(count or 0, given) if isinstance(given, float) else given[start:][:count]
+    if len(part) != (count or 0):
+        raise InputError(
+            "column-lengths",
+            f"{name} has {len(given):,} numbers, and the data another number of rows",
+            help="give one for each row, or one for all",
+        )
+    return Doubles(part)
 
 
 def met(condition: Kernel, values: Sequence[Any]) -> Any:

@@ -8,7 +8,6 @@ Parquet is written a row group at a time: each is encoded as a file of its own, 
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -39,6 +38,7 @@ from exprgrad.data.places import (
     LONGEST,
     STDIN,
     UNPACKED,
+    WORKBOOK,
     Key,
     RowFile,
     head,
@@ -50,12 +50,13 @@ from exprgrad.data.places import (
 )
 from exprgrad.data.threads import Threads, in_order
 from exprgrad.errors import ExprgradError, InputError, RequestError, advice
-from exprgrad.run.values.files import is_number, once
+from exprgrad.run.values.files import once
+from exprgrad.run.values.layouts import Layout, detect_layout, rewrite_rows
 from exprgrad.source import cut
 
 __all__ = [
     "BATCH", "BLOCK", "BY_ENDING", "FORMATS", "ParquetWriter", "Partition", "RowWriter", "batches",
-    "format_of", "partitions_of", "sample_of", "sampled", "source_of",
+    "format_of", "partitions_of", "sampled", "source_of",
 ]  # fmt: skip
 
 BATCH = 2**16
@@ -114,13 +115,14 @@ class RowWriter:
 class Format(NamedTuple):
     """A format: its endings, and the functions that read and write it.
 
-    ``sample`` is a table of a file's columns, with rows from its beginning where those say the types;
-    ``pieces`` the rows of each piece of a file, if it need not be read from beginning to end.
+    ``sample`` is a file, with what its first bytes say, and a table of its columns, with rows from its
+    beginning where those say the types; ``pieces`` the rows of each piece of a file, if it need not be
+    read from beginning to end.
     ``is_text``: all cells are texts.  ``is_loose``: a cell may be of another type than others above it.
     """
 
     endings: tuple[str, ...]
-    sample: Callable[[RowFile], Any]
+    sample: Callable[[RowFile], tuple[RowFile, Any]]
     batches: Callable[[Partition, Sequence[str], Any, Threads | None], Iterator[Any]]
     writer: Callable[[IO[bytes], Any], RowWriter]
     is_text: bool = False
@@ -195,7 +197,11 @@ def may_differ(columns: Iterable[Any], block: bytes) -> bool:
 def decoded(line: bytes, path: str) -> str:
     """The text of some lines at the beginning of a file."""
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        raise RequestError("encoding", f"'{path}' is UTF-16", help="save it as UTF-8")
+        raise RequestError(
+            "encoding",
+            f"'{path}' is UTF-16",
+            help=f"iconv -f UTF-16 -t UTF-8 {path} | exprgrad … --data -",
+        )
     unpacking = next((UNPACKED[signs] for signs in UNPACKED if line.startswith(signs)), None)
     if unpacking is not None:
         raise InputError(
@@ -212,7 +218,7 @@ def decoded(line: bytes, path: str) -> str:
         raise RequestError(
             "encoding",
             f"'{path}' is not UTF-8 text: {byte}",
-            help=f"iconv -f LATIN1 -t UTF-8 {path}",
+            help=f"iconv -f LATIN1 -t UTF-8 {path} | exprgrad … --data -",
         ) from None
 
 
@@ -224,51 +230,46 @@ def no_rows(path: str) -> InputError:
 # CSV.
 
 
-class Header(NamedTuple):
-    """The names in the first line, their separator, and the number of bytes before the second line."""
-
-    names: list[str]
-    separator: str
-    length: int
-
-
-def header(source: RowFile, start: bytes) -> Header:
-    """The header of a CSV or TSV file, given how the file begins."""
-    length = 0
-    line = b""
-    for line in start.splitlines(keepends=True):
-        length += len(line)
-        if line.strip():
-            break
-    text = decoded(line, source.path).rstrip("\r\n")
+def layout_in(source: RowFile, start: bytes) -> Layout:
+    """How a CSV or TSV file is written, given how it begins."""
+    given = source.layout
+    if source.format == "tsv":
+        given = given._replace(delimiter=given.delimiter or "\t")
+    text = decoded(start, source.path)
+    found = detect_layout(text, given)
     if not text.strip():
         raise no_rows(source.path)
-    separator = "\t" if source.format == "tsv" else max(",;\t", key=text.count)
-    try:
-        rows = csv.reader([text], delimiter=separator) if '"' in text else [text.split(separator)]
-        names = [*map(str.strip, next(iter(rows)))]
-    except csv.Error as error:
+    if not found.names:
         raise InputError(
             "bad-file",
-            f"cannot read the first line of '{source.path}': {error}",
+            f"the first line of '{source.path}' holds numbers instead of column names",
+            help="add a line of column names above it",
+        ).quoting(text.strip().partition("\n")[0])
+    if text[: found.start].count('"') % 2:
+        raise InputError(
+            "bad-file",
+            f"cannot read the first line of '{source.path}'",
             help="a quote may not be closed",
-        ) from None
-    if all(map(is_number, names)):
-        message = f"the first line of '{source.path}' holds numbers instead of column names"
-        raise InputError("bad-file", message, help="add a line of column names above it").quoting(
-            text
         )
-    return Header(names, separator, length)
+    length = len(text[: found.start].encode()) + len(BOM_UTF8) * start.startswith(BOM_UTF8)
+    return found._replace(start=length)
 
 
-def csv_sample(source: RowFile) -> Any:
-    """The columns of a CSV file, and the rows at its beginning."""
-    start = head(source.path)
-    found = header(source, start)
-    rows = whole_lines(start)[found.length :]
-    decoded(rows, source.path)
+def csv_sample(source: RowFile) -> tuple[RowFile, Any]:
+    """A CSV file with its layout, its columns, and the rows at its beginning."""
+    start = whole_lines(head(source.path, source.layout.sheet))
+    found = layout_in(source, start)
+    rows = plain_rows(start[found.start :], found)
     table = csv_table(source.path, rows, found, [*range(len(found.names))], None, 0)
-    return table.rename_columns(found.names)
+    return source._replace(layout=found), table.rename_columns([*found.names])
+
+
+def plain_rows(block: bytes, found: Layout) -> bytes:
+    """A block of lines as ``csv_table`` reads them; all that is changed is ASCII."""
+    is_plain = found.decimal == "." and found.delimiter != " " and not found.is_closed
+    if is_plain and b"#" not in block and b"\n " not in block:
+        return block
+    return rewrite_rows(block.decode("latin-1"), found).encode("latin-1")
 
 
 def whole_lines(start: bytes) -> bytes:
@@ -278,7 +279,7 @@ def whole_lines(start: bytes) -> bytes:
 
 
 def csv_table(
-    path: str, block: bytes, found: Header, places: Sequence[int], types: Any, row: int
+    path: str, block: bytes, found: Layout, places: Sequence[int], types: Any, row: int
 ) -> Any:
     """Some columns of a block of lines, after some rows; ``types`` by place, or None to guess."""
     csv, pa = arrow("csv"), arrow()
@@ -302,7 +303,7 @@ def csv_table(
         pa.BufferReader(block),
         csv.ReadOptions(column_names=keys, block_size=len(block) + 1, use_threads=False),
         csv.ParseOptions(
-            delimiter=found.separator,
+            delimiter=found.delimiter,
             newlines_in_values=b'"' in block,
             invalid_row_handler=ragged,
         ),
@@ -329,25 +330,23 @@ def csv_batches(
 
     Where a cell of a number is none, all cells of that column are texts, as far as the batch goes.
     """
-    source = partition.source
-    with opened(source.path) as file:
+    source, found = partition.source, partition.source.layout
+    with opened(source.path, found.sheet) as file:
         lines = blocks(file, source.path, quoted=True)
         first = next(lines, b"")
-        if not first:
-            return
-        found = header(source, first)
         places = [found.names.index(name) for name in columns]
         kinds = [schema.field(name).type for name in columns]
         types = dict(zip(map(str, places), kinds, strict=True))
 
         def read(block: bytes, row: int) -> Any:
-            return typed_table(source.path, block, found, types, row).rename_columns([*columns])
+            rows = plain_rows(block, found)
+            return typed_table(source.path, rows, found, types, row).rename_columns([*columns])
 
-        texts = chain([first[found.length :]], lines)
+        texts = chain([first[found.start :]], lines)
         yield from in_turn(texts, read, lambda _, table: table.num_rows, threads)
 
 
-def typed_table(path: str, block: bytes, found: Header, types: Mapping[str, Any], row: int) -> Any:
+def typed_table(path: str, block: bytes, found: Layout, types: Mapping[str, Any], row: int) -> Any:
     """A block's columns, with types by place; those of numbers are texts if a cell is no double."""
     pa = arrow()
     real = [at for at, kind in types.items() if kind == pa.float64()]
@@ -365,7 +364,7 @@ def typed_table(path: str, block: bytes, found: Header, types: Mapping[str, Any]
         raise misread(path, error, found) from None
 
 
-def misread(path: str, error: Exception, found: Header) -> ExprgradError:
+def misread(path: str, error: Exception, found: Layout) -> ExprgradError:
     """The error for a column that turns out to be of another type than it began with."""
     words = str(error).partition("\n")[0]
     known = re.match(r"In CSV column #(\d+): CSV conversion error to (\S+): (.*)", words)
@@ -456,8 +455,8 @@ def row_by_row(pieces: Sequence[Any]) -> bytes:
 # JSON lines.
 
 
-def json_sample(source: RowFile) -> Any:
-    """The columns of a file of JSON lines, and the rows at its beginning."""
+def json_sample(source: RowFile) -> tuple[RowFile, Any]:
+    """A file of JSON lines, its columns, and the rows at its beginning."""
     start = head(source.path)
     if not start.strip():
         raise no_rows(source.path)
@@ -474,7 +473,7 @@ def json_sample(source: RowFile) -> Any:
             f"the first lines of '{source.path}' are objects without a name: it has no columns"
         )
         raise InputError("bad-file", message)
-    return table
+    return source, table
 
 
 def as_told(kind: Any) -> Any:
@@ -648,10 +647,10 @@ def json_cell(value: Any) -> str:
 # Parquet.
 
 
-def parquet_sample(source: RowFile) -> Any:
-    """The columns of a Parquet file."""
+def parquet_sample(source: RowFile) -> tuple[RowFile, Any]:
+    """A Parquet file and its columns."""
     with opened(source.path) as file:
-        return arrow("parquet").read_schema(file).empty_table()
+        return source, arrow("parquet").read_schema(file).empty_table()
 
 
 def parquet_pieces(source: RowFile) -> list[int]:
@@ -877,10 +876,10 @@ def ipc_reader(file: Any, path: str) -> Any:
         return ipc.open_stream(file)
 
 
-def ipc_sample(source: RowFile) -> Any:
-    """The columns of an Arrow file."""
+def ipc_sample(source: RowFile) -> tuple[RowFile, Any]:
+    """An Arrow file and its columns."""
     with opened(source.path) as file:
-        return ipc_reader(file, source.path).schema.empty_table()
+        return source, ipc_reader(file, source.path).schema.empty_table()
 
 
 def ipc_batches(
@@ -947,7 +946,9 @@ def format_of(path: str) -> str:
         ending = name[name.rfind(".") :] if "." in name else ""
         near = nearest(ending, BY_ENDING) if len(ending) > 2 else None
         help = f"did you mean '{near}'? " if near else ""
-        help += f"the endings are {', '.join(BY_ENDING)}"
+        help += f"the endings are {', '.join([*BY_ENDING, WORKBOOK])}"
+        if ending in (".txt", ".dat"):
+            help = f"rows of text are read through a pipe: --data - < {path}"
         raise RequestError(
             "unknown-format",
             f"'{path}' does not name a file of rows",
@@ -974,17 +975,12 @@ def source_of(path: str) -> RowFile:
     return RowFile(path, "jsonl" if start.lstrip()[:1] == b"{" else "csv")
 
 
-def sample_of(source: RowFile) -> Any:
-    """A file's columns: see ``Format``."""
-    try:
-        return FORMATS[source.format].sample(source)
-    except (OSError, arrow().ArrowException) as error:
-        raise broken_file(source.path, error) from None
-
-
 def sampled(source: RowFile) -> tuple[RowFile, Any]:
     """A file and its columns, followed by those that the names of its folders supply."""
-    table = sample_of(source)
+    try:
+        source, table = FORMATS[source.format].sample(source)
+    except (OSError, arrow().ArrowException) as error:
+        raise broken_file(source.path, error) from None
     keys = []
     for key in source.keys:
         at = table.schema.get_field_index(key.name)

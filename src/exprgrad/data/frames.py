@@ -45,6 +45,7 @@ from exprgrad.data.targets import manifest_beside, resumable
 from exprgrad.errors import InputError, RequestError, extra
 from exprgrad.run.engines.compiled import cores, counted
 from exprgrad.run.values.inputs import select
+from exprgrad.run.values.layouts import Layout
 from exprgrad.source import Source
 
 __all__ = ["FRAME", "ArrowFunctions", "Manner", "as_table", "batched", "files_in", "frame_of"]
@@ -64,6 +65,7 @@ class Manner(NamedTuple):
     check_content: bool = False
     cluster: str | None = None
     threads: int | None = None
+    layout: Layout = Layout()
 
 
 class Reduced(NamedTuple):
@@ -114,7 +116,7 @@ def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
     plan = planned(
         text,
         files,
-        **{name: getattr(manner, name) for name in ("only", "prefix", "bad_rows")},
+        **{name: getattr(manner, name) for name in ("only", "prefix", "bad_rows", "layout")},
         reduce=manner.reduce or "",
         by=by,
         path=output,
@@ -210,6 +212,8 @@ def answer_of(job: Job, rows: int, values: Sequence[float], tally: Tally) -> Red
 
 FRAME = RowFile("frame", "arrow")
 """What errors call a table in memory."""
+STREAM = "__arrow_c_stream__"
+"""The method of what speaks Arrow's protocol of streams."""
 
 
 def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> Any:
@@ -232,7 +236,10 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     keep = block.written(job)
     if keep is not None:
         found = found.filter(keep.tolist())
-    return (found.select(names) if only else found).to_native()
+    written = (found.select(names) if only else found).to_native()
+    if isinstance(frame, Mapping):
+        return {name: written[name].to_numpy() for name in written.column_names}
+    return written
 
 
 def frame_reduced(job: Job, frame: object) -> Done:
@@ -273,13 +280,46 @@ def frame_of(frame: object) -> tuple[Any, Any]:
     narwhals = extra("narwhals", "frames need narwhals")
     arrow()
     try:
+        if isinstance(frame, Mapping):
+            frame = arrow().table(as_arrays(frame))
+        elif hasattr(frame, STREAM) and not narwhals.dependencies.is_into_dataframe(frame):
+            frame = arrow().table(frame)
         return narwhals, narwhals.from_native(frame, eager_only=True)
     except TypeError:
         message = f"a frame is expected, not a value of type {type(frame).__name__}"
-        help = "give a frame of pandas, polars or pyarrow, a lazy one after .collect(), or a file's name"
+        help = "give a frame of pandas, polars or pyarrow, a lazy one after .collect(), columns by name, "
+        help += "or a file's name"
         raise InputError("bad-column", message, help=help) from None
     except ValueError as error:  # such as for two columns of one name
         raise InputError("bad-column", " ".join(str(error).split())) from None
+
+
+def as_arrays(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns by name as Arrow arrays of one length; a number is the same in every row."""
+    pa, arrays = arrow(), {}
+    single = [name for name, one in given.items() if isinstance(one, pa.Scalar | int | float)]
+    for name, column in given.items():
+        try:
+            listed = [column] if name in single else column
+            arrays[name] = pa.chunked_array(listed) if hasattr(listed, STREAM) else pa.array(listed)
+        except (TypeError, pa.ArrowException):
+            raise InputError(
+                "bad-column",
+                f"'{name}' is not a column: {type(column).__name__}",
+                help="give an array, a list or a Series",
+            ) from None
+    sizes = {len(array) for name, array in arrays.items() if name not in single} or {1}
+    if len(sizes) > 1:
+        raise InputError(
+            "bad-column",
+            f"columns have {' and '.join(map(str, sorted(sizes)))} rows",
+            help="all have the same length",
+        )
+    every = np.zeros(sizes.pop(), dtype=np.int64)
+    return {
+        name: array.take(every) if name in single else one_array(array)
+        for name, array in arrays.items()
+    }
 
 
 # Functions of Arrow arrays.
@@ -374,28 +414,8 @@ def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
             f"the function takes {len(inputs)} columns, and was given {len(columns)}",
             help=f"they are {', '.join(inputs)}, in this order",
         )
-    arrays = [as_array(name, column) for name, column in zip(inputs, columns, strict=True)]
-    sizes = {len(array) for array, is_one in arrays if not is_one} or {1}
-    if len(sizes) > 1:
-        raise InputError(
-            "bad-column",
-            f"columns have {' and '.join(map(str, sorted(sizes)))} rows",
-            help="all have the same length",
-        )
-    whole = np.zeros(max(sizes), dtype=np.int64)
-    return [numbers(array.take(whole) if is_one else array) for array, is_one in arrays]
-
-
-def as_array(name: str, column: Any) -> tuple[Any, bool]:
-    """A column as an Arrow array, and whether it is one number for every row."""
-    pa = arrow()
-    is_one = isinstance(column, pa.Scalar | int | float)
-    if isinstance(column, pa.Scalar):
-        array = pa.array([column.as_py()], column.type)
-    elif isinstance(column, pa.Array | pa.ChunkedArray):
-        array = one_array(column)
-    else:
-        array = pa.array([column] if is_one else column)
-    if not is_numeric(array.type):
-        raise InputError("bad-column", f"'{name}' was given {type_words(array.type)}, not numbers")
-    return array, is_one
+    arrays = as_arrays(dict(zip(inputs, columns, strict=True)))
+    for name, array in arrays.items():
+        if not is_numeric(array.type):
+            raise InputError("bad-column", f"'{name}' was given {type_words(array.type)}, not numbers")
+    return [*map(numbers, arrays.values())]

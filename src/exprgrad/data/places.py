@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import glob
 import io
 import os
 import re
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import lru_cache
@@ -14,20 +16,23 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import arrow
-from exprgrad.errors import InputError, MissingExtraError, RequestError, extra, install
+from exprgrad.errors import InputError, MissingExtraError, RequestError, advice, extra, install
 from exprgrad.run.values.files import unreadable
+from exprgrad.run.values.layouts import Layout
 
 __all__ = [
-    "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "Key", "RowFile", "exists", "files_of", "found_in",
-    "head", "is_inside", "keys_of", "opened", "packed", "pipe", "stamp_of", "store", "without_packing",
+    "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "WORKBOOK", "Key", "RowFile", "exists", "files_of",
+    "found_in", "head", "is_inside", "keys_of", "opened", "packed", "pipe", "stamp_of", "store", "without_packing",
 ]  # fmt: skip
 
 PIPE = "-"
 """What stands for standard input, or output, where a file is named."""
 STDIN = "standard input"
 """What it is called from then on."""
-PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zip": "zip"}
 """The ending of a packed text → what packs it."""
+WORKBOOK = ".xlsx"
+"""The ending of a workbook, whose sheets are read as CSV."""
 UNPACKED = {
     b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"(\xb5/\xfd": "zstdcat", b"\xfd7zXZ\0": "xzcat",
     b"PK\x03\x04": "unzip -p",
@@ -69,7 +74,8 @@ class Key(NamedTuple):
 class RowFile(NamedTuple):
     """A file of rows, and what tells whether it has changed: its size, and its time or tag.
 
-    ``name`` is what it is called within the folder, or the glob, that stands for it.
+    ``name`` is what it is called within the folder, or the glob, that stands for it.  ``layout`` is that of
+    a text: what was asked for, until the file is sampled.
     """
 
     path: str
@@ -78,6 +84,7 @@ class RowFile(NamedTuple):
     stamp: str = ""
     name: str = ""
     keys: tuple[Key, ...] = ()
+    layout: Layout = Layout()
 
 
 def store(path: str) -> tuple[Any, str] | None:
@@ -272,8 +279,8 @@ def pipe() -> io.BufferedReader:
     return buffered(getattr(sys.stdin, "buffer", None) or io.BytesIO())
 
 
-def opened(path: str) -> AbstractContextManager[IO[bytes]]:
-    """A file, open for reading."""
+def opened(path: str, sheet: str = "") -> AbstractContextManager[IO[bytes]]:
+    """A file, open for reading: unpacked, and a sheet of a workbook as CSV."""
     if path == STDIN:
         return nullcontext(pipe())
     remote = store(path)
@@ -282,11 +289,62 @@ def opened(path: str) -> AbstractContextManager[IO[bytes]]:
     except (OSError, ValueError) as error:
         raise not_opened(path, error) from None
     packing = without_packing(path)[1]
+    if packing in ("zip", WORKBOOK):
+        with file:
+            return unzipped(file, path) if packing == "zip" else sheet_in(file, path, sheet)
+    if hasattr(file, "peek") and file.peek(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return arrow().transcoding_input_stream(arrow().PythonFile(file, "r"), "utf-16", "utf-8")
     return arrow().CompressedInputStream(file, packing) if packing else file
+
+
+def unzipped(file: IO[bytes], path: str) -> IO[bytes]:
+    """The only file in an archive."""
+    from zipfile import ZipFile, is_zipfile
+
+    if not is_zipfile(file):
+        raise InputError("bad-file", f"'{path}' is not a whole zip file")
+    archive = ZipFile(io.BytesIO(file.read()))
+    names = [one for one in archive.namelist() if not one.endswith("/") and "__MACOSX/" not in one]
+    if len(names) != 1:
+        raise InputError(
+            "bad-file",
+            f"'{path}' holds {len(names)} files, and one is read",
+            help=f"unpack it, and name one: {', '.join(names[:8])}",
+        )
+    return archive.open(names[0])
+
+
+def sheet_in(file: IO[bytes], path: str, wanted: str) -> IO[bytes]:
+    """A sheet of a workbook as CSV: the one with rows, if none is named."""
+    calamine = extra("python_calamine", f"'{path}' is a workbook: to read it needs python-calamine")
+    try:
+        book = calamine.CalamineWorkbook.from_filelike(file)
+        sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+    except calamine.CalamineError as error:
+        raise InputError("bad-file", f"cannot read '{path}': {error}") from None
+    named = [wanted] if wanted in sheets else [name for name in sheets if sheets[name]]
+    if len(named) != 1 or wanted not in ("", *named):
+        choices = " or ".join(advice(f'--sheet "{name}"', f"sheet={name!r}") for name in named)
+        raise RequestError(
+            "sheet",
+            f"'{path}' has no sheet '{wanted}'" if wanted else f"'{path}' has {len(named)} sheets",
+            help=choices or None,
+        )
+    lines = io.StringIO()
+    rows = ([cell_text(cell) for cell in row] for row in sheets[named[0]])
+    csv.writer(lines, lineterminator="\n").writerows(row for row in rows if any(row))
+    return io.BytesIO(lines.getvalue().encode())
+
+
+def cell_text(cell: object) -> str:
+    """A cell of a workbook, where all numbers are doubles, as one line of text."""
+    return " ".join(str(cell).split()).removesuffix(".0" * isinstance(cell, float))
 
 
 def without_packing(path: str) -> tuple[str, str]:
     """A file's name without the ending that says it is packed, and what packs it, if anything does."""
+    if path.lower().endswith(WORKBOOK):
+        return path[: -len(WORKBOOK)] + ".csv", WORKBOOK
     for ending, name in PACKED.items():
         if path.lower().endswith(ending):
             return path[: -len(ending)], name
@@ -304,7 +362,7 @@ def packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
     )  # no name and no time: equal rows, equal bytes
 
 
-def head(path: str) -> bytes:
+def head(path: str, sheet: str = "") -> bytes:
     """How a file begins: its first line, at least."""
     if path == STDIN:
         start = pipe().peek(HEAD)
@@ -315,6 +373,6 @@ def head(path: str) -> bytes:
                 help="give the file's name: --data FILE",
             )
         return start
-    with opened(path) as file:
+    with opened(path, sheet) as file:
         start = file.read(HEAD)
         return start if b"\n" in start.lstrip() else start + file.read(LONGEST)

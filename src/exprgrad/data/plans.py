@@ -27,6 +27,7 @@ from exprgrad.data.places import (
     HEAD,
     PIPE,
     STDIN,
+    WORKBOOK,
     RowFile,
     exists,
     files_of,
@@ -42,13 +43,15 @@ from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.mistakes.hints import meant, value_hint
 from exprgrad.language.read.names import CONSTANT_SIGNS, plain
 from exprgrad.run.values.directions import outputs
+from exprgrad.run.values.files import listed_columns, say_remarks
 from exprgrad.run.values.inputs import as_number, normal, select, surplus
+from exprgrad.run.values.layouts import ODD_NUMBER, Layout, refuse_layout
 from exprgrad.source import Source as Text
 
 __all__ = [
-    "BAD_ROWS", "LISTED", "BatchPlan", "check_columns", "check_names", "columns_read", "condition_of",
-    "formula_of_numbers", "job_of", "listed_columns", "output_of", "planned", "read_schema",
-    "refuse_clashes", "refuse_tensors", "sources_of",
+    "BAD_ROWS", "BatchPlan", "check_columns", "check_names", "columns_read", "condition_of",
+    "formula_of_numbers", "job_of", "likely_column", "map_line", "output_of", "planned", "read_schema",
+    "refuse_clashes", "refuse_constants", "refuse_tensors", "sampled_files",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
@@ -59,8 +62,6 @@ ROOM = {
     "bytes": ("parquet", "arrow"),
 }
 """What columns may hold → the formats that have room for it, if not all do."""
-LISTED = 8
-"""How many columns a message lists."""
 
 
 class BatchPlan(NamedTuple):
@@ -98,6 +99,7 @@ def planned(
     by: Sequence[str] = (),
     path: str | None = None,
     to: str | None = None,
+    layout: Layout = Layout(),
     **asked: Any,
 ) -> BatchPlan:
     """Everything that can be told before a row is read; raises an error for what cannot be done.
@@ -109,7 +111,7 @@ def planned(
     format = "" if reduce or into_folder else target_format(path, to)
     listed = found_in(data, BY_ENDING)
     refuse_overwriting([one for one, _ in listed], path)
-    sources, samples = zip(*map(sampled, sources_of(listed)), strict=True)
+    sources, samples = zip(*sampled_files(listed, layout), strict=True)
     if into_folder:
         path, format = str(path).rstrip("/" + os.sep), to or sources[0].format
         check_folder(path, format, sources, data)
@@ -180,11 +182,21 @@ def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict
     return found
 
 
-def sources_of(listed: Sequence[tuple[str, str]]) -> list[RowFile]:
-    """Files of rows, with the columns that the names of their folders say."""
+def sampled_files(
+    listed: Sequence[tuple[str, str]], layout: Layout
+) -> list[tuple[RowFile, Any]]:
+    """Files of rows as ``sampled`` has them, with the columns that the names of their folders say.
+
+    What was found out of their layout is said.
+    """
+    refuse_layout(layout)
     keys = keys_of([path for path, _ in listed])
-    pairs = zip(listed, keys, strict=True)
-    return [source_of(path)._replace(name=name, keys=known) for (path, name), known in pairs]
+    pairs = [
+        sampled(source_of(path)._replace(name=name, keys=known, layout=layout))
+        for (path, name), known in zip(listed, keys, strict=True)
+    ]
+    say_remarks({source.layout.remark: source.path for source, _ in reversed(pairs)})
+    return pairs
 
 
 def about(partition: Partition, sample: int) -> int:
@@ -310,9 +322,10 @@ def target_format(path: str | None, to: str | None) -> str:
         raise
     if without_packing(path)[1] not in ("", "gzip"):
         message = f"cannot write '{path}': only .gz compression is supported"
-        raise RequestError("unknown-format", message, help="use .gz, or write to a pipe").about(
-            path
-        )
+        help = "use .gz, or write to a pipe"
+        if path.lower().endswith(WORKBOOK):
+            message, help = f"cannot write '{path}': workbooks are only read", "use .csv"
+        raise RequestError("unknown-format", message, help=help).about(path)
     if to is not None and to != found:
         message = f"--to {to} and -o {path} cannot be combined: the ending sets the format"
         raise RequestError("usage", message, help=f"leave out --to {to}")
@@ -359,6 +372,7 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             )
     for column, name in columns_read(job).items():
         kind = sample.schema.field(column).type
+        refuse_odd_numbers(source, column, sample)
         if is_numeric(kind) or (is_text(kind) and has_numbers(source, column, sample)):
             continue
         message = f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers"
@@ -368,8 +382,6 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             if name
             else "a column of numbers is needed there"
         )
-        if is_text(kind) and with_commas(sample.column(column)):
-            help = "a decimal point is '.'"
         raise InputError("bad-column", message, help=help)
 
 
@@ -412,10 +424,18 @@ def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
     return not (np.isnan(numbers(column).values) & ~says_nan(in_texts(column))).all()
 
 
-def with_commas(column: Any) -> bool:
-    """Whether cells have a comma where numbers have a point."""
-    pc = arrow("compute")
-    return bool(pc.any(pc.match_substring_regex(in_texts(column), r"^-?\d+,\d+$")).as_py())
+def refuse_odd_numbers(source: RowFile, name: str, sample: Any) -> None:
+    """An error for cells with signs between thousands, or with a comma that may be one."""
+    column = sample.column(name)
+    is_loose = FORMATS[source.format].is_loose and is_text(column.type)
+    cells = in_texts(column).drop_null().to_pylist() if is_loose else ()
+    for cell in filter(ODD_NUMBER.fullmatch, map(str.strip, cells)):
+        option = advice("--decimal ,", "decimal=','")
+        raise InputError(
+            "bad-column",
+            f"column '{name}' of '{source.path}' has a cell '{cell}'",
+            help=f"if decimals follow commas, {option}; else save it without signs between thousands",
+        )
 
 
 def no_column(
@@ -443,11 +463,6 @@ def likely_column(name: str, columns: Iterable[str]) -> str | None:
     titles = {re.sub(r"[^\w]*[(\[].*", "", column).casefold(): column for column in columns}
     begun = (column for title, column in titles.items() if title.startswith(name.casefold()))
     return titles.get(name.casefold()) or next(begun, None)
-
-
-def listed_columns(names: Sequence[str]) -> str:
-    """The names of columns, as far as anyone would read on."""
-    return ", ".join([*names[:LISTED], *["…"][: max(len(names) - LISTED, 0)]])
 
 
 def read_schema(job: Job, source: RowFile, schema: Any, kept: Sequence[str], is_plain: bool) -> Any:

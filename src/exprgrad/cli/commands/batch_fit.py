@@ -54,8 +54,19 @@ def row_options(map_help: str) -> Callable[[F], F]:
     return stack(
         click.option(
             "--data", metavar="FILE", multiple=True, required=True,
-            help="The rows: .csv, .tsv, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - for a "
+            help="The rows: .csv, .tsv, .xlsx, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - for a "
             "pipe.  May be given several times.",
+        ),
+        click.option(
+            "--decimal", default="", metavar="SIGN",
+            help="What decimals follow in text, . or ,; by default what the first lines show.",
+        ),
+        click.option(
+            "--delimiter", default="", metavar="CHARACTER",
+            help="What separates cells in text; by default what the first lines show.",
+        ),
+        click.option(
+            "--sheet", default="", metavar="NAME", help="The sheet of a workbook; by default its only one."
         ),
         click.option("--map", "renamed", metavar="NAME=COLUMN[,…]", help=map_help),
         click.option(
@@ -127,6 +138,7 @@ def batch_command(**options: Any) -> int:
     from exprgrad.data.batch import carried_out
     from exprgrad.data.plans import planned
     from exprgrad.run.engines.compiled import cores
+    from exprgrad.run.values.layouts import Layout
     from exprgrad.show.text.rows import Progress
 
     settle(options)
@@ -146,6 +158,7 @@ def batch_command(**options: Any) -> int:
         **{name: options[name] for name in ("value_only", "hessian", "where", "only", "prefix")},
         **{name: options[name] for name in ("bad_rows", "path", "to")},
         reduce=options["reduce"] or "",
+        layout=Layout(**dialect_in(options)),
     )
     with manifest(found, options) as kept, cluster(found, options["cluster"]) as workers:
         with Progress(found.rows) as progress:
@@ -158,6 +171,12 @@ def batch_command(**options: Any) -> int:
             status = give(answer(found, done, options), options)
     is_warned = done.tally.first or found.left_out or (kept and kept.warning)
     return 1 if options["strict"] and is_warned else status
+
+
+def dialect_in(options: Mapping[str, Any]) -> dict[str, str]:
+    """How texts are written, as far as options say it; a tab may be spelled."""
+    found = {name: options[name] for name in ("delimiter", "decimal", "sheet")}
+    return found | ({"delimiter": "\t"} if found["delimiter"] in ("\\t", "tab") else {})
 
 
 def settle(options: dict[str, Any]) -> None:
@@ -361,7 +380,10 @@ weight_options = stack(
         "--bad-rows", type=Words("fail", "drop"), default="fail", show_default=True,
         help="What to do with a row that lacks a number: fail, or leave it out.",
     ),
-    click.option("--sigma", metavar="COLUMN", help="The column of the responses' standard deviations."),
+    click.option(
+        "--sigma", metavar="COLUMN|NUMBER",
+        help="The column of the responses' standard deviations, or one number for all.",
+    ),
     click.option(
         "--weights", metavar="COLUMN", help="The column of relative weights: how much each row counts."
     ),
@@ -427,6 +449,7 @@ def fit_command(**options: Any) -> int:
         **{name: options[name] for name in ("sigma", "weights", "loss", "loss_scale", "where")},
         **{name: options[name] for name in ("bad_rows", "level", "starts", "seed", "profile")},
         objective=options["objective"] is not None,
+        **dialect_in(options),
     )
     found = fit_to(asked)
     if picture:

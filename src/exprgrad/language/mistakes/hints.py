@@ -153,6 +153,11 @@ ABSENT = {
     ),
     **dict.fromkeys(("betainc", "btdtr"), "there is no incomplete beta function"),
     **dict.fromkeys(("zeta", "polylog", "dilog"), "there are no zeta functions and polylogarithms"),
+    **dict.fromkeys(
+        ("voigt", "voigt_profile", "wofz"),
+        "there is no Voigt profile; near it is the pseudo-Voigt, "
+        "f/pi*g/(x^2 + g^2) + (1 - f)*sqrt(log(2)/pi)/g*exp(-log(2)*x^2/g^2)",
+    ),
     **dict.fromkeys(("interp", "interp1", "spline"), "formulas have no tables of data"),
     **dict.fromkeys(("expint", "expn"), "the exponential integrals here are E1(x) and Ei(x)"),
     "CDF": "that of the standard normal distribution is normcdf(x)",

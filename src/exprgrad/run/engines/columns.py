@@ -23,6 +23,7 @@ __all__ = [
     "Taken",
     "address",
     "aligned",
+    "as_column",
     "is_ready",
     "reused",
     "staggered",
@@ -44,12 +45,16 @@ class Note(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """Every input's column, the number of rows, and what was converted, of which arrays."""
+    """Every input's column, the number of rows, and what was converted, of which arrays.
+
+    ``is_single`` if there are only numbers.
+    """
 
     columns: list[Any]
     rows: int
     notes: tuple[Note, ...]
     given: tuple[Any, ...] = ()
+    is_single: bool = False
 
 
 def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Taken:
@@ -67,9 +72,10 @@ def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Ta
     notes: list[Note] = []
     converted: list[Any] = []
     found = {name: as_column(given[name], name, notes, converted) for name in graph.inputs}
-    rows = common_length(found, unread)
+    length = common_length(found, unread)
+    rows = 1 if length is None else length
     filled = [np.full(rows, x) if isinstance(x, float) else x for x in found.values()]
-    return Taken(filled, rows, tuple(notes), tuple(converted))
+    return Taken(filled, rows, tuple(notes), tuple(converted), length is None)
 
 
 def is_exact(columns: Any, graph: Graph) -> bool:
@@ -244,13 +250,13 @@ def rounded(array: Any, listed: Any) -> str:
     return "; numbers beyond 2^53 are rounded" if beyond else ""
 
 
-def common_length(columns: Mapping[str, Any], unread: Mapping[str, Any]) -> int:
-    """The number of rows: where there are only numbers, that of what is not read; else 1."""
+def common_length(columns: Mapping[str, Any], unread: Mapping[str, Any]) -> int | None:
+    """The number of rows: where there are only numbers, that of what is not read, or None."""
     lengths = {name: len(x) for name, x in columns.items() if not isinstance(x, float)}
     if not lengths:
         lengths = {name: len(x) for name, x in unread.items() if is_column(x)}
     if not lengths:
-        return 1
+        return None
     first, rows = next(iter(lengths.items()))
     for name, other in lengths.items():
         if other != rows:

@@ -93,7 +93,7 @@ class Compiled:
         """The value and the gradient of every row.
 
         ``columns`` maps each input to its column, an array or a list; a number stands for itself in every
-        row.  ``out`` is an earlier answer, of as many rows: its memory is written again, which spares the
+        row, and of numbers alone the answer has floats.  ``out`` is an earlier answer, of as many rows: its memory is written again, which spares the
         system to find new.  Raises ``InputError`` for columns that do not fit, or are ``named`` as keywords
         (one may be called ``out``), ``RequestError`` for an ``out`` that does not.
         """
@@ -108,6 +108,8 @@ class Compiled:
         else:
             value, by_input = reused(out, self.wrt, taken)
         self.run(taken.columns, [value, *by_input.values()], taken.rows)
+        if taken.is_single and out is None:
+            value, by_input = float(value[0]), {name: float(x[0]) for name, x in by_input.items()}
         rows = Rows(value, by_input)
         rows.notes = taken.notes
         return rows

@@ -10,36 +10,45 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from exprgrad.errors import Asked, InputError, RequestError, advice
-from exprgrad.source import Source, Span, cut
+from exprgrad.run.values.layouts import (
+    LINE,
+    ODD_NUMBER,
+    Layout,
+    detect_layout,
+    is_number,
+    raw_cells,
+    rewrite_rows,
+    unquoted,
+)
+from exprgrad.source import Source, Span, cut, printable
 
 __all__ = [
+    "LISTED",
     "decode",
-    "is_number",
     "json_in",
     "json_value",
+    "listed_columns",
     "once",
     "read_bytes",
     "read_tensor",
     "rows_in",
-    "unquoted",
+    "say_remarks",
     "unreadable",
 ]
 
-SEPARATORS = {",": "','", ";": "';'", "\t": "tab"}
-"""What may stand between cells."""
-LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 LONGEST_CELL = 40
 """Where a cell is cut in a message."""
-SEVERAL = 6
-"""How many of a file's columns a message lists."""
+LISTED = 8
+"""How many columns a message lists."""
 
 SHOWN = 40
 """The longest index in a message."""
@@ -189,15 +198,6 @@ def read_npy(path: str, name: str) -> Any:
 
     try:
         with Path(path).open("rb") as file:
-            header = (
-                np.lib.format.read_array_header_1_0
-                if np.lib.format.read_magic(file) == (1, 0)
-                else np.lib.format.read_array_header_2_0
-            )
-            if header(file)[2].hasobject:
-                message = f"'{path}' holds Python objects, which are not read"
-                raise InputError("bad-value", message, help="save an array of numbers")
-            file.seek(0)
             found = np.lib.format.read_array(file, allow_pickle=False)
             if file.read(1):
                 raise ValueError
@@ -207,6 +207,9 @@ def read_npy(path: str, name: str) -> Any:
     except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError) as error:
         if "\0" in path:
             raise unreadable(path, error) from None
+        if "Object arrays" in str(error):
+            message = f"'{path}' holds Python objects, which are not read"
+            raise InputError("bad-value", message, help="save an array of numbers") from None
         raise RequestError(
             "file", f"'{path}' is not a whole file of one array, as numpy.save writes it"
         ) from None
@@ -222,11 +225,8 @@ class CsvLine(NamedTuple):
 
     @property
     def cells(self) -> list[str]:
-        """The cells between separators, except separators in quotes."""
-        if '"' not in self.text:
-            return self.text.split(self.separator)
-        cell = rf"""(?:^|{self.separator})((?:[^{self.separator}"]++|"[^"]*+(?:"|$))*+)"""
-        return [found[1] for found in re.finditer(cell, self.text)]
+        """The cells, as they are written."""
+        return raw_cells(self.text, self.separator)
 
 
 def parted(path: str) -> tuple[str, list[str]]:
@@ -244,13 +244,7 @@ def read_csv(path: str, name: str) -> Any:
     row, too.
     """
     path, wanted = parted(path)
-    text = decode(read_bytes(path), f"'{path}'", is_expression=False)
-    rows = rows_in(text, path)
-    cells = [unquoted(cell) for cell in rows[0].cells] if rows else []
-    is_headed = not any(map(is_number, cells)) or (wanted and {*wanted} <= {*cells})
-    header = cells if is_headed else []
-    if header:
-        del rows[0]
+    header, rows, text = rows_in(path, wanted)
     if len(header) > 1 and not wanted:
         raise which_column(header, path, name)
     columns = columns_in(wanted, header, path, name)
@@ -277,7 +271,7 @@ def columns_in(
             raise which_column(header, path, name)
         message, help = (
             f"'{path}' has no column '{column}'",
-            f"its columns are {first_columns(header)}",
+            f"its columns are {listed_columns(header)}",
         )
         if column in header:
             message, help = f"'{path}' has several columns '{column}'", "give them different names"
@@ -295,7 +289,7 @@ def columns_in(
 def which_column(header: Sequence[str], path: str, name: str) -> InputError:
     """The error for a file of several columns where none is chosen."""
     one = name if name in header else next((column for column in header if column), "NAME")
-    message = f"'{path}' has {len(header)} columns: {first_columns(header)}"
+    message = f"'{path}' has {len(header)} columns: {listed_columns(header)}"
     first = f"{name}=@{path}:{one}"
     first = advice(f'"{first}"' if " " in first else first, f"exprgrad.file({f'{path}:{one}'!r})")
     every = advice(f'"{name}=@{path}:*"', f"exprgrad.file({f'{path}:*'!r})")
@@ -304,29 +298,30 @@ def which_column(header: Sequence[str], path: str, name: str) -> InputError:
     )
 
 
-def first_columns(columns: Sequence[str]) -> str:
-    """The first few columns, by name."""
-    return ", ".join([*columns[:SEVERAL], *["…"][: max(len(columns) - SEVERAL, 0)]])
+def listed_columns(columns: Sequence[str]) -> str:
+    """The names of columns, as far as anyone would read on."""
+    return ", ".join([*columns[:LISTED], *["…"][: max(len(columns) - LISTED, 0)]])
 
 
-def rows_in(text: str, path: str) -> list[CsvLine]:
-    """The lines that are not blank, split into cells at the separator of the last one."""
+def rows_in(
+    path: str, wanted: Sequence[str] = ()
+) -> tuple[tuple[str, ...], list[CsvLine], str]:
+    """The names of a CSV file's columns, if it has any, its rows, and the text that these stand in."""
+    text = decode(read_bytes(path), f"'{path}'", is_expression=False)
+    layout = detect_layout(text, Layout(), wanted)
+    say_remarks({layout.remark: path})
+    above = "\n" * len(text[: layout.start].splitlines())
+    text = above + rewrite_rows(text[layout.start :], layout)
     matches = enumerate(LINE.finditer(text), 1)
     lines = [(number, match.start(), match[1]) for number, match in matches if match[1].strip()]
-    if not lines:
-        return []
-    number, start, last = lines[-1]
-    last = re.sub(r'"[^"]*"', lambda quoted: "_" * len(quoted[0]), last)
-    used = [mark for mark in SEPARATORS if mark in last]
-    if len(used) > 1:
-        message = (
-            f"line {number} of '{path}' has both {SEPARATORS[used[0]]} and {SEPARATORS[used[1]]}"
-        )
-        at = start + max(last.index(mark) for mark in used)
-        help = "cells are separated by one of ',', ';' and tab; a decimal point is '.'"
-        raise wrong(text, (at, at + 1), message, help)
-    separator = used[0] if used else ","
-    return [CsvLine(*line, separator) for line in lines]
+    return layout.names, [CsvLine(*line, layout.delimiter) for line in lines], text
+
+
+def say_remarks(remarks: Mapping[str, str]) -> None:
+    """Tell the shell's user what was found out about files, each once, and of which."""
+    for remark, path in remarks.items():
+        if remark and Asked.by_command:
+            sys.stderr.write(printable(f"note: '{path}': {remark}") + "\n")
 
 
 def numbers_in(
@@ -356,23 +351,10 @@ def numbers_in(
     what = advice(f"'{cut(cell, LONGEST_CELL)}'", "the cell")
     message = f"{what} {where} is not a number"
     help = "only the first line may be a header, and it holds no numbers; "
-    help += "cells are separated by ',', ';' or tab"
+    help += "cells are separated by ',', ';', tab or blanks"
+    if ODD_NUMBER.fullmatch(cell):
+        help = "a decimal point is '.', and nothing stands between thousands"
     raise wrong(text, (start, start + len(cell)), message, help)
-
-
-def unquoted(cell: str) -> str:
-    """A cell without blanks and quotes around it."""
-    cell = cell.strip()
-    return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a number, ``nan`` or ``inf``; Python alone would read more, such as ``1_000``."""
-    try:
-        float(unquoted(cell))
-    except ValueError:
-        return False
-    return cell.isascii() and "_" not in cell
 
 
 def wrong(text: str, span: Span, message: str, help: str | None) -> InputError:

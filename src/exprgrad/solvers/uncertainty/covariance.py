@@ -9,7 +9,8 @@ from math import inf, isfinite, sqrt
 from typing import Any
 
 from exprgrad.errors import InputError, RequestError
-from exprgrad.run.values.files import decode, json_in, read_bytes, rows_in, unquoted
+from exprgrad.run.values.files import json_in, rows_in
+from exprgrad.run.values.layouts import unquoted
 from exprgrad.run.values.inputs import as_held, as_number, normal
 from exprgrad.run.values.uncertain import Spread, UncertainNumbers, number_names
 from exprgrad.source import pieces
@@ -69,10 +70,9 @@ def in_object(found: Any, number: Callable[[object, str], float]) -> Any:
 
 def below_header(path: str) -> Any:
     """The same below the header of a CSV file; its first column may have the names, too."""
-    lines = rows_in(decode(read_bytes(path), f"'{path}'", is_expression=False), path)
-    cells = [[unquoted(cell) for cell in line.cells] for line in lines]
-    names = [normal(name) for name in cells[0]] if cells else []
-    rows = cells[1:]
+    header, lines, _ = rows_in(path)
+    names = [*map(normal, header)]
+    rows = [[unquoted(cell) for cell in line.cells] for line in lines]
     if len(names) == len(rows) + 1 and [row[0] for row in rows] == names[1:]:
         names, rows = names[1:], [row[1:] for row in rows]
     if not names or len(rows) != len(names) or any(len(row) != len(names) for row in rows):

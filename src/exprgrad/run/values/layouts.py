@@ -1,0 +1,193 @@
+"""How tables of text are written: what separates cells and decimals, and where their rows begin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from itertools import islice, takewhile
+from typing import NamedTuple
+
+from exprgrad.errors import RequestError
+
+__all__ = [
+    "LINE", "ODD_NUMBER", "Layout", "detect_layout", "is_number", "raw_cells", "refuse_layout",
+    "rewrite_rows", "unquoted",
+]  # fmt: skip
+
+LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
+SAMPLE = 1000
+"""The lines that say how a table is written."""
+IGNORED = re.compile(r"\s*#|sep=.$")
+"""How lines begin that hold no rows; ``sep=;`` is Excel's."""
+EXPONENT = r"(?:[eE][-+]?\d+)?"
+COMMA = re.compile(rf"[-+]?\d*,\d+{EXPONENT}")
+GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
+"""A number with a sign between thousands, or with three decimals."""
+ODD_NUMBER = re.compile(f"{GROUPED.pattern}|{COMMA.pattern}")
+UNIT = re.compile(r"(?i)(?!(?:#?n/?a|null|none|nan|[-+]?inf|-|\?)$).{1,12}")
+
+
+class Layout(NamedTuple):
+    """How a table is written; what is empty is found in its first lines, by ``detect_layout``.
+
+    ``sheet`` is that of a workbook, ``comment`` begins lines that are no rows, and a delimiter also follows
+    the last cell where ``is_closed``.  Rows begin at ``start``.  ``remark`` says what is not obvious.
+    """
+
+    delimiter: str = ""
+    decimal: str = ""
+    sheet: str = ""
+    comment: str = ""
+    is_closed: bool = False
+    names: tuple[str, ...] = ()
+    start: int = 0
+    remark: str = ""
+
+
+def refuse_layout(given: Layout) -> None:
+    """An error for a delimiter and a decimal sign that are none, or are the same."""
+    signs = given.delimiter, given.decimal
+    if len(signs[0]) > 1 or signs[1] not in ("", ".", ",") or signs[0] == signs[1] != "":
+        raise RequestError(
+            "usage",
+            "a delimiter is one character, and decimals follow '.', or a ',' that is no delimiter",
+            help="such as ';' and ','; a tab is \"\\t\"",
+        )
+
+
+def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = None) -> Layout:
+    """The layout of a table that begins with a text, as far as it is not given.
+
+    The first line has no names if it holds numbers: nothing else, or, where some ``wanted`` names are
+    given, any, unless it has all of these.
+    """
+    listed = [*islice((line for line in LINE.finditer(text) if line[1].strip()), SAMPLE)]
+    if not listed:
+        return given
+    above = [*takewhile(lambda line: IGNORED.match(line[1]), listed)]
+    first, *others = listed[len(above) :] or listed[-1:]
+    lines = [first, *([line for line in others if not IGNORED.match(line[1])] or others)]
+    delimiter = given.delimiter or find_delimiter([line[1] for line in lines])
+    table = [split_cells(line[1], delimiter) for line in lines]
+    decimal = given.decimal or find_decimal(table)
+    numeric = [[is_number(cell.replace(decimal, ".")) for cell in row] for row in table]
+    names, start, remarks = table[0], first.end(), []
+    if decimal == "," and not given.decimal:
+        remarks.append(f"cells are separated by {delimiter!r}, decimals by ','")
+    in_comment = split_cells(above[-1][1].lstrip("# \t"), delimiter) if above else []
+    if any(numeric[0]) and len(in_comment) == len(names) and not any(map(is_number, in_comment)):
+        names, start = in_comment, first.start()
+        remarks.append("the names of its columns are those of the comment above its rows")
+    elif (all if wanted is None else any)(numeric[0]) and not (wanted and {*wanted} <= {*names}):
+        names, start = [], first.start()
+    at = int(start > first.start())  # of the first row
+    if names and has_units(table[at:], numeric[at:]):
+        start, at = lines[at].end(), at + 1
+        remarks.append("the line below the names of its columns is taken for units")
+    is_mute = any("#" in line[1] for line in above) or any(row[0] for row in numeric[at : at + 1])
+    if is_mute and any(line[1].lstrip()[:1] == "#" for line in listed):
+        remarks.append("lines that begin with # are left out")
+    rows = table[at:]
+    is_closed = bool(
+        names
+        and rows
+        and (not names[-1] or len(rows[0]) == len(names) + 1)
+        and all(len(row) > 1 and not row[-1] for row in rows)
+    )
+    return given._replace(
+        delimiter=delimiter,
+        decimal=decimal,
+        comment="#" if is_mute else "",
+        is_closed=is_closed,
+        names=tuple(names[:-1] if is_closed and not names[-1] else names),
+        start=start,
+        remark="; ".join(remarks),
+    )
+
+
+def find_delimiter(lines: Sequence[str]) -> str:
+    """What separates the cells of some lines: as often in each, or else most often in the first."""
+    masked = [re.sub(r'"[^"]*"', "_", line) for line in lines]
+    for mark in "\t;,":
+        first, *others = [line.count(mark) for line in masked]
+        usual = {*others} or {first}
+        if len(usual) == 1 and max(usual) and max(usual) - first in (0, 1):
+            return mark
+    widths = {len(line.split()) for line in masked}
+    cells = [cell for line in masked[1:] for cell in line.split()]
+    if len(widths) == 1 and widths != {1} and cells and all(map(is_number, cells)):
+        return " "
+    return max(",;\t", key=masked[0].count)
+
+
+def find_decimal(table: Sequence[Sequence[str]]) -> str:
+    """The decimal sign of some cells: a comma only where none of them can be read otherwise."""
+    cells = [cell for row in table for cell in row]
+    commas = [cell for cell in cells if COMMA.fullmatch(cell)]
+    is_certain = any(not GROUPED.fullmatch(cell) for cell in commas)
+    has_points = any("." in cell and is_number(cell) and not GROUPED.fullmatch(cell) for cell in cells)
+    return "," if is_certain and not has_points else "."
+
+
+def has_units(rows: Sequence[Sequence[str]], numeric: Sequence[Sequence[bool]]) -> bool:
+    """Whether the first of some rows holds units: short texts, only where all below are numbers."""
+    units = [(at, cell) for at, cell in enumerate(rows[0]) if cell] if len(rows) > 2 else []
+    return len(units) > 1 and all(
+        UNIT.fullmatch(cell)
+        and not numeric[0][at]
+        and all(row[at : at + 1] == [True] for row in numeric[1:])
+        for at, cell in units
+    )
+
+
+def rewrite_rows(text: str, layout: Layout) -> str:
+    """The same lines with decimal points and without comments, closing delimiters and further blanks.
+
+    A point between thousands becomes ``'``, so that ``1.234`` is no number where decimals have commas.
+    """
+    mark = re.escape(layout.delimiter)
+    if layout.comment and layout.comment in text:
+        comments = rf'"[^"]*"|^[ \t]*{layout.comment}.*'
+        text = re.sub(comments, lambda found: found[0] if found[0][0] == '"' else "", text, flags=re.M)
+    if "\n " in text:
+        text = re.sub(r"(?m)^ +(?=\r?$)", "", text)
+    if layout.is_closed:
+        text = re.sub(rf"(?m){mark}[ ]*(\r?)$", r"\1", text)
+    if layout.decimal == ",":
+        start, end = rf'(?m)(^|{mark})([ "]*', rf'[ "\r]*(?:{mark}|$))'
+        if layout.delimiter == ",":
+            start, end = start.replace('[ "]*', ' *"'), end.replace('[ "\r]*', '" *\r?')
+        text = re.sub(rf"{start}[-+]?\d{{1,3}})\.(?=\d{{3}}(?:\.\d{{3}})*{end}", r"\1\2'", text)
+        text = re.sub(rf"{start}[-+]?\d*),(?=\d+{EXPONENT}{end}", r"\1\2.", text)
+    if layout.delimiter == " ":
+        text = re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+(?=\r?$)", "", text))
+    return text
+
+
+def split_cells(line: str, separator: str) -> list[str]:
+    """The cells of a line, without blanks and quotes around them."""
+    return [unquoted(cell) for cell in raw_cells(line, separator)]
+
+
+def raw_cells(line: str, separator: str) -> list[str]:
+    """The cells between separators, except separators in quotes."""
+    if '"' not in line:
+        return line.split(None if separator == " " else separator)
+    mark = re.escape(separator)
+    cell = rf"""(?:^|{mark})((?:[^{mark}"]++|"[^"]*+(?:"|$))*+)"""
+    return [found[1] for found in re.finditer(cell, line)]
+
+
+def unquoted(cell: str) -> str:
+    """A cell without blanks and quotes around it."""
+    cell = cell.strip()
+    return cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number, ``nan`` or ``inf``; Python alone would read more, such as ``1_000``."""
+    try:
+        float(unquoted(cell))
+    except ValueError:
+        return False
+    return cell.isascii() and "_" not in cell
