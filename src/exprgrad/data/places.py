@@ -299,11 +299,12 @@ def opened(path: str, sheet: str = "") -> AbstractContextManager[IO[bytes]]:
 
 def unzipped(file: IO[bytes], path: str) -> IO[bytes]:
     """The only file in an archive."""
-    from zipfile import ZipFile, is_zipfile
+    from zipfile import BadZipFile, ZipFile
 
-    if not is_zipfile(file):
-        raise InputError("bad-file", f"'{path}' is not a whole zip file")
-    archive = ZipFile(io.BytesIO(file.read()))
+    try:
+        archive = ZipFile(io.BytesIO(file.read()))
+    except BadZipFile:
+        raise InputError("bad-file", f"'{path}' is not a whole zip file") from None
     names = [one for one in archive.namelist() if not one.endswith("/") and "__MACOSX/" not in one]
     if len(names) != 1:
         raise InputError(
