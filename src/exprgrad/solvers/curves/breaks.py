@@ -122,14 +122,18 @@ def unlike(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
 
 
 def halved(jets: Jets, brackets: Brackets) -> Brackets:
-    """The brackets narrowed to two adjacent doubles, or to one where a pole or a hole is met."""
+    """The brackets narrowed to two adjacent doubles, or to one where a pole or a hole is met.
+
+    Beside 0 they end where what is nearer is 0: searches for roots take ever more turns there.
+    """
     low, high, least, most, sort, first = (part.copy() for part in brackets)
+    nothing = NEXT_TO_NOTHING * (high - low)
     going = np.arange(len(low))
     for _ in range(HALVINGS):
         middle = halfway(low[going], high[going])
-        going, middle = (
-            part[(middle > low[going]) & (middle < high[going])] for part in (going, middle)
-        )
+        is_between = (middle > low[going]) & (middle < high[going])
+        is_between &= high[going] - low[going] > nothing[going]
+        going, middle = going[is_between], middle[is_between]
         if not len(going):
             break
         found = jets(middle)
