@@ -584,12 +584,16 @@ def spectrum(matrix: Vector) -> Spectrum:
 
 
 def dense_step(known: Spectrum, slope: Vector, radius: float) -> tuple[Vector, bool]:
-    """Where ``slope·p + p·H·p/2`` is least for steps ``p`` within the radius, given H's spectrum."""
+    """Where ``slope·p + p·H·p/2`` is least for steps ``p`` within the radius, given H's spectrum.
+
+    Newton's step stays where it is along eigenvectors of which eigenvalue and slope are rounding alone.
+    """
     values, vectors = known
     along = vectors.T @ slope
     least = float(values[0])
-    if least > 0:
-        step = along / values
+    level = (np.abs(values) <= known.tiny) & (np.abs(along) <= EPSILON * norm(slope))
+    if np.all(level | (values > 0)):
+        step = np.where(level, 0.0, along / values)
         if np.all(np.isfinite(step)) and norm(step) <= radius:
             return -(vectors @ step), True
     if radius == math.inf:
