@@ -249,6 +249,10 @@ def number(graph: Graph, node: int) -> float:
     return cast(float, graph.payloads[node])
 
 
+LONGEST_CLOSURE = 300
+"""A template of more nodes is evaluated node by node."""
+
+
 @cache
 def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
     """The template as a function of its slots' values, in the order of ``slots``."""
@@ -258,9 +262,12 @@ def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
 def part_of(graph: Graph, slots: tuple[str, ...]) -> TemplatePart:
     """A template as the slot that it names, as a number, or as a function of the slots' values.
 
-    A node that is used twice is evaluated once, ahead of the rest.  Templates come from the op table, so
-    their depth is small and known.
+    A node that is used twice is evaluated once, ahead of the rest.  A root's template is as long as its
+    equation, and closures would be as deep: it is evaluated node by node.
     """
+    if len(graph) > LONGEST_CLOSURE:
+        play = played(Program(graph, (graph.output,)), slots)
+        return lambda values: play(values)[0]
     uses = Counter(operand for operands in graph.operands for operand in operands)
     shared: list[Template] = []
 
