@@ -372,9 +372,8 @@ OUTSIDE = "where(min(a, b) >= 0, {}, nan)"
 
 def marked(text: str, mark: str = "b") -> str:
     """A text whose own names end in ``_b``, so that it can stand beside the same of the other operand."""
-    for name in re.findall(r"(\w+) = ", text):
-        text = re.sub(rf"\b{name}\b", f"{name}_{mark}", text)
-    return text
+    names = {*re.findall(r"(\w+) = ", text)}
+    return re.sub(r"\w+", lambda word: f"{word[0]}_{mark}" if word[0] in names else word[0], text)
 
 
 def rises(thin: str) -> str:
