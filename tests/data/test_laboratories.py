@@ -71,18 +71,25 @@ def workbook(*sheets: tuple[str, list[list[Any]]]) -> bytes:
                 cells = ""
                 for letter, cell in zip("ABCDEFG", row, strict=False):
                     text = f'<c r="{letter}{number}" t="inlineStr"><is><t>{cell}</t></is></c>'
-                    cells += text if isinstance(cell, str) else f'<c r="{letter}{number}"><v>{cell}</v></c>'
+                    cells += (
+                        text
+                        if isinstance(cell, str)
+                        else f'<c r="{letter}{number}"><v>{cell}</v></c>'
+                    )
                 lines += f'<row r="{number}">{cells}</row>'
             archive.writestr(
-                f"xl/worksheets/sheet{at}.xml", f"<worksheet {main}><sheetData>{lines}</sheetData></worksheet>"
+                f"xl/worksheets/sheet{at}.xml",
+                f"<worksheet {main}><sheetData>{lines}</sheetData></worksheet>",
             )
-        archive.writestr("xl/workbook.xml", f"<workbook {main}><sheets>{listed}</sheets></workbook>")
+        archive.writestr(
+            "xl/workbook.xml", f"<workbook {main}><sheets>{listed}</sheets></workbook>"
+        )
         archive.writestr("xl/_rels/workbook.xml.rels", f"{relation}{targets}</Relationships>")
     return memory.getvalue()
 
 
 ROWS: list[list[Any]] = [["t", "V"], *map(list, zip(T, V, strict=True))]
-GROUPED = "t,V\n0.5,3.75\n1.25,2.5\n2,-1.25\n\"1,234.5\",0.125\n"
+GROUPED = 't,V\n0.5,3.75\n1.25,2.5\n2,-1.25\n"1,234.5",0.125\n'
 FILES: dict[str, bytes] = {
     "semicolons.csv": table(";").encode(),
     "german.csv": table(";", ",").encode(),
@@ -120,7 +127,9 @@ def tried(line: list[str]) -> tuple[int, str, str, int]:
         return (*found, 1)
     help = found[2].rpartition("help: ")[2]
     help = help.rpartition(" or ")[2]  # of several sheets the one that is meant
-    options = re.findall(r"""--(?:map|sheet) "[^"]*"|--(?:decimal|delimiter|bad-rows) [^\s;]+""", help)
+    options = re.findall(
+        r"""--(?:map|sheet) "[^"]*"|--(?:decimal|delimiter|bad-rows) [^\s;]+""", help
+    )
     again = [*line, *(word for option in options for word in shlex.split(option))]
     recoding = re.search(r"iconv -f (\S+) -t UTF-8 (.*) \| exprgrad", help)
     if recoding:
@@ -180,7 +189,9 @@ def test_rows_that_begin_with_a_sign_of_comments_stay_where_they_are_texts(
         assert found[:2] == (0, "value=7.0\n"), found
 
 
-def test_what_is_not_certain_is_not_guessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_certain_is_not_guessed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """1,234 may be a decimal or a thousand; a text in the first row alone is no unit."""
     monkeypatch.chdir(tmp_path)
     line = ["batch", "t", "--data", "x.csv", "--reduce", "sum", "--value-only", "-q"]
@@ -203,7 +214,7 @@ def test_cells_pass_through_with_points(tmp_path: Path, monkeypatch: pytest.Monk
 def test_long_files_are_read_as_they_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks after the first, in threads, and with a quote over several lines."""
     monkeypatch.chdir(tmp_path)
-    rows = "0,5;1,5;\"a\n# b\"\n# a comment; with; cells\n1,25;2;c\n" * 100_000
+    rows = '0,5;1,5;"a\n# b"\n# a comment; with; cells\n1,25;2;c\n' * 100_000
     Path("x.csv").write_text("t;V;text\ns;mV;\n" + rows, encoding="utf-8")
     found = command("batch", "t*V", "--data", "x.csv", "--reduce", "sum", "--value-only", "-q")
     assert found[:2] == (0, "value=325000.0\n"), found
@@ -237,13 +248,17 @@ def test_archives_and_workbooks_that_cannot_be_read(
     assert "workbooks are only read" in command("batch", "x", "--data", "x.csv", "-o", "x.xlsx")[2]
     Path("cut.xlsx").write_bytes(b"PK\x03\x04")
     found = command("batch", "x", "--data", "cut.xlsx")
-    assert found[0] == 2 and ("cannot read 'cut.xlsx'" in found[2] or "needs python-calamine" in found[2])
+    assert found[0] == 2 and (
+        "cannot read 'cut.xlsx'" in found[2] or "needs python-calamine" in found[2]
+    )
 
 
 def test_workbooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("python_calamine")
     monkeypatch.chdir(tmp_path)
-    Path("x.xlsx").write_bytes(workbook(("A", [["t", "note"], [1, "a,b"], [2.5, "c"]]), ("B", [["t"], [9]])))
+    Path("x.xlsx").write_bytes(
+        workbook(("A", [["t", "note"], [1, "a,b"], [2.5, "c"]]), ("B", [["t"], [9]]))
+    )
     out = command("batch", "t", "--data", "x.xlsx", "--sheet", "A", "--value-only")[1]
     assert out == 't,note,value\n1,"a,b",1\n2.5,c,2.5\n'
     assert exprgrad.parse("t").batch("x.xlsx", sheet="B", reduce="sum").value == 9.0
@@ -258,5 +273,7 @@ def test_thousands_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     german = table(";", ",").replace("1234,5", "1.234,5").replace("2,0", "1.234")
     for text, cell in ((GROUPED, "1,234.5"), (german, "1'234")):
         Path("grouped.csv").write_text(text, encoding="utf-8")
-        status, out, said = command("batch", "t*V", "--data", "grouped.csv", "--reduce", "sum", "-q")
+        status, out, said = command(
+            "batch", "t*V", "--data", "grouped.csv", "--reduce", "sum", "-q"
+        )
         assert (status, out) == (2, "") and cell in said and "between thousands" in said

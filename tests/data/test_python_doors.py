@@ -34,7 +34,10 @@ def test_columns_by_name(kind: str) -> None:
     f = parse("x*y")
     rows = f.batch(data, where="x > 1")
     assert [*rows] == ["x", "y", "value", "d_x", "d_y"]
-    assert {name: rows[name].tolist() for name in ("value", "d_x")} == {"value": [7.0, 34.0], "d_x": [3.5, 8.5]}
+    assert {name: rows[name].tolist() for name in ("value", "d_x")} == {
+        "value": [7.0, 34.0],
+        "d_x": [3.5, 8.5],
+    }
     assert f.batch(data, reduce="sum").value == 43.5
     assert f.batch({**data, "y": 2}, only=True)["value"].tolist() == [2.0, 4.0, 8.0]
 
@@ -83,7 +86,12 @@ def test_parameters_called_as_options_are(option: str) -> None:
 
 
 def test_a_number_or_an_array_for_sigma(tmp_path: Path) -> None:
-    data = {"x": np.array(X), "y": np.array(Y), "s": np.array([0.5, 0.5, 0.5]), "w": [1.0, 2.0, 3.0]}
+    data = {
+        "x": np.array(X),
+        "y": np.array(Y),
+        "s": np.array([0.5, 0.5, 0.5]),
+        "w": [1.0, 2.0, 3.0],
+    }
     by_column = exprgrad.fit("y ~ a*x", data, a=1, sigma="s")
     assert by_column.parameters["a"].error == pytest.approx(0.5 / np.sqrt(21), rel=1e-12)
     frame = pl.DataFrame(data)

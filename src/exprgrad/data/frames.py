@@ -417,5 +417,7 @@ def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
     arrays = as_arrays(dict(zip(inputs, columns, strict=True)))
     for name, array in arrays.items():
         if not is_numeric(array.type):
-            raise InputError("bad-column", f"'{name}' was given {type_words(array.type)}, not numbers")
+            raise InputError(
+                "bad-column", f"'{name}' was given {type_words(array.type)}, not numbers"
+            )
     return [*map(numbers, arrays.values())]

@@ -182,9 +182,7 @@ def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict
     return found
 
 
-def sampled_files(
-    listed: Sequence[tuple[str, str]], layout: Layout
-) -> list[tuple[RowFile, Any]]:
+def sampled_files(listed: Sequence[tuple[str, str]], layout: Layout) -> list[tuple[RowFile, Any]]:
     """Files of rows as ``sampled`` has them, with the columns that the names of their folders say.
 
     What was found out of their layout is said.

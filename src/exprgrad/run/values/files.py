@@ -303,9 +303,7 @@ def listed_columns(columns: Sequence[str]) -> str:
     return ", ".join([*columns[:LISTED], *["…"][: max(len(columns) - LISTED, 0)]])
 
 
-def rows_in(
-    path: str, wanted: Sequence[str] = ()
-) -> tuple[tuple[str, ...], list[CsvLine], str]:
+def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], list[CsvLine], str]:
     """The names of a CSV file's columns, if it has any, its rows, and the text that these stand in."""
     text = decode(read_bytes(path), f"'{path}'", is_expression=False)
     layout = detect_layout(text, Layout(), wanted)

@@ -125,7 +125,9 @@ def find_decimal(table: Sequence[Sequence[str]]) -> str:
     cells = [cell for row in table for cell in row]
     commas = [cell for cell in cells if COMMA.fullmatch(cell)]
     is_certain = any(not GROUPED.fullmatch(cell) for cell in commas)
-    has_points = any("." in cell and is_number(cell) and not GROUPED.fullmatch(cell) for cell in cells)
+    has_points = any(
+        "." in cell and is_number(cell) and not GROUPED.fullmatch(cell) for cell in cells
+    )
     return "," if is_certain and not has_points else "."
 
 
@@ -148,7 +150,9 @@ def rewrite_rows(text: str, layout: Layout) -> str:
     mark = re.escape(layout.delimiter)
     if layout.comment and layout.comment in text:
         comments = rf'"[^"]*"|^[ \t]*{layout.comment}.*'
-        text = re.sub(comments, lambda found: found[0] if found[0][0] == '"' else "", text, flags=re.M)
+        text = re.sub(
+            comments, lambda found: found[0] if found[0][0] == '"' else "", text, flags=re.M
+        )
     if "\n " in text:
         text = re.sub(r"(?m)^ +(?=\r?$)", "", text)
     if layout.is_closed:
