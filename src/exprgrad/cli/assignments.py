@@ -21,7 +21,7 @@ from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.source import Source, Span, cut, depths, pieces, trimmed
 
 __all__ = [
-    "assignments", "columns_as_values", "intervals", "missing_shapes", "no_assignment",
+    "assignments", "columns_as_values", "intervals", "missing_shapes", "names", "no_assignment",
     "number_or_weights", "shapes_in", "weights",
 ]  # fmt: skip
 
@@ -129,16 +129,23 @@ def no_assignment(
     return InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
 
 
-def columns_as_values(words: Sequence[str]) -> str:
-    """What gives a formula's inputs the columns of a file, both of them among some words; or ""."""
+def names(formula: str) -> tuple[list[str], list[str], list[str]]:
+    """A formula's inputs, its named statements, and what it calls; none while it is no formula."""
     from exprgrad.api import parse
 
+    with suppress(ExprgradError):
+        graph = parse(formula).graph
+        calls = dict.fromkeys(call.word for call in graph.calls)
+        return [*graph.inputs], [binding.name for binding in graph.bindings], [*calls]
+    return [], [], []
+
+
+def columns_as_values(words: Sequence[str]) -> str:
+    """What gives a formula's inputs the columns of a file, both of them among some words; or ""."""
     file = next((word.lstrip("@") for word in words if word.lower().endswith(".csv")), "")
-    for word in words if file else ():
-        with suppress(ExprgradError):
-            values = " ".join(f"{name}=@{file}:{name}" for name in parse(word).inputs)
-            return f"a column is a value: write {values}; for a result per row, exprgrad batch"
-    return ""
+    inputs = next(filter(None, (names(word)[0] for word in words if file)), [])
+    values = " ".join(f"{name}=@{file}:{name}" for name in inputs)
+    return values and f"a column is a value: write {values}; for a result per row, exprgrad batch"
 
 
 def with_equals(argument: str, formula: str | None) -> str | None:
@@ -146,14 +153,8 @@ def with_equals(argument: str, formula: str | None) -> str | None:
     found = re.fullmatch(r"\{?\s*([^\W\d]\w*)\s*:\s*([^\s,{}]+)\s*\}?", argument)
     if found:
         return f"{found[1]}={found[2]}"
-    if formula is None or not is_plain(argument):
-        return None
-    from exprgrad.api import parse
-
-    with suppress(ExprgradError):
-        inputs = [*parse(formula).inputs]
-        return f"{inputs[0]}={argument}" if len(inputs) == 1 else None
-    return None
+    inputs = names(formula)[0] if formula is not None and is_plain(argument) else []
+    return f"{inputs[0]}={argument}" if len(inputs) == 1 else None
 
 
 # Values.

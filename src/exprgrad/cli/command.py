@@ -129,18 +129,18 @@ class FormulaCommand(NameCommand):
 
 
 def split(
-    command: click.Command, ctx: click.Context, args: Sequence[str], *, formula: bool = True
+    command: NameCommand, ctx: click.Context, args: Sequence[str], *, formula: bool = True
 ) -> tuple[list[str], list[str]]:
     """The options with their values, and the other arguments, of which the first may be a formula.
 
     Short options become long ones: of others click asks first what they may be mistaken for.
     """
-    flags, valued, once = set[str](), set[str](), set[str]()
+    flags, valued, several = set[str](), set[str](), set[str]()
     long: dict[str, str] = {}
     for parameter in command.get_params(ctx):
         if isinstance(parameter, click.Option):
             (flags if parameter.is_flag else valued).update(parameter.opts)
-            once.update(() if parameter.multiple else parameter.opts)
+            several.update(parameter.opts if parameter.multiple else ())
             long.update(dict.fromkeys(parameter.opts, parameter.opts[-1]))
     options: list[str] = []
     others: list[str] = []
@@ -157,12 +157,10 @@ def split(
         elif arg in valued:
             if not queue:
                 raise RequestError("usage", f"option '{arg}' needs a value").about(arg)
-            if arg in once:
-                refuse_second(given, arg, queue[-1])
+            refuse_second({} if arg in several else given, arg, queue[-1])
             options += [long[arg], queue.pop()]
         elif equals and head in valued and head.startswith("--"):
-            if head in once:
-                refuse_second(given, head, arg.partition("=")[2])
+            refuse_second({} if head in several else given, head, arg.partition("=")[2])
             options.append(arg)
         elif equals and head in flags:
             message = f"option '{head}' takes no value"
@@ -214,9 +212,9 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
 
     head, equals, value = arg.partition("=")
     value, name = value if equals else next(iter(rest), ""), head.lstrip("-")
-    meant = synonym(f"--{value}", known) if value.isalpha() else None
-    meant = meant or synonym(head, known)
-    takers = [] if meant else commands_with(head)
+    meant = (synonym(f"--{value}", known) if value.isalpha() else None) or synonym(head, known)
+    options = {name: load(name).params for name in COMMANDS if not meant}
+    takers = [name for name, listed in options.items() if any(head in p.opts for p in listed)]
     if not (meant or takers) and len(head) > 2:
         meant = nearest(head, known)
     if name[:1].isdigit():
@@ -238,12 +236,11 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
 
 
 def refuse_option(
-    command: click.Command, ctx: click.Context, arg: str, rest: Sequence[str], others: Sequence[str]
+    command: NameCommand, ctx: click.Context, arg: str, rest: Sequence[str], others: Sequence[str]
 ) -> RequestError:
     """The error for an unknown option of a command, with the help that the command has for it."""
     error, head = unknown_option(arg, rest, spellings(command, ctx)), arg.partition("=")[0]
-    if isinstance(command, NameCommand):
-        error.help = command.elsewhere.get(head, error.help)
+    error.help = command.elsewhere.get(head, error.help)
     if head == "--data":
         from exprgrad.cli.assignments import columns_as_values
 
@@ -256,11 +253,6 @@ def load(name: str) -> click.Command:
     module = import_module(f"exprgrad.cli.commands.{COMMANDS[name]}")
     command: click.Command = getattr(module, f"{name}_command")
     return command
-
-
-def commands_with(option: str) -> list[str]:
-    """The commands that have an option."""
-    return [name for name in COMMANDS if any(option in p.opts for p in load(name).params)]
 
 
 def no_value(

@@ -14,7 +14,7 @@ import click
 from exprgrad import __version__
 from exprgrad.cli.command import Words, load, spellings, unknown_option, write
 from exprgrad.cli.commands import COMMANDS
-from exprgrad.errors import ExprgradError, RequestError
+from exprgrad.errors import RequestError
 
 __all__ = ["Group", "complete"]
 
@@ -25,6 +25,7 @@ EXTRAS = {
 """Extra → the module that it is there for."""
 ABSENT = {
     "integrate": "there are no integrals here, only derivatives",
+    "version": "did you mean 'exprgrad --version'?",
     "simplify": "only derivatives are simplified: 'diff' writes them",
 }
 """Commands that people may expect and that are not there, and what to say of them."""
@@ -79,10 +80,8 @@ class Group(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is a command's, or nobody's; ``help grad`` is ``grad --help``."""
-        if args[:1] in (["-h"], ["--help"], ["help"]) and args[1:2] and args[1] in COMMANDS:
-            args = [args[1], "--help"]
-        if args == ["help"]:
-            args = ["--help"]
+        if args[:1] in (["-h"], ["--help"], ["help"]) and {*args[1:2]} <= COMMANDS.keys():
+            args = [*args[1:2], "--help"]
         if args[:1] == ["--version"]:
             args = args[:1]
         if args and args[0].startswith("-"):
@@ -123,12 +122,10 @@ class Group(click.Group):
         if word == "help":
             word, known = rest[0], guess(rest[0], COMMANDS)
             known = known and f"exprgrad {known} --help"
-        elif word == "version":
-            known = "exprgrad --version"
-        if known is None and any(arg.startswith(f"{word}=") for arg in rest):
-            help = help or f"as a formula it follows a command: exprgrad grad {word}"
-        if word in CONSTANTS:
-            help = f"as a formula it follows a command: exprgrad eval {word}"
+        has_value = known is None and any(arg.startswith(f"{word}=") for arg in rest)
+        if word in CONSTANTS or (has_value and not help):
+            command = "grad" if has_value else "eval"
+            help = f"as a formula it follows a command: exprgrad {command} {word}"
         help = help or (f"did you mean '{known}'?" if known else "--help lists the commands")
         raise RequestError("usage", f"there is no command '{word}'", help=help).about(word)
 
@@ -260,28 +257,17 @@ def calls(typed: str) -> Iterator[str]:
     from exprgrad.language.mistakes.hints import FUNCTION_WORDS
     from exprgrad.language.read.expansion import BUILT_IN
 
-    start = len(typed)
-    while start and (typed[start - 1].isalnum() or typed[start - 1] == "_"):
-        start -= 1
-    if typed[start:]:
-        yield from (f"{typed[:start]}{word}(" for word in sorted({*FUNCTION_WORDS, *BUILT_IN}))
-        if typed[:start].endswith(" ") and {*typed[:start]} & {*"([;"}:
-            yield f"{typed[:start]}for k in 1.."
-
-
-def names(formula: str) -> tuple[list[str], list[str], list[str]]:
-    """A formula's inputs, its named statements, and what it calls; none while it is no formula."""
-    from exprgrad.api import parse
-
-    with suppress(ExprgradError):
-        graph = parse(formula).graph
-        calls = dict.fromkeys(call.word for call in graph.calls)
-        return [*graph.inputs], [binding.name for binding in graph.bindings], [*calls]
-    return [], [], []
+    before = re.split(r"\w*$", typed)[0]
+    if before != typed:
+        yield from (f"{before}{word}(" for word in sorted({*FUNCTION_WORDS, *BUILT_IN}))
+        if before.endswith(" ") and {*before} & {*"([;"}:
+            yield f"{before}for k in 1.."
 
 
 def values(typed: str, formula: str, others: Sequence[str]) -> Iterator[str]:
     """Values of the formula's inputs: the names of those that have none, files, and columns of files."""
+    from exprgrad.cli.assignments import names
+
     name, equals, value = typed.partition("=")
     if not equals:
         given = {word.partition("=")[0] for word in others}
@@ -304,6 +290,7 @@ def columns(path: str) -> Iterator[str]:
 
 def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:
     """What an option may have for a value."""
+    from exprgrad.cli.assignments import names
     from exprgrad.show.page.lessons import LESSONS
 
     key = option.opts[-1]

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "run"]
 
+ROWS = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz", ".zip")
 GARBAGE = 50_000
 """How many more objects call for a look for garbage: what starting up makes is none."""
-
-ROWS = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz", ".zip")
-"""How the names of files of rows end."""
 
 
 def is_formula(word: str) -> bool:
@@ -88,9 +86,9 @@ def main(argv: list[str]) -> int:
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "exprgrad"
             help = f"'{path} --help' shows the options"
-            file = next((arg for arg in argv if arg.lower().endswith(ROWS)), None)
-            if file and "'--data'" in words(error):
-                help = f"write --data {file.removeprefix('@')}"
+            files = [arg.lstrip("@") for arg in argv if arg.lower().endswith(ROWS)]
+            if files and "'--data'" in words(error):
+                help = f"write --data {files[0]}"
             raise RequestError("usage", words(error), help=help) from None
         except click.ClickException as error:
             raise RequestError("usage", words(error)) from None

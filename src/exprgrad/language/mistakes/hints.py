@@ -38,6 +38,7 @@ FORMS = {
     **{BY_INFIX[sign].name: f"{{x_term}} {sign} {{y_term}}" for sign in "+-"},
     **{BY_INFIX[sign].name: f"{{x_factor}}{sign}{{y_factor}}" for sign in "*/%^"},
     "adjugate": "cofactors({x}).T",
+    "and": "{x_factor}*{y_factor}",
     "array": "{x_list}",
     **dict.fromkeys(
         ("binom", "choose", "comb", "combin", "nCr", "nchoosek", "ncr"), "binomial({x}, {y})"
@@ -90,6 +91,8 @@ FORMS = {
     "N": "for the normal distribution write normcdf({x}), for a product N*({x})",
     "mv": "{x_factor} @ {y_factor}",
     **dict.fromkeys(("nthroot", "surd"), "{x_factor}^(1/{y_factor})"),
+    "not": "{x_term} == 0",
+    "or": "max({all})",
     "ones": "broadcast(1, shape=[{sizes}])",
     "ones_like": "0*{x_factor} + 1",
     "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
@@ -431,7 +434,8 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     if word in ABSENT:
         return ABSENT[word]
     name = NAMES_HERE.get(word, word)
-    if word in FORMS and (not operands[1:] or re.search(r"\{(?!x)", FORMS[word])):
+    filled = {*re.findall(r"\{(\w)", FORMS.get(word, ""))}  # by operands x, y, z, or by all that there are
+    if word in FORMS and (filled - {*"xyz"} or len(operands) <= max(len(filled), 1)):
         return written(FORMS[word], operands, settings)
     if name in PECULIAR:
         return PECULIAR[name](operands, settings)
@@ -655,11 +659,6 @@ def clamp_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
     return f"write {ours.get('None', f'clamp({x}, {low}, {high})')}"
 
 
-def unsqueeze_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
-    """``unsqueeze(x, 0)``, of a vector."""
-    return new_axis_hint(bare(operands[0]), first=slots(operands, settings)["last"] in ("0", "-2"))
-
-
 def new_axis_hint(x: str, *, first: bool) -> str:
     """``x[None]`` and ``x[:, None]``."""
     what, shape = ("row", "1, -1") if first else ("column", "-1, 1")
@@ -668,9 +667,13 @@ def new_axis_hint(x: str, *, first: bool) -> str:
 
 PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
     "clamp": clamp_hint,
-    "expand_dims": unsqueeze_hint,
     "norm": norm_hint,
-    "unsqueeze": unsqueeze_hint,
+    **dict.fromkeys(
+        ("expand_dims", "unsqueeze"),
+        lambda operands, settings: new_axis_hint(
+            bare(operands[0]), first=slots(operands, settings)["last"] in ("0", "-2")
+        ),
+    ),
 }
 """Calls whose operands mean something else elsewhere."""
 
@@ -801,8 +804,9 @@ def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool 
 
 def operation_meant(word: str, names: Iterable[str], what: str) -> str:
     """The operation that was probably meant, other tools' spellings included; or where all are listed."""
+    foreign = NAMES_HERE if len(word) > 3 else ()  # of which many are short
     common, most = [op.name for op in COMMON if op.name in FUNCTIONS], int(len(word) > 2)
-    known = nearest(word, common, most) or nearest(word, [*names, *FUNCTIONS, *NAMES_HERE], most)
+    known = nearest(word, common, most) or nearest(word, [*names, *FUNCTIONS, *foreign], most)
     return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
 
 
