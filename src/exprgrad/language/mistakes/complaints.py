@@ -192,11 +192,11 @@ Edit = tuple[int, int, str]
 Help = str | Callable[[Wrong], str]
 
 
-class Rewrite(NamedTuple):
-    """A spelling of others as a pattern, and ours, which its groups fill."""
+class Rewrite:
+    """A foreign spelling as a pattern, and ours, which its groups fill."""
 
-    pattern: str
-    ours: str
+    def __init__(self, pattern: str, ours: str) -> None:
+        self.pattern, self.ours = pattern, ours
 
     def __call__(self, at: Wrong | re.Match[str]) -> Edit | None:
         """The mend of the spelling in which a mistake shows, or a character stands."""

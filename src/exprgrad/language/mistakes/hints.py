@@ -445,10 +445,10 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     kind = row.parameters[0].kind if row is not None and row.parameters else ""
     operands, settings = list(operands), dict(settings)
     if kind == "axis" and len(operands) <= 2:
-        listed = elements(operands[0])
-        if listed is not None:
+        given = elements(operands[0])
+        if given is not None:
             settings = ({"axis": operands[1]} if len(operands) > 1 else {}) | settings
-            operands = listed
+            operands = given
     elif word in ("swapaxes", "transpose") and len(operands) == 3:
         return swap_hint(operands[0], operands[1:])
     elif row is not None and len(row.parameters) == 1 and kind in ("order", "shape"):
