@@ -60,4 +60,4 @@ def test_every_extra_for_users_is_told_of() -> None:
     others = {"all", "test", "oracles", "dev", "peers"}
     assert extras.keys() - others == group.EXTRAS.keys()
     for extra, module in group.EXTRAS.items():
-        assert re.split("[>=]", extras[extra][0])[0] == module
+        assert re.split("[>=]", extras[extra][0])[0].replace("-", "_") == module

@@ -15,7 +15,7 @@ from shell import command, spelled
 
 TEXTS: dict[str, bytes] = {
     "ragged.csv": b"1,2\n3\n", "word.csv": b"a,b\r\n1,2\r\n3,three\r\n", "gap.csv": b"1,2\n3,\n",
-    "comma.csv": b"1,5;2,5\n", "blank.csv": b"1 2\n3 4\n", "header.csv": b"a,b\n", "empty.csv": b"",
+    "comma.csv": b"1,234;2,567\n", "blank.csv": b"1 2\n3 4 5\n", "header.csv": b"a,b\n", "empty.csv": b"",
     "mixed.csv": b"5.1,3.5,n/a\n4.9,3.0,1\n", "hole.csv": b"1,,3\n4,5,6\n",
     "years.csv": b"name,2020\n1,2\n",
     "python.csv": b"1,2\n1_000,0x10\n", "latin1.csv": b"gr\xf6\xdfe\n1\n",

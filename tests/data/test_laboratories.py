@@ -111,12 +111,17 @@ FILES: dict[str, bytes] = {
     "columns.csv": table("   ").encode(),
     "packed.csv.zip": zipped(table(";", ",")),
     "packed.csv.gz": gzip.compress(table().encode()),
-    "latin.csv": table(header="t,V,µ").replace(",µ\n", ",µ\n").replace("5\n", "5,1\n").encode("latin-1"),
-    "quoted.csv": "\n".join(["t,V", *(f'"{t}","{v}"'.replace(".", ",") for t, v in zip(T, V, strict=True))]).encode(),
+    "latin.csv": table(header="t,V,µ")
+    .replace(",µ\n", ",µ\n")
+    .replace("5\n", "5,1\n")
+    .encode("latin-1"),
+    "quoted.csv": "\n".join(
+        ["t,V", *(f'"{t}","{v}"'.replace(".", ",") for t, v in zip(T, V, strict=True))]
+    ).encode(),
     "book.xlsx": workbook(("Data", ROWS), ("Notes", [])),
     "two sheets.xlsx": workbook(("Notes", [["by", "Ann"]]), ("Data", ROWS)),
     "holes.csv": table().replace("2.0,", ",\n2.0,").encode(),
-}  # fmt: skip
+}
 """Each holds the same numbers."""
 
 

@@ -20,9 +20,14 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("scipy")
 X, Y = [1.0, 2.0, 4.0], [2.5, 3.5, 8.5]
 COLUMNS: dict[str, Any] = {
-    "lists": list, "arrays": np.array, "pandas": pd.Series, "polars": pl.Series, "arrow": pa.array,
-    "chunks": lambda x: pa.chunked_array([x[:1], x[1:]]), "ints where whole": lambda x: [*map(float, x)],
-}  # fmt: skip
+    "lists": list,
+    "arrays": np.array,
+    "pandas": pd.Series,
+    "polars": pl.Series,
+    "arrow": pa.array,
+    "chunks": lambda x: pa.chunked_array([x[:1], x[1:]]),
+    "ints where whole": lambda x: [*map(float, x)],
+}
 SLOPE = sum(x * y for x, y in zip(X, Y, strict=True)) / sum(x * x for x in X)
 
 

@@ -207,9 +207,10 @@ def columns_of(
     for other in others:
         for column in read.values():
             if column not in other.columns:
-                message = f"{other.title} has no column '{column}', and {table.title} has one"
                 raise InputError(
-                    "bad-column", message, help=f"its columns are {listed_columns(other.columns)}"
+                    "bad-column",
+                    f"{other.title} has no column '{column}', and {table.title} has one",
+                    help=f"its columns are {listed_columns(other.columns)}",
                 )
     if not read:
         raise InputError(
@@ -321,8 +322,11 @@ def bounds_in(
             )
         low, high = found[name] = as_interval(value, name, infinite=True)
         if not low <= given[name] <= high:
-            message = f"the start of '{name}', {given[name]:g}, lies outside of its bounds {low:g}:{high:g}"
-            raise InputError("bad-range", message, help="start within the bounds")
+            raise InputError(
+                "bad-range",
+                f"the start of '{name}', {given[name]:g}, lies outside of its bounds {low:g}:{high:g}",
+                help="start within the bounds",
+            )
     return found
 
 

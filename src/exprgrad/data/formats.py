@@ -374,8 +374,11 @@ def misread(path: str, error: Exception, found: Layout) -> ExprgradError:
     if "UTF8" in known[3]:
         return RequestError("encoding", f"column '{name}' of '{path}' is not UTF-8 text")
     other = advice(f"an {known[3]}", "other cells")
-    message = f"column '{name}' of '{path}' holds {known[2]} in its first rows, then {other}"
-    return InputError("bad-file", message, help="--only leaves it out")
+    return InputError(
+        "bad-file",
+        f"column '{name}' of '{path}' holds {known[2]} in its first rows, then {other}",
+        help="--only leaves it out",
+    )
 
 
 class CsvWriter(RowWriter):
@@ -469,10 +472,10 @@ def json_sample(source: RowFile) -> tuple[RowFile, Any]:
     except arrow().ArrowInvalid:
         table = json_slowly(rows, source.path, 0)
     if not table.num_columns:
-        message = (
-            f"the first lines of '{source.path}' are objects without a name: it has no columns"
+        raise InputError(
+            "bad-file",
+            f"the first lines of '{source.path}' are objects without a name: it has no columns",
         )
-        raise InputError("bad-file", message)
     return source, table
 
 

@@ -151,11 +151,11 @@ def refuse_tables(paths: Iterable[str]) -> None:
             is_key = KEY.fullmatch(folders.pop())  # which no table is called, and there are many
             for sign, (kind, reader) in () if is_key else TABLES.items():
                 if [*files_of(f"{glob.escape(folder)}/{sign}", ())]:
-                    message = (
-                        f"'{path}' is part of a table of {kind}, whose files hold deleted rows too"
+                    raise RequestError(
+                        "unknown-format",
+                        f"'{path}' is part of a table of {kind}, whose files hold deleted rows too",
+                        help=f"read it in Python, and pass the frame: f.batch({reader.format(folder)}, …)",
                     )
-                    help = f"read it in Python, and pass the frame: f.batch({reader.format(folder)}, …)"
-                    raise RequestError("unknown-format", message, help=help)
 
 
 def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -325,8 +325,11 @@ def target_format(path: str | None, to: str | None) -> str:
             message, help = f"cannot write '{path}': workbooks are only read", "use .csv"
         raise RequestError("unknown-format", message, help=help).about(path)
     if to is not None and to != found:
-        message = f"--to {to} and -o {path} cannot be combined: the ending sets the format"
-        raise RequestError("usage", message, help=f"leave out --to {to}")
+        raise RequestError(
+            "usage",
+            f"--to {to} and -o {path} cannot be combined: the ending sets the format",
+            help=f"leave out --to {to}",
+        )
     return found
 
 
@@ -375,12 +378,13 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             continue
         message = f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers"
         instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
-        help = (
-            f"{instead} takes another column for '{name}'"
+        raise InputError(
+            "bad-column",
+            message,
+            help=f"{instead} takes another column for '{name}'"
             if name
-            else "a column of numbers is needed there"
+            else "a column of numbers is needed there",
         )
-        raise InputError("bad-column", message, help=help)
 
 
 def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
@@ -390,8 +394,11 @@ def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
         if counts[column] == 1:
             continue
         if counts[column]:
-            message = f"'{source.path}' has {counts[column]} columns named '{column}'"
-            raise InputError("bad-column", message, help="give them different names")
+            raise InputError(
+                "bad-column",
+                f"'{source.path}' has {counts[column]} columns named '{column}'",
+                help="give them different names",
+            )
         read = [*map(str, known)]
         missing = [name for name, column in job.columns if name == column and column not in counts]
         raise no_column(source, read, column, name, missing)
@@ -409,9 +416,13 @@ def refuse_constants(graph: Graph, text: str, title: str, columns: Collection[st
             f"for the constant write {sign}; " for sign in CONSTANT_SIGNS if plain(sign) == name
         ]
         taken = advice(f"--map {name}_1={name}", f"map={{'{name}_1': '{name}'}}")
-        help = f"{''.join(signs)}for the column write {name}_1, and {taken}"
-        message = f"'{name}' is a constant, and a column of {title}"
-        raise InputError("constant", message, source=Text(text), span=span, help=help)
+        raise InputError(
+            "constant",
+            f"'{name}' is a constant, and a column of {title}",
+            source=Text(text),
+            span=span,
+            help=f"{''.join(signs)}for the column write {name}_1, and {taken}",
+        )
 
 
 def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
@@ -443,8 +454,11 @@ def no_column(
     help = f"its columns are {listed_columns(known)}"
     if name == column:
         help += f"; for one of them write {map_line(missing, known)}, for a number {name}=1"
-    help = "; or ".join(filter(None, (value_hint(name), meant(column, known, help))))
-    return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
+    return InputError(
+        "bad-column",
+        f"'{source.path}' has no column '{column}'",
+        help="; or ".join(filter(None, (name and value_hint(name), meant(column, known, help)))),
+    )
 
 
 def map_line(names: Sequence[str], columns: Sequence[str]) -> str:
@@ -517,14 +531,20 @@ def shared_schema(
     counts = Counter(other.names)
     for name in names:
         if counts[name] != 1:
-            message = f"'{source.path}' has no column '{name}', and '{first.path}' has one"
-            raise InputError("bad-column", message, help="--only leaves such columns out")
+            raise InputError(
+                "bad-column",
+                f"'{source.path}' has no column '{name}', and '{first.path}' has one",
+                help="--only leaves such columns out",
+            )
         kinds = one.field(name).type, other.field(name).type
         is_typed = not (is_plain or FORMATS[first.format].is_loose)
         shared = shared_type(*kinds) if is_typed else kinds[0]
         if shared is None:
-            message = f"column '{name}' is {kinds[1]} in '{source.path}', and {kinds[0]} in '{first.path}'"
-            raise InputError("bad-column", message, help="--only leaves such columns out")
+            raise InputError(
+                "bad-column",
+                f"column '{name}' is {kinds[1]} in '{source.path}', and {kinds[0]} in '{first.path}'",
+                help="--only leaves such columns out",
+            )
         one = one.set(one.get_field_index(name), one.field(name).with_type(shared))
     return one
 

@@ -193,8 +193,11 @@ def settle(options: dict[str, Any]) -> None:
         (options["as_json"], reduce or options["path"], "--json needs --reduce, or -o FILE"),
     ):  # fmt: skip
         if given and not beside:
-            help = "--to jsonl prints rows as JSON" if why.startswith("--json") else None
-            raise RequestError("usage", why, help=help)
+            raise RequestError(
+                "usage",
+                why,
+                help="--to jsonl prints rows as JSON" if why.startswith("--json") else None,
+            )
     if reduce:
         options["document"] = options["path"]
         options["path"] = None
@@ -210,10 +213,10 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
     if path is None or not resumable(plan, path):
         for name in ("resume", "check_content"):
             if options[name]:
-                message = (
-                    f"--{name.replace('_', '-')} needs files on this machine, no pipe, and -o FILE"
+                raise RequestError(
+                    "usage",
+                    f"--{name.replace('_', '-')} needs files on this machine, no pipe, and -o FILE",
                 )
-                raise RequestError("usage", message)
         yield None
         return
     with manifest_beside(path, plan, options["resume"], options["check_content"]) as kept:
@@ -241,8 +244,9 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
     if address is None:
         return nullcontext()
     if not resumable(plan, plan.path or ""):
-        message = "--cluster needs files that workers reach, no pipe, and -o FILE or --reduce"
-        raise RequestError("usage", message)
+        raise RequestError(
+            "usage", "--cluster needs files that workers reach, no pipe, and -o FILE or --reduce"
+        )
     from exprgrad.data.cluster import cluster_at
 
     return cluster_at(address, lambda line: write([f"note: {line}\n"], sys.stderr))
@@ -365,9 +369,11 @@ def as_cell(key: Any) -> Any:
 def refuse_two_pipes(options: Mapping[str, Any]) -> None:
     """An error for a formula and rows that both come from standard input."""
     if "-" in options["data"] and "-" in (options["file"], *options["arguments"][:1]):
-        message = "standard input cannot be both the formula and the rows"
-        help = "give one of them as a file, or the formula itself"
-        raise RequestError("usage", message, help=help)
+        raise RequestError(
+            "usage",
+            "standard input cannot be both the formula and the rows",
+            help="give one of them as a file, or the formula itself",
+        )
 
 
 # A model brought near.
@@ -435,8 +441,9 @@ def fit_command(**options: Any) -> int:
     picture = picture_in(options)
     refuse_two_pipes(options)
     if picture and options["objective"] is not None:
-        help = "fit y ~ EXPR, or leave out -o"
-        raise RequestError("usage", "a likelihood has no picture", help=help)
+        raise RequestError(
+            "usage", "a likelihood has no picture", help="fit y ~ EXPR, or leave out -o"
+        )
     request = read_request(with_objective(options), relates="~")
     asked = FitRequest(
         request.text,
@@ -482,10 +489,11 @@ def fixed_in(argument: str | None) -> dict[str, str | None]:
     for part in (argument or "").split(",") if argument is not None else ():
         name, equals, value = part.partition("=")
         if not name.strip().isidentifier():
-            help = "--fix b1,b2=3 holds b1 at its start, and b2 at 3"
-            raise RequestError("usage", "this is not NAME or NAME=VALUE", help=help).about(
-                part or " "
-            )
+            raise RequestError(
+                "usage",
+                "this is not NAME or NAME=VALUE",
+                help="--fix b1,b2=3 holds b1 at its start, and b2 at 3",
+            ).about(part or " ")
         found[name.strip()] = value.strip() if equals else None
     return found
 

@@ -137,8 +137,11 @@ def as_column(value: Any, name: str, notes: list[Note], converted: list[Any]) ->
         return only_number(array, name)
     refuse_others(array, name)
     if array.ndim > 1:
-        message = f"the column '{name}' has {array.ndim} axes, of lengths {array.shape}"
-        raise InputError("bad-column", message, help="a column has one axis")
+        raise InputError(
+            "bad-column",
+            f"the column '{name}' has {array.ndim} axes, of lengths {array.shape}",
+            help="a column has one axis",
+        )
     if array.dtype.kind == "O":
         doubles = np.array([as_number(number, name) for number in array])
     else:
@@ -177,8 +180,11 @@ def as_array(value: Any, name: str) -> Any:
     except (TypeError, ValueError, RuntimeError, OverflowError):
         raise no_column(value, name) from None
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        message = f"the column '{name}' has masked numbers"
-        raise InputError("bad-column", message, help="fill them in: column.filled(nan)")
+        raise InputError(
+            "bad-column",
+            f"the column '{name}' has masked numbers",
+            help="fill them in: column.filled(nan)",
+        )
     return array
 
 
@@ -196,8 +202,11 @@ def only_number(array: Any, name: str) -> float:
 
 def no_column(value: object, name: str, help: str | None = None) -> InputError:
     """The error for what is neither a number nor a column."""
-    message = f"the column '{name}' is not a column of numbers: {type(value).__name__}"
-    return InputError("bad-column", message, help=help)
+    return InputError(
+        "bad-column",
+        f"the column '{name}' is not a column of numbers: {type(value).__name__}",
+        help=help,
+    )
 
 
 def is_number(value: object) -> bool:
@@ -260,9 +269,11 @@ def common_length(columns: Mapping[str, Any], unread: Mapping[str, Any]) -> int 
     first, rows = next(iter(lengths.items()))
     for name, other in lengths.items():
         if other != rows:
-            message = f"columns have different lengths: '{first}' {rows}, '{name}' {other}"
-            help = "a number in place of a column is used for every row"
-            raise InputError("column-lengths", message, help=help)
+            raise InputError(
+                "column-lengths",
+                f"columns have different lengths: '{first}' {rows}, '{name}' {other}",
+                help="a number in place of a column is used for every row",
+            )
     return rows
 
 
@@ -364,5 +375,8 @@ def place(column: Any, written: int) -> tuple[int, int, int]:
 
 def refused(what: str) -> RequestError:
     """The error for an ``out`` that cannot be written."""
-    help = "give an earlier answer for as many rows: answer = g(columns, out=answer)"
-    return RequestError("bad-out", f"out {what}", help=help)
+    return RequestError(
+        "bad-out",
+        f"out {what}",
+        help="give an earlier answer for as many rows: answer = g(columns, out=answer)",
+    )

@@ -99,8 +99,11 @@ class Compiled:
         """
         if named:
             names = ", ".join(f"'{name}': {name}" for name in named)
-            message = "columns are given in a dictionary, not as keywords"
-            raise InputError("bad-columns", message, help=f"g({{{names}}})")
+            raise InputError(
+                "bad-columns",
+                "columns are given in a dictionary, not as keywords",
+                help=f"g({{{names}}})",
+            )
         taken = take(columns, self.graph, self.text, self.known)
         if out is None:
             value, *derivatives = staggered(1 + len(self.wrt), taken.rows)
@@ -147,8 +150,11 @@ def counted(threads: Any) -> int | None:
     """A number of threads that was asked for."""
     found = whole(threads)
     if threads is not None and (found is None or found < 1):
-        message = f"{threads!r} is not a number of threads"
-        raise RequestError("bad-threads", message, help="a whole number from 1 up")
+        raise RequestError(
+            "bad-threads",
+            f"{threads!r} is not a number of threads",
+            help="a whole number from 1 up",
+        )
     return found
 
 
@@ -173,8 +179,11 @@ def unknown(engine: object) -> RequestError:
     from exprgrad.language.mistakes.hints import meant
 
     name = str(engine)
-    help = meant(name, ENGINES, f"the engines are {', '.join(ENGINES)}", also=True)
-    return RequestError("unknown-engine", f"there is no engine '{name}'", help=help).about(name)
+    return RequestError(
+        "unknown-engine",
+        f"there is no engine '{name}'",
+        help=meant(name, ENGINES, f"the engines are {', '.join(ENGINES)}", also=True),
+    ).about(name)
 
 
 def cores() -> int:

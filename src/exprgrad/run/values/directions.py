@@ -67,8 +67,10 @@ def in_a_row(texts: Iterable[str], comma: str = ", ") -> str:
 def tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, Any]:
     """Every input's tangent, in order of appearance; an error for what is missing or no input."""
     if not isinstance(given, Mapping):
-        message = f"a tangent is a mapping from inputs to numbers, not {type(given).__name__}"
-        raise InputError("bad-value", message)
+        raise InputError(
+            "bad-value",
+            f"a tangent is a mapping from inputs to numbers, not {type(given).__name__}",
+        )
     return fitted(graph, text, "tangent", graph.inputs, given)
 
 
@@ -127,8 +129,11 @@ def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> In
         return unknown_output(f"'{name}' is not an output", name, bound)
     message = f"'{name}' is not among the chosen outputs"
     several = [*(o for o in outputs if o in bound), name]
-    help = f"add it to them: {advice('--of ' + in_a_row(several, ','), f'of={several[:LISTED]}')}"
-    return InputError("unknown-output", message, help=help).about(name)
+    return InputError(
+        "unknown-output",
+        message,
+        help=f"add it to them: {advice('--of ' + in_a_row(several, ','), f'of={several[:LISTED]}')}",
+    ).about(name)
 
 
 def example(kind: str, names: Iterable[str], given: Mapping[str, object]) -> str:

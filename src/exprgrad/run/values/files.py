@@ -9,7 +9,6 @@ A ``.json`` file holds a number or nested lists.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
@@ -97,14 +96,18 @@ def json_in(path: str) -> Any:
     """What a JSON file holds; an error if an object has a field twice."""
     content = read_bytes(path)
     if path.lower().endswith((".npy", ".csv")):
-        help = f"--inputs reads a JSON object; for one array write x=@{path}"
-        raise RequestError("file", f"'{path}' is not JSON", help=help)
+        raise RequestError(
+            "file",
+            f"'{path}' is not JSON",
+            help=f"--inputs reads a JSON object; for one array write x=@{path}",
+        )
     text = decode(content, f"'{path}'", is_expression=False)
     try:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
-        message = f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
-        raise RequestError("file", message).quoting(text, (error.pos, error.pos + 1)) from None
+        raise RequestError(
+            "file", f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
+        ).quoting(text, (error.pos, error.pos + 1)) from None
     except (ValueError, RecursionError):
         raise RequestError(
             "file", f"'{path}' is nested too deeply, or holds too long a number"
@@ -120,9 +123,11 @@ def json_value(value: object, name: str, path: str) -> Any:
             todo += part
         elif is_wrong(part):
             place, kind = first_wrong(value)
-            message = f"the value of '{name}{place}' in '{path}' is not a number but {kind}"
-            help = 'a value is a number, a string like "pi/2", or a list of them'
-            raise InputError("bad-value", message, help=help)
+            raise InputError(
+                "bad-value",
+                f"the value of '{name}{place}' in '{path}' is not a number but {kind}",
+                help='a value is a number, a string like "pi/2", or a list of them',
+            )
     return value
 
 
@@ -161,13 +166,18 @@ def read_tensor(path: str, name: str) -> Any:
     """What a file of numbers holds: a number, lists of them, or an array."""
     readers = {".npy": read_npy, ".csv": read_csv, ".json": read_json}
     if not path:
-        message = f"the '@' of '{name}' needs a file name after it"
-        raise InputError("bad-value", message, help=f"write {name}=@FILE, such as {name}=@x.npy")
+        raise InputError(
+            "bad-value",
+            f"the '@' of '{name}' needs a file name after it",
+            help=f"write {name}=@FILE, such as {name}=@x.npy",
+        )
     ending = Path(parted(path)[0]).suffix.lower()
     if ending not in readers:
-        message = f"'{path}' does not name a file of numbers"
-        help = "the endings are .npy (one array, from numpy.save), .csv and .json"
-        raise InputError("unknown-format", message, help=help)
+        raise InputError(
+            "unknown-format",
+            f"'{path}' does not name a file of numbers",
+            help="the endings are .npy (one array, from numpy.save), .csv and .json",
+        )
     return readers[ending](path, name)
 
 
@@ -175,10 +185,9 @@ def read_json(path: str, name: str) -> Any:
     """The number or the nested lists in a JSON file."""
     found = json_in(path)
     if isinstance(found, dict):
-        message = f"'{path}' holds a JSON object, not a list of numbers"
         raise InputError(
             "bad-value",
-            message,
+            f"'{path}' holds a JSON object, not a list of numbers",
             help=advice("--inputs reads an object", "json.load reads an object")
             + ": a value for each name",
         )
@@ -187,8 +196,11 @@ def read_json(path: str, name: str) -> Any:
         part = todo.pop()
         todo += part if isinstance(part, list) else ()
         if isinstance(part, str) and part.lstrip()[:1] == "@":
-            message = f"the value of '{name}' in '{path}' names another file"
-            raise InputError("bad-value", message, help="a file holds numbers and constants")
+            raise InputError(
+                "bad-value",
+                f"the value of '{name}' in '{path}' names another file",
+                help="a file holds numbers and constants",
+            )
     return found
 
 
@@ -208,8 +220,11 @@ def read_npy(path: str, name: str) -> Any:
         if "\0" in path:
             raise unreadable(path, error) from None
         if "Object arrays" in str(error):
-            message = f"'{path}' holds Python objects, which are not read"
-            raise InputError("bad-value", message, help="save an array of numbers") from None
+            raise InputError(
+                "bad-value",
+                f"'{path}' holds Python objects, which are not read",
+                help="save an array of numbers",
+            ) from None
         raise RequestError(
             "file", f"'{path}' is not a whole file of one array, as numpy.save writes it"
         ) from None
@@ -329,8 +344,12 @@ def numbers_in(
     cells = row.cells
     if len(cells) != width:
         has = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
-        message = f"line {row.line} of '{path}' has {has}, and line {first.line} has {width}"
-        raise wrong(text, (row.start, row.start + len(row.text)), message, None)
+        raise wrong(
+            text,
+            (row.start, row.start + len(row.text)),
+            f"line {row.line} of '{path}' has {has}, and line {first.line} has {width}",
+            None,
+        )
     chosen = cells if columns is None else [cells[at] for at in columns]
     if row.text.isascii() and "_" not in row.text:
         with suppress(ValueError):

@@ -112,8 +112,9 @@ def refuse_text(text: str, name: str) -> NoReturn:
     """An error for a string that names a file, as a shell's user may."""
     message = f"the value of '{name}' is a string, and a string does not open files"
     path = text.strip().removeprefix("@")
-    help = f"if the file is meant, write exprgrad.file({path!r})"
-    raise InputError("bad-value", message, help=help).about(text)
+    raise InputError(
+        "bad-value", message, help=f"if the file is meant, write exprgrad.file({path!r})"
+    ).about(text)
 
 
 def in_file(path: str, name: str) -> Any:
@@ -174,8 +175,11 @@ def misplaced(text: str, name: str) -> InputError:
     """The error for a range where a number or a tensor should stand."""
     message = f"the value of '{name}' is a range, and here it has to be one number or a list"
     shell = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
-    help = f"{advice(shell, 'f.table takes ranges')}; a list is {name}=[0, 0.5, 1]"
-    return InputError("bad-value", message, help=help).about(text)
+    return InputError(
+        "bad-value",
+        message,
+        help=f"{advice(shell, 'f.table takes ranges')}; a list is {name}=[0, 0.5, 1]",
+    ).about(text)
 
 
 def is_uncertain(text: str) -> bool:
@@ -227,9 +231,11 @@ def refuse_bare_path(text: str, name: str) -> None:
     if re.search(FILE, path):
         if not Asked.by_command:
             refuse_text(text, name)
-        message = f"the value of '{name}' is a file's name without '@'"
-        help = f"to read a file write {name}=@{path}"
-        raise InputError("bad-value", message, help=help).about(text)
+        raise InputError(
+            "bad-value",
+            f"the value of '{name}' is a file's name without '@'",
+            help=f"to read a file write {name}=@{path}",
+        ).about(text)
 
 
 def list_hint(text: str, name: str) -> str | None:
@@ -351,8 +357,11 @@ def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[s
         lengths = [whole(length) for length in ([sizes] if alone else sizes)]
         listed = tuple([length for length in lengths if length is not None and length > 0])
         if len(listed) < len(lengths):
-            message = f"the shape of '{name}' is not a list of positive whole numbers"
-            raise InputError("bad-shape", message, help="such as (150, 4); a number's shape is ()")
+            raise InputError(
+                "bad-shape",
+                f"the shape of '{name}' is not a list of positive whole numbers",
+                help="such as (150, 4); a number's shape is ()",
+            )
         if size(listed) > MOST_NUMBERS:
             raise InputError("bad-shape", f"the shape of '{name}' is for more than 2^53 numbers")
         found[name] = listed
@@ -389,10 +398,12 @@ def surplus(
             return InputError("unknown-input", message, source=expression, span=place, help=help)
     for binding in graph.bindings:
         if binding.name == name:
-            message = f"'{name}' is bound by the expression and takes no value"
-            help = f"leave out {name}=…, or the statement that binds it"
             return InputError(
-                "bound-name", message, source=expression, span=binding.span, help=help
+                "bound-name",
+                f"'{name}' is bound by the expression and takes no value",
+                source=expression,
+                span=binding.span,
+                help=f"leave out {name}=…, or the statement that binds it",
             )
     if name in CONSTANTS:
         message = f"'{name}' is a constant and takes no value"
@@ -459,8 +470,11 @@ def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
     wanted = set(chosen)
     if len(wanted) < len(chosen):
         twice = next(name for place, name in enumerate(chosen) if name in chosen[:place])
-        help = f"differentiate twice with {advice('diff --order 2 or hess', 'f.hessian(…)')}"
-        raise InputError("unknown-input", f"'{twice}' appears twice", help=help).about(twice)
+        raise InputError(
+            "unknown-input",
+            f"'{twice}' appears twice",
+            help=f"differentiate twice with {advice('diff --order 2 or hess', 'f.hessian(…)')}",
+        ).about(twice)
     return tuple(name for name in graph.inputs if name in wanted)
 
 

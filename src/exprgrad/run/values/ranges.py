@@ -127,8 +127,11 @@ def exact_ends(
     if isinstance(value, str):
         return ends_in(value, name, infinite=infinite)
     if not (isinstance(value, Sequence) and len(value) == 2):
-        message = f"the interval of '{name}' is neither a string nor a pair of numbers"
-        raise InputError("bad-range", message, help='such as "-1:1" or (-1, 1)')
+        raise InputError(
+            "bad-range",
+            f"the interval of '{name}' is neither a string nor a pair of numbers",
+            help='such as "-1:1" or (-1, 1)',
+        )
     low, high = (as_number(end, name) for end in value)
     if low < high and (infinite or (isfinite(low) and isfinite(high))):
         return [(x, exact_number(repr(x), x)) for x in (low, high)]
@@ -259,12 +262,18 @@ def refuse_zero(text: str, parts: Sequence[Span], ends: Sequence[Fraction], name
     """An error for a logarithmic range that would pass through 0, or that begins or ends there."""
     for part, end in zip(parts, ends, strict=False):
         if not end:
-            message = f"a logarithmic range has no end at 0, as that of '{name}' has"
-            raise bad_range(text, part, message, LOGARITHMIC.format(name=name))
+            raise bad_range(
+                text,
+                part,
+                f"a logarithmic range has no end at 0, as that of '{name}' has",
+                LOGARITHMIC.format(name=name),
+            )
     if (ends[0] > 0) != (ends[1] > 0):
-        message = f"the ends of the logarithmic range of '{name}' have different signs"
         raise bad_range(
-            text, None, message, "it would pass through 0: leave out log, or stay on one side"
+            text,
+            None,
+            f"the ends of the logarithmic range of '{name}' have different signs",
+            "it would pass through 0: leave out log, or stay on one side",
         )
 
 

@@ -201,8 +201,9 @@ def pair_of(value: Any, uncertainty: Any, name: str, place: Notation | None = No
             what = "negative" if number < 0 else "not a finite number"
             raise wrong(f"the uncertainty of '{name}' is {what}", help=exact)
     if not all(map(isfinite, getattr(value, "flat", [value]))):
-        message = f"the value of '{name}' is not finite, and can have no uncertainty"
-        raise wrong(message, of_value=True)
+        raise wrong(
+            f"the value of '{name}' is not finite, and can have no uncertainty", of_value=True
+        )
     shape = getattr(value, "shape", ())
     if getattr(uncertainty, "shape", ()) not in ((), shape):
         raise wrong(f"the uncertainty of '{name}' has another shape than its value")
@@ -245,8 +246,9 @@ def notation(text: str, name: str) -> Notation:
     if match := re.fullmatch(BRACKETED, text):
         number, digits, closing, exponent = match.groups()
         if not closing:
-            help = f"write {name}={number}({digits})"
-            raise miswritten("the bracket is not closed", text, match.span(2), help)
+            raise miswritten(
+                "the bracket is not closed", text, match.span(2), f"write {name}={number}({digits})"
+            )
         power = int(exponent[1:]) if exponent else 0
         last = power if "." in digits else power - len(number.partition(".")[2])
         value = number.replace("−", "-") + exponent
@@ -269,11 +271,19 @@ def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]
     if not found:
         place = text.find("±")
         span = (0, len(text)) if place < 0 else (place, place + 1)
-        help = f"an uncertainty follows the whole value: {name}=2.0±0.1"
-        raise miswritten("this is not an uncertain number", text, span, help)
+        raise miswritten(
+            "this is not an uncertain number",
+            text,
+            span,
+            f"an uncertainty follows the whole value: {name}=2.0±0.1",
+        )
     if found[1:]:
-        help = "two independent ones combine into one: the root of the sum of their squares"
-        raise miswritten(f"the value of '{name}' has two uncertainties", text, found[1], help)
+        raise miswritten(
+            f"the value of '{name}' has two uncertainties",
+            text,
+            found[1],
+            "two independent ones combine into one: the root of the sum of their squares",
+        )
     ((before, after),) = found
     sign, help = text[before:after], HELP.format(name=name)
     if not text[start:before].strip():
@@ -317,16 +327,20 @@ def list_parts(text: str, name: str) -> tuple[object, Any]:
             span = trimmed(text, start, at)
             inner[-1].append(element(text, span, element_name(name, (len(inner[-1]),))))
         elif sign == "," and text[:at].rstrip()[-1:] != "]":
-            message = f"a number is missing in the list of '{name}'"
-            raise InputError("bad-value", message).about(text, (at, at + 1))
+            raise InputError("bad-value", f"a number is missing in the list of '{name}'").about(
+                text, (at, at + 1)
+            )
         start = at + 1
         if sign == "[":
             inner.append([])
         elif sign == "]" and len(inner) > 1:
             inner[-2].append(inner.pop())
     if len(inner) > 1 or len(inner[0]) != 1 or text[start:].strip():
-        message = f"the list of '{name}' is not closed, or goes on after its end"
-        raise InputError("bad-value", message, help=f"write {name}=[1±0.1, 2±0.2]").about(text)
+        raise InputError(
+            "bad-value",
+            f"the list of '{name}' is not closed, or goes on after its end",
+            help=f"write {name}=[1±0.1, 2±0.2]",
+        ).about(text)
     return tensor_parts(inner[0][0], name, {})
 
 

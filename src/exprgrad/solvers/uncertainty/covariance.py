@@ -10,8 +10,8 @@ from typing import Any
 
 from exprgrad.errors import InputError, RequestError
 from exprgrad.run.values.files import json_in, rows_in
-from exprgrad.run.values.layouts import unquoted
 from exprgrad.run.values.inputs import as_held, as_number, normal
+from exprgrad.run.values.layouts import unquoted
 from exprgrad.run.values.uncertain import Spread, UncertainNumbers, number_names
 from exprgrad.source import pieces
 
@@ -28,8 +28,9 @@ def correlation_in(text: str) -> tuple[tuple[str, str], float]:
     names, equals, value = text.partition("=")
     pair = tuple([normal(names[a:b].strip()) for a, b in pieces(names)])
     if not equals or len(pair) != 2 or not all(pair) or not value.strip():
-        message = "this is not NAME,NAME=COEFFICIENT"
-        raise InputError("usage", message, help="such as --correlation a,b=0.3").about(text)
+        raise InputError(
+            "usage", "this is not NAME,NAME=COEFFICIENT", help="such as --correlation a,b=0.3"
+        ).about(text)
     return (pair[0], pair[1]), as_number(value.strip(), names.strip())
 
 
@@ -116,23 +117,30 @@ def correlated(
     numbers = {name for one in deviations for name in number_names(one, inputs.get(one))}
     for pair, coefficient in correlation.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            help = 'write {("a", "b"): 0.3}'
-            raise InputError("bad-covariance", "correlations are by pairs of names", help=help)
+            raise InputError(
+                "bad-covariance",
+                "correlations are by pairs of names",
+                help='write {("a", "b"): 0.3}',
+            )
         one, other = map(normal, pair)
         r = as_number(coefficient, f"{one}, {other}")
         for name in (one, other):
             if name not in numbers:
                 message = f"'{name}' is not an uncertain number, and correlates with nothing"
                 known_ones = ", ".join(sorted(numbers)[:20])
-                help = (
-                    f"the uncertain ones are {known_ones}" if numbers else "no input is uncertain"
-                )
-                raise InputError("bad-covariance", message, help=help).about(f"{one},{other}={r:g}")
+                raise InputError(
+                    "bad-covariance",
+                    message,
+                    help=f"the uncertain ones are {known_ones}"
+                    if numbers
+                    else "no input is uncertain",
+                ).about(f"{one},{other}={r:g}")
         if one == other:
             raise InputError("bad-covariance", f"'{one}' correlates with itself by 1")
         if (one, other) in known or (other, one) in known:
-            message = f"the correlation of '{one}' and '{other}' is given twice"
-            raise InputError("given-twice", message)
+            raise InputError(
+                "given-twice", f"the correlation of '{one}' and '{other}' is given twice"
+            )
         known[one, other] = r
     refuse_contradictions(known)
     return Spread(deviations, {pair: r for pair, r in known.items() if r})
@@ -143,23 +151,28 @@ def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -
     deviations, known = dict(spread.deviations), dict(spread.correlations)
     read = [name for name in covariance if name in inputs]
     if not read:
-        message = "the covariance matrix names no input of the formula"
-        raise InputError("bad-covariance", message)
+        raise InputError("bad-covariance", "the covariance matrix names no input of the formula")
     refuse_gaps(covariance, read)
     refuse_asymmetry(covariance, read)
     for name in read:
         if name in deviations:
-            message = (
-                f"the uncertainty of '{name}' is given twice: with its value, and in the matrix"
+            raise InputError(
+                "given-twice",
+                f"the uncertainty of '{name}' is given twice: with its value, and in the matrix",
             )
-            raise InputError("given-twice", message)
         variance = covariance[name][name]
         if variance < 0:
-            message = f"the variance of '{name}' is {variance:g}"
-            raise InputError("bad-covariance", message, help="it is a square: 0 or more")
+            raise InputError(
+                "bad-covariance",
+                f"the variance of '{name}' is {variance:g}",
+                help="it is a square: 0 or more",
+            )
         if not isinstance(inputs[name], float):
-            message = f"'{name}' is a tensor, and has a variance for each of its numbers"
-            raise InputError("bad-covariance", message, help="write w=[1±0.1, 2±0.2]")
+            raise InputError(
+                "bad-covariance",
+                f"'{name}' is a tensor, and has a variance for each of its numbers",
+                help="write w=[1±0.1, 2±0.2]",
+            )
         deviations[name] = sqrt(variance)
     for one, other in combinations(read, 2):
         if shared := covariance[one][other]:
@@ -175,11 +188,15 @@ def refuse_gaps(covariance: Matrix, names: list[str]) -> None:
             what = "variance" if one == other else "covariance"
             whose = f"'{one}'" if one == other else f"'{one}' and '{other}'"
             if other not in covariance[one]:
-                message = f"the {what} of {whose} is missing"
-                raise InputError("bad-covariance", message, help="write 0 for none")
+                raise InputError(
+                    "bad-covariance", f"the {what} of {whose} is missing", help="write 0 for none"
+                )
             if not isfinite(covariance[one][other]):
-                message = f"the {what} of {whose} is {covariance[one][other]:g}"
-                raise InputError("bad-covariance", message, help="it is a finite number")
+                raise InputError(
+                    "bad-covariance",
+                    f"the {what} of {whose} is {covariance[one][other]:g}",
+                    help="it is a finite number",
+                )
 
 
 def refuse_asymmetry(covariance: Matrix, names: list[str]) -> None:
@@ -199,10 +216,10 @@ def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
     """An error for correlations that no numbers can have."""
     for (one, other), r in known.items():
         if not abs(r) <= 1 + ROUNDING:
-            message = (
-                f"the correlation of '{one}' and '{other}' is {r:g}, which is not from -1 to 1"
+            raise InputError(
+                "bad-covariance",
+                f"the correlation of '{one}' and '{other}' is {r:g}, which is not from -1 to 1",
             )
-            raise InputError("bad-covariance", message)
     names = sorted({name for pair in known for name in pair})
     if len(names) > 2:
         import numpy as np
@@ -211,11 +228,11 @@ def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:
             np.linalg.eigvalsh(correlation_matrix(names, UncertainNumbers({}, dict(known))))[0]
         )
         if least < -ROUNDING * len(names):
-            message = (
-                "the correlations contradict each other: their matrix is not positive semidefinite"
+            raise InputError(
+                "bad-covariance",
+                "the correlations contradict each other: their matrix is not positive semidefinite",
+                help=f"its least eigenvalue is {least:.2g}",
             )
-            help = f"its least eigenvalue is {least:.2g}"
-            raise InputError("bad-covariance", message, help=help)
 
 
 # As matrices.
