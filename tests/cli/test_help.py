@@ -45,7 +45,10 @@ def test_every_command_is_listed() -> None:
             "pygraphviz llvmlite pyarrow distributed scipy matplotlib jax python_calamine",
             "extras: draw, native, data, cluster, fit, plot, jax, xlsx",
         ),
-        ("llvmlite scipy matplotlib", "extras: native, fit, plot; not installed: draw, data, cluster, jax, xlsx"),
+        (
+            "llvmlite scipy matplotlib",
+            "extras: native, fit, plot; not installed: draw, data, cluster, jax, xlsx",
+        ),
     ],
 )  # fmt: skip
 def test_version(there: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,8 @@ def workbook(*sheets: tuple[str, list[list[Any]]]) -> bytes:
         listed, targets = "", ""
         for at, (name, rows) in enumerate(sheets, 1):
             listed += f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>'
-            targets += f'<Relationship Id="r{at}" Type="{office}/worksheet" Target="worksheets/sheet{at}.xml"/>'
+            place = f'Type="{office}/worksheet" Target="worksheets/sheet{at}.xml"'
+            targets += f'<Relationship Id="r{at}" {place}/>'
             lines = ""
             for number, row in enumerate(rows, 1):
                 cells = ""

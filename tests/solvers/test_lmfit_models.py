@@ -58,11 +58,6 @@ def breit_wigner(x: Any, amplitude: float, center: float, sigma: float, q: float
     return amplitude * (q * sigma / 2 + x - center) ** 2 / ((sigma / 2) ** 2 + (x - center) ** 2)
 
 
-def harmonic(x: Any, amplitude: float, center: float, sigma: float, gamma: float) -> Any:
-    both = gamma / ((x - center) ** 2 + gamma**2) - gamma / ((x + center) ** 2 + gamma**2)
-    return amplitude * sigma / np.pi / (1 - np.exp(-x / gamma)) * both
-
-
 def exponential_gaussian(
     x: Any, amplitude: float, center: float, sigma: float, gamma: float
 ) -> Any:
@@ -110,7 +105,8 @@ MODELS = {
     ),
     "Lorentzian": Model("amplitude/pi*sigma/((x - center)^2 + sigma^2)", lorentzian, PEAK),
     "SplitLorentzian": Model(
-        "s = where(x < center, sigma, sigma_r); 2*amplitude/(pi*(sigma + sigma_r))*s^2/((x - center)^2 + s^2)",
+        "s = where(x < center, sigma, sigma_r); "
+        "2*amplitude/(pi*(sigma + sigma_r))*s^2/((x - center)^2 + s^2)",
         lambda x, amplitude, center, sigma, sigma_r: (
             2
             * amplitude
@@ -151,7 +147,8 @@ MODELS = {
         {**PEAK, "expon": 2.2},
     ),
     "StudentsT": Model(
-        "amplitude*gamma((sigma + 1)/2)/(sqrt(sigma*pi)*gamma(sigma/2))*(1 + (x - center)^2/sigma)^(-(sigma + 1)/2)",
+        "amplitude*gamma((sigma + 1)/2)/(sqrt(sigma*pi)*gamma(sigma/2))"
+        "*(1 + (x - center)^2/sigma)^(-(sigma + 1)/2)",
         students_t,
         PEAK,
     ),
@@ -173,7 +170,8 @@ MODELS = {
         {"amplitude": 3.0, "center": 5.0, "sigma": 0.2},
     ),
     "DampedHarmonicOscillator": Model(
-        "amplitude*sigma/pi/(1 - exp(-x/gamma))*(sigma/((x - center)^2 + sigma^2) - sigma/((x + center)^2 + sigma^2))",
+        "amplitude*sigma/pi/(1 - exp(-x/gamma))"
+        "*(sigma/((x - center)^2 + sigma^2) - sigma/((x + center)^2 + sigma^2))",
         lambda x, amplitude, center, sigma, gamma: (
             amplitude
             * sigma
@@ -184,7 +182,8 @@ MODELS = {
         {**PEAK, "gamma": 1.2},
     ),
     "ExponentialGaussian": Model(
-        "amplitude*gamma/2*exp(gamma*(center - x + gamma*sigma^2/2))*erfc((center + gamma*sigma^2 - x)/(sqrt(2)*sigma))",
+        "amplitude*gamma/2*exp(gamma*(center - x + gamma*sigma^2/2))"
+        "*erfc((center + gamma*sigma^2 - x)/(sqrt(2)*sigma))",
         exponential_gaussian,
         {**PEAK, "center": 3.0, "gamma": 0.9},
     ),

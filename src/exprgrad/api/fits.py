@@ -103,6 +103,10 @@ def with_starts_named_as_options(asked: FitRequest) -> FitRequest:
         if not isinstance(value, Real) or isinstance(value, bool) or value == usual[name]:
             continue
         if isinstance(usual[name], Real):
-            raise InputError("given-twice", f"'{name}' is an option of fit and a parameter of the model", help=f"the start of the parameter is start={{{name!r}: {value!r}}}, the third argument").about(name)
+            raise InputError(
+                "given-twice",
+                f"'{name}' is an option of fit and a parameter of the model",
+                help=f"the start of the parameter is start={{{name!r}: {value!r}}}, the third argument",
+            ).about(name)
         asked = asked._replace(start={**asked.start, name: value})._replace(**{name: usual[name]})
     return asked

@@ -283,9 +283,11 @@ def columns(path: str) -> Iterator[str]:
     """The names of a CSV file's columns, as far as a line of text can say them."""
     from exprgrad.run.values.layouts import Layout, detect_layout
 
-    with suppress(OSError, UnicodeDecodeError, ValueError):
-        with Path(path).open(encoding="utf-8-sig") as file:
-            yield from detect_layout(file.read(2**16), Layout(), ()).names
+    with (
+        suppress(OSError, UnicodeDecodeError, ValueError),
+        Path(path).open(encoding="utf-8-sig") as file,
+    ):
+        yield from detect_layout(file.read(2**16), Layout(), ()).names
 
 
 def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:

@@ -37,7 +37,7 @@ from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.files import LISTED, listed_columns
 from exprgrad.run.values.inputs import as_number, is_plain, normal, surplus
-from exprgrad.run.values.layouts import Layout
+from exprgrad.run.values.layouts import PLAIN, Layout
 from exprgrad.run.values.ranges import as_interval
 from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted, likely
 from exprgrad.solvers.fit.least_squares import LOSSES, Columns, Problem, problem_of
@@ -476,7 +476,7 @@ class Table(NamedTuple):
     again: bool = True
 
 
-def tables(data: object, layout: Layout = Layout()) -> list[Table]:
+def tables(data: object, layout: Layout = PLAIN) -> list[Table]:
     """What data are: paths of files, written in a layout, a frame, or columns by name."""
     if isinstance(data, Mapping):
         return [of_columns(data)]

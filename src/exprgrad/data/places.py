@@ -22,7 +22,8 @@ from exprgrad.run.values.layouts import Layout
 
 __all__ = [
     "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "WORKBOOK", "Key", "RowFile", "exists", "files_of",
-    "found_in", "head", "is_inside", "keys_of", "opened", "packed", "pipe", "stamp_of", "store", "without_packing",
+    "found_in", "head", "is_inside", "keys_of", "opened", "packed", "pipe", "stamp_of", "store",
+    "without_packing",
 ]  # fmt: skip
 
 PIPE = "-"
@@ -293,7 +294,7 @@ def opened(path: str, sheet: str = "") -> AbstractContextManager[IO[bytes]]:
         with file:
             return unzipped(file, path) if packing == "zip" else sheet_in(file, path, sheet)
     if hasattr(file, "peek") and file.peek(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        return arrow().transcoding_input_stream(arrow().PythonFile(file, "r"), "utf-16", "utf-8")
+        file = arrow().transcoding_input_stream(arrow().PythonFile(file, "r"), "utf-16", "utf-8")
     return arrow().CompressedInputStream(file, packing) if packing else file
 
 

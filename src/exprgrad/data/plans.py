@@ -45,7 +45,7 @@ from exprgrad.language.read.names import CONSTANT_SIGNS, plain
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.files import listed_columns, say_remarks
 from exprgrad.run.values.inputs import as_number, normal, select, surplus
-from exprgrad.run.values.layouts import ODD_NUMBER, Layout, refuse_layout
+from exprgrad.run.values.layouts import ODD_NUMBER, PLAIN, Layout, refuse_layout
 from exprgrad.source import Source as Text
 
 __all__ = [
@@ -99,7 +99,7 @@ def planned(
     by: Sequence[str] = (),
     path: str | None = None,
     to: str | None = None,
-    layout: Layout = Layout(),
+    layout: Layout = PLAIN,
     **asked: Any,
 ) -> BatchPlan:
     """Everything that can be told before a row is read; raises an error for what cannot be done.

@@ -54,8 +54,8 @@ def row_options(map_help: str) -> Callable[[F], F]:
     return stack(
         click.option(
             "--data", metavar="FILE", multiple=True, required=True,
-            help="The rows: .csv, .tsv, .xlsx, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - for a "
-            "pipe.  May be given several times.",
+            help="The rows: .csv, .tsv, .xlsx, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - "
+            "for a pipe.  May be given several times.",
         ),
         click.option(
             "--decimal", default="", metavar="SIGN",
@@ -158,7 +158,7 @@ def batch_command(**options: Any) -> int:
         **{name: options[name] for name in ("value_only", "hessian", "where", "only", "prefix")},
         **{name: options[name] for name in ("bad_rows", "path", "to")},
         reduce=options["reduce"] or "",
-        layout=Layout(**dialect_in(options)),
+        layout=Layout(**layout_options(options)),
     )
     with manifest(found, options) as kept, cluster(found, options["cluster"]) as workers:
         with Progress(found.rows) as progress:
@@ -173,7 +173,7 @@ def batch_command(**options: Any) -> int:
     return 1 if options["strict"] and is_warned else status
 
 
-def dialect_in(options: Mapping[str, Any]) -> dict[str, str]:
+def layout_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """How texts are written, as far as options say it; a tab may be spelled."""
     found = {name: options[name] for name in ("delimiter", "decimal", "sheet")}
     return found | ({"delimiter": "\t"} if found["delimiter"] in ("\\t", "tab") else {})
@@ -456,7 +456,7 @@ def fit_command(**options: Any) -> int:
         **{name: options[name] for name in ("sigma", "weights", "loss", "loss_scale", "where")},
         **{name: options[name] for name in ("bad_rows", "level", "starts", "seed", "profile")},
         objective=options["objective"] is not None,
-        **dialect_in(options),
+        **layout_options(options),
     )
     found = fit_to(asked)
     if picture:

@@ -93,9 +93,10 @@ class Compiled:
         """The value and the gradient of every row.
 
         ``columns`` maps each input to its column, an array or a list; a number stands for itself in every
-        row, and of numbers alone the answer has floats.  ``out`` is an earlier answer, of as many rows: its memory is written again, which spares the
-        system to find new.  Raises ``InputError`` for columns that do not fit, or are ``named`` as keywords
-        (one may be called ``out``), ``RequestError`` for an ``out`` that does not.
+        row, and of numbers alone the answer has floats.  ``out`` is an earlier answer, of as many rows: its
+        memory is written again, which spares the system to find new.  Raises ``InputError`` for columns
+        that do not fit, or are ``named`` as keywords (one may be called ``out``), ``RequestError`` for an
+        ``out`` that does not.
         """
         if named:
             names = ", ".join(f"'{name}': {name}" for name in named)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "LINE", "ODD_NUMBER", "Layout", "detect_layout", "is_number", "raw_cells", "refuse_layout",
+    "LINE", "ODD_NUMBER", "PLAIN", "Layout", "detect_layout", "is_number", "raw_cells", "refuse_layout",
     "rewrite_rows", "unquoted",
 ]  # fmt: skip
 
@@ -42,6 +42,10 @@ class Layout(NamedTuple):
     names: tuple[str, ...] = ()
     start: int = 0
     remark: str = ""
+
+
+PLAIN = Layout()
+"""A layout of which nothing is known."""
 
 
 def refuse_layout(given: Layout) -> None:
