@@ -454,11 +454,8 @@ def no_column(
     help = f"its columns are {listed_columns(known)}"
     if name == column:
         help += f"; for one of them write {map_line(missing, known)}, for a number {name}=1"
-    return InputError(
-        "bad-column",
-        f"'{source.path}' has no column '{column}'",
-        help="; or ".join(filter(None, (name and value_hint(name), meant(column, known, help)))),
-    )
+    help = "; or ".join(filter(None, (name and value_hint(name), meant(column, known, help))))
+    return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
 
 
 def map_line(names: Sequence[str], columns: Sequence[str]) -> str:
