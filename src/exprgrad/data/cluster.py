@@ -176,8 +176,11 @@ def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> 
     """
     count = re.fullmatch(r"local(?::([1-9]\d*))?", address)
     if count is None and "://" not in address:
-        help = "a scheduler's address, such as tcp://10.0.0.1:8786, or local, or local:4"
-        raise RequestError("usage", f"'{address}' is not the address of a cluster", help=help)
+        raise RequestError(
+            "usage",
+            f"'{address}' is not the address of a cluster",
+            help="a scheduler's address, such as tcp://10.0.0.1:8786, or local, or local:4",
+        )
     distributed = extra("distributed", "--cluster needs dask.distributed")
     import dask
 

@@ -475,8 +475,11 @@ def take_up(kept: Manifest) -> None:
         RuntimeError,
         OSError,
     ):
-        message = f"the record of the unfinished run onto '{kept.path}' is damaged: '{place}'"
-        raise RequestError("unfinished", message, help=AFRESH) from None
+        raise RequestError(
+            "unfinished",
+            f"the record of the unfinished run onto '{kept.path}' is damaged: '{place}'",
+            help=AFRESH,
+        ) from None
 
 
 def refuse_other_runs(kept: Manifest, document: Mapping[str, Any]) -> None:
