@@ -105,6 +105,20 @@ def test_a_derivative_inside_of_a_formula_that_exists_is_found(text: str) -> Non
 
 @pytest.mark.parametrize(
     "text",
+    [
+        "y = [d(cbrt(x)^3*k, x) for k in 1..3]; y[0]",
+        "f(k) = d(cbrt(x)^3*k, x); f(1) + 0*f(2)",
+        "sum(d(cbrt(x)^3*k, x) for k in 1..2)",
+    ],
+)
+def test_one_text_of_several_derivatives_is_not_taken_for_another(text: str) -> None:
+    """They are told apart by their place in the text; where they share it nan is said to be nan."""
+    found = parse(text).evaluate(x=0.0).true.value
+    assert math.isnan(found) or found == {"y": 1.0, "f": 1.0, "s": 3.0}[text[0]]
+
+
+@pytest.mark.parametrize(
+    "text",
     ["d(sqrt(x^2), x)", "d(sqrt(x^2), x, 2)", "d((x^2)^1.25, x, 3)", "d(sqrt(x^4), x) + 0/x"],
 )
 def test_a_derivative_inside_of_a_formula_that_does_not_exist_stays_nan(text: str) -> None:

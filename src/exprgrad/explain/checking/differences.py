@@ -624,10 +624,9 @@ def guesses(run: Run, name: str) -> Guesses:
     if not has_balls():
         return NO_GUESSES
     readings = (None,) if not hanging(run.graph, run.inputs, run.spelled) else (None, run.spelled)
-    found: list[Guesses] = []
-    for typed in readings:
-        left, right = (guess(run, name, sign, typed=typed) for sign in (-1, 1))
-        found.append((left, right))
+    found: list[Guesses] = [
+        (guess(run, name, -1, typed=typed), guess(run, name, 1, typed=typed)) for typed in readings
+    ]
     told = [sides for sides in found if sides != NO_GUESSES]
     return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NO_GUESSES)
 

@@ -9,6 +9,7 @@ an edge of a formula's domain derivatives are from one side, for on the other is
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple, cast
@@ -413,13 +414,19 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
 
 def value_by_sides(run: Run) -> Measured:
     """A value that is nan, found again from the derivatives in it that exist; it may stay nan."""
-    typed, known = parse(run.text), dict[int, Measured]()
-    nodes = {
-        typed.span(node): node for node, kind in enumerate(typed.kinds) if kind == "derivative"
+    unknown = {
+        call.span: call.result
+        for call in run.graph.calls
+        if call.kind == "derivative" and math.isnan(run.values[call.result])
     }
-    for call in run.graph.calls:
-        if call.span in nodes and math.isnan(run.values[call.result]):
-            known[call.result] = last_slope(run, typed, nodes[call.span])
+    typed = parse(run.text) if unknown else run.graph
+    nodes = [node for node, kind in enumerate(typed.kinds) if kind == "derivative"]
+    times = Counter(map(typed.span, nodes))  # what is written once in a loop is there several times
+    known = {
+        unknown[typed.span(node)]: last_slope(run, typed, node)
+        for node in nodes
+        if typed.span(node) in unknown and times[typed.span(node)] == 1
+    }
 
     def step(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
         return known[node] if node in known else RUNNING.apply(graph, node, operands)
