@@ -10,7 +10,7 @@ import pytest
 from exprgrad.errors import ExprgradError
 from exprgrad.language.read.parse import read
 from exprgrad.run.balls.balls import ball, evaluate, working
-from exprgrad.solvers.roots.enclosures import Sight, spanning, system_of
+from exprgrad.solvers.roots.enclosures import Sight, System, spanning
 from strategies import FREQUENT, tree
 
 LEAVES = ("x", "x", "x", "2", "0.5", "0.1", "3", "pi")
@@ -37,7 +37,7 @@ def sight_of(text: str) -> Sight | None:
         graph = read(text)
         if "x" not in graph.inputs:
             return None
-        return Sight(system_of(graph, [graph.output], ["x"], {}, {}))
+        return Sight(System(graph, (graph.output,), ("x",), {}))
     except ExprgradError:
         return None
 

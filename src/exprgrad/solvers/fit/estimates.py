@@ -50,8 +50,6 @@ OUTER = 8 * np.finfo(float).eps
 """What the triangle itself may be off by, relative to the rows that it stands for."""
 WIDENINGS = 30
 """How often an interval is doubled before it is said to have no end."""
-TRIALS = 40
-"""The most points on the way to an end."""
 REFITTING = 30
 """The most points at which the others are fitted again, for each of them."""
 MET = 1e-9
@@ -272,32 +270,21 @@ def refitted(problem: Problem, point: Any, free: Any, limits: tuple[Any, Any]) -
 def end(rise: Callable[[float], float], height: float, width: float, most: float) -> float:
     """How far from 0 a function that rises from 0 there meets a height; ``most`` at most, or infinity.
 
-    The interval is doubled, and then narrowed by the Illinois rule: G. Dahlquist and Å. Björck, Numerical
-    Methods (1974), section 6.4.
+    The interval is doubled, and then narrowed by SciPy's ``brentq``, to which twice the height is as high as
+    infinity.
     """
-    low, below, high, above = 0.0, -height, min(width, most), 0.0
+    low, high = 0.0, min(width, most)
     for _ in range(WIDENINGS):
-        above = rise(high) - height
-        if above >= 0:
+        if rise(high) >= height:
             break
         if high >= most:
             return most
-        low, below, high = high, above, min(2 * high, most)
+        low, high = high, min(2 * high, most)
     else:
         return inf
-    last = 0.0
-    for _ in range(TRIALS):
-        place = (low + high) / 2
-        if above < inf:
-            place = (low * above - high * below) / (above - below)
-        off = rise(place) - height
-        if abs(off) <= MET * height or not low < place < high:
-            return place
-        if off > 0:
-            high, above = place, off
-            below = below / 2 if last > 0 else below
-        else:
-            low, below = place, off
-            above = above / 2 if last < 0 else above
-        last = off
-    return high
+    optimize, close = extra("scipy.optimize", NEED), MET / 100
+    return float(
+        optimize.brentq(
+            lambda x: min(rise(x) - height, height), low, high, xtol=close * high, rtol=close
+        )
+    )

@@ -45,8 +45,6 @@ MOST_EVALUATED = 300_000
 """How many nodes are worked out, in all that is looked at, before a search ends."""
 MOST_LEFT = 400
 """How many boxes may be left undecided before a search ends."""
-REFINED = 60
-"""How many steps of Newton's method are taken at most towards a root that is proved to be there."""
 WIDER = 8
 """How often a box around a root is made wider, four times, to hold one."""
 SMALLEST = 2.0**-1074
@@ -201,7 +199,9 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
 
     A double that is the root exactly is found out.
     """
-    point, step = polished(sight, [middle(x) for x in box])
+    start = [middle(x) for x in box]
+    point, step = newton(sight, start) or Arrival(start, ball(0))
+    step = max(step, greatest(point) * 2.0 ** (8 - PRECISION))
     for least in (ABOUT_ZERO, 0.0):
         double = [exactly(ball(float(x) if abs(x) > least else 0)) for x in point]
         if is_within(double, whole) and all(f.is_zero for f in sight.residuals(double)):
@@ -214,23 +214,6 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
         blurs = [] if found is None else [2 * k.rad() for k in found]  # by what is rounded
         step = greatest([16 * step, *blurs])
     return box
-
-
-def polished(sight: Sight, point: Vector) -> tuple[Vector, Ball]:
-    """Where some steps of Newton's method lead, while these shrink, and how long the last one was."""
-    before = flint().arb.pos_inf()
-    for _ in range(REFINED):
-        seen = sight.at(point)
-        y = None if seen is None else inverse(seen[1])
-        if seen is None or y is None:
-            break
-        move = product_of(y, seen[0])
-        step = greatest(move)
-        if step >= before / 2 or step < SMALLEST**2:
-            break
-        point, before = [(x - dx).mid() for x, dx in zip(point, move, strict=True)], step
-    least = greatest(point) * 2.0 ** (8 - PRECISION)
-    return point, before if before.is_finite() and before > least else least
 
 
 def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | None:
@@ -285,7 +268,7 @@ def newton(sight: Sight, start: Vector) -> Arrival | None:
             return Arrival(point, step)
         point, part = after
         ratios = ratios if part == 1 else []
-        if step <= 2.0 ** -(PRECISION // 2) * greatest(point):
+        if step <= max(2.0 ** -(PRECISION // 2) * greatest(point), SMALLEST**2):
             return Arrival(point, step)
         seen = sight.at(point)
     return Arrival(point, step)

@@ -38,7 +38,7 @@ from exprgrad.run.numbers.sweeps import functions
 
 __all__ = [
     "PRECISION", "Box", "Enclosure", "Look", "Sight", "System", "Vector", "ball_about", "exactly", "hull",
-    "opposite", "spanning", "system_of",
+    "opposite", "spanning",
 ]  # fmt: skip
 
 WIDE = 30
@@ -393,18 +393,6 @@ class System(NamedTuple):
     outputs: tuple[int, ...]
     unknowns: tuple[str, ...]
     values: Mapping[str, tuple[float, str | None]]
-
-
-def system_of(
-    graph: Graph,
-    outputs: Sequence[int],
-    unknowns: Sequence[str],
-    values: Mapping[str, float],
-    typed: Mapping[str, str],
-) -> System:
-    """A system, given what is not unknown: numbers, and their texts where these were typed."""
-    given = {name: (x, typed.get(name)) for name, x in values.items()}
-    return System(graph, tuple(outputs), tuple(unknowns), given)
 
 
 # Residuals without denominators.

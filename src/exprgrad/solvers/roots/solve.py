@@ -55,7 +55,6 @@ from exprgrad.solvers.roots.enclosures import (
     exactly,
     hull,
     spanning,
-    system_of,
 )
 from exprgrad.source import Source
 
@@ -122,7 +121,7 @@ def solved(problem: Problem) -> Solution:
     with working(PRECISION):
         sight = Sight(problem.system)
         if problem.ranges:
-            return in_ranges(sight, problem.ends)
+            return in_ranges(sight, problem.ranges)
         return from_start(sight, problem.starts)
 
 
@@ -132,16 +131,15 @@ def solved(problem: Problem) -> Solution:
 class Problem(NamedTuple):
     """Equations, and where their unknowns are looked for: all have starts, or all have ranges.
 
-    Both ``ends`` of a range come with what they are exactly, if that is known.  ``given`` are the values of
-    the other inputs.
+    Both ends of a range come with what they are exactly, if that is known.  ``given`` are the values of the
+    other inputs.
     """
 
     text: str
     system: System
     starts: tuple[float, ...]
-    ranges: tuple[Interval, ...]
+    ranges: tuple[Sequence[tuple[float, Fraction | None]], ...]
     given: Mapping[str, Any]
-    ends: tuple[Sequence[tuple[float, Fraction | None]], ...] = ()
 
 
 def problem_of(
@@ -178,9 +176,9 @@ def problem_of(
     if not all(map(math.isfinite, starts)):
         message = "a start is a finite number"
         raise InputError("bad-value", message, help="write x=-inf:inf for all numbers")
-    system = system_of(graph, nodes, unknowns, fixed, typed)
-    spans = [Interval(low, high) for (low, _), (high, _) in ranges.values()]
-    return Problem(text, system, tuple(starts), tuple(spans), fixed, tuple(ranges.values()))
+    others = {name: (x, typed.get(name)) for name, x in fixed.items()}
+    system = System(graph, tuple(nodes), tuple(unknowns), others)
+    return Problem(text, system, tuple(starts), tuple(ranges.values()), fixed)
 
 
 def ranges_of(
