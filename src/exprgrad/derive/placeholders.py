@@ -484,7 +484,7 @@ def body(residual: Graph, names: Mapping[int, str], given: Mapping[int, int]) ->
         sizes.append(1 + sum(sizes[operand] for operand in operands))
     if sizes[residual.output] > MOST_PIECES:
         return ["…"]
-    return pieces(residual, residual.output, names, None, given)
+    return [*pieces(residual, residual.output, names, None, given)]
 
 
 def depth(residual: Graph) -> int:

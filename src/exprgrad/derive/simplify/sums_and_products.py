@@ -212,7 +212,7 @@ def use_names(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
         return coefficient
     for name in [n for base in list(powers) for n in forms.names_by_factor.get(base, ())]:
         found = forms.forms[name]
-        if not isinstance(found, Product):
+        if not isinstance(found, Product) or not found.coefficient:
             continue
         inside = dict(found.factors)
         if all(powers.get(base) and 0 < ratio(q, powers[base]) <= 1 for base, q in inside.items()):

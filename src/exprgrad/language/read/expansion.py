@@ -458,7 +458,7 @@ class Expander(Builder):
         self.read_inside: dict[str, Span] = {}
         self.called_inside: dict[str, Span] = {}
         self.current = -1
-        self.marked = 0
+        self.marked = self.turned = 0
         self.most = self.graph.budget.most("writing out")
 
     def actions(self) -> dict[str, Any]:
@@ -823,15 +823,14 @@ class Expander(Builder):
         """The local names at each turn of some indices, of which the last runs fastest."""
         scopes = [self.scope]
         running = [self.places(clauses[0], self.scope)]
-        turns = 0
         while running:
             number = next(running[-1], None)
             if number is None:
                 running.pop()
                 scopes.pop()
                 continue
-            turns += 1
-            self.refuse_beyond(turns, clauses[0].name)
+            self.turned += 1
+            self.refuse_beyond(self.turned, clauses[0].name)
             name = self.word(clauses[len(running) - 1].name)
             inside = Scope(scopes[-1].nodes, {**scopes[-1].wholes, name: number})
             if len(running) == len(clauses):

@@ -11,8 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain, count
-from math import inf
+from itertools import chain, count, islice
 from typing import Any, cast
 
 from exprgrad.graph.graph import (
@@ -139,7 +138,7 @@ def leaf_level(text: str) -> int:
     return SIGN if text.startswith("-") else ATOM
 
 
-def program(graph: Graph, *, rows: bool = False, most: float = inf) -> str:
+def program(graph: Graph, *, rows: bool = False, most: int | None = None) -> str:
     """The whole graph as text that parses back to it: its named statements, then its output.
 
     With ``rows`` roots are written as calls of their rows, as texts of the table are.  A statement ends
@@ -163,10 +162,10 @@ def expression(
     binding: str | None,
     *,
     rows: bool = False,
-    most: float = inf,
+    most: int | None = None,
 ) -> str:
     """One statement's right side; a node that has a name of its own is written as its name."""
-    return "".join(map(str, pieces(graph, root, names, binding, {}, rows=rows, most=most)))
+    return "".join(map(str, islice(pieces(graph, root, names, binding, {}, rows=rows), most)))
 
 
 def pieces(
@@ -177,24 +176,21 @@ def pieces(
     given: Mapping[int, int],
     *,
     rows: bool = False,
-    most: float = inf,
-) -> list[Piece]:
-    """The same in pieces, ``most`` of them; ``given`` nodes become positions with the level they need."""
-    pieces: list[Piece] = []
+) -> Iterator[Piece]:
+    """The same in pieces; nodes that are ``given`` become positions, each with the level that it needs."""
     todo: list[Piece | int] = [root]
-    while todo and len(pieces) < most:
+    while todo:
         item = todo.pop()
         if not isinstance(item, int):
-            last = pieces[-1] if pieces else ""
-            if item == ".T" and isinstance(last, str) and last.isdecimal():
-                pieces[-1] = f"({last})"  # for 2.T begins with the number 2.
-            pieces.append(item)
+            yield item
             continue
         item = written_for(graph, item)
         kind, operands = graph.kinds[item], graph.operands[item]
         if not operands or (item in names and (item != root or names[item] != binding)):
             hidden = item == root and names.get(item) == binding
-            pieces.append(leaf(graph, item) if hidden or item not in names else names[item])
+            text = leaf(graph, item) if hidden or item not in names else names[item]
+            turned = text.isdecimal() and todo[-1:] == [".T"]  # 2.T begins with the number 2.
+            yield f"({text})" if turned else text
             continue
         if rows and kind in BY_NAME and BY_NAME[kind].equation is not None:
             parts = in_brackets(f"{kind}(", len(operands), ")")
@@ -213,7 +209,6 @@ def pieces(
                 todo += [")", operand, "("]
             else:
                 todo.append(operand)
-    return pieces
 
 
 def unfolded(items: Iterable[str | V], parts: Callable[[V], Sequence[str | V]]) -> Iterator[str]:
