@@ -31,7 +31,11 @@ DOUBLED = (
         ("grad", "sum(x^k for k in 1..2000000000)", "sum(x^k for k in 1..2000000000)"),
         ("eval", DOUBLED, "f29(x)"),
         ("eval", "s[0] = x; s[k] = s[k-1]/2 for k in 1..2000000000; s[9]", "s"),
-        ("eval", "f(a) = x + sum([2 for j in 1..1000]); sum(f(k) for k in 1..1000)", "sum(f(k) for k in 1..1000)"),
+        (
+            "eval",
+            "f(a) = x + sum([2 for j in 1..1000]); sum(f(k) for k in 1..1000)",
+            "sum(f(k) for k in 1..1000)",
+        ),
         ("grad", "d(exp(2*x), x, 100000)", "d(exp(2*x), x, 100000)"),
     ]
 )

@@ -434,7 +434,9 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     if word in ABSENT:
         return ABSENT[word]
     name = NAMES_HERE.get(word, word)
-    filled = {*re.findall(r"\{(\w)", FORMS.get(word, ""))}  # by operands x, y, z, or by all that there are
+    filled = {
+        *re.findall(r"\{(\w)", FORMS.get(word, ""))
+    }  # by operands x, y, z, or by all that there are
     if word in FORMS and (filled - {*"xyz"} or len(operands) <= max(len(filled), 1)):
         return written(FORMS[word], operands, settings)
     if name in PECULIAR:
