@@ -17,6 +17,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 from exprgrad.source import WIDTH, Source, Span, cut, excerpt, position, printable, shows
@@ -141,9 +142,10 @@ class MissingExtraError(ExprgradError):
 
 
 class Asked:
-    """Who asks, which the words of an advice go by: a command line, or Python."""
+    """Who asks: a command line, which is advised in its own words and takes notes, or Python."""
 
     by_command = False
+    take_note: Callable[[str], object] = staticmethod(lambda text: None)
 
 
 def advice(command: str, python: str) -> str:

@@ -880,22 +880,20 @@ class Expression(Drawn):
     ) -> Any:
         """Value and gradient for every row of a frame: the frame again, with columns ``value``, ``d_x``….
 
-        ``data`` is a frame of pandas, polars or pyarrow, columns by name, or what speaks Arrow's protocol
-        of streams; or a file of rows, or a list of files: those give an iterator of pyarrow's record
-        batches, or with ``output`` a file, or a folder of them.  With
-        ``reduce`` it is what the rows come to: ``.value``, ``.gradient``, ``.rows``, ``.bad`` and
-        ``.kinks``, and with ``by`` a dictionary of such, by group.
+        ``data`` is a frame of pandas, polars or pyarrow, columns by name, or an object with Arrow's stream
+        protocol; or files of rows, which give an iterator of record batches or, with ``output``, files.
+        With ``reduce`` the rows' total is returned: ``.value``, ``.gradient``, ``.rows``, ``.bad`` and
+        ``.kinks``; with ``by``, a dictionary of totals by group.
 
-        Inputs are columns by name; a value given is the same number in every row, and
-        ``map={"x": "column"}`` takes another column.  All else is as in ``exprgrad batch``.  Raises
-        ``InputError`` for columns that are missing or hold no numbers.
+        Inputs are columns by name, or others with ``map={"x": "column"}``; a value given is every row's.
+        Options are as in ``exprgrad batch``.  Raises ``InputError`` for missing columns and non-numbers.
         """
         from exprgrad.data.frames import Manner, batched
         from exprgrad.run.values.layouts import Layout
 
         manner = Manner(
             only, prefix, bad_rows, reduce, by, output, to, resume, check_content, cluster, threads,
-            Layout(delimiter, decimal, sheet),
+            layout=Layout(delimiter, decimal, sheet),
         )  # fmt: skip
         return batched(
             self.text, data, manner, constants=self.named(values, inputs), renamed=map, wrt=wrt,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "run"]
 
-ROWS = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz", ".zip")
+ROW_FILES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".xlsx", ".gz", ".zip")
 GARBAGE = 50_000
 """How many more objects call for a look for garbage: what starting up makes is none."""
 
@@ -75,7 +75,8 @@ def main(argv: list[str]) -> int:
 
     from exprgrad.errors import Asked, ExprgradError, RequestError, missing_package
 
-    before, Asked.by_command = Asked.by_command, True
+    before = Asked.by_command, Asked.take_note
+    Asked.by_command, Asked.take_note = True, write_note
     if argv and argv[0] not in COMMANDS and (is_formula(argv[0]) or has_options_first(argv)):
         argv = ["grad", *argv]
     try:
@@ -86,7 +87,7 @@ def main(argv: list[str]) -> int:
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "exprgrad"
             help = f"'{path} --help' shows the options"
-            files = [arg.lstrip("@") for arg in argv if arg.lower().endswith(ROWS)]
+            files = [arg.lstrip("@") for arg in argv if arg.lower().endswith(ROW_FILES)]
             if files and "'--data'" in words(error):
                 help = f"write --data {files[0]}"
             raise RequestError("usage", words(error), help=help) from None
@@ -107,7 +108,14 @@ def main(argv: list[str]) -> int:
         report(error, command, json="--json" in argv, color=color_in(argv))
         return 2
     finally:
-        Asked.by_command = before
+        Asked.by_command, Asked.take_note = before
+
+
+def write_note(text: str) -> None:
+    """Writes a note to standard error."""
+    from exprgrad.source import printable
+
+    sys.stderr.write(f"note: {printable(text)}\n")
 
 
 def color_in(argv: list[str]) -> str:

@@ -37,7 +37,7 @@ from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.files import LISTED, listed_columns
 from exprgrad.run.values.inputs import as_number, is_plain, normal, surplus
-from exprgrad.run.values.layouts import PLAIN, Layout
+from exprgrad.run.values.layouts import UNKNOWN, Layout
 from exprgrad.run.values.ranges import as_interval
 from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted, likely
 from exprgrad.solvers.fit.least_squares import LOSSES, Columns, Problem, problem_of
@@ -334,7 +334,7 @@ BESIDE_OTHERS = (
     "sigma has standard deviations, weights say only how much a row counts beside others"
 )
 IN_FORMULA = "write the weight of a row in the formula"
-APART = (
+EXCLUSIVE = (
     ("sigma", "weights", BESIDE_OTHERS),
     ("profile", "loss", "a profile is one of sums of squares"),
     *(("objective", name, IN_FORMULA) for name in ("sigma", "weights", "loss", "profile")),
@@ -346,7 +346,7 @@ def refuse_pairs(asked: FitRequest) -> None:
     """An error for what has no room beside each other."""
     names = ("sigma", "weights", "loss", "profile", "objective")
     given = {name for name in names if getattr(asked, name) is not FitRequest._field_defaults[name]}
-    for one, other, help in APART:
+    for one, other, help in EXCLUSIVE:
         if {one, other} <= given:
             pair = advice(f"--{one} and --{other}", f"{one} and {other}")
             raise RequestError("usage", f"{pair} cannot be combined", help=help)
@@ -476,7 +476,7 @@ class Table(NamedTuple):
     again: bool = True
 
 
-def tables(data: object, layout: Layout = PLAIN) -> list[Table]:
+def tables(data: object, layout: Layout = UNKNOWN) -> list[Table]:
     """What data are: paths of files, written in a layout, a frame, or columns by name."""
     if isinstance(data, Mapping):
         return [of_columns(data)]

@@ -45,7 +45,7 @@ from exprgrad.language.read.names import CONSTANT_SIGNS, plain
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.files import listed_columns, say_remarks
 from exprgrad.run.values.inputs import as_number, normal, select, surplus
-from exprgrad.run.values.layouts import ODD_NUMBER, PLAIN, Layout, refuse_layout
+from exprgrad.run.values.layouts import ODD_NUMBER, UNKNOWN, Layout, refuse_layout
 from exprgrad.source import Source as Text
 
 __all__ = [
@@ -99,7 +99,7 @@ def planned(
     by: Sequence[str] = (),
     path: str | None = None,
     to: str | None = None,
-    layout: Layout = PLAIN,
+    layout: Layout = UNKNOWN,
     **asked: Any,
 ) -> BatchPlan:
     """Everything that can be told before a row is read; raises an error for what cannot be done.
@@ -120,10 +120,9 @@ def planned(
     job = job._replace(bad=bad_rows, reduce=reduce, by=by, by_texts=bool(by) and is_loose)
     for source, sample in zip(sources, samples, strict=True):
         check_columns(job, source, sample)
-    first = samples[0].schema
     is_plain = bool(format) and FORMATS[format].is_text and FORMATS[sources[0].format].is_text
     said = keys_in_names(sources) if into_folder else ()
-    kept = () if reduce or only else tuple(name for name in first.names if name not in said)
+    kept = () if reduce or only else tuple(n for n in samples[0].schema.names if n not in said)
     read = schema_of_all(job, sources, samples, kept, said, is_plain)
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))

@@ -9,7 +9,6 @@ A ``.json`` file holds a number or nested lists.
 from __future__ import annotations
 
 import json
-import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +27,7 @@ from exprgrad.run.values.layouts import (
     rewrite_rows,
     unquoted,
 )
-from exprgrad.source import Source, Span, cut, printable
+from exprgrad.source import Source, Span, cut
 
 __all__ = [
     "LISTED",
@@ -331,10 +330,10 @@ def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], lis
 
 
 def say_remarks(remarks: Mapping[str, str]) -> None:
-    """Tell the shell's user what was found out about files, each once, and of which."""
+    """Passes on remarks about how files are read, each with the path of one file."""
     for remark, path in remarks.items():
-        if remark and Asked.by_command:
-            sys.stderr.write(printable(f"note: '{path}': {remark}") + "\n")
+        if remark:
+            Asked.take_note(f"'{path}': {remark}")
 
 
 def numbers_in(

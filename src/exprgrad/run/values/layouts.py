@@ -10,7 +10,7 @@ from typing import NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "LINE", "ODD_NUMBER", "PLAIN", "Layout", "detect_layout", "is_number", "raw_cells", "refuse_layout",
+    "LINE", "ODD_NUMBER", "UNKNOWN", "Layout", "detect_layout", "is_number", "raw_cells", "refuse_layout",
     "rewrite_rows", "unquoted",
 ]  # fmt: skip
 
@@ -44,7 +44,7 @@ class Layout(NamedTuple):
     remark: str = ""
 
 
-PLAIN = Layout()
+UNKNOWN = Layout()
 """A layout of which nothing is known."""
 
 
@@ -149,7 +149,7 @@ def has_units(rows: Sequence[Sequence[str]], numeric: Sequence[Sequence[bool]]) 
 def rewrite_rows(text: str, layout: Layout) -> str:
     """The same lines with decimal points and without comments, closing delimiters and further blanks.
 
-    A point between thousands becomes ``'``, so that ``1.234`` is no number where decimals have commas.
+    A point between thousands becomes ``'``, so that ``1.234`` is refused where decimals have commas.
     """
     mark = re.escape(layout.delimiter)
     if layout.comment and layout.comment in text:

@@ -270,8 +270,7 @@ def refitted(problem: Problem, point: Any, free: Any, limits: tuple[Any, Any]) -
 def end(rise: Callable[[float], float], height: float, width: float, most: float) -> float:
     """How far from 0 a function that rises from 0 there meets a height; ``most`` at most, or infinity.
 
-    The interval is doubled, and then narrowed by SciPy's ``brentq``, to which twice the height is as high as
-    infinity.
+    The interval is doubled, and then narrowed by SciPy's ``brentq``; twice the height stands for infinity.
     """
     low, high = 0.0, min(width, most)
     for _ in range(WIDENINGS):
