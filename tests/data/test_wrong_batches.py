@@ -39,7 +39,7 @@ TEXTS = {
     "dates.csv": "x,y\n2024-01-01,1\n2024-01-02,2\n",
     "value.csv": "x,y,value\n1,2,3\n",
     "numbers.csv": "1,2\n3,4\n",
-    "commas.csv": "x;y\n1,5;2\n",
+    "commas.csv": "x;y\n1,234;2\n",
     "other.csv": "x,z\n1,2\n",
     "domain.csv": "x,y\n1,2\n-1,2\n",
     "mixed.csv": "x,y,id\n" + "1,2,3\n" * 200_000 + "1,2,abc\n",
@@ -59,7 +59,6 @@ TEXTS = {
     "keyed/city=Rome/rows.csv": "x,y\n1,2\n",
 }
 BYTES = {
-    "utf16.csv": "x,y\n1,2\n".encode("utf-16"),
     "latin1.csv": "x,y,n\n1,2,\xe9\n".encode("latin-1"),
     "latin1_header.csv": "\xe9,y\n1,2\n".encode("latin-1"),
     "nul.csv": b"x,y\n1,2\n\0\0,3\n",
@@ -146,7 +145,6 @@ CASES = r"""
 'x*y' --data long.csv -o out.csv
 'x*y' --data twice.csv
 'x*y' --data names.csv
-'x*y' --data utf16.csv
 'x*y' --data latin1.csv
 'x*y' --data latin1_header.csv
 'x*y' --data nul.csv

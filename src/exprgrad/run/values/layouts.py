@@ -74,7 +74,10 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     delimiter = given.delimiter or find_delimiter([line[1] for line in lines])
     table = [split_cells(line[1], delimiter) for line in lines]
     decimal = given.decimal or find_decimal(table)
-    numeric = [[is_number(cell.replace(decimal, ".")) for cell in row] for row in table]
+    numeric = [
+        [is_number(cell.replace(decimal, ".")) or bool(ODD_NUMBER.fullmatch(cell)) for cell in row]
+        for row in table
+    ]
     names, start, remarks = table[0], first.end(), []
     if decimal == "," and not given.decimal:
         remarks.append(f"cells are separated by {delimiter!r}, decimals by ','")
