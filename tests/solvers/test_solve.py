@@ -260,7 +260,7 @@ def test_a_search_for_roots_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> Non
     problem = problem_of("prod(x-k/100 for k in 1..100)", {"x": "-1:1"})
     with working(256):
         sight = Sight(problem.system)
-        found = in_ranges(sight, problem.ranges)
+        found = in_ranges(sight, problem.ends)
     assert not found.is_whole and found.reason == "there are too many places to look at"
     assert sight.work < 20_000 + 50 * len(sight.program.graph)
 

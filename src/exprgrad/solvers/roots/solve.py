@@ -121,7 +121,7 @@ def solved(problem: Problem) -> Solution:
     with working(PRECISION):
         sight = Sight(problem.system)
         if problem.ranges:
-            return in_ranges(sight, problem.ranges)
+            return in_ranges(sight, problem.ends)
         return from_start(sight, problem.starts)
 
 
@@ -131,15 +131,16 @@ def solved(problem: Problem) -> Solution:
 class Problem(NamedTuple):
     """Equations, and where their unknowns are looked for: all have starts, or all have ranges.
 
-    Both ends of a range come with what they are exactly, if that is known.  ``given`` are the values of the
-    other inputs.
+    Both ``ends`` of a range come with what they are exactly, if that is known.  ``given`` are the values of
+    the other inputs.
     """
 
     text: str
     system: System
     starts: tuple[float, ...]
-    ranges: tuple[Sequence[tuple[float, Fraction | None]], ...]
+    ranges: tuple[Interval, ...]
     given: Mapping[str, Any]
+    ends: tuple[Sequence[tuple[float, Fraction | None]], ...] = ()
 
 
 def problem_of(
@@ -178,7 +179,8 @@ def problem_of(
         raise InputError("bad-value", message, help="write x=-inf:inf for all numbers")
     others = {name: (x, typed.get(name)) for name, x in fixed.items()}
     system = System(graph, tuple(nodes), tuple(unknowns), others)
-    return Problem(text, system, tuple(starts), tuple(ranges.values()), fixed)
+    spans = [Interval(low, high) for (low, _), (high, _) in ranges.values()]
+    return Problem(text, system, tuple(starts), tuple(spans), fixed, tuple(ranges.values()))
 
 
 def ranges_of(

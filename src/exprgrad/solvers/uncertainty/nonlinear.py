@@ -117,7 +117,8 @@ def nonlinear(
     for at, (place, u) in enumerate(zip(places_in(run.value), uncertainties, strict=True)):
         view, before = over.run, len(told)
         if len(uncertainties) > 1:
-            view = seen_from_output(view, over.node(graph.output, place))
+            seen = seen_from(view.graph, over.node(graph.output, place))
+            view = Run(view.text, seen, view.inputs, view.values, spelled=view.spelled)
         terms = second_terms(view, numbers, u)
         told += second_warnings(run, terms, u)
         for one in kink_warnings(view, numbers, u):
@@ -144,12 +145,6 @@ def slopes_of(run: Run, sensitivities: Mapping[str, Any], at: int) -> dict[str, 
         flat = [slope] if isinstance(slope, float) else slope.ravel().tolist()
         found.update(zip(names, flat[at * len(names) :], strict=False))
     return found
-
-
-def seen_from_output(run: Run, output: int) -> Run:
-    """A run of which another node is the output."""
-    view = seen_from(run.graph, output)
-    return Run(run.text, view, run.inputs, run.values, spelled=run.spelled)
 
 
 # Terms of second order.

@@ -8,7 +8,7 @@ the mean, the standard deviation and the probabilistically symmetric 95 % interv
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import hypot, isfinite, sqrt
+from math import isfinite
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
@@ -152,9 +152,11 @@ def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncer
     estimate = run.true.value
     swept = with_slopes(run, names)
     if run.graph.shape(run.graph.output):
-        found = of_tensor(run, estimate, deviations, spread)
+        point = Point(evaluator_for(run.graph), run.inputs, {"": run.graph.output}, names)
+        slopes = matrices.jacobian(point).row(0) if names else {}
     else:
-        found = of_number(swept, estimate, deviations, spread)
+        slopes = {name: swept.true.gradient[name] for name in names}
+    found = of_first_order(run, estimate, slopes, deviations, spread)
     numbers = numbers_of(run, deviations, spread)
     terms, told = nonlinear(run, numbers, numbers_in(found.value), found.sensitivities)
     second = terms[0] if isinstance(estimate, float) and terms else terms or None
@@ -183,24 +185,6 @@ def numbers_in(value: Any) -> list[float]:
     return [value] if isinstance(value, float) else value.ravel().tolist()
 
 
-def of_number(run: Run, estimate: float, deviations: dict[str, Any], spread: Spread) -> Uncertainty:
-    """The uncertainty of a number."""
-    gradient = run.true.gradient
-    slopes = {name: gradient[name] for name in deviations}
-    parts: dict[str, float] = {}
-    owners: list[str] = []
-    for name, deviation in deviations.items():
-        pairs = zip(numbers_in(slopes[name]), numbers_in(deviation), strict=True)
-        moves = [slope * u if u else 0.0 for slope, u in pairs]
-        parts.update(zip(number_names(name, run.inputs[name]), moves, strict=True))
-        owners += [name] * len(moves)
-    value, weights = combined(parts, spread.correlations)
-    shares = dict.fromkeys(deviations, 0.0)
-    for owner, weight in zip(owners, weights, strict=True):
-        shares[owner] += weight
-    return Uncertainty(estimate, value, shares, slopes, deviations, spread.correlations)
-
-
 def with_slopes(run: Run, names: tuple[str, ...]) -> Run:
     """A run that has the derivatives with respect to some inputs: the same, if it has them."""
     if not names or (run.wrt is not None and {*names} <= {*run.wrt}):
@@ -216,40 +200,19 @@ def beyond(swept: Run, run: Run) -> tuple[Diagnostic, ...]:
     return tuple(one for one in swept.true.diagnostics if one not in known)
 
 
-def combined(
-    parts: Mapping[str, float], correlations: Mapping[tuple[str, str], float]
-) -> tuple[float, list[float]]:
-    """The standard uncertainty that parts c_i = u(x_i)·∂f/∂x_i come to, and each part's share.
+def of_first_order(
+    run: Run, estimate: Any, slopes: dict[str, Any], deviations: dict[str, Any], spread: Spread
+) -> Uncertainty:
+    """The uncertainty of a value, of a tensor each number's, and the covariance matrix J·Σ·Jᵀ of these.
 
-    u² = Σ c_i·t_i with t_i = Σ_j r_ij·c_j, and the share of part i is c_i·t_i/u²; all 0 where u is.
+    Parts are c_i = u(x_i)·∂f/∂x_i, and t_i = Σ_j r_ij·c_j.  Then u² = Σ c_i·t_i, and the share of part i is
+    c_i·t_i/u²; all are 0 where u is.
     """
-    largest = max(map(abs, parts.values()), default=0.0)
-    if not largest or not isfinite(sum(parts.values())):
-        share = 0.0 if isfinite(largest) and largest == largest else float("nan")
-        return hypot(*parts.values()), [share] * len(parts)
-    small = {name: part / largest for name, part in parts.items()}
-    total = dict(small)
-    for (one, other), r in correlations.items():
-        if one in small and other in small:
-            total[one] += r * small[other]
-            total[other] += r * small[one]
-    if not correlations:
-        norm = hypot(*small.values())
-        return largest * norm, [(part / norm) ** 2 for part in small.values()]
-    products = [part * total[name] for name, part in small.items()]
-    variance = max(sum(products), 0.0)
-    weights = [product / variance if variance else 0.0 for product in products]
-    return largest * sqrt(variance), weights
-
-
-def of_tensor(run: Run, estimate: Any, deviations: dict[str, Any], spread: Spread) -> Uncertainty:
-    """The uncertainty of each number of a tensor, and their covariance matrix J·Σ·Jᵀ."""
     import numpy as np
 
-    graph, names = run.graph, tuple(deviations)
-    shape = graph.shape(graph.output)
-    point = Point(evaluator_for(graph), run.inputs, {"": graph.output}, names)
-    slopes = matrices.jacobian(point).row(0) if names else {}
+    from exprgrad.run.arrays.arrays import plain
+
+    shape = run.graph.shape(run.graph.output)
     columns: list[Any] = []
     places: dict[str, int] = {}
     owners: list[str] = []
@@ -260,24 +223,28 @@ def of_tensor(run: Run, estimate: Any, deviations: dict[str, Any], spread: Sprea
         for label in number_names(name, run.inputs[name]):
             places[label] = len(places)
             owners.append(name)
-    parts = np.concatenate(columns, axis=1) if columns else np.zeros((size(shape), 0))
-    total = parts.copy()
-    for (one, other), r in spread.correlations.items():
-        if one in places and other in places:
-            total[:, places[one]] += r * parts[:, places[other]]
-            total[:, places[other]] += r * parts[:, places[one]]
-    covariance = total @ parts.T
-    largest = abs(parts).max(axis=1, initial=0.0)
-    unit = np.where(largest > 0, largest, 1.0)[:, None]  # so that squares stay doubles
-    products = parts / unit * (total / unit)
-    variances = np.maximum(products.sum(axis=1), 0.0)
-    weights = products / np.where(variances > 0, variances, 1.0)[:, None]
+    with np.errstate(all="ignore"):
+        parts = np.concatenate(columns, axis=1) if columns else np.zeros((size(shape), 0))
+        total = parts.copy()
+        for (one, other), r in spread.correlations.items():
+            if one in places and other in places:
+                total[:, places[one]] += r * parts[:, places[other]]
+                total[:, places[other]] += r * parts[:, places[one]]
+        covariance = total @ parts.T if shape else None
+        largest = abs(parts).max(axis=1, initial=0.0)
+        unit = np.where(largest > 0, largest, 1.0)[:, None]  # so that squares stay doubles
+        products = parts / unit * (total / unit)
+        variances = np.maximum(products.sum(axis=1), 0.0)
+        weights = products / np.where(variances == 0, 1.0, variances)[:, None]
+        value = np.where(np.isfinite(largest), unit[:, 0] * np.sqrt(variances), largest)
     shares = {
-        name: weights[:, [owner == name for owner in owners]].sum(axis=1).reshape(shape)
-        for name in names
+        name: plain(weights[:, [owner == name for owner in owners]].sum(axis=1).reshape(shape))
+        for name in deviations
     }
-    value = (unit[:, 0] * np.sqrt(variances)).reshape(shape)
-    return Uncertainty(estimate, value, shares, slopes, deviations, spread.correlations, covariance)
+    number = plain(value.reshape(shape))
+    return Uncertainty(
+        estimate, number, shares, slopes, deviations, spread.correlations, covariance
+    )
 
 
 def unknown(run: Run, found: Uncertainty) -> tuple[Diagnostic, ...]:
