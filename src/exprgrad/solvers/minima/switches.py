@@ -67,6 +67,8 @@ FOLLOWING = 8
 """The most steps of Newton's method onto surfaces."""
 BENT = 1.5
 """A slope that the Hessian alone may have made so far aside counts as 0; a square root's does not."""
+DISTANT = 1e50
+"""So far from 0 cells say nothing: what seems level may fall for ever."""
 UNSEEN = 1e-9
 """A part of the gradient that is so small beside the whole counts as 0."""
 
@@ -274,17 +276,25 @@ def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
 def by_cells(objective: Objective, near: Sequence[Constraint], course: Course, box: Box) -> Judged:
     """The verdict where surfaces meet, by values along them and by the gradient in each cell."""
     here = course.last
-    slopes = slopes_of(limits_at(near, here.at), here.at)
     kinks = tuple(dict.fromkeys(one.text for one in near if not one.is_edge))
     edges = tuple(dict.fromkeys(one.text for one in near if one.is_edge))
     base = Judged("kink" if kinks else "minimum", "", kinks=kinks, edges=edges)
-    cells = list(cells_at(objective, [near[k] for k in independent(slopes)], here))
+    # A surface without a gradient, as abs(x) - abs(y) has none at 0, is met by no steps.
+    bent = [one for one in near if not np.any(one.function.slope(here.at)[1])]
+    near = [one for one in near if one not in bent]
+    slopes = slopes_of(limits_at(near, here.at), here.at)
+    met_across = [near[k] for k in independent(slopes)]
+    if not met_across:
+        return base._replace(kind="kink", reason="level")
+    cells = list(cells_at(objective, met_across, here))
+    aside = [here.beside(ASIDE, cell.way) for cell in cells]
+    all_slopes = [*slopes, *[one.function.slope(at)[1] for one in bent for at in aside]]
     falls = [-cell.rest / norm(cell.rest) for cell in cells if norm(cell.rest) > cell.slack]
     bends = cells[0].bends if cells else None
     level = [] if bends is None else [*bends.vectors.T, *-bends.vectors.T]
     pressure = max((float(np.max(np.abs(cell.slopes))) for cell in cells), default=0.0)
     trends = set()
-    for way in [*falls, *[cell.way for cell in cells], *corner_ways(slopes), *level]:
+    for way in [*falls, *[cell.way for cell in cells], *corner_ways(np.array(all_slopes)), *level]:
         across = np.abs(slopes @ way) > ALONG * np.linalg.norm(slopes, axis=1)
         met = [one for one, leaves in zip(near, across, strict=True) if not leaves]
         points = (point_along(met, here, way, box, pressure, reach) for reach in REACHES)
@@ -292,7 +302,7 @@ def by_cells(objective: Objective, near: Sequence[Constraint], course: Course, b
         if lower is not None:
             return base._replace(reason="falls", lower=lower, direction=way)
         trends.add(trend)
-    if falls:
+    if falls or (norm(here.at) > DISTANT and (bends is None or "stays" in trends)):
         endless = run_off(objective, course, box.holds)
         return endless or base._replace(kind="not converged", reason="stuck")
     if bends is None or "stays" in trends:
@@ -337,14 +347,14 @@ def point_on(met: Sequence[Constraint], at: Vector, box: Box) -> Vector:
 
 
 def independent(slopes: Vector) -> list[int]:
-    """The rows of a matrix that no rows before them make up."""
+    """The rows of a matrix that no rows before them make up; none of zeros."""
     kept: list[int] = []
-    for k in range(len(slopes)):
-        trial = slopes[[*kept, k]]
+    rows = slopes / np.linalg.norm(slopes, axis=1)[:, None]
+    for k in np.flatnonzero(np.isfinite(rows).all(axis=1)).tolist():
+        trial = rows[[*kept, k]]
         if len(trial) > trial.shape[1]:
             break
-        sizes = np.linalg.svd(trial / np.linalg.norm(trial, axis=1)[:, None], compute_uv=False)
-        if sizes[-1] > ALONG:
+        if np.linalg.svd(trial, compute_uv=False)[-1] > ALONG:
             kept.append(k)
     return kept
 

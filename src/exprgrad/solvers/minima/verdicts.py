@@ -173,8 +173,12 @@ def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
     left = remainder(objective, here)
     known = curvatures(objective, here, free)
     still = bool(np.all(np.abs(here.slope[free]) <= left[free]))
-    if not still or known is None or not np.any(known.values > 0):
-        endless = run_off(objective, course, box.holds)
+    direction = np.zeros_like(here.at)
+    if known is not None:
+        direction[free] = known.vectors[:, 0]
+    is_level = known is None or abs(known.values[0]) <= known.tiny
+    if not still or is_level or not np.any(known.values > 0):
+        endless = run_off(objective, course, box.holds, [direction, -direction])
         if endless is not None:
             return endless
     if not still and course.reason == "still":
@@ -185,7 +189,7 @@ def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
         return Judged("minimum", "bounds")
     if known is None:
         return Judged("not converged", "large")
-    return by_curvature(objective, course, free, left, known, box)
+    return by_curvature(objective, course, free, left, known, direction, box)
 
 
 def held_bounds(objective: Objective, here: Turn, box: Box) -> tuple[Active, ...]:
@@ -236,13 +240,17 @@ def hopeless(here: Turn, known: Spectrum, free: Flags) -> bool:
 
 
 def by_curvature(
-    objective: Objective, course: Course, free: Flags, left: Vector, known: Spectrum, box: Box
+    objective: Objective,
+    course: Course,
+    free: Flags,
+    left: Vector,
+    known: Spectrum,
+    direction: Vector,
+    box: Box,
 ) -> Judged:
-    """The verdict at a point where the gradient is 0, by the Hessian."""
+    """The verdict at a point where the gradient is 0, by the Hessian, which bends least along a direction."""
     here = course.last
     extremes = float(known.values[0]), float(known.values[-1])
-    direction = np.zeros_like(here.at)
-    direction[free] = known.vectors[:, 0]
     level, way, least = weakest(objective, here, free, known)
     if level > SINGULAR * len(known.values) * EPSILON and certain(
         objective, here, way, left, level
@@ -331,14 +339,17 @@ def trend_of(
 
 
 def run_off(
-    objective: Objective, course: Course, allowed: Callable[[Vector], bool]
+    objective: Objective,
+    course: Course,
+    allowed: Callable[[Vector], bool],
+    more: Iterable[Vector] = (),
 ) -> Judged | None:
-    """The verdict where the value falls for ever, as far as doubles go, along the way that was come.
+    """The verdict where the value falls for ever, as far as doubles go, along the way that was come, or more.
 
     All points on the way have to be ``allowed``.
     """
     here = course.last
-    for way in ways(course):
+    for way in filter(np.any, [*ways(course), *more]):
         ahead = list(ahead_values(objective, here, way, allowed))
         if len(ahead) < len(OUTWARD):
             continue

@@ -193,29 +193,25 @@ def terms_at(
     names = tuple([name for name in evaluator.graph.inputs if name in numbers.deviations])
     if not names:
         return Second(0.0, 0.0, True)
-    deviations = [numbers.deviations[name] for name in names]
+    import numpy as np
+
+    from exprgrad.solvers.uncertainty.covariance import correlation_matrix
+
     (graph, nodes), places = matrices.second(evaluator, names, rule=rule)
     answers = derivatives.answers(Program(graph, nodes), inputs)
-    slopes = dict(zip(names, answers[1:], strict=False))
-    entries = {place: answers[at] for place, at in places.items()}
-    count = range(len(names))
-    r = [[numbers.correlation(one, other) for other in names] for one in names]
-    bent = [
-        [entries.get((i, j), 0.0) * deviations[i] * deviations[j] for j in count] for i in count
-    ]
-    unit = (
-        u or max(abs(term) for row in bent for term in row) or 1.0
-    )  # so that squares stay doubles
-    bent = [[term / unit for term in row] for row in bent]
-    parts = [slopes[name] * d / unit for name, d in zip(names, deviations, strict=True)]
-    total = [sum(r[i][j] * parts[j] for j in count) for i in count]
-    mixed = bent
-    if numbers.correlations:
-        mixed = [[sum(bent[i][k] * r[k][j] for k in count) for j in count] for i in count]
-    shift = unit * sum(mixed[i][i] for i in count) / 2
-    square = sum(mixed[i][j] * mixed[j][i] for i in count for j in count) / 2
-    steps = {name: d * t for name, d, t in zip(names, deviations, total, strict=True)}
-    third = third_term(derivatives, inputs, names, steps, deviations, r) / unit
+    deviations = np.array([numbers.deviations[name] for name in names])
+    r, bent = correlation_matrix(names, numbers), np.zeros((len(names), len(names)))
+    for place, at in places.items():
+        bent[place] = answers[at]
+    with np.errstate(all="ignore"):
+        bent *= deviations * deviations[:, None]
+        unit = u or float(np.max(np.abs(bent))) or 1.0  # so that squares stay doubles
+        mixed = bent / unit @ r
+        total = r @ (np.array(answers[1 : 1 + len(names)]) * deviations / unit)
+        shift = unit * float(np.trace(mixed)) / 2
+        square = float(np.sum(mixed * mixed.T)) / 2
+        steps = dict(zip(names, (deviations * total).tolist(), strict=True))
+        third = third_term(derivatives, inputs, names, steps, deviations.tolist(), r) / unit
     variance = (u / unit) ** 2 + square + third
     if not (isfinite(shift) and isfinite(variance)):
         return None
@@ -230,12 +226,12 @@ def third_term(
     names: tuple[str, ...],
     steps: Mapping[str, float],
     deviations: Sequence[float],
-    r: Sequence[Sequence[float]],
+    r: Any,
 ) -> float:
     """The derivative of tr(HΣ) along the steps Σg."""
     evaluator, rule = derivatives
     (graph, outputs), entries = matrices.second(evaluator, names, rule=rule)
-    asked = [(i, j) for i, j in entries if i <= j and r[i][j]]
+    asked = [(i, j) for i, j in entries if i <= j and r[i, j]]
     if not asked or not any(steps.values()):
         return 0.0
     nodes = tuple([outputs[entries[place]] for place in asked])
@@ -245,7 +241,7 @@ def third_term(
     given = {**inputs, **{derive.tangent(name): steps[name] for name in moving}}
     slopes = derivatives.answers(program, given)
     total: float = sum(
-        (1 if i == j else 2) * r[i][j] * deviations[i] * deviations[j] * slope
+        (1 if i == j else 2) * float(r[i, j]) * deviations[i] * deviations[j] * slope
         for (i, j), slope in zip(asked, slopes, strict=True)
     )
     return total
