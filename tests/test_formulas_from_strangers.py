@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import pickle
 import sys
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import exprgrad
+from corpus import table, trades
 from exprgrad.derive import placeholders
 from exprgrad.derive.build import Builder
 from exprgrad.derive.simplify.forms import Forms
 from exprgrad.graph.graph import STEPS, Budget, limited
+from exprgrad.graph.ops import BY_NAME, MOST_BITS, rational_power
 from shell import command
 from strangers import LONGEST, drawn_texts, outcomes
 from together import together
@@ -95,6 +100,56 @@ def test_long_texts_bring_their_own_steps() -> None:
     assert Budget.from_text("x" * 100_000).steps == STEPS
     assert Budget.from_text("x" * 1_000_000).steps == 10 * STEPS
     assert Budget.from_text(limited("x" * 1_000_000, 5)).steps == 5
+
+
+@together([*(text for _, text in table("corpus.txt")), *(each.text for each in trades())], every=8)
+def test_formulas_that_people_use_stay_far_below_the_limit(text: str) -> None:
+    """A tenth of it is enough; those of the docs are run under the usual one by ``test_docs.py``."""
+    formula = exprgrad.parse(text, limit=STEPS // 10)
+    if formula.is_elementwise:
+        assert formula.code("python")
+        assert formula.derivative(formula.inputs[0]).text
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("tree", 50_000), ("chain", 50_000), ("product", 1000), ("composition", 100)]
+)
+def test_formulas_of_the_benchmarks_are_accepted(
+    name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[1])
+    make = getattr(importlib.import_module("benchmarks.formulas"), name)
+    formula = exprgrad.parse(make(size))
+    assert formula.gradient(dict.fromkeys(formula.inputs, 0.5)).gradient.keys() == {*formula.inputs}
+
+
+def test_turns_of_all_indices_count_together() -> None:
+    """Lists of numbers leave no nodes behind, and are work all the same."""
+    for text in (
+        "s[0] = x; s[k] = s[k-1]*sum([2 for j in 1..100]) for k in 1..100; s[1]",
+        "sum(x + sum([2 for j in 1..100]) for k in 1..100)",
+    ):
+        with pytest.raises(exprgrad.RequestError):
+            exprgrad.parse(text, limit=10**6)
+
+
+def test_a_named_product_of_nothing_is_no_divisor() -> None:
+    text = "root(x+(d(where(0.1 < -1, 40, 1e19), a, 1000000)/elliptic_k((x-x))), x, 0, 2)"
+    assert exprgrad.parse(text)(a=1) == 0
+
+
+def test_numbers_that_grow_without_end_are_not_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``(1e308*a)^1000`` as a formula: its number would have a million bits."""
+    longest: list[int] = []
+
+    def power(base: Fraction, exponent: Fraction) -> Fraction | None:
+        found = rational_power(base, exponent)
+        longest.append(0 if found is None else (found.numerator * found.denominator).bit_length())
+        return found
+
+    monkeypatch.setitem(BY_NAME, "pow", BY_NAME["pow"]._replace(exact=power))
+    assert exprgrad.parse("prod(a/1e-308 for n in 1..100)").derivative("a").text
+    assert longest and max(longest) <= 2 * MOST_BITS
 
 
 def test_values_that_are_passed_in_do_not_count() -> None:

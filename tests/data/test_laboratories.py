@@ -264,7 +264,9 @@ def test_utf_16_through_a_pipe_is_refused_with_the_command_that_mends_it() -> No
     status, _, said = command("batch", "t*V", "--data", "-", stdin=content)
     assert status == 2 and "iconv -f UTF-16 -t UTF-8" in said
     mended = content.decode("utf-16").encode()
-    found = command("batch", "t*V", "--data", "-", "--reduce", "sum", "--value-only", "-q", stdin=mended)
+    found = command(
+        "batch", "t*V", "--data", "-", "--reduce", "sum", "--value-only", "-q", stdin=mended
+    )
     assert found[:2] == (0, f"value={SUM!r}\n")
 
 

@@ -46,13 +46,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-LARGEST_EXPONENT = 1100
-"""A power beyond this is no double anyway."""
+MOST_BITS = 8192
+"""A power whose numerator or denominator has more is no double, and no quotient of two."""
 
 
 def rational_power(base: Fraction, exponent: Fraction) -> Fraction | None:
     """A fraction to a whole power; None where that is not rational, or too long to be a double."""
-    if exponent.denominator != 1 or abs(exponent) > LARGEST_EXPONENT or not base:
+    if exponent.denominator != 1 or not base:
+        return None
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length(), 2) - 1
+    if bits * abs(exponent) > MOST_BITS:
         return None
     return base ** int(exponent)
 

@@ -38,7 +38,7 @@ from exprgrad.graph.graph import (
     spliced,
     transform,
 )
-from exprgrad.graph.ops import BY_NAME, COMMON, Op
+from exprgrad.graph.ops import BY_NAME, COMMON, PRODUCTS, SUMS, Op
 from exprgrad.run.balls.balls import Ball, ball, decimal, enclose, evaluate, has_balls, working
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.bounds import TINY
@@ -593,6 +593,8 @@ PRECISE = (4096, 16384)
 """Bits: the second where the first tells nothing, as beside 1 + x^8."""
 MOST_WORK = 2**28
 """The most bits times nodes, of all inputs together, on both sides: about half a second."""
+DIGIT_BY_DIGIT, OTHERWISE = {CONST, INPUT, *SUMS, *PRODUCTS}, 32
+"""Operations whose work grows with their digits alone, and how many of them one other counts for."""
 BELOW = 1400
 """By how many bits the step is smaller than the input, or than 1 if that is less."""
 ODD = 1_000_000_007
@@ -635,8 +637,9 @@ def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
     """A guess for one side: first whether there is a jump, for then differences mean nothing."""
     start = min(math.frexp(run.inputs[name])[1], 0) - BELOW
     work = MOST_WORK // max(len(run.wrt or ()), 1)
+    size = sum(1 if kind in DIGIT_BY_DIGIT else OTHERWISE for kind in run.graph.kinds)
     for bits in PRECISE:
-        if 4 * bits * len(run.graph) > work:
+        if 4 * bits * size > work:
             break
         with working(bits):
             unit = sign * ODD * ball(2) ** start
