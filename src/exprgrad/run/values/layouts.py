@@ -94,13 +94,7 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     is_mute = any("#" in line[1] for line in above) or any(row[0] for row in numeric[at : at + 1])
     if is_mute and any(line[1].lstrip()[:1] == "#" for line in listed):
         remarks.append("lines that begin with # are left out")
-    rows = table[at:]
-    is_closed = bool(
-        names
-        and rows
-        and (not names[-1] or len(rows[0]) == len(names) + 1)
-        and all(len(row) > 1 and not row[-1] for row in rows)
-    )
+    is_closed = end_in_delimiters(names, table[at:])
     return given._replace(
         delimiter=delimiter,
         decimal=decimal,
@@ -110,6 +104,13 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
         start=start,
         remark="; ".join(remarks),
     )
+
+
+def end_in_delimiters(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a delimiter follows the last cell of every row."""
+    if not names or not rows or (names[-1] and len(rows[0]) != len(names) + 1):
+        return False
+    return all(len(row) > 1 and not row[-1] for row in rows)
 
 
 def find_delimiter(lines: Sequence[str]) -> str:

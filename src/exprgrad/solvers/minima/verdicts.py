@@ -248,7 +248,7 @@ def by_curvature(
     direction: Vector,
     box: Box,
 ) -> Judged:
-    """The verdict at a point where the gradient is 0, by the Hessian, which bends least along a direction."""
+    """The verdict where the gradient is 0, by the Hessian, which bends least along ``direction``."""
     here = course.last
     extremes = float(known.values[0]), float(known.values[-1])
     level, way, least = weakest(objective, here, free, known)
@@ -344,7 +344,7 @@ def run_off(
     allowed: Callable[[Vector], bool],
     more: Iterable[Vector] = (),
 ) -> Judged | None:
-    """The verdict where the value falls for ever, as far as doubles go, along the way that was come, or more.
+    """The verdict where the value falls for ever, as far as doubles go: onwards, or along ``more``.
 
     All points on the way have to be ``allowed``.
     """
