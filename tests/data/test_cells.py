@@ -445,8 +445,8 @@ def test_groups_of_whole_numbers_and_doubles_have_one_type(
         assert (status, err) == (0, "")
         found = {repr(one["group"]["g"]): one["value"] for one in json.loads(out)["groups"]}
         assert found == {"1.0": 1, "2.0": 6, "0.5": 1}
-        out = tmp_path / "out.json"
-        assert batch(*argv, "--reduce", "sum", "-o", str(out)).status == 0
+        target = tmp_path / "out.json"
+        assert batch(*argv, "--reduce", "sum", "-o", str(target)).status == 0
 
 
 @pytest.mark.parametrize(

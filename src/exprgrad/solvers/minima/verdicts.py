@@ -177,7 +177,7 @@ def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
     if known is not None:
         direction[free] = known.vectors[:, 0]
     is_level = known is None or abs(known.values[0]) <= known.tiny
-    if not still or is_level or not np.any(known.values > 0):
+    if known is None or is_level or not still or not np.any(known.values > 0):
         endless = run_off(objective, course, box.holds, [direction, -direction])
         if endless is not None:
             return endless
