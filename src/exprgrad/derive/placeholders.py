@@ -76,7 +76,9 @@ def resolved(graph: Graph, text: str, rule: Rule = computed) -> Graph:
         for node, at in graph.called.items()
         if graph.kinds[node] not in PLACEHOLDERS
     }
-    maker.write_calls()
+    for call, inside in maker.calls:  # after those that the text has
+        made.called.update(dict.fromkeys(inside, len(made.calls)))
+        made.calls.append(call)
     named = [binding.node for binding in made.bindings]
     kept = dependencies(made, made.output, *named, *made.inputs.values())
     bends = [
@@ -336,13 +338,6 @@ class Maker:
         call = Call(kind, WRITTEN[kind], text, span, parent, given, result, bends=self.bends)
         self.bends = ()
         self.calls.append((call, inside))
-
-    def write_calls(self) -> None:
-        """Put the calls into the graph, after those that it has."""
-        made = self.made
-        for call, inside in self.calls:
-            made.called.update(dict.fromkeys(inside, len(made.calls)))
-            made.calls.append(call)
 
     def refuse_tensors(self, node: int, between: Iterable[int]) -> None:
         """Raise ``LanguageError`` if something between a body and its variable is about tensors."""

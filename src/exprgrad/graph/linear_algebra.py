@@ -100,11 +100,8 @@ def matmul_pull(b: Nodes, p: Pass) -> int:
         return b.apply("mul", p.given, y if p.position == 0 else x)
     if max(ranks) > 2:
         return matmul_pull_of_many(b, p)
-    if p.position == 0:
-        kind = "outer" if ranks[1] == 1 else "matmul"
-        return b.apply(kind, p.given, transposed(b, y))
-    kind = "outer" if ranks[0] == 1 else "matmul"
-    return b.apply(kind, transposed(b, x), p.given)
+    pair = (transposed(b, x), p.given) if p.position else (p.given, transposed(b, y))
+    return b.apply("outer" if ranks[1 - p.position] == 1 else "matmul", *pair)
 
 
 def matmul_pull_of_many(b: Nodes, p: Pass) -> int:
@@ -114,12 +111,9 @@ def matmul_pull_of_many(b: Nodes, p: Pass) -> int:
     left, right = left if len(left) > 1 else (1, *left), right if len(right) > 1 else (*right, 1)
     whole = *leading(left, right), left[-2], right[-1]
     given = b.apply("reshape", p.given, settings=(whole,))
-    if p.position == 0:
-        other = b.apply("reshape", y, settings=(right,))
-        passed = b.apply("matmul", given, transposed(b, other))
-    else:
-        other = b.apply("reshape", x, settings=(left,))
-        passed = b.apply("matmul", transposed(b, other), given)
+    other, shape = (x, left) if p.position else (y, right)
+    back = transposed(b, b.apply("reshape", other, settings=(shape,)))
+    passed = b.apply("matmul", *((back, given) if p.position else (given, back)))
     passed = narrowed(b, passed, right if p.position else left)
     return b.apply("reshape", passed, settings=(b.shape(p.operand),))
 
@@ -149,9 +143,8 @@ def outer_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 def outer_pull(b: Nodes, p: Pass) -> int:
     """Giles (2008), section 2.2.2, with a column and a row."""
-    if p.position == 0:
-        return b.apply("matmul", p.given, p.operands[1])
-    return b.apply("matmul", p.operands[0], p.given)
+    x, y = p.operands
+    return b.apply("matmul", *((x, p.given) if p.position else (p.given, y)))
 
 
 # Linear systems and inverses.
@@ -482,8 +475,7 @@ def logdet_bound(
 def det_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
     """Sums of products; of large matrices by elimination."""
     (x,) = operands
-    is_large = b.shape(x)[-1] > BY_MINORS
-    return of_pivots(b, x, "mul", "neg") if is_large else by_expansion(b, x)
+    return of_pivots(b, x, "mul", "neg") if b.shape(x)[-1] > BY_MINORS else by_expansion(b, x)
 
 
 def logdet_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:

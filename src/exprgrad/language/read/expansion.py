@@ -617,9 +617,8 @@ class Expander(Builder):
             self.word(step.parts[1]) for step in steps(body) if step.rule == "derivative"
         )
         self.note_inside(name, name_span, names, body)
-        known, rules = self.functions, ("call", "infix")
+        known, size = self.functions, sum(step.rule in ("call", "infix") for step in body)
         called = [self.word(step.parts[0]) for step in body if step.rule == "call"]
-        size = sum(step.rule in rules for step in body)
         size += sum(known[word].size - 1 for word in called if word in known)
         known[name] = Function(name_span, names, derived.intersection(names), body, size)
 
