@@ -160,6 +160,7 @@ CHANGES = [
     ("--bad-rows drop", "--bad-rows is not what it was: null"),
     ("--only", "the columns to write, or their types, have changed"),
     ("--wrt x", "--wrt is not what it was: x,y"),
+    ("--decimal ,", "the layout of text is not what it was"),
     ("--map y=x", "--map is not what it was: nothing"),
     ("--check-content", "it was begun without --check-content"),
 ]

@@ -51,7 +51,7 @@ from exprgrad.data.places import (
 from exprgrad.data.threads import Threads, in_order
 from exprgrad.errors import ExprgradError, InputError, RequestError, advice
 from exprgrad.run.values.files import once
-from exprgrad.run.values.layouts import Layout, detect_layout, rewrite_rows
+from exprgrad.run.values.layouts import POINTS, Layout, detect_layout, rewrite_rows
 from exprgrad.source import cut
 
 __all__ = [
@@ -266,7 +266,7 @@ def csv_sample(source: RowFile) -> tuple[RowFile, Any]:
 
 def plain_rows(block: bytes, found: Layout) -> bytes:
     """A block of lines as ``csv_table`` reads them; all that is changed is ASCII."""
-    is_plain = found.decimal == "." and found.delimiter != " " and not found.is_closed
+    is_plain = found.delimiter != " " and not found.is_closed
     if is_plain and b"#" not in block and b"\n " not in block:
         return block
     return rewrite_rows(block.decode("latin-1"), found).encode("latin-1")
@@ -308,7 +308,10 @@ def csv_table(
             invalid_row_handler=ragged,
         ),
         csv.ConvertOptions(
-            column_types=types, include_columns=[keys[at] for at in places], **nulls
+            column_types=types,
+            include_columns=[keys[at] for at in places],
+            decimal_point=found.decimal,
+            **nulls,
         ),
     )
     if wrong:
@@ -320,6 +323,17 @@ def csv_table(
             "bad-file",
             f"row {row:,} of '{path}' has {cells}, and the header {should}",
         ).quoting(cut(text, SHOWN))
+    return with_points(table) if found.decimal == "," else table
+
+
+def with_points(table: Any) -> Any:
+    """The same rows, with decimal points in texts."""
+    replace = arrow("compute").replace_substring_regex
+    for at, column in enumerate(table.columns):
+        if is_text(column.type):
+            for pattern, point in POINTS:
+                column = replace(column, pattern, point)
+            table = table.set_column(at, table.field(at), column)
     return table
 
 

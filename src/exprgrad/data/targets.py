@@ -422,6 +422,7 @@ def asked_for(plan: BatchPlan) -> dict[str, Any]:
         "--reduce": job.reduce,
         "--by": list(job.by),
         "the groups": "texts" if job.by_texts else "cells",
+        "the layout of text": list(plan.partitions[0].source.layout[:3]),
         "the format": plan.format,
         "the columns": str(job.read if plan.schema is None else plan.schema),
         **versions(job),

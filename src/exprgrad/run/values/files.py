@@ -9,6 +9,7 @@ A ``.json`` file holds a number or nested lists.
 from __future__ import annotations
 
 import json
+import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from exprgrad.errors import Asked, InputError, RequestError, advice
 from exprgrad.run.values.layouts import (
     LINE,
     ODD_NUMBER,
+    POINTS,
     Layout,
     detect_layout,
     is_number,
@@ -235,12 +237,7 @@ class CsvLine(NamedTuple):
     line: int
     start: int
     text: str
-    separator: str
-
-    @property
-    def cells(self) -> list[str]:
-        """The cells, as they are written."""
-        return raw_cells(self.text, self.separator)
+    cells: list[str]
 
 
 def parted(path: str) -> tuple[str, list[str]]:
@@ -324,9 +321,14 @@ def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], lis
     say_remarks({layout.remark: path})
     above = "\n" * len(text[: layout.start].splitlines())
     text = above + rewrite_rows(text[layout.start :], layout)
-    matches = enumerate(LINE.finditer(text), 1)
-    lines = [(number, match.start(), match[1]) for number, match in matches if match[1].strip()]
-    return layout.names, [CsvLine(*line, layout.delimiter) for line in lines], text
+    rows = []
+    for number, match in enumerate(LINE.finditer(text), 1):
+        cells = raw_cells(match[1], layout.delimiter)
+        for pattern, point in POINTS if layout.decimal == "," else ():
+            cells = [re.sub(pattern, point, cell) for cell in cells]
+        if match[1].strip():
+            rows.append(CsvLine(number, match.start(), match[1], cells))
+    return layout.names, rows, text
 
 
 def say_remarks(remarks: Mapping[str, str]) -> None:

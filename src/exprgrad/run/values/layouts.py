@@ -10,8 +10,8 @@ from typing import NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "LINE", "ODD_NUMBER", "UNKNOWN", "Layout", "detect_layout", "is_number", "raw_cells", "refuse_layout",
-    "rewrite_rows", "unquoted",
+    "LINE", "ODD_NUMBER", "POINTS", "UNKNOWN", "Layout", "detect_layout", "is_number", "raw_cells",
+    "refuse_layout", "rewrite_rows", "unquoted",
 ]  # fmt: skip
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
@@ -24,6 +24,14 @@ COMMA = re.compile(rf"[-+]?\d*,\d+{EXPONENT}")
 GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 """A number with a sign between thousands, or with three decimals."""
 ODD_NUMBER = re.compile(f"{GROUPED.pattern}|{COMMA.pattern}")
+POINTS = (
+    (r"^([\s\"]*[-+]?\d{1,3})\.(\d{3}(?:\.\d{3})*[\s\"]*)$", r"\1'\2"),
+    (rf"^([\s\"]*[-+]?\d*),(\d+{EXPONENT}[\s\"]*)$", r"\1.\2"),
+)
+"""What is replaced in a cell where decimals follow commas, in Python's and Arrow's regular expressions.
+
+A point between thousands becomes ``'``, so that ``1.234`` is no number there.
+"""
 UNIT = re.compile(r"(?i)(?!(?:#?n/?a|null|none|nan|[-+]?inf|-|\?)$).{1,12}")
 
 
@@ -151,26 +159,15 @@ def has_units(rows: Sequence[Sequence[str]], numeric: Sequence[Sequence[bool]]) 
 
 
 def rewrite_rows(text: str, layout: Layout) -> str:
-    """The same lines with decimal points and without comments, closing delimiters and further blanks.
-
-    A point between thousands becomes ``'``, so that ``1.234`` is refused where decimals have commas.
-    """
+    """The same lines without comments, closing delimiters and further blanks."""
     mark = re.escape(layout.delimiter)
     if layout.comment and layout.comment in text:
-        comments = rf'"[^"]*"|^[ \t]*{layout.comment}.*'
-        text = re.sub(
-            comments, lambda found: found[0] if found[0][0] == '"' else "", text, flags=re.M
-        )
+        comments = re.compile(rf'"[^"]*"|^[ \t]*{layout.comment}.*', re.M)
+        text = comments.sub(lambda found: found[0] if found[0][0] == '"' else "", text)
     if "\n " in text:
         text = re.sub(r"(?m)^ +(?=\r?$)", "", text)
     if layout.is_closed:
         text = re.sub(rf"(?m){mark}[ ]*(\r?)$", r"\1", text)
-    if layout.decimal == ",":
-        start, end = rf'(?m)(^|{mark})([ "]*', rf'[ "\r]*(?:{mark}|$))'
-        if layout.delimiter == ",":
-            start, end = start.replace('[ "]*', ' *"'), end.replace('[ "\r]*', '" *\r?')
-        text = re.sub(rf"{start}[-+]?\d{{1,3}})\.(?=\d{{3}}(?:\.\d{{3}})*{end}", r"\1\2'", text)
-        text = re.sub(rf"{start}[-+]?\d*),(?=\d+{EXPONENT}{end}", r"\1\2.", text)
     if layout.delimiter == " ":
         text = re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+(?=\r?$)", "", text))
     return text
