@@ -51,7 +51,7 @@ from exprgrad.data.places import (
 from exprgrad.data.threads import Threads, in_order
 from exprgrad.errors import ExprgradError, InputError, RequestError, advice
 from exprgrad.run.values.files import once
-from exprgrad.run.values.layouts import POINTS, Layout, detect_layout, rewrite_rows
+from exprgrad.run.values.layouts import DECIMAL_COMMAS, Layout, detect_layout, rewrite_rows
 from exprgrad.source import cut
 
 __all__ = [
@@ -331,7 +331,7 @@ def with_points(table: Any) -> Any:
     replace = arrow("compute").replace_substring_regex
     for at, column in enumerate(table.columns):
         if is_text(column.type):
-            for pattern, point in POINTS:
+            for pattern, point in DECIMAL_COMMAS:
                 column = replace(column, pattern, point)
             table = table.set_column(at, table.field(at), column)
     return table

@@ -383,10 +383,10 @@ def call_edit(text: str, name: Span, hint: str) -> Edit | None:
     end = closing(text[name[1] :])
     if end is None or not hint.startswith("write ") or ";" in hint or "…" in hint:
         return None
-    return joined(text, (name[0], name[1] + end + 1), hint.removeprefix("write "))
+    return replace_call(text, (name[0], name[1] + end + 1), hint.removeprefix("write "))
 
 
-def joined(text: str, place: Span, ours: str) -> Edit:
+def replace_call(text: str, place: Span, ours: str) -> Edit:
     """A mend, in parentheses if an operator beside its place would tear it apart."""
     joins = re.search(r"[\^*/+\-%√]\s*$", text[: place[0]]) or re.match(
         r"\s*[\^*/+\-%<>=⁰-⁹²³¹.\[]", text[place[1] :]
@@ -446,7 +446,7 @@ def listed_setting(wrong: Wrong) -> str:
     return f"write a list in square brackets: [{group[1].rstrip(', ') if group else '0, 1'}]"
 
 
-def listed(wrong: Wrong) -> str:
+def list_elements(wrong: Wrong) -> str:
     """A short list with blanks for commas, or a matrix with ';' between rows, in our spelling."""
     found = re.match(r"\[([\w.,;\s+-]{1,40})\]", wrong.inside)
     example = {"SEMICOLON": "1, 2; 3, 4"}.get(wrong.kind, "a, b")
@@ -641,7 +641,7 @@ def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
     ours = None if end is None else bracketed(word[1], text[bracket + 1 : bracket + end])
     if end is None or ours is None:
         return None
-    return joined(text, (bracket - len(word[0]), bracket + end + 1), ours)
+    return replace_call(text, (bracket - len(word[0]), bracket + end + 1), ours)
 
 
 def bracketed_call(wrong: Wrong) -> Edit | None:
@@ -1204,11 +1204,11 @@ MISTAKES = (
     ),
     # Lists.
     Mistake(
-        "a ';' does not belong in a list", lambda wrong: f"its rows are lists: {listed(wrong)}",
+        "a ';' does not belong in a list", lambda wrong: f"its rows are lists: {list_elements(wrong)}",
         kind="SEMICOLON", last=OPERAND_ENDS, bracket="[",
     ),
     Mistake(
-        "a ',' is missing between two elements of this list", lambda wrong: f"write {listed(wrong)}",
+        "a ',' is missing between two elements of this list", lambda wrong: f"write {list_elements(wrong)}",
         kind="NUMBER NAME", last=OPERAND_ENDS, bracket="[",
         when=lambda wrong: not (wrong.is_adjacent or wrong.is_index or wrong.word in WORD_HINTS),
     ),

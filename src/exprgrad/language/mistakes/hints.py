@@ -430,7 +430,7 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         return f"write {derivative}"
     listed = [*operands, *settings.values()]
     if (word, len(listed)) in BY_COUNT:
-        return written(BY_COUNT[word, len(listed)], listed, {})
+        return fill_form(BY_COUNT[word, len(listed)], listed, {})
     if word in ABSENT:
         return ABSENT[word]
     name = NAMES_HERE.get(word, word)
@@ -438,7 +438,7 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         *re.findall(r"\{(\w)", FORMS.get(word, ""))
     }  # by operands x, y, z, or by all that there are
     if word in FORMS and (filled - {*"xyz"} or len(operands) <= max(len(filled), 1)):
-        return written(FORMS[word], operands, settings)
+        return fill_form(FORMS[word], operands, settings)
     if name in PECULIAR:
         return PECULIAR[name](operands, settings)
     if name not in FUNCTION_WORDS:
@@ -465,7 +465,7 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     return f"write {call(name, operands, settings)}"
 
 
-def written(form: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
+def fill_form(form: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
     """A form with operands in it, as help; a sentence is one by itself."""
     text = form.format_map(slots(operands, settings))
     return text if text.startswith(("for ", "the ")) else f"write {text}"

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from exprgrad.errors import Asked, InputError, RequestError, advice
 from exprgrad.run.values.layouts import (
+    DECIMAL_COMMAS,
     LINE,
     ODD_NUMBER,
-    POINTS,
     Layout,
     detect_layout,
     is_number,
@@ -324,7 +324,7 @@ def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], lis
     rows = []
     for number, match in enumerate(LINE.finditer(text), 1):
         cells = raw_cells(match[1], layout.delimiter)
-        for pattern, point in POINTS if layout.decimal == "," else ():
+        for pattern, point in DECIMAL_COMMAS if layout.decimal == "," else ():
             cells = [re.sub(pattern, point, cell) for cell in cells]
         if match[1].strip():
             rows.append(CsvLine(number, match.start(), match[1], cells))

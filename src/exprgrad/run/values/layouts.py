@@ -10,8 +10,17 @@ from typing import NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "LINE", "ODD_NUMBER", "POINTS", "UNKNOWN", "Layout", "detect_layout", "is_number", "raw_cells",
-    "refuse_layout", "rewrite_rows", "unquoted",
+    "DECIMAL_COMMAS",
+    "LINE",
+    "ODD_NUMBER",
+    "UNKNOWN",
+    "Layout",
+    "detect_layout",
+    "is_number",
+    "raw_cells",
+    "refuse_layout",
+    "rewrite_rows",
+    "unquoted",
 ]  # fmt: skip
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
@@ -24,13 +33,13 @@ COMMA = re.compile(rf"[-+]?\d*,\d+{EXPONENT}")
 GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 """A number with a sign between thousands, or with three decimals."""
 ODD_NUMBER = re.compile(f"{GROUPED.pattern}|{COMMA.pattern}")
-POINTS = (
+DECIMAL_COMMAS = (
     (r"^([\s\"]*[-+]?\d{1,3})\.(\d{3}(?:\.\d{3})*[\s\"]*)$", r"\1'\2"),
     (rf"^([\s\"]*[-+]?\d*),(\d+{EXPONENT}[\s\"]*)$", r"\1.\2"),
 )
 """What is replaced in a cell where decimals follow commas, in Python's and Arrow's regular expressions.
 
-A point between thousands becomes ``'``, so that ``1.234`` is no number there.
+A point between thousands becomes ``'``, so that ``1.234`` is refused there.
 """
 UNIT = re.compile(r"(?i)(?!(?:#?n/?a|null|none|nan|[-+]?inf|-|\?)$).{1,12}")
 
