@@ -9,7 +9,6 @@ A ``.json`` file holds a number or nested lists.
 from __future__ import annotations
 
 import json
-import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,6 @@ from typing import Any, NamedTuple
 
 from exprgrad.errors import Asked, InputError, RequestError, advice
 from exprgrad.run.values.layouts import (
-    DECIMAL_COMMAS,
     LINE,
     ODD_NUMBER,
     Layout,
@@ -321,13 +319,11 @@ def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], lis
     say_remarks({layout.remark: path})
     above = "\n" * len(text[: layout.start].splitlines())
     text = above + rewrite_rows(text[layout.start :], layout)
-    rows = []
-    for number, match in enumerate(LINE.finditer(text), 1):
-        cells = raw_cells(match[1], layout.delimiter)
-        for pattern, point in DECIMAL_COMMAS if layout.decimal == "," else ():
-            cells = [re.sub(pattern, point, cell) for cell in cells]
-        if match[1].strip():
-            rows.append(CsvLine(number, match.start(), match[1], cells))
+    rows = [
+        CsvLine(number, line.start(), line[1], raw_cells(line[1], layout.delimiter, layout.decimal))
+        for number, line in enumerate(LINE.finditer(text), 1)
+        if line[1].strip()
+    ]
     return layout.names, rows, text
 
 
@@ -360,19 +356,18 @@ def numbers_in(
     if bad is None:
         return [float(unquoted(cell)) for cell in chosen]
     cell = cells[bad].strip()
-    start = row.start + sum(len(before) + 1 for before in cells[:bad])
+    start = row.start + sum(len(before) + 1 for before in cells[:bad]) + cells[bad].index(cell)
+    what = advice(f"'{cut(cell, LONGEST_CELL)}'", "the cell")
     where = f"in line {row.line}, column {bad + 1} of '{path}'"
     if not cell:
-        message, help = f"there is no number {where}", "write nan for a number that is not known"
-        raise wrong(text, (start, start + 1), message, help)
-    start += cells[bad].index(cell)
-    what = advice(f"'{cut(cell, LONGEST_CELL)}'", "the cell")
-    message = f"{what} {where} is not a number"
-    help = "only the first line may be a header, and it holds no numbers; "
-    help += "cells are separated by ',', ';', tab or blanks"
-    if ODD_NUMBER.fullmatch(cell):
+        help = "write nan for a number that is not known"
+    elif ODD_NUMBER.fullmatch(cell):
         help = "a decimal point is '.', and nothing stands between thousands"
-    raise wrong(text, (start, start + len(cell)), message, help)
+    else:
+        help = "only the first line may be a header, and it holds no numbers; "
+        help += "cells are separated by ',', ';', tab or blanks"
+    message = f"{what} {where} is not a number" if cell else f"there is no number {where}"
+    raise wrong(text, (start, start + max(len(cell), 1)), message, help)
 
 
 def wrong(text: str, span: Span, message: str, help: str | None) -> InputError:

@@ -169,14 +169,13 @@ def has_units(rows: Sequence[Sequence[str]], numeric: Sequence[Sequence[bool]]) 
 
 def rewrite_rows(text: str, layout: Layout) -> str:
     """The same lines without comments, closing delimiters and further blanks."""
-    mark = re.escape(layout.delimiter)
     if layout.comment and layout.comment in text:
         comments = re.compile(rf'"[^"]*"|^[ \t]*{layout.comment}.*', re.M)
         text = comments.sub(lambda found: found[0] if found[0][0] == '"' else "", text)
     if "\n " in text:
         text = re.sub(r"(?m)^ +(?=\r?$)", "", text)
     if layout.is_closed:
-        text = re.sub(rf"(?m){mark}[ ]*(\r?)$", r"\1", text)
+        text = re.sub(rf"(?m){re.escape(layout.delimiter)}[ ]*(\r?)$", r"\1", text)
     if layout.delimiter == " ":
         text = re.sub(r"[ \t]+", " ", re.sub(r"(?m)^[ \t]+|[ \t]+(?=\r?$)", "", text))
     return text
@@ -187,13 +186,16 @@ def split_cells(line: str, separator: str) -> list[str]:
     return [unquoted(cell) for cell in raw_cells(line, separator)]
 
 
-def raw_cells(line: str, separator: str) -> list[str]:
-    """The cells between separators, except separators in quotes."""
-    if '"' not in line:
-        return line.split(None if separator == " " else separator)
-    mark = re.escape(separator)
-    cell = rf"""(?:^|{mark})((?:[^{mark}"]++|"[^"]*+(?:"|$))*+)"""
-    return [found[1] for found in re.finditer(cell, line)]
+def raw_cells(line: str, separator: str, decimal: str = ".") -> list[str]:
+    """The cells between separators, except separators in quotes, with decimal points."""
+    cells = line.split(None if separator == " " else separator)
+    if '"' in line:
+        mark = re.escape(separator)
+        cell = rf"""(?:^|{mark})((?:[^{mark}"]++|"[^"]*+(?:"|$))*+)"""
+        cells = [found[1] for found in re.finditer(cell, line)]
+    for pattern, point in DECIMAL_COMMAS if decimal == "," else ():
+        cells = [re.sub(pattern, point, cell) for cell in cells]
+    return cells
 
 
 def unquoted(cell: str) -> str:
