@@ -24,7 +24,7 @@ from exprgrad.run.balls.sweep import specials_met
 from exprgrad.solvers.curves.sampling import ORDERS, Jets, Samples, merged
 
 __all__ = [
-    "BREAKS", "ENDS", "Brackets", "Break", "assembled", "beside_turns", "break_at", "changes", "halved",
+    "BREAKS", "ENDS", "Brackets", "Break", "beside_turns", "break_at", "changes", "halved",
     "is_continuous", "simplest",
 ]  # fmt: skip
 
@@ -92,11 +92,6 @@ def beside_turns(jets: Jets, samples: Samples, order: int, turns: list[float]) -
     sides, finite = found[order] >= 0, np.isfinite(found[order])
     crossed = (sides[:-1] != sides[1:]) & finite[:-1] & finite[1:] & (is_turn[:-1] | is_turn[1:])
     return changes(Samples(x, found), order, np.nonzero(crossed)[0])
-
-
-def assembled(several: list[Brackets]) -> Brackets:
-    """Several brackets as one."""
-    return Brackets(*(np.concatenate(parts, axis=-1) for parts in zip(*several, strict=True)))
 
 
 def ordinal(x: Any) -> Any:

@@ -20,7 +20,6 @@ from exprgrad.solvers.curves.breaks import (
     ENDS,
     Brackets,
     Break,
-    assembled,
     beside_turns,
     break_at,
     changes,
@@ -310,7 +309,7 @@ def candidates(
         bent = rough(samples, order, windows[order]) | odd(samples, order, high - low)
         bent &= both[order] & both[order + 1] & free
         parts.append(changes(samples, BREAKS + order, np.nonzero(bent)[0]))
-    return assembled(parts)
+    return Brackets(*(np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True)))
 
 
 def between_turns(

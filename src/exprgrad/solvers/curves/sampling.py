@@ -306,6 +306,8 @@ TURNS = 60
 """The most steps of Newton's method."""
 APART = 1e-6
 """Critical points that are so near to each other, as a part of the range, are one."""
+NOTHING = 1e-12
+"""A coordinate that is less than this part of a cell is 0."""
 BEYOND_CELL = 2.0
 """How many cells from where it was suspected a critical point may be."""
 
@@ -423,7 +425,10 @@ def critical_points(at: Jets, x: Any, y: Any, found: Any) -> Iterator[Critical]:
         )
         near &= (across >= x[0]) & (across <= x[-1]) & (up >= y[0]) & (up <= y[-1])
         near &= np.abs(move[0] / steps[0]) + np.abs(move[1] / steps[1]) < APART
-    across, up = tidy(across[near], steps[0]), tidy(up[near], steps[1])
+    across, up = (
+        np.where(np.abs(part[near]) < NOTHING * step, 0.0, part[near])
+        for part, step in zip((across, up), steps, strict=True)
+    )
     listed: list[tuple[float, float]] = []
     for point in zip(across.tolist(), up.tolist(), strict=True):
         reach = POINTS * APART
@@ -438,11 +443,6 @@ def critical_points(at: Jets, x: Any, y: Any, found: Any) -> Iterator[Critical]:
             nothing = 4 * (abs(xx) + 2 * abs(xy) + abs(yy)) * max(math.ulp(a), math.ulp(b)) ** 2
             height = 0.0 if abs(value) <= nothing else value
             yield Critical(sort_of_point(xx, xy, yy), a, b, height)
-
-
-def tidy(x: Any, step: float) -> Any:
-    """Coordinates of which what is nothing beside a cell is 0."""
-    return np.where(np.abs(x) < 1e-12 * step, 0.0, x)
 
 
 def sort_of_point(xx: float, xy: float, yy: float) -> str:

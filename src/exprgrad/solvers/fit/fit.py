@@ -122,10 +122,6 @@ class Starts(NamedTuple):
     failed: int
 
 
-Ends = tuple[Starts, Scales]
-"""The outcome of the starts, and the scales of the last search."""
-
-
 class Fit(NamedTuple):
     """What a fit came to.
 
@@ -201,7 +197,7 @@ def fitted(
     assert ends is not None
     minimum = drop_vanished(inside, minimum, units, *limits)
     minimum, chosen = minimum._replace(passes=passes), np.flatnonzero(free)
-    found = accounted(text, inside, minimum, chosen, manner, (ends, before))
+    found = accounted(text, inside, minimum, chosen, manner, ends, before)
     if manner.profile:
         found = with_profiles(found, minimum, free, limits, before)
     return restore_units(found, problem, before)
@@ -333,10 +329,18 @@ def drop_vanished(problem: Problem, minimum: Minimum, units: Any, low: Any, high
 
 
 def accounted(
-    text: str, problem: Problem, minimum: Minimum, chosen: Any, manner: Manner, ends: Ends
+    text: str,
+    problem: Problem,
+    minimum: Minimum,
+    chosen: Any,
+    manner: Manner,
+    starts: Starts,
+    scales: Scales,
 ) -> Fit:
-    """What can be said of a minimum; ``chosen`` are the positions of the parameters not at a bound."""
-    starts, scales = ends
+    """What can be said of a minimum; ``chosen`` are the positions of the parameters not at a bound.
+
+    With it come the outcome of the starts, and the scales of the last search.
+    """
     here, point = minimum.linearized, minimum.point
     names = tuple(problem.parameters[at] for at in chosen)
     spread = spread_of(problem, point, here, chosen)

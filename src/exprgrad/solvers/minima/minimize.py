@@ -145,7 +145,9 @@ def minimize(
             raise InputError("unknown-input", message, help=f"those that move are {', '.join(wrt)}")
     layout = Layout.of(inputs, wrt)
     objective = Objective(graph, layout, -1.0 if wanted.maximize else 1.0)
-    box = box_of(layout, wanted.bounds)
+    bounds = [wanted.bounds.get(name, Interval(-math.inf, math.inf)) for name in layout.shapes]
+    sizes = [math.prod(shape) for shape in layout.shapes.values()]
+    box = Box(*np.repeat(np.array(bounds, dtype=np.float64), sizes, axis=0).T)
     limits = constraints(wanted.subject, inputs, layout)
     most = wanted.most
     if most is None:
@@ -275,13 +277,6 @@ def by_axes(run: Run, objective: Objective, here: Turn, box: Box) -> Judged | No
         reason = "ledge" if set(met.values()) == {"jump"} else "level"
         return Judged("kink", reason, kinks=kinks)
     return Judged("kink", "sharp" if len(here.at) == 1 else "axes", kinks=kinks)
-
-
-def box_of(layout: Layout, bounds: Mapping[str, Interval]) -> Box:
-    """The bounds of every number."""
-    ends = [bounds.get(name, Interval(-math.inf, math.inf)) for name in layout.shapes]
-    sizes = [math.prod(shape) for shape in layout.shapes.values()]
-    return Box(*np.repeat(np.array(ends, dtype=np.float64), sizes, axis=0).T)
 
 
 def answered(

@@ -166,7 +166,9 @@ def go_along(
     elif free:
         found = search(part, at[free], room, most)
         at[free] = found.last.at
-        blocked = [lifted(at, free, trial) for trial in found.blocked]
+        blocked = [np.copy(at) for _ in found.blocked]
+        for whole, trial in zip(blocked, found.blocked, strict=True):
+            whole[free] = trial
     there = turn_at(objective, at)
     most_high = here.value + HARDLY * abs(here.value)
     if bent and not (there.value <= most_high and all(is_met(one, at) for one in kept)):
@@ -177,13 +179,6 @@ def go_along(
         course.blocked[:] = blocked
         if bent:
             snap(objective, course)
-
-
-def lifted(at: Vector, free: Sequence[int], part: Vector) -> Vector:
-    """A point whose free numbers are others."""
-    found = at.copy()
-    found[free] = part
-    return found
 
 
 def snap(objective: Objective, course: Course) -> None:

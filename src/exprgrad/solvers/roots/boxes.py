@@ -416,14 +416,11 @@ def is_smallest(box: Box) -> bool:
     """Whether a box is too small to be divided."""
     limit = 2.0 ** -(PRECISION // 2 if len(box) == 1 else 60)
     return all(
-        width(x) <= SMALLEST + limit * abs(middle(x)) if x.ball.is_finite() else is_beyond(x)
+        width(x) <= SMALLEST + limit * abs(middle(x))
+        if x.ball.is_finite()
+        else bool(x.low > LAST_DOUBLE or x.high < -LAST_DOUBLE)  # there is no double in it
         for x in box
     )
-
-
-def is_beyond(x: Enclosure) -> bool:
-    """Whether an infinite interval has no double in it."""
-    return bool(x.low > LAST_DOUBLE or x.high < -LAST_DOUBLE)
 
 
 def is_blurred(sight: Sight, box: Box) -> bool:

@@ -234,7 +234,9 @@ def sharpened(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
 def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """What an operation makes of bounds; None where nobody knows."""
     if op.signs:
-        return total_of(op.signs, operands)
+        pairs = zip(op.signs, operands, strict=True)
+        terms = [x if sign > 0 else opposite(x) for sign, x in pairs]
+        return spanning(sum(x.low for x in terms).lower(), sum(x.high for x in terms).upper())
     if op.powers:
         return product_of(op.powers, operands)
     if op.gate == "power":
@@ -256,12 +258,6 @@ def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
 def opposite(x: Enclosure) -> Enclosure:
     """The negative."""
     return spanning(-x.high, -x.low, total=x.total)
-
-
-def total_of(signs: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
-    """A sum: infinity less infinity may be anything."""
-    terms = [x if sign > 0 else opposite(x) for sign, x in zip(signs, operands, strict=True)]
-    return spanning(sum(x.low for x in terms).lower(), sum(x.high for x in terms).upper())
 
 
 def product_of(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:

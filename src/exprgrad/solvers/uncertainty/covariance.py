@@ -245,21 +245,12 @@ def correlation_matrix(names: Sequence[str], numbers: UncertainNumbers) -> Any:
     return np.array([[numbers.correlation(one, other) for other in names] for one in names])
 
 
-def correlation_factor(names: Sequence[str], numbers: UncertainNumbers) -> Any:
-    """A matrix A with A·Aᵀ the correlation matrix, which may be singular; None where that is 1."""
-    if not numbers.correlations:
-        return None
-    import numpy as np
-
-    values, vectors = np.linalg.eigh(correlation_matrix(names, numbers))
-    return vectors * np.sqrt(np.maximum(values, 0.0))
-
-
 def draw_moves(names: Sequence[str], numbers: UncertainNumbers, random: Any, count: int) -> Any:
     """How far normally distributed numbers are from their means: a row for each, a column for each draw."""
     import numpy as np
 
     normal = random.standard_normal((len(names), count))
-    factor = correlation_factor(names, numbers)
-    normal = normal if factor is None else factor @ normal
+    if numbers.correlations:  # by a factor A with A·Aᵀ the correlation matrix, which may be singular
+        values, vectors = np.linalg.eigh(correlation_matrix(names, numbers))
+        normal = vectors * np.sqrt(np.maximum(values, 0.0)) @ normal
     return np.array([numbers.deviations[name] for name in names])[:, None] * normal

@@ -150,7 +150,10 @@ def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncer
     names = tuple([name for name in run.graph.inputs if name in spread.deviations])
     deviations = {name: spread.deviations[name] for name in names}
     estimate = run.true.value
-    swept = with_slopes(run, names)
+    is_swept = not names or (run.wrt is not None and {*names} <= {*run.wrt})
+    swept = run
+    if not is_swept:
+        swept = Run.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
     if run.graph.shape(run.graph.output):
         point = Point(evaluator_for(run.graph), run.inputs, {"": run.graph.output}, names)
         slopes = matrices.jacobian(point).row(0) if names else {}
@@ -183,13 +186,6 @@ def numbers_of(run: Run, deviations: Mapping[str, Any], spread: Spread) -> Uncer
 def numbers_in(value: Any) -> list[float]:
     """The numbers of a tensor, in row-major order, or the number itself."""
     return [value] if isinstance(value, float) else value.ravel().tolist()
-
-
-def with_slopes(run: Run, names: tuple[str, ...]) -> Run:
-    """A run that has the derivatives with respect to some inputs: the same, if it has them."""
-    if not names or (run.wrt is not None and {*names} <= {*run.wrt}):
-        return run
-    return Run.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
 
 
 def beyond(swept: Run, run: Run) -> tuple[Diagnostic, ...]:
