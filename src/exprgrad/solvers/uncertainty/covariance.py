@@ -15,7 +15,7 @@ from exprgrad.run.values.layouts import unquoted
 from exprgrad.run.values.uncertain import Spread, UncertainNumbers, number_names
 from exprgrad.source import pieces
 
-__all__ = ["correlated", "correlation_in", "covariance_in", "draw_moves"]
+__all__ = ["correlated", "correlation_in", "correlation_matrix", "covariance_in", "draw_moves"]
 
 ROUNDING = 1e-9
 """How far rounding may take equal covariances apart, and coefficients beyond their bounds."""
