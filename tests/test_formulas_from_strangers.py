@@ -152,6 +152,30 @@ def test_numbers_that_grow_without_end_are_not_worked_out(monkeypatch: pytest.Mo
     assert longest and max(longest) <= 2 * MOST_BITS
 
 
+def test_what_passes_through_a_long_list_grows_in_proportion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counted: nodes that are looked up while a gradient is built."""
+    looked_up: list[int] = []
+
+    class Images(list[int]):
+        def __getitem__(self, node: Any) -> Any:
+            looked_up.append(node)
+            return super().__getitem__(node)
+
+    include = Builder.include
+    monkeypatch.setattr(Builder, "include", lambda *given, **more: Images(include(*given, **more)))
+    counts = []
+    for length in (100, 400):
+        looked_up.clear()
+        formula = exprgrad.parse(f"sum(cumsum([x*k for k in 1..{length}]))")
+        assert formula.gradient(x=1).gradient["x"] == sum(
+            k * (length + 1 - k) for k in range(1, length + 1)
+        )
+        counts.append(len(looked_up))
+    assert counts[1] <= 5 * counts[0]
+
+
 def test_values_that_are_passed_in_do_not_count() -> None:
     import numpy as np
 

@@ -19,7 +19,6 @@ from exprgrad.derive.simplify.formula import derivatives, formulas
 from exprgrad.derive.sweeps.gradient import unsimplified
 from exprgrad.derive.sweeps.walks import active_from, users_of, varying_operands
 from exprgrad.errors import RequestError, advice
-from exprgrad.explain.places import series
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -258,6 +257,8 @@ class Derivation:
 
     def constancies(self, nodes: Iterable[int]) -> list[str]:
         """Why the derivatives of some inactive nodes are 0."""
+        from exprgrad.explain.places import series
+
         number = "is a constant", "are constants"
         apart = f"does not depend on {self.wrt}", f"do not depend on {self.wrt}"
         flat = "is flat between its jumps", "are flat between their jumps"

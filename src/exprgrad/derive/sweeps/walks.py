@@ -167,6 +167,9 @@ class Source:
     differentiated, the ``active`` ones, only what their rules mention is built: the others have no image.
     """
 
+    passer: tuple[int, tuple[int, ...]] = (-1, ())
+    """The structural node that something passed through last, and its operands' images."""
+
     def __init__(
         self,
         builder: Builder,
@@ -303,10 +306,11 @@ class Source:
     def passing(self, user: int, position: int, given: int) -> Pass:
         """A structural node's image, and what is given to be passed on."""
         self.builder.derive_from(self.graph, user)
-        operands = tuple([self.image[operand] for operand in self.graph.operands[user]])
+        if self.passer[0] != user:  # once, and not for each of a list's many operands
+            self.passer = user, tuple([self.image[operand] for operand in self.graph.operands[user]])
         settings = self.graph.payloads[user]
         assert isinstance(settings, tuple)
-        return Pass(operands, self.image[user], settings, position, given)
+        return Pass(self.passer[1], self.image[user], settings, position, given)
 
     def instantiate(self, rule: str, given: dict[str, int]) -> int:
         """A rule of the table on nodes."""
