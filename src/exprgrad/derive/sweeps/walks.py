@@ -307,7 +307,10 @@ class Source:
         """A structural node's image, and what is given to be passed on."""
         self.builder.derive_from(self.graph, user)
         if self.passer[0] != user:  # once, and not for each of a list's many operands
-            self.passer = user, tuple([self.image[operand] for operand in self.graph.operands[user]])
+            self.passer = (
+                user,
+                tuple([self.image[operand] for operand in self.graph.operands[user]]),
+            )
         settings = self.graph.payloads[user]
         assert isinstance(settings, tuple)
         return Pass(self.passer[1], self.image[user], settings, position, given)

@@ -359,32 +359,19 @@ def accounted(
     aic = criterion(problem.rows, here.cost, len(chosen), logarithms, scales, manner)
     reach = quantile(manner.level, inf if is_known else dof)
     return Fit(
-        text=text,
-        problem=problem,
+        text=text, problem=problem, rows=problem.rows, dof=dof, cost=here.cost,
         parameters=estimates(problem, point, names, unit * spread.errors, moved, reach),
-        rows=problem.rows,
-        dof=dof,
-        cost=here.cost,
         residual_sd=sd if is_plain else None,
         r_squared=1 - 2 * here.cost / total if total > 0 and is_plain else None,
-        aic=aic if is_plain else None,
-        covariance=unit * spread.covariance * unit,
-        correlation=correlation_of(spread),
-        estimated=names,
-        rank=spread.rank,
+        aic=aic if is_plain else None, covariance=unit * spread.covariance * unit,
+        correlation=correlation_of(spread), estimated=names, rank=spread.rank,
         condition=spread.condition,
         open=[dict(zip(names, map(float, way), strict=True)) for way in spread.open],
-        converged=converged,
-        reason=reason,
-        offset=offset,
-        passes=minimum.passes,
-        starts=starts,
-        level=manner.level,
-        absolute=manner.absolute,
-        loss=problem.loss,
+        converged=converged, reason=reason, offset=offset, passes=minimum.passes, starts=starts,
+        level=manner.level, absolute=manner.absolute, loss=problem.loss,
         linear=minimum.curvature is not None and not np.any(minimum.curvature),
         exact=share <= ROUNDED,
-    )
+    )  # fmt: skip
 
 
 def estimates(

@@ -250,7 +250,9 @@ def draw_moves(names: Sequence[str], numbers: UncertainNumbers, random: Any, cou
     import numpy as np
 
     normal = random.standard_normal((len(names), count))
-    if numbers.correlations:  # by a factor A with A·Aᵀ the correlation matrix, which may be singular
+    if (
+        numbers.correlations
+    ):  # by a factor A with A·Aᵀ the correlation matrix, which may be singular
         values, vectors = np.linalg.eigh(correlation_matrix(names, numbers))
         normal = vectors * np.sqrt(np.maximum(values, 0.0)) @ normal
     return np.array([numbers.deviations[name] for name in names])[:, None] * normal
