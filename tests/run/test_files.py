@@ -79,7 +79,7 @@ def test_columns_of_csv(content: str, columns: str, numbers: object, tmp_path: P
         ("a,b\n1,2", "d.csv:a,velocity", "its columns are a, b"),
         ("a,a\n1,2", "d.csv:a", "'d.csv' has several columns 'a'"),
         ("1,2\n", "d.csv:a", "it has no header: b=@d.csv reads all of it"),
-        (",".join("abcdefgh") + "\n" + "1," * 7 + "1", "d.csv", "a, b, c, d, e, f, g, h, …"),
+        (",".join("abcdefghi") + "\n" + "1," * 8 + "1", "d.csv", "a, b, c, d, e, f, g, h, …"),
         ("a,b\n", "d.csv:a", "'d.csv' holds no numbers"),
     ],
 )
