@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 
 from exprgrad import parse
@@ -94,6 +95,12 @@ CASES: list[tuple[str, dict[str, float], str, list[tuple[float, ...]]]] = [
     ("(1e8 + x)^2 - 1e16 - 2e8*x", {"x": 1}, "minimum flat", [(0,)]),
     ("log(1 + x^2*1e-20)", {"x": 5}, "minimum flat", [(0,)]),
 ]  # fmt: skip
+LEVEL = [
+    ("(x+y)^2", "xy"), ("(x-y)^4", "xy"), ("(x+y)^2 + 1", "xy"), ("cosh(x-y)", "xy"),
+    ("(0.1*x + 0.3*y - 0.7)^2", "xy"), ("(x+2*y-3*z+0.1)^2 + (x-y)^2", "xyz"), ("(0.3*x-0.1*y)^6", "xy"),
+    ("sum(w)^2", "w"), ("(w[0]-w[1])^4", "w"), ("sum((w - mean(w))^2)", "w"),
+]  # fmt: skip
+"""Formulas that are least, and level, along a line or a plane; and their inputs."""
 REACHES = (1e-2, 1e-3, 1e-4)
 WAYS = 64
 ROUNDED = 1e-14
@@ -140,6 +147,16 @@ def change_along(formula: str, found: Minimum[Any], reach: float) -> Any:
     size = max(1, *map(abs, here.values()))
     there = {name: x + reach * size * found.direction[name] for name, x in here.items()}
     return true_value(formula, there) - true_value(formula, here)
+
+
+@pytest.mark.parametrize(("formula", "names"), LEVEL)
+def test_what_is_level_does_not_fall_for_ever(formula: str, names: str) -> None:
+    random = np.random.default_rng(26)
+    for digits in (0, 1, 3, 15) * 2:
+        numbers = random.uniform(-5, 5, (len(names), 2)).round(digits)
+        start = {n: pair if n == "w" else pair[0] for n, pair in zip(names, numbers, strict=True)}
+        found = parse(formula).minimize(start)
+        assert found.verdict in ("flat", "minimum", "not converged"), (start, found.message)
 
 
 @pytest.mark.parametrize(("formula", "start", "verdicts", "minima"), CASES)

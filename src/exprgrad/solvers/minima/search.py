@@ -34,8 +34,8 @@ __all__ = [
     "turn_at",
 ]  # fmt: skip
 
-TRUE_BITS = 128
-"""The precision of values in balls."""
+TRUE_BITS = 256
+"""The precision of values in balls, in which sums of doubles of like sizes are exact."""
 Vector = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
@@ -145,13 +145,19 @@ class Objective:
         self.counts.value += 1
         return self.sign * float(self.evaluator.forward(self.inputs(at))[self.graph.output])
 
-    def true_value(self, at: Vector) -> Ball | None:
-        """The value in balls, which neither overflow nor underflow; None for a formula of tensors."""
+    def true_value(self, at: Vector, step: Vector | float = 0.0) -> Ball | None:
+        """The value in balls, which neither overflow nor underflow; None for a formula of tensors.
+
+        It is that at exactly ``at + step``.
+        """
         inputs = self.inputs(at)
         if self.graph.shapes or not all(isinstance(value, float) for value in inputs.values()):
             return None
         with working(TRUE_BITS):
             given = {name: ball(value) for name, value in inputs.items()}
+            for name, part in self.layout.named(step + np.zeros_like(at)).items():
+                if name in given:
+                    given[name] += ball(part)
             return evaluate(self.graph, given, typed=True)[self.graph.output] * self.sign
 
     def slope(self, at: Vector) -> tuple[float, Vector]:

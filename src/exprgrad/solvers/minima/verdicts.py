@@ -51,6 +51,8 @@ NEARBY = 1e50
 """Where a value is infinite nearer than that it is so at a point, and not because numbers overflow."""
 OUTWARD = [2.0**k for k in range(0, 1020, 20)]
 """How far, where the value may fall for ever."""
+FURTHER = 1024.0
+"""How far, where balls are asked: doubles cancel along a level line, too."""
 FARTHEST = 1e308
 """The greatest number that is looked at."""
 MOST_TERMS = 4
@@ -178,7 +180,9 @@ def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
         direction[free] = known.vectors[:, 0]
     is_level = known is None or abs(known.values[0]) <= known.tiny
     if known is None or is_level or not still or not np.any(known.values > 0):
-        endless = run_off(objective, course, box.holds, [direction, -direction])
+        # Doubles cancel along a level line; balls tell, but not of tensors.
+        level = [] if objective.graph.shapes else [direction, -direction]
+        endless = run_off(objective, course, box.holds, level)
         if endless is not None:
             return endless
     if not still and course.reason == "still":
@@ -354,9 +358,9 @@ def run_off(
         if len(ahead) < len(OUTWARD):
             continue
         noise, noises = objective.noise(here.at)
-        falls = float(here.slope @ way) < 0 or ahead[-1] < here.value - noise
-        if not falls and noise > 0 and noises.any():
-            falls = truly_lower(objective, outward(here, OUTWARD[-1], way), here.at)
+        falls = float(here.slope @ way) < -float(noises @ np.abs(way))
+        if not falls and (ahead[-1] < here.value - noise or (noise > 0 and noises.any())):
+            falls = truly_lower(objective, here.at, FURTHER * here.size * way)
         if falls:
             is_level = norm(here.at) < NEARBY and abs(
                 ahead[-1] - ahead[len(ahead) // 2]
@@ -368,9 +372,9 @@ def run_off(
     return None
 
 
-def truly_lower(objective: Objective, there: Vector, here: Vector) -> bool:
-    """Whether a value is less than another where doubles are equal; it is if balls can't tell."""
-    low, high = objective.true_value(there), objective.true_value(here)
+def truly_lower(objective: Objective, here: Vector, step: Vector) -> bool:
+    """Whether the value is less a step further, whatever doubles say; it is if balls can't tell."""
+    low, high = objective.true_value(here, step), objective.true_value(here)
     return low is None or high is None or not (low.is_finite() and high.is_finite()) or low < high
 
 
