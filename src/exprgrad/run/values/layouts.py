@@ -37,7 +37,7 @@ DECIMAL_COMMAS = (
     (r"^([\s\"]*[-+]?\d{1,3})\.(\d{3}(?:\.\d{3})*[\s\"]*)$", r"\1'\2"),
     (rf"^([\s\"]*[-+]?\d*),(\d+{EXPONENT}[\s\"]*)$", r"\1.\2"),
 )
-"""What is replaced in a cell where decimals follow commas, in Python's and Arrow's regular expressions.
+"""Replacements in a cell with decimal commas, as regular expressions of Python's and Arrow's.
 
 A point between thousands becomes ``'``, so that ``1.234`` is refused there.
 """
@@ -66,7 +66,7 @@ UNKNOWN = Layout()
 
 
 def refuse_layout(given: Layout) -> None:
-    """An error for a delimiter and a decimal sign that are none, or are the same."""
+    """Refuses an invalid delimiter or decimal sign, or two that are the same."""
     signs = given.delimiter, given.decimal
     if len(signs[0]) > 1 or signs[1] not in ("", ".", ",") or signs[0] == signs[1] != "":
         raise RequestError(

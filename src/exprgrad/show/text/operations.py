@@ -693,7 +693,7 @@ def class_of(point: Critical) -> object:
 
 
 def told_apart(number: float) -> str:
-    """A local derivative as far as answers are told apart by it."""
+    """A local derivative as a text that is the same for answers of one kind."""
     return "a number" if math.isfinite(number) and number else str(number + 0.0)
 
 

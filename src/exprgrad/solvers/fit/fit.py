@@ -337,7 +337,7 @@ def accounted(
     starts: Starts,
     scales: Scales,
 ) -> Fit:
-    """What can be said of a minimum; ``chosen`` are the positions of the parameters not at a bound.
+    """The fit that a minimum gives; ``chosen`` are the positions of the parameters not at a bound.
 
     With it come the outcome of the starts, and the scales of the last search.
     """
