@@ -116,7 +116,7 @@ NATIVE: dict[str, Callable[..., Array]] = {
     **{
         name: getattr(np, name)
         for name in (
-            "abs", "cbrt", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "hypot", "log", "log10",
+            "abs", "ceil", "cos", "cosh", "exp", "exp2", "expm1", "floor", "hypot", "log", "log10",
             "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
         )
     },
