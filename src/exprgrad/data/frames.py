@@ -246,7 +246,9 @@ def frame_reduced(job: Job, frame: object) -> Done:
     """What the rows of a frame come to: the same as in a file."""
     _, given = frame_of(frame)
     table = table_of(job, given)
-    job = job._replace(read=table.schema.remove_metadata())  # PyArrow 19 gives what has some no hash
+    job = job._replace(
+        read=table.schema.remove_metadata()
+    )  # PyArrow 19 gives what has some no hash
     return rows_reduced(job, Partition(FRAME), table.combine_chunks().to_batches())
 
 

@@ -164,20 +164,22 @@ class Maker:
         builder, before, derived, most = self.builder, len(self.made), body, MANY_NODES
         builder.known.clear()
         builder.span = self.graph.span(node)
-        one = builder.constant(1.0)
-        for turn in range(order):
+        one, turns = builder.constant(1.0), {body: 0}
+        for turn in range(1, order + 1):
             between = self.between(node, derived, variable)
-            if turn:
+            if turn > 1:
                 found = push_forward(self.source, {variable: one}, between).get(derived)
             else:
                 self.bends = self.bent(between)
                 found = pull_back(self.source, {body: one}, {variable}, {*between}).get(variable)
             if found is None:
                 return builder.constant(0.0)
-            if found == derived:  # as of exp(x)
-                break
+            if found in turns:  # as of exp(x) or sin(x), whose derivatives return
+                first = turns[found]
+                return [*turns][first + (order - turn) % (turn - first)]
             derived = found
-            if turn and len(self.made) - before > most:
+            turns[found] = turn
+            if turn > 1 and len(self.made) - before > most:
                 self.made.budget.refuse_beyond(order, "orders", self.graph.span(node))
                 found = self.polynomial(body, self.between(node, body, variable), order)
                 if found is not None:

@@ -455,6 +455,7 @@ class Expander(Builder):
         self.functions: dict[str, Function] = {}
         self.sequences: dict[str, Progression] = {}
         self.indices: dict[str, Span] = {}
+        self.claimed: set[Span] = set()
         self.read_inside: dict[str, Span] = {}
         self.called_inside: dict[str, Span] = {}
         self.current = -1
@@ -846,7 +847,10 @@ class Expander(Builder):
         return iter(range(low, high + 1))
 
     def claim(self, name: str, span: Span, scope: Scope) -> None:
-        """An index is the name of nothing else."""
+        """An index is the name of nothing else, which is asked once for each place where one is written."""
+        if span in self.claimed:
+            return
+        self.claimed.add(span)
         around = {name: self.indices.get(name, span)} if name in scope.wholes else {}
         self.refuse_taken(
             name,
