@@ -160,10 +160,10 @@ STAGES = {
     "reading": (10, "this text has more than {} characters"),
     "writing out": (400, "written out, this formula has more than {} nodes"),
     "deriving": (400, "the derivatives of this take more than {} operations"),
-    "visits": (20, "derivatives inside of this formula are of more than {} nodes, all in all"),
+    "visits": (400, "derivatives inside of this formula are of more than {} nodes, all in all"),
     "orders": (500_000, "the order of this derivative is above {}"),
     "terms": (50_000, "a derivative of so high an order has more than {} terms"),
-    "simplifying": (300, "this takes more than {} rewrites to simplify"),
+    "simplifying": (1000, "this takes more than {} rewrites to simplify"),
     "elements": (30, "the tensors of this formula hold more than {} numbers"),
 }
 """By stage: the steps that one of its things costs, about ten bytes each, and what is too large."""
@@ -316,8 +316,9 @@ class Graph:
         edges = self.first_edge[length]
         while self.calls and self.calls[-1].result >= length:
             self.calls.pop()
-        for node in range(length, len(self) if self.called else length):
+        for node in range(length, len(self)):
             self.called.pop(node, None)
+            self.spelled.pop(node, None)
         for column in (
             self.kinds,
             self.operands,
@@ -328,7 +329,6 @@ class Graph:
         ):
             del column[length:]
         del self.edge_starts[edges:], self.edge_ends[edges:]
-        self.spelled = {node: text for node, text in self.spelled.items() if node < length}
 
     def drop(self, leaf: int) -> None:
         """Take out a leaf that nothing uses; the nodes after it move up."""

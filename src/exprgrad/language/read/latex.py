@@ -821,8 +821,8 @@ def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
     """Two powers, or two subscripts, of one thing: LaTeX refuses them, too."""
     kinds = ["", "", "", "", "", *[item.kind for item in items[-5:]]]
     at = -4 if kinds[-2] in MARKED and kinds[-2] != mark.kind else -2
-    if mark.kind in MARKED and kinds[at] == mark.kind:
-        begin = at - 3 if kinds[at - 2] in MARKED else at - 1
+    begin = at - 3 if kinds[at - 2] in MARKED else at - 1
+    if mark.kind in MARKED and kinds[at] == mark.kind and len(items) >= -begin:
         base, first = text[items[begin].start : items[at].start], text[slice(*items[at + 1].place)]
         first = first.strip("{}")
         if mark.kind == "below":

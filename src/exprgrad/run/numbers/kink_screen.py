@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, combinations, compress, repeat
+from math import comb
 from operator import eq, itemgetter
 from typing import Any, NamedTuple, cast
 
@@ -127,8 +128,8 @@ def equal_numbers(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Nee
     """What a node needs for a kink or a jump; None where the row's condition does not tell."""
     operands = graph.operands[node]
     if op.variadic:
-        pairs = list(combinations(operands, 2))
-        return list(pairs) if len(pairs) <= MOST_PAIRS else None
+        pairs = comb(len(operands), 2)
+        return list(combinations(operands, 2)) if pairs <= MOST_PAIRS else None
     slot: dict[str, int | float] = dict(zip((*op.names, "out"), (*operands, node), strict=True))
     for name, operand in zip(op.names, operands, strict=True):
         slot[f"varies_{name}"] = float(moving[operand])
