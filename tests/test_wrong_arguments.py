@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import multiprocessing
 import pickle
 import shlex
@@ -24,6 +25,7 @@ from exprgrad import (
     ShapeError,
     parse,
 )
+from exprgrad.run.values.inputs import OPTIONS
 from shell import command
 
 ERRORS = [
@@ -251,3 +253,24 @@ def complaint(formula: str) -> ExprgradError | None:
     except ExprgradError as error:
         return error
     return None
+
+
+def test_inputs_called_like_options_have_values_in_the_first_argument() -> None:
+    methods = filter(inspect.isfunction, vars(Expression).values())
+    taken = [inspect.signature(method).parameters.values() for method in methods]
+    options = {
+        parameter.name
+        for parameters in taken
+        if any(p.kind == p.VAR_KEYWORD and p.name in ("inputs", "unknowns") for p in parameters)
+        for parameter in parameters
+        if parameter.kind == parameter.KEYWORD_ONLY
+    }
+    assert options == OPTIONS
+    for ask, name in (("descend", "rate"), ("check", "h"), ("gradient", "wrt"), ("plot", "steps")):
+        f = parse(f"{name}*x^2")
+        with pytest.raises(InputError) as caught:
+            getattr(f, ask)(x=1, **{name: 2})
+        assert caught.value.help is not None
+        assert f"give its value in the first argument, {{'{name}': …}}" in caught.value.help
+        assert f.gradient({name: 2}, x=3).value == 18
+    assert parse("self*x")(self=2, x=3) == 6

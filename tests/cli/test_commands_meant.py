@@ -112,3 +112,53 @@ def test_names_without_commas(names: str) -> None:
 def test_help_of_a_command_that_is_not_there_names_that_one() -> None:
     assert "there is no command 'grd'" in command("help", "grd").err
     assert command("help", "grad").out == command("grad", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("formula", "values", "answer"),
+    [
+        (r"x_0 + \sum_{i=1}^{2} x_i", "x_0=100 x_1=5 x_2=7", 112),
+        (r"\sum_{i=2}^{3} x_i", "x_2=5 x_3=7", 12),
+        (r"\sum_{i=1}^{3} x_i^2 + x_4", "x_1=1 x_2=5 x_3=7 x_4=3", 78),
+        (r"\sum_{i=0}^{1} x_{i+1} y_i", "x_1=1 x_2=2 y_0=3 y_1=4", 11),
+    ],
+)
+def test_elements_are_the_names_that_a_sum_reads(formula: str, values: str, answer: float) -> None:
+    assert float(command("eval", "-q", formula, *values.split()).out) == answer
+
+
+@pytest.mark.parametrize(
+    ("formula", "values", "said"),
+    [
+        (r"\sum_{i=1}^{3} x_{i}", "x_1=2", "inputs 'x_2', 'x_3' have no value"),
+        (r"\sum_{i=1}^{2} x_i", "x_0=100 x_1=5 x_2=7", "does not read 'x_0'"),
+        (r"\sum_{i=0}^{1} x_i", "x_1=5 x_2=7", "does not read 'x_2'"),
+        (r"\sum_{i=1}^{2} x_{i-1}", "x_0=1 x_1=5", "which element is 'x' here?"),
+        (r"\sum_{i=1}^{2} x_{i-1}", "x=[1,2,3]", "which element is 'x' here?"),
+    ],
+)
+def test_elements_that_a_sum_lacks(formula: str, values: str, said: str) -> None:
+    assert said in command("eval", formula, *values.split()).err
+
+
+@pytest.mark.parametrize("word", ["steps", "betas", "signs", "gamma1"])
+def test_plurals_and_counted_names_call_no_function(word: str) -> None:
+    assert help_of("eval", f"{word}*2") == f"give it a number: {word}=…"
+
+
+@pytest.mark.parametrize(
+    "word", ["np.exp", "math.exp", "torch.exp", "jax.numpy.exp", "sp.exp", "Math.exp", "exp"]
+)
+def test_operations_of_libraries_have_no_prefix(word: str) -> None:
+    assert command("ops", word).out == command("ops", "exp").out
+
+
+def test_an_option_of_rows_with_its_value_beside_it() -> None:
+    apart, glued = (help_of("eval", "V*t", *o) for o in (["--data", "plain.csv"], ["--data=plain.csv"]))
+    assert apart == glued != ""
+
+
+def test_a_note_on_a_file_is_written_once() -> None:
+    Path("said.csv").write_text("# a comment\n" + DECAY.format("t", "V"), encoding="utf-8")
+    found = command("eval", "sum(V*t)", "t=@said.csv:t", "V=@said.csv:V")
+    assert found.status == 0 and found.err.count("begin with #") == 1

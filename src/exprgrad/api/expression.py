@@ -24,6 +24,7 @@ from exprgrad.language.write.infix import program
 from exprgrad.run.evaluation import NOTHING, Evaluator, adjoints_of, evaluator_for, kept, shapes_of
 from exprgrad.run.values.inputs import (
     FLOAT,
+    absent,
     as_number,
     declared,
     has_parts,
@@ -283,7 +284,7 @@ class Expression(Drawn):
         given = self.given(values, inputs)
         return self.evaluator(given), given
 
-    def __call__(self, *values: Any, **inputs: object) -> Any:
+    def __call__(self, /, *values: Any, **inputs: object) -> Any:
         """The value alone: ``f(x=1, y=2)``, or ``f(2)`` where there is one input.
 
         Values are as in ``evaluate``; of uncertain ones it is one, too.  Of arrays and lists it is
@@ -533,7 +534,10 @@ class Expression(Drawn):
 
         help = "0 is for the value alone, 1 for the derivative, 2 for the second one, too"
         times = order_in(order, range(3), "plot", help)
-        found = ranged(self.graph, self.text, self.named(values, inputs), shown, tangent)
+        given = self.named(values, inputs)
+        for name in self.graph.inputs.keys() & {"order", "rate", "steps"} - given.keys():
+            raise absent(self.graph, self.text, [name])  # and not drawn over its usual range
+        found = ranged(self.graph, self.text, given, shown, tangent)
         if isinstance(found, Curve):
             if descend is not None:
                 raise RequestError("usage", "a descent is drawn over the ranges of two inputs")

@@ -244,7 +244,8 @@ def refuse_option(
     if head == "--data":
         from exprgrad.cli.assignments import columns_as_values
 
-        error.help = columns_as_values([*others, *rest]) or error.help
+        words = [*others, arg.partition("=")[2], *rest]
+        error.help = columns_as_values(words) or "for a result per row, exprgrad batch takes --data"
     return error
 
 
@@ -390,7 +391,7 @@ def in_our_language(
     if notation is None and not is_latex(text):
         return text
     ours = equations_from_latex(text, relates) if relates else from_latex(text)
-    ours = with_elements(ours, given)
+    ours = with_elements(ours, given, relates or "=")
     write([f"note: read as {printable(ours)}\n"], sys.stderr)
     return ours
 

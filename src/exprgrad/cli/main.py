@@ -71,12 +71,14 @@ def start(argv: list[str]) -> object:
 
 def main(argv: list[str]) -> int:
     """Run one command line, where a formula alone means ``grad``, and return its exit status."""
+    from functools import cache
+
     import click
 
     from exprgrad.errors import Asked, ExprgradError, RequestError, missing_package
 
     before = Asked.by_command, Asked.take_note
-    Asked.by_command, Asked.take_note = True, write_note
+    Asked.by_command, Asked.take_note = True, cache(write_note)  # each note once
     if argv and argv[0] not in COMMANDS and (is_formula(argv[0]) or has_options_first(argv)):
         argv = ["grad", *argv]
     try:

@@ -857,6 +857,7 @@ BEGINNINGS = (
     Begun("[ᵀᵗ]", "the transpose is written .T, a power ^t"),
     Begun("[ⁱʲᵏᵐⁿᵖˣʸᶻ]", "a power is written ^"),
     Begun(r"(?<![_^])\{([^{}]*,[^{}]*)\}", "a list goes in square brackets: [1, 2]", "[{}]"),
+    Begun(r"(?<=[IJKY]_)\{[^\W\d]+\}(?=\()", ABSENT["J_n"]),
     Begun(r"(?<=_)\{(\w{1,20})\}", "a subscript has no braces", "{}"),
     Begun(r"⌊([^⌊⌋]{1,60})⌋", mend="floor({})"),
     Begun(r"⌈([^⌈⌉]{1,60})⌉", mend="ceil({})"),

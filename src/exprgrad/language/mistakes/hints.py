@@ -38,7 +38,7 @@ FORMS = {
     **{BY_INFIX[sign].name: f"{{x_term}} {sign} {{y_term}}" for sign in "+-"},
     **{BY_INFIX[sign].name: f"{{x_factor}}{sign}{{y_factor}}" for sign in "*/%^"},
     "adjugate": "cofactors({x}).T",
-    "and": "{x_factor}*{y_factor}",
+    **dict.fromkeys(("and", "logical_and"), "{both}"),
     "array": "{x_list}",
     **dict.fromkeys(
         ("binom", "choose", "comb", "combin", "nCr", "nchoosek", "ncr"), "binomial({x}, {y})"
@@ -91,8 +91,8 @@ FORMS = {
     "N": "for the normal distribution write normcdf({x}), for a product N*({x})",
     "mv": "{x_factor} @ {y_factor}",
     **dict.fromkeys(("nthroot", "surd"), "{x_factor}^(1/{y_factor})"),
-    "not": "{x_term} == 0",
-    "or": "max({all})",
+    **dict.fromkeys(("not", "logical_not"), "{x_term} == 0"),
+    **dict.fromkeys(("or", "logical_or"), "max({either})"),
     "ones": "broadcast(1, shape=[{sizes}])",
     "ones_like": "0*{x_factor} + 1",
     "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
@@ -146,6 +146,11 @@ ROOTS = "a root is root(x^2 - 2, x, 1), searched for from 1, or root(x^2 - 2, x,
 ABSENT = {
     "ATAN2": "a spreadsheet's ATAN2(x, y) is atan2(y, x) here",
     **dict.fromkeys(("Im", "Re", "arg", "conj", "conjugate", "im", "re"), "numbers are real"),
+    **{
+        f"{kind}_{order}": "a Bessel function's order is a whole number, as in besselj(0, x)"
+        for kind in "IJKY"
+        for order in ("n", "m", "k", "l", "nu", "ν", "alpha", "α")
+    },
     **dict.fromkeys(
         ("hermite", "laguerre", "legendre"), "polynomials are written out, power by power"
     ),
@@ -155,6 +160,10 @@ ABSENT = {
         "there is no incomplete gamma function",
     ),
     **dict.fromkeys(("betainc", "btdtr"), "there is no incomplete beta function"),
+    **dict.fromkeys(
+        ("ellipeinc", "ellipf", "ellipkinc", "elliptic_f", "elliptic_pi", "ellippi"),
+        "there are no incomplete elliptic integrals; the complete ones are elliptic_k and elliptic_e",
+    ),
     **dict.fromkeys(("zeta", "polylog", "dilog"), "there are no zeta functions and polylogarithms"),
     **dict.fromkeys(
         ("voigt", "voigt_profile", "wofz"),
@@ -272,6 +281,11 @@ BY_COUNT = {
         "the angle of the point (x, y) is atan2(y, x)",
     ),
     ("elu", 2): "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
+    **dict.fromkeys(
+        [("ellipe", 2), ("elliptic_e", 2), ("ellipk", 2), ("elliptic_k", 2), ("ellint_2", 2)],
+        ABSENT["elliptic_f"],
+    ),
+    ("gamma", 2): ABSENT["gammainc"],
     ("expint", 1): "E1({x})",
     ("heaviside", 2): "where({x_factor} == 0, {y_factor}, {x_factor} > 0)",
     ("leaky_relu", 2): "where({x_factor} > 0, {x_factor}, {y_factor}*{x_factor})",
@@ -300,6 +314,9 @@ BY_COUNT = {
     ("ERFC.PRECISE", 1): "erfc({x})",
     ("GAMMALN.PRECISE", 1): "lgamma({x})",
     ("piecewise", 3): "where({all})",
+    **dict.fromkeys(
+        [("ROUND", 2), ("round", 2)], "round({x_factor}*10^{y_factor})/10^{y_factor}"
+    ),  # to digits
     ("psigamma", 2): "polygamma({y}, {x})",
 }
 """A call elsewhere by its word and how many operands and settings it has → how it is written here.
@@ -468,7 +485,7 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
 def fill_form(form: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
     """A form with operands in it, as help; a sentence is one by itself."""
     text = form.format_map(slots(operands, settings))
-    return text if text.startswith(("for ", "the ")) else f"write {text}"
+    return text if text.startswith(("for ", "the ", "there ")) else f"write {text}"
 
 
 def bracketed(word: str, inside: str) -> str | None:
@@ -569,6 +586,7 @@ def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str
     axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
     along_one = whole_numbers([axis]) is not None
     listed = elements(x) if len(operands) == 1 else None
+    conditions = [each if re.search("[<>=≤≥≠]", each) else f"{term(each)} != 0" for each in operands]
     return {
         "x": bare(x),
         "x_factor": factor(x),
@@ -581,6 +599,8 @@ def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str
         "y_term": term(y),
         "z_factor": factor(z),
         "all": ", ".join(map(bare, listed or operands)),
+        "both": "*".join(map(factor, conditions)),
+        "either": ", ".join(map(bare, conditions)),
         "axis": f", axis={squared(axis)}" if along_one else "",
         "kept": f", axis={squared(axis)}, keepdims=True" if along_one else "",
         "last": squared(axis) if along_one else "-1",
@@ -839,7 +859,7 @@ def value_hint(name: str) -> str | None:
     """What a name that reads as an input was probably meant to be."""
     if name in FUNCTION_WORDS or (name[:1].isupper() and name.lower() in FUNCTION_WORDS):
         return f"to call the function, write {name if name in FUNCTION_WORDS else name.lower()}(…)"
-    called = called_word(name, {name[-1]})
+    called = called_word(name, {*name[-1].strip("s0123456789_")})  # steps, gamma1 are names
     return NOT_INPUTS.get(name) or (
         f"to call the function, write {called}" if "(" in called else None
     )

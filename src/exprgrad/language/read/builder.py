@@ -155,7 +155,8 @@ def wrong_count(
 
     message = f"{word} takes {takes}, but is given {count}"
     given = arguments(text, span[0] + len(word)) if (word, count) in BY_COUNT else None
-    help = (translated(word, *given) if given else None) or f"write {word}({signature})"
+    how = "write" if count <= signature.count(",") else "there is only"
+    help = (translated(word, *given) if given else None) or f"{how} {word}({signature})"
     return LanguageError("arity", message, span=span, help=help)
 
 

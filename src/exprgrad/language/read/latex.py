@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from itertools import count
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError, advice
@@ -19,6 +18,7 @@ from exprgrad.graph.graph import CONST, PLACEHOLDERS
 from exprgrad.graph.ops import FAMILIES, IN_OTHER_WORDS, OPS, is_function
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.parse import parse
+from exprgrad.language.read.relations import related
 from exprgrad.language.read.shaping import product_sign
 from exprgrad.language.write.infix import program
 from exprgrad.language.write.latex import GREEK
@@ -209,7 +209,7 @@ def equations_from_latex(text: str, sign: str = "=") -> str:
     ends = [token.start() for token in TOKEN.finditer(text) if token[0] == ";"]
     starts = [0, *(end + 1 for end in ends)]
     parts = [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
-    return "; ".join(related for part in parts for related in equations(part, sign))
+    return "; ".join(line for part in parts for line in equations(part, sign))
 
 
 def equations(text: str, sign: str) -> Iterator[str]:
@@ -935,25 +935,39 @@ def element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
     parts = [*several] if len(several) > 1 and {*several} <= lows.keys() else [several]
     if lows.keys().isdisjoint(re.findall(r"[A-Za-z]", several)):
         return None
-    places = [PLACE.fullmatch(part) for part in parts]
-    if not all(places) or {"0", "1"} <= {*lows.values()}:
+    places, first = [PLACE.fullmatch(part) for part in parts], int("0" not in lows.values())
+    steps = [(place[1], int(place[2] or 0) - first) for place in places if place]
+    is_before = any(
+        re.fullmatch("-?[0-9]+", lows.get(k, "")) and int(lows[k]) + step < 0 for k, step in steps
+    )
+    if not all(places) or {"0", "1"} <= {*lows.values()} or is_before:
         help = f"the first element is {name}[0] in our own language: write {name}[…] there"
         raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
-    first = int("0" not in lows.values())
-    steps = [(place[1], int(place[2] or 0) - first) for place in places if place]
     written = [f"{k} {'-' if step < 0 else '+'} {abs(step)}" if step else k for k, step in steps]
     return f"{name}[{', '.join(written)}]"
 
 
-def with_elements(ours: str, given: Collection[str]) -> str:
-    """A formula whose vectors are lists of numbers, where those have values: ``x = [x_1, x_2]; …``."""
-    lists = []
-    for name in dict.fromkeys(re.findall(r"(?<![\w.])([^\W\d]\w*)\[", ours)):
-        first = int(f"{name}_0" not in given)
-        last = next(k for k in count(first) if f"{name}_{k}" not in given)
-        if name not in given and last > first:
-            lists.append(f"{name} = [{', '.join(f'{name}_{k}' for k in range(first, last))}]; ")
-    return "".join(lists) + ours
+def with_elements(ours: str, given: Collection[str], sign: str = "=") -> str:
+    """A formula whose vectors are lists of numbers, where those have values: ``x = [x_1, x_2]; …``.
+
+    An element that is not read is 0.  ``sign`` stands between two sides, if there are two.
+    """
+    vectors = dict.fromkeys(re.findall(r"(?<![\w.])([^\W\d]\w*)\[", ours))
+    names = [v for v in vectors if v not in given and any(name.startswith(f"{v}_") for name in given)]
+    if not names:
+        return ours
+    graph, first = related(ours, sign).graph, int(" in 0.." not in ours)
+    read = [
+        (graph.payloads[operands[0]], *place[0])
+        for kind, operands, place in zip(graph.kinds, graph.operands, graph.payloads, strict=True)
+        if kind == "index"
+    ]
+    for name in reversed(names):
+        last = max((places[0] for vector, *places in read if vector == name), default=-1)
+        listed = [f"{name}_{first + k}" if (name, k) in read else "0" for k in range(last + 1)]
+        if {*listed} - {"0"}:
+            ours = f"{name} = [{', '.join(listed)}]; {ours}"
+    return ours
 
 
 def subscript_of(mark: Item, below: Item, name: str) -> str:

@@ -62,6 +62,12 @@ NOT_REAL = "cSUmM"
 """The kinds of NumPy's types that are not real, though Python would turn their scalars into floats."""
 MOST_NUMBERS = 2**53
 """The most numbers of a tensor whose shape is said: so many are counted exactly."""
+OPTIONS = frozenset(
+    "adam bad_rows bounds by check_content claims cluster cotangent decimal delimiter descend elastic h "
+    "hessian line_search map maximize momentum nodes of only order output prefix rate reduce resume seed "
+    "sheet shown starts steps subject tangent threads to value_only where wrt".split()
+)
+"""What methods of an expression have as options, so that keywords of these names give no input a value."""
 VALUE_WORDS = {
     "e": "exp(1)", "false": "0", "inf": "inf", "infinity": "inf", "nan": "nan", "pi": "pi",
     "tau": "2*pi", "true": "1", "π": "pi", "τ": "2*pi",
@@ -438,7 +444,11 @@ def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
         shown = others[:4] if more else others
         message = f"inputs {', '.join(repr(n) for n in [first, *shown])}{more} have no value"
     values = " ".join(f"{name}=…" for name in missing[:8])
+    taken = [name for name in missing if name in OPTIONS and not Asked.by_command]
     help = f"give {'each' if others else 'it'} a number: {values}"
+    if taken:
+        option = taken[0]
+        help = f"'{option}' is an option, too: give its value in the first argument, {{'{option}': …}}"
     hint = constant_hint(graph, text, missing)
     if hint is not None:
         help = f"{hint}; or {help}"

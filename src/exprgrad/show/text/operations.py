@@ -89,12 +89,15 @@ STANDING_FOR = {
 """A call that is read as a formula: how it is written, and the formula."""
 CALL = re.compile(r"\s*([^\W\d]\w*)\s*\((?:\s*([0-9]{1,4})\s*[,)])?.*", re.DOTALL)
 """A call, and the whole number that it begins with."""
+MODULE = re.compile(r"^(?:[a-z]+\.)+(?=\w)|^[A-Z]\w*\.(?=[a-z])")
+"""What libraries have before a function: ``np.``, ``torch.nn.``, ``F.``."""
 
 
 def asked(name: str) -> tuple[str, str | None]:
     """The word that is asked for, by itself or as a call, and the number of a family's member."""
+    name = MODULE.sub("", name.strip())
     call = CALL.fullmatch(name)
-    word, number = call.groups() if call else (name.strip(), None)
+    word, number = call.groups() if call else (name, None)
     family, _, order = word.rpartition("_")
     is_member = family in FAMILIES and order.isdecimal() and len(order) < 5
     return (family, order) if is_member else (word, number)
