@@ -856,6 +856,10 @@ BEGINNINGS = (
     Begun("!", mend=lambda mark: factorial_edit(mark.string, mark.start())),
     Begun("[ᵀᵗ]", "the transpose is written .T, a power ^t"),
     Begun("[ⁱʲᵏᵐⁿᵖˣʸᶻ]", "a power is written ^"),
+    Begun(
+        r"(?<=\bexp\^)\{([^{}]*)\}", "a function's operand is in parentheses",
+        lambda brace: (brace.start() - 1, brace.end(), f"({brace[1]})"),
+    ),
     Begun(r"(?<![_^])\{([^{}]*,[^{}]*)\}", "a list goes in square brackets: [1, 2]", "[{}]"),
     Begun(r"(?<=[IJKY]_)\{[^\W\d]+\}(?=\()", ABSENT["J_n"]),
     Begun(r"(?<=_)\{(\w{1,20})\}", "a subscript has no braces", "{}"),
@@ -918,7 +922,7 @@ def dot_hint(text: str, start: int) -> str:
     name, operands, settings = plain_name(word), *(given or (["…"], {}))
     row = BY_NAME.get(name)
     full = row is not None and not row.variadic and len(operands) == len(row.names)
-    is_module = bool(after[1]) or owner in MODULES or (full and called)
+    is_module = bool(after[1]) or owner in MODULES or (full and called and owner.isidentifier())
     prefix, inside = f"{owner}.{after[1]}", f"({', '.join(operands)})" if called else ""
     operands_here = operands if is_module else [owner, *operands]
     hint = called and owner != "Math" and translated(word, operands_here, settings)

@@ -65,6 +65,8 @@ FORMS = {
         for mark in ("", "_")
         for n in range(10)
     },
+    "exp10": "10^{x_factor}",
+    **dict.fromkeys(("frac", "fract"), "{x_term} - floor({x})"),
     "full": "broadcast({fill}, shape=[{x_sizes}])",
     "ellipke": "elliptic_k({x})",
     **{
@@ -76,7 +78,9 @@ FORMS = {
     "hstack": "for vectors write concat({all}), for matrices concat({all}, axis=1)",
     "identity": "diag(broadcast(1, shape=[{size}]))",
     **dict.fromkeys(("Float", "Integer"), "{x}"),
+    **dict.fromkeys(("inversesqrt", "rsqrt"), "1/sqrt({x})"),
     "lchoose": "log(binomial({x}, {y}))",
+    **dict.fromkeys(("lerp", "mix"), "{x_term} + ({y_term} - {x_factor})*{z_factor}"),
     "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
     "Li": "li({x}) - li(2)",
     "lstsq": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T @ {y_factor})",
@@ -97,18 +101,25 @@ FORMS = {
     "ones_like": "0*{x_factor} + 1",
     "pinv": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T)",
     "pdf": "for the standard normal distribution write normpdf({x})",
+    **dict.fromkeys(
+        ("PERMUT", "nPr", "perm", "permutations"), "factorial({x})/factorial({x_term} - {y_factor})"
+    ),
     **dict.fromkeys(("phi", "φ"), "for the standard normal density write normpdf({x})"),
     **dict.fromkeys(("Phi", "Φ"), "for the standard normal distribution write normcdf({x})"),
     "plus": "{x_term} + {y_term}",
+    "pow2": "2^{x_factor}",
     "power": "{x_factor}^{y_factor}",
     "Rational": "{x_factor}/{y_factor}",
     "S": "for SymPy's number write {x}, for a product S*({x})",
     "ravel": "reshape({x}, -1)",
     "rdivide": "{x_factor}/{y_factor}",
+    **dict.fromkeys(("recip", "reciprocal"), "1/{x_factor}"),
     "rem": "{x_term} - {y_factor}*trunc({x_factor}/{y_factor})",
     **{f"reduce_{word}": f"{word}({{x}})" for word in ("max", "mean", "min", "prod", "sum")},
     "row_stack": "for vectors write [{all}], for matrices concat({all})",
     "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
+    **{f"{word}pi": f"{word}(pi*{{x_factor}})" for word in ("cos", "sin", "tan")},
+    "sigm": "sigmoid({x})",
     "sqr": "{x_factor}^2",
     "square": "{x_factor}^2",
     "sqrtpi": "sqrt(pi*{x_factor})",
@@ -123,6 +134,7 @@ FORMS = {
     "var": "mean(({x_term} - mean({x}{kept}))^2{axis}); that is the population's variance, and "
     "PyTorch's divides by n - 1",
     "vstack": "for vectors write [{all}], for matrices concat({all})",
+    "xlogx": "xlogy({x}, {x})",
     "zeros": "broadcast(0, shape=[{sizes}])",
     "zeros_like": "0*{x_factor}",
 }
@@ -213,6 +225,7 @@ ABSENT = {
     ),
     "einsum": "write it with @, sum, outer, trace and x.T",
     "lg": "lg is log10(x) to some and log2(x) to others: write the one that is meant",
+    **dict.fromkeys(("rand", "randn", "random", "rnd"), "formulas have no random numbers"),
     "len": "sizes are not part of a formula; mean(x) is the sum over the count",
     "slogdet": "the second of what it gives is logdet(x), log|det(x)|",
     "tensordot": "write it with @, sum, outer, trace and x.T",
@@ -279,6 +292,13 @@ BY_COUNT = {
     **dict.fromkeys(
         [(word, 2) for word in ("atan", *BY_NAME["atan"].spellings.split())],
         "the angle of the point (x, y) is atan2(y, x)",
+    ),
+    **dict.fromkeys([("expand", 1), ("factor", 1), ("simplify", 1)], "{x}"),
+    **dict.fromkeys([("Psi", 2), ("psi", 2), ("ψ", 2)], "polygamma({x}, {y})"),
+    **dict.fromkeys(
+        [("NORMDIST", 4), ("normdist", 4)],
+        "for TRUE write normcdf(({x_term} - {y_factor})/{z_factor}), "
+        "for FALSE normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}",
     ),
     ("elu", 2): "where({x_factor} > 0, {x_factor}, {y_factor}*expm1({x_factor}))",
     **dict.fromkeys(
@@ -826,10 +846,9 @@ def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool 
 
 def operation_meant(word: str, names: Iterable[str], what: str) -> str:
     """The operation that was probably meant, other tools' spellings included; or where all are listed."""
-    foreign = NAMES_HERE if len(word) > 3 else ()  # of which many are short
     common, most = [op.name for op in COMMON if op.name in FUNCTIONS], int(len(word) > 2)
-    known = nearest(word, common, most) or nearest(word, [*names, *FUNCTIONS, *foreign], most)
-    return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
+    known = nearest(word, common, most) or nearest(word, [*names, *FUNCTIONS], most)
+    return f"did you mean '{known}'?" if known else all_listed(what)
 
 
 def all_listed(what: str) -> str:
