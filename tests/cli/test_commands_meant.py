@@ -162,3 +162,20 @@ def test_a_note_on_a_file_is_written_once() -> None:
     Path("said.csv").write_text("# a comment\n" + DECAY.format("t", "V"), encoding="utf-8")
     found = command("eval", "sum(V*t)", "t=@said.csv:t", "V=@said.csv:V")
     assert found.status == 0 and found.err.count("begin with #") == 1
+
+
+@pytest.mark.parametrize("word", ["minimise", "optimize", "optimise", "fmin"])
+def test_other_words_for_a_minimum(word: str) -> None:
+    assert help_of(word, "x^2", "x=1") == "did you mean 'minimize'?"
+
+
+def test_rows_wider_than_their_header_are_refused() -> None:
+    Path("wide.csv").write_text("t,V\n0,5,1\n1,3,05\n", encoding="utf-8")
+    found = command("eval", "sum(V*t)", "t=@wide.csv:t", "V=@wide.csv:V")
+    assert found.status == 2 and "has 3 cells, and the header has 2" in found.err
+
+
+def test_bars_between_cells() -> None:
+    Path("bars.csv").write_text(DECAY.format("t", "V").replace(",", "|"), encoding="utf-8")
+    data = ["--data", "bars.csv", "-q"]
+    assert command("fit", "V ~ A*exp(-t/tau)", "A=5", "tau=2", *data).status == 0

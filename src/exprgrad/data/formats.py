@@ -322,6 +322,7 @@ def csv_table(
         raise InputError(
             "bad-file",
             f"row {row:,} of '{path}' has {cells}, and the header {should}",
+            help="put # before lines above the header; a cell that holds the delimiter has quotes",
         ).quoting(cut(text, SHOWN))
     return with_points(table) if found.decimal == "," else table
 

@@ -748,7 +748,10 @@ ELSEWHERE = {
     "dot": "draw graph graphviz picture image svg png pdf diagram tree show view render visualize",
     "explore": "page html web browser interactive step debug learn teach tutorial demo gui",
     "explore --lesson": "lesson lessons example examples course",
-    "descend": "train optimize optimise minimize minimise minimum min gd sgd descent gradient-descent fit",
+    "descend": "train gd sgd descent gradient-descent",
+    "minimize": "optimize optimise minimise minimum min fmin argmin",
+    "solve": "root roots zero zeros fsolve",
+    "fit": "curve-fit curvefit regress regression",
     "check": "verify test validate gradcheck numeric numerical finite-difference claim prove",
     "jac": "jacobian jacobi",
     "hess": "hessian",
@@ -847,8 +850,9 @@ def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool 
 def operation_meant(word: str, names: Iterable[str], what: str) -> str:
     """The operation that was probably meant, other tools' spellings included; or where all are listed."""
     common, most = [op.name for op in COMMON if op.name in FUNCTIONS], int(len(word) > 2)
-    known = nearest(word, common, most) or nearest(word, [*names, *FUNCTIONS], most)
-    return f"did you mean '{known}'?" if known else all_listed(what)
+    foreign = NAMES_HERE if len(word) > 6 else ()  # exp10 is not exp1 misspelled
+    known = nearest(word, common, most) or nearest(word, [*names, *FUNCTIONS, *foreign], most)
+    return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
 
 
 def all_listed(what: str) -> str:

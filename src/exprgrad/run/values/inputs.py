@@ -254,7 +254,8 @@ def list_hint(text: str, name: str) -> str | None:
     dotted = re.fullmatch(DOTTED, plain)
     if dotted:
         ends = f"{dotted[1].strip()}:{dotted[2].strip()}"
-        return f"a range is {name}={ends}:11, with its count of points; a list, {name}=[0, 0.5, 1]"
+        count = f"{name}={ends} in solve and plot, {name}={ends}:11 elsewhere, with its count of points"
+        return f"a range is {count}; a list, {name}=[0, 0.5, 1]"
     if plain[-1:] == "%" and is_plain(plain[:-1].rstrip()):
         return f"a percentage is a quotient: write {name}={plain[:-1].rstrip()}/100"
     if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):

@@ -133,7 +133,7 @@ def end_in_delimiters(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
 def find_delimiter(lines: Sequence[str]) -> str:
     """What separates the cells of some lines: as often in each, or else most often in the first."""
     masked = [re.sub(r'"[^"]*"', "_", line) for line in lines]
-    for mark in "\t;,":
+    for mark in "\t;|,":
         first, *others = [line.count(mark) for line in masked]
         usual = {*others} or {first}
         if len(usual) == 1 and max(usual) and max(usual) - first in (0, 1):

@@ -512,11 +512,6 @@ def ranged(
     Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
     """
     numbers_only(graph, lambda node: tensors(graph, text, node))
-    for name, value in given.items():
-        if isinstance(value, str) and ".." in value:
-            help = f"write {name}={value.replace('..', ':')}"
-            message = "the ends of a range have a colon between them"
-            raise InputError("bad-range", message, help=help).about(value)
     ranges = {
         name: value
         for name, value in given.items()
