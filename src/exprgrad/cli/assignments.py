@@ -111,21 +111,21 @@ def no_assignment(
         message = f"'{name.strip()}' is not a name here"
         help = f"a subscript is written after _: {below}={value.strip()}"
         return InputError("usage", message, help=help).about(argument, (0, len(name)))
+    known, columns = with_equals(argument, formula), columns_as_values([argument, formula or ""])
     example = f"{argument if argument.isidentifier() else 'a'}=2"
-    help = f"a value is given as NAME=VALUE without spaces, such as {example}"
-    help += "; " + (
-        "the formula comes from -f" if formula is None else "a formula with spaces needs quotes"
-    )
-    if argument.rstrip().endswith("]"):
-        help = 'a list with spaces needs quotes: "x=[1, 2]"'
-    if formula is not None and re.fullmatch(r"--[\w-]+|-[^\W\d]", formula):
-        help = f"'{formula}' was taken for the formula; --help lists the options"
-    elif (known := with_equals(argument, formula)) is not None:
-        help = f"a value is given as NAME=VALUE: write {known}"
-    elif formula is not None and (known := columns_as_values([argument, formula])):
-        help = known
-    elif alone and argument.isidentifier():
-        help = f"to differentiate with respect to it, write --wrt {argument}"
+    other = "the formula comes from -f" if formula is None else "a formula with spaces needs quotes"
+    usual = f"a value is given as NAME=VALUE without spaces, such as {example}; {other}"
+    helps = {
+        f"'{formula}' was taken for the formula; --help lists the options": re.fullmatch(
+            r"--[\w-]+|-[^\W\d]", formula or ""
+        ),
+        f"a value is given as NAME=VALUE: write {known}": known,
+        columns: formula is not None and columns,
+        f"to differentiate with respect to it, write --wrt {argument}": alone and argument.isidentifier(),
+        'a list with spaces needs quotes: "x=[1, 2]"': argument.rstrip().endswith("]"),
+        usual: True,
+    }
+    help = next(help for help, applies in helps.items() if applies)
     return InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
 
 

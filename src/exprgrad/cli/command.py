@@ -217,20 +217,18 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
     takers = [name for name, listed in options.items() if any(head in p.opts for p in listed)]
     if not (meant or takers) and len(head) > 2:
         meant = nearest(head, known)
-    if name[:1].isdigit():
-        help = f"a value is given as NAME=VALUE, such as a={head}"
-    elif head[1] != "-" and head[:2] in known and len(head) > 2:
-        help = f"short options stand alone: write {head[:2]}"
-    elif meant:
-        help = f"did you mean '{known.get(meant, meant)}'?"
-    elif takers:
-        help = f"{head} is an option of {', '.join(takers[:4])}{', …' * (len(takers) > 4)}"
-    elif "=" in value:
-        help = f"values need no option: write {value}"
-    elif name.isidentifier() and re.fullmatch(r"[-+.]*\d[-+.\w]*", value):
-        help = f"a value is given as NAME=VALUE: write {name}={value}"
-    else:
-        help = "--help lists the options"
+    is_glued = head[1] != "-" and head[:2] in known and len(head) > 2
+    is_value = name.isidentifier() and re.fullmatch(r"[-+.]*\d[-+.\w]*", value)
+    helps = {
+        f"a value is given as NAME=VALUE, such as a={head}": name[:1].isdigit(),
+        f"short options stand alone: write {head[:2]}": is_glued,
+        f"did you mean '{known.get(meant or '', meant)}'?": meant,
+        f"{head} is an option of {', '.join(takers[:4])}{', …' * (len(takers) > 4)}": takers,
+        f"values need no option: write {value}": "=" in value,
+        f"a value is given as NAME=VALUE: write {name}={value}": is_value,
+        "--help lists the options": True,
+    }
+    help = next(help for help, applies in helps.items() if applies)
     message = f"there is no option '{head}'"
     return RequestError("usage", message, help=help).about(arg, (0, len(head)))
 

@@ -760,15 +760,15 @@ def bad_character(text: str, span: Span) -> LanguageError:
 
 def unknown_character(character: str) -> str:
     """What to say of a character that means nothing anywhere."""
-    if character in LOOK_ALIKES:
-        return f"it only looks like {LOOK_ALIKES[character]}"
-    if unicodedata.digit(character, None) is not None:
-        return f"digits are 0 to 9: write {unicodedata.digit(character)}"
-    if "\udc80" <= character <= "\udcff":
-        return "the text is not UTF-8 here"
-    if is_visible(character):
-        return "names are letters, digits and _"
-    return "it does not print: delete it"
+    digit = unicodedata.digit(character, None)
+    helps = {
+        f"it only looks like {LOOK_ALIKES.get(character)}": character in LOOK_ALIKES,
+        f"digits are 0 to 9: write {digit}": digit is not None,
+        "the text is not UTF-8 here": "\udc80" <= character <= "\udcff",
+        "names are letters, digits and _": is_visible(character),
+        "it does not print: delete it": True,
+    }
+    return next(help for help, applies in helps.items() if applies)
 
 
 def is_visible(character: str) -> bool:

@@ -143,19 +143,14 @@ def find(name: str | None) -> Sequence[Row]:
         spelled_here,
     )
 
-    word = NAMES_HERE.get(name, name)
-    ours = spelled_here(name)
-    help = operation_meant(word, [*BY_NAME, *WORDS, *IN_OTHER_WORDS], "operations")
-    other_forms = {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}
-    if name in STANDING_FOR:
-        help = "{} stands for {}".format(*STANDING_FOR[name])
-    elif name in other_forms:
-        help = other_forms[name]
-    elif ours:
-        help = f"that is written {ours}"
-    elif matching := [row for row in find(None) if is_about(row, name.casefold())]:
+    ours, message = spelled_here(name), f"there is no operation '{name}'"
+    other_forms = {word: f"{call} stands for {text}" for word, (call, text) in STANDING_FOR.items()}
+    other_forms |= {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}
+    help = other_forms.get(name) or (ours and f"that is written {ours}")
+    if help is None and (matching := [row for row in find(None) if is_about(row, name.casefold())]):
         return matching
-    message = f"there is no operation '{name}'"
+    known = [*BY_NAME, *WORDS, *IN_OTHER_WORDS]
+    help = help or operation_meant(NAMES_HERE.get(name, name), known, "operations")
     raise RequestError("unknown-operation", message, help=help).about(name)
 
 
