@@ -271,6 +271,6 @@ def test_inputs_called_like_options_have_values_in_the_first_argument() -> None:
         with pytest.raises(InputError) as caught:
             getattr(f, ask)(x=1, **{name: 2})
         assert caught.value.help is not None
-        assert f"give its value in the first argument, {{'{name}': …}}" in caught.value.help
+        assert f"write {{'{name}': …}} as the first argument" in caught.value.help
         assert f.gradient({name: 2}, x=3).value == 18
     assert parse("self*x")(self=2, x=3) == 6

@@ -121,7 +121,8 @@ def no_assignment(
         ),
         f"a value is given as NAME=VALUE: write {known}": known,
         columns: formula is not None and columns,
-        f"to differentiate with respect to it, write --wrt {argument}": alone and argument.isidentifier(),
+        f"to differentiate with respect to it, write --wrt {argument}": alone
+        and argument.isidentifier(),
         'a list with spaces needs quotes: "x=[1, 2]"': argument.rstrip().endswith("]"),
         usual: True,
     }

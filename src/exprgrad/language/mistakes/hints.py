@@ -606,7 +606,9 @@ def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str
     axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
     along_one = whole_numbers([axis]) is not None
     listed = elements(x) if len(operands) == 1 else None
-    conditions = [each if re.search("[<>=≤≥≠]", each) else f"{term(each)} != 0" for each in operands]
+    conditions = [
+        each if re.search("[<>=≤≥≠]", each) else f"{term(each)} != 0" for each in operands
+    ]
     return {
         "x": bare(x),
         "x_factor": factor(x),

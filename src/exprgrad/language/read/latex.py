@@ -953,14 +953,16 @@ def with_elements(ours: str, given: Collection[str], sign: str = "=") -> str:
     An element that is not read is 0.  ``sign`` stands between two sides, if there are two.
     """
     vectors = dict.fromkeys(re.findall(r"(?<![\w.])([^\W\d]\w*)\[", ours))
-    names = [v for v in vectors if v not in given and any(name.startswith(f"{v}_") for name in given)]
+    names = [
+        v for v in vectors if v not in given and any(name.startswith(f"{v}_") for name in given)
+    ]
     if not names:
         return ours
     graph, first = related(ours, sign).graph, int(" in 0.." not in ours)
     read = [
         (graph.payloads[operands[0]], *place[0])
         for kind, operands, place in zip(graph.kinds, graph.operands, graph.payloads, strict=True)
-        if kind == "index"
+        if kind == "index" and isinstance(place, tuple)
     ]
     for name in reversed(names):
         last = max((places[0] for vector, *places in read if vector == name), default=-1)

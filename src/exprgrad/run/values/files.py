@@ -259,8 +259,8 @@ def read_csv(path: str, name: str) -> Any:
     columns = columns_in(wanted, header, path, name)
     if not rows:
         raise InputError("bad-value", f"'{path}' holds no numbers")
-    width, first = len(header) or len(rows[0].cells), "the header" if header else f"line {rows[0].line}"
-    table = [numbers_in(row, width, first, text, path, columns) for row in rows]
+    width = len(header) or len(rows[0].cells)
+    table = [numbers_in(row, width, text, path, columns) for row in rows]
     if not wanted and len(table) == 1:
         return table[0]
     is_column = len(columns) == 1 if columns else width == 1 and not wanted
@@ -335,16 +335,16 @@ def say_remarks(remarks: Mapping[str, str]) -> None:
 
 
 def numbers_in(
-    row: CsvLine, width: int, first: str, text: str, path: str, columns: Sequence[int] | None
+    row: CsvLine, width: int, text: str, path: str, columns: Sequence[int] | None
 ) -> list[float]:
-    """A row's numbers, as many as the ``first`` line has: ``width``; or those in some columns."""
+    """A row's numbers, as many as the first line has: ``width``; or those in some columns."""
     cells = row.cells
     if len(cells) != width:
         has = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
         raise wrong(
             text,
             (row.start, row.start + len(row.text)),
-            f"line {row.line} of '{path}' has {has}, and {first} has {width}",
+            f"line {row.line} of '{path}' has {has} instead of {width}",
             None,
         )
     chosen = cells if columns is None else [cells[at] for at in columns]

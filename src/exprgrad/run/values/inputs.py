@@ -62,11 +62,12 @@ NOT_REAL = "cSUmM"
 """The kinds of NumPy's types that are not real, though Python would turn their scalars into floats."""
 MOST_NUMBERS = 2**53
 """The most numbers of a tensor whose shape is said: so many are counted exactly."""
-OPTIONS = frozenset(
-    "adam bad_rows bounds by check_content claims cluster cotangent decimal delimiter descend elastic h "
-    "hessian line_search map maximize momentum nodes of only order output prefix rate reduce resume seed "
-    "sheet shown starts steps subject tangent threads to value_only where wrt".split()
-)
+OPTIONS = frozenset({
+    "adam", "bad_rows", "bounds", "by", "check_content", "claims", "cluster", "cotangent", "decimal",
+    "delimiter", "descend", "elastic", "h", "hessian", "line_search", "map", "maximize", "momentum",
+    "nodes", "of", "only", "order", "output", "prefix", "rate", "reduce", "resume", "seed", "sheet",
+    "shown", "starts", "steps", "subject", "tangent", "threads", "to", "value_only", "where", "wrt",
+})  # fmt: skip
 """What methods of an expression have as options, so that keywords of these names give no input a value."""
 VALUE_WORDS = {
     "e": "exp(1)", "false": "0", "inf": "inf", "infinity": "inf", "nan": "nan", "pi": "pi",
@@ -254,7 +255,7 @@ def list_hint(text: str, name: str) -> str | None:
     dotted = re.fullmatch(DOTTED, plain)
     if dotted:
         ends = f"{dotted[1].strip()}:{dotted[2].strip()}"
-        count = f"{name}={ends} in solve and plot, {name}={ends}:11 elsewhere, with its count of points"
+        count = f"{name}={ends} in solve and plot, {name}={ends}:11, with its count, elsewhere"
         return f"a range is {count}; a list, {name}=[0, 0.5, 1]"
     if plain[-1:] == "%" and is_plain(plain[:-1].rstrip()):
         return f"a percentage is a quotient: write {name}={plain[:-1].rstrip()}/100"
@@ -449,7 +450,7 @@ def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
     help = f"give {'each' if others else 'it'} a number: {values}"
     if taken:
         option = taken[0]
-        help = f"'{option}' is an option, too: give its value in the first argument, {{'{option}': …}}"
+        help = f"'{option}' is an option, too: write {{'{option}': …}} as the first argument"
     hint = constant_hint(graph, text, missing)
     if hint is not None:
         help = f"{hint}; or {help}"

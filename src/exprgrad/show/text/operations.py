@@ -149,8 +149,8 @@ def find(name: str | None) -> Sequence[Row]:
     help = other_forms.get(name) or (ours and f"that is written {ours}")
     if help is None and (matching := [row for row in find(None) if is_about(row, name.casefold())]):
         return matching
-    known = [*BY_NAME, *WORDS, *IN_OTHER_WORDS]
-    help = help or operation_meant(NAMES_HERE.get(name, name), known, "operations")
+    words = [*BY_NAME, *WORDS, *IN_OTHER_WORDS]
+    help = help or operation_meant(NAMES_HERE.get(name, name), words, "operations")
     raise RequestError("unknown-operation", message, help=help).about(name)
 
 
