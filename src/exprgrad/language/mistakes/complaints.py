@@ -853,6 +853,7 @@ BEGINNINGS = (
     Begun("[{∑∏]", mend=Rewrite(f"(?:Π|∏|prod){BOUNDS}", "prod({3} for {0} in {1}..{2})")),
     Begun("[↦→]", mend=HEADLESS),
     Begun(r"\?", mend=lambda mark: choice_edit(mark.string)),
+    Begun(r"(?<![\w)\]!])!(?=\s*[\w(])", CHARACTER_HINTS["¬"]),
     Begun("!", mend=lambda mark: factorial_edit(mark.string, mark.start())),
     Begun("[ᵀᵗ]", "the transpose is written .T, a power ^t"),
     Begun("[ⁱʲᵏᵐⁿᵖˣʸᶻ]", "a power is written ^"),
@@ -938,6 +939,7 @@ def dot_hint(text: str, start: int) -> str:
         and f"{hint}, without '{prefix}'",
         hint,
         spelled_here(word) and f"here that is written {spelled_here(word)}",
+        is_ours and not (called or is_module) and f"write {name}({owner})",
         is_ours and f"write {name}{inside or '(…)' * called}, without '{prefix}'",
         word in MODULE_CONSTANTS and f"write {MODULE_CONSTANTS[word]}",
         called and f"{where}; {all_listed('functions')}",
@@ -1045,6 +1047,7 @@ NOT_A_SETTING = "'{word}' does not belong in a setting"
 A_SETTING = "a setting is a whole number, a list of them, True or False"
 OVER = {"Σ": "sum", "Π": "prod"}
 """Greek capitals that stand for a sum and a product."""
+MIXED = r"\s*/\s*[0-9]+(?![\w.])"
 NO_OPERATOR = "an operator is missing between '{before}' and '{word}'"
 OPERANDS = "NUMBER NAME LPAR"
 
@@ -1249,6 +1252,10 @@ MISTAKES = (
     Mistake(
         NO_OPERATOR, "a number has one decimal point",
         kind="NUMBER", last="NUMBER", when=lambda wrong: wrong.is_adjacent,
+    ),
+    Mistake(
+        NO_OPERATOR, lambda w: f"write ({w.before} + {w.word}{w.follows(MIXED)[0]})",  # type: ignore[index]
+        kind="NUMBER", last="NUMBER", when=lambda wrong: wrong.follows(MIXED),
     ),
     Mistake(
         NO_OPERATOR, "for one number write {before}{word}, for a product {product}",

@@ -81,6 +81,7 @@ FORMS = {
     **dict.fromkeys(("inversesqrt", "rsqrt"), "1/sqrt({x})"),
     "lchoose": "log(binomial({x}, {y}))",
     **dict.fromkeys(("lerp", "mix"), "{x_term} + ({y_term} - {x_factor})*{z_factor}"),
+    **{f"log_{base}": f"log({{x}}, {base})" for base in "abn"},
     "log_softmax": "{x_term} - logsumexp({x}, axis={last}, keepdims=True)",
     "Li": "li({x}) - li(2)",
     "lstsq": "for full rank write solve({x_factor}.T @ {x_factor}, {x_factor}.T @ {y_factor})",
@@ -135,6 +136,10 @@ FORMS = {
     "PyTorch's divides by n - 1",
     "vstack": "for vectors write [{all}], for matrices concat({all})",
     "xlogx": "xlogy({x}, {x})",
+    **{
+        sign: f"for a {what} write {word}({{x}}), for a product {sign}*({{x}})"
+        for sign, what, word in (("Σ", "sum", "sum"), ("Π", "product of all", "prod"))
+    },
     "zeros": "broadcast(0, shape=[{sizes}])",
     "zeros_like": "0*{x_factor}",
 }

@@ -952,9 +952,10 @@ def with_elements(ours: str, given: Collection[str], sign: str = "=") -> str:
 
     An element that is not read is 0.  ``sign`` stands between two sides, if there are two.
     """
-    vectors = dict.fromkeys(re.findall(r"(?<![\w.])([^\W\d]\w*)\[", ours))
     names = [
-        v for v in vectors if v not in given and any(name.startswith(f"{v}_") for name in given)
+        vector
+        for vector in dict.fromkeys(re.findall(r"(?<![\w.])([^\W\d]\w*)\[", ours))
+        if vector not in given and any(name.startswith(f"{vector}_") for name in given)
     ]
     if not names:
         return ours
