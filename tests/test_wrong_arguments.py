@@ -274,3 +274,8 @@ def test_inputs_called_like_options_have_values_in_the_first_argument() -> None:
         assert f"write {{'{name}': …}} as the first argument" in caught.value.help
         assert f.gradient({name: 2}, x=3).value == 18
     assert parse("self*x")(self=2, x=3) == 6
+
+
+def test_starts_of_a_fit_in_a_list() -> None:
+    with pytest.raises(TypeError, match="starts are a mapping, such as {'a': 1, 'b': 2}, not list"):
+        exprgrad.fit("y ~ a + b*x", {"x": [1.0, 2, 3], "y": [1.0, 2, 3]}, [1, 1])  # type: ignore[arg-type]

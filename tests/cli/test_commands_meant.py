@@ -181,3 +181,17 @@ def test_bars_between_cells() -> None:
     Path("bars.csv").write_text(DECAY.format("t", "V").replace(",", "|"), encoding="utf-8")
     data = ["--data", "bars.csv", "-q"]
     assert command("fit", "V ~ A*exp(-t/tau)", "A=5", "tau=2", *data).status == 0
+
+
+@pytest.mark.parametrize(
+    ("argv", "help"),
+    [
+        (["plot", "sin(x)", "--x", "0:10"], "a value is given as NAME=VALUE: write x=0:10"),
+        (["minimize", "x^2", "--start", "x=1"], "values need no option: write x=1"),
+        (["batch", "V*t", "--group-by", "t"], "did you mean '--by'?"),
+        (["fit", "V ~ a*t", "--sep", ";"], "did you mean '--delimiter'?"),
+        (["eval", "lambda*2", "λ=3"], "did you mean 'lambda'?"),
+    ],
+)
+def test_words_of_other_tools(argv: list[str], help: str) -> None:
+    assert help_of(*argv) == help

@@ -83,6 +83,7 @@ def fit(
     ``MissingExtraError`` without SciPy.
     """
     require(model, str, "a model is a string, such as 'y ~ a + b*x'")
+    require(start or {}, Mapping, "starts are a mapping, such as {'a': 1, 'b': 2}")
     if isinstance(parameters.get("start"), Mapping):
         start = {**(start or {}), **parameters.pop("start")}  # type: ignore[dict-item]
     asked = FitRequest(

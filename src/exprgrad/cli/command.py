@@ -215,10 +215,11 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
     meant = (synonym(f"--{value}", known) if value.isalpha() else None) or synonym(head, known)
     options = {name: load(name).params for name in COMMANDS if not meant}
     takers = [name for name, listed in options.items() if any(head in p.opts for p in listed)]
-    if not (meant or takers) and len(head) > 2:
+    is_value = name.isidentifier() and re.fullmatch(r"[-+.]*\d[-+.:\w]*", value)
+    is_start = name in ("guess", "p0", "start")  # of other tools
+    if not (meant or takers or is_start) and len(name) > 1:
         meant = nearest(head, known)
     is_glued = head[1] != "-" and head[:2] in known and len(head) > 2
-    is_value = name.isidentifier() and re.fullmatch(r"[-+.]*\d[-+.\w]*", value)
     helps = {
         f"a value is given as NAME=VALUE, such as a={head}": name[:1].isdigit(),
         f"short options stand alone: write {head[:2]}": is_glued,

@@ -782,6 +782,8 @@ ELSEWHERE = {
     "output": "out save save-as write to-file outfile file",
     "h": "eps epsilon delta bump step",
     "of": "outputs",
+    "by": "group groupby group-by",
+    "delimiter": "sep separator",
     "value-only": "no-grad no-gradient forward",
     "file": "formula expr expression e input",
     "inputs": "data values params",
@@ -843,7 +845,8 @@ def lettered(word: str) -> str:
     """``tau`` for ``τ``, and so for each Greek letter; any other word as it stands, in small letters."""
     name = unicodedata.name(word, "") if len(word) == 1 else ""
     script, _, letter = name.rpartition(" LETTER ")
-    return letter.lower() if script.startswith("GREEK") else word.casefold()
+    letter = letter.lower().replace("lamda", "lambda")
+    return letter if script.startswith("GREEK") else word.casefold()
 
 
 def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool = False) -> str:
@@ -917,11 +920,12 @@ def constant_hint(graph: Graph, text: str, names: Collection[str]) -> str | None
     """What names without a value were probably meant to be, ``e`` in its formula; or None."""
     ours = without_e(graph, text) if {"e", "E"} & set(names) else ""
     power = re.search(r"([^\W\d]\w{0,20})\s*(?:\^|\*\*)\s*T\b", text) if "T" in names else None
-    if power:
-        return f"the transpose is written {power[1]}.T"
-    if ours:
-        return f"there is no constant e: write {ours}"
-    return next(filter(None, map(value_hint, names)), None)
+    hints = (
+        f"the transpose is written {power[1]}.T" if power else "",
+        f"there is no constant e: write {ours}" if ours else "",
+        *map(value_hint, names),
+    )
+    return next(filter(None, hints), None)
 
 
 def without_e(graph: Graph, text: str) -> str:
