@@ -103,6 +103,51 @@ def test_a_derivative_inside_of_a_formula_that_exists_is_found(text: str) -> Non
     assert command("eval", "-q", text, "x=0").out == f"{INSIDE[text]}\n"
 
 
+def slope_of_power(p: float, order: int) -> float:
+    """The derivative of abs(x)^p of an order, just right of 0."""
+    factor = math.prod(Fraction(p) - k for k in range(order))
+    return 0.0 if p > order else math.inf if p < order else float(factor)
+
+
+@pytest.mark.parametrize("p", [1.1, 1.25, 1.5, 1.75, 1.9])
+@pytest.mark.parametrize("scale", ["", "-3*"])
+def test_the_slope_of_a_derivative_inside_of_a_formula_is_told_from_both_sides(
+    p: float, scale: str
+) -> None:
+    """(x^2)^p is abs(x)^(2*p), whose third derivative is odd."""
+    run = parse(f"{scale}d((x^2)^{p}, x, 2)").gradient(x=0.0)
+    side, right = run.one_sided["x"], slope_of_power(2 * p, 3) * (-3 if scale else 1)
+    assert math.isnan(run.value) and not side.estimated
+    assert (side.left, side.right) == pytest.approx((-right, right), rel=1e-14, abs=0)
+    assert side.verdict == ("exists" if right == 0 else "kink")
+    assert side.corrected == (right == 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "right"),
+    [
+        ("d(x*sqrt(x^2), x)", -2, 2),
+        ("d(sqrt(x^4), x)", 2, 2),
+        ("d((x^2)^1.5*y, x, 2)", -12, 12),
+        ("1 + cos(x)*d((x^2)^1.5, x, 2)", -6, 6),
+    ],
+)
+def test_what_is_infinite_on_the_way_has_a_leading_term(
+    text: str, left: float, right: float
+) -> None:
+    given = {"x": 0.0, "y": 2.0} if "y" in text else {"x": 0.0}
+    side = parse(text).gradient(given).one_sided["x"]
+    assert (side.left, side.right, side.estimated) == (left, right, False)
+
+
+@pytest.mark.parametrize("text", ["x*(1/x)", "x^2*(1/x)", "0*log(x)", "x/sqrt(x^2)", "0/x + x"])
+def test_what_has_no_value_has_no_slope(text: str) -> None:
+    """The limits may be equal; nobody has said that they are the value."""
+    run = parse(text).gradient(x=0.0)
+    assert math.isnan(run.value) and math.isnan(run.gradient["x"])
+    assert not any(one.code in ("corrected", "kink", "exists") for one in run.diagnostics)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -158,8 +158,9 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     So it is where the sweep's number is right, and no operand that the input moves meets a kink or a jump.
     An infinite limit is said only of a jump that was met: 1/x^2 is no pole because x^2 underflows.
     """
+    value = value_by_sides(run).value if math.isnan(run.value) else run.value
     left, right = (
-        with_leading(run, name, sign, towards(point, name, sign)) for sign in (-1.0, 1.0)
+        with_leading(run, value, name, sign, towards(point, name, sign)) for sign in (-1.0, 1.0)
     )
     sweep = run.swept[name]
     turned = left.turned or right.turned
@@ -168,7 +169,7 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
         return None
     values = [None if t.value is None else t.value + 0.0 for t in (left, right)]
     slopes = [None if t.slope is None else t.slope.value + 0.0 for t in (left, right)]
-    verdict, estimated = verdict_of(run, left, right), False
+    verdict, estimated = verdict_of(value, left, right), False
     if not turned and math.isnan(sweep) and slopes[0] == slopes[1] in (math.inf, -math.inf):
         verdict = "undecided"  # what overflowed on the way is no vertical tangent
         slopes = [None, None]
@@ -199,17 +200,17 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     )  # fmt: skip
 
 
-def with_leading(run: Run, name: str, sign: float, found: Towards) -> Towards:
+def with_leading(run: Run, value: float, name: str, sign: float, found: Towards) -> Towards:
     """One side, where only terms of higher order tell, with what leading terms say of it."""
-    if found.slope is not None or found.state == UNDEFINED or not math.isfinite(run.value):
+    if found.slope is not None or found.state == UNDEFINED or not math.isfinite(value):
         return found
-    slope = leading_slope(run, name, sign)
-    return found if slope is None else found._replace(state="", value=run.value, slope=slope)
+    slope = leading_slope(run, value, name, sign)
+    return found if slope is None else found._replace(state="", value=value, slope=slope)
 
 
-def verdict_of(run: Run, left: Towards, right: Towards) -> str:
-    """What two sides say together."""
-    if any(side.value is not None and side.value != run.value for side in (left, right)):
+def verdict_of(value: float, left: Towards, right: Towards) -> str:
+    """What two sides say together, beside an output's value."""
+    if any(side.value is not None and side.value != value for side in (left, right)):
         return "jump"
     if any(side.slope is None and side.state != UNDEFINED for side in (left, right)):
         return "undecided"
@@ -445,6 +446,7 @@ def last_slope(run: Run, typed: Graph, node: int) -> Measured:
     if typed.kinds[variable] != INPUT:
         return Measured(math.nan)
     graph = completed(before, run.text)
+    graph.calls = []  # its derivatives are not the text's
     inputs = {name: run.inputs[name] for name in graph.inputs}
     side = one_sided(Run.of(run.text, evaluator_for(graph), inputs, (name,))).get(name)
     if side is None or side.right is None or side.verdict != "exists":

@@ -720,18 +720,21 @@ def places(here: Here) -> list[tuple[float, ...]]:
     return list(product(*found))
 
 
-# Leading terms: a node is its limit plus c*t^p + o(t^p), of the way t along the input and a real p above 0.
-# So sqrt(t^4) gains t^2, and cbrt(t)^3 gains t.  That tells derivatives where a tangent is infinite on the
-# way, or 0 times infinity.
+# Leading terms: a node is its limit plus c*t^p + o(t^p), of the way t along the input and a real p, from 0 up
+# if the limit is finite.  So sqrt(t^4) gains t^2, and cbrt(t)^3 gains t.  That tells derivatives where a
+# tangent is infinite on the way, or 0 times infinity.
 
 DEEPEST_SERIES = 2
 """How deep definitions of rows are followed."""
+SAME_POWER = 1e-9
+"""Powers that are nearer to each other are the same, but for rounding."""
 
 
 class Term(NamedTuple):
     """A limit, and what is gained: ``gain*t^power``, and less than that by any factor; nothing at ``inf``.
 
-    ``doubt`` is what the limit may be off by.  Where nothing is known the limit is nan.
+    ``doubt`` is what the limit may be off by.  Where nothing is known the limit is nan; where it is
+    infinite, the gain is all there is.
     """
 
     limit: float
@@ -743,8 +746,8 @@ class Term(NamedTuple):
 LOST = Term(math.nan, power=0.0)
 
 
-def leading_slope(run: Run, name: str, sign: float) -> Measured | None:
-    """The derivative towards one side, where leading terms tell it."""
+def leading_slope(run: Run, value: float, name: str, sign: float) -> Measured | None:
+    """The derivative towards one side, where leading terms tell it and lead to the ``value``."""
     doubts = noise(run)
     given = {one: Term(x) for one, x in run.inputs.items()}
     given[name] = Term(run.inputs[name], Measured(sign), 1.0)
@@ -755,11 +758,14 @@ def leading_slope(run: Run, name: str, sign: float) -> Measured | None:
         by_first = op.powers or op.name == "pow"
         is_exact = any(zeros) if op.powers == (1, 1) else all(zeros[:1] if by_first else zeros)
         found = of_row(op, operands, DEEPEST_SERIES)
-        return found._replace(doubt=0.0 if is_exact and not found.limit else doubts[node])
+        # Where the data are nan, limits have doubts of their own.
+        here = applied(graph, node, [Measured(x.limit, x.doubt) for x in operands]).error
+        doubt = max(found.doubt, here, doubts[node])
+        return found._replace(doubt=0.0 if is_exact and not found.limit else doubt)
 
     algebra = Algebra(lambda graph, node: Term(number(graph, node)), step)
     limit, gain, power, _ = interpret(run.graph, algebra, given)[run.graph.output]
-    if limit != run.value or (power < 1.0 and abs(gain.value) <= gain.error):
+    if limit != value or (power < 1.0 and abs(gain.value) <= gain.error):
         return None
     if power < 1.0:
         return Measured(sign * math.copysign(math.inf, gain.value))
@@ -770,19 +776,25 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
     """A row's term, given its operands'; its definition is asked ``depth`` deep."""
     limits, moves = [x.limit for x in operands], [x.power < math.inf for x in operands]
     out = functions[op.name](*limits) if op.equation is None else math.nan
-    if not any(moves) or not math.isfinite(out) or any(map(math.isnan, limits)):
+    if not any(moves) or any(map(math.isnan, limits)):
         return LOST if any(moves) else Term(out)
     if op.powers == (1, 1):
-        return of_product(out, *operands)
-    at_0 = op.name == "pow" and not limits[0] and not moves[1]
+        return of_product(*operands)
+    is_exact = not any(x.doubt for x in operands)
+    if op.powers and is_exact and not limits[1]:
+        return of_product(operands[0], of_power(operands[1], -1.0))
+    if op.name == "pow" and not limits[0] and not moves[1]:
+        return of_power(operands[0], limits[1]) if is_exact else LOST
+    if not math.isfinite(out):
+        return LOST
     views = sides(op, [*limits, out], [float(m) for m in moves])
-    special = None if at_0 else met(op, views, moves)
+    special = met(op, views, moves)
     positions = [0 if op.variadic else at for at in range(len(operands))]
     locals_ = [
         local_rule(op.name, at)(view) if m else 0.0
         for at, view, m in zip(positions, views, moves, strict=True)
     ]
-    if special is None and not at_0 and all(map(math.isfinite, locals_)):
+    if special is None and all(map(math.isfinite, locals_)):
         doubts = [x.doubt for x in operands[: len(op.names)]]
         slopes = [
             Measured(x, error_of(op, at, x) + noise_of(op, at, view, doubts))
@@ -791,10 +803,8 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
         terms = [(slope, x) for slope, x, m in zip(slopes, operands, moves, strict=True) if m]
         power = min(x.power for _, x in terms)
         return Term(out, inner((slope, x.gain) for slope, x in terms if x.power == power), power)
-    if any(x.doubt for x in operands):
+    if not is_exact:
         return LOST
-    if at_0:
-        return of_power(operands[0], limits[1])
     if special is not None and not op.variadic and len(operands) == 1:
         return at_special(op, special, out, operands[0], views[0])
     if not op.definition or op.variadic or not depth:
@@ -809,29 +819,35 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
     return interpret(graph, algebra, dict(zip(op.names, operands, strict=True)))[graph.output]
 
 
-def of_product(out: float, one: Term, other: Term) -> Term:
+def of_product(one: Term, other: Term) -> Term:
     """The term of a product; what has the limit 0 and stays there takes the other with it."""
     terms = [
         (Measured(x.limit, x.doubt), y.gain, y.power)
         for x, y in ((one, other), (other, one))
-        if x.limit
+        if x.limit and math.isfinite(x.limit)
     ]
     terms.append((one.gain, other.gain, one.power + other.power))
     power = min(p for _, _, p in terms)
-    return Term(out, inner((x, gain) for x, gain, p in terms if p == power), power)
+    gain = inner((x, gain) for x, gain, p in terms if p == power)
+    if math.isfinite(limit := one.limit * other.limit) or LOST in (one, other):
+        return Term(limit, gain, power)
+    if abs(power) < SAME_POWER:
+        return Term(gain.value, ZERO, 0.0, gain.error)
+    return Term(0.0 if power > 0 else math.inf, gain, power)
 
 
 def of_power(base: Term, exponent: float) -> Term:
-    """The term of a constant power above 0 of what has the limit 0."""
+    """The term of a constant power, not 0, of what has the limit 0."""
     value, error = base.gain
     is_whole = exponent.is_integer()
-    if exponent <= 0 or (abs(value) <= error and not (is_whole and not error)):
+    if not exponent or (abs(value) <= error and not (is_whole and not error and exponent > 0)):
         return LOST
     if value < 0 and not is_whole:
         return LOST
     gain = value**exponent
-    error = 2 * exponent * abs(gain / value) * error if value else 0.0
-    return Term(0.0, Measured(gain, error + math.ulp(gain)), base.power * exponent)
+    error = 2 * abs(exponent * gain / value) * error if value else 0.0
+    limit = 0.0 if exponent > 0 else math.inf
+    return Term(limit, Measured(gain, error + math.ulp(gain)), base.power * exponent)
 
 
 def at_special(op: Op, special: Special, out: float, x: Term, view: Sequence[float]) -> Term:
