@@ -332,6 +332,31 @@ def test_a_smooth_point_has_nothing_to_say() -> None:
     assert "corrected" not in document and "one_sided" not in document
 
 
+@pytest.mark.parametrize("sign", ["==", "!=", "<", "<=", ">", ">="])
+@pytest.mark.parametrize("text", ["where({}, 3*x, 5*x)", "d(where({}, 3*x, 5*x)*x, x)/2", "({})*x"])
+def test_a_number_compared_with_itself_never_switches(sign: str, text: str) -> None:
+    run = parse(text.format(f"x {sign} x")).gradient(x=1.0)
+    holds = sign in ("==", "<=", ">=")
+    assert run.gradient == {"x": (1.0 if holds else 0.0) if text[0] == "(" else 3.0 if holds else 5.0}
+    assert run.diagnostics == [] and run.one_sided == {}
+
+
+@pytest.mark.parametrize(("x", "told"), [(-1.0, []), (1.0, []), (0.0, ["x > 0 jumps here"])])
+def test_a_choice_inside_of_a_derivative_jumps_where_its_condition_does(
+    x: float, told: list[str]
+) -> None:
+    run = parse("d(where(x > 0, 3*x, 5*x)*x, x)").evaluate(x=x)
+    assert [one.message.partition(",")[0] for one in run.diagnostics] == told
+
+
+def test_rows_and_minima_with_a_number_compared_with_itself(tmp_path: Path) -> None:
+    text, data = "where(x == x, x^2, 0)", tmp_path / "x.csv"
+    data.write_text("x\n1\n2\n")
+    status, out, err = command("batch", text, "--data", str(data), "--strict")
+    assert (status, out, err) == (0, "x,value,d_x\n1,1,2\n2,4,4\n", "")
+    assert json.loads(command("minimize", text, "x=1", "--json").out)["verdict"] == "minimum"
+
+
 def test_an_operand_that_stays_meets_no_kink() -> None:
     """The outer ``relu`` has an operand of 0, for the inner one is off: nothing there moves."""
     run = parse("relu(relu(x)*y) + abs(0*x)").gradient(x=-1, y=2)
@@ -650,7 +675,7 @@ def test_compositions_of_infinities(block: int) -> None:
     """What is decided in spite of an infinity on the way is right, too."""
     found: Counter[str] = Counter()
     held = 0
-    for number in range(400):
+    for number in range(500):
         formula, point = infinite(Random(f"infinite {block} {number}"))
         run = formula.gradient(point)
         if math.isfinite(run.value):

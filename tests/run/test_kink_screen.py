@@ -18,6 +18,8 @@ from exprgrad.run.numbers.kink_screen import Needed, equal_numbers, movable, sus
         ("max(a, b, c, d, e)", None),
         ("x^2", []),
         ("where(x > 0, 1, 2)", []),
+        ("x == y", [(0, 1)]),
+        *[(f"x {sign} x", []) for sign in ("==", "!=", "<", "<=", ">", ">=")],
     ],
 )
 def test_what_a_node_needs_for_a_kink(text: str, needed: Needed | None) -> None:

@@ -39,7 +39,7 @@ from exprgrad.graph.graph import (
     transform,
 )
 from exprgrad.graph.op import Equation, Op, Special
-from exprgrad.graph.ops import BY_NAME, EQUATIONS
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, EQUATIONS
 from exprgrad.graph.structural import Structural
 from exprgrad.language.write.infix import COMPARISON, Piece, name_shared, pieces
 from exprgrad.language.write.infix import program as infix
@@ -230,7 +230,8 @@ class Maker:
 
     def bent(self, between: Sequence[int]) -> tuple[int, ...]:
         """The nodes that may have a kink, or jump, as what is between a body and its variable moves."""
-        made, moving, found = self.made, {*between}, []
+        made, found = self.made, []
+        moving = {node for node in between if made.kinds[node] not in COMPARISONS}
         for node in between[1:]:
             op = BY_NAME.get(made.kinds[node])
             if op is None or not op.special:
@@ -551,6 +552,8 @@ def conditions(
 
     ``seen`` are its operands, ``out`` its result, and ``moves`` are 1 for the operands that move, else 0.
     """
+    if op.name in COMPARISONS and seen[0] == seen[1]:
+        return []  # a node never parts from itself
     if op.variadic:  # at two operands that are the greatest, or the least
         equal = [builder.apply("eq", x, out) for x in seen]
         ties = builder.total(equal)

@@ -77,11 +77,13 @@ class Suspects(NamedTuple):
 
 
 def special_nodes(graph: Graph, used: Sequence[int], moved: Sequence[int]) -> list[int]:
-    """The nodes of rows with kinks or jumps, of those that are used and that inputs move."""
+    """The nodes that may have kinks or jumps, of those that are used and that inputs move."""
+    moving = movable(graph)
     return [
         node
         for node, kind in enumerate(graph.kinds)
-        if used[node] and moved[node] and kind in BY_NAME and BY_NAME[kind].special
+        if used[node] and moved[node] and kind in BY_NAME
+        if needed_by(graph, node, moving) != []
     ]
 
 
@@ -165,6 +167,8 @@ def equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
         one, other = operands
         if not isinstance(one, int):
             one, other = other, one
+        if isinstance(other, int) and one == other:
+            return []  # a node never parts from itself
         return [(one, other)] if isinstance(one, int) and isinstance(other, int | float) else None
     choices = [needed_for(operand) for operand in operands]
     known = [choice for choice in choices if choice is not None]
