@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import exprgrad
 import golden
 from exprgrad.data import fits
 from shell import command
@@ -126,6 +127,41 @@ def test_what_is_said(files: None) -> None:
 def test_rows_that_miss_a_number_may_be_left_out(files: None) -> None:
     status, out, _ = command("fit", *f"{LINE}|--bad-rows|drop".replace("*x", "*gap").split("|"))
     assert status == 0 and "3 rows, 1 degree of freedom, 1 left out" in out
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        ("True", "truth"), ("1e-400", "underflow"), ("9007199254740993", "rounded"), ("0", ""),
+        ("9007199254740994", ""),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_cells_that_are_read_as_other_numbers_are_said(
+    cell: str, kind: str, form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"rows.{form}"
+    cells = ["3", cell, "5"]
+    if form == "jsonl":
+        cell = f'"{cell}"' if cell == "True" else cell
+        path.write_text("".join(f'{{"x": {one}, "y": 1}}\n' for one in ["3", cell, "5"]))
+    else:
+        path.write_text("x,y\n" + "".join(f"{one},1\n" for one in cells))
+    argv = ["y ~ a + 0*x", "--data", str(path), "a=1"]
+    status, out, err = command("fit", *argv, "--json", "--strict")
+    assert (status, json.loads(out)["converted"]) == ((1, {kind: 1}) if kind else (0, {}))
+    assert ("warning: 1 row with a" in err or "warning: 1 row with true" in err) == bool(kind)
+    assert exprgrad.fit(argv[0], str(path), a=1).converted == ({kind: 1} if kind else {})
+
+
+def test_a_part_without_a_usable_row_counts(tmp_path: Path) -> None:
+    """Rows are read some at a time; the first of these may all be left out."""
+    path = tmp_path / "rows.csv"
+    rows = ["x,y", *[",1e-400"] * 200_000, "1,2", "2,3"]
+    path.write_text("\n".join(rows) + "\n")
+    found = exprgrad.fit("y ~ a*x", str(path), a=1, bad_rows="drop")
+    assert (found.rows, found.left_out) == (2, 200_000)
+    assert found.converted == {"underflow": 200_000}
 
 
 def test_what_a_fit_does_not_reach_is_no_error(files: None) -> None:

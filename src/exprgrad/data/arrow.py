@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.errors import ExprgradError, InputError, MissingExtraError, RequestError, install
+from exprgrad.run.values.layouts import LAST_WHOLE, SPELLED, change_of
 
 __all__ = [
-    "CHANGES", "LAST_WHOLE", "MISSING", "SPELLED", "Doubles", "arrow", "as_text", "broken_file",
-    "in_texts", "is_numeric", "is_text", "numbers", "one_array", "plain_cells", "says_nan",
-    "type_words",
+    "MISSING", "Doubles", "arrow", "as_text", "broken_file", "in_texts", "is_numeric", "is_text",
+    "numbers", "one_array", "plain_cells", "says_nan", "type_words",
 ]  # fmt: skip
 
 MISSING = ("", "NA", "N/A", "NULL", "null", "n/a", "None", "#N/A")
@@ -23,17 +23,6 @@ DECIMAL = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$|^[-+]?(?i:inf|infinity)$"
 """A cell that is a number."""
 TRUTHS = {"0": "false", "1": "true"}
 """The number that a word for a truth value is."""
-CHANGES = {
-    "truth": "with true or false, read as 1 or 0",
-    "underflow": "with a number too small for a double, read as 0",
-    "overflow": "with a number too large for a double, read as infinite",
-    "rounded": "with a whole number beyond 2^53, rounded",
-}
-"""How the double of a cell may differ from what the cell says; in words of its row."""
-SPELLED = {"underflow": r"^[-+]?[0.]*[1-9]", "overflow": r"\d", "rounded": r"^[-+]?\d{16,}(\.0*)?$"}
-"""How such cells are written, whose doubles are 0, infinite, or whole."""
-LAST_WHOLE = 2.0**53
-"""Up to here every whole number is a double."""
 
 BROKEN = {
     "magic bytes": "is not a whole Parquet file: it is cut off, or another format",
@@ -127,7 +116,7 @@ def cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndar
             which[which] = as_mask(pc.match_substring_regex(texts.filter(pa.array(which)), pattern))
         changed[change] = which
     for at in np.flatnonzero(changed["rounded"]):
-        changed["rounded"][at] = int(texts[at].as_py().partition(".")[0]) != int(values[at])
+        changed["rounded"][at] = bool(change_of(texts[at].as_py(), values[at]))
     return values, missing if missing.any() else None, changed
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from exprgrad.data.arrow import Doubles, numbers, one_array
 from exprgrad.data.formats import BY_ENDING, batches, partitions_of
 from exprgrad.data.frames import FRAME, as_table, files_in, frame_of
-from exprgrad.data.job import Job
+from exprgrad.data.job import Job, changes_in, sum_counts
 from exprgrad.data.places import STDIN, RowFile, found_in
 from exprgrad.data.plans import (
     check_columns,
@@ -37,7 +37,7 @@ from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.files import LISTED, listed_columns
 from exprgrad.run.values.inputs import as_number, is_plain, normal, surplus
-from exprgrad.run.values.layouts import UNKNOWN, Layout
+from exprgrad.run.values.layouts import CHANGES, UNKNOWN, Layout
 from exprgrad.run.values.ranges import as_interval
 from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted, likely
 from exprgrad.solvers.fit.least_squares import LOSSES, Columns, Problem, problem_of
@@ -117,7 +117,9 @@ def fit_to(asked: FitRequest) -> Fit:
     known = {name: Estimate(value, held="fixed") for name, value in held.items()}
     known |= found.parameters
     in_order = {name: known[name] for name in graph.inputs if name in known}
-    return found._replace(left_out=rows.left_out, parameters=in_order)
+    return found._replace(
+        left_out=rows.left_out, converted=rows.converted, parameters=in_order
+    )
 
 
 def rows_asked(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
@@ -530,13 +532,14 @@ def of_file(source: RowFile, sample: Any) -> Table:
 class Observations(NamedTuple):
     """The rows that a problem takes: see ``Problem``.  ``left_out`` are those that miss a number.
 
-    ``names`` are the columns in order, without that of the scale.
+    ``names`` are the columns in order, without that of the scale; ``converted`` counts as ``Tally`` does.
     """
 
     names: tuple[str, ...]
     blocks: Callable[[], Iterator[Columns]]
     rows: int
     left_out: int
+    converted: Mapping[str, int]
 
 
 def observed(
@@ -552,10 +555,12 @@ def observed(
     """
     held: list[Columns] | None = []
     rows = size = missed = 0
+    converted: dict[str, int] = {}
     names = tuple(read)
     can_repeat = all(table.again for table in listed)
     again = partial(rows_met, listed, asked, read, condition, model)
-    for block, left_out in again():
+    for block, left_out, changed in again():
+        converted = sum_counts(converted, changed, CHANGES)
         rows += len(block.columns[0])
         missed += left_out
         size += len(block.columns[0]) * (len(names) + 1)
@@ -563,10 +568,11 @@ def observed(
             held = None
         if held is not None:
             held.append(block)
+    known = rows, missed, converted
     if held is None:
-        return Observations(names, lambda: (block for block, _ in again()), rows, missed)
+        return Observations(names, lambda: (b for b, *_ in again() if len(b.columns[0])), *known)
     whole = at_once(held)
-    return Observations(names, lambda: iter(whole), rows, missed)
+    return Observations(names, lambda: iter(whole), *known)
 
 
 def at_once(blocks: list[Columns]) -> list[Columns]:
@@ -584,8 +590,8 @@ def rows_met(
     read: Mapping[str, str],
     condition: Graph | None,
     model: Graph,
-) -> Iterator[tuple[Columns, int]]:
-    """The rows that count, some at a time, and how many of those that miss a number lay between."""
+) -> Iterator[tuple[Columns, int, Mapping[str, int]]]:
+    """The rows that count, some at a time; how many between miss a number; how many were changed, by kind."""
     names, scale = tuple(read), asked.scale
     is_column = isinstance(scale, str)
     label = scale if is_column else "sigma" if asked.weights is None else "weights"
@@ -620,8 +626,9 @@ def rows_met(
             if not keep.all():
                 values = [one[keep] for one in values]
                 factors = None if factors is None else factors[keep]
-            if len(values[0]):
-                yield Columns(values[: len(names)], factors), int(np.count_nonzero(bad))
+            changed = changes_in(batch, 0, count).items()
+            counts = {change: int(np.count_nonzero(which)) for change, which in changed}
+            yield Columns(values[: len(names)], factors), int(np.count_nonzero(bad)), counts
     if is_apart:
         part_of(scale, total, None, label)
 

@@ -17,15 +17,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from functools import lru_cache, partial
 from itertools import chain
-from math import isinf
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from exprgrad.data.arrow import (
-    LAST_WHOLE,
     MISSING,
-    SPELLED,
     arrow,
     as_text,
     broken_file,
@@ -51,7 +48,14 @@ from exprgrad.data.places import (
 from exprgrad.data.threads import Threads, in_order
 from exprgrad.errors import ExprgradError, InputError, RequestError, advice
 from exprgrad.run.values.files import once
-from exprgrad.run.values.layouts import DECIMAL_COMMAS, Layout, detect_layout, rewrite_rows
+from exprgrad.run.values.layouts import (
+    DECIMAL_COMMAS,
+    LAST_WHOLE,
+    Layout,
+    change_of,
+    detect_layout,
+    rewrite_rows,
+)
 from exprgrad.source import cut
 
 __all__ = [
@@ -576,8 +580,7 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
 def real_cell(text: str) -> float | str:
     """A number of JSON as a double, or as its text where that may be another number."""
     value = float(text)
-    is_other = isinf(value) or re.match(SPELLED["rounded" if value else "underflow"], text)
-    return text if is_other else value
+    return text if change_of(text, value) else value
 
 
 def column_of(values: list[Any], kind: Any = None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import CHANGES, Doubles, numbers
+from exprgrad.data.arrow import Doubles, numbers
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
@@ -21,11 +21,12 @@ from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.numbers.kink_screen import movable, special_nodes
+from exprgrad.run.values.layouts import CHANGES
 
 __all__ = [
     "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "changes_in", "columns_of",
     "computed", "counts_of", "gaps_in", "judged", "merged", "played", "prepared",
-    "program_of", "result_fields", "result_keys", "result_names", "told_of",
+    "program_of", "result_fields", "result_keys", "result_names", "sum_counts", "told_of",
 ]  # fmt: skip
 
 

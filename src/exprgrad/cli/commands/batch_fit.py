@@ -254,8 +254,8 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
 
 def tell(tally: Tally, plan: BatchPlan) -> None:
     """Say on stderr which rows did not compute, and why, which meet a kink, and which were converted."""
-    from exprgrad.data.arrow import CHANGES
     from exprgrad.data.job import KINK, REASONS, result_keys
+    from exprgrad.run.values.layouts import CHANGES
 
     names = dict(zip(result_keys(plan.job), plan.names, strict=True))
     undefined = {f" {key}": count for key, count in tally.undefined.items()}
@@ -434,9 +434,11 @@ def fit_command(**options: Any) -> int:
     """The parameters with which a model fits data best.
 
     The formula is y ~ EXPR.  Names that are columns are data; every other one is a parameter and needs a
-    start: NAME=START.  The exit status is 1 under --strict if the fit did not converge.
+    start: NAME=START.  The exit status is 1 under --strict if the fit did not converge, or a cell was read
+    as another number.
     """
     from exprgrad.data.fits import FitRequest, fit_to
+    from exprgrad.run.values.layouts import CHANGES
 
     picture = picture_in(options)
     refuse_two_pipes(options)
@@ -464,6 +466,8 @@ def fit_command(**options: Any) -> int:
         from exprgrad.show.text.fits import fit_picture
 
         put(fit_picture(found, picture, options["look"]), options["path"])
+    for change, count in found.converted.items():
+        write([f"warning: {count:,} row{'s' * (count > 1)} {CHANGES[change]}\n"], sys.stderr)
     return give(fit_answer(found, options), options)
 
 
@@ -512,5 +516,5 @@ def fit_answer(found: Fit, options: dict[str, Any]) -> Answer:
         [(name, one.value) for name, one in found.parameters.items()],
         lambda _: fit_parts(found, digits, whole=whole),
         aside="" if found.converged else fit_ending(found),
-        is_doubtful=not found.converged,
+        is_doubtful=bool(found.converted) or not found.converged,
     )

@@ -18,9 +18,12 @@ from typing import Any, NamedTuple
 
 from exprgrad.errors import Asked, InputError, RequestError, advice
 from exprgrad.run.values.layouts import (
+    CHANGES,
+    LAST_WHOLE,
     LINE,
     ODD_NUMBER,
     Layout,
+    change_of,
     detect_layout,
     is_number,
     raw_cells,
@@ -261,6 +264,17 @@ def read_csv(path: str, name: str) -> Any:
         raise InputError("bad-value", f"'{path}' holds no numbers")
     width = len(header) or len(rows[0].cells)
     table = [numbers_in(row, width, text, path, columns) for row in rows]
+    places = range(width) if columns is None else columns
+    changes = Counter(
+        change
+        for row, numbers in zip(rows, table, strict=True)
+        for change in {
+            change_of(unquoted(row.cells[at]), x)
+            for at, x in zip(places, numbers, strict=True)
+            if not x or abs(x) >= LAST_WHOLE
+        }
+    )
+    say_remarks({f"{n:,} row{'s' * (n > 1)} {CHANGES[kind]}": path for kind, n in changes.items() if kind})
     if not wanted and len(table) == 1:
         return table[0]
     is_column = len(columns) == 1 if columns else width == 1 and not wanted

@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from itertools import islice, takewhile
+from math import isinf
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError
 
 __all__ = [
+    "CHANGES",
     "DECIMAL_COMMAS",
+    "LAST_WHOLE",
     "LINE",
     "ODD_NUMBER",
+    "SPELLED",
     "UNKNOWN",
     "Layout",
+    "change_of",
     "detect_layout",
     "is_number",
     "raw_cells",
@@ -41,6 +46,17 @@ DECIMAL_COMMAS = (
 
 A point between thousands becomes ``'``, so that ``1.234`` is refused there.
 """
+CHANGES = {
+    "truth": "with true or false, read as 1 or 0",
+    "underflow": "with a number too small for a double, read as 0",
+    "overflow": "with a number too large for a double, read as infinite",
+    "rounded": "with a whole number beyond 2^53, rounded",
+}
+"""How the double of a cell may differ from what the cell says; in words of its row."""
+SPELLED = {"underflow": r"^[-+]?[0.]*[1-9]", "overflow": r"\d", "rounded": r"^[-+]?\d{16,}(\.0*)?$"}
+"""How such cells are written, whose doubles are 0, infinite, or whole."""
+LAST_WHOLE = 2.0**53
+"""Up to here every whole number is a double."""
 UNIT = re.compile(r"(?i)(?!(?:#?n/?a|null|none|nan|[-+]?inf|-|\?)$).{1,12}")
 
 
@@ -196,6 +212,16 @@ def raw_cells(line: str, separator: str, decimal: str = ".") -> list[str]:
     for pattern, point in DECIMAL_COMMAS if decimal == "," else ():
         cells = [re.sub(pattern, point, cell) for cell in cells]
     return cells
+
+
+def change_of(cell: str, value: float) -> str:
+    """How a cell's double differs from the number that it says: see ``CHANGES``; empty if it does not."""
+    change = "underflow" if not value else "overflow" if isinf(value) else "rounded"
+    if not re.search(SPELLED[change], cell) or (
+        change == "rounded" and int(cell.partition(".")[0]) == int(value)
+    ):
+        return ""
+    return change
 
 
 def unquoted(cell: str) -> str:

@@ -156,6 +156,7 @@ def fit_fields(found: Fit) -> dict[str, Any]:
         "reason": found.reason,
         "rows": found.rows,
         "left_out": found.left_out,
+        "converted": found.converted,
         "sum_of_squares": None if found.loss or found.objective else 2 * found.cost,
         "objective": found.cost if found.objective else None,
         "r_squared": found.r_squared,

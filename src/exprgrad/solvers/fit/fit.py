@@ -170,6 +170,7 @@ class Fit(NamedTuple):
     objective: bool = False
     exact: bool = False
     left_out: int = 0
+    converted: Mapping[str, int] = {}
 
 
 def fitted(
