@@ -226,13 +226,16 @@ def csv_rows(
 
 
 def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:
-    """One line of CSV (RFC 4180); numbers as the shortest text that reads back, tensors as JSON."""
+    """One line of CSV (RFC 4180); numbers as the shortest text that reads back, tensors as JSON.
+
+    An empty text is quoted; what there is no text for is an empty cell.
+    """
     cells, written = tuple(cells), []
     if FLOATS.issuperset(map(type, cells)):
         return ",".join(map(repr, cells)) + "\n"
     for cell in cells:
         value = cell_text(cell, whole=whole)
-        if any(c in value for c in ',"\r\n'):
+        if cell == "" or any(c in value for c in ',"\r\n'):
             value = '"' + value.replace('"', '""') + '"'
         written.append(value)
     return ",".join(written) + "\n"

@@ -341,13 +341,13 @@ def operations_document(rows: Sequence[Row]) -> str:
     return envelope("ops", operations=operations, structural=structural) + "\n"
 
 
-def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
+def operation_rows(rows: Sequence[Row]) -> Iterator[list[Any]]:
     """The lines of CSV, headings first; of a structural row the derivatives are cotangents."""
     columns = {
         "name": lambda row: row.name,
         "usage": usage,
         "derivatives": derivatives,
-        "domain": lambda row: row.domain if isinstance(row, Op) else "",
+        "domain": lambda row: (isinstance(row, Op) and row.domain) or None,
         "gate": lambda row: row.gate,
         "about": lambda row: row.about,
     }
