@@ -223,11 +223,14 @@ class Forms:
         """A tensor that is written out."""
         return self.intern(literal, ("literal", repr(literal)), 0)
 
-    def constant(self, value: float, symbol: str | None) -> int:
-        """A constant: by its name if it has one, else the decimal that it is written as."""
+    def constant(self, value: float, symbol: str | None, text: str = "") -> int:
+        """A constant: by its name if it has one, else the decimal that it is written as.
+
+        A whole number keeps the digits of its ``text``, which may be more than a double has.
+        """
         if symbol is not None or not math.isfinite(value):
             return self.leaf(symbol or repr(value), value)
-        return self.number(as_typed(value))
+        return self.number(int(text) if text.isdecimal() else as_typed(value))
 
     def value(self, form: int) -> Exact | None:
         """A number's value; None for other forms."""
@@ -809,7 +812,7 @@ def form_of(
     if isinstance(payload, Literal):
         return forms.literal(payload)
     if isinstance(payload, float):
-        return forms.constant(payload, graph.symbols.get(node))
+        return forms.constant(payload, graph.symbols.get(node), graph.spelled.get(node, ""))
     operands = tuple([images[operand] for operand in graph.operands[node]])
     if kind == "pow":
         return forms.power(operands[0], operands[1], whole)
