@@ -785,8 +785,6 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
         return of_product(operands[0], of_power(operands[1], -1.0))
     if op.name == "pow" and not limits[0] and not moves[1]:
         return of_power(operands[0], limits[1]) if is_exact else LOST
-    if not math.isfinite(out):
-        return LOST
     views = sides(op, [*limits, out], [float(m) for m in moves])
     special = met(op, views, moves)
     positions = [0 if op.variadic else at for at in range(len(operands))]
@@ -794,7 +792,7 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
         local_rule(op.name, at)(view) if m else 0.0
         for at, view, m in zip(positions, views, moves, strict=True)
     ]
-    if special is None and all(map(math.isfinite, locals_)):
+    if special is None and all(map(math.isfinite, [out, *locals_])):
         doubts = [x.doubt for x in operands[: len(op.names)]]
         slopes = [
             Measured(x, error_of(op, at, x) + noise_of(op, at, view, doubts))
@@ -803,11 +801,11 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
         terms = [(slope, x) for slope, x, m in zip(slopes, operands, moves, strict=True) if m]
         power = min(x.power for _, x in terms)
         return Term(out, inner((slope, x.gain) for slope, x in terms if x.power == power), power)
-    if not is_exact:
+    if not (is_exact and math.isfinite(out)) or op.variadic:
         return LOST
-    if special is not None and not op.variadic and len(operands) == 1:
+    if special is not None and len(operands) == 1:
         return at_special(op, special, out, operands[0], views[0])
-    if not op.definition or op.variadic or not depth:
+    if not op.definition or not depth:
         return LOST
     graph = template(op.definition)
     if not {"where", *COMPARISONS}.isdisjoint(graph.kinds):
@@ -839,10 +837,9 @@ def of_product(one: Term, other: Term) -> Term:
 def of_power(base: Term, exponent: float) -> Term:
     """The term of a constant power, not 0, of what has the limit 0."""
     value, error = base.gain
-    is_whole = exponent.is_integer()
-    if not exponent or (abs(value) <= error and not (is_whole and not error and exponent > 0)):
-        return LOST
-    if value < 0 and not is_whole:
+    is_whole, is_zero = exponent.is_integer(), abs(value) <= error
+    is_known = is_whole and not error and exponent > 0 if is_zero else is_whole or value > 0
+    if not (exponent and is_known):
         return LOST
     gain = value**exponent
     error = 2 * abs(exponent * gain / value) * error if value else 0.0

@@ -217,11 +217,10 @@ def raw_cells(line: str, separator: str, decimal: str = ".") -> list[str]:
 def change_of(cell: str, value: float) -> str:
     """How a cell's double differs from the number that it says: see ``CHANGES``; empty if it does not."""
     change = "underflow" if not value else "overflow" if isinf(value) else "rounded"
-    if not re.search(SPELLED[change], cell) or (
-        change == "rounded" and int(cell.partition(".")[0]) == int(value)
-    ):
+    if not re.search(SPELLED[change], cell):
         return ""
-    return change
+    is_same = change == "rounded" and int(cell.partition(".")[0]) == int(value)
+    return "" if is_same else change
 
 
 def unquoted(cell: str) -> str:
