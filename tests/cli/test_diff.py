@@ -188,12 +188,11 @@ def test_a_long_formula_is_announced() -> None:
         ("9007199254740993*x", "9007199254740993"),
         ("x^9007199254740993", "9007199254740993*x^(9007199254740993 - 1)"),
         ("x/9007199254740993", "1/9007199254740993"),
-        ("12345678901234567891*x + 0.5*x", "12345678901234567891 + 0.5"),
         ("9007199254740992*x", "9007199254740992"),
     ],
 )
 def test_whole_numbers_beyond_the_doubles_keep_their_digits(text: str, derivative: str) -> None:
     """In ``diff`` literals are the decimals that were typed."""
-    assert command("diff", "-q", text).out.strip() in (derivative, " + ".join(derivative.split(" + ")[::-1]))
+    assert command("diff", "-q", text).out.strip() == derivative
     found = json.loads(command("diff", "--json", text).out)["derivatives"]["x"]
     assert set(re.findall(r"\d{16,}", found)) == set(re.findall(r"\d{16,}", text))

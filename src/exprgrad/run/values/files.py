@@ -273,8 +273,10 @@ def read_csv(path: str, name: str) -> Any:
             for at, x in zip(places, numbers, strict=True)
             if not x or abs(x) >= LAST_WHOLE
         }
+        if change
     )
-    say_remarks({f"{n:,} row{'s' * (n > 1)} {CHANGES[kind]}": path for kind, n in changes.items() if kind})
+    remarks = (f"{n:,} row{'s' * (n > 1)} {CHANGES[change]}" for change, n in changes.items())
+    say_remarks(dict.fromkeys(remarks, path))
     if not wanted and len(table) == 1:
         return table[0]
     is_column = len(columns) == 1 if columns else width == 1 and not wanted
