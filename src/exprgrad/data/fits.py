@@ -117,9 +117,7 @@ def fit_to(asked: FitRequest) -> Fit:
     known = {name: Estimate(value, held="fixed") for name, value in held.items()}
     known |= found.parameters
     in_order = {name: known[name] for name in graph.inputs if name in known}
-    return found._replace(
-        left_out=rows.left_out, converted=rows.converted, parameters=in_order
-    )
+    return found._replace(left_out=rows.left_out, converted=rows.converted, parameters=in_order)
 
 
 def rows_asked(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
