@@ -186,6 +186,11 @@ def test_values_that_are_passed_in_do_not_count() -> None:
         exprgrad.parse("sum(broadcast(x, shape=[50000]))", limit=100_000)(x=1)
 
 
+def test_what_a_nan_cancels_is_simplified_once() -> None:
+    text = "-(-(-(-(-(-(atan(1/(1/(1/(1/(1/(1/(1/(1/((x/nan))))))))))))))))"
+    assert exprgrad.parse(text).derivative("x").text
+
+
 def test_an_index_is_asked_once_whether_its_name_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not once a turn, for that looks at every name: a recurrence of 100,000 turns took minutes."""
     asked: list[str] = []

@@ -337,7 +337,9 @@ def test_a_smooth_point_has_nothing_to_say() -> None:
 def test_a_number_compared_with_itself_never_switches(sign: str, text: str) -> None:
     run = parse(text.format(f"x {sign} x")).gradient(x=1.0)
     holds = sign in ("==", "<=", ">=")
-    assert run.gradient == {"x": (1.0 if holds else 0.0) if text[0] == "(" else 3.0 if holds else 5.0}
+    assert run.gradient == {
+        "x": (1.0 if holds else 0.0) if text[0] == "(" else 3.0 if holds else 5.0
+    }
     assert run.diagnostics == [] and run.one_sided == {}
 
 

@@ -254,6 +254,7 @@ def test_what_has_one_reading_only_is_read(text: str, ours: str) -> None:
         (r"\sin^2^3 x", "^", "two readings"),
         ("a_{1}_{2}", "_", "one subscript"),
         ("x_1^2_3", "_", "one subscript"),
+        (r"_~\sum_+-", "_", "cannot be read"),
     ]
 )
 def test_what_is_wrong_is_shown_where_it_stands(text: str, place: str | None, why: str) -> None:

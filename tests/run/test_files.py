@@ -111,7 +111,10 @@ def test_a_first_line_with_a_number_is_no_header(content: str, cell: int, tmp_pa
     ("cells", "said"),
     [
         (["1e-400", "-0.0001e-330", "0e5", "0.000", "-0"], "2 rows with a number too small"),
-        (["9007199254740993", "9007199254740994", "-9007199254740995.0"], "2 rows with a whole number"),
+        (
+            ["9007199254740993", "9007199254740994", "-9007199254740995.0"],
+            "2 rows with a whole number",
+        ),
         (["1e400", "inf", "nan", "1e308"], "1 row with a number too large"),
         (["5e-324", "9007199254740992", "0.1"], ""),
     ],
@@ -123,7 +126,9 @@ def test_cells_that_are_read_as_other_numbers_are_said(
     monkeypatch.chdir(tmp_path)
     rows = cells if where == "x=@x.csv" else ["b,c", *[f'"{cell}",1' for cell in cells]]
     Path("x.csv").write_text("\n".join(rows) + "\n")
-    notes = [line for line in command("eval", "-q", "sum(x)", where).err.splitlines() if "note: " in line]
+    notes = [
+        line for line in command("eval", "-q", "sum(x)", where).err.splitlines() if "note: " in line
+    ]
     assert len(notes) == bool(said)
     assert all(note.startswith(f"note: 'x.csv': {said}") for note in notes)
 

@@ -589,7 +589,7 @@ def rows_met(
     condition: Graph | None,
     model: Graph,
 ) -> Iterator[tuple[Columns, int, Mapping[str, int]]]:
-    """The rows that count, some at a time; how many between miss a number; how many were changed, by kind."""
+    """The rows that count, some at a time; how many miss a number; how many were changed, by kind."""
     names, scale = tuple(read), asked.scale
     is_column = isinstance(scale, str)
     label = scale if is_column else "sigma" if asked.weights is None else "weights"

@@ -540,7 +540,7 @@ class Forms:
         if len(factors) < len(powers):
             for base in powers.keys() - dict(factors):
                 if self.is_infinite(base):  # nan/nan is no 1, nor is inf/inf
-                    return self.product([*factors, (base, ONE)], coefficient * 0)
+                    return self.signed_product(coefficient * 0, [*factors, (base, ONE)])
         if "where" in marks and len(factors) + (coefficient != 1) > 1:
             found = self.chosen_product(coefficient, factors)
             if found is not None:

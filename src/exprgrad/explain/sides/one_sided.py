@@ -720,8 +720,8 @@ def places(here: Here) -> list[tuple[float, ...]]:
     return list(product(*found))
 
 
-# Leading terms: a node is its limit plus c*t^p + o(t^p), of the way t along the input and a real p, from 0 up
-# if the limit is finite.  So sqrt(t^4) gains t^2, and cbrt(t)^3 gains t.  That tells derivatives where a
+# Leading terms: a node is its limit plus c*t^p + o(t^p), of the way t along the input and a real p, from 0
+# up if the limit is finite.  So sqrt(t^4) gains t^2, and cbrt(t)^3 gains t.  That tells derivatives where a
 # tangent is infinite on the way, or 0 times infinity.
 
 DEEPEST_SERIES = 2
