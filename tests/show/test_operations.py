@@ -181,7 +181,7 @@ def test_all_of_them() -> None:
     [
         ("tahn", "'tanh'"),
         ("absloute", "'abs'"),
-        ("pow2", "'pow'"),
+        ("pow2", "2^x"),
         ("resape", "'reshape'"),
         ("?", "exprgrad.OPS"),
     ],
