@@ -74,7 +74,6 @@ def fit(
     are pairs, or texts ``"0:inf"``.  ``sigma`` names the column of the responses' standard deviations,
     ``weights`` one of relative weights.  ``loss`` is ``huber``, ``soft_l1`` or ``cauchy``, from residuals
     as large as ``loss_scale`` on.  ``bad_rows="drop"`` leaves out rows that miss a number.
-
     With ``objective`` the text is a formula whose sum over all rows is to be least, such as a negative
     log-likelihood.
 

@@ -246,9 +246,8 @@ def frame_reduced(job: Job, frame: object) -> Done:
     """What the rows of a frame come to: the same as in a file."""
     _, given = frame_of(frame)
     table = table_of(job, given)
-    job = job._replace(
-        read=table.schema.remove_metadata()
-    )  # PyArrow 19 gives what has some no hash
+    # A schema with metadata has no hash in PyArrow 19.
+    job = job._replace(read=table.schema.remove_metadata())
     return rows_reduced(job, Partition(FRAME), table.combine_chunks().to_batches())
 
 
