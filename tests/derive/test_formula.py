@@ -412,6 +412,12 @@ def test_derivatives_of_recurrences_grow_with_their_steps(loop: str) -> None:
     assert sizes[2] - sizes[1] < 1.1 * (sizes[1] - sizes[0])
 
 
+def test_a_tower_of_products_and_powers_is_not_too_deep() -> None:
+    graph = parse("s[0]=x; s[k]=s[k-1]^1e-308^s[k-1]*sin(x) for k in 1..400; s[400]")
+    (derivative,) = derivatives(graph, ["x"])
+    assert derivative.bindings
+
+
 @pytest.mark.parametrize("term", ["{0}*x", "sin({0}*x)", "{0}*x^{0}", "x{0}*x", "x{0}*y{0}"])
 def test_work_grows_with_the_number_of_terms_and_inputs(term: str) -> None:
     """Four times the terms take four times the work, of whatever they are the sum."""

@@ -22,8 +22,9 @@ __all__ = ["OUT", "on", "search"]
 
 OUT = "out"
 """What the texts of a row call its result: here, the unknown."""
-MOST_TURNS = 1200
-"""After so many turns the search is given up; bisection alone, over all doubles, takes 1,100."""
+PATIENT, MOST_ALONE, MOST_TURNS = 60, 200, 1200
+"""Without a change of sign, Newton's steps grow longer after the first number of turns, and the search is
+given up after the second; with one, after the third: bisection alone, over all doubles, takes 1,100."""
 
 # What is known between two turns.
 STATE = ("x", "g", "s", "y", "h", "t", "e", "k", "n", "top")
@@ -56,7 +57,8 @@ y1 = where(leaves, x, y)
 h1 = where(leaves, g, h)
 between = y1 == y1
 reach = 10000*max(abs(t), 1)
-newton = t - max(min(r/d, reach), -reach)
+stride = where(between, 1, max(n - PATIENT, 1))
+newton = t - stride*max(min(r/d, reach), -reach)
 tiny = max(abs(x1)*2.220446049250313e-16, 5e-324)
 step = abs(newton - x1)
 is_short = step <= 4*tiny
@@ -71,7 +73,7 @@ k1 = where(taken*is_short, 4*k, k)
 n1 = n + 1
 top1 = where(top == top, top, abs(r))
 room = where(between, (middle != x1)*(middle != y1), (abs(t1) < inf)*(t1 != x1)*(k1 < 1e12))
-go = (g1 != 0)*room*(n1 < MOST)
+go = (g1 != 0)*room*(n1 < where(between, MOST, ALONE))
 go
 """
 """One turn; ``r`` is the residual at ``t``, and ``d`` its slope there.  It goes on while ``go`` is 1."""
@@ -120,7 +122,8 @@ def turned(op: Op) -> Program:
     states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
     at = {**operands, OUT: states["t"]}
     residual, slope = (on(builder, text, at) for text in (equation.residual, equation.slope))
-    text = TURN.replace("MOST", str(MOST_TURNS))
+    text = TURN.replace("PATIENT", str(PATIENT)).replace("ALONE", str(MOST_ALONE))
+    text = text.replace("MOST", str(MOST_TURNS))
     if equation.is_bracketed:
         text = text.replace("room*", "between*room*")
     after = [f"{state}1" if f"{state}1 =" in text else state for state in STATE]

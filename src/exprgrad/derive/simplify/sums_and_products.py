@@ -168,25 +168,37 @@ def fold_numbers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
 
 def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     """``x^n*x`` is ``x^(n + 1)``: powers whose exponents are not numbers are gathered."""
-    if forms.share:
-        return coefficient
-    alike: dict[int, list[tuple[int, int]]] = {}
-    for base, exponent in powers.items():
-        found = forms.forms[base]
-        if isinstance(found, Call) and found.kind == "pow" and exponent.denominator == 1:
-            inner, symbolic = found.operands
-            alike.setdefault(inner, []).append((base, symbolic))
-    for inner, raised in alike.items():
-        raised = [item for item in raised if item[0] in powers]  # the others were an inner, above
-        if powers.get(inner, 0) < 0 and has_log(forms, powers, inner):
-            continue
-        if not raised or (len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers):
-            continue
-        exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
-        exponents.append((forms.one, powers.pop(inner, 0)))
-        gathered = forms.power(inner, forms.sum(exponents))
-        coefficient = forms.multiply(powers, coefficient, gathered, ONE)
+    is_tidy = forms.share
+    while not is_tidy:
+        is_tidy = True
+        for inner, raised in powers_by_base(forms, powers).items():
+            raised = [item for item in raised if item[0] in powers]  # the others were an inner, above
+            if powers.get(inner, 0) < 0 and has_log(forms, powers, inner):
+                continue
+            if not raised or (len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers):
+                continue
+            exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
+            exponents.append((forms.one, powers.pop(inner, 0)))
+            exponent = forms.sum(exponents)
+            number = forms.value(exponent)
+            if number is not None and isinstance(forms.forms[inner], Product):
+                coefficient = forms.multiply(powers, coefficient, inner, number)
+                is_tidy = False  # the product's own factors may be such powers
+            else:
+                gathered = forms.power(inner, exponent)
+                coefficient = forms.multiply(powers, coefficient, gathered, ONE)
     return coefficient
+
+
+def powers_by_base(forms: Forms, powers: Powers) -> dict[int, list[tuple[int, int]]]:
+    """The factors ``x^n`` with an exponent that is no number, and their exponents, by ``x``."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for base, exponent in powers.items():
+        form = forms.forms[base]
+        if isinstance(form, Call) and form.kind == "pow" and exponent.denominator == 1:
+            inner, symbolic = form.operands
+            found.setdefault(inner, []).append((base, symbolic))
+    return found
 
 
 def tidy_quotients(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
