@@ -50,6 +50,8 @@ __all__ = ["resolved", "root_row"]
 
 MANY_NODES = 1000
 """From so many nodes on a derivative of higher order is made as polynomials, if it can be."""
+VISITS_FOR_A_NODE = 16
+"""How many visits take as long as a node of a formula that polynomials make."""
 DEEPEST_ROOTS = 3
 """How deep roots may stand in roots: each is searched for again at every step of the one around it."""
 LONGEST_CALL = 60
@@ -193,6 +195,7 @@ class Maker:
         formula = high_order(residual, OUT, order)
         if formula is None:
             return None
+        self.visits += VISITS_FOR_A_NODE * len(formula)
         values = dict(zip(residual.inputs, (between[0], *params), strict=True))
         found = Builder(self.made, typed=True).include(formula, values)[formula.output]
         return found if self.source.rule is shown else self.within_domains(found, between)

@@ -477,7 +477,7 @@ def fold(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side
     tied = [motion for view, motion in zip(views, here.motions, strict=True) if test(view)]
     tangent: Measured | None = None
     moves = False
-    for at, motion in enumerate(tied):
+    for at, motion in enumerate(dict.fromkeys(tied)):
         mine = motion.tangent if motion.moves else ZERO
         if mine is None or (at and tangent is None):
             tangent, moves = None, True
