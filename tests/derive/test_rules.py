@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import math
 from random import Random
+from typing import Any
 
+import pytest
+
+from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import operation_count, slots, template
+from exprgrad.derive.sweeps import walks
+from exprgrad.derive.sweeps.walks import specialised
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import forward, reverse
@@ -153,3 +159,20 @@ def test_an_infinite_slope_keeps_its_sign() -> None:
     assert computed(BY_NAME["acos"], (-1.0,))[1] == [-math.inf]
     assert computed(BY_NAME["cbrt"], (0.0,))[1] == [math.inf]
     assert computed(BY_NAME["acosh"], (1.0,))[1] == [math.inf]
+
+
+def test_of_a_rule_with_a_known_number_only_what_it_takes_is_built() -> None:
+    """A power's rule has some 90 operations; a whole exponent needs few of them, known ones among them."""
+    built: list[str] = []
+
+    class Counting(Builder):
+        def append(self, kind: str, *arguments: Any) -> int:
+            built.append(kind)
+            return super().append(kind, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walks, "Builder", Counting)
+        numbers = (("y", (7.0).hex()), ("varies_y", (0.0).hex()))
+        graph = specialised.__wrapped__(BY_NAME["pow"].partial(0), numbers)
+    assert graph.kinds.count("pow") == 2
+    assert not {"where", "sign", "gt"} & {*built}

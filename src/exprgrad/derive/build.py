@@ -202,32 +202,35 @@ class Builder:
         a new node, or None for the same operation again.
         """
         images: list[int] = []
-        for node, kind in enumerate(graph.kinds):
+        for node in range(len(graph)):
             if values is None:
                 self.derive_from(graph, node)
-            payload = graph.payloads[node]
             image = None if rule is None else rule(node, images)
-            if image is not None:
-                images.append(image)
-            elif payload is None:  # an elementwise operation, as most nodes are
-                images.append(
-                    self.apply(kind, *[images[operand] for operand in graph.operands[node]])
-                )
-            elif kind == INPUT:
-                name = str(payload)
-                images.append(
-                    self.input(name, graph.shape(node)) if values is None else values[name]
-                )
-            elif isinstance(payload, Literal):
-                images.append(self.literal(payload))
-            elif isinstance(payload, float):
-                text = graph.spelled.get(node) if self.typed else None
-                images.append(self.constant(payload, graph.symbols.get(node), text))
-            else:
-                operands = [images[operand] for operand in graph.operands[node]]
-                settings = payload if isinstance(payload, tuple) else None
-                images.append(self.apply(kind, *operands, settings=settings))
+            images.append(self.copy_node(graph, node, images, values) if image is None else image)
         return images
+
+    def copy_node(
+        self,
+        graph: Graph,
+        node: int,
+        images: Sequence[int] | Mapping[int, int],
+        values: Mapping[str, int] | None,
+    ) -> int:
+        """A node of a graph again, on new operands; ``values`` stand for the graph's inputs."""
+        kind, payload = graph.kinds[node], graph.payloads[node]
+        if payload is None:  # an elementwise operation, as most nodes are
+            return self.apply(kind, *[images[operand] for operand in graph.operands[node]])
+        if kind == INPUT:
+            name = str(payload)
+            return self.input(name, graph.shape(node)) if values is None else values[name]
+        if isinstance(payload, Literal):
+            return self.literal(payload)
+        if isinstance(payload, float):
+            text = graph.spelled.get(node) if self.typed else None
+            return self.constant(payload, graph.symbols.get(node), text)
+        operands = [images[operand] for operand in graph.operands[node]]
+        settings = payload if isinstance(payload, tuple) else None
+        return self.apply(kind, *operands, settings=settings)
 
     def program(self, outputs: Sequence[int]) -> Program:
         """What was built as far as the outputs need it; the inputs stay, needed or not."""

@@ -172,10 +172,14 @@ def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     while not is_tidy:
         is_tidy = True
         for inner, raised in powers_by_base(forms, powers).items():
-            raised = [item for item in raised if item[0] in powers]  # the others were an inner, above
+            raised = [
+                item for item in raised if item[0] in powers
+            ]  # the others were an inner, above
             if powers.get(inner, 0) < 0 and has_log(forms, powers, inner):
                 continue
-            if not raised or (len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers):
+            if not raised or (
+                len(raised) == 1 == abs(powers[raised[0][0]]) and inner not in powers
+            ):
                 continue
             exponents = [(symbolic, powers.pop(base)) for base, symbolic in raised]
             exponents.append((forms.one, powers.pop(inner, 0)))

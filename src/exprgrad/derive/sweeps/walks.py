@@ -157,7 +157,33 @@ def specialised(rule: str, numbers: tuple[tuple[str, str], ...], *, typed: bool 
         name: builder.constant(float.fromhex(known[name])) if name in known else builder.input(name)
         for name in graph.inputs
     }
-    return builder.program([builder.include(graph, given)[graph.output]]).graph
+    images: dict[int, int] = {}
+    todo = [graph.output]
+    while todo:
+        node, operands = todo[-1], graph.operands[todo[-1]]
+        if graph.kinds[node] == "where":
+            operands = asked_of_choice(builder, operands, images)
+        left = [operand for operand in operands if operand not in images]
+        todo += reversed(left)
+        if left:
+            continue
+        is_known = len(operands) < len(graph.operands[node])
+        image = images[operands[0]] if is_known else builder.copy_node(graph, node, images, given)
+        images[todo.pop()] = image
+    return builder.program([images[graph.output]]).graph
+
+
+def asked_of_choice(
+    builder: Builder, operands: tuple[int, ...], images: Mapping[int, int]
+) -> tuple[int, ...]:
+    """The operands of a ``where`` that must be built: the condition first; if it is known, one branch."""
+    condition, x, y = operands
+    if condition not in images:
+        return (condition,)
+    known = builder.value(images[condition])
+    if known is None:
+        return operands
+    return (x,) if known else (y,)
 
 
 class Source:
