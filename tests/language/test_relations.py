@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
+import exprgrad
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import same, seen_from
+from exprgrad.graph.ops import FUNCTIONS
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.relations import related
+from shell import command
 from together import together
 
 # A text, its unknowns, and the statements that are equations.
@@ -112,3 +117,23 @@ def test_nothing_recurses() -> None:
     deep = "(" * 20_000 + "x" + ")" * 20_000
     assert len(related(f"{deep} = 1; {deep} = 2").relations) == 2
     assert len(related("; ".join(f"x*{k} = {k}" for k in range(3000))).relations) == 3000
+
+
+def test_a_function_of_ones_own_wins_over_a_newer_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Formulas written for version 0.1 keep their meaning when the table grows, and a note says so."""
+    text = "erfcx(t) = t^2; erfcx(x) + 1"
+    with pytest.raises(LanguageError, match="'erfcx' is a function already"):
+        exprgrad.parse(text)
+    monkeypatch.setitem(FUNCTIONS, "erfcx", FUNCTIONS["erfcx"]._replace(since="0.2"))
+    run = exprgrad.parse(text).gradient(x=3)
+    assert (run.value, run.gradient) == (10.0, {"x": 6.0})
+    assert [(d.code, d.severity, d.span) for d in run.diagnostics] == [
+        ("own-function", "note", (16, 24))
+    ]
+    assert "since version 0.2" in (run.diagnostics[0].help or "")
+    assert exprgrad.parse("erfcx(x)").evaluate(x=0).diagnostics == []
+    for argv in (["diff", text], ["code", text, "--to", "c"]):
+        assert "note: 'erfcx' is the formula's own function" in command(*argv).err
+    own = exprgrad.solve("erfcx(x) = x^2; erfcx(x) = 4", x=1).roots[0].point["x"]
+    theirs = exprgrad.solve("erfcx(x) = 0.5", x=1).roots[0].point["x"]
+    assert own == 2.0 and math.exp(theirs**2) * math.erfc(theirs) == pytest.approx(0.5)

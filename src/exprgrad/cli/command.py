@@ -846,14 +846,15 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
 
 
 def former_constants(graph: "Graph") -> "list[Diagnostic]":
-    """Notes on inputs whose names were constants in version 0.1, for commands that need no values."""
+    """Notes on names that mean something else in another version, for commands that need no values."""
     former = [(name, node) for name, node in graph.inputs.items() if name in ("tau", "τ")]
-    if not former:
+    if not former and not graph.calls:
         return []
+    from exprgrad.explain.diagnostics import own_functions
     from exprgrad.language.mistakes.hints import value_hint
     from exprgrad.run.evaluation import Diagnostic
 
-    return [
+    return [*own_functions(graph)] + [
         Diagnostic(
             "was-constant",
             "note",

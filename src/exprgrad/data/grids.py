@@ -23,9 +23,9 @@ from exprgrad.explain.diagnostics import (
     Run,
     answered,
     diagnose_hessian,
+    notes_on_names,
     settled_by_sides,
     told_once,
-    unused_bindings,
 )
 from exprgrad.explain.digits.truths import Unexplained
 from exprgrad.explain.limits import SHARED
@@ -232,7 +232,7 @@ def grid_rows(grid: Grid, tally: Tally) -> Iterator[tuple[Any, ...]]:
 
 def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
     """The rows in blocks, of which each column is an array; those of tensors are stacked."""
-    tally.remarks = [*unused_bindings(evaluation.Run(grid.text, grid.graph, {}, []))]
+    tally.remarks = [*notes_on_names(evaluation.Run(grid.text, grid.graph, {}, []))]
     if not grid.evaluator.by_entries or len(grid.graph) > LONGEST_BLOCKED:
         yield from one_by_one(grid, tally)
         return

@@ -22,7 +22,7 @@ from exprgrad.graph.graph import (
     seen_from,
     size,
 )
-from exprgrad.graph.ops import BENT, BY_NAME
+from exprgrad.graph.ops import BENT, BY_NAME, FUNCTIONS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import (
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNTED", "MOST_COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian",
-    "diagnose_outputs", "doubtful", "settled_by_sides", "told_once", "unused_bindings",
+    "diagnose_outputs", "doubtful", "notes_on_names", "own_functions", "settled_by_sides", "told_once",
 ]  # fmt: skip
 
 COUNTED = 6
@@ -247,7 +247,7 @@ def diagnose(
     ``one_sided`` are the derivatives from the sides, where somebody asks what a kink comes to; nothing is
     said of ``rounded_kinks``, nodes that rounding alone has put there.
     """
-    found = [*unused_bindings(run)]
+    found = [*notes_on_names(run)]
     if any(call.bends for call in run.graph.calls):
         from exprgrad.explain.kinks_met import inside
 
@@ -301,9 +301,22 @@ def ends_somewhere(run: evaluation.Run) -> bool:
     )
 
 
-def unused_bindings(run: evaluation.Run) -> Iterator[Diagnostic]:
-    """The named statements that the output does not depend on; a recurrence's terms count as one."""
+def own_functions(graph: Graph) -> Iterator[Diagnostic]:
+    """Notes on functions that a formula defines, though a newer row of the table has their name."""
+    own = {call.name: call for call in graph.calls if call.kind == "function"}
+    for name in own.keys() & FUNCTIONS.keys():
+        message = f"'{name}' is the formula's own function, not the one of exprgrad"
+        help = f"exprgrad has had one since version {FUNCTIONS[name].since}; another name keeps them apart"
+        yield Diagnostic("own-function", "note", message, own[name].result, own[name].span, help)
+
+
+def notes_on_names(run: evaluation.Run) -> Iterator[Diagnostic]:
+    """The formula's own functions, and the named statements that the output does not depend on.
+
+    A recurrence's terms count as one.
+    """
     graph = run.graph
+    yield from own_functions(graph)
     if graph.bindings:
         needed = dependencies(graph, graph.output)
         used = [b.name for b in graph.bindings if needed[b.node] or b.name in graph.mentioned]

@@ -125,6 +125,8 @@ class Op(NamedTuple):
     ``of_two``        what a call with one operand more than it has stands for, in x and y
     ``elsewhere``     what other languages and libraries call it, separated by blanks
     ``equation``      of a root: what it solves
+    ``since``         the version it came with: a formula may define a function with the name of a row that is
+                      newer than 0.1, and its own function counts
     """
 
     name: str
@@ -178,6 +180,7 @@ class Op(NamedTuple):
     of_two: str = ""
     elsewhere: str = ""
     equation: Equation | None = None
+    since: str = "0.1"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -319,8 +319,9 @@ class Diagnostic(NamedTuple):
     ``edge`` (of the derivative with respect to an input), ``many-inputs`` (too many to look at from both
     sides), ``lost-digits`` (of the value or a derivative; as a note of what was typed and is below the
     doubles), ``diverged`` (of a descent), ``nonlinear`` (where linearising tells too little of an
-    uncertainty), ``elasticity`` (where one says nothing), or ``unused`` (a named statement); ``severity``
-    is ``warning``, or ``note`` where the answer does not depend on it.
+    uncertainty), ``elasticity`` (where one says nothing), ``own-function`` (that has a
+    newer row's name), or ``unused`` (a named statement); ``severity`` is ``warning``, or ``note`` where
+    the answer does not depend on it.
     ``path`` is, for a number that is not finite, its way to the output: ``exp(x) → 1 + exp(x) → …``.
     """
 

@@ -22,7 +22,7 @@ __all__ = [
     "ABSENT", "BY_COUNT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES",
     "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed", "called_word",
     "closing", "constant_hint", "enclosed",
-    "factor", "guess", "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant",
+    "factor", "guess", "is_reserved", "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant",
     "owner_before", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated",
     "value_hint",
 ]  # fmt: skip
@@ -896,6 +896,11 @@ def value_hint(name: str) -> str | None:
     return NOT_INPUTS.get(name) or (
         f"to call the function, write {called}" if "(" in called else None
     )
+
+
+def is_reserved(word: str) -> bool:
+    """Whether no formula may define a function of this name: rows newer than 0.1 give way."""
+    return word in FUNCTION_WORDS and getattr(FUNCTIONS.get(word), "since", "0.1") == "0.1"
 
 
 def called_word(word: str, inputs: Collection[str]) -> str:

@@ -627,9 +627,9 @@ class Expander(Builder):
         self, name: str, span: Span, head: Span, parameters: Sequence[Span]
     ) -> None:
         """A function has a name that nothing else has, and distinct parameters."""
-        from exprgrad.language.mistakes.hints import FUNCTION_WORDS
+        from exprgrad.language.mistakes.hints import is_reserved
 
-        if name in FUNCTION_WORDS or name in BUILT_IN or name in CONSTANTS:
+        if is_reserved(name) or name in BUILT_IN or name in CONSTANTS:
             what = "a constant" if name in CONSTANTS else "a function"
             raise LanguageError(
                 "definition",

@@ -125,7 +125,7 @@ def signs(text: str, sign: str, unknowns: frozenset[str]) -> Iterator[Span]:
             continue
         at = here[0]
         left, right = statement[:at], statement[at + 1 :]
-        if sign == "=" and binds(left, unknowns, defined):
+        if sign == "=" and binds(left, unknowns, defined, text[statement[-1].span[1] :]):
             if len(left) > 1:
                 defined.add(left[0].word)
             continue
@@ -149,17 +149,23 @@ def statements(text: str) -> Iterator[list[Token]]:
         depth += turn
 
 
-def binds(left: list[Token], unknowns: frozenset[str], defined: Collection[str]) -> bool:
-    """Whether what stands before ``=`` is given a meaning: a name, ``f(x)`` or ``x[0]``."""
+def binds(
+    left: list[Token], unknowns: frozenset[str], defined: Collection[str], rest: str
+) -> bool:
+    """Whether what stands before ``=`` is given a meaning: a name, ``f(x)`` or ``x[0]``.
+
+    A function of the table that may be defined is not, unless the ``rest`` of the text mentions it.
+    """
     kinds = [token.kind for token in left]
     if not kinds or kinds[0] != "NAME" or plain(left[0].word) in unknowns:
         return False
     if kinds == ["NAME", "LPAR", "RPAR"]:
-        from exprgrad.language.mistakes.hints import FUNCTION_WORDS
+        from exprgrad.language.mistakes.hints import FUNCTION_WORDS, is_reserved
         from exprgrad.language.read.expansion import BUILT_IN
 
         word = left[0].word
-        return not (word in FUNCTION_WORDS or word in BUILT_IN or word in defined)
+        is_called = word not in FUNCTION_WORDS or word in rest
+        return is_called and not (is_reserved(word) or word in BUILT_IN or word in defined)
     return kinds in (["NAME"], ["NAME", "LSQB", "RSQB"])
 
 
