@@ -266,7 +266,17 @@ def test_inputs_called_like_options_have_values_in_the_first_argument() -> None:
         if parameter.kind == parameter.KEYWORD_ONLY
     }
     assert options == OPTIONS
-    for ask, name in (("descend", "rate"), ("check", "h"), ("gradient", "wrt"), ("plot", "steps")):
+    for ask, name in (
+        ("descend", "rate"),
+        ("descend", "adam"),
+        ("check", "h"),
+        ("check", "nodes"),
+        ("gradient", "wrt"),
+        ("plot", "steps"),
+        ("plot", "tangent"),
+        ("plot", "shown"),
+        ("plot", "descend"),
+    ):
         f = parse(f"{name}*x^2")
         with pytest.raises(InputError) as caught:
             getattr(f, ask)(x=1, **{name: 2})
@@ -274,6 +284,23 @@ def test_inputs_called_like_options_have_values_in_the_first_argument() -> None:
         assert f"write {{'{name}': …}} as the first argument" in caught.value.help
         assert f.gradient({name: 2}, x=3).value == 18
     assert parse("self*x")(self=2, x=3) == 6
+    for threads in ({"threads": 2}, {}):
+        with pytest.raises(InputError, match=r"for a number \{'threads': 1\} as the second argument"):
+            parse("threads*x").batch({"x": [3.0]}, **threads)
+    assert parse("threads*x").batch({"x": [3.0]}, {"threads": 2})["value"] == [6.0]
+
+
+def test_a_number_for_an_option_s_name_is_an_input_s_value() -> None:
+    """Where the option is no number, and the formula reads the name."""
+    data = {"x": np.linspace(0, 1, 9), "y": 2 * np.linspace(0, 1, 9) + 1}
+    for start in (0.5, np.float64(0.5), np.array(0.5)):
+        for name in ("sigma", "fix", "loss", "map"):
+            found = exprgrad.fit(f"y ~ {name}*x + b", data, b=1, **{name: start})  # type: ignore[arg-type]
+            assert found.parameters[name].value == pytest.approx(2, abs=1e-12)
+        with pytest.raises(InputError, match=r"start=\{'level': 0.5\}, the third argument"):
+            exprgrad.fit("y ~ level*x + b", data, b=1, level=start)  # type: ignore[arg-type]
+    for found in (exprgrad.solve("wrt^2 = 2", wrt=1), parse("wrt^2 - 2").solve(wrt=1)):  # type: ignore[arg-type]
+        assert found.roots[0].point["wrt"] == pytest.approx(2**0.5)
 
 
 def test_starts_of_a_fit_in_a_list() -> None:

@@ -452,9 +452,9 @@ class Expression(Drawn):
         from exprgrad.api.displays import Course
         from exprgrad.explain.descent import descend, method_of
 
+        _, given, chosen, at = self.searched(self.named(values, inputs), wrt, "descend")
         require(adam, bool, "adam is True or False")
         require(line_search, bool, "line_search is True or False")
-        _, given, chosen, at = self.searched(self.named(values, inputs), wrt, "descend")
         part = None if momentum is None else as_number(momentum, "momentum")
         method = method_of(part, adam=adam, line_search=line_search)
         size = method.usual_rate if rate is None else as_number(rate, "rate")
@@ -535,7 +535,8 @@ class Expression(Drawn):
         help = "0 is for the value alone, 1 for the derivative, 2 for the second one, too"
         times = order_in(order, range(3), "plot", help)
         given = self.named(values, inputs)
-        for name in self.graph.inputs.keys() & {"order", "rate", "steps"} - given.keys():
+        options = {"descend", "order", "rate", "shown", "steps", "tangent"}
+        for name in self.graph.inputs.keys() & options - given.keys():
             raise absent(self.graph, self.text, [name])  # and not drawn over its usual range
         found = ranged(self.graph, self.text, given, shown, tangent)
         if isinstance(found, Curve):
@@ -729,10 +730,9 @@ class Expression(Drawn):
             given = self.given(values, inputs, partly=True)
             return as_checks(check_claims(self.graph, texts, given), None)
         step = None if h is None else as_number(h, "h")
-        wrt = None if nodes is not None else wrt
+        run = self.gradient(self.named(values, inputs), wrt=wrt if nodes is None else None)
         if nodes is not None:
             require(nodes, Iterable, "nodes are a list of names, numbers or texts")
-        run = self.gradient(self.named(values, inputs), wrt=wrt)
         for name in () if run.spread is None else run.spread.deviations:
             raise unexpected_uncertainty("", name)
         return as_checks(check_run(run, nodes, step), run)

@@ -100,6 +100,7 @@ def with_starts_named_as_options(asked: FitRequest) -> FitRequest:
     usual = FitRequest._field_defaults
     for name in usual.keys() & set(re.findall(r"[^\W\d]\w*(?!\w*\s*\()", asked.text)):
         value = getattr(asked, name)
+        value = value.item() if getattr(value, "ndim", None) == 0 else value
         if not isinstance(value, Real) or isinstance(value, bool) or value == usual[name]:
             continue
         if isinstance(usual[name], Real):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
 from exprgrad.api.displays import Printed
@@ -46,7 +47,7 @@ def solve(
 
     A number is a start, near which one root is looked for; a pair, ``x=(-10, 10)``, or a text ``"-10:10"``
     is a range, in which all are.  A name that has either is an unknown; with ``wrt`` only those names are,
-    and the others keep their values.  ``L = R`` is an equation unless L is another name, which it binds; an
+    and the others keep their values; a number for ``wrt`` is the start of an unknown of that name.  ``L = R`` is an equation unless L is another name, which it binds; an
     expression alone is to be 0.
 
     The answer prints as its table: each of ``.roots`` has ``point``, ``enclosure`` and ``proved``, which
@@ -55,6 +56,8 @@ def solve(
     cannot be solved.
     """
     require(equations, str, "the equations are a string, such as 'x = cos(x)'")
+    if isinstance(wrt, Real):
+        unknowns, wrt = {**unknowns, "wrt": wrt}, None
     problem = problem_of(equations, {**(values or {}), **unknowns}, wrt)
     found = Solved(*solved(problem))
     found.problem = problem

@@ -44,7 +44,7 @@ from exprgrad.language.mistakes.hints import meant, value_hint
 from exprgrad.language.read.names import CONSTANT_SIGNS, plain
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.files import listed_columns, say_remarks
-from exprgrad.run.values.inputs import as_number, normal, select, surplus
+from exprgrad.run.values.inputs import OPTIONS, as_number, normal, select, surplus
 from exprgrad.run.values.layouts import ODD_NUMBER, UNKNOWN, Layout, refuse_layout
 from exprgrad.source import Source as Text
 
@@ -452,7 +452,9 @@ def no_column(
     """The error for a column that a file doesn't have; ``missing`` names have no column either."""
     help = f"its columns are {listed_columns(known)}"
     if name == column:
-        help += f"; for one of them write {map_line(missing, known)}, for a number {name}=1"
+        keyword = f"{name}=1" if name not in OPTIONS else f"{{{name!r}: 1}} as the second argument"
+        help += f"; for one of them write {map_line(missing, known)}, for a number "
+        help += advice(f"{name}=1", keyword)
     help = "; or ".join(filter(None, (name and value_hint(name), meant(column, known, help))))
     return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
 

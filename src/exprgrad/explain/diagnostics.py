@@ -305,9 +305,14 @@ def own_functions(graph: Graph) -> Iterator[Diagnostic]:
     """Notes on functions that a formula defines, though a newer row of the table has their name."""
     own = {call.name: call for call in graph.calls if call.kind == "function"}
     for name in own.keys() & FUNCTIONS.keys():
-        message = f"'{name}' is the formula's own function, not the one of exprgrad"
-        help = f"exprgrad has had one since version {FUNCTIONS[name].since}; another name keeps them apart"
-        yield Diagnostic("own-function", "note", message, own[name].result, own[name].span, help)
+        yield Diagnostic(
+            "own-function",
+            "note",
+            f"'{name}' is the formula's own function, not the one of exprgrad",
+            own[name].result,
+            own[name].span,
+            f"exprgrad has one since version {FUNCTIONS[name].since}; another name keeps them apart",
+        )
 
 
 def notes_on_names(run: evaluation.Run) -> Iterator[Diagnostic]:

@@ -164,8 +164,8 @@ def binds(
         from exprgrad.language.read.expansion import BUILT_IN
 
         word = left[0].word
-        is_called = word not in FUNCTION_WORDS or word in rest
-        return is_called and not (is_reserved(word) or word in BUILT_IN or word in defined)
+        is_row = is_reserved(word) or (word in FUNCTION_WORDS and word not in rest)
+        return not (is_row or word in BUILT_IN or word in defined)
     return kinds in (["NAME"], ["NAME", "LSQB", "RSQB"])
 
 

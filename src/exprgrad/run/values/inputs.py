@@ -19,6 +19,7 @@ from exprgrad.source import Source, Span, depths
 __all__ = [
     "BRACKETED",
     "FLOAT",
+    "OPTIONS",
     "absent",
     "as_held",
     "as_number",
