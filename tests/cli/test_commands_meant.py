@@ -195,3 +195,19 @@ def test_bars_between_cells() -> None:
 )
 def test_words_of_other_tools(argv: list[str], help: str) -> None:
     assert help_of(*argv) == help
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("50% x", "50% x is a remainder; a percentage is (50/100)*x"),
+        ("x + 7.5% y + 1", "7.5% y is a remainder; a percentage is (7.5/100)*y"),
+        ("50%x", ""),
+        ("50 % x", ""),
+        ("x % 3", ""),
+        ("x # 50% of all", ""),
+    ],
+)
+def test_a_remainder_that_looks_like_a_percentage(formula: str, said: str) -> None:
+    found = command("eval", formula, *(f"{name}=3" for name in "xy" if f"{name} " in f"{formula} "))
+    assert (found.status, found.err) == (0, f"note: {said}\n" * bool(said))

@@ -296,7 +296,7 @@ def under(line: str, carets: str) -> str:
         ("torch.transpose(x, -3, 2)", "the new order of all axes"),
         ("x.clip()", "write clamp(x, 0, 1)"),
         ("diff(x^2)", "a derivative is d(x^3, x)"),
-        ("erf^-1(x)", "written erf(x)^-1"),
+        ("erf^-1(x)", "written erfinv(x)"),
         ("sin^2(x", "written sin(…)^2"),
         ("n = 2.5; v[n]", "a name bound to a whole number"),
         ("[1..n]", "write sum(x^k for k in 1..3)"),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.ops import BY_NAME
+from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.mistakes.hints import (
     ABSENT,
@@ -70,6 +70,8 @@ SPOKEN = {
     "plus": ("a sum", "+"),
     "squared": ("a square", "^2"),
     "times": ("a product", "*"),
+    "cubed": ("a cube", "^3"),
+    "over": ("a quotient", "/"),
 }
 """A word for an operator → what it makes, and the operator."""
 WORD_HINTS = {
@@ -84,6 +86,11 @@ WORD_HINTS = {
     "lambda": FORMULA_ALONE,
     "def": FORMULA_ALONE,
     "return": FORMULA_ALONE,
+    "rem": "of numbers above 0 the remainder is x % y",
+    **dict.fromkeys(
+        ("cube", "divided", "of", "square", "the", "to"),
+        "write signs and calls: x^2 is a power, sqrt(x) a root, x/y a quotient",
+    ),
     **{word: f"{what} is written {sign}" for word, (what, sign) in SPOKEN.items()},
 }
 SIGNS = {
@@ -498,8 +505,9 @@ def raised_function(wrong: Wrong) -> re.Match[str] | None:
 def raised_operand(raised: re.Match[str], operand: str) -> str:
     """A function's power as the power of its call, or the inverse function's call."""
     power = (raised[2] or raised[3].translate(SUPERSCRIPTS)).replace("−", "-")
-    if power == "-1" and f"a{raised[1]}" in FUNCTION_WORDS:
-        return f"a{raised[1]}{operand}"
+    inverse = next((op.name for op in OPS if op.inverse == raised[1]), f"a{raised[1]}")
+    if power == "-1" and inverse in FUNCTION_WORDS:
+        return f"{inverse}{operand}"
     return f"{raised[1]}{operand}^{power}"
 
 
@@ -508,7 +516,7 @@ def power_of_call(wrong: Wrong) -> str:
     raised, operand = raised_function(wrong), right_of(wrong)
     assert raised is not None
     ours = raised_operand(raised, operand if wrong.kind == "LPAR" else f"({operand})")
-    what = "a power of a function" if ours.startswith(raised[1]) else "the inverse function"
+    what = "a power of a function" if ours.startswith(f"{raised[1]}(") else "the inverse function"
     return f"{what} is written {ours}"
 
 
@@ -563,7 +571,10 @@ def raised_call(wrong: Wrong) -> Edit | None:
     return None if ours.endswith("^-1") else (start - len(raised[0]), start + end + 1, ours)
 
 
+PERCENT = "'%' is the modulus"
 PERCENTAGE = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*%", "({0}/100)")
+PART = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*%\s*of\s*(?=[\w(])", "({0}/100)*")
+"""``50% of x``."""
 COMPARED_WORD = r"([^\W_][\w.]{0,20})"
 """A side of a comparison that is a single word."""
 BESIDE_IT = r"\s*([<>]=?|[=!]=|[≤≥≠])\s*" + COMPARED_WORD
@@ -619,6 +630,7 @@ INSIDE = r"\(\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\)){1,80}?)\s*\)"
 BASED_LOGARITHM = Rewrite(rf"\blog\[(\w{{1,20}})\]{INSIDE}", "log({1}, {0})")
 """``log[2](x)`` of Maple."""
 NO_CALLS = {
+    PERCENT: PART,
     "pi is not a function": Rewrite(r"\b[Pp][Ii]\s*\(\s*\)", "pi"),
     "a derivative is not a quotient": Rewrite(
         rf"(?<!\w)d\s*/\s*d([^\W\d]\w*)\s*{INSIDE}", "d({1}, {0})"
@@ -695,11 +707,12 @@ def without_comma(wrong: Wrong) -> str:
 CHARACTERS = {
     "•": "*", "∕": "/", "⁄": "/", "–": "-", "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/",
     "＾": "^", "（": "(", "）": ")", "，": ",", "；": ";", "＝": "=", "∞": "inf", "½": "(1/2)",
-    "⅓": "(1/3)", "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "{": "(", "}": ")", "°": "*pi/180",
+    "⅓": "(1/3)", "¼": "(1/4)", "¾": "(3/4)", "⊙": "*", "}": ")", "°": "*pi/180",
 }  # fmt: skip
 """A character that is not part of the language → how it is written here."""
 CHARACTER_HINTS = {
     **{character: f"write {ours}" for character, ours in CHARACTERS.items()},
+    "{": "write (",
     "&": WORD_HINTS["and"].replace("a and b", "a & b"),
     "!": "'not equal' is !=; the factorial of x is factorial(x)",
     "?": WHERE,
@@ -802,7 +815,8 @@ def transpose_hint(mark: re.Match[str]) -> str:
     """A transpose, rather than a derivative."""
     owner = re.search(r"\w{1,20}$", mark.string[: mark.start()])
     name = owner[0] if owner else "x"
-    return f"the transpose is written {name}.T; a derivative has no sign of its own"
+    more = "a product of matrices is @" if re.match(r"\s*\*", mark.string[mark.end() :]) else ""
+    return f"the transpose is written {name}.T; {more or 'a derivative has no sign of its own'}"
 
 
 DIVIDEND = re.compile(
@@ -863,7 +877,14 @@ BEGINNINGS = (
     ),
     Begun(r"(?<![_^])\{([^{}]*,[^{}]*)\}", "a list goes in square brackets: [1, 2]", "[{}]"),
     Begun(r"(?<=[IJKY]_)\{[^\W\d]+\}(?=\()", ABSENT["J_n"]),
+    Begun(r"(?<=_)\{[i-n]{2}\}", "a subscript has no braces; an element of a matrix is a[i, j]"),
     Begun(r"(?<=_)\{(\w{1,20})\}", "a subscript has no braces", "{}"),
+    Begun(r"(?<=_)\{[^{}]*\}", "an element is written in square brackets, as in x[k - 1] or a[i, j]"),
+    Begun(
+        r"(?<=\^)\{[^{}]*\}\s*(?=\^)",
+        "a power of a power has two readings: write (x^2)^3 or x^(2^3)",
+    ),
+    Begun(r"(?<![_^])\{|(?<=\^)\{(?![^{}]*\}\s*\^)", mend="("),
     Begun(r"⌊([^⌊⌋]{1,60})⌋", mend="floor({})"),
     Begun(r"⌈([^⌈⌉]{1,60})⌉", mend="ceil({})"),
     Begun(r"(?<=[a-z])\$(?=[1-9]\))", mend=", "),  # diff(f, x$2)
@@ -906,6 +927,8 @@ def dotted(text: str, start: int) -> tuple[str, Edit | None]:
         if re.search(r"\bin\b[^;()]*$", text[:start]):
             return "a range has two dots: 1..10", (start, start + 3, "..")
         return "there is no ellipsis: in an index write : for each axis", None
+    if text[start + 1 : start + 2] in (*"*^/(",) and re.search(r"[\w)\]']\s*$", text[:start]):
+        return "operators and functions go element by element, without a dot", (start, start + 1, "")
     call = spreadsheet(text, start)
     if call is not None:
         return f"write {call[2]}", call
@@ -968,8 +991,6 @@ MODULE_CONSTANTS = {
 
 def dot_edit(text: str, start: int) -> Edit | None:
     """``.^`` without its dot, ``np.exp`` without its module, ``x.sum()`` as a call."""
-    if text[start + 1 : start + 2] in ("*", "^", "/") and re.search(r"[\w)\]']$", text[:start]):
-        return start, start + 1, ""
     module = MODULE_BEFORE.search(text[:start])
     owner = module[0] if module else owner_before(text, start)
     found = re.compile(r"\.([^\W\d]\w*)").match(text, start)
@@ -1064,6 +1085,11 @@ MISTAKES = (
         "'||' is not an operator", WORD_HINTS["or"].replace("a or b", "a || b"),
         kind="BAR", last="NUMBER NAME RPAR RSQB TRANSPOSE SUPERSCRIPT",
         when=lambda wrong: wrong.follows(r"\|"), place="longer",
+    ),
+    Mistake(
+        "'|>' is not an operator", "write {mend}", otherwise="a call is written f(x)",
+        kind="BAR", when=lambda wrong: wrong.follows(">"), place="longer",
+        mend=Rewrite(r"^\s*(.+?)\s*\|>\s*(\w+)\s*$", "{1}({0})"),
     ),
     Mistake(
         "'{before}{word}' is not an operator", lambda wrong: COMPOUNDS[wrong.before + wrong.word],
@@ -1220,7 +1246,15 @@ MISTAKES = (
         kind="NUMBER NAME", last=OPERAND_ENDS, bracket="[",
         when=lambda wrong: not (wrong.is_adjacent or wrong.is_index or wrong.word in WORD_HINTS),
     ),
+    Mistake(
+        PERCENT, "a percentage is a quotient: write {mend}{word}",
+        kind=OPERANDS, last="NAME", when=lambda wrong: wrong.before == "of" and PART(wrong), mend=PART,
+    ),
     # Two operands with no operator between them: 2x, 2(a+b), a b, x if y.
+    Mistake(
+        NO_OPERATOR, DERIVATIVES, kind=OPERANDS, last="NAME RPAR",
+        when=lambda w: re.match(r"\s*d\s*/\s*d\w|(?i:derivative|gradient|diff)\b", w.text),
+    ),
     Mistake(
         "'{word}' has no meaning here", lambda wrong: WORD_HINTS[wrong.word],
         kind=OPERANDS, last=OPERAND_ENDS, when=lambda wrong: wrong.word in WORD_HINTS, mend=word_edit,
@@ -1280,10 +1314,6 @@ MISTAKES = (
         kind="LPAR", last="TRANSPOSE", when=lambda wrong: wrong.follows(r"\s*\)"),
     ),
     Mistake(
-        NO_OPERATOR, DERIVATIVES, kind=OPERANDS, last="NAME RPAR",
-        when=lambda w: re.match(r"\s*d\s*/\s*d\w|(?i:derivative|gradient|diff)\b", w.text),
-    ),
-    Mistake(
         NO_OPERATOR, "give values apart from the formula: x=3",
         kind="NAME", last=OPERAND_ENDS, when=lambda w: w.word in ("at", "where"),
     ),
@@ -1341,7 +1371,8 @@ MISTAKES = (
     Mistake(
         "a ';' does not belong in a call", "operands are separated by ','",
         kind="SEMICOLON", last=OPERAND_ENDS, bracket="(", mend=lambda wrong: (*wrong.span, ","),
-        when=lambda w: known_word(indexed(w)) and closing(w.text[w.opened[0] :]) is not None,
+        when=lambda w: re.search(r"\w\s*$", w.text[: w.opened[0]])
+        and closing(w.text[w.opened[0] :]) is not None,
     ),
     Mistake(
         "this '(' is never closed", "add a ')' before the ';'",
@@ -1362,7 +1393,7 @@ MISTAKES = (
         kind="POWER SUPERSCRIPT", last="SUPERSCRIPT",
     ),
     Mistake(
-        "'%' is the modulus", "a percentage is a quotient: write {mend}",
+        PERCENT, "a percentage is a quotient: write {mend}",
         kind=f"{OPERATORS} {SEPARATORS} {END} RPAR COMMA", last="FACTOR", when=PERCENTAGE,
         mend=PERCENTAGE,
     ),

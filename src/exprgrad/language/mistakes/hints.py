@@ -49,7 +49,9 @@ FORMS = {
     "atan2d": "deg(atan2({x}, {y}))",
     "cdf": "for the standard normal distribution write normcdf({x})",
     "column_stack": "for vectors write stack({all}, axis=1)",
+    "cov": "mean(({x_term} - mean({x}))*({y_term} - mean({y}))); that is the population's covariance",
     "cube": "{x_factor}^3",
+    "div": "for a quotient write {x_factor}/{y_factor}, for its whole part floor({x_factor}/{y_factor})",
     "divide": "{x_factor}/{y_factor}",
     "dot": "{x_factor} @ {y_factor}",
     "erfcinv": "-norminv({x_factor}/2)/sqrt(2)",
@@ -120,7 +122,11 @@ FORMS = {
     "row_stack": "for vectors write [{all}], for matrices concat({all})",
     "sinc": "sinc(pi*{x_factor})",  # elsewhere the zeros are the whole numbers
     **{f"{word}pi": f"{word}(pi*{{x_factor}})" for word in ("cos", "sin", "tan")},
-    "sigm": "sigmoid({x})",
+    **dict.fromkeys(
+        ("sd", "stdev"), "for n numbers write sqrt(sum(({x_term} - mean({x}))^2)/(n - 1))"
+    ),
+    **dict.fromkeys(("inv_logit", "invlogit", "plogis", "sigm"), "sigmoid({x})"),
+    "qlogis": "logit({x})",
     "sqr": "{x_factor}^2",
     "square": "{x_factor}^2",
     "sqrtpi": "sqrt(pi*{x_factor})",
@@ -135,6 +141,7 @@ FORMS = {
     "var": "mean(({x_term} - mean({x}{kept}))^2{axis}); that is the population's variance, and "
     "PyTorch's divides by n - 1",
     "vstack": "for vectors write [{all}], for matrices concat({all})",
+    "W": "for Lambert's function write lambertw({x}), for a product W*({x})",
     "xlogx": "xlogy({x}, {x})",
     **{
         sign: f"for a {what} write {word}({{x}}), for a product {sign}*({{x}})"
@@ -181,7 +188,10 @@ ABSENT = {
         ("ellipeinc", "ellipf", "ellipkinc", "elliptic_f", "elliptic_pi", "ellippi"),
         "there are no incomplete elliptic integrals; the complete ones are elliptic_k and elliptic_e",
     ),
-    **dict.fromkeys(("zeta", "polylog", "dilog"), "there are no zeta functions and polylogarithms"),
+    **dict.fromkeys(
+        ("Li2", "Li_2", "Li_s", "dilog", "polylog", "spence", "zeta"),
+        "there are no zeta functions and polylogarithms",
+    ),
     **dict.fromkeys(
         ("voigt", "voigt_profile", "wofz"),
         "there is no Voigt profile; near it is the pseudo-Voigt, "
@@ -343,6 +353,22 @@ BY_COUNT = {
         [("ROUND", 2), ("round", 2)], "round({x_factor}*10^{y_factor})/10^{y_factor}"
     ),  # to digits
     ("psigamma", 2): "polygamma({y}, {x})",
+    ("dbinom", 3): "binomial({y}, {x})*{z_factor}^{x_factor}*(1 - {z_factor})^({y_term} - {x_factor})",
+    ("dexp", 2): "{y_factor}*exp(-{y_factor}*{x_factor})",
+    ("dpois", 2): "exp(-{y_factor})*{y_factor}^{x_factor}/factorial({x})",
+    **dict.fromkeys(
+        [("gauss", 3), ("gaussian", 3)],
+        "for a density write normpdf(({x_term} - {y_factor})/{z_factor})/{z_factor}, "
+        "for the height 1 exp(-(({x_term} - {y_factor})/{z_factor})^2/2)",
+    ),
+    **dict.fromkeys(
+        [("lorentz", 3), ("lorentzian", 3)],
+        "for a density write {z_factor}/pi/(({x_term} - {y_factor})^2 + {z_factor}^2), "
+        "for the height 1 1/(1 + (({x_term} - {y_factor})/{z_factor})^2)",
+    ),
+    ("FV", 3): "-{z_factor}*((1 + {x_factor})^{y_factor} - 1)/{x_factor}",
+    ("PMT", 3): "-{z_factor}*{x_factor}/(1 - (1 + {x_factor})^(-{y_factor}))",
+    ("PV", 3): "-{z_factor}*(1 - (1 + {x_factor})^(-{y_factor}))/{x_factor}",
 }
 """A call elsewhere by its word and how many operands and settings it has → how it is written here.
 

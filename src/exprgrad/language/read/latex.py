@@ -932,7 +932,7 @@ def element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
     if below is None:
         return None
     lows, several = dict(INDICES.findall(text)), "".join(below.text.split())
-    parts = [*several] if len(several) > 1 and {*several} <= lows.keys() else [several]
+    parts = [*several] if {*several} <= lows.keys() else several.split(",")
     if lows.keys().isdisjoint(re.findall(r"[A-Za-z]", several)):
         return None
     places, first = [PLACE.fullmatch(part) for part in parts], int("0" not in lows.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from exprgrad.errors import LanguageError, ShapeError, advice
+from exprgrad.errors import Asked, LanguageError, ShapeError, advice
 from exprgrad.graph.graph import Graph, Shape, is_scalar
 from exprgrad.language.read import lalr
 from exprgrad.language.read.builder import SHORT, Builder, InShort, read_plainly
@@ -13,9 +13,15 @@ from exprgrad.source import Source
 
 __all__ = ["at_shapes", "builder_of", "need_number", "parse", "read"]
 
+PERCENTAGE = re.compile(r"(?m)^[^#\r\n]*?(?<![\w.])([0-9.]{1,20})% +(?!of\b)(\w{1,20})")
+"""A remainder that is written as a percentage is, ``50% x``."""
+
 
 def parse(text: str, *, is_expression: bool = True) -> Graph:
     """Read a text into a graph, or raise ``LanguageError`` at the first thing that is wrong."""
+    if "% " in text and (typed := PERCENTAGE.search(text)):
+        number, name = typed.groups()
+        Asked.take_note(f"{number}% {name} is a remainder; a percentage is ({number}/100)*{name}")
     try:
         return read(text)
     except (lalr.Unexpected, LanguageError) as wrong:
