@@ -121,6 +121,9 @@ def test_help_of_a_command_that_is_not_there_names_that_one() -> None:
         (r"\sum_{i=2}^{3} x_i", "x_2=5 x_3=7", 12),
         (r"\sum_{i=1}^{3} x_i^2 + x_4", "x_1=1 x_2=5 x_3=7 x_4=3", 78),
         (r"\sum_{i=0}^{1} x_{i+1} y_i", "x_1=1 x_2=2 y_0=3 y_1=4", 11),
+        (r"\sum_{i=1}^{2} \sum_{j=1}^{2} i a_{ij}", "a=[[1,2],[3,4]]", 17),
+        (r"\sum_{i=1}^{2} \sum_{j=1}^{2} i a_{i,j}", "a=[[1,2],[3,4]]", 17),
+        (r"\sum_{i=1}^{2} \sum_{j=1}^{2} i a_{j, i}", "a=[[1,2],[3,4]]", 16),
     ],
 )
 def test_elements_are_the_names_that_a_sum_reads(formula: str, values: str, answer: float) -> None:
@@ -164,6 +167,33 @@ def test_a_note_on_a_file_is_written_once() -> None:
     Path("said.csv").write_text("# a comment\n" + DECAY.format("t", "V"), encoding="utf-8")
     found = command("eval", "sum(V*t)", "t=@said.csv:t", "V=@said.csv:V")
     assert found.status == 0 and found.err.count("begin with #") == 1
+
+
+@pytest.mark.parametrize("cell", ["3.5 V", "$3", "20 °C", "5 %", "1e-3mol/l"])
+def test_units_in_cells(cell: str) -> None:
+    Path("units.csv").write_text(f"t,V\n1,{cell}\n2,{cell}\n", encoding="utf-8")
+    said = "leave only numbers in the cells: a unit belongs in the column's name"
+    assert help_of("batch", "2*V", "--data", "units.csv") == said
+    assert help_of("eval", "sum(V)", "V=@units.csv:V").endswith(said)
+
+
+def test_a_header_may_begin_with_a_percent_sign() -> None:
+    Path("humid.csv").write_text("%RH,V\n45,3\n50,5\n", encoding="utf-8")
+    assert command("eval", "-q", "sum(V)", "V=@humid.csv:V") == (0, "8.0\n", "")
+    assert command("batch", "x", "--map", "x=%RH", "--data", "humid.csv").err == ""
+
+
+def test_json_says_which_numbers_it_rounds() -> None:
+    numbers = "9007199254740993, 9007199254740994, 1e-400, -0e-999, 0.0, 1e-300, 1e16, 2e400, -1e-500"
+    Path("numbers.json").write_text(f'{{"x": [{numbers}, "1e-400"], "y": 12345678901234567890}}')
+    Path("list.json").write_text(f"[{numbers}]")
+    said = ["too small for a double, read as 0", "too large for a double, read as infinite"]
+    for argv, wholes in ((["--inputs", "numbers.json"], 2), (["x=@list.json", "y=1"], 1)):
+        whole = f"{wholes} whole number{'s' * (wholes > 1)} beyond 2^53, rounded"
+        found = command("eval", "-q", "sum(x)*y*0", *argv).err
+        notes = [line.partition(": ")[2].partition(": ")[2] for line in found.splitlines()]
+        small = "2 numbers" if wholes == 1 else "3 numbers"
+        assert {f"{small} {said[0]}", f"1 number {said[1]}", whole} <= {*notes}, found
 
 
 @pytest.mark.parametrize("word", ["minimise", "optimize", "optimise", "fmin"])

@@ -102,7 +102,7 @@ def cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndar
     try:
         doubles = pc.if_else(is_missing(texts), None, texts).cast(pa.float64())
     except pa.ArrowInvalid:
-        texts = given = pc.utf8_trim_whitespace(texts)
+        texts = given = pc.replace_substring(pc.utf8_trim_whitespace(texts), "−", "-")
         for digit, flag in TRUTHS.items():
             texts = pc.if_else(pc.equal(pc.utf8_lower(texts), flag), digit, texts)
         changed["truth"] = as_mask(pc.not_equal(texts, given))

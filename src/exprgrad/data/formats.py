@@ -271,7 +271,8 @@ def csv_sample(source: RowFile) -> tuple[RowFile, Any]:
 def plain_rows(block: bytes, found: Layout) -> bytes:
     """A block of lines as ``csv_table`` reads them; all that is changed is ASCII."""
     is_plain = found.delimiter != " " and not found.is_closed
-    if is_plain and b"#" not in block and b"\n " not in block:
+    has_comments = bool(found.comment) and found.comment.encode() in block
+    if is_plain and not has_comments and b"\n " not in block:
         return block
     return rewrite_rows(block.decode("latin-1"), found).encode("latin-1")
 

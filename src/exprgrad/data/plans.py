@@ -45,7 +45,14 @@ from exprgrad.language.read.names import CONSTANT_SIGNS, plain
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.files import listed_columns, say_remarks
 from exprgrad.run.values.inputs import OPTIONS, as_number, normal, select, surplus
-from exprgrad.run.values.layouts import ODD_NUMBER, UNKNOWN, Layout, refuse_layout
+from exprgrad.run.values.layouts import (
+    MEASURED,
+    ODD_NUMBER,
+    UNITS_ABOVE,
+    UNKNOWN,
+    Layout,
+    refuse_layout,
+)
 from exprgrad.source import Source as Text
 
 __all__ = [
@@ -377,13 +384,14 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             continue
         message = f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers"
         instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
-        raise InputError(
-            "bad-column",
-            message,
-            help=f"{instead} takes another column for '{name}'"
-            if name
-            else "a column of numbers is needed there",
-        )
+        cells = in_texts(sample.column(column)).drop_null()[:1].to_pylist() if is_text(kind) else []
+        helps = {
+            UNITS_ABOVE: any(MEASURED.fullmatch(cell.strip()) for cell in cells),
+            f"{instead} takes another column for '{name}'": bool(name),
+            "a column of numbers is needed there": True,
+        }
+        help = next(help for help, applies in helps.items() if applies)
+        raise InputError("bad-column", message, help=help)
 
 
 def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:

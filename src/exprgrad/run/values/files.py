@@ -9,6 +9,7 @@ A ``.json`` file holds a number or nested lists.
 from __future__ import annotations
 
 import json
+import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,9 @@ from exprgrad.run.values.layouts import (
     CHANGES,
     LAST_WHOLE,
     LINE,
+    MEASURED,
     ODD_NUMBER,
+    UNITS_ABOVE,
     Layout,
     change_of,
     detect_layout,
@@ -53,6 +56,10 @@ LISTED = 8
 
 SHOWN = 40
 """The longest index in a message."""
+EXTREME = re.compile(
+    r"(?<![\w.])-?(?:\d{16,309}(?:\.0*)?(?![\d.eE])|\d+(?:\.\d+)?[eE][-+]?\d{3,}|0\.0{300}\d*)"
+)
+"""Numbers in JSON whose doubles may be 0, infinite or rounded."""
 
 
 # Bytes, text and JSON.
@@ -95,7 +102,10 @@ def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
 
 
 def json_in(path: str) -> Any:
-    """What a JSON file holds; an error if an object has a field twice."""
+    """What a JSON file holds; an error if an object has a field twice.
+
+    It is said which numbers differ as doubles from what is written.
+    """
     content = read_bytes(path)
     if path.lower().endswith((".npy", ".csv")):
         raise RequestError(
@@ -105,7 +115,7 @@ def json_in(path: str) -> Any:
         )
     text = decode(content, f"'{path}'", is_expression=False)
     try:
-        return json.loads(text, object_pairs_hook=once)
+        found = json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise RequestError(
             "file", f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
@@ -114,6 +124,11 @@ def json_in(path: str) -> Any:
         raise RequestError(
             "file", f"'{path}' is nested too deeply, or holds too long a number"
         ) from None
+    changes = Counter(change_of(number, float(number)) for number in EXTREME.findall(text))
+    for change, n in changes.items():
+        said = CHANGES.get(change, "").replace("with a", f"{n:,}")
+        say_remarks({said.replace("number", "number" + "s" * (n > 1)): path})
+    return found
 
 
 def json_value(value: object, name: str, path: str) -> Any:
@@ -334,7 +349,7 @@ def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], lis
     layout = detect_layout(text, Layout(), wanted)
     say_remarks({layout.remark: path})
     above = "\n" * len(text[: layout.start].splitlines())
-    text = above + rewrite_rows(text[layout.start :], layout)
+    text = above + rewrite_rows(text[layout.start :], layout).replace("−", "-")
     rows = [
         CsvLine(number, line.start(), line[1], raw_cells(line[1], layout.delimiter, layout.decimal))
         for number, line in enumerate(LINE.finditer(text), 1)
@@ -379,6 +394,8 @@ def numbers_in(
         help = "write nan for a number that is not known"
     elif ODD_NUMBER.fullmatch(cell):
         help = "a decimal point is '.', and nothing stands between thousands"
+    elif MEASURED.fullmatch(cell):
+        help = UNITS_ABOVE
     else:
         help = "only the first line may be a header, and it holds no numbers; "
         help += "cells are separated by ',', ';', tab or blanks"

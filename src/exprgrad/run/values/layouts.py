@@ -15,8 +15,10 @@ __all__ = [
     "DECIMAL_COMMAS",
     "LAST_WHOLE",
     "LINE",
+    "MEASURED",
     "ODD_NUMBER",
     "SPELLED",
+    "UNITS_ABOVE",
     "UNKNOWN",
     "Layout",
     "change_of",
@@ -31,16 +33,19 @@ __all__ = [
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 SAMPLE = 1000
 """The lines that say how a table is written."""
-IGNORED = re.compile(r"\s*#|sep=.$")
-"""How lines begin that hold no rows; ``sep=;`` is Excel's."""
-EXPONENT = r"(?:[eE][-+]?\d+)?"
-COMMA = re.compile(rf"[-+]?\d*,\d+{EXPONENT}")
-GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
+IGNORED = r"\s*{}|sep=.$"
+"""How lines begin that hold no rows, given what begins a comment; ``sep=;`` is Excel's."""
+EXPONENT = r"(?:[eE][-+−]?\d+)?"
+COMMA = re.compile(rf"[-+−]?\d*,\d+{EXPONENT}")
+GROUPED = re.compile(r"[-+−]?[1-9]\d{0,2}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 """A number with a sign between thousands, or with three decimals."""
 ODD_NUMBER = re.compile(f"{GROUPED.pattern}|{COMMA.pattern}")
+MEASURED = re.compile(rf"[-+−]?(?:\d+\.?\d*|\.\d+){EXPONENT}\s*[^\d\s.,][^\d\s]{{0,11}}|[$€£¥]\s*[\d.]+")
+"""A number with its unit."""
+UNITS_ABOVE = "leave only numbers in the cells: a unit belongs in the column's name"
 DECIMAL_COMMAS = (
-    (r"^([\s\"]*[-+]?\d{1,3})\.(\d{3}(?:\.\d{3})*[\s\"]*)$", r"\1'\2"),
-    (rf"^([\s\"]*[-+]?\d*),(\d+{EXPONENT}[\s\"]*)$", r"\1.\2"),
+    (r"^([\s\"]*[-+−]?\d{1,3})\.(\d{3}(?:\.\d{3})*[\s\"]*)$", r"\1'\2"),
+    (rf"^([\s\"]*[-+−]?\d*),(\d+{EXPONENT}[\s\"]*)$", r"\1.\2"),
 )
 """Replacements in a cell with decimal commas, as regular expressions of Python's and Arrow's.
 
@@ -101,9 +106,11 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     listed = [*islice((line for line in LINE.finditer(text) if line[1].strip()), SAMPLE)]
     if not listed:
         return given
-    above = [*takewhile(lambda line: IGNORED.match(line[1]), listed)]
+    mark = comment_mark(listed[0][1], listed[-1][1])
+    is_ignored = re.compile(IGNORED.format(mark)).match
+    above = [*takewhile(lambda line: is_ignored(line[1]), listed)]
     first, *others = listed[len(above) :] or listed[-1:]
-    lines = [first, *([line for line in others if not IGNORED.match(line[1])] or others)]
+    lines = [first, *([line for line in others if not is_ignored(line[1])] or others)]
     delimiter = given.delimiter or find_delimiter([line[1] for line in lines])
     table = [split_cells(line[1], delimiter) for line in lines]
     decimal = given.decimal or find_decimal(table)
@@ -114,7 +121,7 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     names, start, remarks = table[0], first.end(), []
     if decimal == "," and not given.decimal:
         remarks.append(f"cells are separated by {delimiter!r}, decimals by ','")
-    in_comment = split_cells(above[-1][1].lstrip("# \t"), delimiter) if above else []
+    in_comment = split_cells(above[-1][1].lstrip(f"{mark} \t"), delimiter) if above else []
     if any(numeric[0]) and len(in_comment) == len(names) and not any(map(is_number, in_comment)):
         names, start = in_comment, first.start()
         remarks.append("the names of its columns are those of the comment above its rows")
@@ -124,19 +131,26 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     if names and has_units(table[at:], numeric[at:]):
         start, at = lines[at].end(), at + 1
         remarks.append("the line below the names of its columns is taken for units")
-    is_mute = any("#" in line[1] for line in above) or any(row[0] for row in numeric[at : at + 1])
-    if is_mute and any(line[1].lstrip()[:1] == "#" for line in listed):
-        remarks.append("lines that begin with # are left out")
+    is_mute = any(mark in line[1] for line in above) or any(row[0] for row in numeric[at : at + 1])
+    if is_mute and any(line[1].lstrip()[:1] == mark for line in listed):
+        remarks.append(f"lines that begin with {mark} are left out")
     is_closed = end_in_delimiters(names, table[at:])
     return given._replace(
         delimiter=delimiter,
         decimal=decimal,
-        comment="#" if is_mute else "",
+        comment=mark if is_mute else "",
         is_closed=is_closed,
         names=tuple(names[:-1] if is_closed and not names[-1] else names),
         start=start,
         remark="; ".join(remarks),
     )
+
+
+def comment_mark(first: str, last: str) -> str:
+    """What begins comments: ``%`` if it begins the first line, and that has not the cells of the last."""
+    is_header = any(first.count(sign) == last.count(sign) > 0 for sign in ",;\t")
+    is_header = is_header or len(first.split()) == len(last.split())
+    return "%" if first.lstrip()[:1] == "%" and not is_header else "#"
 
 
 def end_in_delimiters(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -230,7 +244,11 @@ def unquoted(cell: str) -> str:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number, ``nan`` or ``inf``; Python alone would read more, such as ``1_000``."""
+    """Whether a cell is a number, ``nan`` or ``inf``; Python alone would read more, such as ``1_000``.
+
+    A minus sign may be that of typography, U+2212.
+    """
+    cell = cell.replace("−", "-")
     try:
         float(unquoted(cell))
     except ValueError:
