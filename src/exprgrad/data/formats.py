@@ -271,8 +271,8 @@ def csv_sample(source: RowFile) -> tuple[RowFile, Any]:
 def plain_rows(block: bytes, found: Layout) -> bytes:
     """A block of lines as ``csv_table`` reads them; all that is changed is ASCII."""
     is_plain = found.delimiter != " " and not found.is_closed
-    has_comments = bool(found.comment) and found.comment.encode() in block
-    if is_plain and not has_comments and b"\n " not in block:
+    marks = (found.comment or "\n ").encode(), b"\n "
+    if is_plain and not any(mark in block for mark in marks):
         return block
     return rewrite_rows(block.decode("latin-1"), found).encode("latin-1")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError
@@ -58,8 +59,6 @@ WHOLE = DATA | {"FACTOR", "LPAR", "RANGE", "FOR", "NEWLINE", "SEMICOLON", END}
 """The same of an index, which is read as bounds are: what may follow a bound may follow it."""
 SETTING = r"[(,]\s*[^\W\d]\w*\s*=[\s\d,\[\]+-]*\w*\s*$"
 """What stands before a place in a setting: ``(…, axis=``, ``(…, axis=[0, ``."""
-DEFINITION = r"(?:^|[;\r\n])\s*[^\W\d]\w*\s*\([^()]{0,80}\)\s*$"
-"""What stands before the ``=`` of a function's definition."""
 
 
 WHERE = "a choice is where(condition, x, y)"
@@ -241,7 +240,7 @@ class Mistake(NamedTuple):
     place: str = "span"
     opened: str = ""
     mend: Callable[[Wrong], Edit | None] | None = None
-    otherwise: str = ""
+    otherwise: Help = ""
 
     def fits(self, wrong: Wrong) -> bool:
         """Whether this is the mistake."""
@@ -441,18 +440,6 @@ def indexed(wrong: Wrong) -> str:
     return owner[0].strip() if owner else "x"
 
 
-def new_axis(wrong: Wrong) -> str:
-    """The mend for ``x[None]``."""
-    first = ":" not in wrong.text[wrong.opened[0] : wrong.span[0]]
-    return new_axis_hint(indexed(wrong), first=first)
-
-
-def listed_setting(wrong: Wrong) -> str:
-    """The mend for a setting in parentheses."""
-    group = re.match(r"\(([^()\[\]\r\n]{1,20})\)", wrong.word + wrong.rest[:23])
-    return f"write a list in square brackets: [{group[1].rstrip(', ') if group else '0, 1'}]"
-
-
 def list_elements(wrong: Wrong) -> str:
     """A short list with blanks for commas, or a matrix with ';' between rows, in our spelling."""
     found = re.match(r"\[([\w.,;\s+-]{1,40})\]", wrong.inside)
@@ -553,12 +540,6 @@ def parenthesised(wrong: Wrong) -> Edit | None:
     return wrong.place[1], wrong.span[1], f"({wrong.word})"
 
 
-def barred_operand(wrong: Wrong) -> Edit | None:
-    """``ln|x|`` as ``ln(|x|)``."""
-    bars = re.compile(r"\|[^|]{1,60}\|").match(wrong.text, wrong.span[0])
-    return bars and (wrong.place[1], bars.end(), f"({bars[0]})")
-
-
 def raised_call(wrong: Wrong) -> Edit | None:
     """``sin^2(x)`` as the power of a call, ``sin^-1(x)`` as the inverse."""
     raised, start = raised_function(wrong), wrong.span[0]
@@ -575,11 +556,10 @@ PERCENT = "'%' is the modulus"
 PERCENTAGE = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*%", "({0}/100)")
 PART = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*%\s*of\s*(?=[\w(])", "({0}/100)*")
 """``50% of x``."""
-COMPARED_WORD = r"([^\W_][\w.]{0,20})"
-"""A side of a comparison that is a single word."""
-BESIDE_IT = r"\s*([<>]=?|[=!]=|[≤≥≠])\s*" + COMPARED_WORD
+BESIDE_IT = r"\s*([<>]=?|[=!]=|[≤≥≠])\s*([^\W_][\w.]{0,20})"
+"""A sign and a side of a comparison that is a single word."""
 CHAIN = Rewrite(
-    rf"(?<![\w.)\]*/^+%@-])(?<![\w.)\]*/^+%@-]\s){COMPARED_WORD}{BESIDE_IT}{BESIDE_IT}(?=\s*(?:$|[;),\r\n]))",
+    rf"(?<![\w.)\]*/^+%@-])(?<![\w.)\]*/^+%@-]\s)([^\W_][\w.]{{0,20}}){BESIDE_IT}{BESIDE_IT}(?=\s*(?:$|[;),\r\n]))",
     "({0} {1} {2})*({2} {3} {4})",
 )
 """A chain of comparisons whose sides are single words."""
@@ -670,10 +650,8 @@ def ranged_call(wrong: Wrong) -> Edit | None:
 
 
 def calls_by_brackets(wrong: Wrong) -> str:
-    """What to write in place of a call with brackets."""
-    edit, word = bracketed_call(wrong), indexed(wrong)
-    if edit:
-        return f"write {edit[2]}"
+    """What to write for a call with brackets where not all of it is certain."""
+    word = indexed(wrong)
     return f"write {known_word(word)}(…)" if known_word(word) else absent(word)
 
 
@@ -704,6 +682,8 @@ def without_comma(wrong: Wrong) -> str:
 # Characters that are not part of the language.
 
 
+COUNTED = "sum(x^k for k in 1..3)"
+"""What a range is for."""
 CHARACTERS = {
     "•": "*", "∕": "/", "⁄": "/", "–": "-", "—": "-", "＋": "+", "－": "-", "＊": "*", "／": "/",
     "＾": "^", "（": "(", "）": ")", "，": ",", "；": ";", "＝": "=", "∞": "inf", "½": "(1/2)",
@@ -792,7 +772,8 @@ def is_visible(character: str) -> bool:
 def same_character(text: str, span: Span) -> Edit | None:
     """The same character, or those above the line, as we write it."""
     start, character = span[0], text[span[0]]
-    above = next((at for at in range(start, len(text)) if not is_above(text[at])), len(text))
+    kinds = (unicodedata.decomposition(character).partition(" ")[0] for character in text[start:])
+    above = start + sum(1 for _ in takewhile("<super>".__eq__, kinds))
     if above > start:
         power = unicodedata.normalize("NFKC", text[start:above]).replace("−", "-")
         return None if power in ("T", "t") else (start, above, f"^{factor(power)}")
@@ -805,35 +786,11 @@ def same_character(text: str, span: Span) -> Edit | None:
     return *span, f"*{sign}" if joins else sign
 
 
-def over_index_hint(brace: re.Match[str]) -> str | None:
-    """What to write for a sum or a product with bounds in braces below it."""
-    over = re.search(r"(?:[ΣΠ∑∏]|\b(?:sum|prod))\s*_\s*$", brace.string[: brace.start()])
-    return f"over an index write {COUNTED}" if over else None
-
-
 def transpose_hint(mark: re.Match[str]) -> str:
     """A transpose, rather than a derivative."""
     owner = re.search(r"\w{1,20}$", mark.string[: mark.start()])
     name = owner[0] if owner else "x"
-    more = "a product of matrices is @" if re.match(r"\s*\*", mark.string[mark.end() :]) else ""
-    return f"the transpose is written {name}.T; {more or 'a derivative has no sign of its own'}"
-
-
-DIVIDEND = re.compile(
-    r"\s*((?:(?<=\s)[^\W\d]\w*|[^\W\d](?![A-Za-z])\w*)(?:\.T)?|\([^()]{1,40}\))\s*(?=$|[-+,;)])"
-)
-"""What may follow MATLAB's backslash; without a blank several letters are a command of LaTeX."""
-
-
-def division_from_the_left(text: str, start: int) -> Edit | None:
-    """MATLAB's ``A\\b`` as a call, where nothing beside it binds as tightly."""
-    end = len(text[:start].rstrip())
-    divisor = owner_before(text, end)
-    begin, right = end - len(divisor), DIVIDEND.match(text, start + 1)
-    is_alone = re.search(r"(?:^|[-+,;(=])\s*$", text[:begin])
-    if not (right and is_alone and divisor and text.startswith(divisor, begin)):
-        return None
-    return begin, right.end(1), f"solve({bare(divisor)}, {bare(right[1])})"
+    return f"the transpose is written {name}.T, a product of matrices with @; derivatives have no sign"
 
 
 def factorial_edit(text: str, at: int) -> Edit | None:
@@ -847,19 +804,9 @@ def factorial_edit(text: str, at: int) -> Edit | None:
     return start, at + 1, f"factorial({inside})"
 
 
-def is_above(character: str) -> bool:
-    """Whether a character stands above the line."""
-    return unicodedata.decomposition(character).startswith("<super>")
-
-
-def digits_below(digits: re.Match[str]) -> Edit:
-    """Digits below the line, which end a name."""
-    more = "*" if digits.string[digits.end() : digits.end() + 1].isalpha() else ""
-    return *digits.span(), f"_{unicodedata.normalize('NFKC', digits[0])}{more}"
-
-
 BEGINNINGS = (
-    Begun(r"\{", over_index_hint, lambda m: bracketed_edit(m.string, open_bracket(m.string, m.start()))),
+    Begun(r"(?<=[mdΣΠ∑∏]_)\{", f"over an index write {COUNTED}"),
+    Begun(r"\{", mend=lambda m: bracketed_edit(m.string, open_bracket(m.string, m.start()))),
     Begun(r"∑(?=\()", mend="sum"),
     Begun(r"∏(?=\()", mend="prod"),
     Begun(r"\{[^{}]*:", "a value is given beside the formula, as in x=2"),
@@ -889,7 +836,14 @@ BEGINNINGS = (
     Begun(r"⌈([^⌈⌉]{1,60})⌉", mend="ceil({})"),
     Begun(r"(?<=[a-z])\$(?=[1-9]\))", mend=", "),  # diff(f, x$2)
     Begun(r"\$([^$]{1,100})\$$", mend="{}"),
-    Begun(r"[₀-₉]+", "a subscript is written after _", digits_below),
+    Begun(
+        r"[₀-₉]++(?=[^\W\d_⁰¹²³⁴-⁹])", "a subscript is written after _",
+        lambda digits: (*digits.span(), f"_{unicodedata.normalize('NFKC', digits[0])}*"),
+    ),
+    Begun(
+        r"[₀-₉]+", "a subscript is written after _",
+        lambda digits: (*digits.span(), f"_{unicodedata.normalize('NFKC', digits[0])}"),
+    ),
     Begun(
         r"∛(?:\s*(?:(\w{1,20})|\(([^()]{1,20})\)))?",
         lambda sign: f"write cbrt({sign[1] or sign[2] or '…'})",
@@ -913,10 +867,7 @@ BEGINNINGS = (
         r"(?:(?<=[\w)\]])|(?<=[\w)\]] ))\\(?=\s*[\w(])",
         "the solution of A x = b is written solve(A, b)",
     ),
-    Begun(
-        r"\\", "a backslash means nothing here",
-        lambda sign: division_from_the_left(sign.string, sign.start()),
-    ),
+    Begun(r"\\", "a backslash means nothing here"),
 )  # fmt: skip
 """What begins with a foreign character: of those that fit, the first that says something counts."""
 
@@ -943,7 +894,9 @@ def dot_hint(text: str, start: int) -> str:
         return "a number needs a digit beside its point"
     end = start + 1 + after.end()
     word, called, given = after[2], text[end : end + 1] == "(", arguments(text, end)
-    name, operands, settings = plain_name(word), *(given or (["…"], {}))
+    lower = NAMES_HERE.get(word.casefold(), word.casefold())  # a class, such as SiLU
+    name = NAMES_HERE.get(word, lower if lower in FUNCTION_WORDS else word)
+    operands, settings = given or (["…"], {})
     row = BY_NAME.get(name)
     full = row is not None and not row.variadic and len(operands) == len(row.names)
     is_module = bool(after[1]) or owner in MODULES or (full and called and owner.isidentifier())
@@ -969,12 +922,6 @@ def dot_hint(text: str, start: int) -> str:
         f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}",
     )
     return next(said for said in alternatives if isinstance(said, str) and said)
-
-
-def plain_name(word: str) -> str:
-    """Our name for a function of another tool, which may be a class, such as ``SiLU``; else the word."""
-    lower = NAMES_HERE.get(word.casefold(), word.casefold())
-    return NAMES_HERE.get(word, lower if lower in FUNCTION_WORDS else word)
 
 
 MODULE_BEFORE = re.compile(
@@ -1012,8 +959,6 @@ def dot_edit(text: str, start: int) -> Edit | None:
 
 # Ranges.
 
-COUNTED = "sum(x^k for k in 1..3)"
-"""What a range is for."""
 BESIDE = {
     "if": "there is no 'if' beside a 'for': write where(condition, x, 0) as what is added",
     ",": "there is no setting beside a 'for': what it joins are numbers, or tensors element by element",
@@ -1034,9 +979,8 @@ def range_edit(wrong: Wrong) -> Edit | None:
     if ends is None:
         return None
     low, high = ends.groups()
-    start = wrong.opened[0]
     ours = f"[{low}:{int(high) + 1}]" if wrong.is_index else f"[k for k in {low}..{high}]"
-    return start, start + len(ends[0]), ours
+    return wrong.opened[0], wrong.opened[0] + len(ends[0]), ours
 
 
 RANGE_CALL = re.compile(r"(?<=\bin)\s+range\(\s*(?:([\w+\-* ]{1,20}),\s*)?([\w+\-* ]{1,20})\)")
@@ -1165,7 +1109,7 @@ MISTAKES = (
     ),
     # Indices and settings.
     Mistake(
-        "a call has parentheses", calls_by_brackets,
+        "a call has parentheses", "write {mend}", otherwise=calls_by_brackets,
         when=lambda w: w.in_index
         and (known_word(indexed(w)) or bracketed_call(w) or absent(indexed(w))),
         place="opened", mend=bracketed_call,
@@ -1181,7 +1125,8 @@ MISTAKES = (
         kind="LSQB", last="LSQB COMMA", when=lambda wrong: wrong.in_index,
     ),
     Mistake(
-        NOT_AN_INDEX, new_axis,
+        NOT_AN_INDEX,
+        lambda w: new_axis_hint(indexed(w), first=":" not in w.text[w.opened[0] : w.span[0]]),
         when=lambda wrong: wrong.in_index
         and re.match(r"(?:\w+\.)?(?:None|newaxis)\b", (wrong.word + wrong.rest)[:20]),
     ),
@@ -1207,8 +1152,10 @@ MISTAKES = (
         kind="COMMA RANGE", when=ranged_call, mend=ranged_call,
     ),
     Mistake(
-        NOT_A_SETTING, listed_setting,
+        NOT_A_SETTING, "write a list in square brackets: {mend}",
+        otherwise="write a list in square brackets: [0, 1]",
         kind="LPAR", when=lambda wrong: wrong.in_setting and wrong.last != "NAME",
+        mend=Rewrite(r"(?<==)\s*\(([^()\[\]\r\n]{1,20}?)[, ]*\)", "[{}]"),
     ),
     Mistake(
         "a setting is missing before '{word}'", A_SETTING,
@@ -1267,7 +1214,9 @@ MISTAKES = (
     Mistake(NO_OPERATOR, power_of_call, kind=OPERANDS, when=raised_function, mend=raised_call),
     Mistake(
         NO_OPERATOR, "put a function's operand in parentheses: write {before}(|…|)",
-        kind="BAR", last="NAME", when=lambda w: known_word(w.before), mend=barred_operand,
+        kind="BAR", last="NAME", when=lambda w: known_word(w.before),
+        mend=lambda w: (bars := re.compile(r"\|[^|]{1,60}\|").match(w.text, w.span[0]))
+        and (w.place[1], bars.end(), f"({bars[0]})"),
     ),
     Mistake(
         NO_OPERATOR, "angles are in radians: write {mend}", kind="NAME", last="NUMBER", when=DEGREES,
@@ -1341,11 +1290,6 @@ MISTAKES = (
     Mistake(
         "'=' binds a name, and does not belong inside a formula", "to compare, write ==",
         kind="EQUALS", last="NAME", when=lambda wrong: wrong.bracket,
-    ),
-    Mistake(
-        "functions cannot be defined", "write the formula alone: its names are its inputs",
-        kind="EQUALS", last=OPERAND_ENDS,
-        when=lambda wrong: re.search(DEFINITION, wrong.text[: wrong.span[0]][-200:]),
     ),
     Mistake(
         "only a name at the beginning of a statement can come before '='", "to compare, write ==",

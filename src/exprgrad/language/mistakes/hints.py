@@ -51,7 +51,7 @@ FORMS = {
     "column_stack": "for vectors write stack({all}, axis=1)",
     "cov": "mean(({x_term} - mean({x}))*({y_term} - mean({y}))); that is the population's covariance",
     "cube": "{x_factor}^3",
-    "div": "for a quotient write {x_factor}/{y_factor}, for its whole part floor({x_factor}/{y_factor})",
+    BY_INFIX["/"].name: "for a quotient write {x_factor}/{y_factor}, for its whole part floor({x_factor}/{y_factor})",
     "divide": "{x_factor}/{y_factor}",
     "dot": "{x_factor} @ {y_factor}",
     "erfcinv": "-norminv({x_factor}/2)/sqrt(2)",

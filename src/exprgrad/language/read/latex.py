@@ -554,7 +554,9 @@ class Row:
             if closers and (item.kind in ENDING_ITEMS or (ended and item.kind == "function")):
                 if item.kind in ENDING_ITEMS:
                     refuse_function(item, ended)
-                kept = over_indices(closers) if item.kind == "function" or item.text in "*·×" else 0
+                goes_on = item.kind == "function" or item.text in "*·×"  # in the last sum
+                sums = (at for at, c in enumerate(closers, 1) if goes_on and c.startswith(FOR))
+                kept = max(sums, default=0)
                 pieces += reversed(closers[kept:])
                 del closers[kept:]
             if self.take(*ENDING_ITEMS):
@@ -800,11 +802,6 @@ BY = re.compile(r"d\*(?P<name>[^\W\d]\w*)(?:\^(?P<order>[1-9]))?")
 SEARCHED = re.compile(
     r"(?P<one>[^=<]+)=(?P<start>.+)|(?P<low>.+?)\\le(?![a-z])(?P<other>.+)\\le(?![a-z])(?P<high>.+)"
 )
-
-
-def over_indices(closers: Sequence[str]) -> int:
-    """How many of the open functions a product belongs to: those up to the last sum over an index."""
-    return max((at + 1 for at, closer in enumerate(closers) if closer.startswith(FOR)), default=0)
 
 
 def refuse_function(item: Item, ended: bool) -> None:

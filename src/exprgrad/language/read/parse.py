@@ -20,8 +20,9 @@ PERCENTAGE = re.compile(r"(?m)^[^#\r\n]*?(?<![\w.])([0-9.]{1,20})% +(?!of\b)(\w{
 def parse(text: str, *, is_expression: bool = True) -> Graph:
     """Read a text into a graph, or raise ``LanguageError`` at the first thing that is wrong."""
     if "% " in text and (typed := PERCENTAGE.search(text)):
-        number, name = typed.groups()
-        Asked.take_note(f"{number}% {name} is a remainder; a percentage is ({number}/100)*{name}")
+        Asked.take_note(
+            "{0}% {1} is a remainder; a percentage is ({0}/100)*{1}".format(*typed.groups())
+        )
     try:
         return read(text)
     except (lalr.Unexpected, LanguageError) as wrong:

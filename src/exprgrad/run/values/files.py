@@ -126,8 +126,8 @@ def json_in(path: str) -> Any:
         ) from None
     changes = Counter(change_of(number, float(number)) for number in EXTREME.findall(text))
     for change, n in changes.items():
-        said = CHANGES.get(change, "").replace("with a", f"{n:,}")
-        say_remarks({said.replace("number", "number" + "s" * (n > 1)): path})
+        words = CHANGES.get(change, "").replace("with a", f"{n:,}")
+        say_remarks({words.replace("number", "number" + "s" * (n > 1)): path})
     return found
 
 

@@ -148,8 +148,8 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
 
 def comment_mark(first: str, last: str) -> str:
     """What begins comments: ``%`` if it begins the first line, and that has not the cells of the last."""
-    is_header = any(first.count(sign) == last.count(sign) > 0 for sign in ",;\t")
-    is_header = is_header or len(first.split()) == len(last.split())
+    has_cells = any(first.count(sign) == last.count(sign) > 0 for sign in ",;\t")
+    is_header = has_cells or len(first.split()) == len(last.split())
     return "%" if first.lstrip()[:1] == "%" and not is_header else "#"
 
 
