@@ -47,8 +47,8 @@ def solve(
 
     A number is a start, near which one root is looked for; a pair, ``x=(-10, 10)``, or a text ``"-10:10"``
     is a range, in which all are.  A name that has either is an unknown; with ``wrt`` only those names are,
-    and the others keep their values; a number for ``wrt`` is the start of an unknown of that name.  ``L = R`` is an equation unless L is another name, which it binds; an
-    expression alone is to be 0.
+    and the others keep their values; a number for ``wrt`` is the start of an unknown of that name.
+    ``L = R`` is an equation unless L is another name, which it binds; an expression alone is to be 0.
 
     The answer prints as its table: each of ``.roots`` has ``point``, ``enclosure`` and ``proved``, which
     says that exactly one root of the formula, its decimals as typed, lies in the enclosure.
