@@ -285,7 +285,9 @@ def test_inputs_called_like_options_have_values_in_the_first_argument() -> None:
         assert f.gradient({name: 2}, x=3).value == 18
     assert parse("self*x")(self=2, x=3) == 6
     for threads in (2, None):
-        with pytest.raises(InputError, match=r"for a number \{'threads': 1\} as the second argument"):
+        with pytest.raises(
+            InputError, match=r"for a number \{'threads': 1\} as the second argument"
+        ):
             parse("threads*x").batch({"x": [3.0]}, threads=threads)
     assert parse("threads*x").batch({"x": [3.0]}, {"threads": 2})["value"] == [6.0]
 

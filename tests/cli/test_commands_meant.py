@@ -184,7 +184,9 @@ def test_a_header_may_begin_with_a_percent_sign() -> None:
 
 
 def test_json_says_which_numbers_it_rounds() -> None:
-    numbers = "9007199254740993, 9007199254740994, 1e-400, -0e-999, 0.0, 1e-300, 1e16, 2e400, -1e-500"
+    numbers = (
+        "9007199254740993, 9007199254740994, 1e-400, -0e-999, 0.0, 1e-300, 1e16, 2e400, -1e-500"
+    )
     Path("numbers.json").write_text(f'{{"x": [{numbers}, "1e-400"], "y": 12345678901234567890}}')
     Path("list.json").write_text(f"[{numbers}]")
     said = ["too small for a double, read as 0", "too large for a double, read as infinite"]

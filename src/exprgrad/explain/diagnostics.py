@@ -15,6 +15,7 @@ from exprgrad.derive.rules import computed
 from exprgrad.explain.limits import SHARED, beyond_sides
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
+    Graph,
     Shape,
     dependencies,
     dependents,

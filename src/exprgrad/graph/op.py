@@ -125,8 +125,8 @@ class Op(NamedTuple):
     ``of_two``        what a call with one operand more than it has stands for, in x and y
     ``elsewhere``     what other languages and libraries call it, separated by blanks
     ``equation``      of a root: what it solves
-    ``since``         the version it came with: a formula may define a function with the name of a row that is
-                      newer than 0.1, and its own function counts
+    ``since``         the version it came with: a formula may define a function with the name of a row
+                      that is newer than 0.1, and its own function counts
     """
 
     name: str

@@ -790,7 +790,9 @@ def transpose_hint(mark: re.Match[str]) -> str:
     """A transpose, rather than a derivative."""
     owner = re.search(r"\w{1,20}$", mark.string[: mark.start()])
     name = owner[0] if owner else "x"
-    return f"the transpose is written {name}.T, a product of matrices with @; derivatives have no sign"
+    return (
+        f"the transpose is written {name}.T, a product of matrices with @; derivatives have no sign"
+    )
 
 
 def factorial_edit(text: str, at: int) -> Edit | None:
@@ -879,7 +881,11 @@ def dotted(text: str, start: int) -> tuple[str, Edit | None]:
             return "a range has two dots: 1..10", (start, start + 3, "..")
         return "there is no ellipsis: in an index write : for each axis", None
     if text[start + 1 : start + 2] in (*"*^/(",) and re.search(r"[\w)\]']\s*$", text[:start]):
-        return "operators and functions go element by element, without a dot", (start, start + 1, "")
+        return "operators and functions go element by element, without a dot", (
+            start,
+            start + 1,
+            "",
+        )
     call = spreadsheet(text, start)
     if call is not None:
         return f"write {call[2]}", call

@@ -20,11 +20,10 @@ from exprgrad.source import depths, pieces
 
 __all__ = [
     "ABSENT", "BY_COUNT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES",
-    "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed", "called_word",
-    "closing", "constant_hint", "enclosed",
-    "factor", "guess", "is_reserved", "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant",
-    "owner_before", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated",
-    "value_hint",
+    "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed",
+    "called_word", "closing", "constant_hint", "enclosed", "factor", "guess", "is_reserved",
+    "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant", "owner_before",
+    "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated", "value_hint",
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
@@ -51,7 +50,9 @@ FORMS = {
     "column_stack": "for vectors write stack({all}, axis=1)",
     "cov": "mean(({x_term} - mean({x}))*({y_term} - mean({y}))); that is the population's covariance",
     "cube": "{x_factor}^3",
-    BY_INFIX["/"].name: "for a quotient write {x_factor}/{y_factor}, for its whole part floor({x_factor}/{y_factor})",
+    BY_INFIX[
+        "/"
+    ].name: "for a quotient write {x_factor}/{y_factor}, for its whole part floor({x_factor}/{y_factor})",
     "divide": "{x_factor}/{y_factor}",
     "dot": "{x_factor} @ {y_factor}",
     "erfcinv": "-norminv({x_factor}/2)/sqrt(2)",
@@ -353,7 +354,10 @@ BY_COUNT = {
         [("ROUND", 2), ("round", 2)], "round({x_factor}*10^{y_factor})/10^{y_factor}"
     ),  # to digits
     ("psigamma", 2): "polygamma({y}, {x})",
-    ("dbinom", 3): "binomial({y}, {x})*{z_factor}^{x_factor}*(1 - {z_factor})^({y_term} - {x_factor})",
+    (
+        "dbinom",
+        3,
+    ): "binomial({y}, {x})*{z_factor}^{x_factor}*(1 - {z_factor})^({y_term} - {x_factor})",
     ("dexp", 2): "{y_factor}*exp(-{y_factor}*{x_factor})",
     ("dpois", 2): "exp(-{y_factor})*{y_factor}^{x_factor}/factorial({x})",
     **dict.fromkeys(

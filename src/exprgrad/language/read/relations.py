@@ -149,9 +149,7 @@ def statements(text: str) -> Iterator[list[Token]]:
         depth += turn
 
 
-def binds(
-    left: list[Token], unknowns: frozenset[str], defined: Collection[str], rest: str
-) -> bool:
+def binds(left: list[Token], unknowns: frozenset[str], defined: Collection[str], rest: str) -> bool:
     """Whether what stands before ``=`` is given a meaning: a name, ``f(x)`` or ``x[0]``.
 
     A function of the table that may be defined is not, unless the ``rest`` of the text mentions it.

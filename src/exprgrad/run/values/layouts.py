@@ -40,7 +40,9 @@ COMMA = re.compile(rf"[-+−]?\d*,\d+{EXPONENT}")
 GROUPED = re.compile(r"[-+−]?[1-9]\d{0,2}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 """A number with a sign between thousands, or with three decimals."""
 ODD_NUMBER = re.compile(f"{GROUPED.pattern}|{COMMA.pattern}")
-MEASURED = re.compile(rf"[-+−]?(?:\d+\.?\d*|\.\d+){EXPONENT}\s*[^\d\s.,][^\d\s]{{0,11}}|[$€£¥]\s*[\d.]+")
+MEASURED = re.compile(
+    rf"[-+−]?(?:\d+\.?\d*|\.\d+){EXPONENT}\s*[^\d\s.,][^\d\s]{{0,11}}|[$€£¥]\s*[\d.]+"
+)
 """A number with its unit."""
 UNITS_ABOVE = "leave only numbers in the cells: a unit belongs in the column's name"
 DECIMAL_COMMAS = (
