@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from exprgrad.explain.descent import Descent
 from exprgrad.explain.diagnostics import COUNTED, Run, told_once
 from exprgrad.run.evaluation import Guarded
+from exprgrad.show.picture.picture import Pictured
 from exprgrad.show.text.lines import diagnosed
 from exprgrad.show.text.table import Screen, Table, in_html, plain
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.walks import Paths
     from exprgrad.run.matrices import Matrix
 
 __all__ = [
-    "DIGITS", "Course", "Listed", "Named", "Parts", "Pictured", "Printed", "Text", "as_checks",
+    "DIGITS", "Course", "Listed", "Named", "Parts", "Printed", "Text", "as_checks",
     "beside_nodes", "by_input", "gradient_text", "matrix", "traced", "warnings",
 ]  # fmt: skip
 
@@ -49,27 +48,6 @@ class Printed(Shown):
 
     def __repr__(self) -> str:
         return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())
-
-
-class Pictured:
-    """What Matplotlib draws; without it ``MissingExtraError`` is raised."""
-
-    __slots__ = ()
-
-    def drawn(self, format: str, look: str | None) -> bytes:
-        """The bytes of a file."""
-        raise NotImplementedError
-
-    def svg(self, look: str | None = None) -> str:
-        """The picture as SVG, ``light`` or ``dark``, by default as the page that it stands on."""
-        return self.drawn("svg", look).decode()
-
-    def save(self, path: str | Path, look: str | None = None) -> None:
-        """Write the picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
-        from exprgrad.show.picture.picture import put
-        from exprgrad.show.picture.plots import plot_format
-
-        put(self.drawn(plot_format(path), look), path)
 
 
 class Listed(Shown, list[Item]):

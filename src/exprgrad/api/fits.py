@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from numbers import Real
 
-from exprgrad.api.displays import DIGITS, Pictured, Printed
+from exprgrad.api.displays import DIGITS, Printed
 from exprgrad.data.fits import FitRequest, fit_to
 from exprgrad.errors import InputError, require
 from exprgrad.graph.graph import Graph
+from exprgrad.show.picture.picture import Pictured
 from exprgrad.show.text.fits import fit_parts, fit_picture
 from exprgrad.show.text.table import Table
 from exprgrad.solvers.fit.fit import Fit

@@ -687,7 +687,8 @@ def picture_in(options: dict[str, Any]) -> str:
     """
     path = options["path"]
     if path is not None and not path.lower().endswith(tuple(ENDINGS)):
-        from exprgrad.show.picture.plots import matplotlib, plot_format
+        from exprgrad.show.picture.picture import plot_format
+        from exprgrad.show.picture.plots import matplotlib
 
         format = plot_format(path)
         matplotlib()

@@ -11,11 +11,10 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from exprgrad.show.documents.document import Lines
-from exprgrad.show.picture.picture import notebook, put
+from exprgrad.show.picture.picture import Pictured, notebook
 from exprgrad.show.picture.plots import (
     FAINT,
     Canvas,
@@ -29,7 +28,6 @@ from exprgrad.show.picture.plots import (
     heat,
     line,
     plot,
-    plot_format,
     rule,
     ticks,
 )
@@ -63,7 +61,7 @@ LEAST_SIZE = 1e-250
 PRINTED_ROWS = 24
 
 
-class Plot:
+class Plot(Pictured):
     """A plot: of ``curve``, up to the derivative of an ``order``; it prints as on a terminal.
 
     A notebook shows it drawn.  What is known of the curve, such as its roots, are ``features``.
@@ -81,17 +79,6 @@ class Plot:
     def at(self, *kinds: str) -> list[float]:
         """Where the features of some kinds are: ``at("root")``, ``at("minimum", "maximum")``."""
         return [one.x for one in self.features if one.kind in kinds]
-
-    def svg(self, look: str | None = None) -> str:
-        """The picture as SVG, ``light`` or ``dark``, by default as the page is that it stands on.
-
-        Raises ``MissingExtraError`` without Matplotlib.
-        """
-        return self.drawn("svg", look).decode()
-
-    def save(self, path: str | Path, look: str | None = None) -> None:
-        """Write the picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
-        put(self.drawn(plot_format(path), look), path)
 
     def drawn(self, format: str, look: str | None = None) -> bytes:
         """The bytes of a file."""

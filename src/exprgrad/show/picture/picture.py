@@ -8,11 +8,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-from exprgrad.errors import MissingExtraError, RequestError
+from exprgrad.errors import MissingExtraError, RequestError, advice
 
-__all__ = ["FORMATS", "Drawable", "Picture", "draw", "format_of", "misnamed", "notebook", "put"]
+__all__ = [
+    "FORMATS", "Drawable", "Picture", "Pictured", "draw", "format_of", "misnamed", "notebook", "plot_format",
+    "put",
+]  # fmt: skip
 
 FORMATS = ("dot", "svg", "png", "pdf")
+PLOTS = FORMATS[1:]
+"""The formats of a plot."""
 
 
 class Drawable(Protocol):
@@ -57,6 +62,24 @@ class Picture:
         return notebook(repr(self), self.svg)
 
 
+class Pictured:
+    """What Matplotlib draws; without it ``MissingExtraError`` is raised."""
+
+    __slots__ = ()
+
+    def drawn(self, format: str, look: str | None) -> bytes:
+        """The bytes of a file."""
+        raise NotImplementedError
+
+    def svg(self, look: str | None = None) -> str:
+        """The picture as SVG, ``light`` or ``dark``, by default as the page that it stands on."""
+        return self.drawn("svg", look).decode()
+
+    def save(self, path: str | Path, look: str | None = None) -> None:
+        """Write the picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
+        put(self.drawn(plot_format(path), look), path)
+
+
 def draw(what: Drawable | str, **options: Any) -> Picture:
     """The picture of a formula, as a text too, of a run or of a ``Value``.
 
@@ -79,6 +102,17 @@ def format_of(path: str | Path) -> str:
     if suffix in FORMATS:
         return suffix
     raise misnamed(path, "a picture's format", "the formats are .dot, .svg, .png and .pdf")
+
+
+def plot_format(path: object) -> str:
+    """The format that a file's name asks for.  Raises ``RequestError`` for one that no plot has."""
+    text = str(path)
+    ending = text.rpartition(".")[2].lower()
+    if ending in PLOTS and "." in text:
+        return ending
+    pictures = "the endings are .svg, .png and .pdf"
+    help = advice(f"{pictures}, or .json, .csv and .txt", pictures)
+    raise misnamed(text, "a plot's format", help)
 
 
 def misnamed(path: str | Path, what: str, help: str) -> RequestError:

@@ -15,14 +15,13 @@ from functools import cache
 from html import escape
 from typing import Any, NamedTuple
 
-from exprgrad.errors import MissingExtraError, RequestError, advice, install
-from exprgrad.show.picture.picture import misnamed
+from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG, style
 from exprgrad.show.text.lines import colored, minus
 
 __all__ = [
-    "FAINT", "LOOKS", "PLOTS", "Axis", "Canvas", "Frame", "Layer", "Note", "axis", "band", "dots", "field",
-    "framed", "heat", "line", "matplotlib", "plot", "plot_format", "rule", "ticks",
+    "FAINT", "LOOKS", "Axis", "Canvas", "Frame", "Layer", "Note", "axis", "band", "dots", "field",
+    "framed", "heat", "line", "matplotlib", "plot", "rule", "ticks",
 ]  # fmt: skip
 
 # Axes.
@@ -97,8 +96,6 @@ def axis(low: float, high: float, most: int, *, margin: float = 0.0) -> Axis:
 # Files, by Matplotlib.
 
 
-PLOTS = ("svg", "png", "pdf")
-"""The formats of a plot."""
 LOOKS = ("light", "dark")
 """What a plot may stand on."""
 WIDTH, HEIGHT = 7.2, 2.7
@@ -275,17 +272,6 @@ class Frame(NamedTuple):
     role: str = "ink"
     logarithmic: bool = False
     counted: bool = False
-
-
-def plot_format(path: object) -> str:
-    """The format that a file's name asks for.  Raises ``RequestError`` for one that no plot has."""
-    text = str(path)
-    ending = text.rpartition(".")[2].lower()
-    if ending in PLOTS and "." in text:
-        return ending
-    pictures = "the endings are .svg, .png and .pdf"
-    help = advice(f"{pictures}, or .json, .csv and .txt", pictures)
-    raise misnamed(text, "a plot's format", help)
 
 
 @cache
