@@ -157,7 +157,8 @@ def column_widths(table: Table) -> list[int]:
     """The width of every column's widest cell."""
     headings = [column.heading for column in table.columns]
     return [
-        max(cell_width(row[i]) for row in [headings, *table.rows]) for i in range(len(headings))
+        max(cells(line) for cell in column for line in cell.split("\n"))
+        for column in zip(headings, *table.rows, strict=True)
     ]
 
 
@@ -168,11 +169,6 @@ def least_width(table: Table) -> int:
     return (
         sum(fixed) + needed(table.columns, widths, range(len(widths))) + BETWEEN * (len(widths) - 1)
     )
-
-
-def cell_width(cell: str) -> int:
-    """The width of a cell's widest line."""
-    return max(map(cells, cell.split("\n")))
 
 
 def plain(table: Table) -> str:
