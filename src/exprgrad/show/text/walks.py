@@ -150,11 +150,18 @@ def path_rows(
 def listed_rows(
     pairs: Sequence[tuple[Path, str]], web: Web, names: Sequence[str], digits: int, *, whole: bool
 ) -> list[PathLine]:
-    """Paths with their products, each with a remark."""
-    texts = path_texts([path for path, _ in pairs], web, names, whole=whole)
+    """Paths with their products, each with a remark.
+
+    Paths with the same nodes, as in ``x*x``, are distinguished: ``x (operand 1)``.
+    """
+    alike = Counter(path.nodes for path, _ in pairs)
     return [
-        PathLine(signed(path.product, digits), what, remark)
-        for (path, remark), what in zip(pairs, texts, strict=True)
+        PathLine(
+            signed(path.product, digits),
+            path_text(path, web if alike[path.nodes] > 1 else None, names, whole=whole),
+            remark,
+        )
+        for path, remark in pairs
     ]
 
 
@@ -195,20 +202,11 @@ def explained(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
     return [*packed([f"{piece}," for piece in pieces[:-1]] + pieces[-1:], width, ""), ""]
 
 
-def path_texts(paths: Sequence[Path], web: Web, names: Sequence[str], *, whole: bool) -> list[str]:
-    """The nodes of each path; a long one's first and last.
-
-    Paths with the same nodes, as in ``x*x``, are distinguished: ``x (operand 1)``.
-    """
-    alike = Counter(path.nodes for path in paths)
-    return [
-        path_text(path, web if alike[path.nodes] > 1 else None, names, whole=whole)
-        for path in paths
-    ]
-
-
 def path_text(path: Path, web: Web | None, names: Sequence[str], *, whole: bool) -> str:
-    """The nodes of a path; given a web, with the position of every operand that its user has twice."""
+    """The nodes of a path, a long one's first and last.
+
+    Given a web, they come with the position of every operand that its user has twice.
+    """
     nodes = [names[node] for node in path.nodes]
     for at, edge in enumerate(path.edges if web else (), 1):
         assert web is not None
