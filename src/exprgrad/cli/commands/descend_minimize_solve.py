@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -290,7 +291,6 @@ def root_answer(problem: Problem, found: Solution, options: dict[str, Any]) -> A
     from exprgrad.show.text.searches import (
         point_text,
         root_fields,
-        root_lines,
         root_parts,
         root_rows,
         verdict,
@@ -308,7 +308,7 @@ def root_answer(problem: Problem, found: Solution, options: dict[str, Any]) -> A
         problem.text,
         root_fields(problem, found).items(),
         root_rows(problem, found),
-        root_lines(found),
+        chain.from_iterable(root.point.items() for root in found.roots),
         lambda _: root_parts(problem, found, digits, whole=whole),
         aside=aside,
         is_doubtful=not found.excluded and not any(root.proved for root in found.roots),

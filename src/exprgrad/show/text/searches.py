@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ALL_DIGITS", "descent_rows", "descent_table", "ending", "found_fields", "listed_steps",
     "loss_picture", "place_table", "point_rows", "point_table", "point_text", "root_fields",
-    "root_lines", "root_parts", "root_rows", "sparkline", "stage_table", "step_fields", "verdict",
+    "root_parts", "root_rows", "sparkline", "stage_table", "step_fields", "verdict",
 ]  # fmt: skip
 
 
@@ -497,9 +497,3 @@ def root_rows(problem: Problem, found: Solution) -> Iterator[list[Any]]:
     for root in found.roots:
         ends = [end for name in names for end in root.enclosure[name]]
         yield [*root.point.values(), str(root.proved).lower(), *ends]
-
-
-def root_lines(found: Solution) -> Iterator[tuple[str, float]]:
-    """The roots as names and values."""
-    for root in found.roots:
-        yield from root.point.items()
