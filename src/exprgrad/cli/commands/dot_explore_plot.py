@@ -245,7 +245,7 @@ def open_in_browser(path: str) -> None:
 # The curve.
 
 MOST_ROWS = 40
-"""The most lines that the panels take."""
+"""The most lines that the panels take, which else are what a terminal shows at once."""
 file_option = path_option(
     "Write to a file: .svg, .png or .pdf (these need Matplotlib), .json, .csv or .txt."
 )
@@ -279,6 +279,8 @@ def plot_command(**options: Any) -> int:
     have ranges, the plot is a map: contours, arrows along the gradient, and the points where the gradient
     is 0.
     """
+    import shutil
+
     form = picture_in(options)
     expression, request = start(options)
     plot = expression.plot(request.values, **choices(options))
@@ -287,6 +289,8 @@ def plot_command(**options: Any) -> int:
         if is_read(options):
             return int(options["strict"] and bool(plot.emptiness))
     digits, whole = options["digits"], options["show_all"]
+    columns, lines = shutil.get_terminal_size()  # as COLUMNS or the terminal says; else 80 by 24
+    rows = min(max(lines - 2, 12), MOST_ROWS)
     answer = Answer(
         "plot",
         expression.text,
@@ -294,7 +298,7 @@ def plot_command(**options: Any) -> int:
         plot.rows(),
         plot.lines(),
         lambda screen: plot.parts(
-            digits, screen._replace(width=screen_columns()), screen_rows(), whole=whole
+            digits, screen._replace(width=max(columns, 20)), rows, whole=whole
         ),
         aside=plot.emptiness,
         is_doubtful=bool(plot.emptiness),
@@ -318,17 +322,3 @@ def choices(options: Mapping[str, Any]) -> dict[str, Any]:
     from_there = weights(options["descend"], "--descend")
     steps = {} if options["steps"] is None else {"steps": options["steps"]}
     return {**chosen, "descend": from_there, "rate": rate, **steps}
-
-
-def screen_columns() -> int:
-    """The cells of a line, as COLUMNS or the terminal says; 80 where nothing does."""
-    import shutil
-
-    return max(shutil.get_terminal_size().columns, 20)
-
-
-def screen_rows() -> int:
-    """The lines that the panels take: what a terminal shows at once."""
-    import shutil
-
-    return min(max(shutil.get_terminal_size().lines - 2, 12), MOST_ROWS)
