@@ -121,10 +121,8 @@ def sheet(
     ``LARGEST`` nodes unless ``all`` is true, and for what cannot be drawn.
     """
     found = Run("", graph, {}, []) if run is None else run
-    if not all:
-        require_readable(len(found.shown))
     how = Manner(digits, room, direction, gates, contributions)
-    require_drawable(found, how)
+    require_drawable(found, how, all=all)
     from graphviz import Digraph
 
     plan = planned(found, how, alarms or {}, wrap=wrap)
@@ -147,8 +145,14 @@ def sheet(
     return Sheet(str(picture.source), remark(plan.rows, across=how.is_across, wrap=wrap))
 
 
-def require_drawable(run: Run, manner: Manner) -> None:
-    """Raise ``RequestError`` for a picture that cannot be drawn."""
+def require_drawable(run: Run, manner: Manner, *, all: bool) -> None:
+    """Raise ``RequestError`` for a picture that cannot be drawn, or, unless ``all``, not be read."""
+    if len(run.shown) > LARGEST and not all:
+        raise RequestError(
+            "too-large",
+            f"a picture of {len(run.shown):,} nodes is too large to read: the limit is {LARGEST}",
+            help=advice("--all", "all=True") + " draws it anyway",
+        )
     if manner.direction not in look.DIRECTIONS:
         message = f"'{manner.direction}' is not a direction"
         raise RequestError("usage", message, help=f"it is one of {', '.join(look.DIRECTIONS)}")
@@ -240,16 +244,6 @@ def draw_tag(plan: Plan, node: int, name: str, picture: Digraph, called: str) ->
     """A tag where a wire goes on in another row, or comes from one; there it says from what."""
     tooltip = quoted(node_tooltip(plan.run, node, "", plan.manner))
     picture.node(name, f"<{tag(plan.tags[node], called)}>", **look.CHIP_NODE, tooltip=tooltip)
-
-
-def require_readable(nodes: int) -> None:
-    """Raise ``RequestError`` for a picture of more nodes than can be read."""
-    if nodes > LARGEST:
-        raise RequestError(
-            "too-large",
-            f"a picture of {nodes:,} nodes is too large to read: the limit is {LARGEST}",
-            help=advice("--all", "all=True") + " draws it anyway",
-        )
 
 
 def draw_wires(
