@@ -33,7 +33,6 @@ __all__ = [
     "points_of",
     "read_lesson",
     "tasks_of",
-    "trains",
 ]  # fmt: skip
 
 # Sets of points.
@@ -207,11 +206,6 @@ def nodes_of(goal: Mapping[str, Any]) -> list[str]:
     """The names of the nodes that a goal speaks of."""
     node = [goal["node"]] if "node" in goal else []
     return [*node, *goal.get("edge", ()), *goal.get("first", ()), *goal.get("inputs", ())]
-
-
-def trains(lesson: Lesson) -> bool:
-    """Whether a part of a lesson trains a network."""
-    return any(part.live == "training" for part in lesson.parts)
 
 
 def points_of(part: Part) -> dict[str, Mapping[str, Sequence[float]]]:

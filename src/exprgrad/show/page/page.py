@@ -39,7 +39,6 @@ from exprgrad.show.page.lessons import (
     nodes_of,
     points_of,
     tasks_of,
-    trains,
 )
 from exprgrad.show.page.model import call_key, call_program, model, packed, short_names, tensor_key
 from exprgrad.show.page.picture import layers, picture
@@ -127,7 +126,7 @@ def page(
         check_lesson(lesson, run)
         if run_of is not None:
             runs += map(run_of, lesson.formulas[1:])
-            if trains(lesson):
+            if any(part.live == "training" for part in lesson.parts):
                 insides = {one.name: run_of(one) for one in functions_of(lesson.expression)}
         check_goals(lesson, runs)
     check_runs(runs, lesson, all=all)
@@ -452,7 +451,8 @@ def optional_files(
     ``moves`` are those of ``LIVE`` that the page has.
     """
     runs = [group[0] for group in groups]
-    has_calls, has_tensors = any(map(opens, runs)), any(run.graph.shapes for run in runs)
+    has_calls = any(run.graph.calls and not run.graph.shapes for run in runs)
+    has_tensors = any(run.graph.shapes for run in runs)
     kinds = {kind for run in runs for kind in run.graph.kinds if kind in BY_NAME}
     has_edges = any(BY_NAME[kind].domain for kind in kinds)
     corrected = any("corrected" in group[0] for group in models)
@@ -545,11 +545,6 @@ def sheets_of(run: Run, most: int | None) -> list[Run]:
         if most is None or len(other.shown) <= most:
             found.setdefault(look_of(other), other)
     return [*found.values()]
-
-
-def opens(run: Run) -> bool:
-    """Tells whether a run has calls that can be opened and closed."""
-    return bool(run.graph.calls) and not run.graph.shapes
 
 
 def chosen(run: Run, names: Collection[str]) -> Run:

@@ -333,7 +333,12 @@ def feature_table(found: Curve, digits: int, *, whole: bool = False) -> Table:
     columns = [
         Column("point", lambda one: f"{GLYPHS[one.kind]} {one.kind}"),
         Column(printable(found.name), attrgetter("x"), is_number=True),
-        Column("f", value_of, is_number=True, style="green"),
+        Column(
+            "f",
+            lambda one: None if one.kind == "pole" or math.isnan(one.value) else one.value,
+            is_number=True,
+            style="green",
+        ),
         Column(
             derivative_names(printable(found.name))[1],
             lambda one: slope_words(one, digits),
@@ -347,11 +352,6 @@ def feature_table(found: Curve, digits: int, *, whole: bool = False) -> Table:
         features = features[:MOST_FEATURES]
         foot = "\n".join(filter(None, [f"… {left_out:,} more; {all_shows()} them", foot]))
     return tabulated(columns, features, digits, whole=True, foot=foot)
-
-
-def value_of(one: Feature) -> float | None:
-    """The value at a feature, if it has one."""
-    return None if one.kind == "pole" or math.isnan(one.value) else one.value
 
 
 def slope_words(one: Feature, digits: int) -> str:
