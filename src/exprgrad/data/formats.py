@@ -371,13 +371,10 @@ def typed_table(path: str, block: bytes, found: Layout, types: Mapping[str, Any]
     pa = arrow()
     real = [at for at, kind in types.items() if kind == pa.float64()]
     texts = {**types, **dict.fromkeys(real, pa.string())}
-    try:
+    with suppress(pa.ArrowInvalid):
         table = csv_table(path, block, found, [*map(int, types)], types, row)
         if not may_differ(map(table.column, real), block):
             return table
-    except pa.ArrowInvalid as error:
-        if not real:
-            raise misread(path, error, found) from None
     try:
         return csv_table(path, block, found, [*map(int, types)], texts, row)
     except pa.ArrowInvalid as error:
@@ -468,8 +465,6 @@ def row_by_row(pieces: Sequence[Any]) -> bytes:
         arrow().scalar(one, kind) if isinstance(one, str) else one.cast(kind) for one in pieces
     ]
     rows = arrow("compute").binary_join_element_wise(*texts, arrow().scalar("", kind))
-    if not len(rows):
-        return b""
     _, places, signs = rows.buffers()
     offsets = np.frombuffer(places, np.int64)[rows.offset : rows.offset + len(rows) + 1]
     return memoryview(signs)[offsets[0] : offsets[-1]].tobytes()
