@@ -205,8 +205,6 @@ def type_words(kind: Any) -> str:
 
 def broken_file(path: str, error: Exception) -> ExprgradError:
     """The error for a file that pyarrow, or the system, cannot read."""
-    if isinstance(error, ExprgradError):
-        return error
     if isinstance(error, OSError) and error.errno is not None:
         return RequestError("file", f"cannot read '{path}': {error.strerror}")
     what = str(error).partition("\n")[0].strip().rstrip(".")
