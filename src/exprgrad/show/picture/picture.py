@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from exprgrad.errors import MissingExtraError, RequestError, advice
 
 __all__ = [
-    "FORMATS", "Drawable", "Picture", "Pictured", "draw", "format_of", "misnamed", "notebook", "plot_format",
-    "put",
+    "FORMATS", "Drawable", "Picture", "Pictured", "draw", "format_of", "misnamed", "notebook",
+    "plot_format", "put",
 ]  # fmt: skip
 
 FORMATS = ("dot", "svg", "png", "pdf")
