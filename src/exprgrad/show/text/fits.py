@@ -214,12 +214,10 @@ SIZES = ((60, 5.0), (600, 3.5), (10**9, 2.0))
 
 
 def fit_picture(found: Fit, format: str, look: str | None = None) -> bytes:
-    """The picture as the bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plot``."""
-    return plot(fit_frames(found), format, look)
+    """The picture as the bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plot``.
 
-
-def fit_frames(found: Fit) -> list[Frame]:
-    """A frame with the rows and the model, and one with what it leaves."""
+    One frame has the rows and the model, the other what it leaves.
+    """
     drawn = fit_curve(found)
     count = len(drawn.x)
     size = next(size for most, size in SIZES if count <= most)
@@ -227,13 +225,12 @@ def fit_frames(found: Fit) -> list[Frame]:
     response = cut(found.text.partition("~")[0].rpartition(";")[2].strip(), 30)
     rows: list[Layer] = []
     if drawn.low is not None and drawn.high is not None:
-        label = f"{found.level * 100:.10g} % band of the model"
+        label = f"{percent(found.level)} band of the model"
         rows.append(band(drawn.places, drawn.low, drawn.high, label=label))
     rows.append(dots(drawn.x, drawn.y, "grad", size=size, errors=drawn.deviations, label="data"))
     rows.append(line(drawn.places, drawn.values, label="model"))
     left = dots(drawn.x, drawn.residuals, "grad", size=size, errors=drawn.deviations)
     across = drawn.column or "model"
-    return [
-        Frame(rows, title, y_label=response),
-        Frame([rule(y=0.0), left], x_label=across, y_label="residual", share=0.5),
-    ]
+    above = Frame(rows, title, y_label=response)
+    below = Frame([rule(y=0.0), left], x_label=across, y_label="residual", share=0.5)
+    return plot([above, below], format, look)
