@@ -20,7 +20,7 @@ from exprgrad.source import WIDTH, Source, cut, excerpt, printable
 
 if TYPE_CHECKING:
     from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
-    from exprgrad.solvers.uncertainty.propagation import Sampled, Uncertainty
+    from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = [
     "budget", "count_text", "elasticity_rows", "elasticity_table", "trust_fields", "trust_rows",
@@ -225,7 +225,7 @@ def budget(run: Run, found: Uncertainty, digits: int, *, whole: bool = False) ->
         Column("share", lambda name: percent(found.shares[name]), is_number=True),
     ]
     names = sorted(found.shares, key=lambda name: -abs(found.shares[name]))
-    foot = "\n".join([*answer_lines(run, found), *sample_lines(found.sample)])
+    foot = "\n".join(answer_lines(run, found))
     return tabulated(columns, names, digits, whole=whole, how=IN_CELL, foot=foot, what="inputs")
 
 
@@ -243,19 +243,15 @@ def percent(share: float) -> str:
 
 
 def answer_lines(run: Run, found: Uncertainty) -> Iterator[str]:
-    """The value with its uncertainty, in both notations."""
+    """The value with its uncertainty, in both notations, and what Monte Carlo found of it."""
     value, uncertainty = found.estimate, found.value
     text = f"{printable(run.output_label)} = {plus_minus(value, uncertainty)}"
     brief = concise(value, uncertainty)
     yield f"{text}, or {brief}" if "(" in brief else text
-
-
-def sample_lines(found: Sampled | None) -> Iterator[str]:
-    """What Monte Carlo found of a number."""
-    if found is not None and isinstance(found.mean, float):
-        low, high = (at_place(end, found.value) for end in (found.low, found.high))
-        text = f"Monte Carlo: {plus_minus(found.mean, found.value)}; 95 % from {low} to {high}"
-        yield f"{text}  ({found.draws:,} draws, seed {found.seed})"
+    if (sample := found.sample) is not None:
+        low, high = (at_place(end, sample.value) for end in (sample.low, sample.high))
+        text = f"Monte Carlo: {plus_minus(sample.mean, sample.value)}; 95 % from {low} to {high}"
+        yield f"{text}  ({sample.draws:,} draws, seed {sample.seed})"
 
 
 def at_place(value: float, uncertainty: float) -> str:
@@ -334,9 +330,11 @@ def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
         pairs = found.correlations.items()
         fields["correlations"] = [{"inputs": [*pair], "value": r} for pair, r in pairs]
     if found.second is not None:
-        listed = found.second if isinstance(found.second, list) else [found.second]
-        terms = [None if one is None else one._asdict() for one in listed]
-        fields["second_order"] = terms if isinstance(found.second, list) else terms[0]
+        fields["second_order"] = (
+            [one and one._asdict() for one in found.second]
+            if isinstance(found.second, list)
+            else found.second._asdict()
+        )
     if found.sample is not None:
         sample = found.sample
         fields["monte_carlo"] = {
