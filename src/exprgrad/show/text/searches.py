@@ -383,7 +383,8 @@ def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -
         foot.append(f"not proved, {shown}: {why}")
     boxes = () if found.is_everywhere else found.undecided
     for box in boxes[: None if whole else MOST_BOXES]:
-        foot.append(f"undecided: {box_text(box)}")
+        ends = (f"{name} in {interval_text(interval)}" for name, interval in box.items())
+        foot.append(f"undecided: {', '.join(ends)}")
     if not whole and found.undecided[MOST_BOXES:]:
         foot.append(f"… {len(found.undecided) - MOST_BOXES:,} more boxes are undecided")
     if not found.roots:
@@ -438,11 +439,6 @@ def number_text(number: float, digits: int) -> str:
     """A number; in all digits it is its shortest text."""
     text = repr(number).removesuffix(".0")
     return text if digits == ALL_DIGITS else decimal(number, digits)
-
-
-def box_text(box: dict[str, Interval]) -> str:
-    """A box in one line: ``x in [0, 1], y in [2, 3]``."""
-    return ", ".join(f"{name} in {interval_text(ends)}" for name, ends in box.items())
 
 
 def interval_text(ends: Interval) -> str:
