@@ -35,7 +35,11 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
     """
     claims = any(check.claim is not None for check in checks)
     columns = [
-        Column("claim" if claims else "input", asked_of, flexible=True),
+        Column(
+            "claim" if claims else "input",
+            lambda one: cut(f"{one.input} = {one.claim}", LIMIT) if claims else one.input,
+            flexible=True,
+        ),
         Column(
             "true" if claims else "analytic", attrgetter("analytic"), is_number=True, style="yellow"
         ),
@@ -49,11 +53,6 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
         del columns[3]
     table = tabulated(columns, checks, digits, whole=whole, foot=foot, what="checks")
     return table._replace(narrower=[partial(stacked, table)])
-
-
-def asked_of(check: Check) -> str:
-    """The input that a check is of, and what was claimed of it."""
-    return check.input if check.claim is None else cut(f"{check.input} = {check.claim}", LIMIT)
 
 
 def in_cell(check: Check) -> str:
