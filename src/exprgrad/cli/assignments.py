@@ -214,23 +214,17 @@ def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
         return InputError("bad-shape", f"this is not a shape for '{name}'", help=help)
 
     def read(written: str, name: str) -> tuple[int, ...]:
-        sizes = sizes_in(written)
-        if sizes is None:
-            error = wrong(name).about(written)
-            error.help = SHAPES_HELP if "=" in written else error.help
-            raise error
-        return sizes
+        listed = TUPLE.fullmatch(written)
+        if listed or SIZES.fullmatch(written):
+            digits = re.findall("[0-9]+", listed[1] if listed else written)
+            sizes = tuple(map(int, digits))
+            if all(sizes):
+                return sizes
+        error = wrong(name).about(written)
+        error.help = SHAPES_HELP if "=" in written else error.help
+        raise error
 
     return each_read(argument, "SIZES", lambda *_: SHAPES_HELP, wrong, read)
-
-
-def sizes_in(written: str) -> tuple[int, ...] | None:
-    """A shape as it is written; None for what is none."""
-    listed = TUPLE.fullmatch(written)
-    if listed is None and not SIZES.fullmatch(written):
-        return None
-    sizes = tuple([int(size) for size in re.findall("[0-9]+", listed[1] if listed else written)])
-    return sizes if all(sizes) else None
 
 
 def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:
