@@ -37,7 +37,7 @@ __all__ = [
     "formula_alone", "give", "is_read", "json_option", "listed_names", "load", "look_option", "output",
     "output_as", "path_option", "picture_in", "put_content", "put_parts", "quiet_line", "read_request",
     "report", "settle_form", "shape_option", "show_diagnostics", "spellings", "stack", "start",
-    "start_alone", "starts_options", "swept", "unknown_option", "with_shapes", "write", "wrt_option",
+    "start_alone", "starts_options", "unknown_option", "with_shapes", "write", "wrt_option",
 ]  # fmt: skip
 
 NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
@@ -448,17 +448,13 @@ def file_text(path: str) -> str:
     """The text of a file, or of standard input if that is ``-``."""
     from exprgrad.run.values.files import decode, read_bytes
 
-    if path == "-":
-        return decode(read_stdin(), "standard input")
-    return decode(read_bytes(path), f"'{path}'")
-
-
-def read_stdin() -> bytes:
-    """All of standard input."""
+    if path != "-":
+        return decode(read_bytes(path), f"'{path}'")
     try:
-        return sys.stdin.buffer.read() if sys.stdin is not None else b""
+        content = sys.stdin.buffer.read() if sys.stdin is not None else b""
     except OSError as error:
         raise RequestError("file", f"cannot read standard input: {error.strerror}") from None
+    return decode(content, "standard input")
 
 
 def read_inputs(path: str) -> dict[str, object]:
@@ -794,12 +790,6 @@ def compute(
         run = Run.of(expression.text, evaluator, values, spelled=texts)
     run.spread = request.spread
     return run
-
-
-def swept(options: Mapping[str, Any], *, grad: bool = True) -> "Run":
-    """The run that a command line asks for: of both sweeps, or of the forward one."""
-    expression, request = start(options)
-    return compute(expression, request, listed_names(options.get("wrt")), grad=grad)
 
 
 def with_shapes(expression: "Expression", sizes: str) -> "Expression":
