@@ -31,17 +31,14 @@ __all__ = ["code_command"]
 NAMES = list(TARGETS)
 
 
-ELSEWHERE: Mapping[str, str] = {
-    "--jacobian": "--of y1,y2 finds the values of named statements, and their Jacobian",
-    "--order": "--hessian finds order 2; for others write the derivative first: "
-    'exprgrad diff -q "…" --wrt x --order 3 | exprgrad code - --to c',
-}
-
-
 class FormulaToWrite(FormulaCommand):
     """The command, with what to say of options that it lacks."""
 
-    elsewhere = ELSEWHERE
+    elsewhere: Mapping[str, str] = {
+        "--jacobian": "--of y1,y2 finds the values of named statements, and their Jacobian",
+        "--order": "--hessian finds order 2; for others write the derivative first: "
+        'exprgrad diff -q "…" --wrt x --order 3 | exprgrad code - --to c',
+    }
 
 
 class Language(Words):
