@@ -114,7 +114,7 @@ def planned(
     ``asked`` is what ``job_of`` takes: what is computed for every row.
     """
     job = job_of(text, **asked)
-    into_folder = is_folder(path)
+    into_folder = path is not None and (path.endswith(("/", os.sep)) or Path(path).is_dir())
     format = "" if reduce or into_folder else target_format(path, to)
     listed = found_in(data, BY_ENDING)
     refuse_overwriting([one for one, _ in listed], path)
@@ -576,11 +576,6 @@ def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -
 
 
 # Folders: a file for each file that is read, under the same name.
-
-
-def is_folder(path: str | None) -> bool:
-    """Whether a target is a folder: it is called so, or is one already."""
-    return path is not None and (path.endswith(("/", os.sep)) or Path(path).is_dir())
 
 
 def output_of(path: str, format: str, source: RowFile) -> str:

@@ -349,7 +349,7 @@ def manifest_beside(
     if store(path) is not None:
         what["-o"] = path
         path = path.rpartition("/")[2]
-    rests = rests_of(path)
+    rests = [unfinished(path), manifest_path(path), f"{manifest_path(path)}.part"]
     with writing(path), locked(rests[0], path, is_kept=True) as file:
         kept = Manifest(file, path, about, plan)
         if is_resumed:
@@ -364,11 +364,6 @@ def manifest_beside(
                 removed(rests)
             raise
         removed(rests)
-
-
-def rests_of(path: str) -> list[str]:
-    """The files that an unfinished run leaves beside its target; the first is the one that is locked."""
-    return [unfinished(path), manifest_path(path), f"{manifest_path(path)}.part"]
 
 
 @contextmanager

@@ -162,7 +162,10 @@ def batch_command(**options: Any) -> int:
     )
     with manifest(found, options) as kept, cluster(found, options["cluster"]) as workers:
         with Progress(found.rows) as progress:
-            progress(rows_before(found, kept.reached.done) if kept else 0)
+            before = found.partitions[: kept.reached.done] if kept else ()
+            progress(
+                sum(max(partition.rows, 0) for partition in before)
+            )  # as far as they are known
             done = carried_out(found, progress, kept, workers, options["threads"] or cores())
         tell(done.tally, found)
         tell_left_out(found)
@@ -230,11 +233,6 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
                 again += " --resume" * (not options["resume"])
                 write([f"note: what is done is kept; to continue, type\n  {again}\n"], sys.stderr)
             raise
-
-
-def rows_before(plan: BatchPlan, done: int) -> int:
-    """The rows of the first few partitions, as far as they are known."""
-    return sum(max(partition.rows, 0) for partition in plan.partitions[:done])
 
 
 def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Workers | None]:
