@@ -163,9 +163,7 @@ def batch_command(**options: Any) -> int:
     with manifest(found, options) as kept, cluster(found, options["cluster"]) as workers:
         with Progress(found.rows) as progress:
             before = found.partitions[: kept.reached.done] if kept else ()
-            progress(
-                sum(max(partition.rows, 0) for partition in before)
-            )  # as far as they are known
+            progress(sum(max(one.rows, 0) for one in before))  # -1 is not known
             done = carried_out(found, progress, kept, workers, options["threads"] or cores())
         tell(done.tally, found)
         tell_left_out(found)
