@@ -97,20 +97,26 @@ def no_assignment(
     """
     name, equals, value = argument.partition("=")
     if second is not None:
-        message = "values are separated by spaces, not by ','"
         start = len(name) + second
         more = re.sub(r"\s*=\s*", "=", argument[start + 1 :].strip())
-        help = f"write {argument[:start]} {more}"
-        return InputError("usage", message, help=help).about(argument, (start, start + 1))
+        return InputError(
+            "usage",
+            "values are separated by spaces, not by ','",
+            help=f"write {argument[:start]} {more}",
+        ).about(argument, (start, start + 1))
     if equals and not value.strip():
-        message = f"there is no value for '{name}'"
-        help = f"write {name}=2, without spaces around the '='"
-        return InputError("usage", message, help=help).about(argument)
+        return InputError(
+            "usage",
+            f"there is no value for '{name}'",
+            help=f"write {name}=2, without spaces around the '='",
+        ).about(argument)
     below = re.sub("[₀-₉]+", lambda found: f"_{found[0].translate(BELOW)}", name.strip())
     if equals and below != name.strip() and below.isidentifier():
-        message = f"'{name.strip()}' is not a name here"
-        help = f"a subscript is written after _: {below}={value.strip()}"
-        return InputError("usage", message, help=help).about(argument, (0, len(name)))
+        return InputError(
+            "usage",
+            f"'{name.strip()}' is not a name here",
+            help=f"a subscript is written after _: {below}={value.strip()}",
+        ).about(argument, (0, len(name)))
     known, columns = with_equals(argument, formula), columns_as_values([argument, formula or ""])
     example = f"{argument if argument.isidentifier() else 'a'}=2"
     other = "the formula comes from -f" if formula is None else "a formula with spaces needs quotes"
@@ -126,8 +132,11 @@ def no_assignment(
         'a list with spaces needs quotes: "x=[1, 2]"': argument.rstrip().endswith("]"),
         usual: True,
     }
-    help = next(help for help, applies in helps.items() if applies)
-    return InputError("usage", "this is not NAME=VALUE", help=help).about(argument)
+    return InputError(
+        "usage",
+        "this is not NAME=VALUE",
+        help=next(help for help, applies in helps.items() if applies),
+    ).about(argument)
 
 
 def names(formula: str) -> tuple[list[str], list[str], list[str]]:
@@ -173,10 +182,12 @@ def weights(argument: str, option: str) -> dict[str, Any]:
     flat = "".join("1" if d else c for c, d in zip(argument, depths(argument), strict=True))
     glued = GLUED.search(flat)
     if glued:
-        message = "names and values are separated by commas"
         start, end = glued.span(1)
-        help = f"write {cut(f'{option} {argument[:start].strip()},{argument[end:].strip()}', 60)}"
-        raise InputError("usage", message, help=help).about(argument, (start, end))
+        raise InputError(
+            "usage",
+            "names and values are separated by commas",
+            help=f"write {cut(f'{option} {argument[:start].strip()},{argument[end:].strip()}', 60)}",
+        ).about(argument, (start, end))
 
     def help_at(start: int, is_later: bool) -> str:
         plain = [is_plain(argument[a:b].strip()) for a, b in pieces(argument)]
@@ -210,8 +221,11 @@ def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
     """Shapes by name; an error shows the place in the argument."""
 
     def wrong(name: str) -> InputError:
-        help = f"sizes are positive whole numbers joined by x, such as {name}=150x4"
-        return InputError("bad-shape", f"this is not a shape for '{name}'", help=help)
+        return InputError(
+            "bad-shape",
+            f"this is not a shape for '{name}'",
+            help=f"sizes are positive whole numbers joined by x, such as {name}=150x4",
+        )
 
     def read(written: str, name: str) -> tuple[int, ...]:
         listed = TUPLE.fullmatch(written)

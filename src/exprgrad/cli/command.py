@@ -163,8 +163,9 @@ def split(
             refuse_second({} if head in several else given, head, arg.partition("=")[2])
             options.append(arg)
         elif equals and head in flags:
-            message = f"option '{head}' takes no value"
-            raise RequestError("usage", message, help=f"write {head}").about(arg, (0, len(head)))
+            raise RequestError(
+                "usage", f"option '{head}' takes no value", help=f"write {head}"
+            ).about(arg, (0, len(head)))
         elif arg[:1] == "-" and arg[1:] and (others or not formula or is_no_formula(arg, queue)):
             raise refuse_option(command, ctx, arg, [*reversed(queue)], others)
         else:
@@ -229,9 +230,11 @@ def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
         f"a value is given as NAME=VALUE: write {name}={value}": is_value,
         "--help lists the options": True,
     }
-    help = next(help for help, applies in helps.items() if applies)
-    message = f"there is no option '{head}'"
-    return RequestError("usage", message, help=help).about(arg, (0, len(head)))
+    return RequestError(
+        "usage",
+        f"there is no option '{head}'",
+        help=next(help for help, applies in helps.items() if applies),
+    ).about(arg, (0, len(head)))
 
 
 def refuse_option(
@@ -262,8 +265,11 @@ def no_value(
     from exprgrad.language.mistakes.hints import meant
 
     name = option.opts[-1] if option else "the option"
-    help = meant(value, known, f"{name} takes {takes}", also=True)
-    return RequestError("usage", f"'{value}' is not a value for {name}", help=help).about(value)
+    return RequestError(
+        "usage",
+        f"'{value}' is not a value for {name}",
+        help=meant(value, known, f"{name} takes {takes}", also=True),
+    ).about(value)
 
 
 class Words(click.types.StringParamType):
@@ -342,9 +348,11 @@ def read_request(
     for argument in rest:
         name, value = assignment(argument, text if options["file"] is None else None, alone=alone)
         if name in spelled:
-            message = f"'{name}' is given twice"
-            help = f"its first value is {spelled[name].partition('=')[2]}"
-            raise InputError("given-twice", message, help=help).about(argument, (0, len(name)))
+            raise InputError(
+                "given-twice",
+                f"'{name}' is given twice",
+                help=f"its first value is {spelled[name].partition('=')[2]}",
+            ).about(argument, (0, len(name)))
         spelled[name] = argument
         values[name] = value
         origins.pop(name, None)
@@ -365,8 +373,11 @@ def formula_in(arguments: list[str], file: str | None) -> tuple[str, list[str]]:
     if file is not None:
         return file_text(file), arguments
     if not arguments:
-        help = 'type one, such as "(a+b)*c", or use -f FILE, or - for standard input'
-        raise RequestError("usage", "there is no formula", help=help)
+        raise RequestError(
+            "usage",
+            "there is no formula",
+            help='type one, such as "(a+b)*c", or use -f FILE, or - for standard input',
+        )
     first, *rest = arguments
     return file_text(first) if first == "-" else first, rest
 
@@ -462,12 +473,18 @@ def read_inputs(path: str) -> dict[str, object]:
     from exprgrad.run.values.files import json_in, json_value
 
     if path.lstrip().startswith("{"):
-        help = "values follow the formula, as in x=3 y=2; a JSON object goes in a file"
-        raise RequestError("file", "--inputs takes the name of a file", help=help).about(path)
+        raise RequestError(
+            "file",
+            "--inputs takes the name of a file",
+            help="values follow the formula, as in x=3 y=2; a JSON object goes in a file",
+        ).about(path)
     found = json_in(path)
     if not isinstance(found, dict):
-        message = f"'{path}' does not hold a JSON object"
-        raise RequestError("file", message, help='it should read {"a": 2, "w": [1, "pi/2"]}')
+        raise RequestError(
+            "file",
+            f"'{path}' does not hold a JSON object",
+            help='it should read {"a": 2, "w": [1, "pi/2"]}',
+        )
     return {name: json_value(value, name, path) for name, value in found.items()}
 
 
@@ -670,8 +687,11 @@ def settle_form(options: dict[str, Any]) -> None:
         raise misnamed(path, "a document's format", help)
     form = ENDINGS[ending]
     if chosen and chosen[0] != (form or "--quiet"):
-        message = f"{chosen[0]} and -o {path} cannot be combined: the ending sets the format"
-        raise RequestError("usage", message, help=f"leave out {chosen[0]}")
+        raise RequestError(
+            "usage",
+            f"{chosen[0]} and -o {path} cannot be combined: the ending sets the format",
+            help=f"leave out {chosen[0]}",
+        )
     if form:
         options[forms[form]] = True
 
@@ -692,8 +712,9 @@ def picture_in(options: dict[str, Any]) -> str:
     options["document"] = path
     settle_form(options)
     if options["look"] is not None:
-        help = "write one with -o FILE.svg, .png or .pdf"
-        raise RequestError("usage", "--look is for pictures", help=help)
+        raise RequestError(
+            "usage", "--look is for pictures", help="write one with -o FILE.svg, .png or .pdf"
+        )
     return ""
 
 
@@ -725,8 +746,9 @@ def listed_names(listed: str | None, option: str = "--wrt") -> list[str] | None:
     if "" not in names:
         return names
     place = len(",".join(listed.split(",")[: names.index("")]))
-    help = f"names are separated by commas: {option} a,b"
-    raise RequestError("usage", "a name is missing", help=help).about(listed, (place, place + 1))
+    raise RequestError(
+        "usage", "a name is missing", help=f"names are separated by commas: {option} a,b"
+    ).about(listed, (place, place + 1))
 
 
 # Expressions.
@@ -815,9 +837,11 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
     sizes = options["shape"]
     for name in request.values:
         argument = request.spelled[name]
-        message = f"{command} takes no values: its answer holds for all of them"
-        help = f'for numbers at a point, write exprgrad grad "…" {argument}'
-        raise RequestError("usage", message, help=help).about(argument)
+        raise RequestError(
+            "usage",
+            f"{command} takes no values: its answer holds for all of them",
+            help=f'for numbers at a point, write exprgrad grad "…" {argument}',
+        ).about(argument)
     from exprgrad.cli.assignments import missing_shapes
 
     if sizes is not None:
@@ -924,9 +948,11 @@ def write_exactly(pieces: Iterable[str]) -> None:
             piece.encode(encoding)
         except UnicodeEncodeError as error:
             letter = f"U+{ord(piece[error.start]):04X}"
-            message = f"standard output is in {encoding}, which lacks the letter {letter}"
-            help = "set PYTHONUTF8=1, or take --json, which is ASCII"
-            raise RequestError("encoding", message, help=help) from None
+            raise RequestError(
+                "encoding",
+                f"standard output is in {encoding}, which lacks the letter {letter}",
+                help="set PYTHONUTF8=1, or take --json, which is ASCII",
+            ) from None
         write([piece])
 
 

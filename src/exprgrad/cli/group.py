@@ -102,9 +102,11 @@ class Group(click.Group):
             raise unknown_option(args[0], args[1:], known)
         if rest[0] in COMMANDS:
             first = " ".join(args[: len(args) - len(rest)])
-            help = f"options follow the command: exprgrad {rest[0]} {first} …"
-            message = f"'{rest[0]}' is a command, and comes first"
-            raise RequestError("usage", message, help=help).about(rest[0])
+            raise RequestError(
+                "usage",
+                f"'{rest[0]}' is a command, and comes first",
+                help=f"options follow the command: exprgrad {rest[0]} {first} …",
+            ).about(rest[0])
         return rest
 
     def resolve_command(
@@ -173,8 +175,11 @@ def complete(instruction: str) -> int:
 
     shell, _, what = instruction.partition("_")
     if shell not in SCRIPTS:
-        help = f"{VARIABLE} is bash_source, zsh_source or fish_source"
-        raise RequestError("usage", f"there is no completion for '{shell}'", help=help)
+        raise RequestError(
+            "usage",
+            f"there is no completion for '{shell}'",
+            help=f"{VARIABLE} is bash_source, zsh_source or fish_source",
+        )
     if what == "source":
         write([SCRIPTS[shell]])
         return 0

@@ -70,9 +70,11 @@ def refuse_uncertain(request: Request) -> None:
         return
     uncertain = next(iter(request.spread.deviations))
     ranged = next(name for name, value in request.values.items() if is_range(value))
-    message = f"'{uncertain}' is uncertain, which is for one point, and '{ranged}' has a range"
-    help = f"give {ranged} one number, or leave out the uncertainty of {uncertain}"
-    raise RequestError("usage", message, help=help)
+    raise RequestError(
+        "usage",
+        f"'{uncertain}' is uncertain, which is for one point, and '{ranged}' has a range",
+        help=f"give {ranged} one number, or leave out the uncertainty of {uncertain}",
+    )
 
 
 def answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:

@@ -129,13 +129,15 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
     for argument in arguments:
         name, equals, claim = (part.strip() for part in argument.partition("="))
         if not (equals and name.isidentifier() and claim) or claim.startswith("="):
-            message = "this is not NAME=FORMULA"
-            help = "a claim gives the derivative with respect to an input: --claim a=b*c"
-            raise RequestError("usage", message, help=help).about(argument)
+            raise RequestError(
+                "usage",
+                "this is not NAME=FORMULA",
+                help="a claim gives the derivative with respect to an input: --claim a=b*c",
+            ).about(argument)
         if name in found:
-            message = f"'{name}' is given twice"
-            help = f"its first claim is {found[name]}"
-            raise InputError("given-twice", message, help=help).about(argument, (0, len(name)))
+            raise InputError(
+                "given-twice", f"'{name}' is given twice", help=f"its first claim is {found[name]}"
+            ).about(argument, (0, len(name)))
         found[name] = claim
     return found
 

@@ -105,9 +105,11 @@ def language(target: str | None, path: str | None) -> str:
     named = [name for name in TARGETS if ending and TARGETS[name].ending == ending]
     choices = named or NAMES
     if path is not None and ending in (".json", ".csv"):
-        message = f"'{path}' does not name a program"
-        help = "--json, without -o, prints the program in an object"
-        raise RequestError("unknown-format", message, help=help).about(path)
+        raise RequestError(
+            "unknown-format",
+            f"'{path}' does not name a program",
+            help="--json, without -o, prints the program in an object",
+        ).about(path)
     if target is None and path is not None and not named:
         raise unnamed(path, ending)
     if target is None and len(named) != 1:
@@ -116,9 +118,11 @@ def language(target: str | None, path: str | None) -> str:
         raise RequestError("usage", "missing option '--to'", help=help)
     if target is not None and named and target not in named:
         title, ours = TARGETS[target].title, TARGETS[target].ending
-        message = f"--to {target} and -o {path} cannot be combined"
-        help = f"a program in {title} ends in {ours}; {ending} is for {', '.join(named)}"
-        raise RequestError("usage", message, help=help)
+        raise RequestError(
+            "usage",
+            f"--to {target} and -o {path} cannot be combined",
+            help=f"a program in {title} ends in {ours}; {ending} is for {', '.join(named)}",
+        )
     return target or named[0]
 
 

@@ -80,8 +80,11 @@ def diff_command(**options: Any) -> int:
     count = comb(len(chosen) + order - 1, order) if chosen else 0
     if order > 1 and (len(chosen) ** order if options["as_json"] else count) > MOST_DERIVATIVES:
         most = f"{MOST_DERIVATIVES:,} derivatives of order {order}"
-        message = f"{len(chosen)} inputs have more than {most}"
-        raise RequestError("too-many", message, help="choose fewer inputs: --wrt a,b")
+        raise RequestError(
+            "too-many",
+            f"{len(chosen)} inputs have more than {most}",
+            help="choose fewer inputs: --wrt a,b",
+        )
     if options["show_steps"]:
         others = {"--order": order > 1, "--to latex": to != "infix"}
         others |= {"--quiet": options["quiet"], "--csv": options["as_csv"]}

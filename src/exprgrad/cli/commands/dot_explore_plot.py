@@ -82,8 +82,11 @@ def dot_command(path: str | None, **options: Any) -> int:
     expression, request = start(options, values=False)
     if options["shape"] is not None:
         if request.values:
-            message = "values have shapes of their own: --shape is for a formula without values"
-            raise RequestError("usage", message, help="leave out --shape")
+            raise RequestError(
+                "usage",
+                "values have shapes of their own: --shape is for a formula without values",
+                help="leave out --shape",
+            )
         expression = with_shapes(expression, options["shape"])
     drawing = {name: options[name] for name in ("digits", "direction", "gates", "contributions")}
     drawing |= {"all": options["show_all"], "wrap": not options["no_wrap"]}
@@ -171,11 +174,15 @@ def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) 
     from exprgrad.show.page.page import check_path
 
     if to_pipe and show:
-        help = "leave out -o, or write -o page.html"
-        raise RequestError("usage", "--open needs a file, not a pipe", help=help)
+        raise RequestError(
+            "usage", "--open needs a file, not a pipe", help="leave out -o, or write -o page.html"
+        )
     if path is None and to_pipe and not as_json and sys.stdout.isatty():
-        help = "-o page.html writes it, --open shows it in a browser"
-        raise RequestError("usage", "refusing to print HTML to a terminal", help=help)
+        raise RequestError(
+            "usage",
+            "refusing to print HTML to a terminal",
+            help="-o page.html writes it, --open shows it in a browser",
+        )
     if path is not None and not to_pipe:
         check_path(path)
 
@@ -215,9 +222,11 @@ def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
         f"{key}={value:.17g}" if isinstance(value, float) else f"{key}={value}".replace(" ", "")
         for key, value in lesson.values.items()
     )
-    message = "a lesson has a formula and inputs of its own"
-    help = f'edit the inputs on the page, or write exprgrad explore "{lesson.expression}" {values}'
-    raise RequestError("usage", message, help=help).about(more[0])
+    raise RequestError(
+        "usage",
+        "a lesson has a formula and inputs of its own",
+        help=f'edit the inputs on the page, or write exprgrad explore "{lesson.expression}" {values}',
+    ).about(more[0])
 
 
 def new_file(name: str) -> str:
@@ -315,8 +324,11 @@ def choices(options: Mapping[str, Any]) -> dict[str, Any]:
     if options["descend"] is None:
         for name in ("rate", "steps"):
             if options[name] is not None:
-                help = "write --descend x=-1,y=2, or leave it out"
-                raise RequestError("usage", f"--{name} is only for --descend", help=help)
+                raise RequestError(
+                    "usage",
+                    f"--{name} is only for --descend",
+                    help="write --descend x=-1,y=2, or leave it out",
+                )
         return chosen
     rate = None if options["rate"] is None else as_number(options["rate"], "--rate")
     from_there = weights(options["descend"], "--descend")

@@ -133,8 +133,11 @@ def grad_command(**options: Any) -> int:
     run = compute(expression, request, listed_names(options["wrt"]))
     if run.spread is not None and (has_order or options["show_trust"]):
         option = "--trust" if options["show_trust"] else "--order"
-        help = "leave out the uncertainties, or the option"
-        raise RequestError("usage", f"{option} has no room for uncertain inputs", help=help)
+        raise RequestError(
+            "usage",
+            f"{option} has no room for uncertain inputs",
+            help="leave out the uncertainties, or the option",
+        )
     if has_order:
         return give(order_answer(run, options), options)
     if options["show_trust"]:
@@ -217,8 +220,9 @@ def propagated(run: Run, options: Mapping[str, Any]) -> Uncertainty:
 
         pair, r = correlation_in(text)
         if pair in correlation or pair[::-1] in correlation:
-            message = f"the correlation of '{pair[0]}' and '{pair[1]}' is given twice"
-            raise RequestError("usage", message).about(text)
+            raise RequestError(
+                "usage", f"the correlation of '{pair[0]}' and '{pair[1]}' is given twice"
+            ).about(text)
         correlation[pair] = r
     return run.propagate(
         correlation=correlation,
@@ -378,8 +382,11 @@ def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
         excluded("--map", {flag: options[name] for flag, name in forms.items()})
     for option in given:
         if given[option] and has_order:
-            message = f"{option} applies only to the right order"
-            raise RequestError("usage", message, help="leave out one of the two")
+            raise RequestError(
+                "usage",
+                f"{option} applies only to the right order",
+                help="leave out one of the two",
+            )
     if given["--elastic"]:
         shown = {"--trace": options["show_trace"], "--trust": options["show_trust"]}
         excluded("--elastic", shown)
@@ -388,5 +395,6 @@ def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
         excluded("--trace", {"--trust": options["show_trace"]}, help)
         source = click.get_current_context().get_parameter_source("digits")
         if source is ParameterSource.COMMANDLINE:
-            message = "--trust shows numbers with all their digits"
-            raise RequestError("usage", message, help="leave out --digits")
+            raise RequestError(
+                "usage", "--trust shows numbers with all their digits", help="leave out --digits"
+            )

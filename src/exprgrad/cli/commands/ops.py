@@ -37,9 +37,11 @@ def ops_command(
 
     name = names[0] if names else None
     if len(names) > 1:
-        help = f"ask for one at a time: exprgrad ops {names[1]}"
-        message = f"'{names[1]}' is one name too many"
-        raise RequestError("usage", message, help=help).about(names[1])
+        raise RequestError(
+            "usage",
+            f"'{names[1]}' is one name too many",
+            help=f"ask for one at a time: exprgrad ops {names[1]}",
+        ).about(names[1])
     word = operations.asked(name)[0] if name is not None else ""
     if word in operations.STANDING_FOR and not (as_json or as_csv or document):
         write(["{}: stands for {}\n".format(*operations.STANDING_FOR[word])])
