@@ -544,8 +544,7 @@ class Expression(Drawn):
                 raise RequestError("usage", "a descent is drawn over the ranges of two inputs")
             return Plot(found, times)
         if times == 2:
-            message = "second derivatives are drawn over the range of one input"
-            raise RequestError("usage", message)
+            raise RequestError("usage", "second derivatives are drawn over the range of one input")
         if descend is not None:
             require(descend, Mapping, "the start of a descent is a mapping, such as {'x': -1}")
             start = resolve(self.graph, self.text, {**found.given, **descend})
@@ -779,8 +778,11 @@ class Expression(Drawn):
         if len(self.inputs) == 1:
             return self.inputs[0]
         first = self.inputs[0] if self.inputs else "x"
-        help = f"say which: f.derivative('{first}'); f.grad(…) has those for all inputs"
-        raise InputError("which-input", f"there are {len(self.inputs)} inputs, not one", help=help)
+        raise InputError(
+            "which-input",
+            f"there are {len(self.inputs)} inputs, not one",
+            help=f"say which: f.derivative('{first}'); f.grad(…) has those for all inputs",
+        )
 
     def steps(self, name: str | None = None) -> str:
         """How the derivative with respect to an input comes about, rule by rule, as plain text.
@@ -953,8 +955,7 @@ class Expression(Drawn):
 
         def refuse(self, *others):
             """Say how formulas are put together."""
-            message = "formulas are combined as strings: exprgrad.parse(f'({f})*({g})')"
-            raise TypeError(message)
+            raise TypeError("formulas are combined as strings: exprgrad.parse(f'({f})*({g})')")
 
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = refuse
         __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = refuse

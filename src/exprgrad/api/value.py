@@ -465,9 +465,11 @@ def double(number: object, label: str) -> float:
     if type(number) is int and -BEYOND_WHOLE < number < BEYOND_WHOLE:
         return float(number)
     if not isinstance(number, str) and has_parts(number):
-        message = f"a Value is one number, not {type(number).__name__}"
-        help = "[Value(x) for x in …] makes one of each; exprgrad.parse reads formulas of tensors"
-        raise InputError("bad-value", message, help=help)
+        raise InputError(
+            "bad-value",
+            f"a Value is one number, not {type(number).__name__}",
+            help="[Value(x) for x in …] makes one of each; exprgrad.parse reads formulas of tensors",
+        )
     return as_number(number, label or "data")
 
 
@@ -671,9 +673,11 @@ def row_of(value: Value) -> tuple[str, float | None]:
     power = re.fullmatch(r"(\*\*|\^)(-?[0-9.]+)", word)
     if power and count == 1:
         return BY_INFIX["^"].name, float(power[2])
-    help = "its operation is a name in exprgrad.OPS or a symbol, such as 'tanh' or '*'"
-    message = f"a value made by hand, '{value._word}' of {count}, has no formula"
-    raise RequestError("no-formula", message, help=help)
+    raise RequestError(
+        "no-formula",
+        f"a value made by hand, '{value._word}' of {count}, has no formula",
+        help="its operation is a name in exprgrad.OPS or a symbol, such as 'tanh' or '*'",
+    )
 
 
 def names_of(values: Sequence[Value]) -> dict[Value, str]:

@@ -154,8 +154,11 @@ def grid_over(
         if isinstance(value, str) and is_range(value)
     }
     if not ranges:
-        help = 'such as f.table(x="0:10:101"); the table of a point is f.gradient(x=2).table()'
-        raise InputError("bad-value", "no input has a range", help=help)
+        raise InputError(
+            "bad-value",
+            "no input has a range",
+            help='such as f.table(x="0:10:101"); the table of a point is f.gradient(x=2).table()',
+        )
     starts = {name: one.points([0])[0] for name, one in ranges.items()}
     given = {normal(name): value for name, value in values.items()} | starts
     found = resolve(graph, text, given, arguments)

@@ -266,8 +266,12 @@ def not_whole(text: str, name: str, span: Span, *, is_known: bool) -> LanguageEr
         if "index" not in error.message or not is_known:
             return error
     if is_known:
-        help = "it is a whole number, an index of a 'for', or a name bound to a whole number"
-        return LanguageError("not-whole", f"'{name}' is not a whole number", span=span, help=help)
+        return LanguageError(
+            "not-whole",
+            f"'{name}' is not a whole number",
+            span=span,
+            help="it is a whole number, an index of a 'for', or a name bound to a whole number",
+        )
     return LanguageError(
         "not-whole",
         f"'{name}' is not known when the formula is read",
@@ -347,8 +351,9 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
     """A call of something that is not a function; ``names`` are the names that stand for nodes."""
     for message, rewrite in NO_CALLS.items():
         if (mend := rewrite.within(text, span)) is not None:
-            help = f"write {mend[2]}"
-            return LanguageError("syntax", message, span=mend[:2], help=help).mended_by(mend)
+            return LanguageError(
+                "syntax", message, span=mend[:2], help=f"write {mend[2]}"
+            ).mended_by(mend)
     given = arguments(text, span[1])
     words = [name, *({name.lower()} & FORMS.keys())]
     meanings = (translated(word, *given) for word in words) if given and name not in names else ()
@@ -380,8 +385,9 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
     else:
         help = operation_meant(name, FUNCTION_WORDS, "functions")
         mend = (*span, known_word(name)) if known_word(name) else None
-    message = f"unknown function '{name}'"
-    return LanguageError("unknown-function", message, span=span, help=help).mended_by(mend)
+    return LanguageError(
+        "unknown-function", f"unknown function '{name}'", span=span, help=help
+    ).mended_by(mend)
 
 
 def call_edit(text: str, name: Span, hint: str) -> Edit | None:
@@ -410,8 +416,9 @@ def bad_name(text: str, name: str, span: Span) -> LanguageError:
     """A word with a character that no name may hold, blamed on that character."""
     length = next(end for end in range(len(name)) if plain(name[: end + 1]) is None)
     if begins_with_pi(name):
-        message = f"'{name}' could be a name or a product"
-        return syntax(message, f"write pi*{name[1:]}", span).mended_by((*span, f"pi*{name[1:]}"))
+        return syntax(
+            f"'{name}' could be a name or a product", f"write pi*{name[1:]}", span
+        ).mended_by((*span, f"pi*{name[1:]}"))
     function = unicodedata.normalize("NFKC", name)
     if function in FUNCTION_WORDS:  # log₂
         message = f"unknown function '{name}'"

@@ -342,8 +342,9 @@ def is_operand(items: Sequence[Item]) -> bool:
 def open_group(bracket: re.Match[str], stack: list[Open], start: int) -> None:
     """A group begins."""
     if bracket[0] not in OPENING:
-        message = f"'{bracket[0]}' opens nothing that is known"
-        raise wrong(message, "write parentheses", bracket.span())
+        raise wrong(
+            f"'{bracket[0]}' opens nothing that is known", "write parentheses", bracket.span()
+        )
     stack.append(Open(bracket[0], OPENING[bracket[0]], [], start))
 
 
@@ -397,8 +398,11 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     upright = word in UPRIGHT and len(name) > 1 and (is_function(called) or called in WORDS)
     before_group = BEFORE_GROUP.match(text, group.end())
     if name == "Li":
-        help = "the offset logarithmic integral is li(x) - li(2)"
-        raise wrong("there is no function 'Li'", help, (start, group.end()))
+        raise wrong(
+            "there is no function 'Li'",
+            "the offset logarithmic integral is li(x) - li(2)",
+            (start, group.end()),
+        )
     upright = upright or (word in UPRIGHT and name in BESSEL and has_order(text, group.end()))
     if name == "B" and before_group and word in (*UPRIGHT, r"\operatorname"):
         items.append(Item("function", "beta", start, group.end()))
@@ -407,8 +411,11 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
         function = BESSEL.get(name, function)
         items.append(Item("function", function, start, group.end()))
     elif name == "d" and word in UPRIGHT:
-        help = "a derivative is \\frac{d}{dx}\\left(…\\right); no integral is taken"
-        raise wrong("this is the sign of a differential", help, (start, group.end()))
+        raise wrong(
+            "this is the sign of a differential",
+            "a derivative is \\frac{d}{dx}\\left(…\\right); no integral is taken",
+            (start, group.end()),
+        )
     elif name == "NaN":
         items.append(Item("operand", "nan", start, group.end()))
     elif word == r"\mathtt":  # a name letter by letter: no e is a base there
@@ -447,8 +454,11 @@ def refuse_word(text: str, start: int) -> None:
             f"'{word[0]}' is a product of letters in LaTeX", rf"write \{word[0]}", word.span()
         )
     if len(word[0]) > LONGEST_PRODUCT:
-        message = f"is '{word[0]}' one name, or a product of letters?"
-        raise wrong(message, rf"for a name write \mathrm{{{word[0]}}}", word.span())
+        raise wrong(
+            f"is '{word[0]}' one name, or a product of letters?",
+            rf"for a name write \mathrm{{{word[0]}}}",
+            word.span(),
+        )
 
 
 ARROW_BEFORE = re.compile(r"\\vec\s*(?:\{[^{}]*\}|\w)\s*$")
@@ -470,8 +480,11 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
     if word in (r"\cdot", r"\times"):
         refuse_arrows(text, word, start, end)
     elif word == "!" and text[end : end + 1] in ("!", "="):
-        help = r"for 'not equal' write \ne; there is no double factorial"
-        raise wrong(f"'!{text[end]}' cannot be read", help, (start, end + 1))
+        raise wrong(
+            f"'!{text[end]}' cannot be read",
+            r"for 'not equal' write \ne; there is no double factorial",
+            (start, end + 1),
+        )
     elif word in FUNCTION_LETTERS and BEFORE_GROUP.match(text, end):
         if word == r"\psi":
             refuse_alone(text, "psi", (start, end))
@@ -508,9 +521,11 @@ ALONE = {
 def refuse_alone(text: str, letter: str, place: Span) -> None:
     """A letter that is a function here stands without parentheses elsewhere."""
     if ALONE[letter].search(text):
-        message = f"is '{letter}' a function here, or a factor?"
-        help = r"it is also written without parentheses; for a product write \cdot"
-        raise wrong(message, help, place)
+        raise wrong(
+            f"is '{letter}' a function here, or a factor?",
+            r"it is also written without parentheses; for a product write \cdot",
+            place,
+        )
 
 
 # What a group says.
@@ -616,8 +631,11 @@ class Row:
         while mark := self.take("below", "above", "factorial"):
             if mark.kind == "factorial":
                 if self.at > 2 and self.items[self.at - 3].kind == "above":
-                    help = "put what the '!' belongs to in parentheses"
-                    raise wrong("is this the factorial of the power?", help, mark.place)
+                    raise wrong(
+                        "is this the factorial of the power?",
+                        "put what the '!' belongs to in parentheses",
+                        mark.place,
+                    )
                 item = item._replace(kind="operand", text=f"factorial({item.text})")
             elif mark.kind == "above":
                 sign = self.take("mark")
@@ -632,8 +650,9 @@ class Row:
             else:
                 item = item._replace(text=below_name(self.text, item.text, self.subscript(mark)))
         if item.kind == "name" and not item.text.isidentifier():
-            message = f"'{item.text}' is not a name"
-            raise wrong(message, "names are letters, digits and _", item.place)
+            raise wrong(
+                f"'{item.text}' is not a name", "names are letters, digits and _", item.place
+            )
         return item.text
 
     def subscript(self, mark: Item) -> str:
@@ -642,16 +661,22 @@ class Row:
         if item is None:
             raise wrong("this subscript is empty", "write x_1", mark.place)
         if item.kind == "number" and len(item.text) > 1:
-            message = f"'_{item.text}' puts only the first digit in the subscript"
-            raise wrong(message, f"write _{{{item.text}}}", (mark.start, item.end))
+            raise wrong(
+                f"'_{item.text}' puts only the first digit in the subscript",
+                f"write _{{{item.text}}}",
+                (mark.start, item.end),
+            )
         raw = item.text
         if item.kind == "raw":
             raw = FONT_BELOW.sub(r" \1 ", raw).replace(r"\_", "_")
             raw = re.sub(r"\\([A-Za-z]+)", lambda word: BELOW.get(word[1], word[0]), raw)
         parts = re.findall(r"\w+", raw)
         if not parts or re.search(r"[^\w\s,]", raw):
-            help = "a subscript is part of the name: letters and digits"
-            raise wrong("this index has no meaning here", help, item.place)
+            raise wrong(
+                "this index has no meaning here",
+                "a subscript is part of the name: letters and digits",
+                item.place,
+            )
         return "_".join(parts)
 
     def argument(self, mark: Item, of: str, *, splits: bool = False) -> str:
@@ -665,11 +690,13 @@ class Row:
             raise wrong(f"nothing follows this '{of}'", "write the whole formula", place)
         place = mark.start, item.end
         if item.kind == "number" and len(item.text) > 1 and not splits:
-            message = f"'{of}' takes only the first digit of {item.text}"
-            raise wrong(message, f"write {{{item.text}}}", place)
+            raise wrong(
+                f"'{of}' takes only the first digit of {item.text}", f"write {{{item.text}}}", place
+            )
         if item.kind not in ("brace", "number", "name", "operand"):
-            message = f"'{of}' takes one letter or digit, or what is in braces"
-            raise wrong(message, "put it in braces", place)
+            raise wrong(
+                f"'{of}' takes one letter or digit, or what is in braces", "put it in braces", place
+            )
         self.at += 1
         return item.text
 
@@ -691,8 +718,9 @@ class Row:
         if following and following.kind == "number" and len(above) > 1:  # \frac12
             above, below = above[0], above[1:]
             if len(below) > 1:
-                help = f"write {word}{{…}}{{…}}"
-                raise wrong(f"'{word}' takes one digit each", help, command.place)
+                raise wrong(
+                    f"'{word}' takes one digit each", f"write {word}{{…}}{{…}}", command.place
+                )
         else:
             below = self.argument(self.items[self.at - 1], word)
         if word in BINOMIALS:
@@ -706,8 +734,11 @@ class Row:
         order, by = DIFFERENTIAL.fullmatch(above), BY.fullmatch(below)
         inside = self.take("paren", "brace")
         if not order or not by or order["order"] != by["order"] or inside is None:
-            help = r"write \frac{d}{dx}\left(…\right), or d(…, x) in our own language"
-            raise wrong("put what is differentiated in parentheses", help, place)
+            raise wrong(
+                "put what is differentiated in parentheses",
+                r"write \frac{d}{dx}\left(…\right), or d(…, x) in our own language",
+                place,
+            )
         times = f", {by['order']}" if by["order"] else ""
         return f"d({inside.text}, {by['name']}{times})"
 
@@ -741,8 +772,9 @@ class Row:
             return f"{name}(", f"{FOR}{index[1]} in {low}..{power})"
         if power == "-1":
             if not is_function(f"a{name}"):
-                message = "is this the inverse, or the reciprocal?"
-                raise wrong(message, f"write 1/{name}(…)", item.place)
+                raise wrong(
+                    "is this the inverse, or the reciprocal?", f"write 1/{name}(…)", item.place
+                )
             name, power = f"a{name}", ""
         ending += f"^{wrapped(power)}" if power else ""
         inside = self.take("paren", "brace")
@@ -766,8 +798,11 @@ class Row:
                 order, power = power[1:-1], ""
         place = item.start, self.items[self.at - 1].end
         if not is_bound(order, indices_around(outer)):
-            help = r"such as J_{2}(x) or \psi^{(1)}(x)"
-            raise wrong("the order of this function is a whole number", help, place)
+            raise wrong(
+                "the order of this function is a whole number",
+                r"such as J_{2}(x) or \psi^{(1)}(x)",
+                place,
+            )
         inside = self.take("paren")
         if inside is None:
             raise wrong("this function has no operand", "put its operand in parentheses", place)
@@ -779,8 +814,11 @@ class Row:
         below, inside = [*self.items[self.at + 1 : self.at + 3], None, None][:2]
         found = below and SEARCHED.fullmatch(below.text)
         if not found or inside is None or inside.kind != "paren":
-            help = r"a root is \operatorname{root}_{x = 1}(x^2 - 2), or _{0 \le x \le 2}"
-            raise wrong("a root needs its unknown, and where it is searched for", help, item.place)
+            raise wrong(
+                "a root needs its unknown, and where it is searched for",
+                r"a root is \operatorname{root}_{x = 1}(x^2 - 2), or _{0 \le x \le 2}",
+                item.place,
+            )
         self.at += 3
         ends = [end for end in (found["start"], found["low"], found["high"]) if end]
         unknown, *ends = (formula(part) for part in (found["one"] or found["other"], *ends))
@@ -810,8 +848,11 @@ def refuse_function(item: Item, ended: bool) -> None:
     if not ended:
         raise wrong("this function has no operand", "put its operand in parentheses", place)
     if item.text == "/":
-        message = "does the '/' divide the function, or its operand?"
-        raise wrong(message, "put the function's operand in parentheses", place)
+        raise wrong(
+            "does the '/' divide the function, or its operand?",
+            "put the function's operand in parentheses",
+            place,
+        )
 
 
 def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
@@ -824,8 +865,11 @@ def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
         first = first.strip("{}")
         if mark.kind == "below":
             raise wrong("a name has one subscript", f"write {base}_{{{first},…}}", mark.place)
-        help = f"write ({base}^{{{first}}})^{{…}} or {base}^{{{first}^{{…}}}}"
-        raise wrong("a power of a power has two readings", help, mark.place)
+        raise wrong(
+            "a power of a power has two readings",
+            f"write ({base}^{{{first}}})^{{…}} or {base}^{{{first}^{{…}}}}",
+            mark.place,
+        )
 
 
 MARKED = ("above", "below")
@@ -841,13 +885,17 @@ def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: 
     above, below = [int(n) for n in mixed.groups() if n] if mixed else (1, 1)
     if mixed and base.text.isdecimal() and len(left) == 1 and above < below:
         fraction = rf"\frac{{{above}}}{{{below}}}"
-        help = rf"write {base.text} \cdot {fraction} or ({base.text} + {fraction})"
-        raise wrong("is this a product, or a mixed number?", help, (base.start, mixed.end()))
+        raise wrong(
+            "is this a product, or a mixed number?",
+            rf"write {base.text} \cdot {fraction} or ({base.text} + {fraction})",
+            (base.start, mixed.end()),
+        )
     if divides == "%":
         raise wrong("is this part of the modulus, too?", "write parentheses", place)
     if divides:
-        help = r"write \frac{…}{…}, or parentheses"
-        raise wrong("does the '/' divide by this, too?", help, place)
+        raise wrong(
+            "does the '/' divide by this, too?", r"write \frac{…}{…}, or parentheses", place
+        )
     if right.kind == "number":
         raise wrong(
             "a number follows an operand", r"for a product write \cdot, for a power ^", place
@@ -857,11 +905,9 @@ def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: 
         if known:
             help = MEANT.get(base.text, r"for a product write \cdot before the parentheses")
             what = " ".join(text[base.start : left[-1].end].split())
-            message = f"is '{what}' a function here, or a factor?"
-            raise wrong(message, help, (base.start, right.end))
+            raise wrong(f"is '{what}' a function here, or a factor?", help, (base.start, right.end))
     if right.kind in ("words", "equals", "cell", "row", "mark"):
-        message = f"'{right.text}' cannot be read here"
-        raise wrong(message, "write one formula", place)
+        raise wrong(f"'{right.text}' cannot be read here", "write one formula", place)
 
 
 def below_name(text: str, name: str, below: str) -> str:
@@ -881,8 +927,11 @@ def raised(item: Item, power: str, place: Span) -> str:
     if is_base:
         return f"exp({power})"
     if item.kind == "name" and ABOVE_A_NAME.fullmatch(power):
-        help = "a power is written without parentheses; what counts steps or samples is a subscript"
-        raise wrong(f"'^{{{power}}}' may count something", help, place)
+        raise wrong(
+            f"'^{{{power}}}' may count something",
+            "a power is written without parentheses; what counts steps or samples is a subscript",
+            place,
+        )
     return f"{item.text}^{wrapped(power)}"
 
 
@@ -938,8 +987,11 @@ def element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
         re.fullmatch("-?[0-9]+", lows.get(k, "")) and int(lows[k]) + step < 0 for k, step in steps
     )
     if not all(places) or {"0", "1"} <= {*lows.values()} or is_before:
-        help = f"the first element is {name}[0] in our own language: write {name}[…] there"
-        raise wrong(f"which element is '{name}' here?", help, (mark.start, below.end))
+        raise wrong(
+            f"which element is '{name}' here?",
+            f"the first element is {name}[0] in our own language: write {name}[…] there",
+            (mark.start, below.end),
+        )
     written = [f"{k} {'-' if step < 0 else '+'} {abs(step)}" if step else k for k, step in steps]
     return f"{name}[{', '.join(written)}]"
 

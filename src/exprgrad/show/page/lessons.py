@@ -482,5 +482,6 @@ def lesson_named(name: str) -> Lesson:
     from exprgrad.language.mistakes.hints import meant
 
     known = f"the lessons are {', '.join(BUILT_IN)}, or a file that ends in {ENDING}"
-    help = meant(name, BUILT_IN, known)
-    raise RequestError("usage", f"there is no lesson '{name}'", help=help).about(name)
+    raise RequestError(
+        "usage", f"there is no lesson '{name}'", help=meant(name, BUILT_IN, known)
+    ).about(name)

@@ -181,9 +181,11 @@ def check_lesson(lesson: Lesson, run: Run) -> None:
         )
     else:
         return
-    message = f"the lesson '{lesson.name}' is about {what}: {own} instead of {given}"
-    help = "its run is parse(lesson.expression).gradient(lesson.values)"
-    raise RequestError("usage", message, help=help)
+    raise RequestError(
+        "usage",
+        f"the lesson '{lesson.name}' is about {what}: {own} instead of {given}",
+        help="its run is parse(lesson.expression).gradient(lesson.values)",
+    )
 
 
 def with_lists(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,9 +215,11 @@ def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
     ]
     for name, speaker in spoken:
         if name not in names:
-            message = f"'{name}', of which {speaker} speaks, is not a node of the formula"
-            help = meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}")
-            raise RequestError("usage", message, help=help).about(name)
+            raise RequestError(
+                "usage",
+                f"'{name}', of which {speaker} speaks, is not a node of the formula",
+                help=meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}"),
+            ).about(name)
 
 
 # The HTML.

@@ -154,12 +154,17 @@ def require_drawable(run: Run, manner: Manner, *, all: bool) -> None:
             help=advice("--all", "all=True") + " draws it anyway",
         )
     if manner.direction not in look.DIRECTIONS:
-        message = f"'{manner.direction}' is not a direction"
-        raise RequestError("usage", message, help=f"it is one of {', '.join(look.DIRECTIONS)}")
+        raise RequestError(
+            "usage",
+            f"'{manner.direction}' is not a direction",
+            help=f"it is one of {', '.join(look.DIRECTIONS)}",
+        )
     if manner.contributions and run.adjoints is None:
-        message = "without a gradient there are no contributions to draw"
-        help = "give all inputs values; the output has to be a number"
-        raise RequestError("no-gradient", message, help=help)
+        raise RequestError(
+            "no-gradient",
+            "without a gradient there are no contributions to draw",
+            help="give all inputs values; the output has to be a number",
+        )
 
 
 def planned(run: Run, manner: Manner, alarms: Mapping[int, Alarm], *, wrap: bool) -> Plan:
@@ -514,16 +519,20 @@ def graphviz(arguments: list[str], source: str) -> bytes:
         raise RequestError("graphviz-failed", f"Graphviz did not start: {error}") from error
     if done.returncode < 0 or done.returncode >= WINDOWS_CRASH:
         # Such as one node with 500 users: its wires are longer than Graphviz's own recursion can go.
-        message = "Graphviz crashed: the graph is too much for it"
-        raise RequestError("graphviz-failed", message, help="draw a part of the formula")
+        raise RequestError(
+            "graphviz-failed",
+            "Graphviz crashed: the graph is too much for it",
+            help="draw a part of the formula",
+        )
     if done.returncode != 0 or not done.stdout:
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["it wrote nothing"]
         raise RequestError("graphviz-failed", f"Graphviz failed: {said[-1]}")
     if shrunk := SHRUNK.search(done.stderr):
         part = f"{100 * float(shrunk[1]):.0f} %"
-        message = f"the picture is too large for a PNG, which would be shrunk to {part}"
         raise RequestError(
-            "too-large", message, help="write .svg or .pdf, or draw a part of the formula"
+            "too-large",
+            f"the picture is too large for a PNG, which would be shrunk to {part}",
+            help="write .svg or .pdf, or draw a part of the formula",
         )
     return done.stdout
 

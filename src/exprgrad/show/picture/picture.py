@@ -111,8 +111,9 @@ def plot_format(path: object) -> str:
     if ending in PLOTS and "." in text:
         return ending
     pictures = "the endings are .svg, .png and .pdf"
-    help = advice(f"{pictures}, or .json, .csv and .txt", pictures)
-    raise misnamed(text, "a plot's format", help)
+    raise misnamed(
+        text, "a plot's format", advice(f"{pictures}, or .json, .csv and .txt", pictures)
+    )
 
 
 def misnamed(path: str | Path, what: str, help: str) -> RequestError:
@@ -130,8 +131,9 @@ def put(content: bytes | str | Iterable[str], path: str | Path) -> None:
             for piece in chain([start], pieces):
                 file.write(piece.encode() if isinstance(piece, str) else piece)
     except (OSError, ValueError) as error:
-        message = f"cannot write '{path}': {getattr(error, 'strerror', None) or error}"
-        raise RequestError("file", message) from None
+        raise RequestError(
+            "file", f"cannot write '{path}': {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def notebook(text: str, svg: Callable[[], str]) -> dict[str, str]:

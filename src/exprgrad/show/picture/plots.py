@@ -306,8 +306,9 @@ def plot(frames: Sequence[Frame], format: str, look: str | None = None) -> bytes
     Raises ``RequestError`` for another look.
     """
     if look not in (None, *LOOKS):
-        help = f"it is {' or '.join(LOOKS)}"
-        raise RequestError("usage", f"there is no look {look!r}", help=help)
+        raise RequestError(
+            "usage", f"there is no look {look!r}", help=f"it is {' or '.join(LOOKS)}"
+        )
     package = matplotlib()
     colors = {role: DARK[light] if look == "dark" else light for role, light in ROLES.items()}
     settings = {

@@ -108,9 +108,11 @@ def of_family(family: Family, number: str | None) -> Op:
     wanted = int(number or family.least)
     if family.least <= wanted <= family.greatest:
         return member(family, wanted)
-    message = f"there is no {family.name} of {wanted}"
-    help = f"its whole number is from {family.least} to {family.greatest}"
-    raise RequestError("unknown-operation", message, help=help).about(str(number))
+    raise RequestError(
+        "unknown-operation",
+        f"there is no {family.name} of {wanted}",
+        help=f"its whole number is from {family.least} to {family.greatest}",
+    ).about(str(number))
 
 
 OVER_INDEX = f"{FORMS[0][0]} is {FORMS[0][1]}, and a list: {FORMS[1][0]}"
