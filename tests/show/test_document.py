@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from exprgrad.show.documents.document import Apart, Lines, Short, document
+from exprgrad import parse
+from exprgrad.show.documents.document import Apart, Lines, Quoted, Short, csv_line, document
+from exprgrad.show.documents.runs import node_rows
 
 HEAD = '{"schema": "exprgrad/1", "command": "c", "expression": "x"'
 LAYOUTS: list[tuple[Any, str]] = [
@@ -35,3 +37,11 @@ def test_a_tensor_is_a_summary_unless_all_is_asked_for() -> None:
     short, long = ("".join(document("c", "x", [("a", many)], whole=it)) for it in (False, True))
     assert json.loads(short)["a"]["shape"] == [30, 40]
     assert json.loads(long)["a"] == np.zeros((30, 40)).tolist()
+
+
+def test_only_a_text_that_may_be_empty_is_quoted_in_csv() -> None:
+    """A group may be called ""; a node that is in no call has an empty cell there."""
+    assert csv_line([Quoted(""), "", None, Quoted("a"), 1]) == '"",,,a,1\n'
+    run = parse("f(x) = x*x; f(a) + b").gradient(a=1, b=2)
+    lines = [csv_line(cells) for cells in node_rows(run)]
+    assert [line.rstrip().rpartition(",")[2] for line in lines] == ["call", "", "f(a)", "", ""]

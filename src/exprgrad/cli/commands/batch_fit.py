@@ -358,8 +358,10 @@ def reduced_table(
 
 
 def as_cell(key: Any) -> Any:
-    """A group's key as a cell."""
-    return key if key is None or isinstance(key, str | int | float) else str(key)
+    """A group's key as a cell: an empty text is another than a missing one."""
+    from exprgrad.show.documents.document import Quoted
+
+    return key if key is None or isinstance(key, int | float) else Quoted(key)
 
 
 def refuse_two_pipes(options: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ __all__ = [
     "SCHEMA",
     "Apart",
     "Lines",
+    "Quoted",
     "Short",
     "csv_line",
     "csv_rows",
@@ -225,17 +226,18 @@ def csv_rows(
         yield [cell(item) for cell in columns.values()]
 
 
-def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:
-    """One line of CSV (RFC 4180); numbers as the shortest text that reads back, tensors as JSON.
+class Quoted(str):
+    """A text that CSV tells from a missing cell even where it is empty."""
 
-    An empty text is quoted; what there is no text for is an empty cell.
-    """
+
+def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:
+    """One line of CSV (RFC 4180); numbers as the shortest text that reads back, tensors as JSON."""
     cells, written = tuple(cells), []
     if FLOATS.issuperset(map(type, cells)):
         return ",".join(map(repr, cells)) + "\n"
     for cell in cells:
         value = cell_text(cell, whole=whole)
-        if cell == "" or any(c in value for c in ',"\r\n'):
+        if (isinstance(cell, Quoted) and not cell) or any(c in value for c in ',"\r\n'):
             value = '"' + value.replace('"', '""') + '"'
         written.append(value)
     return ",".join(written) + "\n"

@@ -136,7 +136,7 @@ def node_rows(run: Run) -> Iterator[list[Any]]:
             fields["data"] = short(answer.value)
         if node.id in slopes:
             fields["grad"] = short(slopes[node.id])
-        fields["operands"] = " ".join(map(str, node.operands)) or None
+        fields["operands"] = " ".join(map(str, node.operands))
         if calls:
             fields["call"] = "" if node.call is None else calls[node.call].text
         if node.id == 0:

@@ -202,7 +202,7 @@ def fit_rows(found: Fit) -> Iterator[list[Any]]:
         cells = [*(one.interval or (None, None))]
         if found.profiled:
             cells += one.profile or (None, None)
-        yield [name, one.value, one.error, *cells, one.digits, one.held or None]
+        yield [name, one.value, one.error, *cells, one.digits, one.held]
 
 
 # The rows, the model and what it leaves, as a picture.

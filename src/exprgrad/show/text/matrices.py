@@ -406,7 +406,7 @@ def matrix_rows(
 ) -> Iterator[list[Any]]:
     """A matrix as CSV: of numbers as it is; else a line for each number, and the places it is between."""
     if not found.among_tensors:
-        yield [None, *found.matrix.columns]
+        yield ["", *found.matrix.columns]
         for name, values in by_row(found.matrix):
             yield [name, *values.values()]
         return
@@ -418,9 +418,9 @@ def matrix_rows(
                 yield [block.row, row, block.column, column, next(numbers)]
 
 
-def index_texts(shape: Shape) -> Iterator[str | None]:
-    """Every index of a tensor as CSV has it: ``0 1``; a number has none."""
-    return (" ".join(map(str, at)) or None for at in indices(shape))
+def index_texts(shape: Shape) -> Iterator[str]:
+    """Every index of a tensor as CSV has it: ``0 1``."""
+    return (" ".join(map(str, at)) for at in indices(shape))
 
 
 def vector_rows(values: Mapping[str, Any], *, among_tensors: bool) -> Iterator[list[Any]]:

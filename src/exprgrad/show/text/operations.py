@@ -343,13 +343,13 @@ def operations_document(rows: Sequence[Row]) -> str:
     return envelope("ops", operations=operations, structural=structural) + "\n"
 
 
-def operation_rows(rows: Sequence[Row]) -> Iterator[list[Any]]:
+def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
     """The lines of CSV, headings first; of a structural row the derivatives are cotangents."""
     columns = {
         "name": lambda row: row.name,
         "usage": usage,
         "derivatives": derivatives,
-        "domain": lambda row: (isinstance(row, Op) and row.domain) or None,
+        "domain": lambda row: row.domain if isinstance(row, Op) else "",
         "gate": lambda row: row.gate,
         "about": lambda row: row.about,
     }

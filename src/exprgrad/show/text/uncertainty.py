@@ -187,8 +187,7 @@ def trust_rows(run: Run, trust: Trust) -> Iterator[list[Any]]:
     for name, number in trust.numbers():
         lost = number.lost
         place = [None] * 3 if lost is None else [lost.node, run.texts[lost.node], lost.why]
-        bounds = number.low, number.high
-        yield [name or None, number.value, number.digits, number.verdict, *bounds, *place]
+        yield [name, number.value, number.digits, number.verdict, number.low, number.high, *place]
 
 
 # Uncertainties.
