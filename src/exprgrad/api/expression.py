@@ -480,8 +480,12 @@ class Expression(Drawn):
         """
         from exprgrad.data.grids import grid_over, tabled
 
-        help = "0 is for values, 1 for the gradient, 2 for second derivatives"
-        times = order_in(order, range(3), "table", help)
+        times = order_in(
+            order,
+            range(3),
+            "table",
+            "0 is for values, 1 for the gradient, 2 for second derivatives",
+        )
         if elastic and times != 1:
             raise RequestError(
                 "usage", "elasticities are those of a gradient", help="leave out order"
@@ -532,8 +536,12 @@ class Expression(Drawn):
         from exprgrad.show.picture.curves import Map, Plot
         from exprgrad.solvers.curves.curve import Curve, descended, ranged
 
-        help = "0 is for the value alone, 1 for the derivative, 2 for the second one, too"
-        times = order_in(order, range(3), "plot", help)
+        times = order_in(
+            order,
+            range(3),
+            "plot",
+            "0 is for the value alone, 1 for the derivative, 2 for the second one, too",
+        )
         given = self.named(values, inputs)
         options = {"descend", "order", "rate", "shown", "steps", "tangent"}
         for name in self.graph.inputs.keys() & options - given.keys():

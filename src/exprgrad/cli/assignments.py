@@ -50,8 +50,9 @@ def assignments(
         name = unicodedata.normalize("NFC", written.strip())
         span = trimmed(argument, start, end)
         if not (equals and name.isidentifier()):
-            message, help = f"this is not NAME={what}", help_at(start, bool(seen))
-            raise InputError("usage", message, help=help).about(argument, span)
+            raise InputError(
+                "usage", f"this is not NAME={what}", help=help_at(start, bool(seen))
+            ).about(argument, span)
         if name in seen:
             span = trimmed(argument, start, start + len(written))
             raise InputError("given-twice", f"'{name}' is given twice").about(argument, span)

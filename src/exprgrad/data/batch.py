@@ -440,7 +440,10 @@ def tallied(
         why = next(REASONS[reason] for reason, which in block.reasons.items() if which[place])
         cells = zip(prepared(job).names, columns, strict=True)
         values = ", ".join(f"{name}={column.values[low + place]:g}" for name, column in cells)
-        message = f"row {row + place + 1:,} of '{path}' does not compute: {why} ({values})"
         instead = advice("--bad-rows null or drop", "bad_rows='null' or 'drop'")
-        raise InputError("bad-row", message, help=f"{instead} goes on without such rows")
+        raise InputError(
+            "bad-row",
+            f"row {row + place + 1:,} of '{path}' does not compute: {why} ({values})",
+            help=f"{instead} goes on without such rows",
+        )
     return told_of(job, block, path, row, high - low)

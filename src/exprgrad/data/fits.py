@@ -162,13 +162,11 @@ def model_of(text: str) -> Graph:
             help = f"write ~ for =: {name} ~ …"
         raise InputError("no-model", message, source=Source(text), span=(0, len(text)), help=help)
     if models[1:] or models[0] is not relations[-1]:
-        message = "a fit has one model, y ~ EXPR, and it is the last statement"
-        span = relations[-1].span
         raise InputError(
             "no-model",
-            message,
+            "a fit has one model, y ~ EXPR, and it is the last statement",
             source=Source(text),
-            span=span,
+            span=relations[-1].span,
             help="statements before it bind names: k = EXPR; y ~ …",
         )
     graph = completed(graph, text)
@@ -406,9 +404,12 @@ def refuse_few(rows: int, parameters: Sequence[str], left_out: int, text: str) -
             f"there is no row to fit{without}",
             help="the data have none, or none is taken",
         )
-    message = f"{rows} row{'s' * (rows > 1)}{without} cannot determine {len(parameters)} parameters"
     instead = advice("--fix NAME", "fix=['NAME']")
-    raise InputError("few-rows", message, help=f"{instead} holds one at its start")
+    raise InputError(
+        "few-rows",
+        f"{rows} row{'s' * (rows > 1)}{without} cannot determine {len(parameters)} parameters",
+        help=f"{instead} holds one at its start",
+    )
 
 
 def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[str, float]) -> None:

@@ -557,10 +557,11 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
         except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
-            message = f"line {number:,} of '{path}' is not a JSON object"
-            help = "each row is one, on a line of its own"
-            shown = cut(text.decode(errors="replace"), SHOWN)
-            raise InputError("bad-file", message, help=help).quoting(shown)
+            raise InputError(
+                "bad-file",
+                f"line {number:,} of '{path}' is not a JSON object",
+                help="each row is one, on a line of its own",
+            ).quoting(cut(text.decode(errors="replace"), SHOWN))
         rows.append(row)
     if schema is None:
         names = list(dict.fromkeys(name for row in rows for name in row))

@@ -169,9 +169,14 @@ def grid_over(
     chosen = select(graph, wrt)
     texts = spelled({name: value for name, value in values.items() if normal(name) in fixed})
     if order == 2:
-        message = "second derivatives over ranges are of numbers alone"
-        help = "give it numbers; at one point hess takes tensors"
-        numbers_only(shaped, lambda _: RequestError("no-tensors", message, help=help))
+        numbers_only(
+            shaped,
+            lambda _: RequestError(
+                "no-tensors",
+                "second derivatives over ranges are of numbers alone",
+                help="give it numbers; at one point hess takes tensors",
+            ),
+        )
     evaluator = evaluation.evaluator_for(shaped)
     return Grid(text, evaluator, ranges, fixed, chosen, order, digits, elastic, texts)
 

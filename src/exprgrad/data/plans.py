@@ -382,7 +382,6 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
         refuse_odd_numbers(source, column, sample)
         if is_numeric(kind) or (is_text(kind) and has_numbers(source, column, sample)):
             continue
-        message = f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers"
         instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
         cells = in_texts(sample.column(column)).drop_null()[:1].to_pylist() if is_text(kind) else []
         helps = {
@@ -390,8 +389,11 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
             f"{instead} takes another column for '{name}'": bool(name),
             "a column of numbers is needed there": True,
         }
-        help = next(help for help, applies in helps.items() if applies)
-        raise InputError("bad-column", message, help=help)
+        raise InputError(
+            "bad-column",
+            f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers",
+            help=next(help for help, applies in helps.items() if applies),
+        )
 
 
 def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
@@ -521,11 +523,10 @@ def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
         words = type_words(schema.field(name).type)
         room = ROOM.get(words, (format,))
         if format and format not in room:
-            message = f"column '{name}' holds {words}, which {format.upper()} has no room for"
             others = " and .".join([", .".join(room[:-1]), room[-1]])
             raise InputError(
                 "bad-column",
-                message,
+                f"column '{name}' holds {words}, which {format.upper()} has no room for",
                 help=f"--only leaves it out; -o FILE.{others} have room",
             )
 
@@ -559,11 +560,10 @@ def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -
     """An error for results that are called as columns are, or as each other."""
     clash = next((name for name in found if name in kept), None)
     if clash is not None:
-        message = f"'{source.path}' already has a column '{clash}', which is the name of a result"
         option, example = advice("--prefix", "prefix"), advice("--prefix f_", "prefix='f_'")
         raise InputError(
             "bad-column",
-            message,
+            f"'{source.path}' already has a column '{clash}', which is the name of a result",
             help=f"{option} renames it: {example} makes it 'f_{clash}'",
         )
     twice = next((name for name, count in Counter(found).items() if count > 1), None)

@@ -88,8 +88,11 @@ def diff_command(**options: Any) -> int:
     if options["show_steps"]:
         others = {"--order": order > 1, "--to latex": to != "infix"}
         others |= {"--quiet": options["quiet"], "--csv": options["as_csv"]}
-        help = "steps are for first derivatives, in infix, in full: leave out one of the two"
-        excluded("--steps", others, help)
+        excluded(
+            "--steps",
+            others,
+            "steps are for first derivatives, in infix, in full: leave out one of the two",
+        )
     refuse_tensors(graph, expression.text, chosen, order)
     if not chosen:
         write(["note: the formula has no inputs to differentiate with respect to\n"], sys.stderr)

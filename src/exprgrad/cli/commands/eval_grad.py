@@ -391,8 +391,11 @@ def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
         shown = {"--trace": options["show_trace"], "--trust": options["show_trust"]}
         excluded("--elastic", shown)
     if given["--trust"]:
-        help = "choose one: a trace shows the numbers as they were computed"
-        excluded("--trace", {"--trust": options["show_trace"]}, help)
+        excluded(
+            "--trace",
+            {"--trust": options["show_trace"]},
+            "choose one: a trace shows the numbers as they were computed",
+        )
         source = click.get_current_context().get_parameter_source("digits")
         if source is ParameterSource.COMMANDLINE:
             raise RequestError(
