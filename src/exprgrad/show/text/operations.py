@@ -33,7 +33,7 @@ from exprgrad.graph.ops import (
     Op,
     member,
 )
-from exprgrad.graph.structural import Mismatch, Parameter, Structural, shape_text
+from exprgrad.graph.structural import Mismatch, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
 from exprgrad.run.numbers.sweeps import at_pole, compile_template, functions, holds, sides
@@ -433,8 +433,12 @@ def cases(name: str) -> tuple[Case, ...]:
     """Examples of a row: with operands of various ranks, or else with various settings."""
     row = STRUCTURAL[name]
     found: dict[object, Case] = {}
+    choices = [
+        EXAMPLES[p.kind] if p.default is ... else (p.default, *EXAMPLES[p.kind])
+        for p in row.parameters
+    ]
     for shapes in product(SHAPES, repeat=len(names_of(row))):
-        for settings in all_settings(row.parameters):
+        for settings in product(*choices):
             if row.parameters and found and shapes not in {case.shapes for case in found.values()}:
                 continue
             try:
@@ -445,16 +449,6 @@ def cases(name: str) -> tuple[Case, ...]:
             if told not in found:
                 found[told] = case_of(row, shapes, settings, result)
     return tuple(found.values())
-
-
-def all_settings(parameters: Sequence[Parameter]) -> Iterator[Settings]:
-    """All combinations of settings: of what has a default, that comes first."""
-    return product(
-        *(
-            EXAMPLES[p.kind] if p.default is ... else (p.default, *EXAMPLES[p.kind])
-            for p in parameters
-        )
-    )
 
 
 def case_of(row: Structural, shapes: tuple[Shape, ...], settings: Settings, result: Shape) -> Case:
