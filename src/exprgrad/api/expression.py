@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import (
@@ -62,8 +61,6 @@ MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
 HIGHEST = 100
 """The highest order of a derivative: formulas grow with it."""
-OWN_OUTPUTS: WeakKeyDictionary[Evaluator, Mapping[str, int]] = WeakKeyDictionary()
-"""By evaluator, what its formula's own output is called, and its node."""
 
 
 def parse(
@@ -995,13 +992,12 @@ class Expression(Drawn):
 
 def outputs_of(evaluator: Evaluator, of: Iterable[str] | None) -> Mapping[str, int]:
     """The outputs to answer about, name → node; what the formula's own is called is worked out once."""
+    from exprgrad.run.matrices import derived
     from exprgrad.run.values.directions import outputs
 
     if of is not None:
         return outputs(evaluator.graph, of)
-    if evaluator not in OWN_OUTPUTS:
-        OWN_OUTPUTS[evaluator] = outputs(evaluator.graph, None)
-    return OWN_OUTPUTS[evaluator]
+    return derived(evaluator, outputs, evaluator.graph, None)
 
 
 def run_around(
