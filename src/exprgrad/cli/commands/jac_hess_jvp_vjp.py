@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -288,10 +288,16 @@ def vector(
     digits, whole = asked.options["digits"], asked.options["show_all"]
     below = drawn.correction_lines(guard, digits, several=asked.several)
     foot = "\n".join(part for part in (foot, *below) if part)
-
-    def shown(screen: Screen) -> Iterator[Table]:
-        yield drawn.vector_table((heading, "value", command), rows, digits, foot, whole=whole)
-
     numbers = {name: found for name, (_, found) in rows.items()}
-    cells = drawn.vector_rows(numbers, among_tensors=asked.among_tensors)
-    return told(asked, command, fields, cells, lines, shown, diagnostics, guard)
+    return told(
+        asked,
+        command,
+        fields,
+        drawn.vector_rows(numbers, among_tensors=asked.among_tensors),
+        lines,
+        lambda _: [
+            drawn.vector_table((heading, "value", command), rows, digits, foot, whole=whole)
+        ],
+        diagnostics,
+        guard,
+    )
