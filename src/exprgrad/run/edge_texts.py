@@ -8,7 +8,7 @@ is loaded only then.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, Protocol
 
 from exprgrad.derive.rules import shown, template
@@ -27,7 +27,8 @@ from exprgrad.language.write.infix import (
 from exprgrad.source import cut
 
 __all__ = [
-    "PASSED", "EdgeTexts", "contribution_texts", "grouped", "pass_texts", "rule_of", "shown_rules",
+    "PASSED", "EdgeTexts", "contribution_texts", "grouped", "label_in_product", "pass_texts", "rule_of",
+    "shown_rules",
 ]  # fmt: skip
 
 PASSED = "·"
@@ -100,13 +101,13 @@ def number_text(rule: Graph) -> tuple[str, int]:
 
 def pass_texts(run: Named, user: int) -> dict[int, str]:
     """By operand: what an edge's local derivative is called, such as ``diag(1 - out^2)`` or ``· @ W.T``."""
-
-    def called(node: int) -> str:
-        """What a node is called; broadcasting leaves no trace."""
-        return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
-
-    written = contribution_texts(run, user, called, PASSED)
+    written = contribution_texts(run, user, partial(label_in_product, run), PASSED)
     return {position: texts.local or texts.passed for position, texts in written.items()}
+
+
+def label_in_product(run: Named, node: int) -> str:
+    """What a node is called in a product: broadcasting leaves no trace."""
+    return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
 
 
 class EdgeTexts(NamedTuple):

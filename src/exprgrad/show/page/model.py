@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.parsed import parsed
@@ -22,7 +23,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
-from exprgrad.run.edge_texts import contribution_texts, grouped, rule_of
+from exprgrad.run.edge_texts import contribution_texts, grouped, label_in_product, rule_of
 from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, gated
 from exprgrad.show.documents.document import finite
@@ -305,11 +306,7 @@ def tensor_key(run: Run, node: int, mark: str) -> str:
 
 def tensor_edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
     """The words on an edge over tensors: its Jacobian's name, and how large it would be."""
-
-    def called(node: int) -> str:
-        """Broadcasting leaves no trace."""
-        return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
-
+    called = partial(label_in_product, run)
     texts = contribution_texts(run, user, called, f"{grouped(run, user, called)}.grad")
     passed = texts[position].passed if position in texts else "0"
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
