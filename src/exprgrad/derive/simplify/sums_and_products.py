@@ -195,7 +195,7 @@ def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
 
 
 def powers_by_base(forms: Forms, powers: Powers) -> dict[int, list[tuple[int, int]]]:
-    """The factors ``x^n`` with an exponent that is no number, and their exponents, by ``x``."""
+    """The factors ``x^n`` whose exponent is not a number, and these exponents, by ``x``."""
     found: dict[int, list[tuple[int, int]]] = {}
     for base, exponent in powers.items():
         form = forms.forms[base]
