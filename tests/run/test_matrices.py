@@ -17,7 +17,7 @@ from mpmath import mp, mpf
 from exprgrad import Expression, parse
 from exprgrad.derive.rules import computed
 from exprgrad.derive.sweeps.gradient import cotangent, tangent
-from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.matrices import HESSIAN, JACOBIAN, JVP, MOST_PROGRAMS, VJP, Kind, Point
@@ -287,8 +287,8 @@ def test_programs_are_derived_once() -> None:
     at = {"a": 1.0, "b": 2.0}
     kept = f.evaluator(at).programs  # and what outputs are called
 
-    def programs() -> dict[object, Program]:
-        return {key: one for key, one in kept.items() if isinstance(one, Program)}
+    def programs() -> dict[object, object]:
+        return {key: one for key, one in kept.items() if not isinstance(one, dict)}
 
     for tangents in ({"a": 1, "b": 2}, {"a": 3, "b": 4}):
         f.jvp(at, tangent=tangents)

@@ -37,7 +37,7 @@ __all__ = [
     "formula_alone", "give", "is_read", "json_option", "listed_names", "load", "look_option", "output",
     "output_as", "path_option", "picture_in", "put_content", "put_parts", "quiet_line", "read_request",
     "report", "settle_form", "shape_option", "show_diagnostics", "spellings", "stack", "start",
-    "start_alone", "starts_options", "unknown_option", "with_shapes", "write", "wrt_option",
+    "start_alone", "starts_options", "swept", "unknown_option", "with_shapes", "write", "wrt_option",
 ]  # fmt: skip
 
 NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
@@ -812,6 +812,12 @@ def compute(
         run = Run.of(expression.text, evaluator, values, spelled=texts)
     run.spread = request.spread
     return run
+
+
+def swept(options: Mapping[str, Any], *, grad: bool = True) -> "Run":
+    """The run that a command line asks for: of both sweeps, or of the forward one."""
+    expression, request = start(options)
+    return compute(expression, request, listed_names(options.get("wrt")), grad=grad)
 
 
 def with_shapes(expression: "Expression", sizes: str) -> "Expression":

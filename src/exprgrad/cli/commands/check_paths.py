@@ -20,6 +20,7 @@ from exprgrad.cli.command import (
     listed_names,
     output_as,
     start,
+    swept,
     write,
     wrt_option,
 )
@@ -167,8 +168,7 @@ def paths_command(**options: Any) -> int:
     from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
 
     most = listable(options["most"])
-    expression, request = start(options)
-    run = in_numbers(compute(expression, request, listed_names(options["wrt"]))).run
+    run = in_numbers(swept(options)).run
     web = web_of(run)
     found = sums(web)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
