@@ -23,8 +23,8 @@ MOST_DIGITS = 17
 """More digits say nothing more of a double."""
 MOST_INPUTS = 64
 """Up to so many differentiated numbers one-sided derivatives are found."""
-MOST_VISITS = 400_000
-"""Nor where that could take more visits of nodes, all inputs and both sides together."""
+MOST_VISITS = 300_000
+"""Nor where that could take more visits of operands, all inputs and both sides together."""
 
 
 def significant(digits: object) -> int:
@@ -47,7 +47,8 @@ def beyond_sides(run: Run, runs: int = 1) -> str:
     graph = run.graph
     count = sum(size(graph.shape(graph.inputs[name])) for name in run.wrt or ())
     nodes, elements = len(graph), sum(map(size, graph.shapes))
-    limit = "formulas that are not so long" if 2 * count * nodes * runs > MOST_VISITS else ""
+    visits = 2 * count * len(graph.edge_starts) * runs
+    limit = "formulas that are not so long" if visits > MOST_VISITS else ""
     if elements > MOST_ELEMENTS:
         limit = f"up to {MOST_ELEMENTS:,} elements over all nodes"
     if count > MOST_INPUTS:

@@ -158,12 +158,12 @@ STEPS, STEPS_A_CHARACTER = 10**8, 1000
 """The most steps that a formula may take, or that each character of a long text brings."""
 STAGES = {
     "reading": (10, "this text has more than {} characters"),
-    "writing out": (800, "written out, this formula has more than {} nodes"),
-    "deriving": (600, "the derivatives of this take more than {} operations"),
+    "writing out": (1000, "written out, this formula has more than {} nodes"),
+    "deriving": (1000, "the derivatives of this take more than {} operations"),
     "visits": (400, "derivatives inside of this formula are of more than {} nodes, all in all"),
     "orders": (500_000, "the order of this derivative is above {}"),
     "terms": (50_000, "a derivative of so high an order has more than {} terms"),
-    "simplifying": (1000, "this takes more than {} rewrites to simplify"),
+    "simplifying": (1500, "this takes more than {} rewrites to simplify"),
     "elements": (30, "the tensors of this formula hold more than {} numbers"),
 }
 """By stage: the steps that one of its things costs, about ten bytes each, and what is too large."""
