@@ -259,7 +259,7 @@ def rows_reduced(
     partial, tally = start(job.reduce, kernel.results), Tally()
     memory = staggered(kernel.outputs, CHUNK)
     for batch, columns, low, high, row in chunks(job, partition.row, rows, progress):
-        block = computed(kernel, columns, low, high, memory)
+        block = computed(job, columns, low, high, memory)
         tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
         by = [batch.column(name).slice(low, high - low) for name in job.by]
         if not job.by_texts:  # files may say one column in several types
@@ -283,11 +283,12 @@ def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: P
     for _, columns, low, high, row in chunks(job, partition.row, rows, progress):
         played(kernel, columns, low, high, memory)
         is_special = gaps_in(columns, low, high) or changes_in(columns, low, high)
-        is_plain = not (kernel.kink or kernel.condition or is_special)
+        is_sure = not kernel.sure or memory[kernel.sure][: high - low].all()
+        is_plain = is_sure and not (kernel.kink or kernel.condition or is_special)
         if is_plain and totals.add(high - low):
             plain += high - low
             continue
-        block = judged(kernel, columns, low, high, memory)
+        block = judged(job, columns, low, high, memory)
         tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
         counting = block.counting()
         kept += high - low if counting is None else np.count_nonzero(counting, axis=1)
@@ -381,7 +382,7 @@ def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) ->
     """Some rows with their results; the first of them is the file's ``row``, from 0."""
     job, pa = plan.job, arrow()
     columns = columns_of(job, batch)
-    block = computed(prepared(job), columns, 0, batch.num_rows)
+    block = computed(job, columns, 0, batch.num_rows)
     tally = tallied(job, block, columns, partition, row, 0, batch.num_rows)
     kept = [as_type(batch.column(name), plan.schema.field(name), partition) for name in plan.kept]
     found = pa.RecordBatch.from_arrays([*kept, *result_columns(block)], schema=plan.schema)

@@ -72,7 +72,7 @@ class Reduced(NamedTuple):
     """What rows come to: how many ``rows`` they are, ``bad`` ones not counted, and how many meet ``kinks``.
 
     ``undefined`` are the rows that only a derivative lacks, by input; ``converted`` those with cells that
-    are read as other numbers.  Of several outputs ``value`` has one for each, and ``jacobian`` their
+    are read as other numbers; ``lost`` those where a result has fewer than 6 right digits.  Of several outputs ``value`` has one for each, and ``jacobian`` their
     derivatives.
     """
 
@@ -85,18 +85,21 @@ class Reduced(NamedTuple):
     hessian: Mapping[str, Mapping[str, float]] = {}
     undefined: Mapping[str, int] = {}
     converted: Mapping[str, int] = {}
+    lost: Mapping[str, Any] = {}
 
 
 class Grouped(dict[Any, Reduced]):
     """What the rows of each group come to: by its cell, or by a tuple of several.
 
-    ``bad`` rows, those at ``kinks``, ``undefined`` and ``converted`` ones are counted over all groups.
+    ``bad`` rows, those at ``kinks``, ``undefined``, ``converted`` and ``lost`` ones are counted over all
+    groups.
     """
 
     bad: Mapping[str, int]
     kinks: int
     undefined: Mapping[str, int]
     converted: Mapping[str, int]
+    lost: Mapping[str, Any]
 
 
 def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
@@ -195,7 +198,7 @@ def reduced_answer(job: Job, found: Done) -> Reduced | Grouped:
     if not job.by:
         return answer_of(job, *groups[()], found.tally)
     answer = Grouped()
-    for name, count in counts_of(found.tally).items():
+    for name, count in counts_of(job, found.tally).items():
         setattr(answer, name, count)
     for key, (rows, values) in zip(labelled(job, [*groups]), groups.values(), strict=True):
         answer[key[0] if len(key) == 1 else key] = answer_of(job, rows, values, Tally())
@@ -205,7 +208,7 @@ def reduced_answer(job: Job, found: Done) -> Reduced | Grouped:
 def answer_of(job: Job, rows: int, values: Sequence[float], tally: Tally) -> Reduced:
     """What some rows come to."""
     fields = {"gradient": {}, **result_fields(job, values)}
-    return Reduced(rows=rows, **counts_of(tally), **fields)
+    return Reduced(rows=rows, **counts_of(job, tally), **fields)
 
 
 # Tables in memory: of pandas, polars or pyarrow.
@@ -228,7 +231,7 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     table = table_of(job, given)
     read = dict(job.columns)
     columns = [numbers(one_array(table.column(read[name]))) for name in prepared(job).names]
-    block = computed(prepared(job), columns, 0, table.num_rows)
+    block = computed(job, columns, 0, table.num_rows)
     tallied(job, block, columns, Partition(FRAME), 0, 0, table.num_rows)
     results = arrow().table(result_columns(block), names)
     added = library.from_arrow(results, backend=given.implementation)
@@ -400,7 +403,7 @@ def columnwise(job: Job, is_struct: bool) -> Callable[..., Any]:
 def apply_job(job: Job, is_struct: bool, *columns: Any) -> Any:
     """A job's last result, or all of them, as an Arrow array."""
     given = as_columns([name for name, _ in job.columns], columns)
-    block = computed(prepared(job), given, 0, len(given[0].values))
+    block = computed(job, given, 0, len(given[0].values))
     arrays, mask = result_columns(block), None if block.bad is None else arrow().array(block.bad)
     if not is_struct:
         return arrays[-1]

@@ -15,6 +15,7 @@ from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.rules import template
 from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
+from exprgrad.derive.sweeps.rounding import MOST_FLAGS, with_flags, with_screen
 from exprgrad.graph.graph import Graph, Program, dependencies, dependents, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
@@ -44,6 +45,7 @@ class Job(NamedTuple):
                    them, and ``by_texts`` says that their cells are texts, whatever they look like
     ``precise``    whether results equal those of the sweeps over numbers, to the bit
     ``engine``     the engine, if one is chosen: see ``Compiled``
+    ``digits``     the results that surely have fewer right digits are counted; 0 if none are
     """
 
     text: str
@@ -60,14 +62,16 @@ class Job(NamedTuple):
     by_texts: bool = False
     precise: bool = False
     engine: str | None = None
+    digits: int = 0
 
 
 class Prepared(NamedTuple):
     """A job's kernel: what it reads, in order, and how many results it has.
 
-    ``kink`` and ``condition`` are the places, after the results, of the output that flags rows at a kink
-    and of the condition that rows have to meet; 0 if there is none.  The first ``values`` of the results
-    are values.  ``reads`` and ``asks`` say by name whether the results, and the condition, depend on it.
+    ``kink``, ``condition`` and ``sure`` are the places, after the results, of the output that flags rows at
+    a kink, of the condition that rows have to meet, and of the output that is 1 where all results surely
+    keep the digits of the job; 0 if there is none.  The first ``values`` of the results are values.
+    ``reads`` and ``asks`` say by name whether the results, and the condition, depend on it.
     """
 
     kernel: Kernel
@@ -75,6 +79,7 @@ class Prepared(NamedTuple):
     results: int
     kink: int
     condition: int
+    sure: int
     outputs: int
     engine: str
     values: int
@@ -146,14 +151,9 @@ def result_fields(job: Job, values: Sequence[Any]) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def prepared(job: Job) -> Prepared:
     """A job's kernel, compiled once in a process."""
-    program = program_of(job)
-    builder = Builder()
-    names = dict(job.columns)
-    inputs = {name: builder.input(name) for name in names}
-    inputs |= {name: builder.constant(value) for name, value in job.constants}
-    outputs = included(builder, program, inputs)
+    builder, inputs, outputs = over_columns(job)
     results, graph = len(outputs), graph_of(job.text)
-    places, asks = {"kink": 0, "condition": 0}, frozenset[str]()
+    places, asks = {"kink": 0, "condition": 0, "sure": 0}, frozenset[str]()
     bound = {binding.name: binding.node for binding in graph.bindings}
     views = [seen_from(graph, node) for node in [bound[name] for name in job.of] or [graph.output]]
     met = kinks(builder, views, job.wrt, inputs)
@@ -165,11 +165,33 @@ def prepared(job: Job) -> Prepared:
         condition = graph_of(job.where)
         outputs.append(builder.include(condition, inputs)[condition.output])
         asks = inputs_needed(condition)
+    program = builder.program(outputs)
+    if job.digits:
+        places["sure"] = len(outputs)
+        program = with_screen(program, results, job.digits)
+    names = [name for name, _ in job.columns]
+    engine, kernel, _ = built(program, names, job.engine, job.precise)
     reads = frozenset[str]().union(*map(inputs_needed, views))
-    engine, kernel, _ = built(builder.program(outputs), [*names], job.engine, job.precise)
     chosen = (tuple(name in some for name in names) for some in (reads, asks))
-    counts = results, places["kink"], places["condition"], len(outputs)
+    counts = results, *places.values(), len(program.outputs)
     return Prepared(kernel, tuple(names), *counts, engine, len(views), *chosen)
+
+
+def over_columns(job: Job) -> tuple[Builder, dict[str, int], list[int]]:
+    """A job's program in the making: the nodes of its columns and constants, and those of its results."""
+    builder = Builder()
+    inputs = {name: builder.input(name) for name, _ in job.columns}
+    inputs |= {name: builder.constant(value) for name, value in job.constants}
+    return builder, inputs, included(builder, program_of(job), inputs)
+
+
+@lru_cache(maxsize=64)
+def flag_kernel(job: Job) -> tuple[Kernel, int]:
+    """What says of a job's doubtful rows which results lost digits, and how many outputs it has."""
+    builder, _, outputs = over_columns(job)
+    program = with_flags(builder.program(outputs), len(outputs), job.digits)
+    names = [name for name, _ in job.columns]
+    return built(program, names, "numpy", False)[1], len(program.outputs)
 
 
 def inputs_needed(graph: Graph) -> frozenset[str]:
@@ -290,8 +312,9 @@ class Tally(NamedTuple):
     ``first`` by reason, the first few of these: the file, and the row's number in it, from 1
     ``undefined``  by result, in how many of the other rows it alone does not exist: see ``result_keys``
     ``converted``  by kind of change, how many rows have a cell whose double differs: see ``CHANGES``
+    ``lost``  by result, in how many rows it has fewer right digits than the job counts
 
-    In ``first``, results have keys that begin with a space, as no reason does.
+    In ``first``, results have keys that begin with a space, as no reason does, and lost ones with two.
     """
 
     rows: int = 0
@@ -300,12 +323,22 @@ class Tally(NamedTuple):
     first: Mapping[str, tuple[tuple[str, int], ...]] = {}
     undefined: Mapping[str, int] = {}
     converted: Mapping[str, int] = {}
+    lost: Mapping[str, int] = {}
 
 
-def counts_of(tally: Tally) -> dict[str, Any]:
+def counts_of(job: Job, tally: Tally) -> dict[str, Any]:
     """What an answer says of the rows that it was made of."""
     fields = {name: dict(getattr(tally, name)) for name in ("bad", "undefined", "converted")}
-    return {**fields, "kinks": tally.kinks}
+    lost = result_fields(job, [tally.lost.get(key, 0) for key in result_keys(job)])
+    return {**fields, "kinks": tally.kinks, "lost": without_zeros(lost)}
+
+
+def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields but for those that are 0, or hold nothing else; matrices are the deepest of them."""
+    pairs = (
+        (name, without_zeros(one) if isinstance(one, dict) else one) for name, one in fields.items()
+    )
+    return {name: one for name, one in pairs if one}
 
 
 def merged(one: Tally, other: Tally) -> Tally:
@@ -318,6 +351,7 @@ def merged(one: Tally, other: Tally) -> Tally:
         {key: (*one.first.get(key, ()), *other.first.get(key, ()))[:FIRST] for key in keys},
         sum_counts(one.undefined, other.undefined, {**one.undefined, **other.undefined}),
         sum_counts(one.converted, other.converted, CHANGES),
+        sum_counts(one.lost, other.lost, {**one.lost, **other.lost}),
     )
 
 
@@ -332,7 +366,8 @@ class Block(NamedTuple):
     """Rows' results, one array each; which rows were ``chosen``, which are bad, and which meet a kink.
 
     None stands for all rows, for none, and for none.  ``undefined`` has by result's place the other rows
-    where it does not exist; ``changed`` the rows with cells whose doubles differ: see ``CHANGES``.
+    where it does not exist; ``changed`` the rows with cells whose doubles differ: see ``CHANGES``; ``lost``
+    has by result's place the rows where it has lost digits.
     """
 
     results: Sequence[np.ndarray]
@@ -342,6 +377,7 @@ class Block(NamedTuple):
     reasons: Mapping[str, np.ndarray]
     undefined: Mapping[int, np.ndarray] = {}
     changed: Mapping[str, np.ndarray] = {}
+    lost: Mapping[int, np.ndarray] = {}
 
     def counting(self) -> np.ndarray | None:
         """Which rows compute, and then by result which rows have it; None for all."""
@@ -372,12 +408,13 @@ def columns_of(job: Job, batch: Any) -> list[Doubles]:
 
 
 def computed(
-    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Any = None
+    job: Job, columns: Sequence[Doubles], low: int, high: int, memory: Any = None
 ) -> Block:
     """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
+    kernel = prepared(job)
     memory = staggered(kernel.outputs, high - low) if memory is None else memory
     played(kernel, columns, low, high, memory)
-    return judged(kernel, columns, low, high, memory)
+    return judged(job, columns, low, high, memory)
 
 
 def played(
@@ -388,9 +425,10 @@ def played(
 
 
 def judged(
-    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
+    job: Job, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
 ) -> Block:
     """Outputs as results, and which of their rows count."""
+    kernel = prepared(job)
     outputs = [one[: high - low] for one in memory]
     results = outputs[: kernel.results]
     read, asked = (
@@ -405,17 +443,42 @@ def judged(
         )
     changed = changes_in(columns, low, high)
     met = (outputs[kernel.kink] > 0) & taken if kernel.kink else None
+    doubtful = taken & (outputs[kernel.sure] == 0) if kernel.sure else np.zeros_like(taken)
     with np.errstate(all="ignore"):
         is_clean = all(np.isfinite(np.add.reduce(one)) for one in results)
     if is_clean and not gaps_in(read, low, high):
-        return Block(results, chosen, None, met, {}, {}, changed)
+        digits_lost = lost_in(job, columns, low, doubtful)
+        return Block(results, chosen, None, met, {}, {}, changed, digits_lost)
     reasons = causes(read, results[: kernel.values], taken, low, high)
     bad = np.logical_or.reduce([*reasons.values()])
     left = taken & ~bad
     met = None if met is None else met & left
     lost = {at: left & ~np.isfinite(one) for at, one in enumerate(results)}
     undefined = {at: which for at, which in lost.items() if which.any()}
-    return Block(results, chosen, bad if bad.any() else None, met, reasons, undefined, changed)
+    digits_lost = lost_in(job, columns, low, doubtful & ~bad)
+    return Block(
+        results, chosen, bad if bad.any() else None, met, reasons, undefined, changed, digits_lost
+    )
+
+
+def lost_in(
+    job: Job, columns: Sequence[Doubles], low: int, doubtful: np.ndarray
+) -> dict[int, np.ndarray]:
+    """By result's place, which of some doubtful rows, counted from ``low``, have lost digits of it."""
+    rows = np.flatnonzero(doubtful)
+    if not len(rows):
+        return {}
+    kernel, outputs = flag_kernel(job)
+    memory = staggered(outputs, len(rows))
+    kernel([column.values[low + rows] for column in columns], memory, 0, len(rows))
+    results, found = prepared(job).results, {}
+    for at in range(results):
+        bits = memory[results + at // MOST_FLAGS].astype(np.int64)
+        which = np.zeros_like(doubtful)
+        which[rows] = bits >> at % MOST_FLAGS & 1
+        if which.any():
+            found[at] = which
+    return found
 
 
 def gaps_in(columns: Sequence[Doubles], low: int, high: int) -> list[np.ndarray]:
@@ -455,12 +518,15 @@ def told_of(job: Job, block: Block, path: str, row: int, rows: int) -> Tally:
     counts: dict[str, int] = {}
     first: dict[str, tuple[tuple[str, int], ...]] = {}
     kinked = {} if block.kinks is None else {KINK: block.kinks}
-    lost = {f" {result_keys(job)[at]}": which for at, which in block.undefined.items()}
-    for reason, which in {**block.reasons, **kinked, **block.changed, **lost}.items():
+    keys = result_keys(job)
+    undefined = {f" {keys[at]}": which for at, which in block.undefined.items()}
+    lost = {f"  {keys[at]}": which for at, which in block.lost.items()}
+    every = {**block.reasons, **kinked, **block.changed, **undefined, **lost}
+    for reason, which in every.items():
         places = np.flatnonzero(which)
         if len(places):
             counts[reason] = len(places)
             first[reason] = tuple((path, row + int(place) + 1) for place in places[:FIRST])
     bad, converted = sum_counts(counts, {}, REASONS), sum_counts(counts, {}, CHANGES)
-    undefined = {key[1:]: counts[key] for key in lost}
-    return Tally(count, counts.get(KINK, 0), bad, first, undefined, converted)
+    named = [{key.lstrip(): counts[key] for key in some} for some in (undefined, lost)]
+    return Tally(count, counts.get(KINK, 0), bad, first, named[0], converted, named[1])

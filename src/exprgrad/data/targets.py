@@ -575,7 +575,7 @@ RECORD = {
         "done": int, "size": int, "memo": str, "checks": [str],
         "tally": {
             "rows": int, "kinks": int, "bad": {str: int}, "first": {str: [(str, int)]},
-            "undefined": {str: int}, "converted": {str: int},
+            "undefined": {str: int}, "converted": {str: int}, "lost": {str: int},
         },
         "partial": str,
     }],

@@ -249,8 +249,9 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
 
 
 def tell(tally: Tally, plan: BatchPlan) -> None:
-    """Say on stderr which rows did not compute, and why, which meet a kink, and which were converted."""
+    """Say on stderr which rows did not compute, and why, meet a kink, were converted, or lost digits."""
     from exprgrad.data.job import KINK, REASONS, result_keys
+    from exprgrad.explain.diagnostics import COUNTED
     from exprgrad.run.values.layouts import CHANGES
 
     names = dict(zip(result_keys(plan.job), plan.names, strict=True))
@@ -258,7 +259,11 @@ def tell(tally: Tally, plan: BatchPlan) -> None:
     words = {reason: f"not computed: {why}" for reason, why in REASONS.items()}
     words |= {f" {key}": f"without a finite {name}" for key, name in names.items()}
     words |= CHANGES | {KINK: "at a kink or a jump, where derivatives are a convention"}
-    for reason, count in {**tally.bad, **undefined, KINK: tally.kinks, **tally.converted}.items():
+    lost = {f"  {key}": count for key, count in tally.lost.items()}
+    few = f"where fewer than {COUNTED} digits of "
+    words |= {f"  {key}": f"{few}{name} are known to be right" for key, name in names.items()}
+    counts = {**tally.bad, **undefined, KINK: tally.kinks, **tally.converted, **lost}
+    for reason, count in counts.items():
         if not count:
             continue
         s, first = "s" * (count > 1), tally.first[reason]
@@ -288,7 +293,7 @@ def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
 
     job, tally = plan.job, done.tally
     fields: dict[str, Any] = {"data": list(options["data"])}
-    told = counts_of(tally)
+    told = counts_of(job, tally)
     if done.partial is None:
         rows = tally.rows - (sum(tally.bad.values()) if job.bad == "drop" else 0)
         fields |= {
