@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.errors import (
+    DigitsWarning,
     ExprgradError,
     InputError,
     LanguageError,
@@ -51,6 +52,7 @@ __all__ = [
     "OPS",
     "Check",
     "Diagnostic",
+    "DigitsWarning",
     "Edge",
     "Expression",
     "ExprgradError",

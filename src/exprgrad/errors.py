@@ -24,6 +24,7 @@ from exprgrad.source import WIDTH, Source, Span, cut, excerpt, position, printab
 
 __all__ = [
     "Asked",
+    "DigitsWarning",
     "ExprgradError",
     "InputError",
     "LanguageError",
@@ -38,6 +39,10 @@ __all__ = [
     "require",
     "whole",
 ]
+
+
+class DigitsWarning(UserWarning):
+    """Numbers of which fewer digits are known to be right than people expect."""
 
 
 LONGEST_MESSAGE = 240

@@ -63,11 +63,17 @@ ORDINARY = (
 )
 
 
-def flags(formula: str, columns: Mapping[str, np.ndarray], engine: str | None) -> tuple[np.ndarray, Block]:
+def flags(
+    formula: str, columns: Mapping[str, np.ndarray], engine: str | None
+) -> tuple[np.ndarray, Block]:
     """By result, the value's and then the derivatives', which rows are flagged; and the results."""
     names = [*parsed(formula).inputs]
     job = Job(
-        formula, tuple((name, name) for name in names), wrt=tuple(names), engine=engine, digits=PLACES
+        formula,
+        tuple((name, name) for name in names),
+        wrt=tuple(names),
+        engine=engine,
+        digits=PLACES,
     )
     rows = len(columns[names[0]])
     block = computed(job, [Doubles(columns[name]) for name in names], 0, rows)
@@ -138,7 +144,9 @@ def test_no_bound_is_below_the_true_error(ops: Sequence[Op], count: int) -> None
     infix = tuple(op for op in ops if op.infix)
     compared = 0
     while compared < 4 * count:
-        text = tree(random, ("x", "y", "z", "x", "y", "2", "0.3"), ops + 4 * infix, random.randint(1, 8))
+        text = tree(
+            random, ("x", "y", "z", "x", "y", "2", "0.3"), ops + 4 * infix, random.randint(1, 8)
+        )
         graph = parse(text)
         inputs = {
             name: random.choice((1, -1)) * 10 ** random.uniform(-3, 1) for name in graph.inputs
@@ -181,8 +189,8 @@ def test_the_command_counts_them_and_shows_the_first(tmp_path: Path) -> None:
     answer = json.loads(outcome.out)
     validate(answer, SCHEMA)
     assert answer["lost"] == {"value": 2, "gradient": {"x": 2}}
-    first = f"warning: 2 rows where fewer than 6 digits of value are known to be right (rows 1, 3 of '{path}')"
-    assert outcome.err.splitlines()[0] == first
+    first = "2 rows where fewer than 6 digits of value are known to be right"
+    assert outcome.err.splitlines()[0] == f"warning: {first} (rows 1, 3 of '{path}')"
     assert command(*words, "--strict").status == 1
     assert command(*words[:-3], "--strict").status == 1
     assert command("batch", "x^2", "--data", path, "--strict").status == 0
@@ -208,3 +216,25 @@ def test_in_python() -> None:
     assert formula.batch(rows, reduce="sum").lost == {"value": 2, "gradient": {"x": 2}}
     grouped = formula.batch({**rows, "k": np.array([1, 1, 2])}, reduce="mean", by="k")
     assert grouped.lost == {"value": 2, "gradient": {"x": 2}}
+
+
+def test_a_frame_and_record_batches_come_with_a_warning(tmp_path: Path) -> None:
+    formula, path = exprgrad.parse("(1 - cos(x))/x^2"), written(tmp_path, [0.5, 1e-8])
+    with pytest.warns(exprgrad.DigitsWarning) as told:
+        formula.batch({"x": np.array([1e-8, 0.5, 1e-7])})
+    assert "(rows 1, 3 of 'frame')" in str(told[1].message) and " d_x " in str(told[1].message)
+    with pytest.warns(exprgrad.DigitsWarning) as others:
+        assert sum(batch.num_rows for batch in formula.batch(path)) == 2
+    assert str(others[0].message).startswith("1 row where ") and "row 2 of" in str(
+        others[0].message
+    )
+    assert {Path(one.filename).name for one in [*told, *others]} == {Path(__file__).name}
+
+
+def test_many_doubtful_rows_are_judged_as_few_are() -> None:
+    """By another engine, which takes a while to be ready."""
+    numbers = np.tile([1e-8, 0.5, 3.0], 5000)
+    found, _ = flags("(1 - cos(x))/x^2", {"x": numbers}, None)
+    assert (found == np.tile([[True, False, False]] * 2, 5000)).all()
+    whole = np.tile([2.0, 3.0], 10_000)
+    assert not flags("x*x - y*y", {"x": whole, "y": whole}, None)[0].any()

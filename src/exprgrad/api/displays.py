@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from exprgrad.explain.descent import Descent
-from exprgrad.explain.diagnostics import COUNTED, Run, told_once
+from exprgrad.explain.diagnostics import Run, told_once
+from exprgrad.explain.limits import COUNTED
 from exprgrad.run.evaluation import Guarded
 from exprgrad.show.picture.picture import Pictured
 from exprgrad.show.text.lines import diagnosed

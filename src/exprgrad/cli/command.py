@@ -725,7 +725,7 @@ def is_read(options: Mapping[str, Any]) -> bool:
 
 def digits_shown(options: Mapping[str, Any]) -> int:
     """How many digits of an answer have to be right: those of a table, or 6 where all are printed."""
-    from exprgrad.explain.diagnostics import COUNTED
+    from exprgrad.explain.limits import COUNTED
 
     digits: int = options["digits"]
     return digits if is_read(options) else COUNTED

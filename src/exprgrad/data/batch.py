@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
+from warnings import warn
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from exprgrad.data.job import (
     merged,
     played,
     prepared,
+    remarks_on,
     told_of,
 )  # fmt: skip
 from exprgrad.data.places import PIPE, packed
@@ -42,7 +44,7 @@ from exprgrad.data.sums import (
 )
 from exprgrad.data.targets import Manifest, Reached, growing, parts_folder, target
 from exprgrad.data.threads import Threads, in_order, threads_of
-from exprgrad.errors import InputError, advice
+from exprgrad.errors import DigitsWarning, InputError, advice
 from exprgrad.run.engines.columns import staggered
 from exprgrad.source import without_controls
 
@@ -59,6 +61,7 @@ __all__ = [
     "results",
     "rows_reduced",
     "tallied",
+    "warn_of_lost_digits",
 ]
 
 Progress = Callable[[int], None]
@@ -283,7 +286,7 @@ def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: P
     for _, columns, low, high, row in chunks(job, partition.row, rows, progress):
         played(kernel, columns, low, high, memory)
         is_special = gaps_in(columns, low, high) or changes_in(columns, low, high)
-        is_sure = not kernel.sure or memory[kernel.sure][: high - low].all()
+        is_sure = not kernel.sure or memory[kernel.sure][: high - low].min() > 0
         is_plain = is_sure and not (kernel.kink or kernel.condition or is_special)
         if is_plain and totals.add(high - low):
             plain += high - low
@@ -372,10 +375,20 @@ def partition_rows(
 def results(plan: BatchPlan, threads: int) -> Iterator[Any]:
     """The rows of all partitions with their results, batch by batch, found by so many threads."""
     prepared(plan.job)
+    tally = Tally()
     with np.errstate(all="ignore"), threads_of(threads) as here:
         for partition in plan.partitions:
             rows = partition_rows(plan, partition, here)
-            yield from in_order(lambda find: find().rows, rows, here)
+            for found in in_order(lambda find: find(), rows, here):
+                tally = merged(tally, found.tally)
+                yield found.rows
+    warn_of_lost_digits(plan.job, tally, plan.names, stacklevel=3)
+
+
+def warn_of_lost_digits(job: Job, tally: Tally, names: Sequence[str], stacklevel: int) -> None:
+    """Warn of rows that have a result with too few right digits; of others their results tell."""
+    for remark in remarks_on(job, Tally(first=tally.first, lost=tally.lost), names):
+        warn(remark, DigitsWarning, stacklevel=stacklevel)
 
 
 def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> Computed:

@@ -17,7 +17,15 @@ from warnings import warn
 import numpy as np
 
 from exprgrad.data.arrow import Doubles, arrow, is_numeric, numbers, one_array, type_words
-from exprgrad.data.batch import Done, carried_out, result_columns, results, rows_reduced, tallied
+from exprgrad.data.batch import (
+    Done,
+    carried_out,
+    result_columns,
+    results,
+    rows_reduced,
+    tallied,
+    warn_of_lost_digits,
+)
 from exprgrad.data.formats import Partition
 from exprgrad.data.job import (
     Job,
@@ -72,8 +80,8 @@ class Reduced(NamedTuple):
     """What rows come to: how many ``rows`` they are, ``bad`` ones not counted, and how many meet ``kinks``.
 
     ``undefined`` are the rows that only a derivative lacks, by input; ``converted`` those with cells that
-    are read as other numbers; ``lost`` those where a result has fewer than 6 right digits.  Of several outputs ``value`` has one for each, and ``jacobian`` their
-    derivatives.
+    are read as other numbers; ``lost`` those where fewer than 6 digits of a result are known to be right.
+    Of several outputs ``value`` has one for each, and ``jacobian`` their derivatives.
     """
 
     value: Any
@@ -232,7 +240,8 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     read = dict(job.columns)
     columns = [numbers(one_array(table.column(read[name]))) for name in prepared(job).names]
     block = computed(job, columns, 0, table.num_rows)
-    tallied(job, block, columns, Partition(FRAME), 0, 0, table.num_rows)
+    tally = tallied(job, block, columns, Partition(FRAME), 0, 0, table.num_rows)
+    warn_of_lost_digits(job, tally, names, stacklevel=5)
     results = arrow().table(result_columns(block), names)
     added = library.from_arrow(results, backend=given.implementation)
     found = given.with_columns(*added.iter_columns())

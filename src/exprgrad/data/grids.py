@@ -18,7 +18,6 @@ import numpy as np
 from exprgrad.data.job import Job, prepared, program_of, result_fields, result_names
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostics import (
-    COUNTED,
     MOST_COUNTED,
     Run,
     answered,
@@ -28,7 +27,7 @@ from exprgrad.explain.diagnostics import (
     told_once,
 )
 from exprgrad.explain.digits.truths import Unexplained
-from exprgrad.explain.limits import SHARED
+from exprgrad.explain.limits import COUNTED, SHARED
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import number

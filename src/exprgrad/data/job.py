@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial, reduce
 from math import sqrt
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from exprgrad.run.values.layouts import CHANGES
 __all__ = [
     "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "changes_in", "columns_of",
     "computed", "counts_of", "gaps_in", "judged", "merged", "played", "prepared",
-    "program_of", "result_fields", "result_keys", "result_names", "sum_counts", "told_of",
+    "program_of", "remarks_on", "result_fields", "result_keys", "result_names", "sum_counts", "told_of",
 ]  # fmt: skip
 
 
@@ -173,7 +173,7 @@ def prepared(job: Job) -> Prepared:
     engine, kernel, _ = built(program, names, job.engine, job.precise)
     reads = frozenset[str]().union(*map(inputs_needed, views))
     chosen = (tuple(name in some for name in names) for some in (reads, asks))
-    counts = results, *places.values(), len(program.outputs)
+    counts = results, places["kink"], places["condition"], places["sure"], len(program.outputs)
     return Prepared(kernel, tuple(names), *counts, engine, len(views), *chosen)
 
 
@@ -186,12 +186,12 @@ def over_columns(job: Job) -> tuple[Builder, dict[str, int], list[int]]:
 
 
 @lru_cache(maxsize=64)
-def flag_kernel(job: Job) -> tuple[Kernel, int]:
+def flag_kernel(job: Job, engine: str | None) -> tuple[Kernel, int]:
     """What says of a job's doubtful rows which results lost digits, and how many outputs it has."""
     builder, _, outputs = over_columns(job)
     program = with_flags(builder.program(outputs), len(outputs), job.digits)
     names = [name for name, _ in job.columns]
-    return built(program, names, "numpy", False)[1], len(program.outputs)
+    return built(program, names, engine, False)[1], len(program.outputs)
 
 
 def inputs_needed(graph: Graph) -> frozenset[str]:
@@ -301,6 +301,8 @@ KINK = "kink"
 """The key of the first rows at a kink."""
 FIRST = 3
 """How many rows are reported for each reason."""
+FEW_ROWS = 4000
+"""Of so many doubtful rows NumPy says sooner what they lost than another engine is ready."""
 
 
 class Tally(NamedTuple):
@@ -339,6 +341,28 @@ def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
         (name, without_zeros(one) if isinstance(one, dict) else one) for name, one in fields.items()
     )
     return {name: one for name, one in pairs if one}
+
+
+def remarks_on(job: Job, tally: Tally, names: Sequence[str]) -> Iterator[str]:
+    """What is to be said of some rows, by reason: how many there are, and the first; results have names."""
+    results = [*zip(result_keys(job), names, strict=True)]
+    words = {reason: f"not computed: {why}" for reason, why in REASONS.items()}
+    words |= {f" {key}": f"without a finite {name}" for key, name in results}
+    words |= CHANGES | {KINK: "at a kink or a jump, where derivatives are a convention"}
+    few = f"where fewer than {job.digits} digits of "
+    words |= {f"  {key}": f"{few}{name} are known to be right" for key, name in results}
+    undefined = {f" {key}": count for key, count in tally.undefined.items()}
+    lost = {f"  {key}": count for key, count in tally.lost.items()}
+    counts = {**tally.bad, **undefined, KINK: tally.kinks, **tally.converted, **lost}
+    for reason, count in counts.items():
+        if not count:
+            continue
+        s, first = "s" * (count > 1), tally.first[reason]
+        rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
+        place = f"row{s} {rows} of '{first[0][0]}'"
+        if len({path for path, _ in first}) > 1:
+            place = ", ".join(f"row {row:,} of '{path}'" for path, row in first)
+        yield f"{count:,} row{s} {words[reason]} ({place})"
 
 
 def merged(one: Tally, other: Tally) -> Tally:
@@ -468,7 +492,7 @@ def lost_in(
     rows = np.flatnonzero(doubtful)
     if not len(rows):
         return {}
-    kernel, outputs = flag_kernel(job)
+    kernel, outputs = flag_kernel(job, job.engine if len(rows) > FEW_ROWS else "numpy")
     memory = staggered(outputs, len(rows))
     kernel([column.values[low + rows] for column in columns], memory, 0, len(rows))
     results, found = prepared(job).results, {}

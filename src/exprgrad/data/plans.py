@@ -39,7 +39,7 @@ from exprgrad.data.places import (
 )
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import InputError, RequestError, advice
-from exprgrad.explain.diagnostics import COUNTED
+from exprgrad.explain.limits import COUNTED
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.mistakes.hints import meant, value_hint
 from exprgrad.language.read.names import CONSTANT_SIGNS, plain

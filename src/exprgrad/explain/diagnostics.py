@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.rules import computed
-from exprgrad.explain.limits import SHARED, beyond_sides
+from exprgrad.explain.limits import COUNTED, SHARED, beyond_sides
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
     Graph,
@@ -44,12 +44,10 @@ if TYPE_CHECKING:
     from exprgrad.run.matrices import Kind, Matrix, Point
 
 __all__ = [
-    "COUNTED", "MOST_COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian",
+    "MOST_COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian",
     "diagnose_outputs", "doubtful", "notes_on_names", "own_functions", "settled_by_sides", "told_once",
 ]  # fmt: skip
 
-COUNTED = 6
-"""So many digits of a number are right, or a warning says how many, where all its digits are printed."""
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
 """The codes that explain by themselves why a second derivative is not finite."""
 NO_NUMBER = NOT_FINITE | {"nan-hessian", "infinite-hessian"}

@@ -9,8 +9,18 @@ from exprgrad.errors import RequestError, whole
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Run
 
-__all__ = ["LISTED_PATHS", "MOST_DRAWS", "MOST_STEPS", "SHARED", "beyond_sides", "significant"]
+__all__ = [
+    "COUNTED",
+    "LISTED_PATHS",
+    "MOST_DRAWS",
+    "MOST_STEPS",
+    "SHARED",
+    "beyond_sides",
+    "significant",
+]
 
+COUNTED = 6
+"""So many digits of a number are right, or a warning says how many, where all its digits are printed."""
 LISTED_PATHS = 5
 """How many paths are listed for each input where no other number is asked for."""
 SHARED = 6

@@ -250,29 +250,10 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
 
 def tell(tally: Tally, plan: BatchPlan) -> None:
     """Say on stderr which rows did not compute, and why, meet a kink, were converted, or lost digits."""
-    from exprgrad.data.job import KINK, REASONS, result_keys
-    from exprgrad.explain.diagnostics import COUNTED
-    from exprgrad.run.values.layouts import CHANGES
+    from exprgrad.data.job import remarks_on
 
-    names = dict(zip(result_keys(plan.job), plan.names, strict=True))
-    undefined = {f" {key}": count for key, count in tally.undefined.items()}
-    words = {reason: f"not computed: {why}" for reason, why in REASONS.items()}
-    words |= {f" {key}": f"without a finite {name}" for key, name in names.items()}
-    words |= CHANGES | {KINK: "at a kink or a jump, where derivatives are a convention"}
-    lost = {f"  {key}": count for key, count in tally.lost.items()}
-    few = f"where fewer than {COUNTED} digits of "
-    words |= {f"  {key}": f"{few}{name} are known to be right" for key, name in names.items()}
-    counts = {**tally.bad, **undefined, KINK: tally.kinks, **tally.converted, **lost}
-    for reason, count in counts.items():
-        if not count:
-            continue
-        s, first = "s" * (count > 1), tally.first[reason]
-        rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
-        place = f"row{s} {rows} of '{first[0][0]}'"
-        if len({path for path, _ in first}) > 1:
-            place = ", ".join(f"row {row:,} of '{path}'" for path, row in first)
-        line = printable(f"warning: {count:,} row{s} {words[reason]} ({place})")
-        write([f"{line}\n"], sys.stderr)
+    for remark in remarks_on(plan.job, tally, plan.names):
+        write([f"{printable(f'warning: {remark}')}\n"], sys.stderr)
 
 
 def tell_left_out(plan: BatchPlan) -> None:

@@ -1,4 +1,4 @@
-"""What rounding may have done to a program's numbers, as more of its nodes: every engine computes the bounds.
+"""What rounding may have done to a program's numbers, as nodes of it: every engine computes the bounds.
 
 Each operation adds what it rounds, as its row states, to what its operands' errors come to (J. H.
 Wilkinson's running error analysis, Rounding Errors in Algebraic Processes, 1963).  Bounds are in units of
@@ -16,7 +16,7 @@ from math import inf
 from exprgrad.derive.build import KEEPS_WHOLE, Builder
 from exprgrad.derive.sweeps.walks import Source
 from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
-from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
 
 __all__ = ["MOST_FLAGS", "with_flags"]
 
@@ -30,7 +30,9 @@ FORMULA_ULP = 5.0
 NEAR = 2.0**-10
 """An error that is such a part of its number may reach a pole, or the end of a domain, at 0."""
 POWER = BY_NAME[BY_INFIX["^"].name]
-STAYS_WHOLE = KEEPS_WHOLE | {name for name, row in BY_NAME.items() if row.exact and not row.value_ulp}
+STAYS_WHOLE = KEEPS_WHOLE | {
+    name for name, row in BY_NAME.items() if row.exact and not row.value_ulp
+}
 """The rows that make whole numbers of whole numbers, rounding none that is not too large."""
 MOST_FLAGS = 50
 """So many flags fit into a double, as bits of a whole number."""
@@ -39,15 +41,22 @@ MOST_FLAGS = 50
 def with_screen(program: Program, count: int, digits: int) -> Program:
     """The program, and after its outputs 1 where each of the first ``count`` surely has so many digits.
 
-    Sooner 0 than ``with_flags``: whole numbers count as any, and so does what is not finite.
+    Sooner 0 than ``with_flags`` says: a product or quotient has them if its factors have one more; whole
+    numbers count as any; and what is not finite has none.
     """
     source, images = rebuilt(program)
-    bounds = error_bounds(source, program.outputs[:count], careful=False)
-    is_sure = source.builder.constant(1.0)
-    for output in sorted({*program.outputs[:count]} & bounds.keys()):
-        has_digits = keeps(source, output, bounds[output], digits)
-        is_sure = source.builder.apply("mul", is_sure, has_digits)
-    return source.builder.program([*images, is_sure])
+    graph, builder, outputs = program.graph, source.builder, program.outputs[:count]
+    products = {o for o in outputs if graph.kinds[o] in PRODUCTS and o not in graph.slopes}
+    factors = {operand for output in products for operand in graph.operands[output]}
+    checked = sorted(factors.union(outputs) - (products - factors))
+    bounds = error_bounds(source, checked, careful=False)
+    is_sure = builder.constant(1.0)
+    for node in checked:
+        if node in bounds:
+            slack = 0.0 if node in factors else 64 * LEAST
+            has_digits = keeps(source, node, bounds[node], digits + (node in factors), slack)
+            is_sure = builder.apply("mul", is_sure, has_digits)
+    return builder.program([*images, is_sure])
 
 
 def with_flags(program: Program, count: int, digits: int) -> Program:
@@ -61,10 +70,13 @@ def with_flags(program: Program, count: int, digits: int) -> Program:
     numbers = [builder.constant(0.0)] * -(-count // MOST_FLAGS)
     for at, output in enumerate(program.outputs[:count]):
         if output in bounds:
-            is_lost = builder.apply("sub", one, keeps(source, output, bounds[output], digits))
+            has_digits = keeps(source, output, bounds[output], digits, 64 * LEAST)
+            is_lost = builder.apply("sub", one, has_digits)
             size = builder.apply("abs", images[at])
             is_finite = builder.apply("lt", size, builder.constant(inf))
-            flag = scaled(builder, builder.apply("mul", is_lost, is_finite), 2.0 ** (at % MOST_FLAGS))
+            flag = scaled(
+                builder, builder.apply("mul", is_lost, is_finite), 2.0 ** (at % MOST_FLAGS)
+            )
             numbers[at // MOST_FLAGS] = builder.apply("add", numbers[at // MOST_FLAGS], flag)
     return builder.program([*images, *numbers])
 
@@ -75,11 +87,11 @@ def rebuilt(program: Program) -> tuple[Source, list[int]]:
     return source, [source.image[output] for output in program.outputs]
 
 
-def keeps(source: Source, output: int, bound: int, digits: int) -> int:
-    """1 where a bound leaves an output so many digits, else 0; a bound that is nan leaves none."""
+def keeps(source: Source, node: int, bound: int, digits: int, slack: float) -> int:
+    """1 where a bound leaves a node so many digits, or is no more than a slack; a nan leaves none."""
     builder = source.builder
-    most = scaled(builder, builder.apply("abs", source.image[output]), 10.0**-digits / UNIT)
-    return builder.apply("le", bound, builder.apply("add", most, builder.constant(64 * LEAST)))
+    most = scaled(builder, builder.apply("abs", source.image[node]), 10.0**-digits / UNIT)
+    return builder.apply("le", bound, builder.apply("add", most, builder.constant(slack)))
 
 
 def scaled(builder: Builder, node: int, factor: float) -> int:
@@ -126,15 +138,15 @@ def own_error(source: Source, node: int, *, careful: bool) -> int | None:
     """
     graph, builder, row = source.graph, source.builder, row_of(source.graph, node)
     is_slope = node in graph.slopes
-    ulps, least = (
-        (row.partial_ulp, row.partial_abs) if is_slope else (row.value_ulp, row.value_abs)
-    )
+    ulps, least = (row.partial_ulp, row.partial_abs) if is_slope else (row.value_ulp, row.value_abs)
     if not ulps:
         return builder.constant(least / UNIT) if least else None
     ulps = max(ulps, FORMULA_ULP) if ulps > 0.5 else ulps
     out = source.image[node]
-    size = scaled(builder, builder.apply("abs", out), 2 * ulps)
-    error = builder.apply("add", size, builder.constant(max(LEAST, least / UNIT)))
+    error = scaled(builder, builder.apply("abs", out), 2 * ulps)
+    if not is_slope and (row.signs or is_multiple(source, node)):
+        return error  # it does not underflow
+    error = builder.apply("add", error, builder.constant(max(LEAST, least / UNIT)))
     if not careful or least:
         return error
     zero, is_exact = builder.constant(0.0), builder.constant(1.0)
@@ -143,6 +155,15 @@ def own_error(source: Source, node: int, *, careful: bool) -> int | None:
         is_exact = reduce(partial(builder.apply, "max"), zeros)
     is_exact = builder.apply("mul", is_exact, builder.apply("eq", out, zero))
     return builder.apply("where", is_exact, zero, error)
+
+
+def is_multiple(source: Source, node: int) -> bool:
+    """Whether a node is a product by a number that does not make it smaller."""
+    graph = source.graph
+    numbers = [source.builder.value(source.image[operand]) for operand in graph.operands[node]]
+    return row_of(graph, node).powers == (1, 1) and any(
+        x is not None and abs(x) >= 1 for x in numbers
+    )
 
 
 def whole_nodes(graph: Graph) -> dict[int, frozenset[int]]:
@@ -221,7 +242,7 @@ def of_product(builder: Builder, seen: Sequence[int], errors: Sequence[int | Non
 
 
 def of_choice(source: Source, node: int, off: Mapping[int, int]) -> list[int]:
-    """The same of a choice: what its branch is off by, and where the condition may be, how far they lie apart."""
+    """The same of a choice: what its branch is off by, and if the condition may be off, the other branch."""
     builder = source.builder
     condition, *branches = source.graph.operands[node]
     chosen, zero = source.image[condition], builder.constant(0.0)
@@ -234,7 +255,7 @@ def of_choice(source: Source, node: int, off: Mapping[int, int]) -> list[int]:
 
 
 def of_power(builder: Builder, seen: Sequence[int], out: int, d: int) -> list[int]:
-    """The same of a power of a base that is off: by the mean value theorem, or away from 0 to first order."""
+    """The same of a power with a known exponent: by the mean value theorem, or below 1 to first order."""
     base, exponent = seen
     size, number = builder.apply("abs", base), builder.value(exponent)
     assert number is not None
@@ -255,7 +276,7 @@ def away_from_0(builder: Builder, size: int, d: int, error: int) -> int:
 def at_ends(
     builder: Builder, row: Op, seen: Sequence[int], out: int, errors: Sequence[int | None]
 ) -> list[int]:
-    """The same of a row with kinks or jumps: how far it gets if an operand is twice as far off as it may be."""
+    """The same of a row with kinks or jumps: how far it gets where an operand is twice as far off."""
     terms = []
     for at, d in enumerate(errors):
         if d is None:
