@@ -36,8 +36,8 @@ from exprgrad.graph.tensors import STRUCTURAL, permutation
 from exprgrad.source import Span
 
 __all__ = [
-    "EXACT_BELOW", "HALF", "ONE", "Builder", "Exact", "as_decimal", "as_double", "as_typed", "compared",
-    "folded", "is_flag", "magnitude", "ratio", "result", "to_power",
+    "EXACT_BELOW", "HALF", "KEEPS_WHOLE", "ONE", "Builder", "Exact", "as_decimal", "as_double",
+    "as_typed", "compared", "folded", "is_flag", "magnitude", "ratio", "result", "to_power",
 ]  # fmt: skip
 
 COMMUTATIVE = frozenset(name for name, row in BY_NAME.items() if row.commutes)
