@@ -266,7 +266,7 @@ def of_power(builder: Builder, base: int, exponent: float, out: int, d: int) -> 
 
 
 def of_bent(builder: Builder, row: Op, seen: Sequence[int], out: int, at: int, d: int) -> int:
-    """The term of an operand of a row with kinks or jumps: how far the row gets if it is twice as far off."""
+    """The term of an operand of a row with kinks or jumps: how far that gets it, twice as far off."""
     ends = []
     for move in ("x + d*2^-52", "x - d*2^-52"):
         place = [*seen]
