@@ -28,10 +28,6 @@ FORMULA_ULP = 5.0
 MOST_FLAGS = 50
 """So many flags fit into a double, as bits of a whole number."""
 POWER = BY_NAME[BY_INFIX["^"].name]
-STAYS_WHOLE = KEEPS_WHOLE | {
-    name for name, row in BY_NAME.items() if row.exact and not row.value_ulp
-}
-"""The rows that make whole numbers of whole numbers, rounding none that is not too large."""
 
 # The rules, in the language of the op table.  ``d`` is what a number is off by, in units of 2^-53.
 
@@ -197,17 +193,18 @@ def whole_nodes(graph: Graph) -> dict[int, frozenset[int]]:
             found[node] = frozenset([node])
         elif isinstance(payload, float) and payload.is_integer() and node not in graph.symbols:
             found[node] = frozenset()
-        elif all(operand in found for operand in operands) and (
-            kind in STAYS_WHOLE or (kind == POWER.name and is_positive(graph, operands[1]))
-        ):
+        elif all(operand in found for operand in operands) and stays_whole(graph, node):
             found[node] = frozenset().union(*[found[operand] for operand in operands])
     return found
 
 
-def is_positive(graph: Graph, node: int) -> bool:
-    """Whether a node is a number above 0."""
-    number = graph.payloads[node]
-    return isinstance(number, float) and number > 0
+def stays_whole(graph: Graph, node: int) -> bool:
+    """Whether an operation makes whole numbers of whole numbers, and rounds none that is not too large."""
+    row = BY_NAME.get(graph.kinds[node])
+    if row is POWER:
+        exponent = graph.payloads[graph.operands[node][1]]
+        return isinstance(exponent, float) and exponent > 0
+    return row is not None and (row.name in KEEPS_WHOLE or bool(row.exact and not row.value_ulp))
 
 
 # What the operands' errors come to.
