@@ -354,9 +354,8 @@ def csv_batches(
     with opened(source.path, found.sheet) as file:
         lines = blocks(file, source.path, quoted=True)
         first = next(lines, b"")
-        places = [found.names.index(name) for name in columns]
-        kinds = [schema.field(name).type for name in columns]
-        types = dict(zip(map(str, places), kinds, strict=True))
+        places = {name: str(place) for place, name in enumerate(found.names)}
+        types = {places[name]: schema.field(name).type for name in columns}
 
         def read(block: bytes, row: int) -> Any:
             rows = plain_rows(block, found)

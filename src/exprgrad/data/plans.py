@@ -184,9 +184,8 @@ def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict
     """By column that the first file lacks, the first file that has it."""
     found: dict[str, str] = {}
     for source, sample in zip(sources, samples, strict=True):
-        more = [name for name in sample.schema.names if name not in samples[0].schema.names]
-        found = dict.fromkeys(more, source.path) | found
-    return found
+        found = dict.fromkeys(sample.schema.names, source.path) | found
+    return {name: path for name, path in found.items() if path != sources[0].path}
 
 
 def sampled_files(listed: Sequence[tuple[str, str]], layout: Layout) -> list[tuple[RowFile, Any]]:

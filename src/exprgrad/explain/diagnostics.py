@@ -302,14 +302,14 @@ def ends_somewhere(run: evaluation.Run) -> bool:
 
 def own_functions(graph: Graph) -> Iterator[Diagnostic]:
     """Notes on functions that a formula defines, though a newer row of the table has their name."""
-    own = {call.name: call for call in graph.calls if call.kind == "function"}
-    for name in own.keys() & FUNCTIONS.keys():
+    calls = (call for call in graph.calls if call.kind == "function" and call.name in FUNCTIONS)
+    for name, call in {call.name: call for call in calls}.items():
         yield Diagnostic(
             "own-function",
             "note",
             f"'{name}' is the formula's own function, not the one of exprgrad",
-            own[name].result,
-            own[name].span,
+            call.result,
+            call.span,
             f"exprgrad has one since version {FUNCTIONS[name].since}; another name keeps them apart",
         )
 

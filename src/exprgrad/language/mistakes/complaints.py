@@ -814,7 +814,7 @@ def factorial_edit(text: str, at: int) -> Edit | None:
 
 
 BEGINNINGS = (
-    Begun(r"(?<=[mdΣΠ∑∏]_)\{", f"over an index write {COUNTED}"),
+    Begun(r"(?:(?<=\bsum_)|(?<=\bprod_)|(?<=[ΣΠ∑∏]_))\{", f"over an index write {COUNTED}"),
     Begun(r"\{", mend=lambda m: bracketed_edit(m.string, open_bracket(m.string, m.start()))),
     Begun(r"∑(?=\()", mend="sum"),
     Begun(r"∏(?=\()", mend="prod"),
