@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import exprgrad
 from exprgrad.derive.placeholders import root_row
 from exprgrad.derive.search import OUT
 from exprgrad.derive.sweeps.gradient import gradient
@@ -56,6 +57,16 @@ NOT_FOUND = {
     "nan*out": [1.0],
 }
 """Equations without a root there: with poles and leaps, which change the sign too, among them."""
+NEAR_EDGES = [
+    ("log(out) + 30", 5.0),
+    ("log(out) - 1", 1e100),
+    ("-log(out) - 100", 1.0),
+    ("out^0.1 - 0.0001", 1.0),
+    ("1/sqrt(out) - 1e6", 1.0),
+    ("1/out - 1e8", 5.0),
+    ("1/(out - 3) - 1e9", 100.0),
+]
+"""Equations whose roots lie by the edge of the domain or a pole, and far starts."""
 
 
 def solved(text: str, ends: list[float]) -> float:
@@ -67,6 +78,14 @@ def solved(text: str, ends: list[float]) -> float:
 def test_roots_are_found_to_the_last_digits(text: str) -> None:
     ends, expected = FOUND[text]
     assert solved(text, ends) == pytest.approx(expected, rel=2e-16, abs=1e-100)
+
+
+@pytest.mark.parametrize(("text", "start"), NEAR_EDGES)
+def test_a_search_that_steps_out_of_the_domain_comes_back(text: str, start: float) -> None:
+    root = solved(text, [start])
+    beside = [math.nextafter(root, -math.inf), root, math.nextafter(root, math.inf)]
+    residuals = [exprgrad.parse(text).evaluate(out=x).value for x in beside]
+    assert 0.0 in residuals or min(residuals) < 0 < max(residuals)
 
 
 @pytest.mark.parametrize("text", NOT_FOUND)

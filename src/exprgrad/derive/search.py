@@ -23,11 +23,11 @@ __all__ = ["OUT", "on", "search"]
 OUT = "out"
 """What the texts of a row call its result: here, the unknown."""
 PATIENT, MOST_ALONE, MOST_TURNS = 60, 200, 1200
-"""Without a change of sign, Newton's steps grow longer after the first number of turns, and the search is
-given up after the second; with one, after the third: bisection alone, over all doubles, takes 1,100."""
+"""Without a change of sign, Newton's steps grow longer once so many on end came nearer, and the search is
+given up after the second number; with one, after the third: bisection alone, over all doubles, takes 1,100."""
 
 # What is known between two turns.
-STATE = ("x", "g", "s", "y", "h", "t", "e", "k", "n", "top")
+STATE = ("x", "g", "s", "y", "h", "t", "e", "k", "m", "n", "top")
 """
 ``x``    where the residual is smallest so far, or one end; ``g`` is the residual there
 ``s``    the slope where it was last asked
@@ -35,15 +35,16 @@ STATE = ("x", "g", "s", "y", "h", "t", "e", "k", "n", "top")
 ``t``    where the residual is asked next
 ``e``    how long the last step was
 ``k``    how many ulps the next step is, where Newton's are shorter
-``n``    how many turns there were
+``m``    how many turns on end came nearer, and ``n`` how many there were
 ``top``  the residual at the start
 """
 OPEN = (
-    "x = nan; g = nan; s = nan; y = nan; h = nan; t = start; e = inf; k = 1; n = 0; top = nan; top"
+    "x = nan; g = nan; s = nan; y = nan; h = nan; t = start; e = inf; k = 1; m = 0; n = 0; "
+    "top = nan; top"
 )
 BRACKETED = (
-    "x = low; g = r; s = nan; y = nan; h = nan; t = where(r == 0, low, high); e = inf; k = 1; n = 0; "
-    "top = abs(r); top"
+    "x = low; g = r; s = nan; y = nan; h = nan; t = where(r == 0, low, high); e = inf; k = 1; "
+    "m = 0; n = 0; top = abs(r); top"
 )
 """Before the first turn; ``r`` is the residual at ``low``."""
 TURN = """
@@ -57,7 +58,7 @@ y1 = where(leaves, x, y)
 h1 = where(leaves, g, h)
 between = y1 == y1
 reach = 10000*max(abs(t), 1)
-stride = where(between, 1, max(n - PATIENT, 1))
+stride = where(between, 1, max(m - PATIENT, 1))
 newton = t - stride*max(min(r/d, reach), -reach)
 tiny = max(abs(x1)*2.220446049250313e-16, 5e-324)
 step = abs(newton - x1)
@@ -67,9 +68,11 @@ aim = where(is_short, x1 + way*k*tiny, newton)
 middle = x1/2 + y1/2
 inside = (min(x1, y1) < aim)*(aim < max(x1, y1))
 closer = where(inside*max(is_short, step <= e/2), aim, middle)
-t1 = where(taken, where(between, closer, aim), x + (t - x)/4)
+shorter = where((r != r)*(sign(t)*sign(x) < 0), x/16, x + (t - x)/4)
+t1 = where(taken, where(between, closer, aim), shorter)
 e1 = where(taken, abs(t1 - x1), e)
 k1 = where(taken*is_short, 4*k, k)
+m1 = taken*(m + 1)
 n1 = n + 1
 top1 = where(top == top, top, abs(r))
 room = where(between, (middle != x1)*(middle != y1), (abs(t1) < inf)*(t1 != x1)*(k1 < 1e12))
