@@ -233,6 +233,7 @@ def test_words_of_other_tools(argv: list[str], help: str) -> None:
     ("formula", "said"),
     [
         ("50% x", "50% x is a remainder; a percentage is (50/100)*x"),
+        ("20% + x", "20% + x is a remainder; a percentage is (20/100)+ x"),
         ("x + 7.5% y + 1", "7.5% y is a remainder; a percentage is (7.5/100)*y"),
         ("50%x", ""),
         ("50 % x", ""),

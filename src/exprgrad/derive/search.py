@@ -23,8 +23,8 @@ __all__ = ["OUT", "on", "search"]
 OUT = "out"
 """What the texts of a row call its result: here, the unknown."""
 PATIENT, MOST_ALONE, MOST_TURNS = 60, 200, 1200
-"""Without a change of sign, Newton's steps grow longer once so many on end came nearer, and the search is
-given up after the second number; with one, after the third: bisection alone, over all doubles, takes 1,100."""
+"""Without a change of sign, Newton's steps grow longer once the first number of turns on end came nearer,
+and the search is given up after the second; with one, after the third: bisection alone takes 1,100."""
 
 # What is known between two turns.
 STATE = ("x", "g", "s", "y", "h", "t", "e", "k", "m", "n", "top")
