@@ -223,6 +223,8 @@ def test_bars_between_cells() -> None:
         (["batch", "V*t", "--group-by", "t"], "did you mean '--by'?"),
         (["fit", "V ~ a*t", "--sep", ";"], "did you mean '--delimiter'?"),
         (["eval", "lambda*2", "λ=3"], "did you mean 'lambda'?"),
+        (["eval", "Γ(a, x)"], "there is no incomplete gamma function"),
+        (["eval", "Gamma(a, x)"], "there is no incomplete gamma function"),
     ],
 )
 def test_words_of_other_tools(argv: list[str], help: str) -> None:

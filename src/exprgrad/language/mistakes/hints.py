@@ -354,6 +354,7 @@ BY_COUNT = {
         [("ROUND", 2), ("round", 2)], "round({x_factor}*10^{y_factor})/10^{y_factor}"
     ),  # to digits
     ("psigamma", 2): "polygamma({y}, {x})",
+    **dict.fromkeys([("Gamma", 2), ("Γ", 2)], "there is no incomplete gamma function"),
     (
         "dbinom",
         3,
