@@ -314,3 +314,9 @@ def test_no_text_of_a_stranger_brings_a_process_down(seed: int) -> None:
         if found.failures
     }
     assert not failed
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_that_allows_nothing_is_refused(limit: int) -> None:
+    with pytest.raises(exprgrad.RequestError, match="at least 1, not"):
+        exprgrad.parse("x", limit=limit)

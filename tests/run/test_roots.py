@@ -53,6 +53,8 @@ NOT_FOUND = {
     "tan(out)": [1.0, 2.0],
     "where(out < 1, out - 5, out + 5)": [0.0, 3.0],
     "exp(-out)": [0.0, 20.0],
+    "exp(out) + 2.2": [50.0],
+    "exp(out) + 1": [60.0],
     "log(out)  ": [-1.0],
     "nan*out": [1.0],
 }

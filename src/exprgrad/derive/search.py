@@ -85,7 +85,7 @@ tiny = max(abs(x)*2.220446049250313e-16, 5e-324)
 least = min(abs(g), where(h == h, abs(h), inf))
 rises = (h > g) == (y > x)
 is_pole = where(y == y, where(s > 0, rises == 0, where(s < 0, rises, 0)), 0)
-touches = abs(t - x) <= 1e-6*abs(x)
+touches = abs(g) <= abs(s*x)*1e-6
 is_small = max(least <= abs(s)*4096*tiny, least <= top*where(y == y, 1e-6, where(touches, FLAT, 0)))
 where(max(g == 0, is_small*(is_pole == 0)), where(abs(h) < abs(g), y, x), nan)
 """

@@ -32,6 +32,7 @@ from exprgrad.language.mistakes.hints import (
     closing,
     enclosed,
     factor,
+    has_room,
     known_word,
     new_axis_hint,
     operation_meant,
@@ -383,8 +384,9 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
         help = own if several else product if name in names else f"{product}; {own}"
         mend = (span[1], span[1], "*") if name in names else None
     else:
-        help = operation_meant(name, FUNCTION_WORDS, "functions")
-        mend = (*span, known_word(name)) if known_word(name) else None
+        operands = len(given[0]) if given else 0
+        help, known = operation_meant(name, FUNCTION_WORDS, "functions", operands), known_word(name)
+        mend = (*span, known) if known and has_room(known, operands) else None
     return LanguageError(
         "unknown-function", f"unknown function '{name}'", span=span, help=help
     ).mended_by(mend)

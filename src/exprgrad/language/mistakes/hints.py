@@ -21,7 +21,7 @@ from exprgrad.source import depths, pieces
 __all__ = [
     "ABSENT", "BY_COUNT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES",
     "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed",
-    "called_word", "closing", "constant_hint", "enclosed", "factor", "guess", "is_reserved",
+    "called_word", "closing", "constant_hint", "enclosed", "factor", "guess", "has_room", "is_reserved",
     "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant", "owner_before",
     "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated", "value_hint",
 ]  # fmt: skip
@@ -888,12 +888,24 @@ def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool 
     return f"did you mean '{known}'?{f' {otherwise}' if also else ''}"
 
 
-def operation_meant(word: str, names: Iterable[str], what: str) -> str:
-    """The operation that was probably meant, other tools' spellings included; or where all are listed."""
+def operation_meant(word: str, names: Iterable[str], what: str, operands: int = 0) -> str:
+    """The operation that was probably meant, other tools' spellings included; or where all are listed.
+
+    It has room for so many operands.
+    """
     common, most = [op.name for op in COMMON if op.name in FUNCTIONS], int(len(word) > 2)
     foreign = NAMES_HERE if len(word) > 6 else ()  # exp10 is not exp1 misspelled
-    known = nearest(word, common, most) or nearest(word, [*names, *FUNCTIONS, *foreign], most)
+    known = None
+    for listed in (common, [*names, *FUNCTIONS, *foreign]):
+        fitting = [one for one in listed if has_room(one, operands)]
+        known = known or nearest(word, fitting, most)
     return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
+
+
+def has_room(word: str, operands: int) -> bool:
+    """Whether a function takes so many operands, if that is known of it."""
+    row = BY_NAME.get(NAMES_HERE.get(word, word))
+    return row is None or row.variadic or operands <= len(row.names) + bool(row.of_two)
 
 
 def all_listed(what: str) -> str:
