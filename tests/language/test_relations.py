@@ -139,7 +139,9 @@ def test_a_function_of_ones_own_wins_over_a_newer_row(monkeypatch: pytest.Monkey
         monkeypatch.setitem(FUNCTIONS, name, FUNCTIONS[name]._replace(since="0.2"))
         text += f"{name}(t) = t^2; "
     run = exprgrad.parse(text + " + ".join(f"{name}(x)" for name in newer)).evaluate(x=1)
-    assert [d.message.split("'")[1] for d in run.diagnostics] == newer  # in the order of their calls
+    assert [
+        d.message.split("'")[1] for d in run.diagnostics
+    ] == newer  # in the order of their calls
     own = exprgrad.solve("erfcx(x) = x^2; erfcx(x) = 4", x=1).roots[0].point["x"]
     theirs = exprgrad.solve("erfcx(x) = 0.5", x=1).roots[0].point["x"]
     assert own == 2.0 and math.exp(theirs**2) * math.erfc(theirs) == pytest.approx(0.5)

@@ -78,7 +78,9 @@ def parse(
     if limit is not None:
         require(limit, int, "a limit is a whole number of steps")
         if limit < 1:
-            raise RequestError("usage", f"a limit is a whole number of steps, at least 1, not {limit}")
+            raise RequestError(
+                "usage", f"a limit is a whole number of steps, at least 1, not {limit}"
+            )
         text = limited(text, limit)
     graph = parsed(text)
     return Expression(text, graph, shapes=declared(graph, shapes))

@@ -48,7 +48,7 @@ BRANCH, OTHER_BRANCH = "where(c, dx, dy)", "where(d, abs(x - y)*2^53, 0)"
 EXTREMUM = "max(x, y)"
 
 
-def on(builder: Builder, rule: str, **given: float) -> int:
+def apply_rule(builder: Builder, rule: str, **given: float) -> int:
     """A rule on nodes, which are ints, and on numbers, which are floats."""
     values = {
         name: builder.constant(one) if isinstance(one, float) else one
@@ -75,7 +75,7 @@ def with_screen(program: Program, count: int, digits: int) -> Program:
         if node in bounds:
             slack = 0.0 if node in factors else 64 * LEAST
             sure = has_digits(source, node, bounds[node], digits + (node in factors), slack)
-            is_sure = on(builder, PRODUCT, x=is_sure, y=sure)
+            is_sure = apply_rule(builder, PRODUCT, x=is_sure, y=sure)
     return builder.program([*images, is_sure])
 
 
@@ -92,7 +92,7 @@ def with_flags(program: Program, count: int, digits: int) -> Program:
         if output in bounds:
             sure = has_digits(source, output, bounds[output], digits, 64 * LEAST)
             place, bit = divmod(at, MOST_FLAGS)
-            numbers[place] = on(
+            numbers[place] = apply_rule(
                 builder, "number + (1 - sure)*(abs(x) < inf)*bit",
                 number=numbers[place], sure=sure, x=images[at], bit=2.0**bit,
             )  # fmt: skip
@@ -107,7 +107,7 @@ def rebuilt(program: Program) -> tuple[Source, list[int]]:
 
 def has_digits(source: Source, node: int, bound: int, digits: int, slack: float) -> int:
     """1 where a bound leaves a node so many digits, or is no more than a slack; a nan leaves none."""
-    return on(
+    return apply_rule(
         source.builder, "bound <= abs(x)*share + slack",
         bound=bound, x=source.image[node], share=10.0**-digits / UNIT, slack=slack,
     )  # fmt: skip
@@ -125,7 +125,11 @@ def error_bounds(source: Source, outputs: Sequence[int], *, careful: bool) -> di
         if not needed[node]:
             continue
         if not graph.operands[node]:
-            terms = [on(builder, "abs(x)", x=source.image[node])] if node in graph.symbols else []
+            terms = (
+                [apply_rule(builder, "abs(x)", x=source.image[node])]
+                if node in graph.symbols
+                else []
+            )
         else:
             own = own_error(source, node)
             if own is not None and careful:
@@ -157,7 +161,7 @@ def own_error(source: Source, node: int) -> int | None:
     underflows = is_slope or not (row.signs or is_multiple)
     least = max(LEAST, least / UNIT) if underflows else 0.0
     rule = OWN if least else OWN.partition(" +")[0]
-    return on(source.builder, rule, out=source.image[node], ulps=2 * ulps, least=least)
+    return apply_rule(source.builder, rule, out=source.image[node], ulps=2 * ulps, least=least)
 
 
 def unless_exact(source: Source, node: int, error: int, inputs: Iterable[int] | None) -> int:
@@ -169,19 +173,19 @@ def unless_exact(source: Source, node: int, error: int, inputs: Iterable[int] | 
     graph, builder, row = source.graph, source.builder, row_of(source.graph, node)
     out, is_slope = source.image[node], node in graph.slopes
     if is_slope or row.powers or row.not_negative or row is POWER:
-        factors = [on(builder, "x != 0", x=source.image[x]) for x in graph.operands[node]]
-        is_made = reduce(lambda x, y: on(builder, PRODUCT, x=x, y=y), factors)
-        error = on(
+        factors = [apply_rule(builder, "x != 0", x=source.image[x]) for x in graph.operands[node]]
+        is_made = reduce(lambda x, y: apply_rule(builder, PRODUCT, x=x, y=y), factors)
+        error = apply_rule(
             builder, "where((out != 0) + made, error, 0)", out=out, made=is_made, error=error
         )
     elif not row.value_abs:
-        error = on(builder, "where(out != 0, error, 0)", out=out, error=error)
+        error = apply_rule(builder, "where(out != 0, error, 0)", out=out, error=error)
     if inputs is None:
         return error
-    is_whole = on(builder, "abs(out) < 2^53", out=out)
+    is_whole = apply_rule(builder, "abs(out) < 2^53", out=out)
     for one in sorted(inputs):
-        is_whole = on(builder, "whole*(x == floor(x))", whole=is_whole, x=source.image[one])
-    return on(builder, "where(whole, 0, error)", whole=is_whole, error=error)
+        is_whole = apply_rule(builder, "whole*(x == floor(x))", whole=is_whole, x=source.image[one])
+    return apply_rule(builder, "where(whole, 0, error)", whole=is_whole, error=error)
 
 
 def whole_nodes(graph: Graph) -> dict[int, frozenset[int]]:
@@ -227,7 +231,7 @@ def carried(source: Source, node: int, off: Mapping[int, int]) -> list[int]:
     if row.branches:
         return of_choice(builder, seen, errors)
     if row.variadic and row.special:
-        return [reduce(lambda x, y: on(builder, EXTREMUM, x=x, y=y), errors.values())]
+        return [reduce(lambda x, y: apply_rule(builder, EXTREMUM, x=x, y=y), errors.values())]
     exponent = builder.value(seen[1]) if row is POWER and 1 not in errors else None
     if exponent is not None:
         return [of_power(builder, seen[0], exponent, out, errors[0])]
@@ -239,27 +243,27 @@ def carried(source: Source, node: int, off: Mapping[int, int]) -> list[int]:
 def of_product(builder: Builder, seen: Sequence[int], errors: Mapping[int, int]) -> list[int]:
     """The terms of a product of two."""
     if len(errors) == 1:
-        return [on(builder, FACTOR, x=seen[1 - at], d=d) for at, d in errors.items()]
+        return [apply_rule(builder, FACTOR, x=seen[1 - at], d=d) for at, d in errors.items()]
     (x, y), (dx, dy) = seen, errors.values()
-    return [on(builder, FACTOR, x=x, d=dy), on(builder, FACTORS, x=y, dx=dy, d=dx)]
+    return [apply_rule(builder, FACTOR, x=x, d=dy), apply_rule(builder, FACTORS, x=y, dx=dy, d=dx)]
 
 
 def of_choice(builder: Builder, seen: Sequence[int], errors: Mapping[int, int]) -> list[int]:
     """The terms of a choice: its branch's error; where the condition may be off, the way to the other."""
     condition, x, y = seen
     dx, dy = errors.get(1, 0.0), errors.get(2, 0.0)
-    terms = [on(builder, BRANCH, c=condition, dx=dx, dy=dy)]
+    terms = [apply_rule(builder, BRANCH, c=condition, dx=dx, dy=dy)]
     if 0 in errors:
-        terms.append(on(builder, OTHER_BRANCH, d=errors[0], x=x, y=y))
+        terms.append(apply_rule(builder, OTHER_BRANCH, d=errors[0], x=x, y=y))
     return terms
 
 
 def of_power(builder: Builder, base: int, exponent: float, out: int, d: int) -> int:
     """The term of a power whose exponent is a number."""
     if exponent >= 1:
-        return on(builder, HIGH_POWER, x=base, n=exponent, d=d)
-    error = on(builder, LOW_POWER, x=base, n=exponent, out=out, d=d)
-    return on(builder, NEAR_END, x=base, d=d, error=error)
+        return apply_rule(builder, HIGH_POWER, x=base, n=exponent, d=d)
+    error = apply_rule(builder, LOW_POWER, x=base, n=exponent, out=out, d=d)
+    return apply_rule(builder, NEAR_END, x=base, d=d, error=error)
 
 
 def of_bent(builder: Builder, row: Op, seen: Sequence[int], out: int, at: int, d: int) -> int:
@@ -267,9 +271,9 @@ def of_bent(builder: Builder, row: Op, seen: Sequence[int], out: int, at: int, d
     ends = []
     for move in ("x + d*2^-52", "x - d*2^-52"):
         place = [*seen]
-        place[at] = on(builder, move, x=seen[at], d=d)
+        place[at] = apply_rule(builder, move, x=seen[at], d=d)
         ends.append(builder.apply(row.name, *place))
-    return on(builder, BENT, high=ends[0], low=ends[1], out=out)
+    return apply_rule(builder, BENT, high=ends[0], low=ends[1], out=out)
 
 
 def of_smooth(source: Source, row: Op, node: int, off: Mapping[int, int]) -> list[int]:
@@ -279,8 +283,8 @@ def of_smooth(source: Source, row: Op, node: int, off: Mapping[int, int]) -> lis
     for operand, slope, _ in source.edges(node, off):
         d, x = off[operand], source.image[operand]
         if has_ends:
-            error = on(builder, SMOOTH_WITH_ENDS, slope=slope, d=d)
-            terms.append(on(builder, NEAR_END, x=x, d=d, error=error))
+            error = apply_rule(builder, SMOOTH_WITH_ENDS, slope=slope, d=d)
+            terms.append(apply_rule(builder, NEAR_END, x=x, d=d, error=error))
         else:
-            terms.append(on(builder, SMOOTH, slope=slope, out=out, d=d))
+            terms.append(apply_rule(builder, SMOOTH, slope=slope, out=out, d=d))
     return terms
