@@ -75,10 +75,8 @@ def elasticity_remarks(run: Run, found: Mapping[str, Any]) -> list[Diagnostic]:
     remarks: list[tuple[str, str, int, str | None]] = []
     if found and run.true.value == 0:
         message = "the value is 0, and 0 has no percentages: elasticities are infinite, or nan"
-        node = graph.output
-        remarks.append(
-            ("warning", message, node, "derivatives are those of grad without --elastic")
-        )
+        help = "derivatives are those of grad without --elastic"
+        remarks.append(("warning", message, graph.output, help))
     for name in found if run.true.value else ():
         x = run.inputs[name]
         zeros = sum(1 for number in getattr(x, "flat", [x]) if number == 0)

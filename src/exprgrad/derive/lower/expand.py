@@ -47,17 +47,19 @@ def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
         from exprgrad.language.mistakes.hints import operation_meant
 
         known = [*[call.word for call in graph.calls], *BY_NAME, *WORDS]
-        help = operation_meant(name, known, "operations")
-        message = f"there is no operation '{name}'"
-        return RequestError("unknown-operation", message, help=help).about(name)
+        return RequestError(
+            "unknown-operation",
+            f"there is no operation '{name}'",
+            help=operation_meant(name, known, "operations"),
+        ).about(name)
     kinds = [kind for kind in dict.fromkeys(graph.kinds) if kind in BY_NAME]
     listed = ", ".join(kind for kind in kinds if BY_NAME[kind].definition)
     help = f"of this formula's operations these can be taken apart: {listed}"
-    other = advice(
-        "what can be taken apart has a line 'the same as' in 'exprgrad ops NAME'",
-        "[op.name for op in exprgrad.OPS if op.definition] lists those that are",
-    )
-    help = help if listed else other
+    if not listed:
+        help = advice(
+            "what can be taken apart has a line 'the same as' in 'exprgrad ops NAME'",
+            "[op.name for op in exprgrad.OPS if op.definition] lists those that are",
+        )
     why = (
         "is not made of simpler operations"
         if op

@@ -98,8 +98,11 @@ def structural_formula(variant: Variant) -> Program:
     """A structural operation in others; raises ``RequestError`` where its row does not say it."""
     row, builder = STRUCTURAL[variant.kind], Builder(Graph([]))
     if row.formula is None:
-        message = f"'{row.word}' is not spelled in this language, nor made of what is"
-        raise RequestError("no-spelling", message, help="its row in the table needs a formula")
+        raise RequestError(
+            "no-spelling",
+            f"'{row.word}' is not spelled in this language, nor made of what is",
+            help="its row in the table needs a formula",
+        )
     operands = [
         builder.input(name, shape)
         for name, shape in zip(operands_of(variant), variant.operands, strict=True)

@@ -118,21 +118,28 @@ def full(
 
 def no_loop(target: Target, row: str) -> RequestError:
     """The error for a root, where there are no loops to find it."""
-    message = f"a root is found in a loop, and {target.title} has none"
-    return RequestError("no-spelling", message, help="other languages have: --to python").about(row)
+    return RequestError(
+        "no-spelling",
+        f"a root is found in a loop, and {target.title} has none",
+        help="other languages have: --to python",
+    ).about(row)
 
 
 def no_blocks() -> RequestError:
     """The error for the second derivatives of tensors."""
-    message = "a program for a Hessian computes with numbers, not with tensors"
-    help = advice('exprgrad hess "…" X=@X.npy', "f.hessian(…)") + " finds it at a point"
-    return RequestError("no-tensors", message, help=help)
+    return RequestError(
+        "no-tensors",
+        "a program for a Hessian computes with numbers, not with tensors",
+        help=advice('exprgrad hess "…" X=@X.npy', "f.hessian(…)") + " finds it at a point",
+    )
 
 
 def no_row(name: str, shape: Shape) -> RequestError:
     """The error for a tensor among the outputs of a Jacobian."""
-    message = f"a program for a Jacobian has a row for each number, and '{name}' is {shape}"
     first = f"{name}[{', '.join('0' for _ in shape)}]"
     point = advice('exprgrad jac "…" X=@X.npy', "f.jacobian(…)")
-    help = f"name the numbers that are wanted: {name}_0 = {first}; …; {point} has all at a point"
-    return RequestError("no-tensors", message, help=help)
+    return RequestError(
+        "no-tensors",
+        f"a program for a Jacobian has a row for each number, and '{name}' is {shape}",
+        help=f"name the numbers that are wanted: {name}_0 = {first}; …; {point} has all at a point",
+    )

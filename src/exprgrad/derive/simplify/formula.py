@@ -307,13 +307,14 @@ def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> N
     for name in wrt if order > 1 else ():
         node = graph.inputs[name]
         if graph.shape(node):
-            message = (
+            raise RequestError(
+                "bad-order",
                 f"derivatives of order {order} need inputs that are numbers, "
-                f"and '{name}' is {shape_text(graph.shape(node))}"
+                f"and '{name}' is {shape_text(graph.shape(node))}",
+                source=Source(text),
+                span=graph.span(node),
+                help=advice(
+                    "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs",
+                    "hessian() computes second derivatives with respect to tensors",
+                ),
             )
-            help = advice(
-                "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs",
-                "hessian() computes second derivatives with respect to tensors",
-            )
-            span = graph.span(node)
-            raise RequestError("bad-order", message, source=Source(text), span=span, help=help)

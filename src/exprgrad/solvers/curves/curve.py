@@ -194,14 +194,18 @@ def tangent(jets: Jets, x: float) -> Tangent:
     value, slope, _ = jets([x])[:, 0].tolist()
     sides = [jets.beside(x, sign * TANGENT_STEP * max(abs(x), TANGENT_STEP)) for sign in (-1, 1)]
     if not (math.isfinite(value) and math.isfinite(slope)):
-        message = f"there is no tangent at {jets.names[0]} = {number(x)}: "
-        message += f"the value is {number(value)}, the derivative {number(slope)}"
-        raise RequestError("no-tangent", message)
+        raise RequestError(
+            "no-tangent",
+            f"there is no tangent at {jets.names[0]} = {number(x)}: "
+            f"the value is {number(value)}, the derivative {number(slope)}",
+        )
     slopes = [side[1] for side in sides]
     if abs(slopes[0] - slopes[1]) > APART * max(abs(slopes[0]), abs(slopes[1]), abs(slope)):
-        message = f"there is no tangent at {jets.names[0]} = {number(x)}: the slopes are "
-        message += f"{number(slopes[0])} on the left and {number(slopes[1])} on the right"
-        raise RequestError("no-tangent", message)
+        raise RequestError(
+            "no-tangent",
+            f"there is no tangent at {jets.names[0]} = {number(x)}: the slopes are "
+            f"{number(slopes[0])} on the left and {number(slopes[1])} on the right",
+        )
     return Tangent(x, value, slope)
 
 
@@ -531,9 +535,11 @@ def ranged(
     others = {name: value for name, value in fixed.items() if name not in spans}
     for name, value in others.items():
         if not isinstance(value, float):
-            message = f"the value of '{name}' is not a number but a tensor"
-            help = "a plot takes numbers, and ranges for one input or two"
-            raise InputError("bad-value", message, help=help)
+            raise InputError(
+                "bad-value",
+                f"the value of '{name}' is not a number but a tensor",
+                help="a plot takes numbers, and ranges for one input or two",
+            )
     window = None if shown is None else as_interval(shown, advice("--y", "shown"))
     if len(spans) == 2:
         if tangent_at is not None:
@@ -548,12 +554,12 @@ def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
     """An error for a range that overflows on the way to a picture, or underflows."""
     for name, (low, high) in spans.items():
         if max(-low, high) > LONGEST_AXIS or high - low < LEAST_WIDTH:
-            message = (
-                f"the range of '{name}' is too {'wide' if high > low + 1 else 'narrow'} to draw"
+            raise InputError(
+                "bad-range",
+                f"the range of '{name}' is too {'wide' if high > low + 1 else 'narrow'} to draw",
+                help=f"up to {number(LONGEST_AXIS)} on both sides of 0, "
+                f"and {number(LEAST_WIDTH)} wide at least",
             )
-            least, most = number(LEAST_WIDTH), number(LONGEST_AXIS)
-            help = f"up to {most} on both sides of 0, and {least} wide at least"
-            raise InputError("bad-range", message, help=help)
 
 
 def descended(found: Plane, course: Descent[Any]) -> Plane:
@@ -570,22 +576,23 @@ def many(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
         return InputError("bad-range", "the formula reads no input that could have a range")
     first = next(iter(graph.inputs))
     if not spans:
-        message = "no input has a range to draw the curve over"
         return InputError(
-            "bad-range", message, help=f"write {first}=LOW:HIGH, such as {first}=-5:5"
+            "bad-range",
+            "no input has a range to draw the curve over",
+            help=f"write {first}=LOW:HIGH, such as {first}=-5:5",
         )
-    message = f"{len(spans)} inputs have ranges: {', '.join(spans)}"
     return InputError(
-        "bad-range", message, help="only one or two may have one; give the others values"
+        "bad-range",
+        f"{len(spans)} inputs have ranges: {', '.join(spans)}",
+        help="only one or two may have one; give the others values",
     )
 
 
 def tensors(graph: Graph, text: str, node: int) -> RequestError:
     """The error for a formula that is not of numbers alone."""
-    message = "a formula with tensors has no curve to draw"
     return RequestError(
         "no-tensors",
-        message,
+        "a formula with tensors has no curve to draw",
         source=Source(text),
         span=graph.span(node),
         help="write it for numbers",

@@ -120,8 +120,9 @@ def comparisons_in(text: str) -> Iterator[tuple[Span, tuple[Span, Span], str]]:
     )
     signs = [*COMPARED.finditer(flat)]
     if not signs:
-        message = "a constraint compares two sides"
-        raise RequestError("bad-constraint", message, help=EXAMPLE).about(text)
+        raise RequestError("bad-constraint", "a constraint compares two sides", help=EXAMPLE).about(
+            text
+        )
     ends = [0, *(end for sign in signs for end in sign.span()), len(text)]
     sides = [trimmed(text, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True)]
     for start, end in sides:
@@ -139,10 +140,12 @@ def check_side(text: str, side: Span, inputs: Mapping[str, Any]) -> None:
         graph = parsed(text[slice(*side)], is_expression=False)
         for name, node in graph.inputs.items():
             if name not in inputs:
-                message = f"the formula does not read '{name}'"
-                help = f"its inputs are {', '.join(inputs)}"
-                error = InputError("unknown-input", message, help=help, span=graph.span(node))
-                raise error.about(text[slice(*side)], graph.span(node))
+                raise InputError(
+                    "unknown-input",
+                    f"the formula does not read '{name}'",
+                    help=f"its inputs are {', '.join(inputs)}",
+                    span=graph.span(node),
+                ).about(text[slice(*side)], graph.span(node))
     except ExprgradError as error:
         if error.span is not None:
             error.at(Source(text, is_expression=False), side[0])
@@ -151,10 +154,11 @@ def check_side(text: str, side: Span, inputs: Mapping[str, Any]) -> None:
 
 def tensors(text: str, place: Span) -> ShapeError:
     """The error for a comparison of tensors."""
-    help = "--bounds hold for every number of a tensor; sum(…), max(…) of it are numbers"
-    return ShapeError("bad-shape", "a constraint compares numbers, not tensors", help=help).about(
-        text, place
-    )
+    return ShapeError(
+        "bad-shape",
+        "a constraint compares numbers, not tensors",
+        help="--bounds hold for every number of a tensor; sum(…), max(…) of it are numbers",
+    ).about(text, place)
 
 
 # Minima.

@@ -141,8 +141,11 @@ def minimize(
         raise InputError("unknown-input", "the formula has no inputs to move")
     for name in wanted.bounds:
         if name not in wrt:
-            message = f"'{name}' has bounds, but it does not move"
-            raise InputError("unknown-input", message, help=f"those that move are {', '.join(wrt)}")
+            raise InputError(
+                "unknown-input",
+                f"'{name}' has bounds, but it does not move",
+                help=f"those that move are {', '.join(wrt)}",
+            )
     layout = Layout.of(inputs, wrt)
     objective = Objective(graph, layout, -1.0 if wanted.maximize else 1.0)
     bounds = [wanted.bounds.get(name, Interval(-math.inf, math.inf)) for name in layout.shapes]

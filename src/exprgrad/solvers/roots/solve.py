@@ -175,8 +175,9 @@ def problem_of(
     fixed = {name: x for name, x in given.items() if name not in unknowns}
     starts = [float(given[name]) for name in unknowns if name not in ranges]
     if not all(map(math.isfinite, starts)):
-        message = "a start is a finite number"
-        raise InputError("bad-value", message, help="write x=-inf:inf for all numbers")
+        raise InputError(
+            "bad-value", "a start is a finite number", help="write x=-inf:inf for all numbers"
+        )
     others = {name: (x, typed.get(name)) for name, x in fixed.items()}
     system = System(graph, tuple(nodes), tuple(unknowns), others)
     spans = [Interval(low, high) for (low, _), (high, _) in ranges.values()]
@@ -194,13 +195,14 @@ def ranges_of(
     }
     others = [name for name in unknowns if name not in ranges]
     if ranges and others:
-        message = f"'{others[0]}' has a start, and '{next(iter(ranges))}' has a range"
-        ranged = ",".join(ranges)
-        help = advice(
-            f"{others[0]}=-10:10 is a range; with --wrt {ranged} others keep their values",
-            f"{others[0]}=(-10, 10) is a range; with wrt={[*ranges]} others keep their values",
+        raise InputError(
+            "bad-value",
+            f"'{others[0]}' has a start, and '{next(iter(ranges))}' has a range",
+            help=advice(
+                f"{others[0]}=-10:10 is a range; with --wrt {','.join(ranges)} others keep their values",
+                f"{others[0]}=(-10, 10) is a range; with wrt={[*ranges]} others keep their values",
+            ),
         )
-        raise InputError("bad-value", message, help=help)
     return ranges
 
 
@@ -212,14 +214,22 @@ def equations(text: str, unknowns: Sequence[str]) -> Graph:
     graph, relations = read_equations(text, unknowns)
     if not relations:
         name, _, span = graph.bindings[-1]
-        message = f"'{name}' is bound here, and there is no equation"
-        help = f"with a start, {name}=1, it is an unknown and this an equation; or write … = 0"
-        raise InputError("no-equation", message, source=Source(text), span=span, help=help)
+        raise InputError(
+            "no-equation",
+            f"'{name}' is bound here, and there is no equation",
+            source=Source(text),
+            span=span,
+            help=f"with a start, {name}=1, it is an unknown and this an equation; or write … = 0",
+        )
     for one in relations:
         if one.right is None and graph.kinds[one.node] in COMPARISONS:
-            message = "this compares two sides, and is 1 or 0"
-            help = "an equation has a single sign: write ="
-            raise InputError("no-equation", message, source=Source(text), span=one.span, help=help)
+            raise InputError(
+                "no-equation",
+                "this compares two sides, and is 1 or 0",
+                source=Source(text),
+                span=one.span,
+                help="an equation has a single sign: write =",
+            )
     graph.bindings += [
         Binding(f"{EQUATION}{at}", one.node, one.span) for at, one in enumerate(relations)
     ]
@@ -261,22 +271,34 @@ def equations_in(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen:
     nodes, source = [binding.node for binding in found], Source(text)
     for node, kind in enumerate(graph.kinds):
         if kind in BY_NAME and BY_NAME[kind].equation is not None:
-            message = "nothing is proved of an equation with a root(…) inside"
-            help = "make the root an unknown, y, and what it is a root of an equation of its own"
-            span = graph.span(node)
-            raise RequestError("root-inside", message, source=source, span=span, help=help)
+            raise RequestError(
+                "root-inside",
+                "nothing is proved of an equation with a root(…) inside",
+                source=source,
+                span=graph.span(node),
+                help="make the root an unknown, y, and what it is a root of an equation of its own",
+            )
     if len(found) != len(unknowns):
         raise miscounted(text, unknowns, found, is_chosen=is_chosen)
     moves = [dependents(graph, [graph.inputs[name]]) for name in unknowns]
     for _, node, span in found:
         if not any(each[node] for each in moves):
-            message, help = "this equation has no unknown in it", "leave it out"
-            raise RequestError("unknowns", message, source=source, span=span, help=help)
+            raise RequestError(
+                "unknowns",
+                "this equation has no unknown in it",
+                source=source,
+                span=span,
+                help="leave it out",
+            )
     for name, each in zip(unknowns, moves, strict=True):
         if not any(each[node] for node in nodes):
-            message, span = f"'{name}' is in no equation", graph.span(graph.inputs[name])
-            help = "leave out the statement that reads it"
-            raise RequestError("unknowns", message, source=source, span=span, help=help)
+            raise RequestError(
+                "unknowns",
+                f"'{name}' is in no equation",
+                source=source,
+                span=graph.span(graph.inputs[name]),
+                help="leave out the statement that reads it",
+            )
     return nodes
 
 
@@ -296,8 +318,13 @@ def miscounted(
         listed = ",".join(chosen)
         options = advice(f"--wrt {listed} solves for {listed}", f"wrt={chosen} solves for {listed}")
         help = f"{options}: then the other names keep their values"
-    span = (found[0].span[0], found[-1].span[1])
-    return RequestError("unknowns", message, source=Source(text), span=span, help=help)
+    return RequestError(
+        "unknowns",
+        message,
+        source=Source(text),
+        span=(found[0].span[0], found[-1].span[1]),
+        help=help,
+    )
 
 
 # Tensors.
@@ -306,8 +333,11 @@ def miscounted(
 def without_ranges(ranges: Mapping[str, Any]) -> InputError:
     """The error for ranges in a formula of tensors."""
     name = next(iter(ranges))
-    message = "in a formula of tensors unknowns have starts, and no ranges"
-    return InputError("bad-value", message, help=f"write {name}=1, or {name}=[1, 2]")
+    return InputError(
+        "bad-value",
+        "in a formula of tensors unknowns have starts, and no ranges",
+        help=f"write {name}=1, or {name}=[1, 2]",
+    )
 
 
 def by_elements(
@@ -317,8 +347,12 @@ def by_elements(
     shaped = at_shapes(graph, text, shapes_of(given))
     for node, kind in enumerate(shaped.kinds):
         if kind in STRUCTURAL and STRUCTURAL[kind].gate == "blocker":
-            message, span = f"an equation with {kind}(…) cannot be solved", shaped.span(node)
-            raise RequestError("no-tensors", message, source=Source(text), span=span)
+            raise RequestError(
+                "no-tensors",
+                f"an equation with {kind}(…) cannot be solved",
+                source=Source(text),
+                span=shaped.span(node),
+            )
     over = in_numbers(Run.of(text, evaluator_for(shaped), given))
     graph, inputs = over.run.graph, over.run.inputs
     moved = [

@@ -126,12 +126,10 @@ def correlated(
         r = as_number(coefficient, f"{one}, {other}")
         for name in (one, other):
             if name not in numbers:
-                message = f"'{name}' is not an uncertain number, and correlates with nothing"
-                known_ones = ", ".join(sorted(numbers)[:20])
                 raise InputError(
                     "bad-covariance",
-                    message,
-                    help=f"the uncertain ones are {known_ones}"
+                    f"'{name}' is not an uncertain number, and correlates with nothing",
+                    help=f"the uncertain ones are {', '.join(sorted(numbers)[:20])}"
                     if numbers
                     else "no input is uncertain",
                 ).about(f"{one},{other}={r:g}")
@@ -205,11 +203,11 @@ def refuse_asymmetry(covariance: Matrix, names: list[str]) -> None:
         for other in names:
             here, there = covariance[one][other], covariance.get(other, {}).get(one, 0.0)
             if not abs(here - there) <= ROUNDING * abs(here):
-                message = (
+                raise InputError(
+                    "bad-covariance",
                     f"the covariance matrix is not symmetric: {here:g} for '{one}' and '{other}', "
+                    f"and {there:g} for '{other}' and '{one}'",
                 )
-                message += f"and {there:g} for '{other}' and '{one}'"
-                raise InputError("bad-covariance", message)
 
 
 def refuse_contradictions(known: Mapping[tuple[str, str], float]) -> None:

@@ -123,8 +123,9 @@ def uncertainty_of(
     """
     count, start = whole(draws), whole(seed)
     if count is None or count == 1 or not 0 <= count <= MOST_DRAWS:
-        message = f"{draws!r} is not a number of draws from 2 to {MOST_DRAWS:,}"
-        raise RequestError("bad-value", message)
+        raise RequestError(
+            "bad-value", f"{draws!r} is not a number of draws from 2 to {MOST_DRAWS:,}"
+        )
     if start is None or start < 0:
         raise RequestError("bad-value", f"{seed!r} is not a seed: a whole number from 0 on")
     known = Spread({}, {}) if spread is None else spread
@@ -137,8 +138,11 @@ def uncertainty_of(
             covariance = covariance_in(fspath(covariance))
         known = correlated(known, run.inputs, correlation, covariance)
     if not known.deviations:
-        help = advice("write x=2.0±0.1", 'write x="2.0±0.1", or x=exprgrad.uncertain(2.0, 0.1)')
-        raise RequestError("certain", "no input is uncertain", help=help)
+        raise RequestError(
+            "certain",
+            "no input is uncertain",
+            help=advice("write x=2.0±0.1", 'write x="2.0±0.1", or x=exprgrad.uncertain(2.0, 0.1)'),
+        )
     return propagated(run, known, count, start)
 
 
