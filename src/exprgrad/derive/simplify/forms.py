@@ -12,8 +12,9 @@ What is rewritten while sums, products and powers are made is given as data (``R
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from exprgrad.derive.build import (
     EXACT_BELOW,
@@ -402,7 +403,10 @@ class Forms:
         if kind == "broadcast":
             return operands[0][0]
         whole = tuple([self.stretched(*operand) for operand in operands])
-        key = (kind, whole, canonical(kind, settings, operands[0][1]))
+        canonical = settings  # axis=-1 of a vector is all its axes
+        if STRUCTURAL[kind].along_axes:
+            canonical = axes_of(settings[0], operands[0][1]), *settings[1:]
+        key = (kind, whole, canonical)
         if key not in self.known:
             is_typed = self.order is None
             found = None if is_typed else self.rules.structural(self, kind, operands, settings)
@@ -570,9 +574,10 @@ class Forms:
         if coefficient < 0:
             for place, (base, exponent) in enumerate(factors):
                 inside = self.forms[base]
-                if base in self.named or not is_mixed(inside):
+                if base in self.named or not isinstance(inside, Sum):
                     continue
-                if exponent.denominator == 1 and exponent % 2:
+                is_mixed = any(c < 0 for _, c in inside.terms)  # its negative is no longer to write
+                if is_mixed and exponent.denominator == 1 and exponent % 2:
                     flipped = self.sum(inside.terms, scale=-ONE)
                     rest = factors[:place] + factors[place + 1 :]
                     if flipped in dict(rest):
@@ -730,18 +735,6 @@ def power_of(value: Exact, exponent: Exact) -> Exact | None:
     return result("pow", [value, exponent]) if value else 0
 
 
-def is_mixed(form: Form) -> TypeGuard[Sum]:
-    """Whether a form is a sum with a negative term: one whose negative is no longer to write."""
-    return isinstance(form, Sum) and any(coefficient < 0 for _, coefficient in form.terms)
-
-
-def canonical(kind: str, settings: Settings, shape: Shape) -> Settings:
-    """Settings that say the same are one: ``axis=-1`` of a vector is all its axes."""
-    if STRUCTURAL[kind].along_axes:
-        return axes_of(settings[0], shape), *settings[1:]
-    return settings
-
-
 # Graphs as forms.
 
 NEGATIVES = frozenset(kind for kind in SUMS if BY_NAME[kind].signs == (-1,))
@@ -853,17 +846,13 @@ def count_uses(graph: Graph, outputs: tuple[int, ...]) -> dict[int, int]:
 
     No other node is looked at, for of a formula of many inputs each derivative may need few.
     """
-    uses: dict[int, int] = {}
-    for output in outputs:
-        uses[output] = uses.get(output, 0) + 1
+    uses = Counter(outputs)
     todo = [*uses]
     while todo:
         for operand in graph.operands[todo.pop()]:
-            if operand in uses:
-                uses[operand] += 1
-            else:
-                uses[operand] = 1
+            if operand not in uses:
                 todo.append(operand)
+            uses[operand] += 1
     return uses
 
 
