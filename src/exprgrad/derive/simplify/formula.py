@@ -144,8 +144,11 @@ def forms_of(
 
     A statement that is named like a constant loses its name: a rule may bring in the constant.
     """
-    numbers = [p for node, p in enumerate(typed.payloads) if node not in typed.symbols]
-    decimals = any(map(is_fraction, numbers))
+    decimals = any(
+        isinstance(payload, float) and math.isfinite(payload) and not payload.is_integer()
+        for node, payload in enumerate(typed.payloads)
+        if node not in typed.symbols
+    )
     forms = Forms(RULES, decimals=decimals, share=share, by_hand=by_hand)
     forms.budget, forms.place = typed.budget, typed.span(typed.output)
     forms.inputs = {name: typed.shape(node) for name, node in typed.inputs.items()}
@@ -155,11 +158,6 @@ def forms_of(
     forms.order = {forms.leaf(name, None): place for place, name in enumerate(typed.inputs)}
     kept = [binding for binding in bindings if binding.name not in CONSTANTS]
     return forms, {found[binding.node]: binding.name for binding in reversed(kept)}
-
-
-def is_fraction(payload: object) -> bool:
-    """Whether a payload is a number such as 0.5."""
-    return isinstance(payload, float) and not payload.is_integer() and math.isfinite(payload)
 
 
 # Derivatives, and names for long parts of them.

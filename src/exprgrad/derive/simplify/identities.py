@@ -162,13 +162,12 @@ def built(text: str) -> int:
 
 
 @cache
-def calls() -> dict[tuple[str, str], int]:
+def calls() -> dict[tuple[str, ...], int]:
     """By the two functions, what a function of an inverse one is."""
-    found = {}
-    for identity in OF_INVERSES:
-        outer, inner = re.findall(r"\w+(?=\()", identity.pattern)
-        found[outer, inner] = built(identity.better)
-    return found
+    return {
+        tuple(re.findall(r"\w+(?=\()", identity.pattern)): built(identity.better)
+        for identity in OF_INVERSES
+    }
 
 
 def rewritten_call(forms: Forms, kind: str, operand: int) -> int | None:

@@ -383,8 +383,7 @@ class Polynomials:
         for key, polynomial in element.items():
             for monomial, c in polynomial.items():
                 self.forms.add(total, self.forms.product([*monomial, *key]), c)
-        terms = [(term, c) for term, c in total.items() if c]
-        form = self.forms.plain_sum(terms) if len(terms) > 1 else self.forms.sum_of(terms)
+        form = as_sum(self.forms, total)
         self.known[form] = element
         return form
 
