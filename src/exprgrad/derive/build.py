@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial, reduce
 from typing import cast
 
 from exprgrad.graph.graph import (
@@ -187,10 +188,7 @@ class Builder:
 
     def total(self, terms: Sequence[int]) -> int:
         """The sum of some nodes, from the left."""
-        found = terms[0]
-        for term in terms[1:]:
-            found = self.apply("add", found, term)
-        return found
+        return reduce(partial(self.apply, "add"), terms)
 
     def include(
         self, graph: Graph, values: Mapping[str, int] | None = None, rule: Rule | None = None

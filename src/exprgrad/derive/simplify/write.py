@@ -220,8 +220,6 @@ def multiplied(builder: Builder, factors: list[int]) -> int:
     """The product of some nodes, from the left; 1 if there are none."""
     if not factors:
         return builder.constant(1.0)
-    if len(factors) == 2:
-        return builder.apply("mul", *factors)
     return reduce(partial(builder.apply, "mul"), factors)
 
 
