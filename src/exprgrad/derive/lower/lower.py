@@ -8,8 +8,8 @@ comes after differentiation: the derivatives are those of the rows, not of the f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Container, Iterator, Sequence
+from functools import lru_cache, reduce
 from math import copysign, isnan
 
 from exprgrad.derive.build import Builder
@@ -48,16 +48,14 @@ def lower(
     in the program too.  ``longest`` is how many operations a formula in place may have.
     """
     builder = Builder(program.graph.empty())
+    graph = builder.graph
     if written is not None:
         images = rebuild(builder, written, spelled, longest)
-        bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]
+        graph.bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]
+        graph.output_name = written.output_name
     images = rebuild(builder, program.graph, spelled, longest)
     outputs = tuple([images[output] for output in program.outputs])
-    graph = builder.graph
     graph.output = outputs[0]
-    if written is not None:
-        graph.bindings = bindings
-        graph.output_name = written.output_name
     return Program(graph, outputs)
 
 
@@ -112,15 +110,12 @@ def structural_formula(variant: Variant) -> Program:
 
 def missing(graph: Graph, spelled: Container[str]) -> list[Routine]:
     """The rows in a graph that a target does not spell."""
-    found: dict[Routine, None] = {}
-    for node, kind in enumerate(graph.kinds):
-        if kind in (INPUT, CONST) or kind in spelled:
-            continue
-        if kind in BY_NAME:
-            found[kind] = None
-        else:
-            found[variant(graph, node)] = None
-    return list(found)
+    rows: Iterator[Routine] = (
+        kind if kind in BY_NAME else variant(graph, node)
+        for node, kind in enumerate(graph.kinds)
+        if kind not in (INPUT, CONST) and kind not in spelled
+    )
+    return [*dict.fromkeys(rows)]
 
 
 def rebuild(builder: Builder, graph: Graph, spelled: Container[str], longest: float) -> list[int]:
@@ -153,10 +148,9 @@ def operation(
     """One operation, lowered: with two operands at most where the row takes any number."""
     op = BY_NAME[kind]
     if op.variadic and len(operands) > 2:
-        found = operands[0]
-        for operand in operands[1:]:
-            found = operation(builder, kind, (found, operand), spelled, longest)
-        return found
+        return reduce(
+            lambda one, other: operation(builder, kind, (one, other), spelled, longest), operands
+        )
     if kind == "pow" and builder.value(operands[1]) == 2:
         return builder.apply("mul", operands[0], operands[0])
     if kind == "add":

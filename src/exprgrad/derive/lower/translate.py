@@ -18,7 +18,6 @@ from exprgrad.language.code.program import (
     several_outputs,
     source,
 )  # fmt: skip
-from exprgrad.language.code.target import Target
 from exprgrad.language.read.parse import need_number
 
 __all__ = ["asked", "translate"]
@@ -59,7 +58,11 @@ def translate(
     lowered = lower(program, target.spelled, graph, longest)
     if target.columns:
         for root in missing(lowered.graph, target.spelled):
-            raise no_loop(target, str(root))
+            raise RequestError(
+                "no-spelling",
+                f"a root is found in a loop, and {target.title} has none",
+                help="other languages have: --to python",
+            ).about(str(root))
         return query(lowered, target, formula=graph, parts=parts, name=name)
     return source(
         lowered,
@@ -114,15 +117,6 @@ def full(
         for column, zero in enumerate(zeros)
     ]
     return builder.program([*found[:before], *matrix])
-
-
-def no_loop(target: Target, row: str) -> RequestError:
-    """The error for a root, where there are no loops to find it."""
-    return RequestError(
-        "no-spelling",
-        f"a root is found in a loop, and {target.title} has none",
-        help="other languages have: --to python",
-    ).about(row)
 
 
 def no_blocks() -> RequestError:
