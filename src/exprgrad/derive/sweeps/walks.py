@@ -47,11 +47,6 @@ def passing(kind: str) -> tuple[int, ...]:
     return tuple(i for i in range(len(op.names)) if op.partial(i) != "0")
 
 
-def passes_all(kind: str) -> bool:
-    """Whether an operation passes a derivative through all of its operands."""
-    return len(passing(kind)) == len(BY_NAME[kind].names)
-
-
 @cache
 def places(kind: str) -> dict[str, int]:
     """By name that the rules of an operation may use, its place among these."""
@@ -87,8 +82,7 @@ def placed(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
 def mentions(kind: str, rule: str) -> tuple[int, ...]:
     """The places of the operands that a rule mentions, and after these that of the node itself."""
     operands = len(BY_NAME[kind].names)
-    each = [places(kind)[name] for name in template(rule).inputs]
-    return tuple([place for place in each if place <= operands])
+    return tuple([place for _, place in placed(kind, rule) if place <= operands])
 
 
 def mentioned(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
@@ -118,7 +112,8 @@ def mentioned(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
 def active_between(graph: Graph, nodes: Iterable[int], outputs: Sequence[int]) -> set[int]:
     """The nodes that depend on one of ``nodes``, of those that the outputs depend on; and ``nodes``."""
     found, wanted = set(nodes), dependencies(graph, *outputs)
-    whole = {kind for kind in {*graph.kinds} & BY_NAME.keys() if passes_all(kind)}
+    kinds = {*graph.kinds} & BY_NAME.keys()
+    whole = {kind for kind in kinds if len(passing(kind)) == len(BY_NAME[kind].names)}
     for user, operands in enumerate(graph.operands):
         if user in graph.slopes or (graph.kinds[user] not in whole and operands):
             operands = tuple([operand for _, operand in varying_operands(graph, user)])
