@@ -376,8 +376,7 @@ def without_idle(graph: Graph) -> None:
         )
         kept.append(call._replace(parent=places[call.parent], operands=operands, bends=bends))
     graph.calls = kept
-    called = {node: places[at] for node, at in graph.called.items()}
-    graph.called = {node: at for node, at in called.items() if at >= 0}
+    graph.called = {node: places[at] for node, at in graph.called.items() if places[at] >= 0}
 
 
 def enclose(graph: Graph) -> None:
@@ -497,23 +496,22 @@ def depth(residual: Graph) -> int:
 def slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
     """The residual's derivative with respect to the unknown, and the root's to each parameter, as texts.
 
-    By the implicit function theorem the latter is -g_p/g_E.
+    The unknown is the last of ``wrt``.  By the implicit function theorem the latter is -g_p/g_E.
     """
-    graph = Graph()
-    found = gradient(residual, [name for name in wrt if name in residual.inputs], rule)
-    builder = Builder(graph, typed=rule is shown)
+    read = [name for name in wrt if name in residual.inputs]
+    found = gradient(residual, read, rule)
+    builder = Builder(typed=rule is shown)
     images = builder.include(found.graph)
-    by = dict(zip((n for n in wrt if n in residual.inputs), found.outputs[1:], strict=True))
+    by = dict(zip(read, found.outputs[1:], strict=True))
     zero = builder.constant(0.0)
-    derivatives = {name: images[by[name]] if name in by else zero for name in wrt}
-    slope = derivatives.pop(OUT)
-    outputs = [slope]
-    for node in derivatives.values():
-        if builder.value(node) == 0:
-            outputs.append(zero)
-        else:
-            outputs.append(builder.apply("div", builder.apply("neg", node), slope))
-    program = builder.program(outputs)
+    *partials, slope = (images[by[name]] if name in by else zero for name in wrt)
+    ratios = [
+        zero
+        if builder.value(node) == 0
+        else builder.apply("div", builder.apply("neg", node), slope)
+        for node in partials
+    ]
+    program = builder.program([slope, *ratios])
     if rule is shown and len(program.graph) <= LONGEST_SIMPLIFIED:
         program = simplify(program, residual)
     return [table_text(program.graph, output) for output in program.outputs]
@@ -532,15 +530,14 @@ def specials(residual: Graph) -> tuple[Special, ...]:
         seen = [images[operand] for operand in operands]
         for special in op.special:
             met[special.code] += conditions(builder, op, special, seen, images[node], flags)
-    found = []
-    for code, why in (
-        ("kink", "its equation has one"),
-        ("jump", "its equation jumps"),
-    ):
-        if met[code]:
-            where = table_text(builder.graph, builder.total(met[code]))
-            found.append(Special(where, code, why, slope="nan", undecided="1"))
-    return tuple(found)
+    reasons = {"kink": "its equation has one", "jump": "its equation jumps"}
+    found = {code: table_text(builder.graph, builder.total(met[code])) for code in met if met[code]}
+    return tuple(
+        [
+            Special(where, code, reasons[code], slope="nan", undecided="1")
+            for code, where in found.items()
+        ]
+    )
 
 
 def conditions(
