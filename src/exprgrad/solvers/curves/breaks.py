@@ -250,12 +250,12 @@ def limits(
     """The limits of the jets on one side of a point; ``end`` are the doubles' jets there."""
     least = LEAST_STEP * math.ulp(x)
     steps = sorted({max(reach * part, least) for part in APPROACH}, reverse=True)
-    found = [jets.beside(x, sign * step) for step in steps]
-    answers = []
-    for order in range(ORDERS):
-        values = [jet[order] for jet in found]
-        slopes = [jet[order + 1] for jet in found] if order + 1 < ORDERS else None
-        answers.append(limit(values, slopes, [sign * step for step in steps], end[order]))
+    moves = [sign * step for step in steps]
+    orders = [*zip(*(jets.beside(x, move) for move in moves), strict=True)]
+    answers = [
+        limit(values, slopes, moves, last)
+        for values, slopes, last in zip(orders, [*orders[1:], None], end, strict=True)
+    ]
     if math.isnan(answers[0]):
         answers = [math.nan] * ORDERS
     return tuple(answers)

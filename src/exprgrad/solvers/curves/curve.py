@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -486,17 +485,14 @@ def at_ends(samples: Samples, features: Sequence[Feature]) -> Iterator[Feature]:
 
 def arcs(samples: Samples, breaks: Sequence[Break]) -> Iterator[Arc]:
     """The samples between breaks, with the limits at their ends."""
-    edges = [-math.inf, *[one.x for one in breaks], math.inf]
-    starts = [None, *breaks]
-    stops = [*breaks, None]
-    for (low, high), start, stop in zip(pairwise(edges), starts, stops, strict=True):
-        inside = (samples.x > low) & (samples.x < high) & np.isfinite(samples.jets[0])
-        x, found = samples.x[inside], samples.jets[:, inside]
+    points = np.vstack([samples.x, samples.jets]).T
+    for start, stop in zip([None, *breaks], [*breaks, None], strict=True):
+        low = -math.inf if start is None else start.x
+        high = math.inf if stop is None else stop.x
+        inside = points[(samples.x > low) & (samples.x < high)].tolist()
         before = [] if start is None else [(start.x, *start.right)]
         after = [] if stop is None else [(stop.x, *stop.left)]
-        columns = [x, *found]
-        rows = [*before, *zip(*(column.tolist() for column in columns), strict=True), *after]
-        rows = [row for row in rows if math.isfinite(row[1])]
+        rows = [row for row in (*before, *inside, *after) if math.isfinite(row[1])]
         if rows:
             yield Arc(*map(list, zip(*rows, strict=True)))
 
