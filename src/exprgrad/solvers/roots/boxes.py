@@ -437,9 +437,12 @@ def is_at_zero(sight: Sight, box: Box, tiny: float = ABOUT_ZERO) -> bool:
     Around 0 there are as many doubles as anywhere, and a multiple root there would have them all looked at.
     """
     near = [x.low <= 0 and x.high >= 0 for x in box]
-    if not any(near) or not all(x.ball.is_finite() for x in box):
-        return False
-    if any(is_near and width(x) > tiny for x, is_near in zip(box, near, strict=True)):
+    pairs = zip(box, near, strict=True)
+    if (
+        not any(near)
+        or not all(x.ball.is_finite() for x in box)
+        or any(is_near and width(x) > tiny for x, is_near in pairs)
+    ):
         return False
     zero = [exactly(ball(0) if at else middle(x)) for x, at in zip(box, near, strict=True)]
     return all(f.is_zero for f in sight.residuals(zero))
@@ -460,9 +463,8 @@ def halves(box: Box) -> list[Box]:
     """Two halves of a box."""
     at = widest(box)
     x, cut = box[at], parting(box[at])
-    lower, upper = [*box], [*box]
-    lower[at], upper[at] = spanning(x.low, cut), spanning(cut, x.high)
-    return [lower, upper]
+    parts = spanning(x.low, cut), spanning(cut, x.high)
+    return [[*box[:at], part, *box[at + 1 :]] for part in parts]
 
 
 def parting(x: Enclosure) -> Ball:

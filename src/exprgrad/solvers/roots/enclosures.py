@@ -288,9 +288,10 @@ def reciprocal(x: Enclosure) -> Enclosure:
 
 def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
     """x*y: 0 times infinity is 0, for a bound is only approached."""
-    ends = []
-    for one, other in product((x.low, x.high), (y.low, y.high)):
-        ends.append(ball(0) if one.is_zero() or other.is_zero() else one * other)
+    ends = [
+        ball(0) if one.is_zero() or other.is_zero() else one * other
+        for one, other in product((x.low, x.high), (y.low, y.high))
+    ]
     return spanning(min(end.lower() for end in ends), max(end.upper() for end in ends))
 
 

@@ -391,17 +391,15 @@ def roots_of(
     sight: Sight, found: Searched
 ) -> tuple[tuple[Root, ...], tuple[dict[str, Interval], ...]]:
     """The roots of a search, in order, and what is undecided; what may be a root is looked at again."""
-    system = sight.system
     roots = [rooted(sight, proof) for proof in found.proofs]
     undecided: list[dict[str, Interval]] = []
     for cluster in clusters_of(found.left):
         root = candidate(sight, cluster) if found.is_done else None
         if root is None:
-            undecided.append(interval_by_name(system, cluster))
+            undecided.append(interval_by_name(sight.system, cluster))
         elif all(root.point != known.point for known in roots):
             roots.append(root)
-    key = [*system.unknowns]
-    ordered = sorted(roots, key=lambda root: [root.point[name] for name in key])
+    ordered = sorted(roots, key=lambda root: [*root.point.values()])
     return tuple(ordered), tuple(undecided)
 
 
@@ -458,9 +456,7 @@ def from_start(sight: Sight, start: Sequence[float]) -> Solution:
 
 def around_start(sight: Sight, start: Vector) -> Solution:
     """The nearest root in boxes around a start; if there is none in the whole space, that is said."""
-    if len(start) > 3:
-        return Solution((), reason="Newton's method leads to no root from there")
-    for width in WIDTHS:
+    for width in WIDTHS if len(start) <= 3 else ():
         reach = [ball(width) * (1 + abs(x)) for x in start]
         box = [
             spanning((x - r).lower(), (x + r).upper()) for x, r in zip(start, reach, strict=True)
