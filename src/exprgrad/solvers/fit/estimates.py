@@ -259,9 +259,8 @@ def refitted(problem: Problem, point: Any, free: Any, limits: tuple[Any, Any]) -
     here = problem.linearized(point)
     if here is None:
         return None
-    minimum = Minimum(point, here, 1)
     if not free.any():
-        return minimum
+        return Minimum(point, here, 1)
     return polished(
         problem, descended(problem, point, *limits, free=free, tolerance=1e-8, most=REFITTING), free
     )

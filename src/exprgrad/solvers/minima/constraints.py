@@ -107,7 +107,11 @@ def constraints(
             shapes = shapes_of({name: inputs[name] for name in graph.inputs})
             graph = at_shapes(graph, text, shapes)
             if graph.shape(graph.output):
-                raise tensors(text, place)
+                raise ShapeError(
+                    "bad-shape",
+                    "a constraint compares numbers, not tensors",
+                    help="--bounds hold for every number of a tensor; sum(…), max(…) of it are numbers",
+                ).about(text, place)
             written = f"{text[slice(*sides[0])]} {sign} {text[slice(*sides[1])]}"
             found.append(Constraint(written, Objective(graph, layout), sign in EQUAL))
     return found
@@ -150,15 +154,6 @@ def check_side(text: str, side: Span, inputs: Mapping[str, Any]) -> None:
         if error.span is not None:
             error.at(Source(text, is_expression=False), side[0])
         raise
-
-
-def tensors(text: str, place: Span) -> ShapeError:
-    """The error for a comparison of tensors."""
-    return ShapeError(
-        "bad-shape",
-        "a constraint compares numbers, not tensors",
-        help="--bounds hold for every number of a tensor; sum(…), max(…) of it are numbers",
-    ).about(text, place)
 
 
 # Minima.

@@ -177,12 +177,14 @@ def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncer
 
 def numbers_of(run: Run, deviations: Mapping[str, Any], spread: Spread) -> UncertainNumbers:
     """The numbers of inputs that are uncertain, their deviations and correlations."""
-    names: list[str] = []
-    flat: list[float] = []
-    for name, deviation in deviations.items():
-        names += number_names(name, run.inputs[name])
-        flat += numbers_in(deviation)
-    moving = {name: u for name, u in zip(names, flat, strict=True) if u}
+    moving = {
+        label: u
+        for name, deviation in deviations.items()
+        for label, u in zip(
+            number_names(name, run.inputs[name]), numbers_in(deviation), strict=True
+        )
+        if u
+    }
     known = {pair: r for pair, r in spread.correlations.items() if {*pair} <= moving.keys()}
     return UncertainNumbers(moving, known)
 
@@ -311,8 +313,7 @@ def described(values: Any, draws: int, seed: int, like: Any) -> Sampled:
     kept = values[:, good] if not good.all() else values
     without = draws - kept.shape[1]
     if kept.shape[1] < 2:
-        nan = np.full(len(values), np.nan)
-        found = [nan, nan, nan, nan]
+        found = [np.full(len(values), np.nan)] * 4
     else:
         ends = np.percentile(kept, COVERED, axis=1, overwrite_input=False)
         found = [kept.mean(axis=1), kept.std(axis=1, ddof=1), *ends]
