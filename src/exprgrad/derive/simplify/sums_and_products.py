@@ -681,10 +681,13 @@ def cancelled(
         one = forms.polynomial(above.items())
         other = forms.polynomial(found.terms) if isinstance(found, Sum) else None
         is_whole = exponent.denominator == 1 and exponent < 0
-        if not is_whole or one is None or other is None or one[0] != other[0]:
-            accumulate(left, base, exponent)
-            continue
-        if max(*one[1], *other[1]) > HIGHEST:
+        if (
+            not is_whole
+            or one is None
+            or other is None
+            or one[0] != other[0]
+            or max(*one[1], *other[1]) > HIGHEST
+        ):
             accumulate(left, base, exponent)
             continue
         shared = common_factor(one[1], other[1])
