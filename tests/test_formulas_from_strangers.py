@@ -320,3 +320,15 @@ def test_no_text_of_a_stranger_brings_a_process_down(seed: int) -> None:
 def test_a_limit_that_allows_nothing_is_refused(limit: int) -> None:
     with pytest.raises(exprgrad.RequestError, match="at least 1, not"):
         exprgrad.parse("x", limit=limit)
+
+
+def test_a_long_text_brings_no_more_work_for_its_second_derivatives() -> None:
+    """Its gradient takes work in proportion to it."""
+    text = "+".join(f"sin({k}*x)" for k in range(40_000))
+    formula = exprgrad.parse(text)
+    assert formula.gradient(x=0.5).gradient
+    with pytest.raises(exprgrad.RequestError) as caught:
+        formula.hessian(x=0.5)
+    assert caught.value.code == "too-large"
+    short = exprgrad.parse("+".join(f"sin({k}*x)" for k in range(100)), limit=10**7)
+    assert short.hessian(x=0.5)

@@ -194,6 +194,10 @@ class Budget(NamedTuple):
         usual = max(STEPS, STEPS_A_CHARACTER * len(text))
         return cls(getattr(text, "steps", usual), text)
 
+    def for_second_derivatives(self) -> "Budget":
+        """The same, but that a long text brings no more: many numbers of a Hessian may come of each node."""
+        return self if isinstance(self.text, LimitedText) else self._replace(steps=STEPS)
+
     def most(self, stage: str) -> int:
         """How many things of a stage there may be."""
         return self.steps // STAGES[stage][0]

@@ -174,10 +174,15 @@ def jacobian(
 def hessian(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> tuple[Program, Entries]:
     """The output, its gradient, then each entry of the Hessian, forward over reverse.
 
-    Only entries on and above the diagonal are derived; those below are the same outputs.
+    Only entries on and above the diagonal are derived; those below are the same outputs.  Raises
+    ``RequestError`` for what takes too much work.
     """
+    budget = graph.budget.for_second_derivatives()
+    budget.refuse_beyond(len(graph), "deriving", graph.span(graph.output))
     first = gradient(graph, wrt, rule)
-    source = Source(Builder(first.graph.empty()), first.graph, rule)
+    made = first.graph.empty()
+    made.budget = budget
+    source = Source(Builder(made), first.graph, rule)
     users = users_of(first.graph, first.outputs[1:])
     found = [source.image[output] for output in first.outputs]
     one = source.builder.constant(1.0)
