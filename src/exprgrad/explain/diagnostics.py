@@ -329,8 +329,9 @@ def notes_on_names(run: evaluation.Run) -> Iterator[Diagnostic]:
             name = called.partition("[")[0]
             if name not in told:
                 told.add(name)
-                message = f"the output does not use '{name}'"
-                yield Diagnostic("unused", "note", message, node, span, None)
+                yield Diagnostic(
+                    "unused", "note", f"the output does not use '{name}'", node, span, None
+                )
 
 
 def diagnose_outputs(

@@ -93,8 +93,9 @@ def bad_data(run: Run, node: int, found: Found, severity: str) -> Diagnostic:
     if labels:
         return Diagnostic(code, severity, f"{what}: {labels}", node, span, None)
     why, help = reason(run, node, found.place, value)
-    message = f"{what}{why}{at_operands(run, node, found)}"
-    return Diagnostic(code, severity, message, node, span, help)
+    return Diagnostic(
+        code, severity, f"{what}{why}{at_operands(run, node, found)}", node, span, help
+    )
 
 
 def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | None]:
@@ -305,9 +306,8 @@ def reverse_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     )
     severity = "note" if all(map(is_finite, run.swept.values())) else "warning"
     span = run.graph.span(user) if edge is None else edge.span
-    help = with_advice(run, user, None)
     way = path(run, user, used) if used[user] else None  # a branch not taken leads nowhere
-    yield Diagnostic(code, severity, why, user, span, help, way)
+    yield Diagnostic(code, severity, why, user, span, with_advice(run, user, None), way)
 
 
 def first_bad(

@@ -209,9 +209,12 @@ def find_node(run: Run, wanted: str | int) -> int:
     span = (0, len(source.text))
     node = node_in(run, source, span)
     if run.graph.kinds[node] == CONST or run.grad(node) is None:
-        message = f"node {node} '{run.texts[node]}' depends on no input and has no grad"
         raise RequestError(
-            "no-grad", message, source=source, span=span, help="the table of grad lists the others"
+            "no-grad",
+            f"node {node} '{run.texts[node]}' depends on no input and has no grad",
+            source=source,
+            span=span,
+            help="the table of grad lists the others",
         )
     return node
 

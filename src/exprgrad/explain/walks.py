@@ -444,8 +444,11 @@ def visit(
     and naive recursion that would take too long.
     """
     if accumulate not in ("add", "set"):  # ``+=``, or the ``=`` of those who forget the ``+``
-        message = f"a contribution is not accumulated by '{accumulate}'"
-        raise RequestError("usage", message, help="it is one of 'add' and 'set'")
+        raise RequestError(
+            "usage",
+            f"a contribution is not accumulated by '{accumulate}'",
+            help="it is one of 'add' and 'set'",
+        )
     run = in_numbers(run).run
     web = web_of(run)
     rule = order.strip() if isinstance(order, str) and order.strip() in WRONG else None
@@ -615,13 +618,11 @@ def refuse_too_many(run: Run) -> None:
                 ways[operand] += ways[node]
             ways[node] = 0
     if visits > MOST_VISITS:
-        message = (
-            f"naive recursion would make {many(visits)} visits here, one for each way to a node"
+        raise RequestError(
+            "too-many",
+            f"naive recursion would make {many(visits)} visits here, one for each way to a node",
+            help=f"it is simulated up to {MOST_VISITS:,} visits; preorder and bfs visit each node once",
         )
-        help = (
-            f"it is simulated up to {MOST_VISITS:,} visits; preorder and bfs visit each node once"
-        )
-        raise RequestError("too-many", message, help=help)
 
 
 def many(count: int) -> str:
@@ -658,8 +659,13 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
             if found[node] != written:
                 message = f"'{written}' is the node that '{found[node]}' is: it is visited twice"
             naive = advice("--order naive", "'naive'")
-            help = f"each node is visited once; {naive} visits nodes again and again"
-            raise RequestError("given-twice", message, source=source, span=span, help=help)
+            raise RequestError(
+                "given-twice",
+                message,
+                source=source,
+                span=span,
+                help=f"each node is visited once; {naive} visits nodes again and again",
+            )
         found[node] = written
     return tuple(found)
 
@@ -671,9 +677,13 @@ def order_parts(order: str) -> Iterator[tuple[Source, Span]]:
         part = order[start:end]
         if not part.strip():
             example = advice("--order d,c,a,b", "'d,c,a,b'")
-            help = f"names or ids of nodes are separated by commas: {example}"
-            span = (start, max(end, start + 1))
-            raise RequestError("usage", "a node is missing", source=source, span=span, help=help)
+            raise RequestError(
+                "usage",
+                "a node is missing",
+                source=source,
+                span=(start, max(end, start + 1)),
+                help=f"names or ids of nodes are separated by commas: {example}",
+            )
         yield source, (end - len(part.lstrip()), start + len(part.rstrip()))
 
 

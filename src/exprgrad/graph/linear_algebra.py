@@ -66,10 +66,10 @@ def leading(x: Shape, y: Shape) -> Shape:
     try:
         return broadcast_shape([x[:-2], y[:-2]])
     except Mismatch:
-        help = (
-            "all but the last two are matched from the right: they must be equal, or one of them 1"
-        )
-        raise Mismatch("{op} needs leading sizes that broadcast", help) from None
+        raise Mismatch(
+            "{op} needs leading sizes that broadcast",
+            "all but the last two are matched from the right: they must be equal, or one of them 1",
+        ) from None
 
 
 def transposed_instead(x: Shape, y: Shape) -> str | None:
@@ -136,8 +136,9 @@ def dot_pull(b: Nodes, p: Pass) -> int:
 def outer_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     for at, shape in enumerate(shapes):
         if len(shape) != 1:
-            help = f"a matrix as one vector is reshape({{{at}}}, [{size(shape)}])"
-            raise unfit("vectors", shape, help)
+            raise unfit(
+                "vectors", shape, f"a matrix as one vector is reshape({{{at}}}, [{size(shape)}])"
+            )
     return (*shapes[0], *shapes[1])
 
 
@@ -174,8 +175,10 @@ def solve_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     if not y:
         raise Mismatch("{op} needs a vector or a matrix on the right", None, (1,))
     if y[-2:][0] != x[-1]:
-        each = f"for a vector to each matrix write reshape({{1}}, {[*y, 1]})"
-        raise Mismatch("{op} needs as many rows on the right", each if y == x[:-1] else None)
+        raise Mismatch(
+            "{op} needs as many rows on the right",
+            f"for a vector to each matrix write reshape({{1}}, {[*y, 1]})" if y == x[:-1] else None,
+        )
     return (*leading(x, y), x[-1], *y[-2:][1:])
 
 

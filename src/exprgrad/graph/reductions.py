@@ -227,8 +227,10 @@ def least_bound(
 def running_axis(axis: int | None, shape: Shape) -> int:
     """The axis along which something runs; a vector has but one."""
     if axis is None and len(shape) > 1:
-        help = "axis=0 goes down the columns of a matrix, axis=1 along its rows"
-        raise Mismatch("{op} needs to be told the axis", help)
+        raise Mismatch(
+            "{op} needs to be told the axis",
+            "axis=0 goes down the columns of a matrix, axis=1 along its rows",
+        )
     return axis_of(0 if axis is None else axis, shape)
 
 
@@ -536,8 +538,10 @@ def cross_entropy_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     if y not in (x, x[:-1]):
         labels = f"labels of shape {x[:-1]}" if len(x) > 1 else "one label"
         column = len(x) > 1 and y == (*x[:-1], 1)
-        help = f"for labels write reshape({{1}}, {list(x[:-1])})" if column else None
-        raise Mismatch(f"{{op}} needs {labels}, or probabilities of shape {x}", help)
+        raise Mismatch(
+            f"{{op}} needs {labels}, or probabilities of shape {x}",
+            f"for labels write reshape({{1}}, {list(x[:-1])})" if column else None,
+        )
     return ()
 
 

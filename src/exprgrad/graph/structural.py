@@ -280,8 +280,10 @@ def axes_of(axes: Axes, shape: Shape) -> tuple[int, ...]:
     found = sorted(axis_of(axis, shape) for axis in listed)
     for one, other in pairwise(found):
         if one == other:
-            help = "an axis below 0 counts from the end" if min(listed) < 0 else None
-            raise Mismatch(f"{{op}} is given axis {one} twice", help)
+            raise Mismatch(
+                f"{{op}} is given axis {one} twice",
+                "an axis below 0 counts from the end" if min(listed) < 0 else None,
+            )
     return tuple(found)
 
 

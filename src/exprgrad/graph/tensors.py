@@ -48,8 +48,10 @@ def permutation(settings: Settings, shape: Shape) -> tuple[int, ...]:
     found = tuple([axis_of(axis, shape) for axis in axes])
     if sorted(found) != list(range(len(shape))):
         order = list(range(len(shape)))
-        help = f"the reverse order is axes={order[::-1]}" if order else "a number has no axes"
-        raise Mismatch("{op} needs each axis of {0} once, in a new order", help)
+        raise Mismatch(
+            "{op} needs each axis of {0} once, in a new order",
+            f"the reverse order is axes={order[::-1]}" if order else "a number has no axes",
+        )
     return found
 
 
@@ -93,8 +95,10 @@ def broadcast_to_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     except Mismatch:
         fits = False
     if not fits:
-        help = "sizes are matched from the last, and only a size 1 stretches"
-        raise Mismatch(f"{{op}} cannot stretch {{0}} to {list(wanted)}", help)
+        raise Mismatch(
+            f"{{op}} cannot stretch {{0}} to {list(wanted)}",
+            "sizes are matched from the last, and only a size 1 stretches",
+        )
     return tuple(wanted)
 
 
@@ -146,8 +150,10 @@ def place_of(place: Place, length: int, at: int) -> tuple[int, int]:
         if not -length <= place < length:
             last = f"0 to {length - 1}" if length > 1 else "0"
             end = f"-1 to {-length}" if length > 1 else "-1"
-            help = f"the indices there are {last}, or from the end {end}"
-            raise Mismatch(f"index {place} is beyond axis {at}, whose size is {length}", help)
+            raise Mismatch(
+                f"index {place} is beyond axis {at}, whose size is {length}",
+                f"the indices there are {last}, or from the end {end}",
+            )
         return place % length, place % length + 1
     start, stop, _ = slice(*place).indices(length)
     if stop <= start:
@@ -237,8 +243,11 @@ def joined(shapes: Sequence[Shape], axis: int) -> int:
         if len(shape) != len(shapes[0]):
             raise Mismatch("{op} needs operands with the same number of axes", None, both)
         if (*shape[:at], *shape[at + 1 :]) != (*shapes[0][:at], *shapes[0][at + 1 :]):
-            why = f"{{op}} along axis {axis} needs all other sizes to match"
-            raise Mismatch(why, other_axis(shapes[0], shape), both)
+            raise Mismatch(
+                f"{{op}} along axis {axis} needs all other sizes to match",
+                other_axis(shapes[0], shape),
+                both,
+            )
     return at
 
 

@@ -287,9 +287,10 @@ def sweeps(
 def refuse_large(count: int) -> None:
     """Raise ``RequestError`` for a matrix that would fill the memory."""
     if count > LARGEST:
-        message = f"that matrix would have {count:,} numbers, or {bytes_text(8 * count)}"
         raise RequestError(
-            "too-large", message, help="jvp and vjp give products with it, and never form it"
+            "too-large",
+            f"that matrix would have {count:,} numbers, or {bytes_text(8 * count)}",
+            help="jvp and vjp give products with it, and never form it",
         )
 
 

@@ -165,11 +165,13 @@ class Checker:
         self.in_doubles = work <= MOST_IN_DOUBLES
         self.work = MOST_WORK // max(count, 1)
         if not (self.in_balls or self.in_doubles):
-            message = f"{len(run.graph):,} nodes times {count:,} derivatives are too many to check"
             most = MOST_IN_BALLS if has_balls() else MOST_IN_DOUBLES
             some = advice("--wrt a,b", "wrt=['a', 'b']")
-            help = f"at most {most:,} are checked" + f": choose some, {some}" * (count > 1)
-            raise RequestError("too-many", message, help=help)
+            raise RequestError(
+                "too-many",
+                f"{len(run.graph):,} nodes times {count:,} derivatives are too many to check",
+                help=f"at most {most:,} are checked" + f": choose some, {some}" * (count > 1),
+            )
 
     @cached_property
     def wrong(self) -> list[Wrong]:
@@ -267,11 +269,11 @@ def check_run(
     """
     if run.graph.shapes:
         if nodes is not None or h is not None:
-            message = (
-                "a formula of tensors is checked at its inputs alone, with steps of our choice"
+            raise RequestError(
+                "no-tensors",
+                "a formula of tensors is checked at its inputs alone, with steps of our choice",
+                help=advice("--node and --h", "nodes and h") + " are for formulas of numbers",
             )
-            help = advice("--node and --h", "nodes and h") + " are for formulas of numbers"
-            raise RequestError("no-tensors", message, help=help)
         return [check_number(run, *number) for number in chosen(run)]
     if nodes is not None:
         return check_nodes(run, find_nodes(run, nodes), h, ids=True)
@@ -330,8 +332,9 @@ def check_number(run: Run, name: str, place: Shape) -> Check:
         found = by_differences(measured_differences(as_function_of(run, name, place), x), analytic)
     if found.suspicious and found.numeric is not None:
         says, true = apart(analytic, found.numeric)
-        why = f"the gradient for {called} says {says}, differences say {true}"
-        found = found.blaming(node, span, why)
+        found = found.blaming(
+            node, span, f"the gradient for {called} says {says}, differences say {true}"
+        )
     return check_of(called, analytic, found)._replace(where=found.where or (node, span))
 
 
@@ -511,8 +514,9 @@ def accusing(found: Verdict, run: Run, wrong: Wrong) -> Verdict:
     else:
         what = f"the rule of {what} for {run.label(graph.operands[user][wrong.position])}"
     place = f"at node {user} '{run.texts[user]}'"
-    why = f"{what}, {place}, is suspect: it says {says}, {by} say {true}"
-    return found.blaming(user, graph.span(user), why)
+    return found.blaming(
+        user, graph.span(user), f"{what}, {place}, is suspect: it says {says}, {by} say {true}"
+    )
 
 
 # The lesson's bump: L1, the node's data and h more, L2, and (L2 - L1)/h beside its grad.
@@ -548,8 +552,10 @@ def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) ->
         return shown._replace(message=message)
     first, second = (digits_of(abs(each - analytic), abs(analytic)) for each in (numeric, central))
     if first < ENOUGH_DIGITS and numeric != analytic and leaps(run, found, step):
-        why = f"kink between the sample points: {here}, returned {short_number(analytic)}"
-        return shown._replace(verdict="kink", message=why)
+        return shown._replace(
+            verdict="kink",
+            message=f"kink between the sample points: {here}, returned {short_number(analytic)}",
+        )
     most = best.digits
     if not analytic or most is None:
         return shown._replace(message=f"{best.message}; {here}")

@@ -122,8 +122,11 @@ def check_claims(
                 check_claim(graph, name, claims[name], read[name], given, work) for name in read
             ]
     except MissingExtraError as error:
-        message = "a claim is decided in ball arithmetic, which needs python-flint"
-        raise MissingExtraError(error.code, message, help=error.help) from None
+        raise MissingExtraError(
+            error.code,
+            "a claim is decided in ball arithmetic, which needs python-flint",
+            help=error.help,
+        ) from None
 
 
 def read_claim(graph: Graph, name: str, text: str) -> Graph:
@@ -136,9 +139,11 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
         if read not in known:
             from exprgrad.language.mistakes.hints import meant
 
-            help = meant(read, known, "a claim can use only the names that the formula uses")
-            message = f"the claim reads '{read}', which the formula does not have"
-            raise InputError("unknown-input", message, help=help).about(text, claim.span(node))
+            raise InputError(
+                "unknown-input",
+                f"the claim reads '{read}', which the formula does not have",
+                help=meant(read, known, "a claim can use only the names that the formula uses"),
+            ).about(text, claim.span(node))
     numbers_only(claim, lambda _: no_tensors("a claim is a formula of numbers"))
     return claim
 
@@ -156,8 +161,11 @@ def check_claim(
     Raises ``RequestError`` for a formula that is too large.
     """
     if work // least_work(len(graph) + len(claim)) < ENOUGH:
-        message = f"{len(graph) + len(claim):,} nodes are too many to check a claim"
-        raise RequestError("too-many", message, help="check a claim about a part of the formula")
+        raise RequestError(
+            "too-many",
+            f"{len(graph) + len(claim):,} nodes are too many to check a claim",
+            help="check a claim about a part of the formula",
+        )
     (formula,) = derivatives(graph, [name], steps=False, by_hand=False)
     formulas = Formulas(graph, claim, formula)
     places, obstacle, sampled, doubted = sampled_places(formulas, name, given, work)

@@ -148,8 +148,9 @@ def one_side(found: OneSided, returned: float) -> Verdict:
     sides = Verdict(left=found.left, right=found.right)
     if found.verdict in ("kink", "jump"):
         return at_kink(sides, returned, jumps=found.verdict == "jump")
-    why = f"only a limit of higher order would tell, returned {short_number(returned)}"
-    return sides.says("undecided", why)
+    return sides.says(
+        "undecided", f"only a limit of higher order would tell, returned {short_number(returned)}"
+    )
 
 
 def at_kink(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
@@ -165,8 +166,9 @@ def unsettled(returned: float, by_rules: float | None) -> Verdict:
     more = (
         "" if by_rules is None else f"; by the rules of both sides it is {short_number(by_rules)}"
     )
-    why = f"differences do not settle, returned {short_number(returned)}{more}"
-    return Verdict().says("undecided", why)
+    return Verdict().says(
+        "undecided", f"differences do not settle, returned {short_number(returned)}{more}"
+    )
 
 
 # In balls.
@@ -214,8 +216,9 @@ def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
     off = abs(true - analytic).abs_upper()
     is_zero = true.is_zero() or below_doubles(true)
     if is_zero and analytic == 0:
-        what = "both are 0" if true.contains(0) else f"{written} is 0 in doubles"
-        return found.says("agrees", what)
+        return found.says(
+            "agrees", "both are 0" if true.contains(0) else f"{written} is 0 in doubles"
+        )
     near = analytic == numeric or float(off) <= math.ulp(0.0)
     digits = 0 if is_zero else ALL_DIGITS if near else digits_of(float(off), abs(numeric))
     found = found._replace(suspicious=digits < PLENTY_OF_DIGITS)
@@ -224,8 +227,9 @@ def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
     if digits == 0 and not math.isfinite(value):
         return found.says("overflow", overflow)
     few = f"only {digits} digit{'s' * (digits != 1)}" if digits else "no digit right"
-    why = f"the gradient has {few} here, the true derivative is {written}"
-    return found.says("cancellation", why)
+    return found.says(
+        "cancellation", f"the gradient has {few} here, the true derivative is {written}"
+    )
 
 
 # In doubles.
@@ -238,8 +242,12 @@ def by_differences(sides: Sides, analytic: float) -> Verdict:
     gap = abs(left.value - right.value) if left and right else 0.0
     if left and right and left.error + right.error < gap >= SETTLED * max(left.error, right.error):
         one, other = apart(left.value, right.value)
-        message = f"kink between the sample points: left {one}, right {other}, {returned}"
-        return Verdict("kink", message, left=left.value, right=right.value)
+        return Verdict(
+            "kink",
+            f"kink between the sample points: left {one}, right {other}, {returned}",
+            left=left.value,
+            right=right.value,
+        )
     best = center or right or left
     if best is None:
         return Verdict().says("undecided", f"no differences settle beside the point, {returned}")
@@ -258,8 +266,9 @@ def by_differences(sides: Sides, analytic: float) -> Verdict:
             why = f"differences say {said}, {returned}, and every rule is right on its own"
             return found.says("cancellation", why)
     if analytic == 0 and best.error < ZERO_WITHIN:
-        what = "both are 0" if best.value == 0 else f"0 to within {short_number(best.error)}"
-        return found.says("agrees", what)
+        return found.says(
+            "agrees", "both are 0" if best.value == 0 else f"0 to within {short_number(best.error)}"
+        )
     digits = digits_of(max(off, best.error), max(abs(analytic), abs(best.value)))
     if digits >= ENOUGH_DIGITS:
         return found.agrees(digits)

@@ -548,8 +548,10 @@ def refuse_depth(value: object, name: str) -> None:
     while isinstance(part, Sequence) and not isinstance(part, str | bytes) and len(part):
         part, depth = part[0], depth + 1
         if depth > MOST_AXES:
-            message = f"the value of '{name}' is nested too deeply"
-            raise bad_value(message, f"a tensor has at most {MOST_AXES} axes")
+            raise bad_value(
+                f"the value of '{name}' is nested too deeply",
+                f"a tensor has at most {MOST_AXES} axes",
+            )
 
 
 def array_of(value: object) -> Any:
@@ -611,7 +613,7 @@ def ragged(lengths: Sequence[int | None], shape: Sequence[int], name: str) -> In
         for length in (lengths[0], lengths[at])
     )
     one, another = (element_name(name, place_of(flat, tuple(shape))) for flat in (0, at))
-    message = (
-        f"the lists in the value of '{name}' are ragged: {one} is {first}, and {another} {other}"
+    return bad_value(
+        f"the lists in the value of '{name}' are ragged: {one} is {first}, and {another} {other}",
+        "lists side by side have one length",
     )
-    return bad_value(message, "lists side by side have one length")

@@ -111,13 +111,16 @@ def by_name(columns: Any, graph: Graph) -> dict[str, Any]:
     """The columns that were given."""
     keys = None if isinstance(columns, type) else getattr(columns, "keys", None)
     if not callable(keys):
-        message = f"columns are given by name, in a dictionary, not as {type(columns).__name__}"
         names = ", ".join(f"'{name}': …" for name in list(graph.inputs)[:4])
         help = f"{{{names}}}"
         fields = getattr(getattr(columns, "dtype", None), "names", None)  # of a structured array
         if fields or any(hasattr(columns, name) for name in ("columns", "column_names")):
             help = "take them out of it: {name: table[name] for name in g.inputs}"
-        raise InputError("bad-columns", message, help=help)
+        raise InputError(
+            "bad-columns",
+            f"columns are given by name, in a dictionary, not as {type(columns).__name__}",
+            help=help,
+        )
     given: dict[str, Any] = {}
     for name in keys():
         if normal(name) in given:

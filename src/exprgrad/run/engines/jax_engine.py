@@ -79,8 +79,11 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     Raises ``RequestError`` where it is to be precise.
     """
     if precise:
-        help = "native and numpy are, with precise=True"
-        raise RequestError("not-precise", "the engine jax is not precise", help=help)
+        raise RequestError(
+            "not-precise",
+            "the engine jax is not precise",
+            help="native and numpy are, with precise=True",
+        )
     calls = {row: path for row, path in TARGETS["jax"].calls.items() if row not in FORMULAS}
     functions = {**operations(), **{row: named(path) for row, path in calls.items()}}
     lowered = written_out(fused(program), functions, FORMULAS)

@@ -94,9 +94,11 @@ def fitted(
             raise not_an_input(graph, name) if of_inputs else no_such_cotangent(graph, nodes, name)
     for name, node in nodes.items():
         if name not in numbers:
-            help = f"write {example(kind, nodes, numbers)} ({WHAT_0_DOES[kind]})"
-            message = f"{'input' if of_inputs else 'output'} '{name}' has no {kind}"
-            error = InputError(f"missing-{kind}", message, help=help)
+            error = InputError(
+                f"missing-{kind}",
+                f"{'input' if of_inputs else 'output'} '{name}' has no {kind}",
+                help=f"write {example(kind, nodes, numbers)} ({WHAT_0_DOES[kind]})",
+            )
             places = {binding.name: binding.span for binding in graph.bindings}
             error.span = places.get(name, graph.span(node))
             raise error.at(Source(text))
@@ -111,12 +113,13 @@ def fitting(graph: Graph, node: int, value: object, kind: str, name: str) -> Any
     if mine == shape:
         return found
     if mine:
-        message = (
-            f"the {kind} of '{name}' is {shape_text(mine)}, and '{name}' is {shape_text(shape)}"
-        )
         help = f"a {kind} has the shape of what it belongs to"
         help += shape_text(shape, "; a number stands for all of its numbers", "")
-        raise InputError("bad-value", message, help=help)
+        raise InputError(
+            "bad-value",
+            f"the {kind} of '{name}' is {shape_text(mine)}, and '{name}' is {shape_text(shape)}",
+            help=help,
+        )
     from exprgrad.run.arrays.arrays import stretched
 
     return stretched(found, shape)
@@ -127,11 +130,10 @@ def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> In
     bound = [binding.name for binding in graph.bindings]
     if name not in bound:
         return unknown_output(f"'{name}' is not an output", name, bound)
-    message = f"'{name}' is not among the chosen outputs"
     several = [*(o for o in outputs if o in bound), name]
     return InputError(
         "unknown-output",
-        message,
+        f"'{name}' is not among the chosen outputs",
         help=f"add it to them: {advice('--of ' + in_a_row(several, ','), f'of={several[:LISTED]}')}",
     ).about(name)
 

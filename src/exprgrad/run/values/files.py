@@ -399,8 +399,12 @@ def numbers_in(
     else:
         help = "only the first line may be a header, and it holds no numbers; "
         help += "cells are separated by ',', ';', tab or blanks"
-    message = f"{what} {where} is not a number" if cell else f"there is no number {where}"
-    raise wrong(text, (start, start + max(len(cell), 1)), message, help)
+    raise wrong(
+        text,
+        (start, start + max(len(cell), 1)),
+        f"{what} {where} is not a number" if cell else f"there is no number {where}",
+        help,
+    )
 
 
 def wrong(text: str, span: Span, message: str, help: str | None) -> InputError:

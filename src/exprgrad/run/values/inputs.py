@@ -93,12 +93,13 @@ def constant_value(text: str, name: str) -> Any:
         error.help = list_hint(text, name) or error.help
         raise
     for read, node in graph.inputs.items():
-        message = f"the value of '{name}' is not a constant: it reads '{read}'"
         known = VALUE_WORDS.get(read.casefold())
         help = "a value is a number or a constant expression, such as 1/3 or -2*pi"
         if known is not None:
             help = f"write {name}={known}" if text.strip() == read else f"write {known}"
-        raise InputError("bad-value", message, help=help).about(text, graph.span(node))
+        raise InputError(
+            "bad-value", f"the value of '{name}' is not a constant: it reads '{read}'", help=help
+        ).about(text, graph.span(node))
     try:
         graph = at_shapes(graph, text, {})
     except ExprgradError as error:
@@ -118,10 +119,11 @@ def file(path: str | PathLike[str]) -> PathLike[str]:
 
 def refuse_text(text: str, name: str) -> NoReturn:
     """An error for a string that names a file, as a shell's user may."""
-    message = f"the value of '{name}' is a string, and a string does not open files"
     path = text.strip().removeprefix("@")
     raise InputError(
-        "bad-value", message, help=f"if the file is meant, write exprgrad.file({path!r})"
+        "bad-value",
+        f"the value of '{name}' is a string, and a string does not open files",
+        help=f"if the file is meant, write exprgrad.file({path!r})",
     ).about(text)
 
 
@@ -181,11 +183,10 @@ def outside(pattern: str, text: str, bracketed: str) -> list[Span]:
 
 def misplaced(text: str, name: str) -> InputError:
     """The error for a range where a number or a tensor should stand."""
-    message = f"the value of '{name}' is a range, and here it has to be one number or a list"
     shell = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
     return InputError(
         "bad-value",
-        message,
+        f"the value of '{name}' is a range, and here it has to be one number or a list",
         help=f"{advice(shell, 'f.table takes ranges')}; a list is {name}=[0, 0.5, 1]",
     ).about(text)
 
@@ -207,9 +208,11 @@ def outer_signs(text: str, *, in_lists: bool = False) -> list[Span]:
 
 def unexpected_uncertainty(text: str, name: str) -> InputError:
     """The error for an uncertain number where an exact one should stand."""
-    message = f"the value of '{name}' is uncertain, and here it has to be an exact number"
-    help = "eval and grad take uncertain inputs; elsewhere leave out the uncertainty"
-    error = InputError("uncertain", message, help=help)
+    error = InputError(
+        "uncertain",
+        f"the value of '{name}' is uncertain, and here it has to be an exact number",
+        help="eval and grad take uncertain inputs; elsewhere leave out the uncertainty",
+    )
     return error.about(text) if text else error
 
 

@@ -135,9 +135,11 @@ def exact_ends(
     low, high = (as_number(end, name) for end in value)
     if low < high and (infinite or (isfinite(low) and isfinite(high))):
         return [(x, exact_number(repr(x), x)) for x in (low, high)]
-    message = f"the ends of the interval of '{name}' are {low!r} and {high!r}"
-    rule = "the low end is below the high one" + ("" if infinite else ", and both are finite")
-    raise InputError("bad-range", message, help=rule)
+    raise InputError(
+        "bad-range",
+        f"the ends of the interval of '{name}' are {low!r} and {high!r}",
+        help="the low end is below the high one" + ("" if infinite else ", and both are finite"),
+    )
 
 
 def ends_in(text: str, name: str, *, infinite: bool) -> list[tuple[float, Fraction | None]]:

@@ -270,11 +270,10 @@ def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]
     found = [(a + start, b + start) for a, b in outer_signs(text[start:end])]
     if not found:
         place = text.find("±")
-        span = (0, len(text)) if place < 0 else (place, place + 1)
         raise miswritten(
             "this is not an uncertain number",
             text,
-            span,
+            (0, len(text)) if place < 0 else (place, place + 1),
             f"an uncertainty follows the whole value: {name}=2.0±0.1",
         )
     if found[1:]:
