@@ -252,8 +252,9 @@ def stirs(
     jump an operation of the template is taken to move.
     """
 
-    algebra = Algebra(number, lambda _, node, seen: functions[graph.kinds[node]](*seen))
-    values = interpret(graph, algebra, given)
+    values = interpret(
+        graph, Algebra(number, lambda _, node, seen: functions[graph.kinds[node]](*seen)), given
+    )
     asked = bytearray(len(graph))
     asked[graph.output] = 1
     for node in range(graph.output, -1, -1):

@@ -352,8 +352,7 @@ class Finder:
         if free:
             ((sign, name),) = free
             if left:
-                terms = tuple([(sign * own, node) for own, node in left])
-                yield from self.bind(name, terms, match)
+                yield from self.bind(name, tuple([(sign * own, node) for own, node in left]), match)
         elif not left:
             yield match
         elif self.repeats and self.repeats in match.bound and not is_root:

@@ -232,8 +232,9 @@ def forward(
 
 def applied(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
     """One operation of a graph."""
-    settings = cast(Settings, graph.payloads[node])
-    return applied_at_once(graph.kinds[node], *operands, settings=settings)
+    return applied_at_once(
+        graph.kinds[node], *operands, settings=cast(Settings, graph.payloads[node])
+    )
 
 
 def structural(row: Structural, operands: Sequence[Array], settings: Settings) -> Array:
@@ -400,14 +401,12 @@ class Adjoints:
             passed, slope = (numbers[outputs[2 * at + step]] for step in (0, 1))
             if local and user in self.masks:
                 passed = np.where(self.masks[user], passed, 0.0)[()]
-            diagonal = stretched(slope, graph.shape(user)) if local else None
-            yield position, diagonal, plain(passed)
+            yield position, stretched(slope, graph.shape(user)) if local else None, plain(passed)
 
 
 def own_answers(program: Program, inputs: Mapping[str, Any]) -> list[Any]:
     """A program's outputs, none of which shares memory with an input."""
-    found = apart(answers(program, inputs), inputs.values())
-    return [plain(value) for value in found]
+    return [plain(value) for value in apart(answers(program, inputs), inputs.values())]
 
 
 def play(
@@ -560,8 +559,7 @@ def array_of(value: object) -> Any:
         found = np.asarray(value)
     except Exception:  # whatever another library raises
         return None
-    masked = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
-    return None if masked else found
+    return None if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value) else found
 
 
 def as_doubles(found: Any) -> Any:

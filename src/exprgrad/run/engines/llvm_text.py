@@ -157,8 +157,7 @@ def module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tuple[s
 
     The rows from ``start`` to before ``stop`` must be as many as a vector has, or more.
     """
-    few = len(program.graph.inputs) + len(program.outputs) <= FEW
-    writer = Writer(dialect, few)
+    writer = Writer(dialect, len(program.graph.inputs) + len(program.outputs) <= FEW)
     write_program(writer, program, {name: place for place, name in enumerate(inputs)})
     text = LOOP.format(
         name=ENTRY,

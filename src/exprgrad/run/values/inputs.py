@@ -202,8 +202,7 @@ def is_uncertain(text: str) -> bool:
 
 def outer_signs(text: str, *, in_lists: bool = False) -> list[Span]:
     """Where ``±``, ``+-`` or ``+/-`` stand outside of brackets; or outside of round ones alone."""
-    bracketed = text.replace("[", " ").replace("]", " ") if in_lists else text
-    return outside(PLUS_MINUS, text, bracketed)
+    return outside(PLUS_MINUS, text, text.replace("[", " ").replace("]", " ") if in_lists else text)
 
 
 def unexpected_uncertainty(text: str, name: str) -> InputError:
