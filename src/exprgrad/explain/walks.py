@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 from exprgrad.errors import RequestError, advice, require, whole
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.places import in_numbers, node_in
+from exprgrad.graph.graph import collect_by_key
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import Run, adjoints_of
 from exprgrad.run.numbers.sweeps import gated
@@ -503,9 +504,7 @@ def outcomes_again(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
     for passed in sweep.contributions:
         user, operand = web.users[passed.edge], web.operands[passed.edge]
         times[operand] = times.get(operand, 0) + times.get(user, 0)
-    visits: dict[int, list[int]] = {}
-    for at, node in enumerate(sweep.visits):
-        visits.setdefault(node, []).append(at)
+    visits = collect_by_key((node, at) for at, node in enumerate(sweep.visits))
     counted = cache(partial(how_often, visits))
 
     outcomes = {}
@@ -744,9 +743,7 @@ class Sweep(NamedTuple):
 
 def simulate(web: Web, visits: tuple[int, ...], *, overwrite: bool) -> Sweep:
     """The sweep that visits some nodes in turn; a grad begins at 0, that of the output at 1."""
-    below: dict[int, list[int]] = {}
-    for edge, user in enumerate(web.users):
-        below.setdefault(user, []).append(edge)
+    below = collect_by_key((user, edge) for edge, user in enumerate(web.users))
     last = {node: at for at, node in enumerate(visits)}
     grads: dict[int, float] = {web.output: 1.0}
     holding: dict[int, list[int]] = {}

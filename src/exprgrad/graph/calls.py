@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.graph.graph import INPUT, OUTSIDE, Call, Graph, view_of
+from exprgrad.graph.graph import INPUT, OUTSIDE, Call, Graph, collect_by_key, view_of
 
 __all__ = [
     "Closed",
@@ -109,9 +109,7 @@ def fold(graph: Graph) -> Fold:
     A node is behind a card if all that uses it is; what a closed call shares with others is seen.
     """
     homes = behind(graph, closable(graph))
-    inside: dict[int, list[int]] = {}
-    for node, home in homes.items():
-        inside.setdefault(home, []).append(node)
+    inside = collect_by_key((home, node) for node, home in homes.items())
     results = {graph.calls[at].result for at in inside}
     shown = [node for node in range(len(graph)) if node not in homes or node in results]
     seen = {*shown}

@@ -42,6 +42,7 @@ __all__ = [
     "Shape",
     "Slope",
     "V",
+    "collect_by_key",
     "copied",
     "copies",
     "dependencies",
@@ -493,6 +494,7 @@ def numbers_only(
 
 # The one walk forward.  (The sweep over doubles has to be fast, and is a loop of its own: ``run/numbers``.)
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 
@@ -560,11 +562,15 @@ def spent_after(graph: Graph, needed: Sequence[int], kept: Collection[int]) -> d
         if needed[user]
         for operand in operands
     }
-    spent: dict[int, list[int]] = {}
-    for operand, user in last.items():
-        if operand not in kept:
-            spent.setdefault(user, []).append(operand)
-    return spent
+    return collect_by_key((user, operand) for operand, user in last.items() if operand not in kept)
+
+
+def collect_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """The values of each key, in their order; the keys in the order in which they come first."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 # The one loop that rebuilds a graph node by node, a rule saying what becomes of each.

@@ -22,7 +22,7 @@ from exprgrad.derive.sweeps.walks import (
     users_of,
     varying_operands,
 )
-from exprgrad.graph.graph import CONST, Graph, Program, dependents
+from exprgrad.graph.graph import CONST, Graph, Program, collect_by_key, dependents
 from exprgrad.graph.ops import BY_NAME
 
 __all__ = [
@@ -187,9 +187,7 @@ def hessian(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> tuple[Pr
     found = [source.image[output] for output in first.outputs]
     one = source.builder.constant(1.0)
     entries: Entries = {}
-    columns: dict[int, list[int]] = {}
-    for column, node in enumerate(first.outputs[1:]):
-        columns.setdefault(node, []).append(column)
+    columns = collect_by_key((node, column) for column, node in enumerate(first.outputs[1:]))
     for row, name in enumerate(wrt):
         seed = first.graph.inputs[name]
         tangents = push_forward(source, {seed: one}, active_from(users, [seed]))

@@ -26,6 +26,7 @@ from exprgrad.graph.graph import (
     Algebra,
     Graph,
     Program,
+    collect_by_key,
     dependencies,
     interpret,
     transform,
@@ -236,9 +237,7 @@ def thresholds(gaps: Gaps, bases: Sequence[Coordinates], free: Sequence[str]) ->
 
 def outer(found: Sequence[Threshold], base: Coordinates) -> list[Coordinates]:
     """The points beyond the last threshold of every input, and before the first."""
-    by_input: dict[str, list[float]] = {}
-    for threshold in found:
-        by_input.setdefault(threshold.input, []).append(threshold.at)
+    by_input = collect_by_key((threshold.input, threshold.at) for threshold in found)
     above = {name: max(ats) + 1 + abs(max(ats)) for name, ats in by_input.items()}
     below = {name: min(ats) - 1 - abs(min(ats)) for name, ats in by_input.items()}
     return [{**base, **above}, {**base, **below}]
@@ -367,9 +366,7 @@ def on_lines(
     found: Sequence[Threshold], places: Callable[[Sequence[float]], Iterable[float]]
 ) -> Iterator[dict[str, float]]:
     """Points on the lines along which thresholds were found, at the places that these make."""
-    lines: dict[tuple[str, int], list[Threshold]] = {}
-    for threshold in found:
-        lines.setdefault((threshold.input, id(threshold.point)), []).append(threshold)
+    lines = collect_by_key(((one.input, id(one.point)), one) for one in found)
     for alike in lines.values():
         for x in places(sorted(one.at for one in alike)):
             yield {**alike[0].point, alike[0].input: x}

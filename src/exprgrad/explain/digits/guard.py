@@ -28,7 +28,7 @@ from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import SHARED
 from exprgrad.explain.places import at, every, places_in, series, where
 from exprgrad.explain.sides.kinks import OneSided
-from exprgrad.graph.graph import MOST_ELEMENTS, Shape, place_of, size
+from exprgrad.graph.graph import MOST_ELEMENTS, Shape, collect_by_key, place_of, size
 from exprgrad.run.balls.balls import Ball, ball, bounds, has_balls, is_infinite, rough, working
 from exprgrad.run.evaluation import Diagnostic, Path, Run, Settled
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
@@ -328,9 +328,7 @@ def checked_sides(
 
 def unproved(found: Settled, least: int, source: Source) -> Settled:
     """The same where only error bounds are known."""
-    tensors: dict[Path, list[Path]] = {}
-    for path in found.values:
-        tensors.setdefault(source.whole(path), []).append(path)
+    tensors = collect_by_key((source.whole(path), path) for path in found.values)
     told = []
     for paths in tensors.values():
         path = min(paths, key=found.digits.__getitem__)
@@ -478,9 +476,7 @@ def counts(group: Sequence[Loser]) -> str:
 
 def counts_of_singles(group: Sequence[Loser]) -> str:
     """The same for numbers that each speak for themselves."""
-    by_count: dict[int, list[Loser]] = {}
-    for one in group:
-        by_count.setdefault(one.digits, []).append(one)
+    by_count = collect_by_key((one.digits, one) for one in group)
     if len(by_count) > MOST_NAMED:
         fewest, highest = min(by_count), max(by_count)
         return f"{names(group)} have {fewest or 'no'} to {highest} right digits in doubles"

@@ -34,6 +34,7 @@ from exprgrad.graph.graph import (
     Algebra,
     Graph,
     Shape,
+    collect_by_key,
     dependencies,
     element_name,
     interpret,
@@ -277,10 +278,10 @@ def verdicts(run: Run, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
 
     Of a tensor's numbers with the same verdict the first speaks for all.
     """
-    alike: dict[tuple[str, str], list[OneSided]] = {}
-    for side in found.values():
-        code = "corrected" if side.corrected else side.verdict
-        alike.setdefault((side.input, code), []).append(side)
+    alike = collect_by_key(
+        ((side.input, "corrected" if side.corrected else side.verdict), side)
+        for side in found.values()
+    )
     helped = set()
     for (name, code), (side, *others) in alike.items():
         severity = "note" if code == "exists" else "warning"

@@ -16,7 +16,7 @@ from functools import cache, reduce
 from itertools import chain
 from typing import NamedTuple
 
-from exprgrad.graph.graph import Program
+from exprgrad.graph.graph import Program, collect_by_key
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.engines.columns import PAGE
 from exprgrad.run.engines.programs import MASKS, with_truths
@@ -195,9 +195,7 @@ def write_program(writer: Writer, program: Program, columns: Mapping[str, int]) 
     waits for something, the less the compiler has to look at, whose time grows with the square of it.
     """
     graph, outputs = with_truths(program)
-    wanted: dict[int, list[int]] = {}
-    for place, output in enumerate(outputs):
-        wanted.setdefault(output, []).append(place)
+    wanted = collect_by_key((output, place) for place, output in enumerate(outputs))
     values: dict[int, str] = {}
 
     def value(node: int) -> str:

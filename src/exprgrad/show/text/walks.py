@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.walks import Contribution, Lost, Outcome, Path, Paths, Visited, Web
-from exprgrad.graph.graph import CONST, INPUT
+from exprgrad.graph.graph import CONST, INPUT, collect_by_key
 from exprgrad.show.documents.document import Apart, Lines, csv_rows
 from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
@@ -315,9 +315,7 @@ def judgement(found: Visited) -> str:
 
 def order_trace(run: Run, found: Visited, digits: int, screen: Screen, *, whole: bool) -> str:
     """The visits of an order as text, in the columns of a trace; of many the first and the last."""
-    passed: dict[int, list[Contribution]] = {}
-    for one in found.contributions:
-        passed.setdefault(one.visit, []).append(one)
+    passed = collect_by_key((one.visit, one) for one in found.contributions)
     names = short_names(run)
     visits = (
         visit_of(run, found, node, passed.get(at, ()), names, whole=whole)
