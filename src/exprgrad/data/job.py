@@ -302,7 +302,7 @@ KINK = "kink"
 FIRST = 3
 """How many rows are reported for each reason."""
 FEW_ROWS = 4000
-"""Of so many doubtful rows NumPy says sooner what they lost than another engine is ready."""
+"""Up to so many doubtful rows NumPy judges sooner than another engine is compiled."""
 
 
 class Tally(NamedTuple):
@@ -336,7 +336,7 @@ def counts_of(job: Job, tally: Tally) -> dict[str, Any]:
 
 
 def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields but for those that are 0, or hold nothing else; matrices are the deepest of them."""
+    """Drop the fields that are 0, or that hold nothing else."""
     pairs = (
         (name, without_zeros(one) if isinstance(one, dict) else one) for name, one in fields.items()
     )
@@ -344,7 +344,10 @@ def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def remarks_on(job: Job, tally: Tally, names: Sequence[str]) -> Iterator[str]:
-    """What is to be said of some rows, by reason: how many there are, and the first; results have names."""
+    """Describe some rows, a line for each reason: how many there are, and the first of them.
+
+    ``names`` are the results' columns.
+    """
     results = [*zip(result_keys(job), names, strict=True)]
     words = {reason: f"not computed: {why}" for reason, why in REASONS.items()}
     words |= {f" {key}": f"without a finite {name}" for key, name in results}

@@ -195,7 +195,7 @@ class Budget(NamedTuple):
         return cls(getattr(text, "steps", max(STEPS, STEPS_A_CHARACTER * len(text))), text)
 
     def for_second_derivatives(self) -> "Budget":
-        """The same, but that a long text brings no more: many numbers of a Hessian may come of each node."""
+        """The same, but that a long text brings no more: each node may take part in many entries."""
         return self if isinstance(self.text, LimitedText) else self._replace(steps=STEPS)
 
     def most(self, stage: str) -> int:

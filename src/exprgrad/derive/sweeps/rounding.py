@@ -20,7 +20,7 @@ from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
 
 __all__ = ["MOST_FLAGS", "error_bounds", "with_flags", "with_screen"]
 
-UNIT = 2.0**-53
+HALF_ULP = 2.0**-53
 LEAST = 2.0**-1021
 """The least double above 0, in units of 2^-53: what underflows is off by as much."""
 FORMULA_ULP = 5.0
@@ -34,7 +34,7 @@ POWER = BY_NAME[BY_INFIX["^"].name]
 OWN = "abs(out)*ulps + least"
 SUM, PRODUCT = "x + y", "x*y"
 FACTOR, FACTORS = "abs(x)*d", "(abs(x) + dx*2^-53)*d"
-"""What one factor's error comes to where the other is exact, and, to second order, where it is not."""
+"""One factor's error in a product: with the other factor exact, and to second order with both off."""
 HIGH_POWER = "n*(abs(x) + d*2^-53)^(n - 1)*d"
 """The mean value theorem, for an exponent of 1 or more."""
 LOW_POWER = "abs(n*out/x)*d"
@@ -43,7 +43,7 @@ SMOOTH = "(abs(slope) + abs(out)*d*2^-53)*d"
 SMOOTH_WITH_ENDS = "abs(slope)*d"
 NEAR_END = "where(d > abs(x)*2^43, inf, error)"
 """Beside 0, where there may be a pole, or a domain may end, no error is of first order."""
-BENT = "max(abs(high - out), abs(low - out))*2^53"
+AT_ENDS = "max(abs(high - out), abs(low - out))*2^53"
 BRANCH, OTHER_BRANCH = "where(c, dx, dy)", "where(d, abs(x - y)*2^53, 0)"
 EXTREMUM = "max(x, y)"
 
@@ -109,7 +109,7 @@ def has_digits(source: Source, node: int, bound: int, digits: int, slack: float)
     """1 where a bound leaves a node so many digits, or is no more than a slack; a nan leaves none."""
     return apply_rule(
         source.builder, "bound <= abs(x)*share + slack",
-        bound=bound, x=source.image[node], share=10.0**-digits / UNIT, slack=slack,
+        bound=bound, x=source.image[node], share=10.0**-digits / HALF_ULP, slack=slack,
     )  # fmt: skip
 
 
@@ -154,12 +154,12 @@ def own_error(source: Source, node: int) -> int | None:
     is_slope = node in graph.slopes
     ulps, least = (row.partial_ulp, row.partial_abs) if is_slope else (row.value_ulp, row.value_abs)
     if not ulps:
-        return source.builder.constant(least / UNIT) if least else None
+        return source.builder.constant(least / HALF_ULP) if least else None
     ulps = max(ulps, FORMULA_ULP) if ulps > 0.5 else ulps
     numbers = [source.builder.value(source.image[operand]) for operand in graph.operands[node]]
     is_multiple = row.powers == (1, 1) and any(x is not None and abs(x) >= 1 for x in numbers)
     underflows = is_slope or not (row.signs or is_multiple)
-    least = max(LEAST, least / UNIT) if underflows else 0.0
+    least = max(LEAST, least / HALF_ULP) if underflows else 0.0
     rule = OWN if least else OWN.partition(" +")[0]
     return apply_rule(source.builder, rule, out=source.image[node], ulps=2 * ulps, least=least)
 
@@ -273,7 +273,7 @@ def of_bent(builder: Builder, row: Op, seen: Sequence[int], out: int, at: int, d
         place = [*seen]
         place[at] = apply_rule(builder, move, x=seen[at], d=d)
         ends.append(builder.apply(row.name, *place))
-    return apply_rule(builder, BENT, high=ends[0], low=ends[1], out=out)
+    return apply_rule(builder, AT_ENDS, high=ends[0], low=ends[1], out=out)
 
 
 def of_smooth(source: Source, row: Op, node: int, off: Mapping[int, int]) -> list[int]:
