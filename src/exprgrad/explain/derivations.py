@@ -169,7 +169,8 @@ class Derivation:
             sheet.name(node, output=len(sheet.texts[node]) > LONGEST_PART // 2)
         law = self.linear(node) if sheet.is_linear(node) else self.nonlinear(node)
         self.derive(node, law.whole)
-        if node == sheet.graph.output and not self.answer.bindings and not self.calls_names(node):
+        is_whole = node == sheet.graph.output and not self.answer.bindings
+        if is_whole and not self.calls_names(node):
             self.found[node] = sheet.filled(self.answer, {})
         if node not in self.glances:
             yield self.made(node, law, self.found[node])
@@ -355,9 +356,8 @@ class Derivation:
         derivatives = {place: self.derivative(leaf) for place, leaf in values.items()}
         whole = self.put_in(node, leaves, symbols, values, derivatives)
         if not is_choice(kind):
-            notes += self.constancies(
-                [leaf for leaf in leaves if sheet.depends[leaf] and not sheet.active[leaf]]
-            )
+            flat = [leaf for leaf in leaves if sheet.depends[leaf] and not sheet.active[leaf]]
+            notes += self.constancies(flat)
         if direct or len(varying) > MOST_LETTERS:
             return Law(rule, None, whole, [], notes)
         names = {place: sheet.names[symbol] for place, symbol in symbols.items()}
@@ -390,11 +390,8 @@ class Derivation:
         sheet, kind = self.sheet, self.sheet.graph.kinds[node]
         if is_choice(kind):
             nothing = sheet.constant(0.0)
-            return sheet.apply(
-                kind,
-                leaves[0],
-                *[derivatives.get(place, nothing) for place in BY_NAME[kind].branches],
-            )
+            branches = [derivatives.get(place, nothing) for place in BY_NAME[kind].branches]
+            return sheet.apply(kind, leaves[0], *branches)
         if sheet.is_wide(node):
             given = [values.get(place, leaf) for place, leaf in enumerate(leaves)]
             own = node if node in sheet.names else sheet.apply(kind, *given)
@@ -778,9 +775,8 @@ class Worksheet:
 
     def varying(self, node: int) -> list[int]:
         """The positions with respect to which a node is differentiated."""
-        return [
-            place for place, operand in varying_operands(self.graph, node) if self.active[operand]
-        ]
+        edges = varying_operands(self.graph, node)
+        return [place for place, operand in edges if self.active[operand]]
 
     def is_negation(self, node: int) -> bool:
         """Whether a node is the negative of another."""

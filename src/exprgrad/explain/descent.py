@@ -293,11 +293,12 @@ def check(wrt: Sequence[str], rate: float, count: int, method: Method) -> None:
 
 def not_a_number(place: Step) -> Ending | None:
     """The end at a point where an input, the value or a grad is not finite: the first to come about."""
-    for what, value in [
+    numbers = [
         *((f"input {name}", value) for name, value in place.inputs.items()),
         ("the value", place.value),
         *((f"the grad of {name}", grad) for name, grad in place.gradient.items()),
-    ]:
+    ]
+    for what, value in numbers:
         if wrong := trouble(value):
             return (
                 "nan" if wrong == "nan" else "diverged",
@@ -337,7 +338,8 @@ def runaway(values: Sequence[float], rate: float, *, has_memory: bool) -> Ending
     if has_memory and (values[-1] - values[0]) * rate <= 0:
         return None
     worse = [(new - old) * rate for old, new in pairwise(values)][-IN_A_ROW:]
-    if len(worse) < 3 or worse[0] <= 0 or not all(old < new for old, new in pairwise(worse)):
+    grows = all(old < new for old, new in pairwise(worse))
+    if len(worse) < 3 or worse[0] <= 0 or not grows:
         return None
     verb = "rose" if rate > 0 else "fell"
     return (

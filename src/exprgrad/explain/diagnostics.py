@@ -134,9 +134,8 @@ class Run(evaluation.Run):
     def turns(self) -> tuple[Diagnostic, ...]:
         """Warnings about kinks and jumps that the decimals as typed alone meet."""
         evaluator, bounds = evaluator_for(self.graph), bounds_of(self, self.unguarded, ())
-        return resolved(
-            evaluator, bounds, COUNTED, lambda: self.truths, ("value", "gradient")
-        ).diagnostics
+        unseen = "value", "gradient"
+        return resolved(evaluator, bounds, COUNTED, lambda: self.truths, unseen).diagnostics
 
     @cached_property
     def truths(self) -> Swept:
@@ -409,9 +408,8 @@ def diagnose_hessian(
     A kink of a derivative need not be one of the output.  Of second derivatives that are not finite the
     first is named, if all before them was finite.
     """
-    listed = diagnose_outputs(
-        text, evaluator, inputs, {"": evaluator.graph.output}, wrt, spelled=spelled
-    )
+    outputs = {"": evaluator.graph.output}
+    listed = diagnose_outputs(text, evaluator, inputs, outputs, wrt, spelled=spelled)
     if BENT.intersection(evaluator.graph.kinds):
         from exprgrad.explain.kinks_met import bends
 
@@ -537,7 +535,8 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     answer = run.unguarded
     sides = [side for side in run.one_sided.values() if side.corrected]
     evaluator, bounds = evaluator_for(run.graph), bounds_of(run, answer, sides)
-    found = resolved(evaluator, bounds, digits, lambda: run.truths, () if has_value else ("value",))
+    unseen = () if has_value else ("value",)
+    found = resolved(evaluator, bounds, digits, lambda: run.truths, unseen)
     for side in sides:
         path: Path = "gradient", side.input
         value: Any = found.values[path]
@@ -549,7 +548,8 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     if sides and not run.graph.shapes and any(run.errors[0]):
         from exprgrad.explain.digits.guard import checked_sides
 
-        found = checked_sides(found, answer.corrected, sides, min(digits, MOST_COUNTED), run.truths)
+        least = min(digits, MOST_COUNTED)
+        found = checked_sides(found, answer.corrected, sides, least, run.truths)
     if has_value and not run.graph.shapes and math.isnan(run.value) and run.graph.calls:
         found = correct_value_by_sides(run, found, min(digits, MOST_COUNTED))
     counted: dict[str, Any] = {}

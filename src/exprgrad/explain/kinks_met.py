@@ -252,9 +252,8 @@ def stirs(
     jump an operation of the template is taken to move.
     """
 
-    values = interpret(
-        graph, Algebra(number, lambda _, node, seen: functions[graph.kinds[node]](*seen)), given
-    )
+    algebra = Algebra(number, lambda _, node, seen: functions[graph.kinds[node]](*seen))
+    values = interpret(graph, algebra, given)
     asked = bytearray(len(graph))
     asked[graph.output] = 1
     for node in range(graph.output, -1, -1):

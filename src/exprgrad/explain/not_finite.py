@@ -52,7 +52,8 @@ def forward_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
             continue
         is_fine = all(map(is_finite, [run.value, *run.swept.values()]))
         severity = "note" if flags is needed or is_fine else "warning"
-        for place, (node, found) in enumerate(first_troubles(run, made)):
+        troubles = first_troubles(run, made)
+        for place, (node, found) in enumerate(troubles):
             trouble = bad_data(run, node, found, severity)
             if flags is used:
                 then = what_the_sweep_meets(run) if not place else ""
@@ -78,9 +79,8 @@ def first_troubles(run: Run, made: Sequence[int]) -> list[tuple[int, Found]]:
 
 def is_made(run: Run, node: int) -> bool:
     """Whether a node's data was not simply given."""
-    return (bool(run.graph.operands[node]) and node not in run.graph.implicit) or overflows(
-        run, node
-    )
+    is_operation = bool(run.graph.operands[node]) and node not in run.graph.implicit
+    return is_operation or overflows(run, node)
 
 
 def bad_data(run: Run, node: int, found: Found, severity: str) -> Diagnostic:
@@ -274,7 +274,8 @@ def path(run: Run, node: int, flags: Sequence[int]) -> str | None:
     nodes = [step for step in nodes if step not in graph.implicit]
     if len(nodes) <= 1:
         return None
-    labels = [cut(name_of(run, step), LONGEST_STEP) for step in nodes[:3] + nodes[3:][-1:]]
+    shown = nodes[:3] + nodes[3:][-1:]
+    labels = [cut(name_of(run, step), LONGEST_STEP) for step in shown]
     if len(nodes) > 4:
         labels[2] = "…"
     return " → ".join(labels)

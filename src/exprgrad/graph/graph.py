@@ -192,7 +192,8 @@ class Budget(NamedTuple):
     @classmethod
     def from_text(cls, text: str) -> "Budget":
         """The steps that a text brings: its own limit, or the usual one, and more if it is long."""
-        return cls(getattr(text, "steps", max(STEPS, STEPS_A_CHARACTER * len(text))), text)
+        usual = max(STEPS, STEPS_A_CHARACTER * len(text))
+        return cls(getattr(text, "steps", usual), text)
 
     def for_second_derivatives(self) -> "Budget":
         """The same, but that a long text brings no more: each node may take part in many entries."""
@@ -548,9 +549,8 @@ def interpret(
 def worked_out(graph: Graph, algebra: Algebra[V], values: list[V], nodes: Iterable[int]) -> list[V]:
     """The values with those of some operations, in their order, worked out from the others."""
     for node in nodes:
-        values[node] = algebra.apply(
-            graph, node, [values[operand] for operand in graph.operands[node]]
-        )
+        operands = [values[operand] for operand in graph.operands[node]]
+        values[node] = algebra.apply(graph, node, operands)
     return values
 
 

@@ -575,7 +575,8 @@ def cofactors_formula(b: Tensors, operands: Sequence[int], settings: Settings) -
     if count == 1:
         return b.apply("broadcast", b.constant(1.0), settings=(b.shape(x),))
     if count > BY_MINORS:
-        return b.apply("mul", for_each(b, b.apply("det", x), x), transposed(b, b.apply("inv", x)))
+        whole = for_each(b, b.apply("det", x), x)
+        return b.apply("mul", whole, transposed(b, b.apply("inv", x)))
     return signed(b, b.apply("det", minors(b, x)))
 
 
@@ -590,7 +591,8 @@ def minors(b: Nodes, x: int) -> int:
     """Of each matrix, at each place, what is left without the row and the column of the place."""
     count, rank = b.shape(x)[-1], len(b.shape(x))
     for axis, place in ((rank - 2, rank - 2), (rank, rank - 1)):
-        x = b.apply("stack", *[without(b, x, at, axis) for at in range(count)], settings=(place,))
+        parts = [without(b, x, at, axis) for at in range(count)]
+        x = b.apply("stack", *parts, settings=(place,))
     return x
 
 

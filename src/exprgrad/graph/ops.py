@@ -477,7 +477,8 @@ def load_next() -> None:
     from importlib import import_module
 
     name = FURTHER[0]
-    take_in(import_module(f"exprgrad.graph.{name}").ROWS)
+    module = import_module(f"exprgrad.graph.{name}")
+    take_in(module.ROWS)
     if name in FURTHER:  # another thread may have been faster
         FURTHER.remove(name)
 
@@ -513,7 +514,8 @@ def member(family: Family, number: int) -> Op:
     """The row of a family for a whole number; it is in ``BY_NAME`` from now on."""
     name = f"{family.name}_{number}"
     if name not in BY_NAME:
-        BY_NAME[name] = family.row(number)._replace(name=name, setting=(family.name, number))
+        row = family.row(number)
+        BY_NAME[name] = row._replace(name=name, setting=(family.name, number))
         if number > family.greatest:
             BEYOND[name] = family
     return BY_NAME[name]

@@ -57,7 +57,8 @@ def reducing(name: str) -> Value:
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
         (x,), (_, keepdims) = operands, settings
-        return getattr(np, name)(x, axis=axes_of(settings[0], np.shape(x)), keepdims=bool(keepdims))
+        axes = axes_of(settings[0], np.shape(x))
+        return getattr(np, name)(x, axis=axes, keepdims=bool(keepdims))
 
     return value
 
@@ -189,14 +190,16 @@ def extremum_slope(b: Nodes, p: Pass) -> int:
     On pointwise maxima: Boyd and Vandenberghe (2004), section 3.2.3.
     """
     ties = b.apply("eq", p.operand, spread_back(b, p, p.out))
-    return b.apply("div", ties, spread_back(b, p, b.apply("sum", ties, settings=p.settings)))
+    count = b.apply("sum", ties, settings=p.settings)
+    return b.apply("div", ties, spread_back(b, p, count))
 
 
 def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings) -> Any:
     """Whether several numbers equal the result."""
     (x,) = operands
     axes = axes_of(settings[0], np.shape(x))
-    return np.sum(x == np.reshape(out, kept(np.shape(x), settings[0])), axis=axes) > 1
+    ties = np.sum(x == np.reshape(out, kept(np.shape(x), settings[0])), axis=axes)
+    return ties > 1
 
 
 def greatest_bound(
@@ -276,7 +279,8 @@ def cumprod_quotient(b: Nodes, p: Pass) -> int:
     """What reaches a number over the number itself."""
     axis, reverse = p.settings
     reached = b.apply("mul", p.given, p.out)
-    return b.apply("div", b.apply("cumsum", reached, settings=(axis, not reverse)), p.operand)
+    whole = b.apply("cumsum", reached, settings=(axis, not reverse))
+    return b.apply("div", whole, p.operand)
 
 
 def joined(b: Nodes, first: int, rest: int, axis: int, *, reverse: bool) -> int:
@@ -452,7 +456,8 @@ def softmax_bound(
 
 def softmax_pass(b: Nodes, p: Pass) -> int:
     """Bishop (2006), equation 4.106: the Jacobian diag(out) - out out^T is symmetric."""
-    mean = b.apply("sum", b.apply("mul", p.out, p.given), settings=(p.settings[0], True))
+    weighted = b.apply("mul", p.out, p.given)
+    mean = b.apply("sum", weighted, settings=(p.settings[0], True))
     return b.apply("mul", p.out, b.apply("sub", p.given, mean))
 
 
@@ -476,7 +481,8 @@ def top_and_excess(b: Tensors, x: int, settings: Settings) -> tuple[int, int]:
     raised = b.apply("exp", b.apply("sub", x, top))
     others = b.apply("sum", b.apply("where", is_top, zero, raised), settings=along)
     ties = b.apply("sum", is_top, settings=along)
-    return top, b.apply("log1p", b.apply("add", others, b.apply("sub", ties, b.constant(1.0))))
+    more = b.apply("add", others, b.apply("sub", ties, b.constant(1.0)))
+    return top, b.apply("log1p", more)
 
 
 def logsumexp_bound(
@@ -589,7 +595,8 @@ def cross_entropy_definition(b: Numbers, operands: Sequence[int], settings: Sett
     shape = b.shape(x)
     gaps = b.apply("sub", b.fold("logsumexp", x, (-1, True)), x)
     if is_labels(shape, b.shape(y)):
-        terms = b.apply("where", b.apply("onehot", y, settings=(shape[-1],)), gaps, b.constant(0.0))
+        label = b.apply("onehot", y, settings=(shape[-1],))
+        terms = b.apply("where", label, gaps, b.constant(0.0))
     else:
         terms = b.apply("mul", y, gaps)
     rows = b.constant(float(size(shape) // shape[-1]))

@@ -908,7 +908,8 @@ def upward(n: int, first: str, second: str, rule: str) -> str:
 
 def slope(word: str, n: int, text: str) -> str:
     """A member's derivative, by those beside it."""
-    return text.format(f"{word}({n - 1}, x)", f"{word}({n + 1}, x)")
+    beside = f"{word}({n - 1}, x)", f"{word}({n + 1}, x)"
+    return text.format(*beside)
 
 
 # fmt: off

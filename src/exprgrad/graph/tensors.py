@@ -60,9 +60,8 @@ def transpose_pull(b: Nodes, p: Pass) -> int:
     if p.settings[0] is None:
         return b.apply("transpose", p.given, settings=(None,))
     order = permutation(p.settings, b.shape(p.operand))
-    return b.apply(
-        "transpose", p.given, settings=(tuple(sorted(range(len(order)), key=order.__getitem__)),)
-    )
+    inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
+    return b.apply("transpose", p.given, settings=(inverse,))
 
 
 def reshape_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -128,9 +127,8 @@ def linspace_formula(b: Tensors, operands: Sequence[int], settings: Settings) ->
 
 def linspace_weights(b: Nodes, p: Pass) -> int:
     """By how much each number follows an end: from 1 to 0 for the first, from 0 to 1 for the second."""
-    return b.apply(
-        "linspace", *[b.constant(float(at == p.position)) for at in (0, 1)], settings=p.settings
-    )
+    ends = [b.constant(float(at == p.position)) for at in (0, 1)]
+    return b.apply("linspace", *ends, settings=p.settings)
 
 
 def linspace_pull(b: Nodes, p: Pass) -> int:
@@ -261,7 +259,8 @@ def other_axis(one: Shape, other: Shape) -> str | None:
 
 def concat_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     at = joined(shapes, settings[0])
-    return (*shapes[0][:at], sum(shape[at] for shape in shapes), *shapes[0][at + 1 :])
+    whole = sum(shape[at] for shape in shapes)
+    return (*shapes[0][:at], whole, *shapes[0][at + 1 :])
 
 
 def concat_pull(b: Nodes, p: Pass) -> int:
@@ -283,7 +282,8 @@ def stack_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 def stack_pull(b: Nodes, p: Pass) -> int:
     """Each operand gets the slice that it became: Griewank and Walther (2008), section 3.2."""
-    whole: list[Place] = [(None, None)] * axis_of(p.settings[0], b.shape(p.given))
+    at = axis_of(p.settings[0], b.shape(p.given))
+    whole: list[Place] = [(None, None)] * at
     return b.apply("index", p.given, settings=((*whole, p.position),))
 
 
@@ -303,9 +303,8 @@ def trace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 def trace_pull(b: Nodes, p: Pass) -> int:
     """The identity times the cotangent: Giles (2008), section 2.2, with C = tr(A)."""
-    return b.apply(
-        "diag", b.apply("broadcast", p.given, settings=((b.shape(p.operand)[0],),)), settings=()
-    )
+    length = b.shape(p.operand)[0]
+    return b.apply("diag", b.apply("broadcast", p.given, settings=((length,),)), settings=())
 
 
 def diag_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:

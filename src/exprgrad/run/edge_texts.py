@@ -173,7 +173,8 @@ def labelled(run: Named, node: int, called: Callable[[int], str]) -> tuple[str, 
     """What a node is called, and its level."""
     label = called(node)
     own = run.graph.operands[node][0] if node in run.graph.implicit else node
-    return label, ATOM if label != run.texts[own] else operand_level(run.graph, own, run.names)
+    is_bare = label != run.texts[own]
+    return label, ATOM if is_bare else operand_level(run.graph, own, run.names)
 
 
 def grouped(run: Named, node: int, called: Callable[[int], str]) -> str:

@@ -481,7 +481,8 @@ class Run:
 
     def spelling(self, node: int) -> str:
         """What was typed for a literal or an input, if that is not its double's shortest text."""
-        return self.graph.spelled.get(node) or self.spelled.get(str(self.graph.payloads[node]), "")
+        name = str(self.graph.payloads[node])
+        return self.graph.spelled.get(node) or self.spelled.get(name, "")
 
     @cached_property
     def texts(self) -> list[str]:

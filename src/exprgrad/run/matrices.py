@@ -118,7 +118,8 @@ def second(
 def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Program:
     """The program of a row of blocks of the Hessian, from the diagonal on: JVPs of the gradient."""
     graph, outputs = first(evaluator, wrt)
-    return derived(evaluator, derive.jvp, graph, (wrt[at_row],), outputs[1 + at_row :], masked=True)
+    nodes = outputs[1 + at_row :]
+    return derived(evaluator, derive.jvp, graph, (wrt[at_row],), nodes, masked=True)
 
 
 # Matrices.
@@ -136,12 +137,13 @@ def jacobian(point: Point) -> Matrix:
     if way == "JVP":
         for column, name in enumerate(wrt):
             program = derived(evaluator, derive.jvp, graph, (name,), nodes, masked=True)
+            columns = [blocks[row, column].T for row in range(len(nodes))]
             fill(
                 evaluator,
                 program,
                 values,
                 (derive.tangent(name), shape(graph.inputs[name])),
-                [blocks[row, column].T for row in range(len(nodes))],
+                columns,
             )
     else:
         for row, node in enumerate(nodes):
@@ -368,9 +370,8 @@ def question(
     directions: Mapping[str, Any] = NOTHING,
 ) -> Question:
     """What a program asks at a point; ``directions`` are further inputs of the derived graph."""
-    return Question(
-        point.evaluator.graph, {**point.inputs, **directions}, program, point.outputs, point.spelled
-    )
+    inputs = {**point.inputs, **directions}
+    return Question(point.evaluator.graph, inputs, program, point.outputs, point.spelled)
 
 
 def jacobian_question(point: Point) -> Question:

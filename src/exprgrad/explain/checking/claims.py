@@ -474,9 +474,8 @@ def compared_beside(
     """The comparison at points beside one or more thresholds, or at points known before."""
     beside = points_beside(found, min(MOST_BESIDE, tries(formulas, work)), MOST_BESIDE)
     several = [islice(mixed(among), MOST_MIXED) for among in ([found, known] if known else [found])]
-    return compared(
-        formulas, name, chain(beside, *several), MOST_BESIDE + len(several) * MOST_MIXED, work
-    )
+    points = chain(beside, *several)
+    return compared(formulas, name, points, MOST_BESIDE + len(several) * MOST_MIXED, work)
 
 
 def tries(formulas: Formulas, work: int) -> int:
@@ -815,7 +814,8 @@ def differing(
         if same is not None:
             extra.remove(part)
             missing.remove(same)
-    return None if (len(extra), len(missing)) == before != (1, 1) else (extra, missing)
+    are_all = (len(extra), len(missing)) == before != (1, 1)
+    return None if are_all else (extra, missing)
 
 
 def equal(one: Piece, other: Piece) -> bool:

@@ -135,7 +135,8 @@ def quotients(graph: Graph, node: int) -> Quotients:
 
     ends = put(ENDS, x=node, h=made.inputs[STEP], k=made.inputs[SCALE])
     low, high = beside(ends["minus"]), beside(ends["plus"])
-    found = put(QUOTIENTS, x=node, out=graph.output, low=low, high=high, **ends)
+    out = graph.output
+    found = put(QUOTIENTS, x=node, out=out, low=low, high=high, **ends)
     made.output = found["bend"]
     moved = [user for user in range(node + 1, len(graph)) if active[user]]
     return Quotients(made, **found, moved=(*moved, *range(ends["plus"] + 1, len(made))))

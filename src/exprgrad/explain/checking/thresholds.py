@@ -141,10 +141,8 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
                 for gap in gaps_of(builder, row, operands, image[node]):
                     found.setdefault(gap, (written[node], not row.domain))
     program = builder.program([images[0][graph.output], *found])
-    return Gaps(
-        program.graph,
-        [Gap(node, *said) for node, said in zip(program.outputs[1:], found.values(), strict=True)],
-    )
+    pairs = zip(program.outputs[1:], found.values(), strict=True)
+    return Gaps(program.graph, [Gap(node, *said) for node, said in pairs])
 
 
 def gaps_of(builder: Builder, row: Op, operands: Sequence[int], out: int) -> Iterator[int]:
@@ -461,11 +459,8 @@ def unmet(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float]) -> li
             program = Program(gaps.graph, nodes)
             graph, outputs = simplify(program) if plainer else program
             reach = ranges(graph, given)
-            sides = [
-                side
-                for side, node in zip(sides, outputs, strict=True)
-                if side.sign in map(sign, reach[node])
-            ]
+            pairs = zip(sides, outputs, strict=True)
+            sides = [side for side, node in pairs if side.sign in map(sign, reach[node])]
     return sides
 
 
@@ -564,11 +559,8 @@ REALS = (-math.inf, math.inf)
 
 def ranges(graph: Graph, given: Mapping[str, float]) -> list[Range]:
     """By node the least and the greatest value that it may have, some inputs being given; nan aside."""
-    return interpret(
-        graph,
-        Algebra(constant_range, range_of),
-        {name: (given[name],) * 2 if name in given else REALS for name in graph.inputs},
-    )
+    inputs = {name: (given[name],) * 2 if name in given else REALS for name in graph.inputs}
+    return interpret(graph, Algebra(constant_range, range_of), inputs)
 
 
 def constant_range(graph: Graph, node: int) -> Range:
@@ -606,10 +598,8 @@ def range_by_structure(graph: Graph, node: int, operands: Sequence[Range]) -> Ra
     lows, highs = zip(*operands, strict=True)
     found = REALS
     if row.signs:
-        terms = [
-            (low, high) if sign > 0 else (-high, -low)
-            for sign, (low, high) in zip(row.signs, operands, strict=True)
-        ]
+        signed = zip(row.signs, operands, strict=True)
+        terms = [(low, high) if sign > 0 else (-high, -low) for sign, (low, high) in signed]
         found = sum(low for low, _ in terms), sum(high for _, high in terms)
     elif row.powers:
         same = row.powers == (1, 1) and len({*graph.operands[node]}) == 1

@@ -138,7 +138,8 @@ def pole(run: Run) -> str:
     """The text of the node that is infinite because its operands are at a pole of its, if one is."""
     for node, op, seen in operations(run, dependencies(run.graph, run.graph.output)):
         if math.isinf(run.values[node]):
-            return run.texts[node] if all(map(math.isfinite, seen)) and at_pole(op, seen) else ""
+            is_pole = all(map(math.isfinite, seen)) and at_pole(op, seen)
+            return run.texts[node] if is_pole else ""
     return ""
 
 

@@ -186,7 +186,8 @@ def enclosed(
     while True:
         values = enclose(graph, inputs, bits, typed=typed)
         nodes = [graph.inputs[name] for name in wrt or ()]
-        found = Enclosed(values, None if wrt is None else sweep(graph, values, nodes, bits), bits)
+        swept = None if wrt is None else sweep(graph, values, nodes, bits)
+        found = Enclosed(values, swept, bits)
         asked = [values[node] for node in ([graph.output] if outputs is None else outputs)]
         asked += [derivative(found, graph, name) for name in wrt or ()]
         if bits >= most or all(is_tight(x, bits) for x in asked):
@@ -262,7 +263,8 @@ def is_nearest(value: float, true: Ball) -> bool:
         return False
     ends = [math.nextafter(value, -math.inf), math.nextafter(value, math.inf)]
     if math.isinf(value):
-        edge = (exactly(ends[0] if value > 0 else ends[1]) + exactly(value)) / 2
+        inner = ends[0] if value > 0 else ends[1]
+        edge = (exactly(inner) + exactly(value)) / 2
         return bool(true >= edge) if value > 0 else bool(true <= edge)
     low, high = ((exactly(end) + ball(value)) / 2 for end in ends)
     return bool(true >= low) and bool(true <= high)

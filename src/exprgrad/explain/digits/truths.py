@@ -147,9 +147,8 @@ class Known:
     def typed(self) -> Enclosed:
         """The same for the decimals as typed."""
         formula, typed = self.formula, self.formula.spelled
-        return Enclosed(
-            enclose(formula.graph, formula.inputs, self.bits, typed=typed), None, self.bits
-        )
+        values = enclose(formula.graph, formula.inputs, self.bits, typed=typed)
+        return Enclosed(values, None, self.bits)
 
     @cached_property
     def decimals(self) -> list[str]:
@@ -405,9 +404,8 @@ class Derived(Known):
             for name, value in point.direction.items()
             for place in places_in(value)
         }
-        return Point(
-            evaluator_for(over.graph), over.inputs, outputs, tuple(wrt), direction, point.spelled
-        )
+        evaluator = evaluator_for(over.graph)
+        return Point(evaluator, over.inputs, outputs, tuple(wrt), direction, point.spelled)
 
     def seek(self, paths: Iterable[Path]) -> None:
         """Work out what doubles make of some numbers."""

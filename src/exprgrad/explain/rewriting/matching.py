@@ -352,7 +352,8 @@ class Finder:
         if free:
             ((sign, name),) = free
             if left:
-                yield from self.bind(name, tuple([(sign * own, node) for own, node in left]), match)
+                terms = tuple([(sign * own, node) for own, node in left])
+                yield from self.bind(name, terms, match)
         elif not left:
             yield match
         elif self.repeats and self.repeats in match.bound and not is_root:

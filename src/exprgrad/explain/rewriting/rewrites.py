@@ -390,7 +390,8 @@ def cancelled(reading: Reading, found: Sequence[tuple[int, int]]) -> Terms:
     if not total:
         return tuple(kept)
     constant = 1 if total > 0 else -1, reading.append(CONST, (), abs(total))
-    return (constant, *kept) if reading.value(found[0][1]) is not None else (*kept, constant)
+    is_first = reading.value(found[0][1]) is not None
+    return (constant, *kept) if is_first else (*kept, constant)
 
 
 def as_node(reading: Reading, terms: Terms) -> int:
@@ -474,7 +475,8 @@ def is_true(run: Run, mend: Mend) -> bool:
     """Whether a rewrite is the same as what it replaces, where the run was made."""
     if not mend.where:
         return True
-    graph, images = replaced(run.graph, mend.node, "*".join(f"({one})" for one in mend.where))
+    where = "*".join(f"({one})" for one in mend.where)
+    graph, images = replaced(run.graph, mend.node, where)
     return bool(forward(graph, run.inputs)[images[mend.node]])
 
 
@@ -491,7 +493,8 @@ def health(run: Run, graph: Graph, output: int) -> int:
     if run.adjoints is not None:
         adjoints = reverse(view, values, [view.inputs[name] for name in wrt])
     found = Run("", view, run.inputs, values, adjoints, wrt)
-    parts = [value for value, flag in zip(values, live(found), strict=True) if flag]
+    used = live(found)
+    parts = [value for value, flag in zip(values, used, strict=True) if flag]
     gradient = [*found.swept.values()]
     if all(map(math.isfinite, [*parts, *gradient])):
         return SOUND

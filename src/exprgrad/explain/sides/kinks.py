@@ -140,11 +140,8 @@ def poles(run: Run) -> list[int]:
     sides of the pole lead to different places, as in sign(1/x).
     """
     values = run.values
-    return [
-        node
-        for node, op, seen in operations(run, live(run))
-        if math.isinf(values[node]) and at_pole(op, seen)
-    ]
+    met = operations(run, live(run))
+    return [node for node, op, seen in met if math.isinf(values[node]) and at_pole(op, seen)]
 
 
 def true_poles(run: Run) -> list[int]:
@@ -436,11 +433,8 @@ def value_by_sides(run: Run) -> Measured:
     def step(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
         return known[node] if node in known else RUNNING.apply(graph, node, operands)
 
-    return interpret(
-        run.graph,
-        Algebra(RUNNING.constant, step),
-        {name: Measured(value) for name, value in run.inputs.items()},
-    )[run.graph.output]
+    given = {name: Measured(value) for name, value in run.inputs.items()}
+    return interpret(run.graph, Algebra(RUNNING.constant, step), given)[run.graph.output]
 
 
 def last_slope(run: Run, typed: Graph, node: int) -> Measured:

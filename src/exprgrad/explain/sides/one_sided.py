@@ -131,7 +131,8 @@ def applied(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
         for position, (x, view) in enumerate(zip(operands, views, strict=True)):
             if x.error and op.partial(position) != "0":
                 slope = abs(local_rule(op.name, position)(view))
-                error += x.error * (max(slope, 1.0) if op.special and not op.branches else slope)
+                bent = op.special and not op.branches
+                error += x.error * (max(slope, 1.0) if bent else slope)
     return Measured(value, error if error == error else math.inf)
 
 
@@ -311,9 +312,11 @@ def towards(around: Around, name: str, sign: float) -> Towards:
     found, steep = outcome(around, name, sign)
     if found.slope is None or not steep:
         return found
-    noisy, _ = outcome(around._replace(noise=noise(around.run), smooth={}), name, sign)
+    heeding = around._replace(noise=noise(around.run), smooth={})
+    noisy, _ = outcome(heeding, name, sign)
     is_same = noisy.slope is not None and noisy.slope.value == found.slope.value
-    return found if is_same else found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
+    undecided = found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
+    return found if is_same else undecided
 
 
 def outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
@@ -325,7 +328,8 @@ def outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
     still = around.still
     moved = still[start]._replace(motion=Motion(True, along, along, ZERO))
     algebra = Algebra(lambda _, node: still[node], partial(beside, around))
-    reached = worked_out(graph, algebra, [*still[:start], moved, *still[start + 1 :]], nodes)
+    values = [*still[:start], moved, *still[start + 1 :]]
+    reached = worked_out(graph, algebra, values, nodes)
     turned = any(reached[node].turned for node in nodes)
     tangents = [reached[node].motion.tangent for node in nodes]
     steep = any(tangent is not None and math.isinf(tangent.value) for tangent in tangents)
@@ -374,7 +378,8 @@ def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) ->
 
 def lost(here: Here, reason: str) -> Side:
     """A node whose value beside the point is not known, for some reason."""
-    return Side(math.nan if reason == UNDEFINED else here.data, changed=True, lost=reason)
+    value = math.nan if reason == UNDEFINED else here.data
+    return Side(value, changed=True, lost=reason)
 
 
 def glide(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:

@@ -232,9 +232,8 @@ def forward(
 
 def applied(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
     """One operation of a graph."""
-    return applied_at_once(
-        graph.kinds[node], *operands, settings=cast(Settings, graph.payloads[node])
-    )
+    settings = cast(Settings, graph.payloads[node])
+    return applied_at_once(graph.kinds[node], *operands, settings=settings)
 
 
 def structural(row: Structural, operands: Sequence[Array], settings: Settings) -> Array:
@@ -401,12 +400,14 @@ class Adjoints:
             passed, slope = (numbers[outputs[2 * at + step]] for step in (0, 1))
             if local and user in self.masks:
                 passed = np.where(self.masks[user], passed, 0.0)[()]
-            yield position, stretched(slope, graph.shape(user)) if local else None, plain(passed)
+            diagonal = stretched(slope, graph.shape(user)) if local else None
+            yield position, diagonal, plain(passed)
 
 
 def own_answers(program: Program, inputs: Mapping[str, Any]) -> list[Any]:
     """A program's outputs, none of which shares memory with an input."""
-    return [plain(value) for value in apart(answers(program, inputs), inputs.values())]
+    found = apart(answers(program, inputs), inputs.values())
+    return [plain(value) for value in found]
 
 
 def play(
@@ -559,7 +560,8 @@ def array_of(value: object) -> Any:
         found = np.asarray(value)
     except Exception:  # whatever another library raises
         return None
-    return None if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value) else found
+    masked = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
+    return None if masked else found
 
 
 def as_doubles(found: Any) -> Any:

@@ -101,9 +101,8 @@ def elements(run: Run) -> Elements:
         return Elements(written, writer.origins, nodes)
     moved = [int(number) for name in run.wrt for number in nodes[source.inputs[name]].flat]
     wrt = tuple([str(graph.payloads[number]) for number in moved])
-    written = type(run)(
-        run.text, graph, inputs, values, reverse(graph, values, moved), wrt, run.spelled
-    )
+    swept = reverse(graph, values, moved)
+    written = type(run)(run.text, graph, inputs, values, swept, wrt, run.spelled)
     return Elements(written, writer.origins, nodes)
 
 

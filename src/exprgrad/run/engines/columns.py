@@ -75,7 +75,8 @@ def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Ta
     length = common_length(found, unread)
     rows = 1 if length is None else length
     filled = [np.full(rows, x) if isinstance(x, float) else x for x in found.values()]
-    return Taken(filled, rows, tuple(notes), tuple(converted), length is None and bool(found))
+    is_single = length is None and bool(found)
+    return Taken(filled, rows, tuple(notes), tuple(converted), is_single)
 
 
 def is_exact(columns: Any, graph: Graph) -> bool:

@@ -157,7 +157,8 @@ def module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tuple[s
 
     The rows from ``start`` to before ``stop`` must be as many as a vector has, or more.
     """
-    writer = Writer(dialect, len(program.graph.inputs) + len(program.outputs) <= FEW)
+    few = len(program.graph.inputs) + len(program.outputs) <= FEW
+    writer = Writer(dialect, few)
     write_program(writer, program, {name: place for place, name in enumerate(inputs)})
     text = LOOP.format(
         name=ENTRY,

@@ -149,7 +149,8 @@ def ordered(graph: Graph, outputs: Sequence[int], needed: Sequence[int]) -> list
         free[node] = not operands
     for output in outputs:
         free[output] = 1
-    return min((given, thrifty(graph, given, free)), key=lambda order: alive(graph, order, free))
+    other = thrifty(graph, given, free)
+    return min((given, other), key=lambda order: alive(graph, order, free))
 
 
 def thrifty(graph: Graph, given: Sequence[int], free: Sequence[int]) -> list[int]:

@@ -286,7 +286,8 @@ def with_truths(program: Program) -> Program:
             numbers[node] = copied(made, graph, node, ())
         elif logic is not None:
             name, operands = logic
-            masks[node] = append(name, *map(number if name in COMPARISONS else mask, operands))
+            image = number if name in COMPARISONS else mask
+            masks[node] = append(name, *map(image, operands))
             conditions.add(node)
         elif kind == "where":
             c, x, y = operands

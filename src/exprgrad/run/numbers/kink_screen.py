@@ -130,7 +130,8 @@ def equal_numbers(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Nee
     """What a node needs for a kink or a jump; None where the row's condition does not tell."""
     operands = graph.operands[node]
     if op.variadic:
-        return list(combinations(operands, 2)) if comb(len(operands), 2) <= MOST_PAIRS else None
+        pairs = comb(len(operands), 2)
+        return list(combinations(operands, 2)) if pairs <= MOST_PAIRS else None
     slot: dict[str, int | float] = dict(zip((*op.names, "out"), (*operands, node), strict=True))
     for name, operand in zip(op.names, operands, strict=True):
         slot[f"varies_{name}"] = float(moving[operand])
@@ -173,7 +174,8 @@ def equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
     known = [choice for choice in choices if choice is not None]
     if kind == "mul":
         return min(known, key=len, default=None)
-    return [*chain.from_iterable(known)] if kind == "add" and len(known) == len(choices) else None
+    every = kind == "add" and len(known) == len(choices)
+    return [*chain.from_iterable(known)] if every else None
 
 
 Known = Needed | int | float | None

@@ -202,7 +202,8 @@ def is_uncertain(text: str) -> bool:
 
 def outer_signs(text: str, *, in_lists: bool = False) -> list[Span]:
     """Where ``±``, ``+-`` or ``+/-`` stand outside of brackets; or outside of round ones alone."""
-    return outside(PLUS_MINUS, text, text.replace("[", " ").replace("]", " ") if in_lists else text)
+    bracketed = text.replace("[", " ").replace("]", " ") if in_lists else text
+    return outside(PLUS_MINUS, text, bracketed)
 
 
 def unexpected_uncertainty(text: str, name: str) -> InputError:

@@ -202,9 +202,8 @@ def has_units(rows: Sequence[Sequence[str]], numeric: Sequence[Sequence[bool]]) 
 def rewrite_rows(text: str, layout: Layout) -> str:
     """The same lines without comments, closing delimiters and further blanks."""
     if layout.comment and layout.comment in text:
-        text = re.compile(rf'"[^"]*"|^[ \t]*{layout.comment}.*', re.M).sub(
-            lambda found: found[0] if found[0][0] == '"' else "", text
-        )
+        comments = re.compile(rf'"[^"]*"|^[ \t]*{layout.comment}.*', re.M)
+        text = comments.sub(lambda found: found[0] if found[0][0] == '"' else "", text)
     if "\n " in text:
         text = re.sub(r"(?m)^ +(?=\r?$)", "", text)
     if layout.is_closed:
@@ -236,7 +235,8 @@ def change_of(cell: str, value: float) -> str:
     change = "underflow" if not value else "overflow" if isinf(value) else "rounded"
     if not re.search(SPELLED[change], cell):
         return ""
-    return "" if change == "rounded" and int(cell.partition(".")[0]) == int(value) else change
+    is_same = change == "rounded" and int(cell.partition(".")[0]) == int(value)
+    return "" if is_same else change
 
 
 def unquoted(cell: str) -> str:
