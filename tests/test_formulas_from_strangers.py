@@ -224,6 +224,9 @@ def test_the_work_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     formula = exprgrad.parse("+".join(f"sin(x*{k})^{k}" for k in range(300)), limit=1_000_000)
     with pytest.raises(exprgrad.RequestError):
         formula.hessian(x=1)
+    assert not made  # there are more nodes than that already
+    with pytest.raises(exprgrad.RequestError):
+        formula.code("python")
     assert 1000 <= len(made) <= 1500  # templates of rules are built, too
     formula = exprgrad.parse("+".join(f"sin(x*{k})^{k}" for k in range(300)), limit=2_000_000)
     with pytest.raises(exprgrad.RequestError):
