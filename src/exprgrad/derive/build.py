@@ -67,6 +67,7 @@ class Builder:
         self.traced = traced
         self.graph = Graph() if graph is None else graph
         self.most = self.graph.budget.most("deriving")
+        self.spent = 0  # of these, on what is not among the nodes
         self.known: dict[object, int] = {}
         self.span: Span = (0, 0)
         self.origin = -1
@@ -84,8 +85,8 @@ class Builder:
 
     def append(self, kind: str, operands: tuple[int, ...], payload: Payload, shape: Shape) -> int:
         """A new node."""
-        if len(self.graph) >= self.most:
-            self.graph.budget.refuse_beyond(len(self.graph) + 1, "deriving", self.span)
+        if len(self.graph) + self.spent >= self.most:
+            self.graph.budget.refuse_beyond(self.most + 1, "deriving", self.span)
         self.graph.shapes.append(shape)
         spans = (self.span,) * len(operands)
         node = self.graph.append(kind, operands, payload, self.span, spans)

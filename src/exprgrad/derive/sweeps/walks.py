@@ -38,6 +38,8 @@ TERM_SIGNS = {kind: BY_NAME[kind].signs for kind in SUMS}
 """By sum: each operand's sign."""
 LONG = 16
 """From so many nodes on it pays to keep what a rule becomes where some of its names are numbers."""
+SPECIALISING = 20
+"""To find that out takes as long as so many operations."""
 
 
 @cache
@@ -346,7 +348,9 @@ class Source:
         if len(graph) > LONG and not builder.plain:
             values = [(name, builder.value(given[name])) for name in graph.inputs]
             numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
+            missed = specialised.cache_info().misses
             graph = specialised(rule, numbers, typed=builder.typed) if numbers else graph
+            builder.spent += SPECIALISING * (specialised.cache_info().misses - missed)
         return builder.include(graph, given)[graph.output]
 
     def slots(self, user: int, names: Iterable[tuple[str, int]]) -> dict[str, int]:
