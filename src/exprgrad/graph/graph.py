@@ -164,7 +164,7 @@ STAGES = {
     "visits": (400, "derivatives inside of this formula are of more than {} nodes, all in all"),
     "orders": (500_000, "the order of this derivative is above {}"),
     "terms": (50_000, "a derivative of so high an order has more than {} terms"),
-    "simplifying": (1500, "this takes more than {} rewrites to simplify"),
+    "simplifying": (1000, "this takes more than {} rewrites to simplify"),
     "elements": (30, "the tensors of this formula hold more than {} numbers"),
 }
 """By stage: the steps that one of its things costs, about ten bytes each, and what is too large."""
