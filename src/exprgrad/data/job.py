@@ -13,7 +13,7 @@ from exprgrad.data.arrow import Doubles, numbers
 from exprgrad.derive.build import Builder
 from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
-from exprgrad.derive.rules import template
+from exprgrad.derive.search import on
 from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
 from exprgrad.derive.sweeps.rounding import MOST_FLAGS, with_flags, with_screen
 from exprgrad.graph.graph import Graph, Program, dependencies, dependents, seen_from
@@ -268,7 +268,7 @@ def condition(
             sides.append({op.names[0]: images[operand], "out": images[node], "varies": one})
         ties = total
         for side in sides:
-            ties = builder.apply("add", ties, told(builder, op.ties, side))
+            ties = builder.apply("add", ties, on(builder, op.ties, side))
         pairs = zip(operands, sides, strict=True)
         sides = [{**side, "ties": ties} for operand, side in pairs if active[operand]]
     else:
@@ -277,14 +277,8 @@ def condition(
         sides.append({**slot, "out": images[node]})
     for side in sides:
         for special in op.special:
-            total = builder.apply("max", total, told(builder, special.where, side))
+            total = builder.apply("max", total, on(builder, special.where, side))
     return total
-
-
-def told(builder: Builder, text: str, slots: Mapping[str, int]) -> int:
-    """A condition of the op table, as a node over the nodes in its slots."""
-    graph = template(text)
-    return builder.include(graph, slots)[graph.output]
 
 
 # Results, and which rows have none.
@@ -302,7 +296,7 @@ KINK = "kink"
 FIRST = 3
 """How many rows are reported for each reason."""
 FEW_ROWS = 4000
-"""Up to so many doubtful rows NumPy judges sooner than another engine is compiled."""
+"""The most doubtful rows that NumPy judges before another engine would be compiled."""
 
 
 class Tally(NamedTuple):

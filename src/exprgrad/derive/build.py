@@ -68,6 +68,7 @@ class Builder:
         self.graph = Graph() if graph is None else graph
         self.most = self.graph.budget.most("deriving")
         self.spent = 0  # of these, on what is not among the nodes
+        self.specialised: set[object] = set()
         self.known: dict[object, int] = {}
         self.span: Span = (0, 0)
         self.origin = -1

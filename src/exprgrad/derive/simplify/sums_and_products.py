@@ -30,6 +30,7 @@ from exprgrad.derive.simplify.forms import (
 )
 from exprgrad.derive.simplify.identities import rewritten_products, rewritten_sums
 from exprgrad.derive.simplify.write import length
+from exprgrad.graph.graph import collect_by_key
 from exprgrad.graph.ops import BY_NAME, COMMON
 
 __all__ = [
@@ -172,9 +173,8 @@ def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     while not is_tidy:
         is_tidy = True
         for inner, raised in powers_by_base(forms, powers).items():
-            raised = [
-                item for item in raised if item[0] in powers
-            ]  # the others were an inner, above
+            # The others were an inner, above.
+            raised = [item for item in raised if item[0] in powers]
             if powers.get(inner, 0) < 0 and has_log(forms, powers, inner):
                 continue
             if not raised or (
@@ -196,13 +196,13 @@ def tidy_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
 
 def powers_by_base(forms: Forms, powers: Powers) -> dict[int, list[tuple[int, int]]]:
     """The factors ``x^n`` whose exponent is not a number, and these exponents, by ``x``."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    for base, exponent in powers.items():
-        form = forms.forms[base]
-        if isinstance(form, Call) and form.kind == "pow" and exponent.denominator == 1:
-            inner, symbolic = form.operands
-            found.setdefault(inner, []).append((base, symbolic))
-    return found
+    return collect_by_key(
+        (form.operands[0], (base, form.operands[1]))
+        for base, exponent in powers.items()
+        if isinstance(form := forms.forms[base], Call)
+        and form.kind == "pow"
+        and exponent.denominator == 1
+    )
 
 
 def tidy_quotients(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:

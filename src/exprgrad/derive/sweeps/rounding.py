@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
 from exprgrad.derive.build import KEEPS_WHOLE, Builder
-from exprgrad.derive.rules import template
+from exprgrad.derive.search import on
 from exprgrad.derive.sweeps.walks import Source
 from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
@@ -54,8 +54,7 @@ def apply_rule(builder: Builder, rule: str, **given: float) -> int:
         name: builder.constant(one) if isinstance(one, float) else one
         for name, one in given.items()
     }
-    graph = template(rule)
-    return builder.include(graph, values)[graph.output]
+    return on(builder, rule, values)
 
 
 def with_screen(program: Program, count: int, digits: int) -> Program:

@@ -348,9 +348,10 @@ class Source:
         if len(graph) > LONG and not builder.plain:
             values = [(name, builder.value(given[name])) for name in graph.inputs]
             numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
-            missed = specialised.cache_info().misses
             graph = specialised(rule, numbers, typed=builder.typed) if numbers else graph
-            builder.spent += SPECIALISING * (specialised.cache_info().misses - missed)
+            if numbers and (rule, numbers) not in builder.specialised:
+                builder.specialised.add((rule, numbers))
+                builder.spent += SPECIALISING
         return builder.include(graph, given)[graph.output]
 
     def slots(self, user: int, names: Iterable[tuple[str, int]]) -> dict[str, int]:
