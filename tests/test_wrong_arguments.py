@@ -301,8 +301,8 @@ def test_a_number_for_an_option_s_name_is_an_input_s_value() -> None:
             assert found.parameters[name].value == pytest.approx(2, abs=1e-12)
         with pytest.raises(InputError, match=r"start=\{'level': 0.5\}, the third argument"):
             exprgrad.fit("y ~ level*x + b", data, b=1, level=start)  # type: ignore[arg-type]
-    for found in (exprgrad.solve("wrt^2 = 2", wrt=1), parse("wrt^2 - 2").solve(wrt=1)):  # type: ignore[arg-type]
-        assert found.roots[0].point["wrt"] == pytest.approx(2**0.5)
+    for solved in (exprgrad.solve("wrt^2 = 2", wrt=1), parse("wrt^2 - 2").solve(wrt=1)):  # type: ignore[arg-type]
+        assert solved.roots[0].point["wrt"] == pytest.approx(2**0.5)
 
 
 def test_starts_of_a_fit_in_a_list() -> None:

@@ -121,8 +121,13 @@ def ulps(found: float, true: mpmath.mpf) -> float:
 def test_a_search_that_no_change_of_sign_bounds_gives_up_soon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    turns = []
-    monkeypatch.setitem(functions, "erf", lambda x: turns.append(x) or x)
+    turns: list[float] = []
+
+    def erf(x: float) -> float:
+        turns.append(x)
+        return x
+
+    monkeypatch.setitem(functions, "erf", erf)
     assert math.isnan(solved("out + out^0.5 + 0*erf(out)", [1.0]))
     assert 50 < len(turns) <= 210
 

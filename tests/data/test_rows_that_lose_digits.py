@@ -145,7 +145,7 @@ def test_no_bound_is_below_the_true_error(ops: Sequence[Op], count: int) -> None
     compared = 0
     while compared < 4 * count:
         text = tree(
-            random, ("x", "y", "z", "x", "y", "2", "0.3"), ops + 4 * infix, random.randint(1, 8)
+            random, ("x", "y", "z", "x", "y", "2", "0.3"), (*ops, *infix * 4), random.randint(1, 8)
         )
         graph = parse(text)
         inputs = {
