@@ -13,13 +13,13 @@ from exprgrad.explain.checking.differences import (
     Estimate,
     differences,
     extrapolated,
-    moved_errors,
     quotients,
     steps,
     true_differences,
 )
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.language.read.parse import parse
+from exprgrad.run.numbers.bounds import data_errors
 from exprgrad.run.numbers.sweeps import forward
 from invariants import check
 from oracles import evaluate, gradient, mp, mpf
@@ -220,7 +220,7 @@ def test_rounding_is_followed_node_by_node() -> None:
     for _ in range(200):
         values = {"x": random.uniform(0.1, 5), "y": random.uniform(0.5, 3)}
         data = forward(graph, values)
-        errors = moved_errors(graph, data, nodes)
+        errors = data_errors(graph, data, moved=nodes)
         true = evaluate(graph, {name: mpf(value) for name, value in values.items()})
         for node in nodes:
             assert abs(mpf(data[node]) - true[node]) <= errors[node]

@@ -38,16 +38,16 @@ from exprgrad.graph.graph import (
     spliced,
     transform,
 )
-from exprgrad.graph.ops import BY_NAME, COMMON, PRODUCTS, SUMS, Op
+from exprgrad.graph.ops import COMMON, PRODUCTS, SUMS
 from exprgrad.run.balls.balls import Ball, ball, decimal, enclose, evaluate, has_balls, working
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.bounds import TINY
-from exprgrad.run.numbers.sweeps import at_pole, forward, functions
+from exprgrad.run.numbers.bounds import TINY, data_errors
+from exprgrad.run.numbers.sweeps import forward
 
 __all__ = [
     "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "Estimate", "Limit", "Quotients", "Sides",
     "Truth", "below_doubles", "difference_table", "differences", "extrapolated", "guesses",
-    "least_work", "limit", "measured", "measured_differences", "moved_errors", "quotients", "steps",
+    "least_work", "limit", "measured", "measured_differences", "quotients", "steps",
     "true_differences",
 ]  # fmt: skip
 
@@ -68,10 +68,6 @@ START = -3
 """The exponent of the first step for data that are about 1 or less."""
 SETTLED = 10
 """An estimate whose error is less than this part of it has a digit."""
-MOVED = 2.0**-26
-"""By what part of itself an operand is moved at least: a step of half a double's digits shows its slope."""
-
-
 MEASURED_LEVELS = 24
 """How many steps are tried, each half of the one before: from 2^-3 to 2^-26, half of a double's digits."""
 NEAR = (-30, -24, -18, -12)
@@ -255,15 +251,16 @@ def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str
     slope between them is that beside the point, off by as much as the slope changes on the way.
     """
     values = forward(found.graph, {**inputs, **step})
-    errors = moved_errors(found.graph, values, found.moved)
+    errors = data_errors(found.graph, values, moved=found.moved)
     across = found.graph.operands[found.center][1]
     plus, minus = (values[end] for end in found.graph.operands[across])
     if minus < plus:
         shift = max(math.ulp(minus), math.ulp(plus)) / 2
         errors[found.center] += abs(values[found.bend]) * (shift / ((plus - minus) / 2))
-    return Sides(
-        *(finite(values[at], errors[at]) for at in (found.center, found.left, found.right))
+    center, left, right = (
+        finite(values[at], errors[at]) for at in (found.center, found.left, found.right)
     )
+    return Sides(center if left or right else None, left, right)
 
 
 def finite(value: float, error: float) -> Estimate | None:
@@ -307,66 +304,6 @@ def extrapolated(samples: Sequence[Estimate | None], order: int) -> Estimate | N
             ):
                 best = Estimate(value, error)
     return best
-
-
-def moved_errors(graph: Graph, values: Sequence[float], moved: Sequence[int]) -> list[float]:
-    """What rounding may have done to each node's data, if it is only the nodes ``moved`` that are rounded.
-
-    A node's own error is its row's; those of its operands are passed on by moving each operand as far as it
-    may be off (or a little farther, so that the answer moves at all) and looking at the result.
-    """
-    errors = [0.0] * len(graph)
-    for node in moved:
-        kind, operands = graph.kinds[node], graph.operands[node]
-        if kind in (INPUT, CONST):
-            continue
-        op, value = BY_NAME[kind], values[node]
-        if not math.isfinite(value):
-            errors[node] = 0.0 if is_endless(op, operands, values, errors) else math.inf
-            continue
-        error = max(op.value_ulp * math.ulp(value), op.value_abs)
-        if op.value_ulp and not error:  # half of the least double is 0
-            error = math.ulp(0.0)
-        given = [values[operand] for operand in operands]
-        for operand in set(operands):
-            if errors[operand]:
-                places = [place for place, other in enumerate(operands) if other == operand]
-                error += passed_on(functions[kind], given, places, value, errors[operand])
-        errors[node] = error
-    return errors
-
-
-def is_endless(
-    op: Op, operands: Sequence[int], values: Sequence[float], errors: Sequence[float]
-) -> bool:
-    """Whether a node's infinity is no overflow, but that of a pole, or passed on from one."""
-    given = [values[operand] for operand in operands]
-    is_exact = not any(map(math.isnan, given)) and not any(errors[operand] for operand in operands)
-    return is_exact and (any(map(math.isinf, given)) or at_pole(op, given))
-
-
-def passed_on(
-    function: Callable[..., float],
-    given: Sequence[float],
-    places: Sequence[int],
-    value: float,
-    error: float,
-) -> float:
-    """How far a result may move if an operand, at some places, is off by as much as ``error``."""
-    x = given[places[0]]
-    if not math.isfinite(error):
-        tried = [math.nan if place in places else other for place, other in enumerate(given)]
-        return 0.0 if function(*tried) == value else math.inf
-    by = max(error, abs(x) * MOVED)
-    farthest = 0.0
-    for moved in (x - by, x + by):
-        tried = list(given)
-        for place in places:
-            tried[place] = moved
-        change = abs(function(*tried) - value)
-        if math.isfinite(change):
-            farthest = max(farthest, change)
-    return farthest * (error / by)
 
 
 # With noise that is measured.

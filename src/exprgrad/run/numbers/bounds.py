@@ -340,11 +340,15 @@ FLOATS = Numbers(
 
 
 def data_errors(
-    graph: Graph, values: Sequence[float], leaves: Mapping[int, float] = EXACT
+    graph: Graph,
+    values: Sequence[float],
+    leaves: Mapping[int, float] = EXACT,
+    moved: Iterable[int] | None = None,
 ) -> list[float]:
     """By node: what its data may be off by.
 
-    Inputs and literals are exact, being the doubles that they were read as, but for ``leaves``.
+    Inputs and literals are exact, being the doubles that they were read as, but for ``leaves``.  With
+    ``moved`` all other nodes are exact.
     """
     errors = [0.0] * len(graph)
     kinds = {name: kind_of(name) for name in {*graph.kinds} - LEAVES}
@@ -353,11 +357,14 @@ def data_errors(
         return errors
     for node, error in leaves.items():
         errors[node] = error
-    for node in graph.symbols:
+    for node in graph.symbols if moved is None else ():
         if graph.kinds[node] == CONST:
             errors[node] = UNIT * abs(values[node])
     sizes = [*map(abs, values)]
+    nodes: Iterable[tuple[int, str, tuple[int, ...], float]]
     nodes = zip(range(len(graph)), graph.kinds, graph.operands, sizes, strict=True)
+    if moved is not None:
+        nodes = map([*nodes].__getitem__, moved)
     for node, name, operands, size in nodes:
         if not operands:
             continue
