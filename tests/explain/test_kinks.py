@@ -145,8 +145,6 @@ def test_differences_tell_past_a_pole(
 @pytest.mark.parametrize(
     ("formula", "x", "left", "right"),
     [
-        ("acosh(1 + x^2)", 0, -math.sqrt(2), math.sqrt(2)),
-        ("acosh(1 + x^4)", 0, 0, 0),
         ("sqrt(1 - cos(x))", 0, -math.sqrt(0.5), math.sqrt(0.5)),
         ("acos(x)^2", 1, -2, None),
         ("sqrt((x*10 - 1)^2)", 0.1, -10, 10),
@@ -157,7 +155,7 @@ def test_differences_tell_past_a_pole(
 def test_estimates_are_right_to_the_last_digit(
     formula: str, x: float, left: float | None, right: float | None
 ) -> None:
-    """In doubles the differences of acosh(1 + x^2) are rounded away; sides tell apart what was typed."""
+    """In doubles the differences of 1 - cos(x) are rounded away; sides tell apart what was typed."""
     found = parse(formula).gradient(x=x).one_sided["x"]
     assert found.verdict == "undecided" and found.estimated
     for said, true in ((found.left, left), (found.right, right)):
@@ -235,10 +233,10 @@ def test_a_derivative_from_one_side_is_said_to_be(formula: str, values: str, sai
 def test_estimates_of_long_formulas() -> None:
     """Their cost counts, bits times nodes, and it is shared among the inputs."""
     terms = " + ".join(f"{place}*x" for place in range(800))
-    side = parse(f"acosh(1 + x^2) + ({terms} - 319600*x)").gradient(x=0).one_sided["x"]
-    assert side.estimated and (side.left, side.right) == (-math.sqrt(2), math.sqrt(2))
+    side = parse(f"sqrt(1 - cos(x)) + ({terms} - 319600*x)").gradient(x=0).one_sided["x"]
+    assert side.estimated and (side.left, side.right) == (-math.sqrt(0.5), math.sqrt(0.5))
     others = " + ".join(f"0*x{place}" for place in range(15))
-    many = parse(f"acosh(1 + x^2) + ({terms}) + {others}")
+    many = parse(f"sqrt(1 - cos(x)) + ({terms}) + {others}")
     side = many.gradient(dict.fromkeys(many.inputs, 0)).one_sided["x"]
     assert not side.estimated
 

@@ -186,6 +186,7 @@ def test_what_no_leading_term_tells_is_not_said_to_exist_otherwise(text: str) ->
         ("sqrt(x^2)", 0, -1, 1),
         ("sqrt((x - 0.1)^2)", 0.1, -1, 1),
         ("x + sqrt((x*1e-9)^2)", 0, 1 - 1e-9, 1 + 1e-9),
+        ("acosh(1 + x^2)", 0, -math.sqrt(2), math.sqrt(2)),
     ],
 )
 def test_kinks_that_differences_only_estimated(

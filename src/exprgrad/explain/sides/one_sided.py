@@ -27,6 +27,7 @@ from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, inter
 from exprgrad.graph.op import Op, Special
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.evaluation import Run
+from exprgrad.run.numbers.bounds import data_errors, kind_of, row_error
 from exprgrad.run.numbers.sweeps import (
     at_pole,
     compile_template,
@@ -105,8 +106,8 @@ def noise(run: Run) -> list[float]:
     Data are taken as they were computed, and that makes no difference as long as everything is finite: what
     belongs to a rounded number is off by little.  Of noise times infinity even the sign means nothing.
     """
-    given = {name: Measured(value) for name, value in run.inputs.items()}
-    return [number.error for number in interpret(run.graph, RUNNING, given)]
+    errors = data_errors(run.graph, run.values)
+    return [e if math.isfinite(x) else 0.0 for x, e in zip(run.values, errors, strict=True)]
 
 
 def as_typed(graph: Graph, node: int) -> Measured:
@@ -117,23 +118,14 @@ def as_typed(graph: Graph, node: int) -> Measured:
 
 
 def applied(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
-    """An operation on numbers that may be off, and what it rounds itself.
-
-    An operation with kinks is taken to change no faster than its operands, whichever of them it chooses.
-    """
-    op, numbers = BY_NAME[graph.kinds[node]], [x.value for x in operands]
-    value = functions[op.name](*numbers)
+    """An operation on numbers that may be off, and what it rounds itself."""
+    kind, seen = graph.kinds[node], [x.value for x in operands]
+    value = functions[kind](*seen)
     if not math.isfinite(value):
         return Measured(value)
-    error = rounded(op, value, numbers)
-    if any(x.error for x in operands):
-        views = sides(op, [*numbers, value], [1.0] * len(operands))
-        for position, (x, view) in enumerate(zip(operands, views, strict=True)):
-            if x.error and op.partial(position) != "0":
-                slope = abs(local_rule(op.name, position)(view))
-                bent = op.special and not op.branches
-                error += x.error * (max(slope, 1.0) if bent else slope)
-    return Measured(value, error if error == error else math.inf)
+    return Measured(
+        value, row_error(kind_of(kind), value, range(len(seen)), seen, [x.error for x in operands])
+    )
 
 
 RUNNING = Algebra(as_typed, applied)

@@ -34,7 +34,8 @@ from exprgrad.run.numbers.sweeps import (
 
 __all__ = [
     "DOUBLE_DIGITS", "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried",
-    "data_errors", "grad_errors", "has_only_kinks", "is_near", "kind_of", "right_digits", "typed_errors",
+    "data_errors", "grad_errors", "has_only_kinks", "is_near", "kind_of", "right_digits",
+    "row_error", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
@@ -100,7 +101,8 @@ class Kind:
 
     def __init__(self, op: Op) -> None:
         ulps = op.value_ulp
-        tiny = max(ulps, 1.0) * TINY if ulps else 0.0  # half the least double would be 0
+        underflows = ulps and not op.signs
+        tiny = max(ulps, 1.0) * TINY if underflows else 0.0  # half the least double would be 0
         self.op = op
         self.sort = sort_of(op)
         self.function = functions[op.name]
@@ -353,8 +355,6 @@ def data_errors(
     errors = [0.0] * len(graph)
     kinds = {name: kind_of(name) for name in {*graph.kinds} - LEAVES}
     sorts = {name: kind.sort for name, kind in kinds.items()}
-    if not (graph.symbols or leaves) and is_exact(sorts, values):
-        return errors
     for node, error in leaves.items():
         errors[node] = error
     for node in graph.symbols if moved is None else ():
@@ -369,17 +369,19 @@ def data_errors(
         if not operands:
             continue
         sort = sorts[name]
+        if sort > PRODUCT:
+            error = row_error(kinds[name], values[node], operands, values, errors)
+            errors[node] = error if error < inf else inf
+            continue
+        first, second = operands
+        one, other = errors[first], errors[second]
+        is_whole = size < EXACT_BELOW and values[first].is_integer() and values[second].is_integer()
         if sort == SUM:
-            first, second = operands
-            errors[node] = errors[first] + errors[second] + UNIT * size
-        elif sort == PRODUCT:
-            first, second = operands
-            one, other = errors[first], errors[second]
-            error = sizes[first] * other + (sizes[second] + other) * one + UNIT * size + TINY
-            errors[node] = error if error < inf else inf
+            error = one + other if is_whole else one + other + UNIT * size
         else:
-            error = of_row(kinds[name], values[node], operands, values, errors)
-            errors[node] = error if error < inf else inf
+            own = 0.0 if is_whole else UNIT * size + TINY
+            error = sizes[first] * other + (sizes[second] + other) * one + own
+        errors[node] = error if error < inf else inf
     return errors
 
 
@@ -430,14 +432,12 @@ def is_short(x: float) -> bool:
     return (QUARTERS * x).is_integer() and abs(x) < SHORT_BELOW
 
 
-def is_exact(kinds: Iterable[str], numbers: Iterable[float]) -> bool:
-    """Whether nothing can have been rounded: all rows are rounded correctly, and all numbers are whole."""
-    return all(BY_NAME[name].value_ulp <= 0.5 for name in kinds) and all(
-        x.is_integer() and -EXACT_BELOW < x < EXACT_BELOW for x in numbers
-    )
+def are_whole(numbers: Iterable[float]) -> bool:
+    """Whether all are whole numbers of which the doubles leave out none, so that nothing was rounded."""
+    return all(x.is_integer() and -EXACT_BELOW < x < EXACT_BELOW for x in numbers)
 
 
-def of_row(
+def row_error(
     kind: Kind,
     out: float,
     operands: Sequence[int],
@@ -450,7 +450,9 @@ def of_row(
         seen = [values[operand] for operand in operands]
         return of_root(op, out, seen, [errors[operand] for operand in operands])
     error = relative * abs(out)
-    if error < least and (out or values[operands[0]]):
+    if relative and op.value_ulp <= 0.5 and are_whole([out, *[values[o] for o in operands]]):
+        error = 0.0
+    elif error < least and (out or values[operands[0]]):
         error = least  # a 0 that is not made of zeros may be all that is left of a number
     if len(operands) == 1:
         x, d = values[operands[0]], errors[operands[0]]
@@ -541,7 +543,9 @@ def of_many(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> 
 def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     """By node: what its grad may be off by, given what every node's data may be."""
     tape, cells, grads = found.tape, found.cells, found.grads
-    if not any(errors) and is_exact({*tape.graph.kinds} - LEAVES, [*cells, *filter(None, grads)]):
+    rows = [BY_NAME[kind] for kind in {*tape.graph.kinds} - LEAVES]
+    is_exact = not any(errors) and all(op.value_ulp <= 0.5 for op in rows)
+    if is_exact and are_whole([*cells, *filter(None, grads)]):
         return [0.0] * len(tape.start)
     locals_ = local_errors(found, errors)
     off = [0.0] * len(tape.start)
