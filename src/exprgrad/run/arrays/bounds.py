@@ -213,11 +213,6 @@ def slope_of(op: Op, position: int, seen: Sequence[Array], out: Array) -> Array:
     return arrays.forward(rule, dict(zip(slots(op), view, strict=True)))[rule.output]
 
 
-def within(numbers: Sequence[Array], x: Array, d: Error) -> list[Array]:
-    """Some numbers where they are nearer to another than an error, else that other."""
-    return [np.where(np.abs(number - x) < d, number, x) for number in numbers]
-
-
 ARRAYS = Numbers(
     function=arrays.function,
     slope=slope_of,
@@ -227,7 +222,6 @@ ARRAYS = Numbers(
     where=np.where,
     most=np.maximum,
     product=unless_zero,
-    within=within,
     to_next=lambda d, x: np.where(np.equal(d, 0), 0.0, np.maximum(d, np.spacing(np.abs(x)))),
 )
 

@@ -13,7 +13,6 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property, reduce
-from itertools import product
 from typing import Any
 
 from exprgrad.derive.rules import constant_graph, slots, template
@@ -56,17 +55,8 @@ BENT = 0.125
 """A local derivative that changes by such a part within an error is not of first order any more."""
 STRETCH = 256.0
 """How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
-STRAIGHT = STRETCH / 4
-"""How much further a line gets so many errors away: an end, being a double, may be two errors away."""
-HUMPS = 0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0
-"""Where a row and its local derivatives are asked if the operand may be there, for both ends may be flat.
-
-Every row is made on the scale of 1: what turns back, as a bell does, is seen from one of these.
-"""
 DOUBLE_DIGITS = 16
 """The digits that a double can have right."""
-MOST_ENDS = 3
-"""For how many numbers that are off all combinations of their ends are tried."""
 
 LEAVES = {INPUT, CONST}
 EXACT: Mapping[Any, Any] = {}
@@ -178,7 +168,6 @@ class Numbers:
     ``where``     one of two, by a condition
     ``most``      the larger of two errors; no number is larger than what is not one
     ``product``   a size times an error: 0 where the size is, even if the error is infinite
-    ``within``    of some numbers those that are nearer to another than an error, or it in their places
     ``to_next``   an error, or the way to the next double where that is longer
     """
 
@@ -190,7 +179,6 @@ class Numbers:
     where: Callable[[bool, float, float], float]
     most: Callable[[float, float], float]
     product: Callable[[float, float], float]
-    within: Callable[[Sequence[float], float, float], list[float]]
     to_next: Callable[[float, float], float]
 
     def __init__(self, **rules: Callable[..., Any]) -> None:
@@ -219,24 +207,24 @@ def carried(on: Numbers, op: Op, out: float, seen: Sequence[float], off: Sequenc
 
     Where that may not tell, the row is asked at both ends.
     """
-    function, error = on.function(op.name), 0.0
+
+    def row(place: Sequence[float]) -> float:
+        return on.function(op.name)(*place)
+
+    error = 0.0
     for position, d in enumerate(off):
         if on.is_zero(d):
             continue
         x, slope = seen[position], abs(on.slope(op, position, seen, out))
-        if position in op.branches:  # of what is not taken nothing arrives, were it off by anything
-            error = error + on.product(slope, d)
-            continue
-        apart = on.product(d, slope)
-        flat = slope == 0 if kind_of(op.name).flat else False
-        far = is_far(x, d) | ((d != 0) & on.no((slope >= NORMAL) | flat))
-        if on.any(far):
-            others = [*seen[:position], *seen[position + 1 :]]
-            ends = [
-                abs(function(*others[:position], end, *others[position:]) - out)
-                for end in probes(on, x, d, others)
-            ]
-            apart = on.where(far, reduce(on.most, ends, apart), apart)
+        apart = on.product(slope, d)
+        if (
+            position not in op.branches
+        ):  # of what is not taken nothing arrives, were it off by anything
+            flat = slope == 0 if kind_of(op.name).flat else False
+            far = is_far(x, d) | ((d != 0) & on.no((slope >= NORMAL) | flat))
+            if on.any(far):
+                ends = farthest(on, row, out, seen, position, d)
+                apart = on.where(far, on.most(ends, apart), apart)
         error = error + apart
     return error
 
@@ -246,13 +234,26 @@ def is_far(x: float, d: float) -> bool:
     return (d >= FAR) | ((d >= FAR * abs(x)) & (d != 0))
 
 
-def probes(on: Numbers, x: float, d: float, others: Sequence[float]) -> list[float]:
-    """Where a row is asked of a number that may be off by much: both ends, and where it may turn between.
+def farthest(
+    on: Numbers,
+    function: Callable[[list[float]], float],
+    here: float,
+    seen: Sequence[float],
+    at: int,
+    d: float,
+) -> float:
+    """How far a function gets from its value where an argument is off by much: at both ends, and between.
 
-    A row of several operands may turn where two are equal, or opposite; a wave may be back at both ends.
+    Rows are made on the scale of 1: what turns back, as a bell does, is seen at 0; its slope, which is 0
+    there, is seen at 1.  Waves may be back at both ends.
     """
-    turns = [*HUMPS, *others, *[-other for other in others]]
-    return [x - d, x + d, x + d / 3, *on.within(turns, x, d)]
+    x = seen[at]
+    turns = [on.where(abs(x - turn) < d, turn, x) for turn in (0.0, 1.0)]
+    apart = [
+        abs(function([*seen[:at], place, *seen[at + 1 :]]) - here)
+        for place in (x - d, x + d, x + d / 3, *turns)
+    ]
+    return reduce(on.most, apart)
 
 
 def at_ends(
@@ -262,35 +263,18 @@ def at_ends(
     seen: Sequence[float],
     off: Sequence[float],
 ) -> float:
-    """How far a function gets from its value where some arguments are off: both ends of each are tried.
+    """How far a function gets from its value beside kinks and jumps.
 
-    ``off`` are what the first arguments may be off by.  Of many arguments each is moved alone, and twice as
-    far, so that of two that are close each comes past the other.
+    ``off`` are what the first arguments may be off by.  Each is moved alone, and twice as far, so that of
+    two that are close each comes past the other; and at least to the next double, for the true number may
+    be on the other side of a jump.
     """
-    uncertain = [at for at, d in enumerate(off) if not on.is_zero(d)]
-    moves: Iterable[Mapping[int, float]]
-    if len(uncertain) > MOST_ENDS:
-        moves = [{at: end} for at in uncertain for end in ends_of(on, seen[at], 2 * off[at])]
-    else:
-        ends = {at: ends_of(on, seen[at], off[at]) for at in uncertain}
-        if len(uncertain) == 1 and on.any(off[uncertain[0]] >= FAR):
-            [at] = uncertain
-            ends[at] += probes(on, seen[at], off[at], [*seen[:at], *seen[at + 1 : len(off)]])
-        moves = [dict(zip(ends, chosen, strict=True)) for chosen in product(*ends.values())]
     apart = 0.0
-    for moved in moves:
-        place = [moved.get(at, x) for at, x in enumerate(seen)]
-        apart = on.most(apart, abs(function(place) - here))
+    for at, d in enumerate(off):
+        if not on.is_zero(d):
+            far = on.to_next(2 * d, seen[at])
+            apart = on.most(apart, farthest(on, function, here, seen, at, far))
     return apart
-
-
-def ends_of(on: Numbers, x: float, d: float) -> list[float]:
-    """The ends of what a number may be, and 0 if that is between them.
-
-    An end is at least the next double, for the true number may be on the other side of a jump.
-    """
-    d = on.to_next(d, x)
-    return [x - d, x + d, *on.within([0.0], x, d)]
 
 
 def along(
@@ -303,19 +287,11 @@ def along(
 ) -> float:
     """How far a smooth function gets from its value where one argument is off."""
     x, size = seen[at], abs(here)
-    before, after = seen[:at], seen[at + 1 :]
-
-    def apart(end: float) -> float:
-        return abs(function([*before, end, *after]) - here)
-
-    ahead = apart(x + STRETCH * d)
+    ahead = abs(function([*seen[:at], x + STRETCH * d, *seen[at + 1 :]]) - here)
     bent = is_far(x, d) | on.no(ahead <= BENT * size)
     if not on.any(bent):
         return ahead / STRETCH
-    both = reduce(on.most, map(apart, probes(on, x, d, [*before, *after])))
-    wave = on.where(ahead >= STRAIGHT * both, ahead / STRETCH, ahead + size)  # or a line through 0
-    both = on.where(both <= BENT * size, both, both + size)
-    return on.where(d < FAR * abs(x), on.where(bent, wave, ahead / STRETCH), both)
+    return on.where(bent, farthest(on, function, here, seen, at, d) + size, ahead / STRETCH)
 
 
 # Floats.
@@ -336,7 +312,6 @@ FLOATS = Numbers(
     where=lambda condition, x, y: x if condition else y,
     most=lambda error, other: other if other > error else error if other == other else inf,
     product=lambda size, error: size * error if size else 0.0,
-    within=lambda numbers, x, d: [number for number in numbers if abs(number - x) < d],
     to_next=lambda d, x: max(d, math.ulp(x)),
 )
 
