@@ -83,6 +83,26 @@ def flags(
     return found, block
 
 
+def corrected(formula: str, inputs: Mapping[str, float], engine: str) -> Block:
+    """A row's results as ``--correct`` has them."""
+    names = tuple(parsed(formula).inputs)
+    job = Job(
+        formula,
+        tuple((name, name) for name in names),
+        wrt=names,
+        engine=engine,
+        digits=PLACES,
+        correct=True,
+    )
+    return computed(job, [Doubles(np.array([inputs[name]])) for name in names], 0, 1)
+
+
+def printed_by_grad(formula: str, inputs: Mapping[str, float]) -> list[float]:
+    outcome = command("grad", formula, *(f"{name}={x!r}" for name, x in inputs.items()), "--json")
+    answer = json.loads(outcome.out)
+    return [float(x) for x in (answer["value"], *answer["gradient"].values())]
+
+
 def relative_error(found: float, true: Real) -> float:
     with mp.workdps(800):
         error = abs(mpf(found) - true)
@@ -112,6 +132,35 @@ def test_every_wrong_number_is_flagged(engine: str) -> None:
                 wrong += 1
                 assert found[at][0], (formula, inputs, at)
     assert wrong > 150
+
+
+@pytest.mark.parametrize("engine", ["native", "numpy"])
+def test_a_corrected_row_is_the_row_of_grad(engine: str) -> None:
+    """And what is not true then is flagged still."""
+    rows = numbers = 0
+    for formula, inputs in [*CATASTROPHES, *FURTHER, ("tanh(x*y)", {"x": 2.0, "y": math.inf})]:
+        columns = {name: np.array([x]) for name, x in inputs.items()}
+        plain, swept = flags(formula, columns, engine)
+        if not plain.any() and np.isfinite([one[0] for one in swept.results]).all():
+            continue
+        found = corrected(formula, inputs, engine)
+        results = [float(one[0]) for one in found.results]
+        assert np.array_equal(results, printed_by_grad(formula, inputs), equal_nan=True), formula
+        assert found.corrected is not None
+        rows += bool(found.corrected[0])
+        graph = parse(formula)
+        if not all(map(math.isfinite, inputs.values())) or formula in dict(FURTHER):
+            continue
+        with mp.workdps(800):
+            exact = {name: mpf(x) for name, x in inputs.items()}
+            true = [evaluate(graph, exact, mpf)[graph.output]]
+        true += [gradient(graph, inputs, 200)[name] for name in graph.inputs]
+        for at, (result, number) in enumerate(zip(results, true, strict=True)):
+            if math.isfinite(result) and at not in found.lost:
+                numbers += 1
+                assert relative_error(result, number) <= 10.0**-PLACES, (formula, inputs, at)
+    assert rows > 90
+    assert numbers > 200
 
 
 @pytest.mark.parametrize("is_whole", [False, True])
@@ -240,3 +289,196 @@ def test_many_doubtful_rows_are_judged_as_few_are() -> None:
     assert (found == np.tile([[True, False, False]] * 2, 5000)).all()
     whole = np.tile([2.0, 3.0], 10_000)
     assert not flags("x*x - y*y", {"x": whole, "y": whole}, None)[0].any()
+
+
+# Columns of digits, and rows that are corrected.
+
+COSINE = "(1 - cos(x))/x^2"
+
+
+def sample(folder: Path) -> str:
+    """Rows of which the first and the third are doubtful."""
+    path = folder / "rows.csv"
+    path.write_text("x,k\n1e-8,a\n0.5,a\n1e-7,b\n,b\n", encoding="utf-8")
+    return str(path)
+
+
+def true_of_cosine(x: float) -> tuple[float, float]:
+    with mp.workdps(60):
+        x = mpf(x)
+        value = (1 - mp.cos(x)) / x**2
+        return float(value), float(mp.sin(x) / x**2 - 2 * value / x)
+
+
+@pytest.mark.parametrize("formula", ORDINARY)
+@pytest.mark.parametrize("engine", ["native", "numpy"])
+def test_no_more_digits_are_shown_than_are_right(formula: str, engine: str) -> None:
+    random, graph = Random(formula), parse(formula)
+    names = [*graph.inputs]
+    points = [{name: random.uniform(1, 9) for name in names} for _ in range(20)]
+    job = Job(
+        formula,
+        tuple((name, name) for name in names),
+        wrt=tuple(names),
+        engine=engine,
+        digits=PLACES,
+        show_digits=True,
+    )
+    columns = [Doubles(np.array([point[name] for point in points])) for name in names]
+    block = computed(job, columns, 0, len(points))
+    assert block.digits is not None
+    assert not block.lost
+    for row, point in enumerate(points):
+        with mp.workdps(60):
+            exact = {name: mpf(x) for name, x in point.items()}
+            true = [evaluate(graph, exact, mpf)[graph.output], *gradient(graph, point).values()]
+        errors = [
+            relative_error(one[row], number)
+            for one, number in zip(block.results, true, strict=True)
+        ]
+        assert 6 <= block.digits[row] <= 16
+        assert max(errors) <= 10.0 ** -float(block.digits[row])
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "arrow", "parquet"])
+def test_the_column_of_digits_in_every_format(tmp_path: Path, ending: str) -> None:
+    path = str(tmp_path / f"out.{ending}")
+    words = ["batch", COSINE, "--data", sample(tmp_path), "--show-digits"]
+    assert command(*words, "-o", path).status == 0
+    back = command("batch", "digits", "--data", path, "--value-only", "--only", "--to", "jsonl")
+    low, high, last, none = [json.loads(line)["value"] for line in back.out.splitlines()]
+    assert (low, last, none) == (0, 0, None)
+    assert 8 < high < 16
+    found = command(*words, "-o", path, "--json")
+    assert json.loads(found.out)["columns"] == ["x", "k", "value", "d_x", "digits"]
+    validate(json.loads(found.out), SCHEMA)
+
+
+def test_where_a_column_of_digits_has_no_room(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("x,digits\n1,2\n", encoding="utf-8")
+    words = ["batch", "x^2", "--data", str(path), "--show-digits"]
+    assert "already has a column 'digits'" in command(*words).err
+    assert command(*words, "--prefix", "f_").out.splitlines()[0].endswith(",f_digits")
+    assert command(*words, "--only").out.splitlines()[0] == "value,d_x,digits"
+    outcome = command(*words, "--reduce", "sum")
+    assert outcome.status == 2
+    assert "--show-digits is for rows" in outcome.err
+    with pytest.raises(exprgrad.RequestError, match="are for rows"):
+        exprgrad.parse("x^2").batch({"x": [1.0]}, show_digits=True, reduce="sum")
+    twice = command("batch", "digits = x + 1; digits", "--of", "digits", *words[2:], "--only")
+    assert "two results would be called 'digits'" in twice.err
+
+
+def test_the_fewest_digits_of_what_a_row_has() -> None:
+    formula = exprgrad.parse("log(1 + x)")
+    rows = {"x": np.array([1e-9, 0.5, -1.0])}
+    assert formula.batch(rows, show_digits=True, value_only=True)["digits"][0] == 6
+    found = formula.batch(rows, show_digits=True)["digits"]
+    assert found[0] == 6  # of the value; its derivative has all
+    assert math.isnan(found[2])
+
+
+def test_corrected_rows_in_files_are_said_and_counted(tmp_path: Path) -> None:
+    data, path = sample(tmp_path), str(tmp_path / "out.jsonl")
+    words = ["batch", COSINE, "--data", data, "--correct", "--show-digits"]
+    outcome = command(*words, "-o", path, "--json")
+    answer = json.loads(outcome.out)
+    validate(answer, SCHEMA)
+    assert (answer["corrected"], answer["lost"]) == (2, {})
+    assert outcome.err.splitlines()[1:] == [
+        f"note: 2 rows corrected to the true numbers (rows 1, 3 of '{data}')"
+    ]
+    rows = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    for row, x in ((rows[0], 1e-8), (rows[2], 1e-7)):
+        assert (row["value"], row["d_x"]) == true_of_cosine(x)
+        assert row["digits"] == 16
+    assert rows[3] == {"x": None, "k": "b", "value": None, "d_x": None, "digits": None}
+
+
+def test_corrected_rows_count_in_sums(tmp_path: Path) -> None:
+    data = sample(tmp_path)
+    words = ["batch", COSINE, "--data", data, "--correct", "--reduce", "sum", "--json"]
+    answer = json.loads(command(*words).out)
+    validate(answer, SCHEMA)
+    assert (answer["corrected"], answer["lost"]) == (2, {})
+    true = [true_of_cosine(x) for x in (1e-8, 0.5, 1e-7)]
+    found = answer["value"], answer["gradient"]["x"]
+    for number, each in zip(found, zip(*true, strict=True), strict=True):
+        assert math.isclose(number, sum(each), rel_tol=10.0**-PLACES)
+    groups = json.loads(command(*words, "--by", "k").out)
+    validate(groups, SCHEMA)
+    assert groups["corrected"] == 2
+    last = groups["groups"][1]
+    assert (last["value"], last["gradient"]["x"]) == true_of_cosine(1e-7)
+
+
+def test_nothing_is_left_for_strict_once_rows_are_true(tmp_path: Path) -> None:
+    path = written(tmp_path, [1e-8, 0.5])
+    words = ["batch", COSINE, "--data", path, "--strict"]
+    assert command(*words).status == 1
+    assert command(*words, "--correct").status == 0
+
+
+def test_rows_that_stay_doubtful_stay_flagged(tmp_path: Path) -> None:
+    """In ``x + 0.2 - 0.3`` at 0.1 the answer depends on how decimals are rounded."""
+    path = written(tmp_path, [0.1, 0.5])
+    words = ["batch", "x + 0.2 - 0.3", "--data", path, "--correct", "--reduce", "min", "--json"]
+    outcome = command(*words)
+    answer = json.loads(outcome.out)
+    assert (answer["lost"], answer["corrected"]) == ({"value": 1}, 0)
+    assert printed_by_grad("x + 0.2 - 0.3", {"x": 0.1})[0] == answer["value"]
+
+
+def test_corrections_of_second_derivatives_and_of_several_outputs() -> None:
+    rows = {"x": np.array([1e-3, 0.5])}
+    found = exprgrad.parse(COSINE).batch(rows, hessian=True, correct=True)
+    with mp.workdps(60):
+        true = mp.diff(lambda x: (1 - mp.cos(x)) / x**2, mpf(1e-3), 2)
+    assert found["d_x_x"][0] == float(true)
+    both = exprgrad.parse("a = (1 - cos(x))/x^2; b = 2*x; a*b")
+    found = both.batch({"x": np.array([1e-8])}, of=["a", "b"], correct=True)
+    value, slope = true_of_cosine(1e-8)
+    assert [found[name][0] for name in ("a", "b", "d_a_x", "d_b_x")] == [value, 2e-8, slope, 2]
+    found = both.batch({"x": np.array([1e-8])}, of=["a"], value_only=True, correct=True)
+    assert found["a"][0] == value
+
+
+def test_numbers_given_for_all_rows_are_as_they_were_typed(tmp_path: Path) -> None:
+    """As in ``grad``, where 1/3 means the third itself."""
+    path = written(tmp_path, [1.0, 2.0])
+    outcome = command("batch", "3*a*x - x", "a=1/3", "--data", path, "--correct", "--only")
+    rows = [[*map(float, line.split(","))] for line in outcome.out.splitlines()[1:]]
+    for x, row in zip((1.0, 2.0), rows, strict=True):
+        answer = json.loads(command("grad", "3*a*x - x", "a=1/3", f"x={x}", "--json").out)
+        assert row == [answer["value"], *answer["gradient"].values()]
+
+
+def test_corrections_in_python() -> None:
+    formula = exprgrad.parse(COSINE)
+    rows = {"x": np.array([1e-8, 0.5, 1e-7])}
+    total = formula.batch(rows, reduce="sum", correct=True)
+    assert (total.lost, total.corrected) == ({}, 2)
+    assert formula.batch(rows, reduce="sum").corrected == 0
+    found = formula.batch(rows, correct=True)  # and no warning
+    assert (found["value"][0], found["d_x"][0]) == true_of_cosine(1e-8)
+    grouped = formula.batch({**rows, "k": np.array([1, 1, 2])}, reduce="sum", by="k", correct=True)
+    assert (grouped.corrected, grouped[2].value) == (2, true_of_cosine(1e-7)[0])
+
+
+def test_many_threads_correct_as_one_does(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    for at in range(4):
+        (folder / str(at)).mkdir(parents=True)
+        written(folder / str(at), [1e-8, 0.5, 10.0**-at])
+    words = ["batch", COSINE, "--data", str(folder), "--correct", "--show-digits"]
+    outputs = [command(*words, "--threads", count).out for count in ("1", "4")]
+    assert outputs[0] == outputs[1]
+
+
+def test_without_python_flint_corrections_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exprgrad.data.plans.has_balls", lambda: False)
+    formula = exprgrad.parse(COSINE)
+    with pytest.raises(exprgrad.MissingExtraError, match="needs python-flint"):
+        formula.batch({"x": np.array([1e-8])}, correct=True)
+    assert formula.batch({"x": np.array([0.5])}, show_digits=True)["digits"][0] > 8

@@ -882,6 +882,8 @@ class Expression(Drawn):
         bad_rows: str = "null",
         reduce: str | None = None,
         by: str | Iterable[str] = (),
+        show_digits: bool = False,
+        correct: bool = False,
         output: str | PathLike[str] | None = None,
         to: str | None = None,
         resume: bool = False,
@@ -910,9 +912,11 @@ class Expression(Drawn):
             only, prefix, bad_rows, reduce, by, output, to, resume, check_content, cluster, threads,
             layout=Layout(delimiter, decimal, sheet),
         )  # fmt: skip
+        constants = self.named(values, inputs)
         return batched(
-            self.text, data, manner, constants=self.named(values, inputs), renamed=map, wrt=wrt,
-            of=of, value_only=value_only, hessian=hessian, where=where,
+            self.text, data, manner, constants=constants, texts=spelled(constants), renamed=map,
+            wrt=wrt, of=of, value_only=value_only, hessian=hessian, where=where,
+            show_digits=show_digits, correct=correct,
         )  # fmt: skip
 
     def latex(self) -> str:

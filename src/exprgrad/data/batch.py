@@ -428,7 +428,11 @@ def result_columns(block: Block) -> list[Any]:
     """A block's results as Arrow arrays, null in rows that don't have them."""
     counting = block.counting()
     lost = [None] * len(block.results) if counting is None else ~counting[1:]
-    return [*map(as_column, block.results, lost)]
+    columns = [*map(as_column, block.results, lost)]
+    if block.digits is not None:
+        unknown = None if counting is None else ~counting[0]
+        columns.append(arrow().array(block.digits, arrow().int64(), mask=unknown))
+    return columns
 
 
 def as_column(values: np.ndarray, bad: np.ndarray | None) -> Any:

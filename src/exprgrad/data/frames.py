@@ -80,7 +80,8 @@ class Reduced(NamedTuple):
     """What rows come to: how many ``rows`` they are, ``bad`` ones not counted, and how many meet ``kinks``.
 
     ``undefined`` are the rows that only a derivative lacks, by input; ``converted`` those with cells that
-    are read as other numbers; ``lost`` those where fewer than 6 digits of a result are known to be right.
+    are read as other numbers; ``lost`` those where fewer than 6 digits of a result are known to be right;
+    ``corrected`` counts those that are corrected, if that was asked for.
     Of several outputs ``value`` has one for each, and ``jacobian`` their derivatives.
     """
 
@@ -94,13 +95,14 @@ class Reduced(NamedTuple):
     undefined: Mapping[str, int] = {}
     converted: Mapping[str, int] = {}
     lost: Mapping[str, Any] = {}
+    corrected: int = 0
 
 
 class Grouped(dict[Any, Reduced]):
     """What the rows of each group come to: by its cell, or by a tuple of several.
 
-    ``bad`` rows, those at ``kinks``, ``undefined``, ``converted`` and ``lost`` ones are counted over all
-    groups.
+    ``bad`` rows, those at ``kinks``, ``undefined``, ``converted``, ``lost`` and ``corrected`` ones are
+    counted over all groups.
     """
 
     bad: Mapping[str, int]
@@ -108,6 +110,7 @@ class Grouped(dict[Any, Reduced]):
     undefined: Mapping[str, int]
     converted: Mapping[str, int]
     lost: Mapping[str, Any]
+    corrected: int = 0
 
 
 def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
@@ -117,7 +120,7 @@ def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
     """
     by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
     files = files_in(data)
-    refuse(manner, by, files is not None)
+    refuse(manner, by, files is not None, shows_digits=bool(asked.get("show_digits")))
     if files is None:
         job = job_of(text, **asked)._replace(bad=manner.bad_rows, reduce=manner.reduce or "", by=by)
         if manner.reduce:
@@ -151,7 +154,7 @@ def files_in(data: object) -> list[str] | None:
     return None
 
 
-def refuse(manner: Manner, by: tuple[str, ...], has_files: bool) -> None:
+def refuse(manner: Manner, by: tuple[str, ...], has_files: bool, *, shows_digits: bool) -> None:
     """Raise errors for unknown words, and for arguments that cannot be combined."""
     words: tuple[tuple[str, str | None, Collection[str]], ...] = (
         ("bad_rows", manner.bad_rows, BAD_ROWS),
@@ -164,11 +167,12 @@ def refuse(manner: Manner, by: tuple[str, ...], has_files: bool) -> None:
                 f"there is no {name}={word!r}",
                 help=f"it is {', '.join(map(repr, known))}",
             )
-    rows_alone = manner.only or manner.output is not None or manner.to is not None
+    rows_alone = manner.only or shows_digits or manner.output is not None or manner.to is not None
     files_alone = manner.output is not None or manner.cluster is not None
     for is_wrong, why in (
         (by and not manner.reduce, "by= needs reduce=: it groups the rows to reduce"),
-        (rows_alone and manner.reduce, "only=, output= and to= are for rows, and reduce= leaves none"),
+        (rows_alone and manner.reduce,
+            "only=, show_digits=, output= and to= are for rows, and reduce= leaves none"),
         (manner.to and manner.output is None, "to= needs output="),
         (manner.resume and manner.output is None, "resume= needs output="),
         (manner.check_content and manner.output is None, "check_content= needs output="),

@@ -16,17 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.data.job import Job, prepared, program_of, result_fields, result_names
+from exprgrad.data.points import PointQuestion, answer_at
 from exprgrad.errors import InputError, RequestError
-from exprgrad.explain.diagnostics import (
-    MOST_COUNTED,
-    Run,
-    answered,
-    diagnose_hessian,
-    notes_on_names,
-    settled_by_sides,
-    told_once,
-)
-from exprgrad.explain.digits.truths import Unexplained
+from exprgrad.explain.diagnostics import MOST_COUNTED, notes_on_names
 from exprgrad.explain.limits import COUNTED, SHARED
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.read.parse import at_shapes, need_number
@@ -40,7 +32,6 @@ from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.run.values.inputs import is_range, normal, resolve, select, spelled
 from exprgrad.run.values.ranges import Range, range_in
 from exprgrad.show.text.lines import diagnosed
-from exprgrad.show.text.matrices import number_label
 from exprgrad.show.text.rows import rows_table
 from exprgrad.show.text.table import Table, in_html, plain
 from exprgrad.solvers.elasticity import elasticity_of
@@ -427,43 +418,18 @@ def looked_at(
 
     Unless that is explained, nothing is said of where digits are lost.
     """
-    inputs = {name: point.get(name, grid.fixed.get(name)) for name in grid.graph.inputs}
-    if grid.order == 2:
-        return second_derivatives(grid, inputs)
-    wrt, texts = grid.wrt if grid.order else None, texts_at(grid, point)
-    run = Run.of(grid.text, grid.evaluator, inputs, wrt, texts)
-    if not is_explained:
-        run.truths = Unexplained(run)
-    found = run.guarded(grid.digits)
-    numbers = [found.value, *found.gradient.values()]
-    return numbers, told_once(run.remarks, found)
-
-
-def texts_at(grid: Grid, point: Mapping[str, float]) -> Mapping[str, str]:
-    """The texts of inputs at a point, as a run has them."""
-    return {**grid.texts, **spelled({name: repr(value) for name, value in point.items()})}
-
-
-def second_derivatives(grid: Grid, inputs: Mapping[str, Any]) -> tuple[list[Any], list[Diagnostic]]:
-    """The results of a row with second derivatives, those on and above the diagonal."""
-    text, evaluator, graph, wrt = grid.text, grid.evaluator, grid.graph, grid.wrt
-    data = evaluator.forward(inputs)
-    texts = texts_at(grid, {name: inputs[name] for name in grid.ranges})
-    run = Run(text, graph, inputs, data, spelled=texts)
-    output = run.output_label
-    point = matrices.Point(evaluator, inputs, {output: graph.output}, wrt, spelled=texts)
-    swept = matrices.HESSIAN.sweep(point)
-    fields = {"value": {output: data[graph.output]}, **swept}
-    label = partial(number_label, output=output)
-    found = answered(run, point, matrices.HESSIAN, fields, label, grid.digits)
-    hessian: Any = swept["hessian"]
-    found = found.joined(settled_by_sides(text, evaluator, inputs, wrt, hessian))
-    answer = {**matrices.blocks(fields), **found.values}
-    pairs = [(a, b) for at, a in enumerate(wrt) for b in wrt[at:]]
-    paths: list[tuple[str, ...]] = [("value", output), *(("gradient", name) for name in wrt)]
-    paths += [("hessian", a, b) for a, b in pairs]
-    remarks = diagnose_hessian(text, evaluator, inputs, wrt, hessian, texts)
-    return [answer.get(path, 0.0) for path in paths], told_once(remarks, found)
+    question = PointQuestion(
+        grid.text,
+        grid.evaluator,
+        grid.wrt if grid.order else (),
+        (),
+        grid.order == 2,
+        grid.digits,
+        grid.fixed,
+        grid.texts,
+    )
+    found = answer_at(question, point, is_explained=is_explained)
+    return found.numbers, found.diagnostics
 
 
 def count(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial, reduce
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,18 +15,23 @@ from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.search import on
 from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
-from exprgrad.derive.sweeps.rounding import MOST_FLAGS, with_flags, with_screen
+from exprgrad.derive.sweeps.rounding import HALF_ULP, SLACK, with_bounds, with_screen
 from exprgrad.graph.graph import Graph, Program, dependencies, dependents, seen_from
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
+from exprgrad.run.evaluation import evaluator_for
+from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.numbers.kink_screen import movable, special_nodes
 from exprgrad.run.values.layouts import CHANGES
 
+if TYPE_CHECKING:
+    from exprgrad.data.points import PointQuestion
+
 __all__ = [
-    "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "changes_in", "columns_of",
-    "computed", "counts_of", "gaps_in", "judged", "merged", "played", "prepared",
+    "CORRECTED", "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "changes_in", "columns_of",
+    "computed", "corrections_in", "counts_of", "gaps_in", "judged", "merged", "played", "prepared",
     "program_of", "remarks_on", "result_fields", "result_keys", "result_names", "sum_counts", "told_of",
 ]  # fmt: skip
 
@@ -46,6 +51,9 @@ class Job(NamedTuple):
     ``precise``    whether results equal those of the sweeps over numbers, to the bit
     ``engine``     the engine, if one is chosen: see ``Compiled``
     ``digits``     the results that surely have fewer right digits are counted; 0 if none are
+    ``show_digits``  whether a row's fewest right digits follow its results
+    ``correct``    whether doubtful rows are worked out by themselves; ``texts`` has pairs, a constant and
+                   its text, of those that were typed otherwise than their doubles' shortest texts
     """
 
     text: str
@@ -63,6 +71,9 @@ class Job(NamedTuple):
     precise: bool = False
     engine: str | None = None
     digits: int = 0
+    show_digits: bool = False
+    correct: bool = False
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 class Prepared(NamedTuple):
@@ -114,10 +125,14 @@ def differentiated(
 
 
 def result_names(job: Job) -> list[str]:
-    """What the results are called: values, derivatives, and the second ones on and above the diagonal."""
+    """What the results are called: values, derivatives, and the second ones on and above the diagonal.
+
+    The column that shows digits comes last.
+    """
     values = len(job.of) or 1
     keys = result_keys(job)
-    return [*keys[:values], *("d_" + key.replace(",", "_") for key in keys[values:])]
+    derivatives = ["d_" + key.replace(",", "_") for key in keys[values:]]
+    return [*keys[:values], *derivatives, *[DIGITS] * job.show_digits]
 
 
 def result_keys(job: Job) -> list[str]:
@@ -166,7 +181,7 @@ def prepared(job: Job) -> Prepared:
         outputs.append(builder.include(condition, inputs)[condition.output])
         asks = inputs_needed(condition)
     program = builder.program(outputs)
-    if job.digits:
+    if job.digits and not job.show_digits:
         places["sure"] = len(outputs)
         program = with_screen(program, results, job.digits)
     names = [name for name, _ in job.columns]
@@ -186,12 +201,23 @@ def over_columns(job: Job) -> tuple[Builder, dict[str, int], list[int]]:
 
 
 @lru_cache(maxsize=64)
-def flag_kernel(job: Job, engine: str | None) -> tuple[Kernel, int]:
-    """What says of a job's doubtful rows which results lost digits, and how many outputs it has."""
+def bound_kernel(job: Job, engine: str | None) -> tuple[Kernel, int]:
+    """What finds a job's results and what each may be off by, and how many outputs it has."""
     builder, _, outputs = over_columns(job)
-    program = with_flags(builder.program(outputs), len(outputs), job.digits)
+    program = with_bounds(builder.program(outputs), len(outputs))
     names = [name for name, _ in job.columns]
     return built(program, names, engine, False)[1], len(program.outputs)
+
+
+@lru_cache(maxsize=64)
+def point_question(job: Job) -> PointQuestion:
+    """What is asked of a job's doubtful rows, each by itself."""
+    from exprgrad.data.points import PointQuestion
+
+    evaluator, fixed = evaluator_for(graph_of(job.text)), dict(job.constants)
+    return PointQuestion(
+        job.text, evaluator, job.wrt, job.of, job.hessian, job.digits, fixed, dict(job.texts)
+    )
 
 
 def inputs_needed(graph: Graph) -> frozenset[str]:
@@ -293,6 +319,10 @@ REASONS = {
 """Why a row cannot be computed; the first reason that holds counts."""
 KINK = "kink"
 """The key of the first rows at a kink."""
+CORRECTED = "corrected"
+"""The key of the first rows that are corrected."""
+DIGITS = "digits"
+"""The column that shows of a row's results how many digits are right of the one that has the fewest."""
 FIRST = 3
 """How many rows are reported for each reason."""
 FEW_ROWS = 4000
@@ -309,6 +339,7 @@ class Tally(NamedTuple):
     ``undefined``  by result, in how many of the other rows it alone does not exist: see ``result_keys``
     ``converted``  by kind of change, how many rows have a cell whose double differs: see ``CHANGES``
     ``lost``  by result, in how many rows it has fewer right digits than the job counts
+    ``corrected``  in how many rows a result is not the sweep's but the truth
 
     In ``first``, results have keys that begin with a space, as no reason does, and lost ones with two.
     """
@@ -320,13 +351,15 @@ class Tally(NamedTuple):
     undefined: Mapping[str, int] = {}
     converted: Mapping[str, int] = {}
     lost: Mapping[str, int] = {}
+    corrected: int = 0
 
 
 def counts_of(job: Job, tally: Tally) -> dict[str, Any]:
     """What an answer says of the rows that it was made of."""
     fields = {name: dict(getattr(tally, name)) for name in ("bad", "undefined", "converted")}
     lost = result_fields(job, [tally.lost.get(key, 0) for key in result_keys(job)])
-    return {**fields, "kinks": tally.kinks, "lost": without_zeros(lost)}
+    corrected = {"corrected": tally.corrected} if job.correct else {}
+    return {**fields, "kinks": tally.kinks, "lost": without_zeros(lost), **corrected}
 
 
 def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -342,7 +375,7 @@ def remarks_on(job: Job, tally: Tally, names: Sequence[str]) -> Iterator[str]:
 
     ``names`` are the results' columns.
     """
-    results = [*zip(result_keys(job), names, strict=True)]
+    results = [*zip(result_keys(job), names, strict=False)]  # the column of digits is none
     words = {reason: f"not computed: {why}" for reason, why in REASONS.items()}
     words |= {f" {key}": f"without a finite {name}" for key, name in results}
     words |= CHANGES | {KINK: "at a kink or a jump, where derivatives are a convention"}
@@ -354,12 +387,22 @@ def remarks_on(job: Job, tally: Tally, names: Sequence[str]) -> Iterator[str]:
     for reason, count in counts.items():
         if not count:
             continue
-        s, first = "s" * (count > 1), tally.first[reason]
-        rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
-        place = f"row{s} {rows} of '{first[0][0]}'"
-        if len({path for path, _ in first}) > 1:
-            place = ", ".join(f"row {row:,} of '{path}'" for path, row in first)
-        yield f"{count:,} row{s} {words[reason]} ({place})"
+        yield rows_text(count, words[reason], tally.first[reason])
+
+
+def corrections_in(tally: Tally) -> str:
+    """How many rows are corrected, and the first of them."""
+    return rows_text(tally.corrected, "corrected to the true numbers", tally.first[CORRECTED])
+
+
+def rows_text(count: int, words: str, first: Sequence[tuple[str, int]]) -> str:
+    """How many rows something is said of, and the first of them."""
+    s = "s" * (count > 1)
+    rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
+    place = f"row{s} {rows} of '{first[0][0]}'"
+    if len({path for path, _ in first}) > 1:
+        place = ", ".join(f"row {row:,} of '{path}'" for path, row in first)
+    return f"{count:,} row{s} {words} ({place})"
 
 
 def merged(one: Tally, other: Tally) -> Tally:
@@ -373,6 +416,7 @@ def merged(one: Tally, other: Tally) -> Tally:
         sum_counts(one.undefined, other.undefined, {**one.undefined, **other.undefined}),
         sum_counts(one.converted, other.converted, CHANGES),
         sum_counts(one.lost, other.lost, {**one.lost, **other.lost}),
+        one.corrected + other.corrected,
     )
 
 
@@ -388,7 +432,8 @@ class Block(NamedTuple):
 
     None stands for all rows, for none, and for none.  ``undefined`` has by result's place the other rows
     where it does not exist; ``changed`` the rows with cells whose doubles differ: see ``CHANGES``; ``lost``
-    has by result's place the rows where it has lost digits.
+    has by result's place the rows where it has lost digits; ``digits`` how many are right of a row's
+    results, of the one that has the fewest, if that is shown.
     """
 
     results: Sequence[np.ndarray]
@@ -399,6 +444,8 @@ class Block(NamedTuple):
     undefined: Mapping[int, np.ndarray] = {}
     changed: Mapping[str, np.ndarray] = {}
     lost: Mapping[int, np.ndarray] = {}
+    corrected: np.ndarray | None = None
+    digits: np.ndarray | None = None
 
     def counting(self) -> np.ndarray | None:
         """Which rows compute, and then by result which rows have it; None for all."""
@@ -464,42 +511,82 @@ def judged(
         )
     changed = changes_in(columns, low, high)
     met = (outputs[kernel.kink] > 0) & taken if kernel.kink else None
-    doubtful = taken & (outputs[kernel.sure] == 0) if kernel.sure else np.zeros_like(taken)
+    gaps = gaps_in(read, low, high)
+    doubtful = taken if job.show_digits else np.zeros_like(taken)
+    if kernel.sure:
+        doubtful = taken & (outputs[kernel.sure] == 0)
+    digits = count_digits(job, columns, low, doubtful)
+    corrected = None
+    if job.correct:
+        wanted = ~(np.isfinite(results) & (digits >= job.digits)).all(axis=0)
+        wanted |= False if met is None else met
+        whole = taken & ~np.logical_or.reduce([np.zeros_like(taken), *gaps])
+        corrected = correct_rows(job, columns, low, results, digits, wanted & whole)
+    reasons: Mapping[str, np.ndarray] = {}
+    undefined, bad, left = {}, np.zeros_like(taken), taken
     with np.errstate(all="ignore"):
         is_clean = all(np.isfinite(np.add.reduce(one)) for one in results)
-    if is_clean and not gaps_in(read, low, high):
-        digits_lost = lost_in(job, columns, low, doubtful)
-        return Block(results, chosen, None, met, {}, {}, changed, digits_lost)
-    reasons = causes(read, results[: kernel.values], taken, low, high)
-    bad = np.logical_or.reduce([*reasons.values()])
-    left = taken & ~bad
-    met = None if met is None else met & left
-    lost = {at: left & ~np.isfinite(one) for at, one in enumerate(results)}
-    undefined = {at: which for at, which in lost.items() if which.any()}
-    digits_lost = lost_in(job, columns, low, doubtful & ~bad)
-    return Block(
-        results, chosen, bad if bad.any() else None, met, reasons, undefined, changed, digits_lost
-    )
+    if gaps or not is_clean:
+        reasons = causes(read, results[: kernel.values], taken, low, high)
+        bad = np.logical_or.reduce([*reasons.values()])
+        left = taken & ~bad
+        met = None if met is None else met & left
+        missing = {at: left & ~np.isfinite(one) for at, one in enumerate(results)}
+        undefined = {at: which for at, which in missing.items() if which.any()}
+    poor = {
+        at: left & np.isfinite(results[at]) & which for at, which in enumerate(digits < job.digits)
+    }
+    lost = {at: which for at, which in poor.items() if which.any()}
+    fewest = None
+    if job.show_digits:
+        fewest = np.where(np.isfinite(results), digits, DOUBLE_DIGITS).min(axis=0)
+    no_row = bad if bad.any() else None
+    return Block(results, chosen, no_row, met, reasons, undefined, changed, lost, corrected, fewest)
 
 
-def lost_in(
+def count_digits(
     job: Job, columns: Sequence[Doubles], low: int, doubtful: np.ndarray
-) -> dict[int, np.ndarray]:
-    """By result's place, which of some doubtful rows, counted from ``low``, have lost digits of it."""
-    rows = np.flatnonzero(doubtful)
-    if not len(rows):
-        return {}
-    kernel, outputs = flag_kernel(job, job.engine if len(rows) > FEW_ROWS else "numpy")
-    memory = staggered(outputs, len(rows))
-    kernel([column.values[low + rows] for column in columns], memory, 0, len(rows))
-    results, found = prepared(job).results, {}
-    for at in range(results):
-        bits = memory[results + at // MOST_FLAGS].astype(np.int64)
-        which = np.zeros_like(doubtful)
-        which[rows] = bits >> at % MOST_FLAGS & 1
-        if which.any():
-            found[at] = which
+) -> np.ndarray:
+    """By result, and by row, counted from ``low``: how many digits are right; all, unless ``doubtful``."""
+    from exprgrad.run.arrays.bounds import right_digits
+
+    rows, results = np.flatnonzero(doubtful), prepared(job).results
+    found = np.full((results, len(doubtful)), DOUBLE_DIGITS)
+    if len(rows):
+        kernel, outputs = bound_kernel(job, job.engine if len(rows) > FEW_ROWS else "numpy")
+        memory = staggered(outputs, len(rows))
+        kernel([column.values[low + rows] for column in columns], memory, 0, len(rows))
+        for at in range(results):
+            bound = memory[results + at]
+            error = np.where(bound <= SLACK, 0.0, bound * HALF_ULP)
+            found[at, rows] = right_digits(memory[at], error)
     return found
+
+
+def correct_rows(
+    job: Job,
+    columns: Sequence[Doubles],
+    low: int,
+    results: Sequence[np.ndarray],
+    digits: np.ndarray,
+    wanted: np.ndarray,
+) -> np.ndarray:
+    """Replace the results of the rows that are ``wanted``, and how many of their digits are right.
+
+    Each is worked out by itself, as commands do at a point.  Which rows got other numbers than the sweep's.
+    """
+    from exprgrad.data.points import answer_at
+
+    question, corrected = point_question(job), np.zeros_like(wanted)
+    names = prepared(job).names
+    for row in np.flatnonzero(wanted).tolist():
+        cells = [float(column.values[low + row]) for column in columns]
+        found = answer_at(question, dict(zip(names, cells, strict=True)), is_explained=False)
+        for one, number in zip(results, found.numbers, strict=True):
+            one[row] = number
+        digits[:, row] = found.digits
+        corrected[row] = found.is_corrected
+    return corrected
 
 
 def gaps_in(columns: Sequence[Doubles], low: int, high: int) -> list[np.ndarray]:
@@ -542,7 +629,8 @@ def told_of(job: Job, block: Block, path: str, row: int, rows: int) -> Tally:
     keys = result_keys(job)
     undefined = {f" {keys[at]}": which for at, which in block.undefined.items()}
     lost = {f"  {keys[at]}": which for at, which in block.lost.items()}
-    every = {**block.reasons, **kinked, **block.changed, **undefined, **lost}
+    corrected = {} if block.corrected is None else {CORRECTED: block.corrected}
+    every = {**block.reasons, **kinked, **corrected, **block.changed, **undefined, **lost}
     for reason, which in every.items():
         places = np.flatnonzero(which)
         if len(places):
@@ -550,4 +638,5 @@ def told_of(job: Job, block: Block, path: str, row: int, rows: int) -> Tally:
             first[reason] = tuple((path, row + int(place) + 1) for place in places[:FIRST])
     bad, converted = sum_counts(counts, {}, REASONS), sum_counts(counts, {}, CHANGES)
     named = [{key.lstrip(): counts[key] for key in some} for some in (undefined, lost)]
-    return Tally(count, counts.get(KINK, 0), bad, first, named[0], converted, named[1])
+    kinks, changed = (counts.get(key, 0) for key in (KINK, CORRECTED))
+    return Tally(count, kinks, bad, first, named[0], converted, named[1], changed)

@@ -38,11 +38,13 @@ from exprgrad.data.places import (
     without_packing,
 )
 from exprgrad.derive.parsed import parsed
-from exprgrad.errors import InputError, RequestError, advice
+from exprgrad.errors import InputError, MissingExtraError, RequestError, advice, install
 from exprgrad.explain.limits import COUNTED
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.mistakes.hints import meant, value_hint
 from exprgrad.language.read.names import CONSTANT_SIGNS, plain
+from exprgrad.run.balls.balls import has_balls
+from exprgrad.run.evaluation import NOTHING
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.files import listed_columns, say_remarks
 from exprgrad.run.values.inputs import OPTIONS, as_number, normal, select, surplus
@@ -135,7 +137,10 @@ def planned(
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
     refuse_clashes([*kept, *by], found, sources[0])
-    schema = arrow().schema([*map(read.field, kept), *((one, arrow().float64()) for one in found)])
+    kinds = dict.fromkeys(found, arrow().float64())
+    if job.show_digits:
+        kinds[found[-1]] = arrow().int64()
+    schema = arrow().schema([*map(read.field, kept), *kinds.items()])
     cut = whole_of if into_folder else partitions_of
     partitions = [part for source in sources for part in cut(source)]
     job = job._replace(read=read)
@@ -221,8 +226,18 @@ def job_of(
     value_only: bool = False,
     hessian: bool = False,
     where: str | None = None,
+    show_digits: bool = False,
+    correct: bool = False,
+    texts: Mapping[str, str] = NOTHING,
 ) -> Job:
-    """What is asked for every row; raises an error for names that the formula doesn't have."""
+    """What is asked for every row; raises an error for names that the formula doesn't have.
+
+    ``texts`` are of constants, as in a run.  Raises ``MissingExtraError`` without python-flint, if rows are
+    to be corrected.
+    """
+    if correct and not has_balls():
+        message = "rows are corrected in ball arithmetic, which needs python-flint"
+        raise MissingExtraError("missing-flint", message, help=install("python-flint"))
     graph = formula_of_numbers(text)
     condition = condition_of(where) if where is not None else None
     names = [*graph.inputs, *(condition.inputs if condition else ())]
@@ -239,6 +254,9 @@ def job_of(
         hessian,
         where or "",
         digits=COUNTED,
+        show_digits=show_digits,
+        correct=correct,
+        texts=tuple(sorted(texts.items())),
     )
     program_of(job)
     return job

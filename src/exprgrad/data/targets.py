@@ -412,6 +412,8 @@ def asked_for(plan: BatchPlan) -> dict[str, Any]:
         "--of": list(job.of),
         "--wrt": list(job.wrt),
         "--hessian": job.hessian,
+        "--show-digits": job.show_digits,
+        "--correct": job.correct,
         "--where": job.where,
         "--bad-rows": job.bad,
         "--reduce": job.reduce,
@@ -575,7 +577,7 @@ RECORD = {
         "done": int, "size": int, "memo": str, "checks": [str],
         "tally": {
             "rows": int, "kinks": int, "bad": {str: int}, "first": {str: [(str, int)]},
-            "undefined": {str: int}, "converted": {str: int}, "lost": {str: int},
+            "undefined": {str: int}, "converted": {str: int}, "lost": {str: int}, "corrected": int,
         },
         "partial": str,
     }],

@@ -89,6 +89,15 @@ result_options = stack(
         "--prefix", default="", metavar="TEXT", help="Begin the names of the new columns with TEXT."
     ),
     click.option(
+        "--show-digits", is_flag=True,
+        help="Write a column digits: of the row's result with the fewest right digits, how many that are, "
+        "from 0 to 16, as far as bounds tell.",
+    ),
+    click.option(
+        "--correct", is_flag=True,
+        help="Work out doubtful rows one by one, as grad does: their results are then the true numbers.",
+    ),
+    click.option(
         "--reduce", type=Words("sum", "mean", "norm", "min", "max"),
         help="Reduce each result to one number over all rows.",
     ),
@@ -136,6 +145,7 @@ def batch_command(**options: Any) -> int:
     Inputs are columns, by name; NAME=VALUE is the same number in every row.
     """
     from exprgrad.data.batch import carried_out
+    from exprgrad.data.job import CORRECTED
     from exprgrad.data.plans import planned
     from exprgrad.run.engines.compiled import cores
     from exprgrad.run.values.layouts import Layout
@@ -149,6 +159,7 @@ def batch_command(**options: Any) -> int:
         options["data"],
         constants=request.values,
         spelled=request.spelled,
+        texts=request.texts,
         renamed=given_in(
             options["renamed"], "COLUMN", "an input and its column: --map x=col_3,y=col_4"
         ),
@@ -156,7 +167,7 @@ def batch_command(**options: Any) -> int:
         of=listed_names(options["of"], "--of"),
         by=listed_names(options["by"], "--by") or (),
         **{name: options[name] for name in ("value_only", "hessian", "where", "only", "prefix")},
-        **{name: options[name] for name in ("bad_rows", "path", "to")},
+        **{name: options[name] for name in ("show_digits", "correct", "bad_rows", "path", "to")},
         reduce=options["reduce"] or "",
         layout=Layout(**layout_options(options)),
     )
@@ -170,7 +181,7 @@ def batch_command(**options: Any) -> int:
         status = 0
         if options["reduce"] or options["as_json"]:
             status = give(answer(found, done, options), options)
-    is_warned = done.tally.first or found.left_out or (kept and kept.warning)
+    is_warned = done.tally.first.keys() - {CORRECTED} or found.left_out or (kept and kept.warning)
     return 1 if options["strict"] and is_warned else status
 
 
@@ -187,6 +198,7 @@ def settle(options: dict[str, Any]) -> None:
         (options["by"], reduce, "--by needs --reduce: it groups the rows to reduce"),
         (to, not reduce, "--to is for rows, and --reduce leaves none"),
         (options["only"], not reduce, "--only is for rows, and --reduce leaves none"),
+        (options["show_digits"], not reduce, "--show-digits is for rows, and --reduce leaves none"),
         (options["hessian"], not options["value_only"], "--value-only and --hessian cannot be combined"),
         (options["hessian"], not options["of"], "--of and --hessian cannot be combined"),
         (options["wrt"], not options["value_only"], "--value-only and --wrt cannot be combined"),
@@ -249,11 +261,16 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
 
 
 def tell(tally: Tally, plan: BatchPlan) -> None:
-    """Say on stderr which rows did not compute, and why, meet a kink, were converted, or lost digits."""
-    from exprgrad.data.job import remarks_on
+    """Say on stderr which rows did not compute, and why, meet a kink, were converted, or lost digits.
+
+    A note says which are corrected.
+    """
+    from exprgrad.data.job import corrections_in, remarks_on
 
     for remark in remarks_on(plan.job, tally, plan.names):
         write([f"{printable(f'warning: {remark}')}\n"], sys.stderr)
+    if tally.corrected:
+        write([f"{printable(f'note: {corrections_in(tally)}')}\n"], sys.stderr)
 
 
 def tell_left_out(plan: BatchPlan) -> None:

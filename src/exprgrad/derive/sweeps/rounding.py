@@ -18,15 +18,15 @@ from exprgrad.derive.sweeps.walks import Source
 from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
 
-__all__ = ["MOST_FLAGS", "error_bounds", "with_flags", "with_screen"]
+__all__ = ["HALF_ULP", "SLACK", "error_bounds", "with_bounds", "with_screen"]
 
 HALF_ULP = 2.0**-53
 LEAST = 2.0**-1021
 """The least double above 0, in units of 2^-53: what underflows is off by as much."""
 FORMULA_ULP = 5.0
 """To how many ulps the tests hold rows that an engine computes by a formula."""
-MOST_FLAGS = 50
-"""So many flags fit into a double, as bits of a whole number."""
+SLACK = 64 * LEAST
+"""What a bound has to exceed, in these units, to cost digits: nobody expects as many of tiny numbers."""
 POWER = BY_NAME[BY_INFIX["^"].name]
 
 # The rules, in the language of the op table.  ``d`` is what a number is off by, in units of 2^-53.
@@ -60,7 +60,7 @@ def apply_rule(builder: Builder, rule: str, **given: float) -> int:
 def with_screen(program: Program, count: int, digits: int) -> Program:
     """The program, and after its outputs 1 where each of the first ``count`` surely has so many digits.
 
-    Sooner 0 than ``with_flags`` says: a product or quotient has them if its factors have one more; whole
+    Sooner 0 than ``with_bounds`` says: a product or quotient has them if its factors have one more; whole
     numbers count as any; and what is not finite has none.
     """
     source, images = rebuilt(program)
@@ -72,30 +72,19 @@ def with_screen(program: Program, count: int, digits: int) -> Program:
     is_sure = builder.constant(1.0)
     for node in checked:
         if node in bounds:
-            slack = 0.0 if node in factors else 64 * LEAST
+            slack = 0.0 if node in factors else SLACK
             sure = has_digits(source, node, bounds[node], digits + (node in factors), slack)
             is_sure = apply_rule(builder, PRODUCT, x=is_sure, y=sure)
     return builder.program([*images, is_sure])
 
 
-def with_flags(program: Program, count: int, digits: int) -> Program:
-    """The program, and after its outputs numbers whose bits say which of the first ``count`` lost digits.
-
-    Each has ``MOST_FLAGS`` bits.  A flagged output is finite, and its bound leaves it fewer ``digits``.
-    """
+def with_bounds(program: Program, count: int) -> Program:
+    """The program, and after its outputs what each of the first ``count`` may be off by."""
     source, images = rebuilt(program)
-    builder = source.builder
     bounds = error_bounds(source, program.outputs[:count], careful=True)
-    numbers = [builder.constant(0.0)] * -(-count // MOST_FLAGS)
-    for at, output in enumerate(program.outputs[:count]):
-        if output in bounds:
-            sure = has_digits(source, output, bounds[output], digits, 64 * LEAST)
-            place, bit = divmod(at, MOST_FLAGS)
-            numbers[place] = apply_rule(
-                builder, "number + (1 - sure)*(abs(x) < inf)*bit",
-                number=numbers[place], sure=sure, x=images[at], bit=2.0**bit,
-            )  # fmt: skip
-    return builder.program([*images, *numbers])
+    zero = source.builder.constant(0.0)
+    found = [bounds.get(output, zero) for output in program.outputs[:count]]
+    return source.builder.program([*images, *found])
 
 
 def rebuilt(program: Program) -> tuple[Source, list[int]]:
@@ -108,7 +97,7 @@ def has_digits(source: Source, node: int, bound: int, digits: int, slack: float)
     """1 where a bound leaves a node so many digits, or is no more than a slack; a nan leaves none."""
     return apply_rule(
         source.builder, "bound <= abs(x)*share + slack",
-        bound=bound, x=source.image[node], share=10.0**-digits / HALF_ULP, slack=slack,
+        bound=bound, x=source.image[node], share=1 / (10.0**digits + 1) / HALF_ULP, slack=slack,
     )  # fmt: skip
 
 

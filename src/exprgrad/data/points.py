@@ -1,0 +1,122 @@
+"""A row by itself: the numbers that ``eval``, ``grad``, ``hess`` or ``jac`` prints at its point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from threading import Lock
+from typing import Any, NamedTuple
+
+from exprgrad.explain.diagnostics import (
+    Run,
+    answered,
+    diagnose_hessian,
+    diagnose_outputs,
+    settled_by_sides,
+    told_once,
+)
+from exprgrad.explain.digits.truths import Unexplained
+from exprgrad.run import matrices
+from exprgrad.run.evaluation import Diagnostic, Evaluator, Path
+from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
+from exprgrad.run.values.inputs import spelled
+from exprgrad.show.text.matrices import number_label
+
+__all__ = ["PointAnswer", "PointQuestion", "answer_at"]
+
+ONE_AT_A_TIME = Lock()
+"""How many bits balls have is a setting of the process, which threads share."""
+
+
+class PointQuestion(NamedTuple):
+    """What is asked at each point.
+
+    ``wrt``     the inputs to differentiate, if there are any
+    ``of``      the named statements that are the outputs; if empty, the formula's own output
+    ``digits``  how many digits of the numbers are shown
+    ``fixed``   the inputs that are the same everywhere; ``texts`` of those that were typed otherwise than
+                their doubles' shortest texts
+    """
+
+    text: str
+    evaluator: Evaluator
+    wrt: tuple[str, ...]
+    of: tuple[str, ...]
+    hessian: bool
+    digits: int
+    fixed: Mapping[str, Any]
+    texts: Mapping[str, str]
+
+
+class PointAnswer(NamedTuple):
+    """A point's ``numbers``, in the order of ``result_names``, and how many digits of each are right.
+
+    ``is_corrected`` says whether one of them is not the sweep's.
+    """
+
+    numbers: list[Any]
+    digits: list[int]
+    is_corrected: bool
+    diagnostics: list[Diagnostic]
+
+
+def answer_at(
+    question: PointQuestion, point: Mapping[str, float], *, is_explained: bool = True
+) -> PointAnswer:
+    """The answer at a point.  Unless that is explained, nothing is said of where digits are lost."""
+    given = {**question.fixed, **point}
+    inputs = {name: given[name] for name in question.evaluator.graph.inputs}
+    texts = {**question.texts, **spelled({name: repr(value) for name, value in point.items()})}
+    with ONE_AT_A_TIME:
+        if question.hessian or question.of:
+            return matrix_at(question, inputs, texts)
+        wrt = question.wrt or None
+        run = Run.of(question.text, question.evaluator, inputs, wrt, texts)
+        if not is_explained:
+            run.truths = Unexplained(run)
+        found = run.guarded(question.digits)
+        return PointAnswer(
+            [found.value, *found.gradient.values()],
+            [found.digits["value"], *found.digits.get("gradient", {}).values()],
+            bool(found.corrected) or found.corrected_value is not None,
+            told_once(run.remarks, found),
+        )
+
+
+def matrix_at(
+    question: PointQuestion, inputs: Mapping[str, Any], texts: Mapping[str, str]
+) -> PointAnswer:
+    """The answer with second derivatives, of which those on and above the diagonal count, or a Jacobian."""
+    text, evaluator, wrt, of, is_second, digits, *_ = question
+    graph, data = evaluator.graph, evaluator.forward(inputs)
+    run = Run(text, graph, inputs, data, spelled=texts)
+    bound = {binding.name: binding.node for binding in graph.bindings}
+    outputs = {name: bound[name] for name in of} or {run.output_label: graph.output}
+    kind = matrices.HESSIAN if is_second else matrices.JACOBIAN
+    point = matrices.Point(evaluator, inputs, outputs, wrt, spelled=texts)
+    swept = kind.sweep(point)
+    fields: dict[str, Any] = {
+        "value": {name: data[node] for name, node in outputs.items()},
+        **swept,
+    }
+    label = partial(number_label, output=next(iter(outputs)))
+    found = answered(run, point, kind, fields, label, digits)
+    paths: list[Path] = [("value", name) for name in outputs]
+    if is_second:
+        hessian: Any = swept["hessian"]
+        found = found.joined(settled_by_sides(text, evaluator, inputs, wrt, hessian))
+        remarks = diagnose_hessian(text, evaluator, inputs, wrt, hessian, texts)
+        paths += [("gradient", name) for name in wrt]
+        paths += [("hessian", a, b) for at, a in enumerate(wrt) for b in wrt[at:]]
+    else:
+        remarks = diagnose_outputs(
+            text, evaluator, inputs, outputs, wrt, unused=False, spelled=texts
+        )
+        paths += [("jacobian", name, x) for name in outputs for x in wrt]
+    answer = {**matrices.blocks(fields), **found.values}
+    return PointAnswer(
+        [answer.get(path, 0.0) for path in paths],
+        [found.digits.get(path, DOUBLE_DIGITS) for path in paths],
+        bool(found.corrected),
+        told_once(remarks, found),
+    )
