@@ -75,7 +75,7 @@ def test_console_examples(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("values.json", "neuron.txt", "rows.csv", "run.csv", "misra1a.csv"):
+    for name in ("values.json", "neuron.txt", "rows.csv", "run.csv", "small.csv", "misra1a.csv"):
         (tmp_path / name).write_bytes((ROOT / "tests" / "cases" / "docs" / name).read_bytes())
     for body in blocks(path, "toml"):
         (tmp_path / "relu.toml").write_text(body, "utf-8")
