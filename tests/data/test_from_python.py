@@ -103,8 +103,12 @@ def test_into_a_file_and_a_folder(folder: Path) -> None:
     [
         ({"reduce": "summ"}, "there is no reduce='summ'"),
         ({"by": "g"}, "by= needs reduce="),
-        ({"reduce": "sum", "only": True}, "only=, output= and to= are for rows"),
-        ({"reduce": "sum", "output": "out.csv"}, "only=, output= and to= are for rows"),
+        (
+            {"reduce": "sum", "show_digits": True},
+            "only=, show_digits=, output= and to= are for rows",
+        ),
+        ({"reduce": "sum", "only": True}, "only=, show_digits=, output= and to= are for rows"),
+        ({"reduce": "sum", "output": "out.csv"}, "only=, show_digits=, output= and to= are for rows"),
         ({"to": "csv"}, "to= needs output="),
         ({"resume": True}, "resume= needs output="),
         ({"check_content": True}, "check_content= needs output="),

@@ -27,7 +27,7 @@ import numpy as np
 
 from exprgrad.data.arrow import arrow
 from exprgrad.data.formats import BLOCK, FORMATS, ParquetWriter, Partition, RowWriter
-from exprgrad.data.job import KINK, Job, Tally, prepared
+from exprgrad.data.job import CORRECTED, KINK, Job, Tally, prepared
 from exprgrad.data.places import PIPE, STDIN, opened, stamp_of, store, without_packing
 from exprgrad.data.plans import BatchPlan, output_of
 from exprgrad.data.sums import REDUCTIONS, Partial
@@ -628,12 +628,14 @@ def as_plain(reached: Reached) -> dict[str, Any]:
 
 def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
     """How far a run has come, from JSON; raises ``ValueError`` and others for what is none."""
-    kinks, bad, first = (plain["tally"][name] for name in ("kinks", "bad", "first"))
+    fields = plain["tally"]
+    bad, first = fields["bad"], fields["first"]
     places = {key: tuple(map(tuple, some)) for key, some in first.items() if some}
-    has_places = {*bad, *[KINK] * bool(kinks)} <= places.keys()
+    counted = [key for key, name in ((KINK, "kinks"), (CORRECTED, "corrected")) if fields[name]]
+    has_places = {*bad, *counted} <= places.keys()
     if not has_places or plain["done"] < 1:
         raise ValueError
-    tally, checks = Tally(**{**plain["tally"], "first": places}), tuple(plain["checks"])
+    tally, checks = Tally(**{**fields, "first": places}), tuple(plain["checks"])
     partial = partial_in(plain["partial"], plan) if plan.job.reduce else None
     return Reached(**{**plain, "tally": tally, "partial": partial, "checks": checks})
 
