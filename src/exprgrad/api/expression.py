@@ -899,9 +899,7 @@ class Expression(Drawn):
 
         ``data`` is a frame of pandas, polars or pyarrow, columns by name, or an object with Arrow's stream
         protocol; or files of rows, which give an iterator of record batches or, with ``output``, files.
-        With ``reduce`` the rows' total is returned: ``.value``, ``.gradient``, ``.rows``, ``.bad`` and
-        ``.kinks``; with ``by``, a dictionary of totals by group.
-
+        With ``reduce`` the rows' total is returned: ``.value``, ``.gradient``…; with ``by``, one by group.
         Inputs are columns by name, or others with ``map={"x": "column"}``; a value given is every row's.
         Options are as in ``exprgrad batch``.  Raises ``InputError`` for missing columns and non-numbers.
         """
@@ -912,11 +910,9 @@ class Expression(Drawn):
             only, prefix, bad_rows, reduce, by, output, to, resume, check_content, cluster, threads,
             layout=Layout(delimiter, decimal, sheet),
         )  # fmt: skip
-        constants = self.named(values, inputs)
         return batched(
-            self.text, data, manner, constants=constants, texts=spelled(constants), renamed=map,
-            wrt=wrt, of=of, value_only=value_only, hessian=hessian, where=where,
-            show_digits=show_digits, correct=correct,
+            self.text, data, manner, constants=self.named(values, inputs), renamed=map, wrt=wrt, of=of,
+            value_only=value_only, hessian=hessian, where=where, show_digits=show_digits, correct=correct,
         )  # fmt: skip
 
     def latex(self) -> str:

@@ -52,7 +52,7 @@ from exprgrad.data.sums import REDUCTIONS, finished, labelled
 from exprgrad.data.targets import manifest_beside, resumable
 from exprgrad.errors import InputError, RequestError, extra
 from exprgrad.run.engines.compiled import cores, counted
-from exprgrad.run.values.inputs import select
+from exprgrad.run.values.inputs import select, spelled
 from exprgrad.run.values.layouts import Layout
 from exprgrad.source import Source
 
@@ -120,6 +120,7 @@ def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
     """
     by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
     files = files_in(data)
+    asked["texts"] = spelled(asked["constants"])
     refuse(manner, by, files is not None, shows_digits=bool(asked.get("show_digits")))
     if files is None:
         job = job_of(text, **asked)._replace(bad=manner.bad_rows, reduce=manner.reduce or "", by=by)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.data.job import Job, prepared, program_of, result_fields, result_names
-from exprgrad.data.points import PointQuestion, answer_at
+from exprgrad.data.points import PointQuestion, answer_point
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostics import MOST_COUNTED, notes_on_names
 from exprgrad.explain.limits import COUNTED, SHARED
@@ -428,7 +428,7 @@ def looked_at(
         grid.fixed,
         grid.texts,
     )
-    found = answer_at(question, point, is_explained=is_explained)
+    found = answer_point(question, point, is_explained=is_explained)
     return found.numbers, found.diagnostics
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial, reduce
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,13 +21,10 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
-from exprgrad.run.evaluation import evaluator_for
+from exprgrad.run.evaluation import Evaluator, evaluator_for
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.numbers.kink_screen import movable, special_nodes
 from exprgrad.run.values.layouts import CHANGES
-
-if TYPE_CHECKING:
-    from exprgrad.data.points import PointQuestion
 
 __all__ = [
     "CORRECTED", "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "changes_in", "columns_of",
@@ -209,17 +206,6 @@ def bound_kernel(job: Job, engine: str | None) -> tuple[Kernel, int]:
     return built(program, names, engine, False)[1], len(program.outputs)
 
 
-@lru_cache(maxsize=64)
-def point_question(job: Job) -> PointQuestion:
-    """What is asked of a job's doubtful rows, each by itself."""
-    from exprgrad.data.points import PointQuestion
-
-    evaluator, fixed = evaluator_for(graph_of(job.text)), dict(job.constants)
-    return PointQuestion(
-        job.text, evaluator, job.wrt, job.of, job.hessian, job.digits, fixed, dict(job.texts)
-    )
-
-
 def inputs_needed(graph: Graph) -> frozenset[str]:
     """The inputs that a graph's output depends on."""
     needed = dependencies(graph, graph.output)
@@ -396,7 +382,7 @@ def corrections_in(tally: Tally) -> str:
 
 
 def rows_text(count: int, words: str, first: Sequence[tuple[str, int]]) -> str:
-    """How many rows something is said of, and the first of them."""
+    """A remark on some rows: how many they are, and the first of them."""
     s = "s" * (count > 1)
     rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
     place = f"row{s} {rows} of '{first[0][0]}'"
@@ -428,24 +414,26 @@ def sum_counts(
 
 
 class Block(NamedTuple):
-    """Rows' results, one array each; which rows were ``chosen``, which are bad, and which meet a kink.
+    """Rows' results, one array each, and by row whether something is true of it.
 
-    None stands for all rows, for none, and for none.  ``undefined`` has by result's place the other rows
-    where it does not exist; ``changed`` the rows with cells whose doubles differ: see ``CHANGES``; ``lost``
-    has by result's place the rows where it has lost digits; ``digits`` how many are right of a row's
-    results, of the one that has the fewest, if that is shown.
+    ``chosen``     whether it is taken; None for all.  ``bad``: whether it does not compute; None for none
+    ``kinks``      whether it meets a kink, and ``corrected`` whether a result is not the sweep's
+    ``reasons``    by reason, whether it does not compute
+    ``undefined``  by result's place, whether it alone does not exist; ``lost``: whether it lost digits
+    ``changed``    by kind of change, whether a cell's double differs: see ``CHANGES``
+    ``digits``     if that is shown, how many are right of the result that has the fewest
     """
 
     results: Sequence[np.ndarray]
     chosen: np.ndarray | None
     bad: np.ndarray | None
-    kinks: np.ndarray | None
+    kinks: np.ndarray
+    corrected: np.ndarray
     reasons: Mapping[str, np.ndarray]
-    undefined: Mapping[int, np.ndarray] = {}
-    changed: Mapping[str, np.ndarray] = {}
-    lost: Mapping[int, np.ndarray] = {}
-    corrected: np.ndarray | None = None
-    digits: np.ndarray | None = None
+    undefined: Mapping[int, np.ndarray]
+    lost: Mapping[int, np.ndarray]
+    changed: Mapping[str, np.ndarray]
+    digits: np.ndarray | None
 
     def counting(self) -> np.ndarray | None:
         """Which rows compute, and then by result which rows have it; None for all."""
@@ -509,39 +497,35 @@ def judged(
         chosen = taken = (condition != 0) & ~np.logical_or.reduce(
             [np.isnan(condition), *gaps_in(asked, low, high)]
         )
-    changed = changes_in(columns, low, high)
-    met = (outputs[kernel.kink] > 0) & taken if kernel.kink else None
-    gaps = gaps_in(read, low, high)
-    doubtful = taken if job.show_digits else np.zeros_like(taken)
+    none, gaps = np.zeros_like(taken), gaps_in(read, low, high)
+    met = taken & (outputs[kernel.kink] > 0) if kernel.kink else none
+    doubtful = taken if job.show_digits else none
     if kernel.sure:
         doubtful = taken & (outputs[kernel.sure] == 0)
-    digits = count_digits(job, columns, low, doubtful)
-    corrected = None
+    digits, corrected = count_digits(job, columns, low, doubtful), none
     if job.correct:
-        wanted = ~(np.isfinite(results) & (digits >= job.digits)).all(axis=0)
-        wanted |= False if met is None else met
-        whole = taken & ~np.logical_or.reduce([np.zeros_like(taken), *gaps])
-        corrected = correct_rows(job, columns, low, results, digits, wanted & whole)
+        is_right = (np.isfinite(results) & (digits >= job.digits)).all(axis=0)
+        wanted = taken & (met | ~is_right) & ~np.logical_or.reduce([none, *gaps])
+        corrected = correct_rows(job, columns, low, results, digits, wanted)
     reasons: Mapping[str, np.ndarray] = {}
-    undefined, bad, left = {}, np.zeros_like(taken), taken
+    undefined, bad, left, fewest = {}, none, taken, None
     with np.errstate(all="ignore"):
         is_clean = all(np.isfinite(np.add.reduce(one)) for one in results)
     if gaps or not is_clean:
         reasons = causes(read, results[: kernel.values], taken, low, high)
         bad = np.logical_or.reduce([*reasons.values()])
         left = taken & ~bad
-        met = None if met is None else met & left
         missing = {at: left & ~np.isfinite(one) for at, one in enumerate(results)}
         undefined = {at: which for at, which in missing.items() if which.any()}
     poor = {
-        at: left & np.isfinite(results[at]) & which for at, which in enumerate(digits < job.digits)
+        at: left & np.isfinite(one) & (digits[at] < job.digits) for at, one in enumerate(results)
     }
     lost = {at: which for at, which in poor.items() if which.any()}
-    fewest = None
     if job.show_digits:
         fewest = np.where(np.isfinite(results), digits, DOUBLE_DIGITS).min(axis=0)
-    no_row = bad if bad.any() else None
-    return Block(results, chosen, no_row, met, reasons, undefined, changed, lost, corrected, fewest)
+    no_row, changed = bad if bad.any() else None, changes_in(columns, low, high)
+    met, corrected = met & left, corrected & left
+    return Block(results, chosen, no_row, met, corrected, reasons, undefined, lost, changed, fewest)
 
 
 def count_digits(
@@ -575,18 +559,33 @@ def correct_rows(
 
     Each is worked out by itself, as commands do at a point.  Which rows got other numbers than the sweep's.
     """
-    from exprgrad.data.points import answer_at
+    from exprgrad.data.points import PointQuestion, answer_point
 
-    question, corrected = point_question(job), np.zeros_like(wanted)
-    names = prepared(job).names
+    question = PointQuestion(
+        job.text,
+        row_evaluator(job.text),
+        job.wrt,
+        job.of,
+        job.hessian,
+        job.digits,
+        dict(job.constants),
+        dict(job.texts),
+    )
+    corrected, names = np.zeros_like(wanted), prepared(job).names
     for row in np.flatnonzero(wanted).tolist():
         cells = [float(column.values[low + row]) for column in columns]
-        found = answer_at(question, dict(zip(names, cells, strict=True)), is_explained=False)
+        found = answer_point(question, dict(zip(names, cells, strict=True)), is_explained=False)
         for one, number in zip(results, found.numbers, strict=True):
             one[row] = number
         digits[:, row] = found.digits
         corrected[row] = found.is_corrected
     return corrected
+
+
+@lru_cache(maxsize=8)
+def row_evaluator(text: str) -> Evaluator:
+    """The evaluator of a formula of numbers, which keeps the programs that it derives."""
+    return evaluator_for(graph_of(text))
 
 
 def gaps_in(columns: Sequence[Doubles], low: int, high: int) -> list[np.ndarray]:
@@ -625,12 +624,11 @@ def told_of(job: Job, block: Block, path: str, row: int, rows: int) -> Tally:
     count = rows if block.chosen is None else int(np.count_nonzero(block.chosen))
     counts: dict[str, int] = {}
     first: dict[str, tuple[tuple[str, int], ...]] = {}
-    kinked = {} if block.kinks is None else {KINK: block.kinks}
     keys = result_keys(job)
     undefined = {f" {keys[at]}": which for at, which in block.undefined.items()}
     lost = {f"  {keys[at]}": which for at, which in block.lost.items()}
-    corrected = {} if block.corrected is None else {CORRECTED: block.corrected}
-    every = {**block.reasons, **kinked, **corrected, **block.changed, **undefined, **lost}
+    special = {KINK: block.kinks, CORRECTED: block.corrected}
+    every = {**block.reasons, **special, **block.changed, **undefined, **lost}
     for reason, which in every.items():
         places = np.flatnonzero(which)
         if len(places):

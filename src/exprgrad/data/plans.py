@@ -137,10 +137,7 @@ def planned(
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
     refuse_clashes([*kept, *by], found, sources[0])
-    kinds = dict.fromkeys(found, arrow().float64())
-    if job.show_digits:
-        kinds[found[-1]] = arrow().int64()
-    schema = arrow().schema([*map(read.field, kept), *kinds.items()])
+    schema = arrow().schema([*map(read.field, kept), *typed_results(job, found)])
     cut = whole_of if into_folder else partitions_of
     partitions = [part for source in sources for part in cut(source)]
     job = job._replace(read=read)
@@ -172,6 +169,14 @@ def schema_of_all(
     for source, sample in zip(sources[1:], samples[1:], strict=True):
         read = shared_schema(sources[0], source, read, sample.schema, [*kept, *job.by], is_plain)
     return read
+
+
+def typed_results(job: Job, names: Sequence[str]) -> Iterable[Any]:
+    """The results' columns, with types: doubles, and whole numbers where digits are shown."""
+    kinds = [arrow().float64()] * len(names)
+    if job.show_digits:
+        kinds[-1] = arrow().int64()
+    return map(arrow().field, names, kinds)
 
 
 def shared_type(one: Any, other: Any) -> Any:

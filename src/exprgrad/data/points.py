@@ -22,14 +22,14 @@ from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.values.inputs import spelled
 from exprgrad.show.text.matrices import number_label
 
-__all__ = ["PointAnswer", "PointQuestion", "answer_at"]
+__all__ = ["PointAnswer", "PointQuestion", "answer_point"]
 
 ONE_AT_A_TIME = Lock()
 """How many bits balls have is a setting of the process, which threads share."""
 
 
 class PointQuestion(NamedTuple):
-    """What is asked at each point.
+    """A formula, and the numbers that are wanted at each point.
 
     ``wrt``     the inputs to differentiate, if there are any
     ``of``      the named statements that are the outputs; if empty, the formula's own output
@@ -60,16 +60,16 @@ class PointAnswer(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def answer_at(
+def answer_point(
     question: PointQuestion, point: Mapping[str, float], *, is_explained: bool = True
 ) -> PointAnswer:
-    """The answer at a point.  Unless that is explained, nothing is said of where digits are lost."""
+    """The answer at a point.  Its diagnostics name the node that loses digits if ``is_explained``."""
     given = {**question.fixed, **point}
     inputs = {name: given[name] for name in question.evaluator.graph.inputs}
     texts = {**question.texts, **spelled({name: repr(value) for name, value in point.items()})}
     with ONE_AT_A_TIME:
         if question.hessian or question.of:
-            return matrix_at(question, inputs, texts)
+            return answer_matrices(question, inputs, texts)
         wrt = question.wrt or None
         run = Run.of(question.text, question.evaluator, inputs, wrt, texts)
         if not is_explained:
@@ -83,7 +83,7 @@ def answer_at(
         )
 
 
-def matrix_at(
+def answer_matrices(
     question: PointQuestion, inputs: Mapping[str, Any], texts: Mapping[str, str]
 ) -> PointAnswer:
     """The answer with second derivatives, of which those on and above the diagonal count, or a Jacobian."""

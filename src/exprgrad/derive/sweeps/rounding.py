@@ -26,7 +26,7 @@ LEAST = 2.0**-1021
 FORMULA_ULP = 5.0
 """To how many ulps the tests hold rows that an engine computes by a formula."""
 SLACK = 64 * LEAST
-"""What a bound has to exceed, in these units, to cost digits: nobody expects as many of tiny numbers."""
+"""Bounds up to this cost no digits: below the normal numbers doubles have fewer digits anyway."""
 POWER = BY_NAME[BY_INFIX["^"].name]
 
 # The rules, in the language of the op table.  ``d`` is what a number is off by, in units of 2^-53.
