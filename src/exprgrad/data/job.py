@@ -515,17 +515,19 @@ def judged(
         reasons = causes(read, results[: kernel.values], taken, low, high)
         bad = np.logical_or.reduce([*reasons.values()])
         left = taken & ~bad
-        missing = {at: left & ~np.isfinite(one) for at, one in enumerate(results)}
-        undefined = {at: which for at, which in missing.items() if which.any()}
-    poor = {
-        at: left & np.isfinite(one) & (digits[at] < job.digits) for at, one in enumerate(results)
-    }
-    lost = {at: which for at, which in poor.items() if which.any()}
+        undefined = rows_by_result(left & ~np.isfinite(results))
+    is_poor = digits < job.digits
+    lost = rows_by_result(left & np.isfinite(results) & is_poor) if is_poor.any() else {}
     if job.show_digits:
         fewest = np.where(np.isfinite(results), digits, DOUBLE_DIGITS).min(axis=0)
     no_row, changed = bad if bad.any() else None, changes_in(columns, low, high)
     met, corrected = met & left, corrected & left
     return Block(results, chosen, no_row, met, corrected, reasons, undefined, lost, changed, fewest)
+
+
+def rows_by_result(found: np.ndarray) -> dict[int, np.ndarray]:
+    """By result's place, the rows of which something is true, where there are such rows."""
+    return {at: which for at, which in enumerate(found) if which.any()}
 
 
 def count_digits(
@@ -535,7 +537,7 @@ def count_digits(
     from exprgrad.run.arrays.bounds import right_digits
 
     rows, results = np.flatnonzero(doubtful), prepared(job).results
-    found = np.full((results, len(doubtful)), DOUBLE_DIGITS)
+    found = np.full((results, len(doubtful)), DOUBLE_DIGITS, dtype=np.int8)
     if len(rows):
         kernel, outputs = bound_kernel(job, job.engine if len(rows) > FEW_ROWS else "numpy")
         memory = staggered(outputs, len(rows))
