@@ -429,6 +429,14 @@ def test_rows_that_stay_doubtful_stay_flagged(tmp_path: Path) -> None:
     assert printed_by_grad("x + 0.2 - 0.3", {"x": 0.1})[0] == answer["value"]
 
 
+def test_a_row_at_a_kink_is_corrected_where_the_derivative_exists(tmp_path: Path) -> None:
+    path = written(tmp_path, [0.0, 2.0])
+    words = ["batch", "relu(x) - relu(-x)", "--data", path, "--reduce", "sum", "--json"]
+    plain, found = (json.loads(command(*words, *more).out) for more in ([], ["--correct"]))
+    assert (plain["gradient"]["x"], found["gradient"]["x"]) == (1, 2)
+    assert (found["kinks"], found["corrected"]) == (1, 1)
+
+
 def test_corrections_of_second_derivatives_and_of_several_outputs() -> None:
     rows = {"x": np.array([1e-3, 0.5])}
     found = exprgrad.parse(COSINE).batch(rows, hessian=True, correct=True)
