@@ -16,7 +16,14 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.derive.search import on
 from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
 from exprgrad.derive.sweeps.rounding import HALF_ULP, SLACK, with_bounds, with_screen
-from exprgrad.graph.graph import Graph, Program, dependencies, dependents, seen_from
+from exprgrad.graph.graph import (
+    Graph,
+    Program,
+    dependencies,
+    dependents,
+    moved_slopes,
+    seen_from,
+)
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.columns import staggered
@@ -263,6 +270,7 @@ def kinks_of(
 def included(builder: Builder, program: Program, inputs: Mapping[str, int]) -> list[int]:
     """The outputs of a program, built anew."""
     images = builder.include(program.graph, inputs)
+    builder.graph.slopes.update(moved_slopes(program.graph, images))
     return [images[output] for output in program.outputs]
 
 

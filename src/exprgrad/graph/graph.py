@@ -52,6 +52,7 @@ __all__ = [
     "interpret",
     "is_scalar",
     "limited",
+    "moved_slopes",
     "nested",
     "numbers_only",
     "place_of",
@@ -605,7 +606,7 @@ def transform(
         made.calls, made.called = calls_moved(graph, images)
     made.implicit |= {images[node] for node in graph.implicit if images[node] >= 0}
     if graph.slopes and rule is None:
-        made.slopes = dict(moved(graph, images))
+        made.slopes = dict(moved_slopes(graph, images))
     made.output, made.output_name = images[graph.output], graph.output_name
     return made, images
 
@@ -633,7 +634,7 @@ def calls_moved(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[i
     return calls, {images[node]: at for node, at in graph.called.items() if images[node] >= 0}
 
 
-def moved(graph: Graph, images: Sequence[int]) -> Iterator[tuple[int, Slope]]:
+def moved_slopes(graph: Graph, images: Sequence[int]) -> Iterator[tuple[int, Slope]]:
     """The local derivatives that are kept with all of their operands."""
     for node, slope in graph.slopes.items():
         operands = tuple([images[operand] for operand in slope.operands])

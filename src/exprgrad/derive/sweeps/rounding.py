@@ -4,17 +4,20 @@ Each operation adds what it rounds, as its row states, to what its operands' err
 Wilkinson's running error analysis, Rounding Errors in Algebraic Processes, 1963).  Bounds are in units of
 2^-53, half an ulp as a part of the least number that has it.  They are of first order, but for products and
 powers, whose second order counts where the first vanishes, and for rows with kinks or jumps, which are
-asked at both ends.  Sums and products of whole numbers round nothing below 2^53.
+asked at both ends, as others are where an
+error is large.  Sums and products of whole numbers round nothing below 2^53.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from math import inf
 
 from exprgrad.derive.build import KEEPS_WHOLE, Builder
+from exprgrad.derive.rules import slots
 from exprgrad.derive.search import on
-from exprgrad.derive.sweeps.walks import Source
+from exprgrad.derive.sweeps.walks import Source, varying_operands
 from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
 
@@ -43,8 +46,17 @@ SMOOTH = "(abs(slope) + abs(out)*d*2^-53)*d"
 SMOOTH_WITH_ENDS = "abs(slope)*d"
 NEAR_END = "where(d > abs(x)*2^43, inf, error)"
 """Beside 0, where there may be a pole, or a domain may end, no error is of first order."""
-AT_ENDS = "max(abs(high - out), abs(low - out))*2^53"
-BRANCH, OTHER_BRANCH = "where(c, dx, dy)", "where(d, abs(x - y)*2^53, 0)"
+IF_FAR = "where(d > 2^33, far, error)"
+"""An error of 2^-20 is not of first order on the scale of 1: a bell, or a wave, may turn within it."""
+BESIDE = "x + d*2^-52", "x - d*2^-52"
+"""Where a row is asked that has a kink or a jump: twice as far as an operand may be off."""
+FAR_AWAY = (
+    "x + d*2^-53", "x - d*2^-53", "x + d*2^-53/3", "where(abs(x) < d*2^-53, 0, x)",
+    "where(abs(x - 1) < d*2^-53, 1, x)",
+)  # fmt: skip
+"""Where a row is asked if an error is large: rows turn at 0, their slopes at 1, and waves may be back."""
+APART = "abs(there - out)*2^53"
+BRANCH, OTHER_BRANCH = "where(c, dx, dy)", "where(d, abs(x - y)*2^53 + dx + dy, 0)"
 EXTREMUM = "max(x, y)"
 
 
@@ -122,7 +134,8 @@ def error_bounds(source: Source, outputs: Sequence[int], *, careful: bool) -> di
             own = own_error(source, node)
             if own is not None and careful:
                 own = unless_exact(source, node, own, made_of.get(node))
-            terms = carried(source, node, found) + ([] if own is None else [own])
+            terms = carried(source, node, found, careful=careful)
+            terms += [] if own is None else [own]
         if terms:
             found[node] = builder.total(terms)
     return found
@@ -202,7 +215,7 @@ def stays_whole(graph: Graph, node: int) -> bool:
 # What the operands' errors come to.
 
 
-def carried(source: Source, node: int, off: Mapping[int, int]) -> list[int]:
+def carried(source: Source, node: int, off: Mapping[int, int], *, careful: bool) -> list[int]:
     """What a row makes of its operands' errors: terms of a sum."""
     graph, builder, row = source.graph, source.builder, row_of(source.graph, node)
     operands, out = graph.operands[node], source.image[node]
@@ -211,7 +224,7 @@ def carried(source: Source, node: int, off: Mapping[int, int]) -> list[int]:
     if not errors:
         return []
     if node in graph.slopes:
-        return of_smooth(source, row, node, off)
+        return of_smooth(source, row, node, off, careful=careful)
     if row.signs:
         return [*errors.values()]
     if row.powers == (1, 1):
@@ -224,8 +237,8 @@ def carried(source: Source, node: int, off: Mapping[int, int]) -> list[int]:
     if exponent is not None:
         return [of_power(builder, seen[0], exponent, out, errors[0])]
     if row.special and row is not POWER:
-        return [of_bent(builder, row, seen, out, at, d) for at, d in errors.items()]
-    return of_smooth(source, row, node, off)
+        return [farthest(source, row, node, at, d, BESIDE) for at, d in errors.items()]
+    return of_smooth(source, row, node, off, careful=careful)
 
 
 def of_product(builder: Builder, seen: Sequence[int], errors: Mapping[int, int]) -> list[int]:
@@ -242,7 +255,7 @@ def of_choice(builder: Builder, seen: Sequence[int], errors: Mapping[int, int]) 
     dx, dy = errors.get(1, 0.0), errors.get(2, 0.0)
     terms = [apply_rule(builder, BRANCH, c=condition, dx=dx, dy=dy)]
     if 0 in errors:
-        terms.append(apply_rule(builder, OTHER_BRANCH, d=errors[0], x=x, y=y))
+        terms.append(apply_rule(builder, OTHER_BRANCH, d=errors[0], x=x, y=y, dx=dx, dy=dy))
     return terms
 
 
@@ -254,25 +267,41 @@ def of_power(builder: Builder, base: int, exponent: float, out: int, d: int) -> 
     return apply_rule(builder, NEAR_END, x=base, d=d, error=error)
 
 
-def of_bent(builder: Builder, row: Op, seen: Sequence[int], out: int, at: int, d: int) -> int:
-    """The term of an operand of a row with kinks or jumps: how far that gets it, twice as far off."""
-    ends = []
-    for move in ("x + d*2^-52", "x - d*2^-52"):
+def farthest(source: Source, row: Op, node: int, at: int, d: int, moves: Sequence[str]) -> int:
+    """How far a row's value, or local derivative, gets where an operand is off."""
+    builder, graph, apart = source.builder, source.graph, []
+    slope = graph.slopes.get(node)
+    operands = graph.operands[node] if slope is None else slope.operands
+    seen = [source.image[operand] for operand in operands]
+    for move in moves:
         place = [*seen]
         place[at] = apply_rule(builder, move, x=seen[at], d=d)
-        ends.append(builder.apply(row.name, *place))
-    return apply_rule(builder, AT_ENDS, high=ends[0], low=ends[1], out=out)
+        there = builder.apply(row.name, *place)
+        if slope is not None:
+            rule, ones = row.partial(slope.position), [builder.constant(1.0)] * len(seen)
+            there = apply_rule(
+                builder, rule, **dict(zip(slots(row), [*place, there, *ones], strict=True))
+            )
+        apart.append(apply_rule(builder, APART, there=there, out=source.image[node]))
+    return reduce(lambda x, y: apply_rule(builder, EXTREMUM, x=x, y=y), apart)
 
 
-def of_smooth(source: Source, row: Op, node: int, off: Mapping[int, int]) -> list[int]:
-    """The terms of a row that is smooth: local derivatives times errors."""
+def of_smooth(
+    source: Source, row: Op, node: int, off: Mapping[int, int], *, careful: bool
+) -> list[int]:
+    """The terms of a row that is smooth: local derivatives times errors; a large error may be any."""
     builder, out, terms = source.builder, source.image[node], []
     has_ends = bool(row.domain or row.poles or -1 in row.powers or row is POWER)
-    for operand, slope, _ in source.edges(node, off):
+    positions = [at for at, operand in varying_operands(source.graph, node) if operand in off]
+    for at, (operand, slope, _) in zip(positions, source.edges(node, off), strict=True):
         d, x = off[operand], source.image[operand]
         if has_ends:
             error = apply_rule(builder, SMOOTH_WITH_ENDS, slope=slope, d=d)
-            terms.append(apply_rule(builder, NEAR_END, x=x, d=d, error=error))
+            error = apply_rule(builder, NEAR_END, x=x, d=d, error=error)
         else:
-            terms.append(apply_rule(builder, SMOOTH, slope=slope, out=out, d=d))
+            error = apply_rule(builder, SMOOTH, slope=slope, out=out, d=d)
+        if not has_ends or row.magnifies == "period":
+            far = farthest(source, row, node, at, d, FAR_AWAY) if careful else builder.constant(inf)
+            error = apply_rule(builder, IF_FAR, d=d, far=far, error=error)
+        terms.append(error)
     return terms
