@@ -10,7 +10,8 @@ import pytest
 from exprgrad.errors import ExprgradError
 from exprgrad.language.read.parse import read
 from exprgrad.run.balls.balls import ball, evaluate, working
-from exprgrad.solvers.roots.enclosures import Sight, System, spanning
+from exprgrad.run.balls.intervals import spanning
+from exprgrad.solvers.roots.systems import Sight, System
 from strategies import FREQUENT, tree
 
 LEAVES = ("x", "x", "x", "2", "0.5", "0.1", "3", "pi")

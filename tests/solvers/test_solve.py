@@ -15,10 +15,11 @@ import exprgrad
 from exprgrad.errors import ExprgradError
 from exprgrad.graph.ops import OPS
 from exprgrad.run.balls.balls import ball, working
+from exprgrad.run.balls.intervals import EDGES
 from exprgrad.run.numbers.sweeps import functions
 from exprgrad.solvers.roots import boxes
-from exprgrad.solvers.roots.enclosures import EDGES, Sight
 from exprgrad.solvers.roots.solve import in_ranges, outward, problem_of
+from exprgrad.solvers.roots.systems import Sight
 from together import together
 
 INF = math.inf

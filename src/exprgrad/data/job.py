@@ -241,7 +241,7 @@ def kinks_of(
     """
     needed = dependencies(graph, graph.output)
     active = dependents(graph, [graph.inputs[name] for name in wrt])
-    suspects = special_nodes(graph, needed, active)
+    suspects = special_nodes(graph, active, needed)
     if not suspects:
         return None
     backward, reached, gated = adjoints(graph, wrt)

@@ -47,8 +47,15 @@ from exprgrad.graph.graph import (
     size,
 )
 from exprgrad.language.write.infix import ATOM, operand_level
-from exprgrad.run.balls.balls import Ball, ball, either, enclose, undefined, working
-from exprgrad.run.balls.sweep import specials_met
+from exprgrad.run.balls.balls import (
+    Ball,
+    ball,
+    either,
+    enclose,
+    specials_met,
+    undefined,
+    working,
+)
 from exprgrad.run.evaluation import Path, Run, evaluator_for
 from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point, Question
 from exprgrad.run.numbers.bounds import TINY

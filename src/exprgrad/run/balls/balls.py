@@ -25,7 +25,8 @@ from exprgrad.derive.rules import constant_graph, slots, template
 from exprgrad.derive.search import OUT
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.graph.graph import Algebra, Graph, dependents, interpret
-from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op
+from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op, Special
+from exprgrad.run.numbers.kink_screen import movable, special_nodes
 from exprgrad.run.numbers.sweeps import functions
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ball", "Decimals", "apply", "ball", "bounds", "decimal", "either", "enclose", "evaluate", "flint",
-    "formula", "has_balls", "is_double", "is_infinite", "is_known", "nearest", "rough", "scientific",
-    "specials_of", "truth", "undefined", "unknown", "where", "working",
+    "formula", "has_balls", "is_double", "is_infinite", "is_known", "may_jump", "nearest", "rough",
+    "scientific", "seen_by", "specials_met", "truth", "undefined", "unknown", "where", "working",
 ]  # fmt: skip
 
 Ball = Any
@@ -572,13 +573,12 @@ def root(op: Op) -> Callable[..., Ball]:
     equation = op.equation
     assert equation is not None
     graph = template(equation.residual)
-    jumps = specials_of(graph, [graph.inputs[OUT]], "jump")
+    moving = movable(graph, [graph.inputs[OUT]])
+    bent = special_nodes(graph, dependents(graph, [graph.inputs[OUT]]))
 
     def newton(given: dict[str, Ball], x: Ball) -> Ball:
-        if jumps:
-            around = evaluate(graph, {**given, OUT: x})
-            if not all(jump(around) is False for jump in jumps):
-                return unknown()
+        if bent and may_jump(graph, evaluate(graph, {**given, OUT: x}), bent, moving):
+            return unknown()
         middle = x.mid()
         residual = formula(equation.residual, {**given, OUT: middle})
         return middle - residual / formula(equation.shown_slope, {**given, OUT: x})
@@ -612,37 +612,48 @@ def root(op: Op) -> Callable[..., Ball]:
     return enclosed
 
 
-def specials_of(
-    graph: Graph, unknowns: Iterable[int], code: str
-) -> list[Callable[[Sequence[Ball]], bool | None]]:
-    """What tells of every node's ball whether an operation jumps, as unknowns move; None: perhaps.
+def seen_by(
+    graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
+) -> dict[str, Ball]:
+    """What the rules of a node's row see, by their names for it: see ``derive.rules.slots``."""
+    operands = graph.operands[node]
+    seen = [*[values[operand] for operand in operands], values[node]]
+    flags = [ball(varying[operand]) for operand in operands]
+    return dict(zip(slots(BY_NAME[graph.kinds[node]]), [*seen, *flags], strict=True))
 
-    Or whether it has a kink: ``code`` is ``jump`` or ``kink``.
+
+def specials_met(
+    graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
+) -> dict[Special, bool | None]:
+    """Whether a node is at the kinks and jumps of its row; None where that is not decided.
+
+    Over wide balls: whether it is everywhere, nowhere, or perhaps somewhere.  ``varying`` flags the nodes
+    that move.
     """
-    moves = dependents(graph, unknowns)
+    op, out = BY_NAME[graph.kinds[node]], values[node]
+    operands = graph.operands[node]
+    if not op.special or not any(varying[operand] for operand in operands):
+        return {}
+    if op.variadic:
+        tied = [truth(apply("eq", (values[o], out))) for o in {*operands}]
+        if None in tied:
+            return dict.fromkeys(op.special)
+        ties = ball(sum(map(bool, tied)))
+        given = dict(zip(slots(op), (out, out, ball(1), ties), strict=True))
+    else:
+        given = seen_by(graph, values, node, varying)
+    return {special: truth(formula(special.where, given)) for special in op.special}
 
-    def is_in_steps(node: int) -> bool:  # then it jumps itself, and is said to
-        row = BY_NAME.get(graph.kinds[node])
-        return row is not None and row.gate == "blocker"
 
-    def told(node: int, op: Op, where: str) -> Callable[[Sequence[Ball]], bool | None]:
-        operands = graph.operands[node]
-        flags = [ball(moves[operand] and not is_in_steps(operand)) for operand in operands]
-        names = slots(op)
-
-        def holds(values: Sequence[Ball]) -> bool | None:
-            seen = [*[values[operand] for operand in operands], values[node], *flags]
-            return truth(formula(where, dict(zip(names, seen, strict=True))))
-
-        return holds
-
-    return [
-        told(node, op, special.where)
-        for node, kind in enumerate(graph.kinds)
-        if moves[node] and (op := BY_NAME.get(kind)) is not None and not op.variadic
-        for special in op.special
-        if special.code == code
-    ]
+def may_jump(
+    graph: Graph, values: Sequence[Ball], nodes: Iterable[int], varying: Sequence[int]
+) -> bool:
+    """Whether one of some nodes may jump, as far as balls tell."""
+    return any(
+        special.code == "jump" and is_met is not False
+        for node in nodes
+        for special, is_met in specials_met(graph, values, node, varying).items()
+    )
 
 
 @cache

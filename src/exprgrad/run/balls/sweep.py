@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import template
 from exprgrad.graph.graph import CONST, Graph, dependents
-from exprgrad.graph.ops import BY_NAME, Op, Special
+from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.balls.balls import (
     Ball,
     apply,
@@ -23,6 +23,8 @@ from exprgrad.run.balls.balls import (
     is_double,
     is_infinite,
     is_known,
+    seen_by,
+    specials_met,
     truth,
     undefined,
     unknown,
@@ -31,7 +33,7 @@ from exprgrad.run.balls.balls import (
 )
 from exprgrad.run.numbers.sweeps import compile_template, gated
 
-__all__ = ["Sweep", "locals_of", "specials_met", "sweep"]
+__all__ = ["Sweep", "locals_of", "sweep"]
 
 
 class Sweep(NamedTuple):
@@ -122,7 +124,8 @@ def local(
     if not op.shown:
         return found
     if found.is_finite():
-        conventional = special(op, given)
+        met = specials_met(graph, values, node, varying).values()
+        conventional = True in met or (None if None in met else False)
     else:
         conventional = found.is_nan() or all(
             is_double(values[o]) or is_infinite(values[o]) for o in operands
@@ -133,51 +136,12 @@ def local(
     return convention if conventional else where(either(), found, convention)
 
 
-def seen_by(
-    graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
-) -> dict[str, Ball]:
-    """What the rules of a node's row see, by their names for it: see ``derive.rules.slots``."""
-    operands = graph.operands[node]
-    seen = [*[values[operand] for operand in operands], values[node]]
-    flags = [ball(varying[operand]) for operand in operands]
-    return dict(zip(slots(BY_NAME[graph.kinds[node]]), [*seen, *flags], strict=True))
-
-
 @cache
 def number(op: Op, position: int) -> float | None:
     """The local derivative of an edge if it is the same everywhere, such as 1 for a sum."""
     rule = template(op.shown_partial(position))
     is_plain = set(rule.kinds) <= {CONST, "neg"} and not rule.symbols
     return compile_template(rule, ())(()) if is_plain else None
-
-
-def special(op: Op, given: dict[str, Ball]) -> bool | None:
-    """Whether a row is at a kink or a jump; None where the balls do not decide."""
-    found = [truth(formula(special.where, given)) for special in op.special]
-    return True if True in found else None if None in found else False
-
-
-def specials_met(
-    graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
-) -> dict[Special, bool | None]:
-    """Whether a node is at the kinks and jumps of its row; None where that is not decided."""
-    op, out = BY_NAME[graph.kinds[node]], values[node]
-    operands = graph.operands[node]
-    if not op.special or not any(varying[operand] for operand in operands):
-        return {}
-    if op.variadic:
-        tied = [truth(apply("eq", (values[o], out))) for o in {*operands}]
-        if None in tied:
-            return dict.fromkeys(op.special)
-        given = {
-            op.names[0]: out,
-            "out": out,
-            "varies": ball(1),
-            "ties": ball(sum(map(bool, tied))),
-        }
-    else:
-        given = seen_by(graph, values, node, varying)
-    return {special: truth(formula(special.where, given)) for special in op.special}
 
 
 def shares(

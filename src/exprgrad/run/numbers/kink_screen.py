@@ -76,13 +76,15 @@ class Suspects(NamedTuple):
         return sorted(found, reverse=True)
 
 
-def special_nodes(graph: Graph, used: Sequence[int], moved: Sequence[int]) -> list[int]:
-    """The nodes that may have kinks or jumps, of those that are used and that inputs move."""
+def special_nodes(
+    graph: Graph, moved: Sequence[int], used: Sequence[int] | None = None
+) -> list[int]:
+    """The nodes that may have kinks or jumps, of those that inputs move, and that are used."""
     moving = movable(graph)
     return [
         node
         for node, kind in enumerate(graph.kinds)
-        if used[node] and moved[node] and kind in BY_NAME
+        if moved[node] and (used is None or used[node]) and kind in BY_NAME
         if needed_by(graph, node, moving) != []
     ]
 
@@ -185,10 +187,13 @@ EQUALITIES: Algebra[Known] = Algebra(
 )
 
 
-def movable(graph: Graph) -> bytearray:
-    """The nodes that a small step of an input can move: not comparisons, other steps and labels."""
+def movable(graph: Graph, inputs: Iterable[int] | None = None) -> bytearray:
+    """The nodes that a small step of an input can move: not comparisons, other steps and labels.
+
+    ``inputs`` are those that move, if not all do.
+    """
     flags = bytearray(len(graph))
-    for node in graph.inputs.values():
+    for node in graph.inputs.values() if inputs is None else inputs:
         flags[node] = 1
     still = {kind: still_positions(kind) for kind in {*graph.kinds} - {INPUT, CONST}}
     for node, operands in enumerate(graph.operands):

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.graph.graph import Graph, dependencies, dependents
-from exprgrad.run.balls.balls import Ball, is_known
-from exprgrad.run.balls.sweep import specials_met
+from exprgrad.graph.graph import dependencies, dependents
+from exprgrad.run.balls.balls import is_known, may_jump
 from exprgrad.solvers.curves.sampling import ORDERS, Jets, Samples, merged
 
 __all__ = [
@@ -301,14 +300,7 @@ def is_continuous(jets: Jets, order: int, x: float, around: float, most: int = P
             return False
         looked += 1
         values = jets.enclosed(x, half, beside)
-        if not all(
-            is_known(values[node]) and not may_jump(graph, values, node, varying) for node in nodes
-        ):
+        is_smooth = all(is_known(values[node]) for node in nodes)
+        if not is_smooth or may_jump(graph, values, nodes, varying):
             parts += [(beside + half / 2, half / 2), (beside - half / 2, half / 2)]
     return True
-
-
-def may_jump(graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]) -> bool:
-    """Whether an operation may jump, as far as balls tell."""
-    special = specials_met(graph, values, node, varying)
-    return any(maybe is not False for one, maybe in special.items() if one.code == "jump")

@@ -21,18 +21,8 @@ from itertools import count
 from typing import NamedTuple
 
 from exprgrad.run.balls.balls import Ball, ball, flint
-from exprgrad.solvers.roots.enclosures import (
-    PRECISION,
-    Box,
-    Enclosure,
-    Look,
-    Sight,
-    Vector,
-    ball_about,
-    exactly,
-    opposite,
-    spanning,
-)
+from exprgrad.run.balls.intervals import Enclosure, exactly, opposite, spanning
+from exprgrad.solvers.roots.systems import PRECISION, Box, Look, Sight, Vector, ball_about
 
 __all__ = [
     "Arrival", "Proof", "Searched", "branch_and_prune", "greatest", "is_at_zero", "is_within", "middle",

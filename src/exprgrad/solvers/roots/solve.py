@@ -20,6 +20,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.language.read.relations import Relations, related
 from exprgrad.run.balls.balls import Ball, ball, flint, working
+from exprgrad.run.balls.intervals import Enclosure, exactly, hull, spanning
 from exprgrad.run.evaluation import Run, evaluator_for, shapes_of
 from exprgrad.run.values.inputs import (
     absent,
@@ -44,18 +45,7 @@ from exprgrad.solvers.roots.boxes import (
     overlap,
     proof_around,
 )
-from exprgrad.solvers.roots.enclosures import (
-    PRECISION,
-    Box,
-    Enclosure,
-    Sight,
-    System,
-    Vector,
-    ball_about,
-    exactly,
-    hull,
-    spanning,
-)
+from exprgrad.solvers.roots.systems import PRECISION, Box, Sight, System, Vector, ball_about
 from exprgrad.source import Source
 
 __all__ = ["Problem", "Root", "Solution", "problem_of", "solved"]

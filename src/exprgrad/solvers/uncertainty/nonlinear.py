@@ -413,7 +413,7 @@ def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direct
     graph, used = run.graph, live(run)
     names = tuple([name for name in graph.inputs if name in numbers.deviations])
     moved = dependents(graph, [graph.inputs[name] for name in names])
-    suspects = special_nodes(graph, used, moved)
+    suspects = special_nodes(graph, moved, used)
     if not suspects:
         return
     evaluator, moving = evaluator_for(graph), movable(graph)

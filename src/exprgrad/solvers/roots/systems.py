@@ -1,0 +1,257 @@
+"""A system of equations over boxes: its residuals, their slopes, and where it jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial, reduce
+from typing import NamedTuple
+
+from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import shown, template
+from exprgrad.derive.sweeps.gradient import jacobian
+from exprgrad.graph.graph import CONST, Graph, dependencies, dependents
+from exprgrad.graph.ops import BY_NAME, COMPARISONS
+from exprgrad.run.balls.balls import Ball, flint, specials_met
+from exprgrad.run.balls.intervals import Enclosure, Enclosures, exactly, spanning
+from exprgrad.run.numbers.kink_screen import movable, special_nodes
+
+__all__ = ["PRECISION", "Box", "Look", "Sight", "System", "Vector", "ball_about"]
+
+Box = list[Enclosure]
+"""An interval for each unknown."""
+Vector = list[Ball]
+"""An exact number for each unknown."""
+PRECISION = 256
+"""The precision that roots are looked for in, in bits."""
+MOST_CASES = 32
+"""How many choices of undecided steps and comparisons are tried over one box."""
+MOST_CHOICES = 8
+"""Over how many whole numbers one step is taken apart."""
+
+
+class System(NamedTuple):
+    """What is 0, of which unknowns.
+
+    ``graph``     over numbers
+    ``outputs``   the nodes that are 0
+    ``unknowns``  inputs of the graph, in order
+    ``values``    by other input: its double, and its text where that is not its shortest one
+    """
+
+    graph: Graph
+    outputs: tuple[int, ...]
+    unknowns: tuple[str, ...]
+    values: Mapping[str, tuple[float, str | None]]
+
+
+# Residuals without denominators.
+
+Fraction = tuple[int, int | None]
+"""The nodes of a numerator and a denominator; None is 1."""
+
+
+def numerator(builder: Builder, graph: Graph, images: Sequence[int], output: int) -> int | None:
+    """The numerator of an output that is a quotient, or is made of some; None if it is not.
+
+    Where the output is defined no denominator is 0, so there it is 0 where its numerator is, which has no
+    poles where the output has some.
+    """
+    wanted = dependencies(graph, output)
+    fractions: list[Fraction] = []
+    for node, image in enumerate(images):
+        if wanted[node]:
+            parts = [fractions[operand] for operand in graph.operands[node]]
+            fractions.append(over_one_line(builder, graph, node, parts, image))
+        else:
+            fractions.append((image, None))
+    above, below = fractions[output]
+    return None if below is None else above
+
+
+def over_one_line(
+    builder: Builder, graph: Graph, node: int, parts: Sequence[Fraction], image: int
+) -> Fraction:
+    """A node of a graph as a fraction, of those of its operands; else it is its ``image``."""
+    op = BY_NAME.get(graph.kinds[node])
+    if op is None:
+        return image, None
+    whole = all(below is None for _, below in parts)
+    by_constant = graph.kinds[graph.operands[node][-1]] == CONST
+    if op.signs and not whole:
+        return summed(builder, op.signs, parts)
+    if op.powers and not (whole and by_constant):
+        return multiplied(builder, op.powers, parts)
+    if op.poles and op.definition and whole:
+        definition = template(op.definition)
+        inner: list[Fraction] = []
+        given = dict(zip(op.formula_names, parts, strict=True))
+        made = builder.include(definition, {name: given[name][0] for name in definition.inputs})
+        for at, each in enumerate(made):
+            below = [inner[operand] for operand in definition.operands[at]]
+            inner.append(over_one_line(builder, definition, at, below, each))
+        return inner[definition.output]
+    if op.quotient and whole:
+        upper, lower = op.quotient
+        return builder.apply(upper, parts[0][0]), builder.apply(lower, parts[0][0])
+    return image, None
+
+
+def node_product(builder: Builder, *factors: int | None) -> int | None:
+    """A product; None is 1."""
+    nodes = [factor for factor in factors if factor is not None]
+    return reduce(partial(builder.apply, "mul"), nodes) if nodes else None
+
+
+def summed(builder: Builder, signs: Sequence[int], terms: Sequence[Fraction]) -> Fraction:
+    """A sum of fractions over one line."""
+    first, below = terms[0]
+    above = builder.apply("neg", first) if signs[0] < 0 else first
+    for sign, (over, under) in zip(signs[1:], terms[1:], strict=True):
+        left = above if under is None else builder.apply("mul", above, under)
+        right = over if below is None else builder.apply("mul", over, below)
+        above = builder.apply("add" if sign > 0 else "sub", left, right)
+        below = node_product(builder, below, under)
+    return above, below
+
+
+def multiplied(builder: Builder, powers: Sequence[int], factors: Sequence[Fraction]) -> Fraction:
+    """A product or a quotient of fractions over one line."""
+    turned = [
+        fraction if power > 0 else fraction[::-1]
+        for power, fraction in zip(powers, factors, strict=True)
+    ]
+    above, below = (node_product(builder, *row) for row in zip(*turned, strict=True))
+    return builder.constant(1.0) if above is None else above, below
+
+
+# What is seen of a system.
+
+
+class Look(NamedTuple):
+    """What is known over a box.
+
+    ``residuals``  each equation's values
+    ``slopes``     their derivatives, a row for each equation; 0 where one doesn't depend on an unknown
+    ``is_gone``    whether some residual cannot be 0 anywhere in it
+    ``above``      the values of numerators, each with its derivatives
+    """
+
+    residuals: list[Enclosure]
+    slopes: list[list[Enclosure]]
+    is_gone: bool
+    above: list[tuple[Enclosure, list[Enclosure]]]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether residuals and slopes are."""
+        return all(x.is_finite for row in (self.residuals, *self.slopes) for x in row)
+
+
+class Sight:
+    """A system as it is seen in ``PRECISION``, which is to be the working one."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.algebra = Enclosures()
+        self.looks = 0
+        self.work = 0
+        graph, unknowns = system.graph, system.unknowns
+        self.given = {
+            name: exactly(self.algebra.decimals.read(text, value))
+            for name, (value, text) in system.values.items()
+        }
+        builder = Builder(typed=True)
+        images = builder.include(graph)
+        found = [images[node] for node in system.outputs]
+        above = [numerator(builder, graph, images, node) for node in system.outputs]
+        self.numerators = [node for node in above if node is not None]
+        outputs = [*found, *self.numerators]
+        self.program, self.entries = jacobian(builder.graph, outputs, unknowns, shown)
+        moved = [graph.inputs[name] for name in unknowns]
+        self.moving = movable(graph, moved)
+        self.bent = special_nodes(graph, dependents(graph, moved))
+
+    def inputs(self, box: Box) -> dict[str, Enclosure]:
+        """Every input's interval."""
+        return {**self.given, **dict(zip(self.system.unknowns, box, strict=True))}
+
+    def residuals(self, box: Box) -> list[Enclosure]:
+        """The residuals over a box."""
+        self.looks += 1
+        self.work += len(self.system.graph)
+        values = self.algebra.evaluate(self.system.graph, self.inputs(box))
+        return [values[node] for node in self.system.outputs]
+
+    def look(self, box: Box) -> Look:
+        """Residuals and slopes over a box."""
+        self.looks += 1
+        self.work += len(self.program.graph)
+        inputs, count = self.inputs(box), len(self.system.outputs)
+        values = self.algebra.evaluate(self.program.graph, inputs)
+        outputs = [values[node] for node in self.program.outputs]
+        zero = exactly(flint().arb(0))
+        slopes = [
+            [
+                outputs[self.entries[row, column]] if (row, column) in self.entries else zero
+                for column in range(len(box))
+            ]
+            for row in range(count + len(self.numerators))
+        ]
+        gone = self.is_gone(values)
+        if not gone and self.algebra.undecided:
+            gone = self.gone_in_all_cases(inputs)
+        above = [*zip(outputs[count:], slopes[count:], strict=False)]
+        return Look(outputs[:count], slopes[:count], gone, above)
+
+    def is_gone(self, values: Sequence[Enclosure]) -> bool:
+        """Whether some residual, or its numerator, is not 0 anywhere."""
+        tested = self.program.outputs[: len(self.system.outputs) + len(self.numerators)]
+        return any(not values[node].has_zero for node in tested)
+
+    def gone_in_all_cases(self, inputs: Mapping[str, Enclosure]) -> bool:
+        """The same, for each choice of what steps and comparisons come to where they are undecided."""
+        todo: list[dict[int, int]] = [{}]
+        for _ in range(MOST_CASES):
+            if not todo:
+                return True
+            self.algebra.chosen = chosen = todo.pop()
+            self.work += len(self.program.graph)
+            values = self.algebra.evaluate(self.program.graph, inputs)
+            self.algebra.chosen = {}
+            if self.is_gone(values):
+                continue
+            node, whole = next(iter(self.algebra.undecided.items()), (0, range(0)))
+            if not 0 < whole.stop - whole.start <= MOST_CHOICES:
+                return False
+            todo += [{**chosen, node: number} for number in whole]
+        return False
+
+    def is_smooth(self, box: Box) -> bool:
+        """Whether no operation jumps in a box, nor has a kink all over it, where rules are conventions."""
+        if not self.bent:
+            return True
+        graph = self.system.graph
+        values = self.algebra.evaluate(graph, self.inputs(box))
+        for kind, operands in zip(graph.kinds, graph.operands, strict=True):
+            if kind in COMPARISONS and not all(values[operand].total for operand in operands):
+                return False
+        balls = [value.ball for value in values]
+        return not any(
+            is_met or (is_met is None and special.code == "jump")
+            for node in self.bent
+            for special, is_met in specials_met(graph, balls, node, self.moving).items()
+        )
+
+    def at(self, point: Vector) -> tuple[Vector, list[Vector]] | None:
+        """Residuals and slopes at a point, as numbers; None where some are not finite."""
+        look = self.look([exactly(x) for x in point])
+        if not look.is_finite:
+            return None
+        return [f.ball.mid() for f in look.residuals], [
+            [e.ball.mid() for e in row] for row in look.slopes
+        ]
+
+
+def ball_about(middle: Ball, radius: Ball) -> Enclosure:
+    """What is no further from a number than a radius."""
+    return spanning((middle - radius).lower(), (middle + radius).upper())
