@@ -335,21 +335,30 @@ def test_the_search_ends_after_so_many_points_without_a_derivative(before: int, 
 
 def test_a_side_that_was_never_met_is_said() -> None:
     """What no point was found for is not accepted, unless the claim is our own formula."""
-    formula = "where(sin(x) + sin(y) > 3, x^2, x)"
+    condition = "sin(x)*cos(x) + sin(y)*cos(y) > 1.5"
+    formula = f"where({condition}, x^2, x)"
     (found,) = parse(formula).check(claims={"x": "1"})
     assert found.message == (
-        "undecided: equal at 32 sampled points, but only one side of sin(x) + sin(y) > 3 was met"
+        f"undecided: equal at 32 sampled points, but only one side of {condition} was met"
     )
-    assert found.sampled is not None and found.sampled.one_sided == ("sin(x) + sin(y) > 3",)
-    (found,) = parse(formula).check(claims={"x": "where(sin(x) + sin(y) > 3, x*2, 1)"})
+    assert found.sampled is not None and found.sampled.one_sided == (condition,)
+    (found,) = parse(formula).check(claims={"x": f"where({condition}, x*2, 1)"})
     assert found.message == "agrees: equal as formulas, and at 32 sampled points"
 
 
 def test_a_side_that_does_not_exist_need_not_be_met() -> None:
     (found,) = parse("where(exp(-x^2) > 2, x^2, x)").check(claims={"x": "1"})
     assert found.message == "agrees: equal at 32 sampled points"
+    (found,) = parse("where(sin(x) + sin(y) > 3, x^2, x)").check(claims={"x": "1"})
+    assert found.message == "agrees: equal at 32 sampled points"
     (found,) = parse("where(y > 3, x^2, x)").check(y=5, claims={"x": "x + x"})
     assert found.verdict == "agrees" and found.sampled == (32, (), ())
+
+
+def test_a_side_of_many_operands_need_not_be_met() -> None:
+    """Rows of any number of operands are defined by two: ``logsumexp`` ended in a traceback."""
+    (found,) = parse("where(logsumexp(x, y) < max(x, y), x, 2*x)").check(claims={"x": "2"})
+    assert found.verdict == "undecided" and "only one side of logsumexp" in found.message
 
 
 def test_a_side_without_values_is_said() -> None:

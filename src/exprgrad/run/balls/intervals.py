@@ -9,10 +9,11 @@ R. E. Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis (200
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise, product
 from typing import NamedTuple
 
+from exprgrad.derive.rules import template
 from exprgrad.derive.search import OUT
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
@@ -30,7 +31,16 @@ from exprgrad.run.balls.balls import (
 )
 from exprgrad.run.numbers.sweeps import functions
 
-__all__ = ["EDGES", "Enclosure", "Enclosures", "exactly", "hull", "opposite", "spanning"]
+__all__ = [
+    "EDGES",
+    "Enclosure",
+    "Enclosures",
+    "exactly",
+    "hull",
+    "opposite",
+    "reach_of",
+    "spanning",
+]
 
 WIDE = 30
 """To how many bits a ball may be known that bounds do not make narrower."""
@@ -75,6 +85,10 @@ class Enclosure(NamedTuple):
         """Whether 0 may be one of the values."""
         return not (self.is_empty or self.low > 0 or self.high < 0)
 
+    def has_sign(self, sign: float) -> bool:
+        """Whether a value may be above 0 (``sign`` 1), or below (-1)."""
+        return bool(self.high > 0 if sign > 0 else self.low < 0)
+
 
 def spanning(low: Ball, high: Ball, *, total: bool = True) -> Enclosure:
     """All that lies between two bounds; one that is not known is infinite."""
@@ -109,6 +123,15 @@ def everywhere() -> Enclosure:
     """Nothing is known."""
     infinity = flint().arb.pos_inf()
     return Enclosure(-infinity, infinity, unknown(), total=False)
+
+
+def reach_of(graph: Graph, given: Mapping[str, float]) -> list[Enclosure]:
+    """Between which bounds every node lies, some inputs being given, and the others any numbers."""
+    algebra, infinity = Enclosures(), flint().arb.pos_inf()
+    inputs = dict.fromkeys(graph.inputs, spanning(-infinity, infinity))
+    for name in graph.inputs.keys() & given.keys():
+        inputs[name] = exactly(algebra.decimals.read(None, given[name]))
+    return algebra.evaluate(graph, inputs)
 
 
 class Enclosures:
@@ -168,7 +191,9 @@ class Enclosures:
             return found._replace(total=total)
         if all(x.is_finite() for x in balls) and made.is_nan():
             return nowhere()
-        found = of_bounds(op, operands) or everywhere()
+        found = of_bounds(op, operands) or by_definition(op, operands) or everywhere()
+        if op.not_negative and found.low < 0:
+            found = spanning(ball(0), found.high, total=found.total)
         return found._replace(total=found.total and total)
 
 
@@ -231,7 +256,7 @@ def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     if op.powers:
         return product_of(op.powers, operands)
     if op.gate == "power":
-        return whole_power(*operands)
+        return power(*operands)
     if op.monotone:
         return monotone_image(op, *operands)
     if op.winner:
@@ -246,6 +271,20 @@ def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     return None
 
 
+def by_definition(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
+    """What an operation comes to by its definition, of all operands or of two and two."""
+    if not op.definition:
+        return None
+    graph, inner = template(op.definition), Enclosures()
+
+    def defined(*parts: Enclosure) -> Enclosure:
+        given = dict(zip(op.formula_names, parts, strict=True))
+        return inner.evaluate(graph, given)[graph.output]
+
+    found = reduce(defined, operands) if op.variadic else defined(*operands)
+    return found._replace(total=found.total and not op.domain)
+
+
 def opposite(x: Enclosure) -> Enclosure:
     """The negative."""
     return spanning(-x.high, -x.low, total=x.total)
@@ -254,7 +293,9 @@ def opposite(x: Enclosure) -> Enclosure:
 def product_of(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
     """A product, or a quotient; what is divided by itself is 1."""
     made, total = None, True
-    if sum(powers) == 0 and operands[0] is operands[-1]:
+    if operands[0] is operands[-1]:
+        if sum(powers):
+            return raised(operands[0], 2)
         return exactly(ball(1))._replace(total=not operands[0].has_zero)
     for power_, x in zip(powers, operands, strict=True):
         if power_ < 0:
@@ -286,11 +327,22 @@ def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
     return spanning(min(end.lower() for end in ends), max(end.upper() for end in ends))
 
 
-def whole_power(x: Enclosure, y: Enclosure) -> Enclosure | None:
-    """x to a power that is a whole number."""
-    if not (y.ball.is_exact() and y.ball.is_integer() and abs(y.ball) < LARGEST_POWER):
+def power(x: Enclosure, y: Enclosure) -> Enclosure | None:
+    """x to a power that is one number, as far as that is known."""
+    if y.ball.is_exact() and y.ball.is_integer():
+        return whole_power(x, int(y.ball.unique_fmpz())) if abs(y.ball) < LARGEST_POWER else None
+    if not y.ball.is_finite() or y.ball.contains_integer():
         return None
-    whole = int(y.ball.unique_fmpz())
+    if x.high < 0:
+        return nowhere()
+    ends = ball(0) if x.low < 0 else x.low, x.high
+    first, last = (apply("pow", [end, y.ball]) for end in (ends if y.ball > 0 else ends[::-1]))
+    total = bool(x.low > 0) or bool(x.low.is_zero() and y.ball > 0)
+    return spanning(first.lower(), last.upper(), total=total)
+
+
+def whole_power(x: Enclosure, whole: int) -> Enclosure | None:
+    """x to a power that is a whole number."""
     if whole < 0:
         if x.low.is_zero() and x.high.is_zero():
             return None
