@@ -16,6 +16,7 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.derive.search import on
 from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
 from exprgrad.derive.sweeps.rounding import HALF_ULP, SLACK, with_bounds, with_screen
+from exprgrad.derive.switches import movable, special_nodes
 from exprgrad.graph.graph import (
     Graph,
     Program,
@@ -30,7 +31,6 @@ from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.evaluation import Evaluator, evaluator_for
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
-from exprgrad.run.numbers.kink_screen import movable, special_nodes
 from exprgrad.run.values.layouts import CHANGES
 
 __all__ = [

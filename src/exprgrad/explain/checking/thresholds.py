@@ -11,28 +11,21 @@ import math
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, islice, pairwise, product
+from itertools import chain, islice, pairwise, product
 from random import Random
 from typing import NamedTuple
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.formula import simplify
-from exprgrad.graph.graph import (
-    CONST,
-    Graph,
-    Program,
-    collect_by_key,
-    dependencies,
-    transform,
-)
-from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, Op
+from exprgrad.derive.switches import gaps_of
+from exprgrad.graph.graph import Graph, Program, collect_by_key, dependencies, transform
+from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import texts
 from exprgrad.run.balls.intervals import reach_of
 from exprgrad.run.numbers.sweeps import forward, play, record
 
 __all__ = [
-    "GapSide", "Gaps", "Threshold", "beyond", "comparisons", "find_gaps", "gaps_of", "included",
+    "GapSide", "Gaps", "Threshold", "beyond", "find_gaps", "included",
     "mixed", "on_both_sides", "points_beside", "sides_met", "thresholds", "unmet",
 ]  # fmt: skip
 
@@ -40,8 +33,6 @@ Coordinates = Mapping[str, float]
 
 MOST_GAPS = 64
 """The most gaps whose thresholds are looked for."""
-MOST_TIED = 8
-"""The most operands of a maximum that are compared each with each; of more, neighbours are."""
 MOST_INPUTS = 8
 """The most inputs along which thresholds are looked for."""
 MOST_CROSSINGS = 4
@@ -78,7 +69,7 @@ GRID = sorted(
 """Where gaps are looked at first: closely around 0, and at all magnitudes."""
 
 
-class Gap(NamedTuple):
+class NamedGap(NamedTuple):
     """What a switch compares: a node that is 0 at the threshold; and the switch's text.
 
     ``is_free``  whether both its sides are to be met: where the row is defined everywhere
@@ -93,7 +84,7 @@ class Gaps(NamedTuple):
     """The gaps of a formula and of a claim about it, as nodes of one graph."""
 
     graph: Graph
-    found: list[Gap]
+    found: list[NamedGap]
 
 
 class GapSide(NamedTuple):
@@ -134,69 +125,18 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
             operands = [image[operand] for operand in formula.operands[node]]
             row = BY_NAME.get(kind)
             if row is not None:
+                said = written[node], not row.domain
                 for gap in gaps_of(builder, row, operands, image[node]):
-                    found.setdefault(gap, (written[node], not row.domain))
+                    for at in (gap.node,) if gap.step is None else first_steps(builder, gap.step):
+                        found.setdefault(at, said)
     program = builder.program([images[0][graph.output], *found])
     pairs = zip(program.outputs[1:], found.values(), strict=True)
-    return Gaps(program.graph, [Gap(node, *said) for node, said in pairs])
+    return Gaps(program.graph, [NamedGap(node, *said) for node, said in pairs])
 
 
-def gaps_of(builder: Builder, row: Op, operands: Sequence[int], out: int) -> Iterator[int]:
-    """What an operation compares: by itself, where it is special, and in its definition."""
-    pairs: list[tuple[int, int]] = []
-    if row.name in COMPARISONS:
-        pairs = [(operands[0], operands[1])]
-    elif row.variadic and row.special:
-        few = len(operands) <= MOST_TIED
-        pairs = list(combinations(operands, 2) if few else pairwise(operands))
-    elif not row.variadic:
-        given = dict(zip(row.names, operands, strict=True))
-        rules = [template(special.where) for special in row.special]
-        if row.gate == "blocker" and any("out" in rule.inputs for rule in rules):
-            pairs = [(out, builder.constant(half)) for half in (-0.5, 0.5)]  # its first two jumps
-        else:
-            for rule in rules:
-                pairs += comparisons(builder, rule, given | {"out": out})
-        if row.definition:
-            yield from gaps_inside(builder, template(row.definition), given)
-    for one, other in pairs:
-        gap = builder.apply("sub", one, other)
-        varies = [node for node in (gap, one, other) if builder.graph.kinds[node] != CONST]
-        if gap in varies and builder.flags.isdisjoint(varies):  # a flag's threshold is its own
-            yield gap
-
-
-def gaps_inside(builder: Builder, definition: Graph, given: Mapping[str, int]) -> Iterator[int]:
-    """What the operations of a definition compare."""
-    image = builder.include(definition, given)
-    for node, kind in enumerate(definition.kinds):
-        operands = [image[operand] for operand in definition.operands[node]]
-        if operands:
-            yield from gaps_of(builder, BY_NAME[kind], operands, image[node])
-
-
-def comparisons(
-    builder: Builder, condition: Graph, given: Mapping[str, int]
-) -> Iterator[tuple[int, int]]:
-    """The pairs of nodes that the condition of a special point compares, the operation's own aside."""
-    constants = {name for name, node in given.items() if builder.graph.kinds[node] == CONST}
-    flags = {name for name in condition.inputs if name.startswith("varies_")}
-    varies = {name: float(name.removeprefix("varies_") not in constants) for name in flags}
-    nodes = {name: builder.constant(value) for name, value in varies.items()}
-    image = builder.include(condition, {**given, **nodes})
-    if builder.graph.kinds[image[condition.output]] == CONST:
-        return  # nowhere: the exponent of x^2 does not vary
-    corners = {
-        operand
-        for kind, operands in zip(condition.kinds, condition.operands, strict=True)
-        if kind in PRODUCTS and {condition.kinds[operand] for operand in operands} == {"eq"}
-        for operand in operands
-    }
-    for node, kind in enumerate(condition.kinds):
-        if kind in COMPARISONS and node not in corners:
-            one, other = (image[operand] for operand in condition.operands[node])
-            if given["out"] not in (one, other):
-                yield one, other
+def first_steps(builder: Builder, step: int) -> list[int]:
+    """The gaps of the first step of stairs up, and down."""
+    return [builder.apply("sub", step, builder.constant(half)) for half in (-0.5, 0.5)]
 
 
 # Thresholds.

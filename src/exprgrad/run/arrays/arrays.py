@@ -44,7 +44,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.numbers.sweeps import sides
 
 if TYPE_CHECKING:
-    from exprgrad.run.numbers.kink_screen import Suspects
+    from exprgrad.derive.switches import Suspects
 
 __all__ = [
     "AT_ONCE", "COMPARED", "NATIVE", "Adjoints", "Array", "AtOnce", "Measure", "Sweep", "answers", "apart",
@@ -312,7 +312,7 @@ def data(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
 
 def record(graph: Graph, wrt: Sequence[str]) -> Sweep:
     """The program of a reverse sweep: it does not depend on the numbers."""
-    from exprgrad.run.numbers.kink_screen import suspects
+    from exprgrad.derive.switches import suspects
 
     active = dependents(graph, [graph.inputs[name] for name in wrt])
     used = dependencies(graph, graph.output)
@@ -435,7 +435,7 @@ def symmetric(block: Array) -> Array:
     return np.triu(block) + np.triu(block, 1).T
 
 
-# Kinks and jumps: ``kink_screen.py`` has them over numbers.
+# Kinks and jumps: ``derive/switches.py`` says which nodes are suspect.
 
 
 def are_equal(one: Array, other: Array) -> bool:

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, cast
 from exprgrad.derive.build import result
 from exprgrad.derive.rules import constant_graph, slots, template
 from exprgrad.derive.search import OUT
+from exprgrad.derive.switches import movable, special_nodes
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.graph.graph import Algebra, Graph, dependents, interpret
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op, Special
-from exprgrad.run.numbers.kink_screen import movable, special_nodes
 from exprgrad.run.numbers.sweeps import functions
 
 if TYPE_CHECKING:

@@ -112,18 +112,11 @@ class Kind:
 
         None where the row's conditions do not tell.
         """
-        from exprgrad.run.numbers.kink_screen import implied
+        from exprgrad.derive.switches import equal_operands
 
-        found: list[tuple[int, int | float]] = []
-        slot: dict[str, int | float] = dict.fromkeys(slots(self.op), 1.0)
-        slot |= {operand: at for at, operand in enumerate(self.op.names)}
-        for special in self.op.special:
-            where = template(special.where)
-            needed = None if "out" in where.inputs else implied(where, slot)
-            if needed is None:
-                return None
-            found += needed
-        return found
+        many = len(self.op.names)
+        needed = equal_operands(self.op.name, (1.0,) * many)
+        return None if needed is None or any(many in pair for pair in needed) else needed
 
 
 @cache

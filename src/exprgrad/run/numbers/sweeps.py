@@ -28,7 +28,7 @@ from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME, Op
 
 if TYPE_CHECKING:
-    from exprgrad.run.numbers.kink_screen import Suspects
+    from exprgrad.derive.switches import Suspects
 
 __all__ = [
     "TIES", "Adjoints", "Function", "LocalRule", "Plan", "Tape", "Template", "TemplatePart", "Visits",
@@ -561,7 +561,7 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     start[graph.output] = 1.0
     suspects = None
     if any(BY_NAME[kind].special for kind in rows):
-        from exprgrad.run.numbers.kink_screen import suspects as screened
+        from exprgrad.derive.switches import suspects as screened
 
         suspects = screened(graph, list(dict.fromkeys(edges.users)), active)
     passed: dict[int, int] = {}

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import template
-from exprgrad.explain.checking.thresholds import comparisons, gaps_of
-from exprgrad.graph.graph import CONST, Graph, seen_from
+from exprgrad.derive.switches import edges_of, gaps_of
+from exprgrad.graph.graph import Graph, seen_from
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import texts
 from exprgrad.run.numbers.sweeps import forward, holds
@@ -205,13 +204,10 @@ def surfaces(objective: Objective, course: Course) -> Iterator[Constraint]:
         operands = [image[operand] for operand in graph.operands[node]]
         if any(special.code == "kink" for special in row.special):
             for gap in gaps_of(builder, row, operands, image[node]):
-                gaps.setdefault(gap, (written[node], False))
+                gaps.setdefault(gap.node, (written[node], False))
         elif row.domain and not row.variadic and may_end(graph, node, row):
-            given = dict(zip(row.names, operands, strict=True)) | {"out": image[node]}
-            for one, other in comparisons(builder, template(row.domain), given):
-                gap = builder.apply("sub", one, other)
-                if builder.graph.kinds[gap] != CONST:
-                    gaps.setdefault(gap, (written[node], True))
+            for gap in edges_of(builder, row, operands, image[node]):
+                gaps.setdefault(gap.node, (written[node], True))
     program = builder.program([image[graph.output], *gaps])
     passed = [*course.turns[:: max(len(course.turns) // SAMPLED, 1)], course.last]
     points = [*[turn.at for turn in passed], *course.blocked[-3:]]

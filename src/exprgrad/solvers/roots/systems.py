@@ -9,11 +9,11 @@ from typing import NamedTuple
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import shown, template
 from exprgrad.derive.sweeps.gradient import jacobian
+from exprgrad.derive.switches import movable, special_nodes
 from exprgrad.graph.graph import CONST, Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.balls.balls import Ball, flint, specials_met
 from exprgrad.run.balls.intervals import Enclosure, Enclosures, exactly, spanning
-from exprgrad.run.numbers.kink_screen import movable, special_nodes
 
 __all__ = ["PRECISION", "Box", "Look", "Sight", "System", "Vector", "ball_about"]
 

@@ -26,20 +26,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import copysign, erfc, exp, inf, isfinite, nan, pi, sqrt
 from typing import Any, NamedTuple
 
+from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, real
 from exprgrad.derive.sweeps import gradient as derive
+from exprgrad.derive.switches import Gap, gaps_of, special_nodes
 from exprgrad.errors import advice
 from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.places import in_numbers, live, places_in
-from exprgrad.graph.graph import MOST_ELEMENTS, Program, dependents, seen_from, size
-from exprgrad.graph.op import Op
+from exprgrad.graph.graph import MOST_ELEMENTS, Graph, Program, dependents, seen_from, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
 from exprgrad.run.numbers.bounds import UNIT
-from exprgrad.run.numbers.kink_screen import equal_numbers, movable, special_nodes
-from exprgrad.run.numbers.sweeps import functions
 from exprgrad.run.values.uncertain import (
     UncertainNumbers,
     number_names,
@@ -74,8 +73,6 @@ LOOKS = 20
 NARROWINGS = 40
 BESIDE = 1e-6
 """How many standard deviations before and after a kink its effect is looked at."""
-LINEAR = 1e-7
-"""What a step of an operation is off by, relatively, where it is linear."""
 
 
 class Second(NamedTuple):
@@ -389,10 +386,6 @@ class Direction(NamedTuple):
         """The inputs at a place on the line."""
         return {**self.inputs, **{name: self.inputs[name] + z * d for name, d in self.step.items()}}
 
-    def data(self, z: float) -> list[float]:
-        """Every node's data there."""
-        return self.evaluator.forward(self.at(z))
-
     def slope(self, z: float) -> tuple[float, float]:
         """The value there, and its derivative along the line."""
         names = tuple(self.step)
@@ -410,72 +403,55 @@ Moves = Mapping[str, float]
 
 def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direction, float]]:
     """The kinks and jumps within reach: the node that has it, and where it is met on which line."""
-    graph, used = run.graph, live(run)
-    names = tuple([name for name in graph.inputs if name in numbers.deviations])
-    moved = dependents(graph, [graph.inputs[name] for name in names])
-    suspects = special_nodes(graph, moved, used)
-    if not suspects:
+    names = tuple([name for name in run.graph.inputs if name in numbers.deviations])
+    nodes, gaps, graph = compared_in_run(run, names)
+    if not gaps:
         return
-    evaluator, moving = evaluator_for(graph), movable(graph)
-    beside = {*suspects, *(operand for node in suspects for operand in graph.operands[node])}
-    outputs = {str(node): node for node in sorted(beside)}
-    slopes = matrices.jacobian(Point(evaluator, run.inputs, outputs, names))
-    moves = {
-        node: {name: slope * numbers.deviations[name] for name, slope in slopes.row(at).items()}
-        for at, node in enumerate(outputs.values())
-    }
-    for node in suspects:
-        op = BY_NAME[graph.kinds[node]]
-        for line, k in meetings(run, evaluator, node, op, moves, numbers, moving):
-            yield node, line, k
+    evaluator, compared = evaluator_for(run.graph), evaluator_for(graph)
+    here = compared.forward(run.inputs)
+    outputs = {str(at): gap.node for at, gap in enumerate(gaps)}
+    slopes = matrices.jacobian(Point(compared, run.inputs, outputs, names))
+    for at, (node, gap) in enumerate(zip(nodes, gaps, strict=True)):
+        moves = {name: slope * numbers.deviations[name] for name, slope in slopes.row(at).items()}
+        line = direction_of(run, evaluator, moves, numbers)
+        if line is not None:
+            yield from ((node, line, k) for k in meetings(compared, gap, here, line))
+
+
+def compared_in_run(run: Run, names: Sequence[str]) -> tuple[list[int], list[Gap], Graph]:
+    """The nodes that may have kinks or jumps, what each of them compares, and the graph of these gaps."""
+    graph, values, builder = run.graph, run.values, Builder()
+    moved = dependents(graph, [graph.inputs[name] for name in names])
+    image = builder.include(graph)
+    found: list[tuple[int, Gap]] = []
+    for node in special_nodes(graph, moved, live(run)):
+        row, mine = BY_NAME[graph.kinds[node]], graph.operands[node]
+        winner = next((image[n] for n in mine if values[n] == values[node]), None)
+        gaps = gaps_of(builder, row, [image[n] for n in mine], image[node], winner)
+        found += [(node, gap) for gap in gaps]
+    if not found:
+        return [], [], graph
+    asked = [node for _, gap in found for node in gap if node is not None]
+    program, place = builder.pruned(asked)
+    moved_to = [Gap(place[at], None if step is None else place[step]) for _, (at, step) in found]
+    return [node for node, _ in found], moved_to, program.graph
 
 
 def meetings(
-    run: Run,
-    evaluator: Evaluator,
-    node: int,
-    op: Op,
-    moves: Mapping[int, Moves],
-    numbers: UncertainNumbers,
-    moving: Sequence[int],
-) -> Iterator[tuple[Direction, float]]:
-    """The places at which a node may meet a kink or a jump, each with its line."""
-    pairs = thresholds(run, node, op, moving)
-    if pairs is None:
-        operands = run.graph.operands[node]
-        line = direction_of(
-            run, evaluator, moves[node if len(operands) > 1 else operands[0]], numbers
-        )
-        if line is not None:
-            leaves = departure(run, node, line)
-            yield from ((line, k) for side in (1.0, -1.0) if (k := first(leaves, side)) is not None)
+    compared: Evaluator, gap: Gap, here: Sequence[float], line: Direction
+) -> Iterator[float]:
+    """The places on a line beyond which a gap has another sign, or stairs have another step."""
+    node, step = gap
+    if step is None and not here[node]:
+        yield 0.0
         return
-    for one, other in pairs:
-        second = moves[other] if isinstance(other, int) else {}
-        difference = {name: move - second.get(name, 0.0) for name, move in moves[one].items()}
-        line = direction_of(run, evaluator, difference, numbers)
-        if line is not None:
-            crosses, gap = crossing(run, one, other, line)
-            k = 0.0 if not gap else first(crosses, -copysign(1.0, gap))
-            yield from () if k is None else [(line, k)]
 
+    def is_across(z: float) -> bool:
+        data = compared.forward(line.at(z))
+        return not data[node] * here[node] > 0 if step is None else data[step] != here[step]
 
-def thresholds(
-    run: Run, node: int, op: Op, moving: Sequence[int]
-) -> list[tuple[int, float | int]] | None:
-    """Of which nodes, or node and number, two have to be equal for the node to meet its kink or jump.
-
-    None where that does not tell, as of stairs, whose next step may be on either side.
-    """
-    graph = run.graph
-    if op.variadic:
-        operands, out = graph.operands[node], run.values[node]
-        winner = next((n for n in operands if run.values[n] == out), operands[0])
-        return [(winner, other) for other in operands if other != winner]
-    pairs = equal_numbers(graph, node, op, moving)
-    if pairs is None or (op.special[0].code == "jump" and any(node in pair for pair in pairs)):
-        return None
-    return [*pairs]
+    ways = (-copysign(1.0, here[node]),) if step is None else (1.0, -1.0)
+    yield from (k for way in ways if (k := first(is_across, way)) is not None)
 
 
 def direction_of(
@@ -495,39 +471,6 @@ def direction_of(
         run.inputs,
         {name: numbers.deviations[name] * t / scale for name, t in total.items() if t},
     )
-
-
-def crossing(
-    run: Run, one: int, other: float | int, line: Direction
-) -> tuple[Callable[[float], bool], float]:
-    """Whether the difference of two nodes has another sign somewhere on a line; and the difference."""
-
-    def difference(data: Sequence[float]) -> float:
-        return data[one] - (data[other] if isinstance(other, int) else other)
-
-    gap = difference(run.values)
-    return lambda z: not difference(line.data(z)) * gap > 0, gap
-
-
-def departure(run: Run, node: int, line: Direction) -> Callable[[float], bool]:
-    """Whether a node is elsewhere than its operands' steps take it, if it is linear between jumps."""
-    operands, out = run.graph.operands[node], run.values[node]
-    function = functions[run.graph.kinds[node]]
-    here = [run.values[n] for n in operands]
-    slopes = []
-    for at, x in enumerate(here):
-        h = BESIDE * (abs(x) or 1.0)
-        ahead, behind = ([*here[:at], x + side, *here[at + 1 :]] for side in (h, -h))
-        up, down = function(*ahead) - out, out - function(*behind)
-        slopes.append((up if abs(up) < abs(down) else down) / h)
-
-    def leaves(z: float) -> bool:
-        data = line.data(z)
-        steps = [s * (data[n] - x) for n, x, s in zip(operands, here, slopes, strict=True)]
-        expected = out + sum(steps)
-        return not abs(data[node] - expected) <= LINEAR * (abs(out) + sum(map(abs, steps)) + LINEAR)
-
-    return leaves
 
 
 def first(crosses: Callable[[float], bool], side: float) -> float | None:

@@ -1,24 +1,33 @@
-"""Which nodes a sweep's numbers may have on a kink or a jump, where they rest on a convention.
+"""Where formulas switch: what kinks, jumps, comparisons and edges of domains compare, as rows state it.
 
-That does not depend on the numbers, so it is worked out once for a graph.  Each evaluation then asks one
-quick question of all of them together: are there equal numbers where a kink needs some?  Only where there
-are, the sweeps test every node's own condition.
+Sweeps rest on a convention where two numbers are equal.  Which these are does not depend on the numbers, so
+it is worked out once for a graph.  Each evaluation then asks one quick question of all of them together:
+are there equal numbers where a kink needs some?  Only where there are, the sweeps test every node's own
+condition.
+
+Searches ask on which side of a switch they are, and how far from it.  What a switch compares differs by 0
+there; that difference, its gap, is built as a node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, combinations, compress, repeat
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, combinations, compress, pairwise, repeat
 from math import comb
 from operator import eq, itemgetter
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from exprgrad.derive.rules import template
+from exprgrad.derive.rules import slots, template
 from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, interpret
-from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, Op
+
+if TYPE_CHECKING:
+    from exprgrad.derive.build import Builder
 
 __all__ = [
-    "Needed", "Suspects", "equal_numbers", "implied", "movable", "special_nodes", "suspects",
+    "Gap", "Needed", "Suspects", "edges_of", "equal_numbers", "equal_operands", "gaps_of", "movable",
+    "special_nodes", "suspects",
 ]  # fmt: skip
 
 Needed = list[tuple[int, int | float]]
@@ -26,6 +35,8 @@ Needed = list[tuple[int, int | float]]
 Pick = Callable[[Sequence[float]], Any]
 MOST_PAIRS = 6
 """Up to so many pairs of operands are compared one by one."""
+MOST_TIED = 8
+"""The most operands of a maximum that are compared each with each; of more, neighbours are."""
 
 
 class Screen(NamedTuple):
@@ -134,9 +145,28 @@ def equal_numbers(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Nee
     if op.variadic:
         pairs = comb(len(operands), 2)
         return list(combinations(operands, 2)) if pairs <= MOST_PAIRS else None
-    slot: dict[str, int | float] = dict(zip((*op.names, "out"), (*operands, node), strict=True))
-    for name, operand in zip(op.names, operands, strict=True):
-        slot[f"varies_{name}"] = float(moving[operand])
+    needed = equal_operands(op.name, tuple([float(moving[operand]) for operand in operands]))
+    if needed is None:
+        return None
+    seen = (*operands, node)
+    found: Needed = []
+    for one, other in needed:
+        beside = other if isinstance(other, float) else seen[other]
+        if beside != seen[one] or isinstance(beside, float):  # a node never parts from itself
+            found.append((seen[one], beside))
+    return found
+
+
+@cache
+def equal_operands(name: str, moves: tuple[float, ...]) -> Needed | None:
+    """The same for a row, by the operands' positions; the result's comes after them.
+
+    ``moves`` are 1 for the operands that move, else 0.  A variadic row's condition does not tell.
+    """
+    op = BY_NAME[name]
+    if op.variadic:
+        return None
+    slot: dict[str, Known] = dict(zip(slots(op), (*range(len(moves) + 1), *moves), strict=True))
     found: Needed = []
     for special in op.special:
         needed = implied(template(special.where), slot)
@@ -146,13 +176,12 @@ def equal_numbers(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Nee
     return found
 
 
-def implied(where: Graph, slot: dict[str, int | float]) -> Needed | None:
+def implied(where: Graph, slot: Mapping[str, Known]) -> Needed | None:
     """The equalities of which one holds where a condition does; none where it never does.
 
     A condition is a sum of products of comparisons.  None where that does not tell.
     """
-    inputs: dict[str, Known] = dict(slot.items())
-    return needed_for(interpret(where, EQUALITIES, inputs)[where.output])
+    return needed_for(interpret(where, EQUALITIES, slot)[where.output])
 
 
 def needed_for(known: Known) -> Needed | None:
@@ -169,8 +198,6 @@ def equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
         one, other = operands
         if not isinstance(one, int):
             one, other = other, one
-        if isinstance(other, int) and one == other:
-            return []  # a node never parts from itself
         return [(one, other)] if isinstance(one, int) and isinstance(other, int | float) else None
     choices = [needed_for(operand) for operand in operands]
     known = [choice for choice in choices if choice is not None]
@@ -215,3 +242,96 @@ def still_positions(kind: str) -> Sequence[int]:
     if op.variadic:
         return ()
     return tuple(at for at in range(len(op.names)) if op.partial(at) == "0")
+
+
+# Gaps.
+
+
+class Gap(NamedTuple):
+    """What a switch compares: a ``node`` that is 0 there.
+
+    Or, of stairs, the node that climbs them, and the ``step``: the node that tells on which one that is.
+    """
+
+    node: int
+    step: int | None = None
+
+
+def gaps_of(
+    builder: Builder, row: Op, operands: Sequence[int], out: int, winner: int | None = None
+) -> Iterator[Gap]:
+    """What an operation compares, by its definition where it has one.
+
+    Of a maximum all are compared with the ``winner``, where that is known.
+    """
+    if row.name in COMPARISONS:
+        yield from differences(builder, [(operands[0], operands[1])])
+    elif row.variadic:
+        yield from differences(builder, tied_pairs(operands, winner) if row.special else [])
+    elif row.gate == "blocker" and any("out" in template(one.where).inputs for one in row.special):
+        yield Gap(operands[0], out)
+    elif row.definition:
+        yield from gaps_inside(builder, row, operands)
+    else:
+        for special in row.special:
+            yield from compared_in(builder, special.where, row, operands, out)
+
+
+def edges_of(builder: Builder, row: Op, operands: Sequence[int], out: int) -> Iterator[Gap]:
+    """What the domain of an operation compares."""
+    return compared_in(builder, row.domain, row, operands, out)
+
+
+def tied_pairs(operands: Sequence[int], winner: int | None) -> list[tuple[int, int]]:
+    """The operands of a maximum that are compared with each other."""
+    if winner is not None:
+        return [(winner, other) for other in operands if other != winner]
+    return [*(combinations(operands, 2) if len(operands) <= MOST_TIED else pairwise(operands))]
+
+
+def gaps_inside(builder: Builder, row: Op, operands: Sequence[int]) -> Iterator[Gap]:
+    """What the operations of a definition compare."""
+    definition = template(row.definition)
+    image = builder.include(definition, dict(zip(row.names, operands, strict=True)))
+    for node, kind in enumerate(definition.kinds):
+        inner = [image[operand] for operand in definition.operands[node]]
+        if inner:
+            yield from gaps_of(builder, BY_NAME[kind], inner, image[node])
+
+
+def differences(builder: Builder, pairs: Iterable[tuple[int, int]]) -> Iterator[Gap]:
+    """The gaps of pairs of nodes; none of those that never change, and of flags, which have their own."""
+    for pair in pairs:
+        gap = builder.apply("sub", *pair)
+        varies = [node for node in (gap, *pair) if builder.graph.kinds[node] != CONST]
+        if gap in varies and builder.flags.isdisjoint(varies):
+            yield Gap(gap)
+
+
+def compared_in(
+    builder: Builder, text: str, row: Op, operands: Sequence[int], out: int
+) -> Iterator[Gap]:
+    """What a condition that a row states compares: of its special points, or of its domain."""
+    condition = template(text)
+    given = dict(zip((*row.names, "out"), (*operands, out), strict=True))
+    constants = {name for name, node in given.items() if builder.graph.kinds[node] == CONST}
+    flags = {name for name in condition.inputs if name.startswith("varies_")}
+    varies = {name: float(name.removeprefix("varies_") not in constants) for name in flags}
+    nodes = {name: builder.constant(value) for name, value in varies.items()}
+    image = builder.include(condition, {**given, **nodes})
+    if builder.graph.kinds[image[condition.output]] == CONST:
+        return  # nowhere: the exponent of x^2 does not vary
+    corners = {
+        operand
+        for kind, operands in zip(condition.kinds, condition.operands, strict=True)
+        if kind in PRODUCTS and {condition.kinds[operand] for operand in operands} == {"eq"}
+        for operand in operands
+    }
+    pairs = [
+        (image[operands[0]], image[operands[1]])
+        for node, (kind, operands) in enumerate(
+            zip(condition.kinds, condition.operands, strict=True)
+        )
+        if kind in COMPARISONS and node not in corners
+    ]
+    yield from differences(builder, pairs)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from exprgrad import parse
+from exprgrad.derive.switches import Needed, equal_numbers, movable, suspects
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.numbers.kink_screen import Needed, equal_numbers, movable, suspects
 
 
 @pytest.mark.parametrize(
