@@ -260,21 +260,47 @@ class Gap(NamedTuple):
 def gaps_of(
     builder: Builder, row: Op, operands: Sequence[int], out: int, winner: int | None = None
 ) -> Iterator[Gap]:
-    """What an operation compares, by its definition where it has one.
+    """What an operation compares: operands with each other or with numbers, or what its definition does.
 
     Of a maximum all are compared with the ``winner``, where that is known.
     """
-    if row.name in COMPARISONS:
-        yield from differences(builder, [(operands[0], operands[1])])
-    elif row.variadic:
+    if row.variadic:
         yield from differences(builder, tied_pairs(operands, winner) if row.special else [])
-    elif row.gate == "blocker" and any("out" in template(one.where).inputs for one in row.special):
+        return
+    moves = tuple([float(builder.graph.kinds[operand] != CONST) for operand in operands])
+    needed = equal_operands(row.name, moves)
+    if needed is not None and compares_operands(row.name):
+        pairs = [(operands[one], other_in(builder, operands, other)) for one, other in needed]
+        yield from differences(builder, pairs)
+    elif row.gate == "blocker":
         yield Gap(operands[0], out)
     elif row.definition:
         yield from gaps_inside(builder, row, operands)
     else:
         for special in row.special:
             yield from compared_in(builder, special.where, row, operands, out)
+
+
+@cache
+def compares_operands(name: str) -> bool:
+    """Whether a row's special points are where operands are equal, whatever else holds."""
+    rules = [template(special.where) for special in BY_NAME[name].special]
+    return bool(rules) and not any("out" in rule.inputs or corners(rule) for rule in rules)
+
+
+def corners(condition: Graph) -> set[int]:
+    """The equalities in a condition that have to hold together, as those of 0^0: no side is beyond them."""
+    return {
+        operand
+        for kind, operands in zip(condition.kinds, condition.operands, strict=True)
+        if kind in PRODUCTS and {condition.kinds[operand] for operand in operands} == {"eq"}
+        for operand in operands
+    }
+
+
+def other_in(builder: Builder, operands: Sequence[int], other: int | float) -> int:
+    """What an operand has to be equal to, as a node."""
+    return operands[other] if isinstance(other, int) else builder.constant(other)
 
 
 def edges_of(builder: Builder, row: Op, operands: Sequence[int], out: int) -> Iterator[Gap]:
@@ -313,25 +339,13 @@ def compared_in(
 ) -> Iterator[Gap]:
     """What a condition that a row states compares: of its special points, or of its domain."""
     condition = template(text)
-    given = dict(zip((*row.names, "out"), (*operands, out), strict=True))
-    constants = {name for name, node in given.items() if builder.graph.kinds[node] == CONST}
-    flags = {name for name in condition.inputs if name.startswith("varies_")}
-    varies = {name: float(name.removeprefix("varies_") not in constants) for name in flags}
-    nodes = {name: builder.constant(value) for name, value in varies.items()}
-    image = builder.include(condition, {**given, **nodes})
-    if builder.graph.kinds[image[condition.output]] == CONST:
-        return  # nowhere: the exponent of x^2 does not vary
-    corners = {
-        operand
-        for kind, operands in zip(condition.kinds, condition.operands, strict=True)
-        if kind in PRODUCTS and {condition.kinds[operand] for operand in operands} == {"eq"}
-        for operand in operands
-    }
+    ones = [builder.constant(1.0)] * len(operands)
+    image = builder.include(condition, dict(zip(slots(row), (*operands, out, *ones), strict=True)))
     pairs = [
         (image[operands[0]], image[operands[1]])
         for node, (kind, operands) in enumerate(
             zip(condition.kinds, condition.operands, strict=True)
         )
-        if kind in COMPARISONS and node not in corners
+        if kind in COMPARISONS and node not in corners(condition)
     ]
     yield from differences(builder, pairs)
