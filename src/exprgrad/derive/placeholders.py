@@ -25,6 +25,7 @@ from exprgrad.derive.simplify.formula import simplify
 from exprgrad.derive.simplify.orders import high_order
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.derive.sweeps.walks import Edge, Source, pull_back, push_forward
+from exprgrad.derive.switches import equal_numbers
 from exprgrad.errors import LanguageError
 from exprgrad.graph.calls import handed_down
 from exprgrad.graph.graph import (
@@ -233,24 +234,15 @@ class Maker:
 
     def bent(self, between: Sequence[int]) -> tuple[int, ...]:
         """The nodes that may have a kink, or jump, as what is between a body and its variable moves."""
-        made, found = self.made, []
-        moving = {node for node in between if made.kinds[node] not in COMPARISONS}
-        for node in between[1:]:
-            op = BY_NAME.get(made.kinds[node])
-            if op is None or not op.special:
-                continue
-            builder, operands = Builder(), made.operands[node]
-            seen = [
-                builder.constant(value)
-                if isinstance(value := made.payloads[operand], float)
-                else builder.input(str(operand))
-                for operand in operands
-            ]
-            flags = [float(operand in moving) for operand in operands]
-            out = builder.input(OUT)
-            if any(conditions(builder, op, special, seen, out, flags) for special in op.special):
-                found.append(node)
-        return tuple(found)
+        made, moving = self.made, bytearray(len(self.made))
+        for node in between:
+            moving[node] = made.kinds[node] not in COMPARISONS
+        rows = [(node, BY_NAME.get(made.kinds[node])) for node in between[1:]]
+        return tuple(
+            node
+            for node, op in rows
+            if op is not None and op.special and equal_numbers(made, node, op, moving) != []
+        )
 
     def check_variable(self, node: int) -> None:
         """Raise ``LanguageError`` unless the variable of a derivative is a name, and can vary."""
