@@ -263,11 +263,6 @@ def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
         return winner(op, operands)
     if op.square and op.square[1:] == (1, -1):  # its square and another one add up to 1
         return spanning(ball(-1), ball(1))
-    if op.gate == "sign router":
-        (x,) = operands
-        if not x.has_zero:
-            return x if x.low > 0 else opposite(x)
-        return spanning(ball(0), max(-x.low, x.high))
     return None
 
 

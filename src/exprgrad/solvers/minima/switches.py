@@ -196,7 +196,7 @@ def surfaces(objective: Objective, course: Course) -> Iterator[Constraint]:
     builder = Builder()
     image = builder.include(graph)
     written = texts(graph, graph.names())
-    gaps: dict[int, tuple[str, bool]] = {}
+    gaps: dict[tuple[int, bool], str] = {}
     for node, kind in enumerate(graph.kinds):
         row = BY_NAME.get(kind)
         if row is None or not graph.operands[node]:
@@ -204,15 +204,15 @@ def surfaces(objective: Objective, course: Course) -> Iterator[Constraint]:
         operands = [image[operand] for operand in graph.operands[node]]
         if any(special.code == "kink" for special in row.special):
             for gap in gaps_of(builder, row, operands, image[node]):
-                gaps.setdefault(gap.node, (written[node], False))
+                gaps.setdefault((gap.node, False), written[node])
         elif row.domain and not row.variadic and may_end(graph, node, row):
             for gap in edges_of(builder, row, operands, image[node]):
-                gaps.setdefault(gap.node, (written[node], True))
-    program = builder.program([image[graph.output], *gaps])
+                gaps.setdefault((gap.node, True), written[node])
+    program = builder.program([image[graph.output], *[node for node, _ in gaps]])
     passed = [*course.turns[:: max(len(course.turns) // SAMPLED, 1)], course.last]
     points = [*[turn.at for turn in passed], *course.blocked[-3:]]
     seen = [forward(program.graph, {**layout.fixed, **layout.named(at)}) for at in points]
-    for node, (text, is_edge) in zip(program.outputs[1:], gaps.values(), strict=True):
+    for node, ((_, is_edge), text) in zip(program.outputs[1:], gaps.items(), strict=True):
         values = [data[node] for data in seen]
         last, most = values[len(passed) - 1], max(map(abs, values))
         crossed = any(last * value <= 0 for value in values[len(passed) :])
