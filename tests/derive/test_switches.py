@@ -1,12 +1,25 @@
-"""Which nodes may meet a kink: known beforehand, by the numbers that would have to be equal."""
+"""Which nodes may meet a kink, by the numbers that would have to be equal; and what switches compare."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.switches import Needed, equal_numbers, movable, suspects
+from exprgrad.derive.build import Builder
+from exprgrad.derive.switches import (
+    Gap,
+    Needed,
+    edges_of,
+    equal_numbers,
+    gaps_of,
+    movable,
+    suspects,
+)
+from exprgrad.graph.op import Op
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import texts
 
 
 @pytest.mark.parametrize(
@@ -46,3 +59,67 @@ def test_only_nodes_with_what_it_takes_are_tested() -> None:
     tied += [3.0, 3.0, 6.0, 3.0, 9.0]
     assert not screen.quiet(tied) and screen.candidates(tied) == [5]
     assert suspects(parse("x*y").graph, [2], [1, 1, 1]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "gaps"),
+    [
+        ("relu(x - 1)", ["x - 1 - 0"]),
+        ("abs(x)", ["x - 0"]),
+        ("x > y", ["x - y"]),
+        ("x > x", []),
+        ("max(x, y, 3)", ["x - y", "x - 3", "y - 3"]),
+        ("clamp(x, 0, y)", ["x - 0", "x - y", "0 - y"]),
+        ("where(x, 1, 2)", ["x - 0"]),
+        ("where(x > 0, 1, 2)", []),
+        ("hardtanh(x)", ["x - -1", "max(x, -1) - 1"]),
+        ("elu(x)", ["x - 0"]),
+        ("floor(x + y)", ["x + y steps floor(x + y)"]),
+        ("x % y", ["x/y steps floor(x/y)"]),
+        ("trunc(x)", ["x steps trunc(x)"]),
+        ("x^y", []),
+        ("xlogy(x, y)", ["x - 0"]),
+        ("sin(x)", []),
+    ],
+)
+def test_what_an_operation_compares(text: str, gaps: list[str]) -> None:
+    assert sorted(written_gaps(text, gaps_of)) == sorted(gaps)
+
+
+@pytest.mark.parametrize(
+    ("text", "gaps"),
+    [
+        ("log(x)", ["x - 0"]),
+        ("1/y", ["y - 0"]),
+        ("asin(x)", ["abs(x) - 1"]),
+        ("logit(x)", ["x - 0", "x - 1"]),
+        ("x^1.5", ["x - 0"]),
+    ],
+)
+def test_what_the_domain_of_an_operation_compares(text: str, gaps: list[str]) -> None:
+    assert sorted(set(written_gaps(text, edges_of))) == sorted(gaps)
+
+
+def test_a_maximum_compares_all_with_its_winner() -> None:
+    builder = Builder()
+    operands = [builder.input(name) for name in "abcdefghij"]
+    out = builder.apply("max", *operands)
+    winner = operands[3]
+    found = [gap.node for gap in gaps_of(builder, BY_NAME["max"], operands, out, winner)]
+    assert len(found) == 9 and all(winner in builder.graph.operands[node] for node in found)
+
+
+def written_gaps(
+    text: str, rule: Callable[[Builder, Op, list[int], int], Iterable[Gap]]
+) -> list[str]:
+    """The gaps of a formula's last operation as people read them, beside the steps of stairs."""
+    graph, builder = parse(text).graph, Builder()
+    image = builder.include(graph)
+    operands = [image[operand] for operand in graph.operands[graph.output]]
+    row = BY_NAME[graph.kinds[graph.output]]
+    found = [*rule(builder, row, operands, image[graph.output])]
+    written = texts(builder.graph, {})
+    return [
+        written[node] if step is None else f"{written[node]} steps {written[step]}"
+        for node, step in found
+    ]

@@ -327,10 +327,10 @@ def gaps_inside(builder: Builder, row: Op, operands: Sequence[int]) -> Iterator[
 
 def differences(builder: Builder, pairs: Iterable[tuple[int, int]]) -> Iterator[Gap]:
     """The gaps of pairs of nodes; none of those that never change, and of flags, which have their own."""
-    for pair in pairs:
-        gap = builder.apply("sub", *pair)
-        varies = [node for node in (gap, *pair) if builder.graph.kinds[node] != CONST]
-        if gap in varies and builder.flags.isdisjoint(varies):
+    for one, other in pairs:
+        gap = builder.apply("sub", one, other)
+        varies = [node for node in (gap, one, other) if builder.graph.kinds[node] != CONST]
+        if one != other and gap in varies and builder.flags.isdisjoint(varies):
             yield Gap(gap)
 
 
