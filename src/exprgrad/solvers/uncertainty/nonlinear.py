@@ -404,22 +404,22 @@ Moves = Mapping[str, float]
 def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direction, float]]:
     """The kinks and jumps within reach: the node that has it, and where it is met on which line."""
     names = tuple([name for name in run.graph.inputs if name in numbers.deviations])
-    nodes, gaps, graph = compared_in_run(run, names)
-    if not gaps:
+    found, graph = compared_in_run(run, names)
+    if not found:
         return
     evaluator, compared = evaluator_for(run.graph), evaluator_for(graph)
     here = compared.forward(run.inputs)
-    outputs = {str(at): gap.node for at, gap in enumerate(gaps)}
+    outputs = {str(at): gap.node for at, (_, gap) in enumerate(found)}
     slopes = matrices.jacobian(Point(compared, run.inputs, outputs, names))
-    for at, (node, gap) in enumerate(zip(nodes, gaps, strict=True)):
+    for at, (node, gap) in enumerate(found):
         moves = {name: slope * numbers.deviations[name] for name, slope in slopes.row(at).items()}
         line = direction_of(run, evaluator, moves, numbers)
         if line is not None:
             yield from ((node, line, k) for k in meetings(compared, gap, here, line))
 
 
-def compared_in_run(run: Run, names: Sequence[str]) -> tuple[list[int], list[Gap], Graph]:
-    """The nodes that may have kinks or jumps, what each of them compares, and the graph of these gaps."""
+def compared_in_run(run: Run, names: Sequence[str]) -> tuple[list[tuple[int, Gap]], Graph]:
+    """The nodes that may have kinks or jumps, each with what it compares; and the graph of these gaps."""
     graph, values, builder = run.graph, run.values, Builder()
     moved = dependents(graph, [graph.inputs[name] for name in names])
     image = builder.include(graph)
@@ -429,12 +429,8 @@ def compared_in_run(run: Run, names: Sequence[str]) -> tuple[list[int], list[Gap
         winner = next((image[n] for n in mine if values[n] == values[node]), None)
         gaps = gaps_of(builder, row, [image[n] for n in mine], image[node], winner)
         found += [(node, gap) for gap in gaps]
-    if not found:
-        return [], [], graph
-    asked = [node for _, gap in found for node in gap if node is not None]
-    program, place = builder.pruned(asked)
-    moved_to = [Gap(place[at], None if step is None else place[step]) for _, (at, step) in found]
-    return [node for node, _ in found], moved_to, program.graph
+    builder.graph.output = image[graph.output]
+    return found, builder.graph
 
 
 def meetings(
