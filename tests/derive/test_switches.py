@@ -105,7 +105,7 @@ def test_a_maximum_compares_all_with_its_winner() -> None:
     operands = [builder.input(name) for name in "abcdefghij"]
     out = builder.apply("max", *operands)
     winner = operands[3]
-    found = [gap.node for gap in gaps_of(builder, BY_NAME["max"], operands, out, winner)]
+    found = [gap for gap, _ in gaps_of(builder, BY_NAME["max"], operands, out, winner)]
     assert len(found) == 9 and all(winner in builder.graph.operands[node] for node in found)
 
 

@@ -32,6 +32,11 @@ __all__ = [
 
 Needed = list[tuple[int, int | float]]
 """Pairs of nodes, or of a node and a number, of which one at least has to be equal."""
+Gap = tuple[int, int | None]
+"""What a switch compares: a node that is 0 there, and None.
+
+Or, of stairs, the node that climbs them, and the node that tells on which step that is.
+"""
 Pick = Callable[[Sequence[float]], Any]
 MOST_PAIRS = 6
 """Up to so many pairs of operands are compared one by one."""
@@ -247,16 +252,6 @@ def still_positions(kind: str) -> Sequence[int]:
 # Gaps.
 
 
-class Gap(NamedTuple):
-    """What a switch compares: a ``node`` that is 0 there.
-
-    Or, of stairs, the node that climbs them, and the ``step``: the node that tells on which one that is.
-    """
-
-    node: int
-    step: int | None = None
-
-
 def gaps_of(
     builder: Builder, row: Op, operands: Sequence[int], out: int, winner: int | None = None
 ) -> Iterator[Gap]:
@@ -273,7 +268,7 @@ def gaps_of(
         pairs = [(operands[one], other_in(builder, operands, other)) for one, other in needed]
         yield from differences(builder, pairs)
     elif row.gate == "blocker":
-        yield Gap(operands[0], out)
+        yield operands[0], out
     elif row.definition:
         yield from gaps_inside(builder, row, operands)
     else:
@@ -331,7 +326,7 @@ def differences(builder: Builder, pairs: Iterable[tuple[int, int]]) -> Iterator[
         gap = builder.apply("sub", one, other)
         varies = [node for node in (gap, one, other) if builder.graph.kinds[node] != CONST]
         if one != other and gap in varies and builder.flags.isdisjoint(varies):
-            yield Gap(gap)
+            yield gap, None
 
 
 def compared_in(

@@ -126,8 +126,8 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
             row = BY_NAME.get(kind)
             if row is not None:
                 said = written[node], not row.domain
-                for gap in gaps_of(builder, row, operands, image[node]):
-                    for at in (gap.node,) if gap.step is None else first_steps(builder, gap.step):
+                for gap, step in gaps_of(builder, row, operands, image[node]):
+                    for at in (gap,) if step is None else first_steps(builder, step):
                         found.setdefault(at, said)
     program = builder.program([images[0][graph.output], *found])
     pairs = zip(program.outputs[1:], found.values(), strict=True)

@@ -203,11 +203,11 @@ def surfaces(objective: Objective, course: Course) -> Iterator[Constraint]:
             continue
         operands = [image[operand] for operand in graph.operands[node]]
         if any(special.code == "kink" for special in row.special):
-            for gap in gaps_of(builder, row, operands, image[node]):
-                gaps.setdefault((gap.node, False), written[node])
+            for gap, _ in gaps_of(builder, row, operands, image[node]):
+                gaps.setdefault((gap, False), written[node])
         elif row.domain and not row.variadic and may_end(graph, node, row):
-            for gap in edges_of(builder, row, operands, image[node]):
-                gaps.setdefault((gap.node, True), written[node])
+            for gap, _ in edges_of(builder, row, operands, image[node]):
+                gaps.setdefault((gap, True), written[node])
     program = builder.program([image[graph.output], *[node for node, _ in gaps]])
     passed = [*course.turns[:: max(len(course.turns) // SAMPLED, 1)], course.last]
     points = [*[turn.at for turn in passed], *course.blocked[-3:]]

@@ -409,7 +409,7 @@ def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direct
         return
     evaluator, compared = evaluator_for(run.graph), evaluator_for(graph)
     here = compared.forward(run.inputs)
-    outputs = {str(at): gap.node for at, (_, gap) in enumerate(found)}
+    outputs = {str(at): gap for at, (_, (gap, _)) in enumerate(found)}
     slopes = matrices.jacobian(Point(compared, run.inputs, outputs, names))
     for at, (node, gap) in enumerate(found):
         moves = {name: slope * numbers.deviations[name] for name, slope in slopes.row(at).items()}
