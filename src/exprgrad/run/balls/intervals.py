@@ -22,7 +22,6 @@ from exprgrad.run.balls.balls import (
     Decimals,
     apply,
     ball,
-    either,
     flint,
     formula,
     truth,
@@ -176,7 +175,7 @@ class Enclosures:
         if op.branches:
             return choice(*operands)
         if kind in COMPARISONS:
-            return comparison_of(op, *operands) if total else exactly(either())
+            return comparison_of(op, *operands) if total else either_way()
         if any(x.is_empty for x in operands):
             return nowhere()
         balls = [x.ball for x in operands]
@@ -186,12 +185,12 @@ class Enclosures:
                 if made is x.ball:
                     return x._replace(total=total)
             is_wide = made.rel_accuracy_bits() < WIDE
-            sharper = sharpened(op, operands) if is_wide else None
-            found = exactly(made) if sharper is None else sharper
-            return found._replace(total=total)
-        if all(x.is_finite() for x in balls) and made.is_nan():
+            found = (sharpened(op, operands) if is_wide else None) or exactly(made)
+            found = found._replace(total=True)
+        elif all(x.is_finite() for x in balls) and made.is_nan():
             return nowhere()
-        found = of_bounds(op, operands) or by_definition(op, operands) or everywhere()
+        else:
+            found = of_bounds(op, operands) or by_definition(op, operands) or everywhere()
         if op.not_negative and found.low < 0:
             found = spanning(ball(0), found.high, total=found.total)
         return found._replace(total=found.total and total)
@@ -226,7 +225,12 @@ def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
             made = ball(1)
         elif apart and all(fails(*pair) for pair in pairs):
             made = ball(0)
-    return exactly(made)
+    return exactly(made) if made.is_exact() else either_way()
+
+
+def either_way() -> Enclosure:
+    """0 or 1: a comparison that is not decided."""
+    return spanning(ball(0), ball(1))
 
 
 # Where balls are not finite, or where bounds are sharper.
@@ -234,8 +238,8 @@ def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
 
 def sharpened(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """A narrower enclosure than the ball of an operation; None where that is as narrow."""
-    if op.signs or op.powers or op.monotone or op.gate == "power":
-        return of_bounds(op, operands)
+    if op.signs or op.powers or op.monotone or op.special:
+        return of_bounds(op, operands) or by_definition(op, operands)
     if op.magnifies != "period" or operands[0].ball.is_exact():
         return None
     (x,), (name,) = operands, op.names
