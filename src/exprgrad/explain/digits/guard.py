@@ -18,6 +18,7 @@ from exprgrad.explain.digits.trusted import (
     FULL,
     NEAREST,
     Trusted,
+    enclosed,
     is_nearest,
     is_tight,
     judged,
@@ -28,13 +29,22 @@ from exprgrad.explain.kinks_met import flagged
 from exprgrad.explain.limits import SHARED
 from exprgrad.explain.places import at, every, places_in, series, where
 from exprgrad.explain.sides.kinks import OneSided
-from exprgrad.graph.graph import MOST_ELEMENTS, Shape, collect_by_key, place_of, size
-from exprgrad.run.balls.balls import Ball, ball, bounds, has_balls, is_infinite, rough, working
+from exprgrad.graph.graph import MOST_ELEMENTS, Program, Shape, collect_by_key, place_of, size
+from exprgrad.run.balls.balls import (
+    Ball,
+    ball,
+    bounds,
+    has_balls,
+    is_infinite,
+    is_known,
+    rough,
+    working,
+)
 from exprgrad.run.evaluation import Diagnostic, Path, Run, Settled
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.run.numbers.bounds import right_digits as bounded_digits
 
-__all__ = ["checked_sides", "confirmed", "nearest_double", "settled"]
+__all__ = ["checked_sides", "confirmed", "nearest_double", "settled", "true_numbers"]
 
 FEW_ULPS = 8
 """By how much estimates of a derivative from the two sides may differ that is the same on both."""
@@ -205,6 +215,21 @@ def nearest_double(true: Ball) -> float:
     value = float(true.mid())
     around = (value, math.nextafter(value, math.inf), math.nextafter(value, -math.inf))
     return next((x for x in around if is_nearest(x, true)), value) + 0.0
+
+
+def true_numbers(
+    program: Program, inputs: Mapping[str, float], typed: Mapping[str, str] | None = None
+) -> tuple[list[float], list[float]]:
+    """The doubles nearest to a program's outputs, and what their balls leave open of each.
+
+    Inputs and literals are as ``enclose`` says of ``typed``.  What has no value, or none that is known, is
+    nan.
+    """
+    found = enclosed(program.graph, inputs, None, typed=typed, outputs=program.outputs)
+    true = [found.values[output] for output in program.outputs]
+    numbers = [nearest_double(one) if is_known(one) else math.nan for one in true]
+    open = [0.0 if is_tight(one, found.bits) else float(one.rad()) for one in true]
+    return numbers, open
 
 
 class Wrong(NamedTuple):

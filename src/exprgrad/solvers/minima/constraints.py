@@ -57,6 +57,7 @@ __all__ = [
     "constraints",
     "limits_at",
     "nearest_met",
+    "rests_on_noise",
     "slopes_of",
 ]
 
@@ -70,6 +71,10 @@ POLISHING = 50
 """The most Newton steps."""
 RESTARTS = 5
 """How often the search goes on from beside a saddle."""
+NOT_BY_DIGITS = {"undefined", "infeasible", "vanishing"}
+"""Why a search ends that more digits would not lead on."""
+SHOWN = 1e-7
+"""Numbers that may be off by such a part of themselves are right in the digits that are shown."""
 LOOSE = 1e-9
 """How large what is left of the gradient may be, as a part of the gradients that cancel."""
 
@@ -455,6 +460,39 @@ def room(row: Pressing, at: Vector, course: Course) -> float:
     sizes = np.maximum(np.abs(at), np.minimum(np.abs(course.turns[0].at), 1.0))
     rounded = 0.0 if row.function is None else row.function.noise(at)[0]
     return 8 * (rounded + EPSILON * float(np.abs(row.slope) @ sizes)) + np.finfo(float).tiny
+
+
+def rests_on_noise(
+    objective: Objective, limits: Sequence[Constraint], here: Turn, found: Judged, box: Box
+) -> bool:
+    """Whether rounding may have made a verdict, or a digit shown of the point or of the curvature.
+
+    A point moves as Newton's step does for what its equations are off by.
+    """
+    is_switch = found.kinks or found.edges
+    if found.kind == "unbounded" or is_switch or found.reason in NOT_BY_DIGITS:
+        return False
+    if found.kind not in ("minimum", "saddle"):
+        return True
+    rows, pressed = active_rows(
+        rows_at(limits, here.at, box, objective.layout), here.at, here.slope
+    )
+    noise, bends = objective.noise(here.at)[1], objective.hessian_noise(here.at)
+    met = np.zeros(len(rows))
+    for at, (row, weight) in enumerate(zip(rows, pressed, strict=True)):
+        if row.function is not None:
+            met[at], slopes = row.function.noise(here.at)
+            noise = noise + abs(weight) * slopes
+            bends = bends + abs(weight) * row.function.hessian_noise(here.at)
+    slopes = slopes_of(rows, here.at)
+    matrix = lagrangian(objective, rows, pressed, here.at)
+    whole = np.block([[matrix, slopes.T], [slopes, np.zeros((len(rows), len(rows)))]])
+    with suppress(np.linalg.LinAlgError):
+        moved = np.abs(np.linalg.inv(whole)) @ np.append(noise, met)
+        bent = norm(bends.ravel())
+        is_firm = np.all(moved <= SHOWN * np.abs(np.append(here.at, pressed)))
+        return not (is_firm and (found.values is None or bent <= SHOWN * abs(found.values[0])))
+    return True
 
 
 def bends_along(

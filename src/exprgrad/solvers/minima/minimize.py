@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,9 +14,15 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers
 from exprgrad.graph.graph import Graph
+from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import Flag
 from exprgrad.run.values.ranges import Interval
-from exprgrad.solvers.minima.constraints import constrained, constraints
+from exprgrad.solvers.minima.constraints import (
+    Constraint,
+    constrained,
+    constraints,
+    rests_on_noise,
+)
 from exprgrad.solvers.minima.search import (
     Box,
     Counts,
@@ -33,6 +40,8 @@ from exprgrad.solvers.minima.verdicts import Active, Judged, judged, slope_told,
 __all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize"]
 
 Found = TypeVar("Found", bound=Run)
+RunAt = Callable[[Vector], Found]
+"""What runs both sweeps at a point."""
 
 SEARCH_STEPS, STEPS_EACH, MOST_STEPS_AT_ALL = 1000, 10, 10_000
 """The most steps of a search where no number is asked for: so many, or for each number, or at all."""
@@ -42,6 +51,8 @@ ASIDE, SMALLEST_JUMP = 1e-9, 1e-6
 """How far beside a point a jump is looked for, and how large it is, in sizes of point and value."""
 MOST_SLOPES = 2
 """Of so many inputs the slopes at a kink are slope_told."""
+MOST_IN_BALLS = 10_000
+"""How many nodes times numbers that move a formula may have for a search in balls, at a second or two."""
 AROUND = 3.0
 """How far from the given start others are drawn, in sizes of its numbers: a normal distribution's sigma."""
 ALIKE = 1e-6
@@ -156,15 +167,16 @@ def minimize(
     if most is None:
         most = min(max(SEARCH_STEPS, STEPS_EACH * layout.size), MOST_STEPS_AT_ALL)
     ends: list[tuple[Course, Judged]] = []
+
+    def run_at(point: Vector) -> Found:
+        return at({**layout.fixed, **layout.named(point)})
+
     with np.errstate(all="ignore"):
         for start in starts_drawn(layout.vector(inputs), box, wanted.starts, wanted.seed):
-            if limits:
-                ends.append(constrained(objective, limits, start, box, most))
-            else:
-                ends.append(searched(at, objective, start, box, most))
+            ends.append(searched(run_at, objective, limits, start, box, most))
     places = distinct(ends, objective)
     course, found = min(ends, key=rank)
-    return answered(at, objective, course, found)._replace(places=places)
+    return answered(run_at, objective, course, found)._replace(places=places)
 
 
 def starts_drawn(start: Vector, box: Box, count: int, seed: int) -> Iterator[Vector]:
@@ -208,13 +220,52 @@ def distinct(ends: Sequence[tuple[Course, Judged]], objective: Objective) -> lis
 
 
 def searched(
-    at: Callable[[Mapping[str, Any]], Found],
+    at: RunAt[Found],
     objective: Objective,
+    limits: Sequence[Constraint],
     start: Vector,
     box: Box,
     most: int,
 ) -> tuple[Course, Judged]:
-    """A search without constraints, which goes on as long as its verdict knows a lower point."""
+    """A search with its verdict; where rounding may have made that, both go on in balls."""
+    course, found = descended(at, objective, limits, start, box, most)
+    here = course.last
+    numbers = written_out(at, objective, here)
+    if numbers is None or len(numbers.graph) * len(here.at) > MOST_IN_BALLS or not has_balls():
+        return course, found
+    if any(one.function.graph.shapes for one in limits):
+        return course, found
+    if not rests_on_noise(numbers, limits, here, found, box):
+        return course, found
+    limits = [one._replace(function=one.function.in_balls) for one in limits]
+    left = max(most - len(course.turns) + 1, 0)
+    more, found = descended(at, numbers.in_balls, limits, here.at, box, left)
+    return replace(more, turns=[*course.turns[:-1], *more.turns]), found
+
+
+def written_out(at: RunAt[Found], objective: Objective, here: Turn) -> Objective | None:
+    """A function as one of numbers, in doubles; None where there are too many to write out."""
+    if not objective.graph.shapes:
+        return Objective(objective.graph, objective.layout, objective.sign, objective.counts)
+    if objective.layout.size > MOST_SIDES or beyond_sides(run := at(here.at)):
+        return None
+    over, names = in_numbers(run).run, objective.layout.names()
+    fixed = {name: value for name, value in over.inputs.items() if name not in names}
+    layout = Layout(fixed, dict.fromkeys(names, ()))
+    return Objective(over.graph, layout, objective.sign, objective.counts)
+
+
+def descended(
+    at: RunAt[Found],
+    objective: Objective,
+    limits: Sequence[Constraint],
+    start: Vector,
+    box: Box,
+    most: int,
+) -> tuple[Course, Judged]:
+    """A search, which without constraints goes on as long as its verdict knows a lower point."""
+    if limits:
+        return constrained(objective, limits, start, box, most)
     course = search(objective, start, box, most)
     found = judged(objective, course, box)
     for left in reversed(range(RESTARTS)):
@@ -237,26 +288,14 @@ def searched(
 
 
 def at_switch(
-    at: Callable[[Mapping[str, Any]], Found],
-    objective: Objective,
-    course: Course,
-    box: Box,
-    most: int,
+    at: RunAt[Found], objective: Objective, course: Course, box: Box, most: int
 ) -> Judged | None:
     """The verdict at kinks and edges, of a formula of tensors number by number; None if there are none."""
-
-    def run_there() -> Found:
-        return at({**objective.layout.fixed, **objective.layout.named(course.last.at)})
-
-    if objective.layout.size > MOST_SIDES or beyond_sides(run := run_there()):
+    numbers = written_out(at, objective, course.last)
+    if numbers is None or numbers.layout.size > MOST_SIDES or beyond_sides(at(course.last.at)):
         return None
-    over = in_numbers(run).run
-    names = objective.layout.names()
-    fixed = {name: value for name, value in over.inputs.items() if name not in names}
-    layout = Layout(fixed, dict.fromkeys(names, ()))
-    numbers = Objective(over.graph, layout, objective.sign, objective.counts)
     found = settled_at(numbers, course, box, most)
-    return found or by_axes(run_there(), numbers, course.last, box)
+    return found or by_axes(at(course.last.at), numbers, course.last, box)
 
 
 def by_axes(run: Run, objective: Objective, here: Turn, box: Box) -> Judged | None:
@@ -283,15 +322,14 @@ def by_axes(run: Run, objective: Objective, here: Turn, box: Box) -> Judged | No
 
 
 def answered(
-    at: Callable[[Mapping[str, Any]], Found],
+    at: RunAt[Found],
     objective: Objective,
     course: Course,
     found: Judged,
 ) -> Minimum[Found]:
     """The answer, with its numbers by name."""
     layout, here = objective.layout, course.last
-    point = layout.named(here.at)
-    run = at({**layout.fixed, **point})
+    point, run = layout.named(here.at), at(here.at)
     verdict = found.kind
     if objective.sign < 0 and verdict == "minimum":
         verdict = "maximum"

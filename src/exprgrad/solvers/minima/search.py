@@ -21,17 +21,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from exprgrad.derive.sweeps.gradient import jvp, tangent
+from exprgrad.derive.rules import real
+from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian, jvp, tangent
+from exprgrad.explain.digits.guard import true_numbers
+from exprgrad.explain.digits.truths import unfolded
 from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_of, size
 from exprgrad.run import matrices
 from exprgrad.run.arrays.arrays import plain
 from exprgrad.run.balls.balls import Ball, ball, evaluate, working
 from exprgrad.run.evaluation import Evaluator, evaluator_for
+from exprgrad.run.numbers.bounds import data_errors
+from exprgrad.run.numbers.sweeps import forward
 
 __all__ = [
     "ALIGNED", "EPSILON", "MOST_DENSE", "SINGULAR", "SLOW", "Box", "Counts", "Course", "Flags", "Layout",
-    "Objective", "Spectrum", "Turn", "Vector", "lanczos", "norm", "restricted", "search", "spectrum",
-    "turn_at",
+    "Objective", "Spectrum", "TrueObjective", "Turn", "Vector", "lanczos", "norm", "restricted", "search",
+    "spectrum", "turn_at",
 ]  # fmt: skip
 
 TRUE_BITS = 256
@@ -182,7 +187,7 @@ class Objective:
 
     def hessian(self, at: Vector) -> NDArray[np.float64]:
         """The Hessian, worked out."""
-        found = np.zeros((self.layout.size, self.layout.size))
+        found = self.square()
         point = matrices.Point(self.evaluator, self.inputs(at), {}, self.wrt)
         blocks = matrices.hessian(point).entries
         for (row, column), block in blocks.items():
@@ -190,6 +195,10 @@ class Objective:
             shape = rows.stop - rows.start, columns.stop - columns.start
             found[rows, columns] = np.reshape(block, shape)
         return self.sign * found + 0.0
+
+    def square(self) -> NDArray[np.float64]:
+        """A matrix of zeros, with a row and a column for each number that moves."""
+        return np.zeros((self.layout.size, self.layout.size))
 
     def product(self, at: Vector, direction: Vector) -> Vector:
         """The Hessian times a direction, by forward over reverse: no Hessian is formed."""
@@ -210,6 +219,74 @@ class Objective:
         shapes = [self.layout.shapes[name] for name in self.wrt]
         parts = [np.broadcast_to(grads[n], s) for n, s in zip(nodes, shapes, strict=True)]
         return float(np.max(data[self.graph.output])), abs(self.spread(parts))
+
+    def hessian_noise(self, at: Vector) -> NDArray[np.float64]:
+        """The same of the Hessian, for a formula of numbers."""
+        (graph, outputs), entries = matrices.second(self.evaluator, self.wrt)
+        errors = data_errors(graph, forward(graph, self.inputs(at)))
+        return self.spread_matrix([errors[output] for output in outputs], entries)
+
+    def spread_matrix(self, found: Sequence[float], entries: Entries) -> NDArray[np.float64]:
+        """What was found by two inputs, as a matrix over all that moves; the formula is one of numbers."""
+        matrix = self.square()
+        for (row, column), at in entries.items():
+            matrix[self.places[row], self.places[column]] = found[at]
+        return matrix
+
+
+    @property
+    def in_balls(self) -> TrueObjective:
+        """The same function in balls."""
+        return TrueObjective(self.graph, self.layout, self.sign, self.counts)
+
+
+class TrueObjective(Objective):
+    """The same in balls, for a formula of numbers: each number is the double nearest to the truth.
+
+    Literals are the decimals as typed.
+    """
+
+    @cached_property
+    def true_first(self) -> Program:
+        """The derived program of value and gradient, by the rules for real arithmetic."""
+        return gradient(unfolded(self.graph), self.wrt, real)
+
+    @cached_property
+    def true_second(self) -> tuple[Program, Entries]:
+        """The same, with second derivatives."""
+        return hessian(unfolded(self.graph), self.wrt, real)
+
+    def answers(self, program: Program, at: Vector) -> tuple[list[float], list[float]]:
+        """A program's outputs, and what balls leave open of each."""
+        inputs = self.inputs(at)
+        return true_numbers(program, inputs, dict.fromkeys(inputs, ""))
+
+    def value(self, at: Vector) -> float:
+        """The value."""
+        self.counts.value += 1
+        program = Program(self.graph, (self.graph.output,))
+        return self.sign * self.answers(program, at)[0][0]
+
+    def slope(self, at: Vector) -> tuple[float, Vector]:
+        """The value and the gradient."""
+        self.counts.gradient += 1
+        value, *slopes = self.answers(self.true_first, at)[0]
+        return self.sign * value, self.spread(slopes)
+
+    def hessian(self, at: Vector) -> NDArray[np.float64]:
+        """The Hessian, worked out."""
+        program, entries = self.true_second
+        found, _ = self.answers(program, at)
+        return self.sign * self.spread_matrix(found, entries) + 0.0
+
+    def product(self, at: Vector, direction: Vector) -> Vector:
+        """The Hessian times a direction."""
+        return self.curvature(at) @ direction
+
+    def noise(self, at: Vector) -> tuple[float, Vector]:
+        """What balls leave open of the value and of the gradient."""
+        value, *slopes = self.answers(self.true_first, at)[1]
+        return value, abs(self.spread(slopes))
 
 
 def outputs(program: Program, evaluator: Evaluator, inputs: Mapping[str, Any]) -> list[Any]:
@@ -495,7 +572,7 @@ def stride(objective: Objective, course: Course, box: Box) -> None:
     found: Vector | None = None
     for end in ends:
         trial = box.clipped(here.at + end * step)
-        if not np.all(np.isfinite(trial)):
+        if not norm(trial) < WIDEST:
             course.reason, course.way = "unbounded", step
             break
         value = objective.value(trial)

@@ -299,7 +299,7 @@ def certain(objective: Objective, here: Turn, way: Vector, left: Vector, bend: f
     off = float(np.abs(way) @ (left + np.abs(here.slope))) / abs(bend)
     for sign in (-2.0, 2.0):
         bent = objective.product(here.at + sign * off * way, way)
-        if not float(way @ bent) / bend > HALF:
+        if not HALF < float(way @ bent) / bend < 1 / HALF:
             return False
     return True
 

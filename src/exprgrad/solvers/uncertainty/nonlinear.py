@@ -173,13 +173,9 @@ class Derivatives(NamedTuple):
         """The outputs of a derived program."""
         if self.rule is computed:
             return self.evaluator.answers(program, inputs)
-        from exprgrad.explain.digits.guard import nearest_double
-        from exprgrad.explain.digits.trusted import enclosed, is_tight
+        from exprgrad.explain.digits.guard import true_numbers
 
-        graph, outputs = program
-        found = enclosed(graph, inputs, None, outputs=outputs)
-        true = [found.values[node] for node in outputs]
-        return [nearest_double(one) if is_tight(one, found.bits) else nan for one in true]
+        return [nan if off else x for x, off in zip(*true_numbers(program, inputs), strict=True)]
 
 
 def terms_at(
