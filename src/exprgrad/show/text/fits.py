@@ -130,6 +130,8 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
         for name, one in found.parameters.items()
         if one.digits is not None and one.digits < digits
     ]
+    if found.error_digits is not None and found.error_digits < digits and not found.exact:
+        few.append(f"standard errors {found.error_digits}")
     if few:
         yield f"digits that rounding leaves: {', '.join(few)}"
 
@@ -170,6 +172,7 @@ def fit_fields(found: Fit) -> dict[str, Any]:
         "condition": found.condition,
         "undetermined": found.open,
         "relative_offset": found.offset,
+        "error_digits": found.error_digits,
         "passes": found.passes,
         "starts": found.starts._asdict(),
     }

@@ -7,7 +7,7 @@ off its estimate, and the others are fitted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, nan, sqrt
+from math import inf, isfinite, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,24 +186,32 @@ def variation_of(problem: Problem, point: Any) -> tuple[float, float, float]:
     return about_mean, logarithms, about_mean + mean
 
 
-def rounding(problem: Problem, point: Any, here: Linearized, spread: Spread, chosen: Any) -> Any:
+def rounding(
+    problem: Problem, point: Any, here: Linearized, spread: Spread, chosen: Any
+) -> tuple[Any, float]:
     """By parameter that is ``chosen``, what rounding may have moved its estimate by, to first order.
 
-    Errors of the residuals reach the estimates through the inverse of J, those of its entries through that
-    of J'J; responses are taken to be decimals that were rounded to doubles.  Source: Björck (1996),
-    section 1.4.
+    With it comes by what part of themselves standard errors may be off.  Errors of the residuals reach the
+    estimates through the inverse of J, those of its entries through that of J'J; responses are taken to be
+    decimals that were rounded to doubles.  Source: Björck (1996), section 1.4.
     """
-    direct, slanted = np.zeros(len(chosen)), np.zeros(len(chosen))
+    direct, slanted, squares = (np.zeros(len(chosen)) for _ in range(3))
+    rest = 0.0
     for block, (residual, *slopes, response), errors in problem.erring(point):
         scale = block.scale
         off = scale * (errors[0] + UNIT * np.abs(response))
         jacobian = np.column_stack(slopes)[:, chosen] * scale[:, None]
         direct += np.abs(jacobian @ spread.inverse).T @ off
-        slanted += np.array([np.sum(scale**2 * errors[1 + at] * np.abs(residual)) for at in chosen])
+        tilted = np.column_stack(errors[1:-1])[:, chosen] * scale[:, None]
+        slanted += tilted.T @ np.abs(scale * residual)
+        squares += np.sum(tilted**2, axis=0)
+        rest += float(np.sum((scale * errors[0]) ** 2))
     lengths = np.sqrt(np.sum(here.factor[:, chosen] ** 2, axis=0))
     whole = np.hypot(here.rest, np.linalg.norm(here.q))
     found = direct + np.abs(spread.inverse) @ (slanted + OUTER * lengths * whole)
-    return np.where(np.isfinite(found), found, inf)
+    part = float(np.sum(np.sqrt(squares * np.diag(spread.inverse))))
+    part += sqrt(rest) / float(whole) if whole else 0.0
+    return np.where(np.isfinite(found), found, inf), part if isfinite(part) else inf
 
 
 # Profiles.

@@ -13,8 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from exprgrad.derive.rules import computed
 from exprgrad.errors import InputError
+from exprgrad.explain.limits import COUNTED
 from exprgrad.graph.graph import dependents
+from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.numbers.bounds import UNIT, right_digits
 from exprgrad.solvers.fit.estimates import (
     Spread,
@@ -71,6 +74,8 @@ OTHER_SCALES = 40
 """A search that ends further from its scales, in powers of 2, begins again in others."""
 MOST_SCALED = 100
 """How often a search begins again in other scales."""
+MOST_IN_BALLS = 30_000
+"""How many rows times nodes times starts a fit in balls may have."""
 GRID = 801
 """The points of a model's curve in it."""
 
@@ -140,6 +145,7 @@ class Fit(NamedTuple):
     ``objective``     whether it is the sum of a formula that is least, which ``cost`` is then
     ``exact``         whether the residuals are rounding alone
     ``absolute``      whether the rows' standard deviations were given
+    ``error_digits``  how many digits rounding leaves of standard errors; None for losses
     """
 
     text: str
@@ -169,6 +175,7 @@ class Fit(NamedTuple):
     profiled: bool = False
     objective: bool = False
     exact: bool = False
+    error_digits: int | None = None
     left_out: int = 0
     converted: Mapping[str, int] = {}
 
@@ -199,9 +206,25 @@ def fitted(
     minimum = drop_vanished(inside, minimum, units, *limits)
     minimum, chosen = minimum._replace(passes=passes), np.flatnonzero(free)
     found = accounted(text, inside, minimum, chosen, manner, ends, before)
+    if loses_digits(found) and is_affordable(problem, manner.starts):
+        return fitted(text, problem.in_balls, start, manner)
     if manner.profile:
         found = with_profiles(found, minimum, free, limits, before)
     return restore_units(found, problem, before)
+
+
+def loses_digits(found: Fit) -> bool:
+    """Whether rounding leaves too few digits of some estimate, or of standard errors."""
+    counts = [one.digits for one in found.parameters.values()]
+    if not found.exact:
+        counts.append(found.error_digits)
+    return any(count is not None and count < COUNTED for count in counts)
+
+
+def is_affordable(problem: Problem, starts: int) -> bool:
+    """Whether a problem that is not in balls yet can be worked out in them, in some seconds."""
+    work = problem.rows * len(problem.program.graph) * starts
+    return problem.rule is computed and work <= MOST_IN_BALLS and has_balls()
 
 
 def restore_units(found: Fit, problem: Problem, scales: Scales) -> Fit:
@@ -347,7 +370,7 @@ def accounted(
     spread = spread_of(problem, point, here, chosen)
     dof = problem.rows - len(chosen)
     sd = sqrt(2 * here.cost / dof) if dof > 0 else None
-    moved = rounding(problem, point, here, spread, chosen)
+    moved, blurred = rounding(problem, point, here, spread, chosen)
     offset = relative_offset(here, spread, dof)
     total, logarithms, whole = variation_of(problem, point)
     share = 2 * here.cost / whole if whole else 0.0
@@ -371,7 +394,7 @@ def accounted(
         converged=converged, reason=reason, offset=offset, passes=minimum.passes, starts=starts,
         level=manner.level, absolute=manner.absolute, loss=problem.loss,
         linear=minimum.curvature is not None and not np.any(minimum.curvature),
-        exact=share <= ROUNDED,
+        exact=share <= ROUNDED, error_digits=right_digits(1.0, blurred),
     )  # fmt: skip
 
 
@@ -575,9 +598,10 @@ def likely(
     led = sum(course.last.value <= least + 1e-6 * max(abs(least), 1.0) for course in courses)
     failed = sum(course.reason == "undefined" for course in courses)
     ends = Starts(len(tried), led, failed)
-    return restore_units(
-        outcome(text, total, best, found, box, manner, ends, reach), problem, scales
-    )
+    fit = outcome(text, total, best, found, box, manner, ends, reach)
+    if loses_digits(fit) and is_affordable(problem, manner.starts):
+        return likely(text, problem.in_balls, start, manner)
+    return restore_units(fit, problem, scales)
 
 
 def outcome(

@@ -14,6 +14,7 @@ the residuals can be computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property, lru_cache, partial
 from math import inf
 from typing import Any, NamedTuple
@@ -21,13 +22,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.derive.build import Builder
+from exprgrad.derive.rules import Rule, computed, real
 from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian
 from exprgrad.errors import extra
+from exprgrad.explain.digits.guard import true_numbers
+from exprgrad.explain.digits.truths import unfolded
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.engines.columns import staggered
-from exprgrad.run.engines.compiled import Kernel, built
+from exprgrad.run.engines.compiled import built
+from exprgrad.run.numbers.bounds import UNIT
 
 __all__ = [
     "FINE", "LARGEST_POWER", "LOSSES", "NEED", "POINTS", "SAFE_POWER", "Columns", "Linearized",
@@ -98,7 +103,7 @@ class Linearized(NamedTuple):
 class Ready(NamedTuple):
     """What works out a program for rows, and how many outputs that has."""
 
-    kernel: Kernel
+    kernel: Callable[..., None]
     outputs: int
 
 
@@ -111,6 +116,7 @@ class Problem:
     ``blocks``      goes through the rows, some at a time
     ``rows``        how many they are
     ``loss``        what a residual costs, by name, if not half its square; ``width`` is the loss's scale
+    ``rule``        derives; by ``real`` each number is the double nearest to the truth, found in balls
 
     A point is an array of the parameters' values.
     """
@@ -125,22 +131,34 @@ class Problem:
         rows: int,
         loss: str = "",
         width: float = 1.0,
+        rule: Rule = computed,
     ) -> None:
         self.graph, self.response = graph, response
         self.columns, self.parameters = tuple(columns), tuple(parameters)
         self.blocks, self.rows = blocks, rows
-        self.loss, self.width = loss, width
+        self.loss, self.width, self.rule = loss, width, rule
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: the rows themselves, and no machine code, which is made again."""
+        return {**self.not_made, "blocks": partial(iter, [*self.blocks()])}
+
+    @property
+    def not_made(self) -> dict[str, Any]:
+        """The attributes that are not made of others."""
         made = {"first", "second", "program"}
-        state = {name: value for name, value in self.__dict__.items() if name not in made}
-        return {**state, "blocks": partial(iter, [*self.blocks()])}
+        return {name: value for name, value in self.__dict__.items() if name not in made}
+
+    @property
+    def in_balls(self) -> Problem:
+        """The same problem in balls."""
+        found = copy(self)
+        found.__dict__ = {**self.not_made, "graph": unfolded(self.graph), "rule": real}
+        return found
 
     @cached_property
     def program(self) -> Program:
         """The residual, its derivatives, and the response."""
-        derived = gradient(self.graph, self.parameters)
+        derived = gradient(self.graph, self.parameters, self.rule)
         builder = Builder()
         images = builder.include(derived.graph)
         response = builder.include(self.graph)[self.response]
@@ -154,14 +172,16 @@ class Problem:
     @cached_property
     def second(self) -> tuple[Ready, Entries]:
         """The residual, its first and second derivatives; and which output each of the second ones is."""
-        program, entries = hessian(self.graph, self.parameters)
+        program, entries = hessian(self.graph, self.parameters, self.rule)
         return self.ready(program), entries
 
     def ready(self, program: Program) -> Ready:
         """A program made ready for as many rows as there are."""
+        names = [*self.columns, *self.parameters]
+        if self.rule is real:
+            return Ready(partial(fill_truly, program, names), len(program.outputs))
         is_large = self.rows * len(program.graph) >= COMPILED
-        engine = None if is_large else "numpy"
-        kernel = built(program, [*self.columns, *self.parameters], engine, False)[1]
+        kernel = built(program, names, None if is_large else "numpy", False)[1]
         return Ready(kernel, len(program.outputs))
 
     def results(
@@ -190,6 +210,9 @@ class Problem:
         """
         graph, outputs = self.program
         for block, results in self.results(point):
+            if self.rule is real:
+                yield block, results, [UNIT * np.abs(one) for one in results]
+                continue
             given = dict(zip(self.columns, block.columns, strict=True))
             given |= dict(zip(self.parameters, map(float, point), strict=True))
             bounds = data_errors(graph, arrays.forward(graph, given), outputs)
@@ -237,6 +260,18 @@ class Problem:
             for (row, column), at in entries.items():
                 found[row, column] += float(weight @ results[at])
         return found
+
+
+def fill_truly(
+    program: Program, names: Sequence[str], columns: Sequence[Any], out: Sequence[Any], *rows: int
+) -> None:
+    """Fill some rows of a program's outputs with the doubles nearest to the truth."""
+    typed = dict.fromkeys(names, "")
+    for row in range(*rows):
+        given = {name: float(column[row]) for name, column in zip(names, columns, strict=True)}
+        numbers, _ = true_numbers(program, given, typed)
+        for one, number in zip(out, numbers, strict=True):
+            one[row] = number
 
 
 def stacked(triangle: Any, rows: Any) -> Any:
@@ -326,7 +361,9 @@ def rescale_problem(problem: Problem, scales: Scales) -> Problem:
     builder.graph.output = output
     given = problem.columns, problem.parameters, partial(weigh_blocks, problem.blocks, weight)
     width = problem.width / residual / weight
-    return Problem(builder.graph, response, *given, problem.rows, problem.loss, width)
+    return Problem(
+        builder.graph, response, *given, problem.rows, problem.loss, width, problem.rule
+    )
 
 
 def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iterator[Columns]:
@@ -342,6 +379,8 @@ FINE = 1e-15
 """To what relative changes the trust region goes on."""
 POINTS = 1000
 """The most points that it tries, for each parameter."""
+TRUE_POINTS = 100
+"""The most in balls."""
 MOST_POLISHING = 100
 """The most steps of the polish."""
 SHRINKS = 0.5
@@ -387,6 +426,7 @@ def descended(
     ``MissingExtraError`` without SciPy.
     """
     free = np.ones(len(start), dtype=bool) if free is None else free
+    most = min(most, TRUE_POINTS) if problem.rule is real else most
     optimize = extra("scipy.optimize", NEED)
 
     def whole(part: Any) -> Any:
