@@ -38,7 +38,8 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
-from exprgrad.run.numbers.bounds import UNIT
+from exprgrad.run.numbers.bounds import UNIT, data_errors
+from exprgrad.run.numbers.sweeps import forward, functions
 from exprgrad.run.values.uncertain import (
     UncertainNumbers,
     number_names,
@@ -46,7 +47,7 @@ from exprgrad.run.values.uncertain import (
     two_digits,
 )
 
-__all__ = ["Second", "nonlinear", "warned"]
+__all__ = ["Second", "half_unit", "nonlinear", "warned"]
 
 MOST_UNCERTAIN = 128
 """Up to so many uncertain numbers second derivatives are looked at."""
@@ -155,12 +156,27 @@ def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None
     evaluator = kept(EVALUATORS, run.graph, lambda: evaluator_for(run.graph), MOST_KEPT)
     found = terms_at(Derivatives(evaluator), run.inputs, numbers, u)
     work = len(run.graph) * len(numbers.deviations) ** 2
-    if found is None or found.enough or work > MOST_IN_BALLS:
+    if found is None or work > MOST_IN_BALLS:
+        return found
+    if found.enough and second_noise(evaluator, run.inputs, numbers) <= half_unit(u):
         return found
     from exprgrad.run.balls.balls import has_balls
 
     true = terms_at(Derivatives(evaluator, real), run.inputs, numbers, u) if has_balls() else None
     return found if true is None else true
+
+
+def second_noise(
+    evaluator: Evaluator, inputs: Mapping[str, Any], numbers: UncertainNumbers
+) -> float:
+    """What rounding may have done to terms of second order, all of them together."""
+    names = [name for name in evaluator.graph.inputs if name in numbers.deviations]
+    (graph, outputs), places = matrices.second(evaluator, names)
+    errors, u = data_errors(graph, forward(graph, inputs)), numbers.deviations
+    return sum(
+        errors[outputs[at]] * u[names[row]] * u[names[column]]
+        for (row, column), at in places.items()
+    )
 
 
 class Derivatives(NamedTuple):
@@ -338,14 +354,14 @@ def drawn_terms(
     """
     import numpy as np
 
-    from exprgrad.run.arrays.bounds import data_errors
+    from exprgrad.run.arrays import bounds
 
     moves, zero, values = draws
     with np.errstate(all="ignore"):
         y = values[run.graph.output] + zero
         parts = [slopes[name] * move for name, move in moves.items()]
         line = sum(parts) + zero
-        error = data_errors(run.graph, values, [run.graph.output])[run.graph.output] + zero
+        error = bounds.data_errors(run.graph, values, [run.graph.output])[run.graph.output] + zero
         error = np.nan_to_num(error + error[0] + 4 * UNIT * sum(map(np.abs, parts)), nan=inf)
         off = y - y[0] - line
         off = np.sign(off) * np.maximum(np.abs(off) - error, 0.0)

@@ -7,17 +7,17 @@ the mean, the standard deviation and the probabilistically symmetric 95 % interv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import isfinite
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf, isfinite
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.errors import RequestError, advice, whole
-from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.limits import MOST_DRAWS
+from exprgrad.explain.diagnostics import Run, answered
+from exprgrad.explain.limits import COUNTED, MOST_DRAWS
 from exprgrad.explain.places import in_numbers, places_in
-from exprgrad.graph.graph import size
+from exprgrad.graph.graph import Program, Shape, element_name, size
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, evaluator_for
 from exprgrad.run.matrices import Point
@@ -29,12 +29,14 @@ from exprgrad.run.values.uncertain import (
     number_names,
     plus_minus,
 )
-from exprgrad.solvers.uncertainty.nonlinear import Second, nonlinear, warned
+from exprgrad.solvers.uncertainty.nonlinear import Second, half_unit, nonlinear, warned
 
 __all__ = ["Sampled", "Uncertainty", "propagated", "uncertainty_of"]
 
 DRAWN_AT_ONCE = 65_536
 """How many draws are made at a time."""
+BOUNDED = 4096
+"""Of so many draws it is bounded what rounding does to them."""
 COVERED = (2.5, 97.5)
 """The ends of a 95 % interval, in percent."""
 
@@ -48,6 +50,7 @@ class Sampled(NamedTuple):
     ``value``     their standard deviation
     ``low``, ``high``  the ends of the interval that covers 95 % of them, as many below as above
     ``without``   how many draws have no value that is finite: they are left out of all these
+    ``rounded``   what rounding may have moved a value by, as the root of the mean square, at most
     """
 
     draws: int
@@ -57,13 +60,20 @@ class Sampled(NamedTuple):
     low: Any
     high: Any
     without: int = 0
+    rounded: Any = 0.0
 
-    def diagnostics(self, run: Run) -> tuple[Diagnostic, ...]:
-        """A warning where some draws have no value."""
-        if not self.without:
-            return ()
-        message = f"{self.without:,} of {self.draws:,} draws have no finite value, and are left out"
-        return (warned(message, run, run.graph.output),)
+    def diagnostics(self, run: Run) -> Iterator[Diagnostic]:
+        """Warnings where some draws have no value, and where rounding hides digits that are shown."""
+        output = run.graph.output
+        if self.without:
+            message = f"{self.without:,} of {self.draws:,} draws have no finite value, and are left out"
+            yield warned(message, run, output)
+        pairs = [*zip(numbers_in(self.value), numbers_in(self.rounded), strict=True)]
+        u, rounded = max(pairs, key=lambda pair: pair[1] - half_unit(pair[0]))
+        if rounded > half_unit(u):
+            message = f"rounding may have moved the draws' values by {rounded:.2g}, which hides digits "
+            message += f"of their mean and of their standard deviation, {u:.2g}"
+            yield warned(message, run, output)._replace(code="lost-digits")
 
 
 class Uncertainty(NamedTuple):
@@ -159,20 +169,35 @@ def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncer
     if not is_swept:
         swept = Run.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
     if run.graph.shape(run.graph.output):
-        point = Point(evaluator_for(run.graph), run.inputs, {"": run.graph.output}, names)
-        slopes = matrices.jacobian(point).row(0) if names else {}
+        slopes, lost = slopes_of_tensor(run, names) if names else ({}, ())
     else:
-        slopes = {name: swept.true.gradient[name] for name in names}
+        slopes, lost = {name: swept.true.gradient[name] for name in names}, ()
     found = of_first_order(run, estimate, slopes, deviations, spread)
     numbers = numbers_of(run, deviations, spread)
     terms, told = nonlinear(run, numbers, numbers_in(found.value), found.sensitivities)
     second = terms[0] if isinstance(estimate, float) and terms else terms or None
-    told = (*beyond(swept, run), *unknown(run, found), *told)
+    told = (*beyond(swept, run), *lost, *unknown(run, found), *told)
     if not draws:
         return found._replace(second=second, diagnostics=told)
     sample = sampled(run, numbers, draws, seed)
     told = (*(one._replace(help=None) for one in told), *sample.diagnostics(run))
     return found._replace(second=second, sample=sample, diagnostics=told)
+
+
+def slopes_of_tensor(
+    run: Run, names: tuple[str, ...]
+) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
+    """The true derivatives of a value that is a tensor, by input, and warnings where digits are lost."""
+    point = Point(evaluator_for(run.graph), run.inputs, {"": run.graph.output}, names, {}, run.spelled)
+    fields = matrices.JACOBIAN.sweep(point)
+
+    def label(_: str, places: Sequence[tuple[str, Shape]]) -> str:
+        output, by = (element_name(*place) for place in places)
+        return f"the derivative of {run.output_label}{output} with respect to {by}"
+
+    found = answered(run, point, matrices.JACOBIAN, fields, label, COUNTED)
+    slopes = found.among("jacobian").values
+    return {name: slopes["", name] for name in names}, found.diagnostics
 
 
 def numbers_of(run: Run, deviations: Mapping[str, Any], spread: Spread) -> UncertainNumbers:
@@ -274,6 +299,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
     """
     import numpy as np
 
+    from exprgrad.run.arrays import arrays
     from exprgrad.run.engines.compiled import built
     from exprgrad.solvers.uncertainty.covariance import draw_moves
 
@@ -291,7 +317,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
     )
     program = builder.program([images[output] for output in outputs])
     _, kernel, _ = built(program, names, None, False)
-    values = np.empty((len(outputs), draws))
+    values, off = np.empty((len(outputs), draws)), np.zeros(len(outputs))
     random = np.random.default_rng(seed)
     centre = np.array([[inputs[name]] for name in names]).reshape(-1, 1)
     for start in range(0, draws, DRAWN_AT_ONCE):
@@ -300,7 +326,28 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
         block = [np.empty(rows) for _ in outputs]
         kernel([*columns], block, 0, rows)
         values[:, start : start + rows] = block
-    return described(values, draws, seed, run.value)
+        if not start:
+            off = rounded_by(program, dict(zip(names, columns[:, :BOUNDED], strict=True)))
+    rounded = arrays.plain(off.reshape(np.shape(run.value)))
+    return described(values, draws, seed, run.value)._replace(rounded=rounded)
+
+
+def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
+    """By output: what rounding may have moved it by over some columns, as the root of the mean square."""
+    import numpy as np
+
+    from exprgrad.run.arrays import arrays
+    from exprgrad.run.arrays.bounds import data_errors
+
+    graph, outputs = program
+    with np.errstate(all="ignore"):
+        values = arrays.forward(graph, columns)
+        errors = data_errors(graph, values, outputs)
+        squares = [
+            np.where(np.isfinite(values[node]), np.nan_to_num(errors[node], nan=inf) ** 2, 0.0)
+            for node in outputs
+        ]
+        return np.sqrt([one.mean() for one in squares])
 
 
 def described(values: Any, draws: int, seed: int, like: Any) -> Sampled:
