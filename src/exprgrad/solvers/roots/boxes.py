@@ -254,8 +254,8 @@ def newton(sight: Sight, start: Vector) -> Arrival | None:
             ratios = []
         step = length
         after = advanced(sight, point, move, y)
-        if after is None:
-            return Arrival(point, step)
+        if after is None:  # the precision tells no more: the step before is the last that it told
+            return Arrival(point, min(step, before))
         point, part = after
         ratios = ratios if part == 1 else []
         if step <= max(2.0 ** -(PRECISION // 2) * greatest(point), SMALLEST**2):
