@@ -46,7 +46,7 @@ from exprgrad.solvers.minima.search import (
     spectrum,
     turn_at,
 )
-from exprgrad.solvers.minima.verdicts import Active, Judged, remainder, run_off
+from exprgrad.solvers.minima.verdicts import NEARBY, Active, Judged, remainder, run_off
 from exprgrad.source import Source, Span, depths, trimmed
 
 __all__ = [
@@ -469,10 +469,10 @@ def rests_on_noise(
 
     A point moves as Newton's step does for what its equations are off by.
     """
-    is_switch = found.kinks or found.edges
-    if found.kind == "unbounded" or is_switch or found.reason in NOT_BY_DIGITS:
+    is_far = found.kind == "unbounded" or norm(here.at) > NEARBY
+    if is_far or found.reason in NOT_BY_DIGITS:
         return False
-    if found.kind not in ("minimum", "saddle"):
+    if found.kind not in ("minimum", "saddle") or found.edges:
         return True
     rows, pressed = active_rows(
         rows_at(limits, here.at, box, objective.layout), here.at, here.slope

@@ -239,14 +239,16 @@ def searched(
         return course, found
     limits = [one._replace(function=one.function.in_balls) for one in limits]
     left = max(most - len(course.turns) + 1, 0)
-    more, found = descended(at, numbers.in_balls, limits, here.at, box, left)
-    return replace(more, turns=[*course.turns[:-1], *more.turns]), found
+    more, truly = descended(at, numbers.in_balls, limits, here.at, box, left)
+    if truly.reason == "undefined":  # at a kink, or at an edge
+        return course, found
+    return replace(more, turns=[*course.turns[:-1], *more.turns]), truly
 
 
 def written_out(at: RunAt[Found], objective: Objective, here: Turn) -> Objective | None:
-    """A function as one of numbers, in doubles; None where there are too many to write out."""
+    """A function as one of numbers; None where there are too many to write out."""
     if not objective.graph.shapes:
-        return Objective(objective.graph, objective.layout, objective.sign, objective.counts)
+        return objective
     if objective.layout.size > MOST_SIDES or beyond_sides(run := at(here.at)):
         return None
     over, names = in_numbers(run).run, objective.layout.names()

@@ -324,7 +324,7 @@ def point_along(
     """
     at = point_on(met, here.beside(reach, way), box)
     off = sum(abs(one.function.value(at)) + one.function.noise(at)[0] for one in met)
-    return at, 2 * pressure * off
+    return at, 4 * pressure * off
 
 
 def point_on(met: Sequence[Constraint], at: Vector, box: Box) -> Vector:
