@@ -220,15 +220,13 @@ def minimum_answer(
 ) -> Answer:
     """The answer: value and gradient are those that grad prints at the point."""
     from exprgrad.explain.diagnostics import told_once
-    from exprgrad.run.evaluation import evaluator_for
     from exprgrad.show.documents.document import records, shorts
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import searches
+    from exprgrad.solvers.minima.minimize import value_alone
 
-    # Of a gradient that is 0 no digit can be right, so the value alone is guarded.
     run = found.run
-    forward = type(run).of(text, evaluator_for(run.graph), run.inputs, spelled=run.spelled)
-    answer = forward.guarded(digits_shown(options))
+    answer = value_alone(run).guarded(digits_shown(options))
     diagnostics = told_once(run.remarks, answer)
     fields = {
         "inputs": shorts(inputs),

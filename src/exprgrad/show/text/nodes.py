@@ -15,7 +15,7 @@ from exprgrad.show.text.lines import IN_CELL, WHOLE_VIEW, answer_text, ends, vie
 from exprgrad.show.text.table import Column, Table, tabulated
 
 __all__ = [
-    "call_kind", "correction", "correction_lines", "gate_of", "node_table", "node_title", "title",
+    "DOUBT", "call_kind", "correction", "correction_lines", "gate_of", "node_table", "node_title", "title",
     "vanishes",
 ]  # fmt: skip
 

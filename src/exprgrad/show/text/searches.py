@@ -9,9 +9,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from exprgrad.explain.diagnostics import doubtful
 from exprgrad.language.write.infix import number
 from exprgrad.show.documents.document import Lines, csv_rows, short, shorts
-from exprgrad.show.text.lines import View, all_shows, decimal
+from exprgrad.show.text.lines import View, all_shows, decimal, ways
+from exprgrad.show.text.nodes import DOUBT
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.source import cut, printable
 
@@ -262,14 +264,23 @@ def point_table(
     whole: bool = False,
 ) -> Table:
     """The point: each input with its start, and its grad where the search ended."""
+    inputs = found.run.graph.inputs
+    doubts = doubtful(found.run, [inputs[name] for name in found.point], digits)[1]
+
+    def grad(name: str) -> Any:
+        """A grad, or the ways to show it with a mark."""
+        shown = gradient[name]
+        return [f"{x}{DOUBT}" for x in ways(shown, digits)] if inputs[name] in doubts else shown
+
     columns = [
         Column("input", str),
         Column("start", start.__getitem__, is_number=True, style="dim", expendable=1),
         Column("value", found.point.__getitem__, is_number=True, style="green"),
-        Column("grad", gradient.__getitem__, is_number=True, style="yellow"),
+        Column("grad", grad, is_number=True, style="yellow"),
     ]
     called = found.run.output_label
     foot = f"{printable(called)} = {value:.{digits}g}\n{outcome(found)}"
+    foot += f"\n{DOUBT} fewer right digits than shown" if doubts else ""
     return tabulated(columns, [*found.point], digits, whole=whole, foot=foot, what="inputs")
 
 

@@ -15,7 +15,7 @@ from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers
 from exprgrad.graph.graph import Graph
 from exprgrad.run.balls.balls import has_balls
-from exprgrad.run.evaluation import Flag
+from exprgrad.run.evaluation import Flag, evaluator_for
 from exprgrad.run.values.ranges import Interval
 from exprgrad.solvers.minima.constraints import (
     Constraint,
@@ -37,7 +37,7 @@ from exprgrad.solvers.minima.search import (
 from exprgrad.solvers.minima.switches import settled_at
 from exprgrad.solvers.minima.verdicts import Active, Judged, judged, slope_told, worded
 
-__all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize"]
+__all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize", "value_alone"]
 
 Found = TypeVar("Found", bound=Run)
 RunAt = Callable[[Vector], Found]
@@ -98,7 +98,7 @@ class Minimum(NamedTuple, Generic[Found]):
     """Where a search for a minimum ended, and what can be said of it.
 
     ``point``      the inputs that were moved, by name
-    ``value``      the formula's value there
+    ``value``      the formula's true value there
     ``verdict``    ``minimum`` (or ``maximum``), ``saddle``, ``flat``, ``unbounded``, ``kink`` or ``not
                    converged``
     ``message``    the same in words, with what shows it
@@ -350,7 +350,7 @@ def answered(
     )
     return Minimum(
         point,
-        run.value,
+        value_alone(run).true.value,
         verdict,
         worded(found, course, layout, sign) + sides,
         None if found.direction is None else layout.named(found.direction),
@@ -364,6 +364,11 @@ def answered(
         stages(course, layout, sign),
         run,
     )
+
+
+def value_alone(run: Found) -> Found:
+    """A run without its gradient: of one that is 0 no digit can be right, so the value alone is guarded."""
+    return type(run).of(run.text, evaluator_for(run.graph), run.inputs, spelled=run.spelled)
 
 
 def is_shown(found: Judged) -> bool:
