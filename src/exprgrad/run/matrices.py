@@ -103,9 +103,9 @@ def derived(
     return kept(memory, key, lambda: make(graph, *arguments, **settings), MOST_PROGRAMS)
 
 
-def first(evaluator: Evaluator, wrt: Sequence[str]) -> Program:
+def first(evaluator: Evaluator, wrt: Sequence[str], rule: Rule = computed) -> Program:
     """The program of the output and its gradient."""
-    return derived(evaluator, derive.gradient, evaluator.graph, tuple(wrt))
+    return derived(evaluator, derive.gradient, evaluator.graph, tuple(wrt), rule)
 
 
 def second(

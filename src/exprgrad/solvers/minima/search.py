@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from exprgrad.derive.rules import real
-from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian, jvp, tangent
+from exprgrad.derive.rules import Rule, computed, real
+from exprgrad.derive.sweeps.gradient import jvp, tangent
 from exprgrad.explain.digits.guard import true_numbers
 from exprgrad.explain.digits.truths import unfolded
 from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_of, size
@@ -35,8 +35,8 @@ from exprgrad.run.numbers.sweeps import forward
 
 __all__ = [
     "ALIGNED", "EPSILON", "MOST_DENSE", "SINGULAR", "SLOW", "Box", "Counts", "Course", "Flags", "Layout",
-    "Objective", "Spectrum", "TrueObjective", "Turn", "Vector", "lanczos", "norm", "restricted", "search",
-    "spectrum", "turn_at",
+    "Objective", "Spectrum", "Turn", "Vector", "lanczos", "norm", "restricted", "search", "spectrum",
+    "turn_at",
 ]  # fmt: skip
 
 TRUE_BITS = 256
@@ -100,15 +100,22 @@ class Layout(NamedTuple):
 class Objective:
     """A number that depends on a vector, with its derivatives; ``sign`` is -1 where it is to be large.
 
-    Derivatives with respect to what the formula does not read are 0.
+    Derivatives with respect to what the formula does not read are 0.  By the rule ``real`` each number is
+    the double nearest to the truth, found in balls, with literals as the decimals that were typed.
     """
 
     graph: Graph
     layout: Layout
     sign: float = 1.0
     counts: Counts = field(default_factory=Counts)
+    rule: Rule = computed
     formed: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
     """The Hessian that was formed last, by the point."""
+
+    @property
+    def in_balls(self) -> Objective:
+        """The same in balls, of a formula of numbers."""
+        return Objective(unfolded(self.graph), self.layout, self.sign, self.counts, real)
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -130,14 +137,14 @@ class Objective:
     @cached_property
     def first(self) -> tuple[Program, Evaluator]:
         """The derived program of value and gradient, and what evaluates it."""
-        program = matrices.first(self.evaluator, self.wrt)
+        program = matrices.first(self.evaluator, self.wrt, self.rule)
         return program, evaluator_for(program.graph)
 
     @cached_property
     def along(self) -> tuple[Program, Evaluator]:
         """The derived program of the Hessian's product with a direction, and what evaluates it."""
         graph, outputs = self.first[0]
-        program = jvp(graph, self.wrt, outputs[1:])
+        program = jvp(graph, self.wrt, outputs[1:], self.rule)
         return program, evaluator_for(program.graph)
 
     def inputs(self, at: Vector) -> dict[str, Any]:
@@ -148,7 +155,15 @@ class Objective:
     def value(self, at: Vector) -> float:
         """The value."""
         self.counts.value += 1
-        return self.sign * float(self.evaluator.forward(self.inputs(at))[self.graph.output])
+        program = Program(self.graph, (self.graph.output,))
+        return self.sign * float(self.answers(program, self.evaluator, self.inputs(at))[0])
+
+    def answers(self, program: Program, evaluator: Evaluator, given: Mapping[str, Any]) -> list[Any]:
+        """A program's outputs, by an evaluator that has worked out its plan once, or in balls."""
+        if self.rule is real:
+            return true_numbers(program, given, dict.fromkeys(given, ""))[0]
+        values = evaluator.forward(given)
+        return [values[output] for output in program.outputs]
 
     def true_value(self, at: Vector, step: Vector | float = 0.0) -> Ball | None:
         """The value in balls, which neither overflow nor underflow; None for a formula of tensors.
@@ -168,7 +183,7 @@ class Objective:
     def slope(self, at: Vector) -> tuple[float, Vector]:
         """The value and the gradient."""
         self.counts.gradient += 1
-        value, *slopes = outputs(*self.first, self.inputs(at))
+        value, *slopes = self.answers(*self.first, self.inputs(at))
         return self.sign * float(value), self.spread(slopes)
 
     def spread(self, parts: Sequence[Any]) -> Vector:
@@ -187,18 +202,23 @@ class Objective:
 
     def hessian(self, at: Vector) -> NDArray[np.float64]:
         """The Hessian, worked out."""
-        found = self.square()
-        point = matrices.Point(self.evaluator, self.inputs(at), {}, self.wrt)
-        blocks = matrices.hessian(point).entries
+        given = self.inputs(at)
+        if not self.graph.shapes:
+            program, entries = matrices.second(self.evaluator, self.wrt, rule=self.rule)
+            found = self.answers(program, evaluator_for(program.graph), given)
+            blocks = {place: found[output] for place, output in entries.items()}
+        else:
+            blocks = matrices.hessian(matrices.Point(self.evaluator, given, {}, self.wrt)).entries
+        return self.sign * self.spread_matrix(blocks) + 0.0
+
+    def spread_matrix(self, blocks: Mapping[tuple[int, int], Any]) -> NDArray[np.float64]:
+        """What was found by two inputs, as a matrix over all that moves."""
+        found = np.zeros((self.layout.size, self.layout.size))
         for (row, column), block in blocks.items():
             rows, columns = self.places[row], self.places[column]
             shape = rows.stop - rows.start, columns.stop - columns.start
             found[rows, columns] = np.reshape(block, shape)
-        return self.sign * found + 0.0
-
-    def square(self) -> NDArray[np.float64]:
-        """A matrix of zeros, with a row and a column for each number that moves."""
-        return np.zeros((self.layout.size, self.layout.size))
+        return found
 
     def product(self, at: Vector, direction: Vector) -> Vector:
         """The Hessian times a direction, by forward over reverse: no Hessian is formed."""
@@ -209,11 +229,15 @@ class Objective:
             if name in self.wrt
         }
         given = {**self.inputs(at), **moving}
-        return self.spread(outputs(*self.along, given))
+        return self.spread(self.answers(*self.along, given))
 
     def noise(self, at: Vector) -> tuple[float, Vector]:
-        """What rounding may have done to the value and to the gradient, as far as bounds tell."""
-        values, adjoints = self.evaluator.gradient(self.inputs(at), self.wrt)
+        """What rounding may have done to the value and to the gradient, as far as bounds or balls tell."""
+        given = self.inputs(at)
+        if self.rule is real:
+            open = true_numbers(self.first[0], given, dict.fromkeys(given, ""))[1]
+            return open[0], abs(self.spread(open[1:]))
+        values, adjoints = self.evaluator.gradient(given, self.wrt)
         data, grads = self.evaluator.errors(values, adjoints)
         nodes = [self.graph.inputs[name] for name in self.wrt]
         shapes = [self.layout.shapes[name] for name in self.wrt]
@@ -221,78 +245,10 @@ class Objective:
         return float(np.max(data[self.graph.output])), abs(self.spread(parts))
 
     def hessian_noise(self, at: Vector) -> NDArray[np.float64]:
-        """The same of the Hessian, for a formula of numbers."""
+        """The same of the Hessian, for a formula of numbers in doubles."""
         (graph, outputs), entries = matrices.second(self.evaluator, self.wrt)
         errors = data_errors(graph, forward(graph, self.inputs(at)))
-        return self.spread_matrix([errors[output] for output in outputs], entries)
-
-    def spread_matrix(self, found: Sequence[float], entries: Entries) -> NDArray[np.float64]:
-        """What was found by two inputs, as a matrix over all that moves; the formula is one of numbers."""
-        matrix = self.square()
-        for (row, column), at in entries.items():
-            matrix[self.places[row], self.places[column]] = found[at]
-        return matrix
-
-
-    @property
-    def in_balls(self) -> TrueObjective:
-        """The same function in balls."""
-        return TrueObjective(self.graph, self.layout, self.sign, self.counts)
-
-
-class TrueObjective(Objective):
-    """The same in balls, for a formula of numbers: each number is the double nearest to the truth.
-
-    Literals are the decimals as typed.
-    """
-
-    @cached_property
-    def true_first(self) -> Program:
-        """The derived program of value and gradient, by the rules for real arithmetic."""
-        return gradient(unfolded(self.graph), self.wrt, real)
-
-    @cached_property
-    def true_second(self) -> tuple[Program, Entries]:
-        """The same, with second derivatives."""
-        return hessian(unfolded(self.graph), self.wrt, real)
-
-    def answers(self, program: Program, at: Vector) -> tuple[list[float], list[float]]:
-        """A program's outputs, and what balls leave open of each."""
-        inputs = self.inputs(at)
-        return true_numbers(program, inputs, dict.fromkeys(inputs, ""))
-
-    def value(self, at: Vector) -> float:
-        """The value."""
-        self.counts.value += 1
-        program = Program(self.graph, (self.graph.output,))
-        return self.sign * self.answers(program, at)[0][0]
-
-    def slope(self, at: Vector) -> tuple[float, Vector]:
-        """The value and the gradient."""
-        self.counts.gradient += 1
-        value, *slopes = self.answers(self.true_first, at)[0]
-        return self.sign * value, self.spread(slopes)
-
-    def hessian(self, at: Vector) -> NDArray[np.float64]:
-        """The Hessian, worked out."""
-        program, entries = self.true_second
-        found, _ = self.answers(program, at)
-        return self.sign * self.spread_matrix(found, entries) + 0.0
-
-    def product(self, at: Vector, direction: Vector) -> Vector:
-        """The Hessian times a direction."""
-        return self.curvature(at) @ direction
-
-    def noise(self, at: Vector) -> tuple[float, Vector]:
-        """What balls leave open of the value and of the gradient."""
-        value, *slopes = self.answers(self.true_first, at)[1]
-        return value, abs(self.spread(slopes))
-
-
-def outputs(program: Program, evaluator: Evaluator, inputs: Mapping[str, Any]) -> list[Any]:
-    """A derived program's outputs, by an evaluator that has worked out its plan once."""
-    values = evaluator.forward(inputs)
-    return [values[output] for output in program.outputs]
+        return self.spread_matrix({place: errors[outputs[one]] for place, one in entries.items()})
 
 
 # The search.
