@@ -1,7 +1,7 @@
 """Formulas whose doubles are noise: minima, roots, fits and uncertainties, each held to mpmath.
 
-Doubles cancel in all of them, in the value, the gradient or the second derivatives.  A verdict has to be true,
-or to say that nothing is decided; a number that is shown has to be true, or to be marked.
+Doubles cancel in all of them, in the value, the gradient or the second derivatives.  A verdict has to be
+true, or to say that nothing is decided; a number that is shown has to be true, or to be marked.
 """
 
 from __future__ import annotations
@@ -194,7 +194,10 @@ FITS: list[tuple[str, dict[str, float], tuple[float, float], Callable[..., Any]]
 
 
 def rows_of(
-    true: Mapping[str, float], ends: tuple[float, float], stable: Callable[..., Any], count: int = 12
+    true: Mapping[str, float],
+    ends: tuple[float, float],
+    stable: Callable[..., Any],
+    count: int = 12,
 ) -> dict[str, list[float]]:
     """Rows over some powers of ten, with noise of a thousandth."""
     random = np.random.default_rng(7)
@@ -214,12 +217,14 @@ def fitted_truly(
     def moved(at: int, by: Any) -> list[Any]:
         return [value + by * (at == other) for other, value in enumerate(point)]
 
+    def slopes_at(x: Any) -> list[Any]:
+        ends = [(stable(x, *moved(at, step)), stable(x, *moved(at, -step))) for at in range(count)]
+        return [(ahead - behind) / (2 * step) for ahead, behind in ends]
+
     for _ in range(40):
-        slopes = mp.matrix([
-            [(stable(x, *moved(at, step)) - stable(x, *moved(at, -step))) / (2 * step) for at in range(count)]
-            for x in places
-        ])  # fmt: skip
-        rest = mp.matrix([mpf(y) - stable(x, *point) for x, y in zip(places, rows["y"], strict=True)])
+        slopes = mp.matrix([slopes_at(x) for x in places])
+        model = [stable(x, *point) for x in places]
+        rest = mp.matrix([mpf(y) - at_x for y, at_x in zip(rows["y"], model, strict=True)])
         move = mp.lu_solve(slopes.T * slopes, slopes.T * rest)
         point = [value + by for value, by in zip(point, move, strict=True)]
     covariance = (slopes.T * slopes) ** -1 * (rest.T * rest)[0] / (len(places) - count)

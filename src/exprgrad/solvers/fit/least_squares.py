@@ -361,9 +361,7 @@ def rescale_problem(problem: Problem, scales: Scales) -> Problem:
     builder.graph.output = output
     given = problem.columns, problem.parameters, partial(weigh_blocks, problem.blocks, weight)
     width = problem.width / residual / weight
-    return Problem(
-        builder.graph, response, *given, problem.rows, problem.loss, width, problem.rule
-    )
+    return Problem(builder.graph, response, *given, problem.rows, problem.loss, width, problem.rule)
 
 
 def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iterator[Columns]:

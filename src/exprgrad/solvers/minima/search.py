@@ -158,7 +158,9 @@ class Objective:
         program = Program(self.graph, (self.graph.output,))
         return self.sign * float(self.answers(program, self.evaluator, self.inputs(at))[0])
 
-    def answers(self, program: Program, evaluator: Evaluator, given: Mapping[str, Any]) -> list[Any]:
+    def answers(
+        self, program: Program, evaluator: Evaluator, given: Mapping[str, Any]
+    ) -> list[Any]:
         """A program's outputs, by an evaluator that has worked out its plan once, or in balls."""
         if self.rule is real:
             return true_numbers(program, given, dict.fromkeys(given, ""))[0]

@@ -34,7 +34,8 @@ from exprgrad.solvers.minima.search import (
 )
 
 __all__ = [
-    "NEARBY", "REACHES", "Active", "Judged", "judged", "remainder", "run_off", "slope_told", "trend_of", "worded",
+    "NEARBY", "REACHES", "Active", "Judged", "judged", "remainder", "run_off", "slope_told", "trend_of",
+    "worded",
 ]  # fmt: skip
 
 LENIENCE = 8.0

@@ -66,12 +66,16 @@ class Sampled(NamedTuple):
         """Warnings where some draws have no value, and where rounding hides digits that are shown."""
         output = run.graph.output
         if self.without:
-            message = f"{self.without:,} of {self.draws:,} draws have no finite value, and are left out"
+            message = (
+                f"{self.without:,} of {self.draws:,} draws have no finite value, and are left out"
+            )
             yield warned(message, run, output)
         pairs = [*zip(numbers_in(self.value), numbers_in(self.rounded), strict=True)]
         u, rounded = max(pairs, key=lambda pair: pair[1] - half_unit(pair[0]))
         if rounded > half_unit(u):
-            message = f"rounding may have moved the draws' values by {rounded:.2g}, which hides digits "
+            message = (
+                f"rounding may have moved the draws' values by {rounded:.2g}, which hides digits "
+            )
             message += f"of their mean and of their standard deviation, {u:.2g}"
             yield warned(message, run, output)._replace(code="lost-digits")
 
@@ -188,7 +192,9 @@ def slopes_of_tensor(
     run: Run, names: tuple[str, ...]
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """The true derivatives of a value that is a tensor, by input, and warnings where digits are lost."""
-    point = Point(evaluator_for(run.graph), run.inputs, {"": run.graph.output}, names, {}, run.spelled)
+    point = Point(
+        evaluator_for(run.graph), run.inputs, {"": run.graph.output}, names, {}, run.spelled
+    )
     fields = matrices.JACOBIAN.sweep(point)
 
     def label(_: str, places: Sequence[tuple[str, Shape]]) -> str:
