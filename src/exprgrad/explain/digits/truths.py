@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_EXPLAINED", "Derived", "Label", "Place", "Source", "Swept", "Unexplained", "label_of",
-    "trust",
+    "trust", "unfolded",
 ]  # fmt: skip
 
 Label = Callable[[str, Sequence[tuple[str, Shape]]], str]
