@@ -39,7 +39,7 @@ from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
 from exprgrad.run.numbers.bounds import UNIT, data_errors
-from exprgrad.run.numbers.sweeps import forward, functions
+from exprgrad.run.numbers.sweeps import forward
 from exprgrad.run.values.uncertain import (
     UncertainNumbers,
     number_names,
