@@ -7,7 +7,7 @@ import json
 import pytest
 
 from exprgrad import parse
-from exprgrad.explain.diagnostics import diagnose_hessian
+from exprgrad.explain.derivatives import diagnose_hessian
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.matrices import Point, hessian
 from shell import command
@@ -38,9 +38,8 @@ def test_a_kink_of_the_first_derivative_is_a_warning(
     text: str, point: dict[str, float], kinks: list[str]
 ) -> None:
     evaluator = evaluator_for(parse(text).graph)
-    wrt = tuple(point)
-    entries = hessian(Point(evaluator, point, {"": evaluator.graph.output}, wrt))
-    found = diagnose_hessian(text, evaluator, point, wrt, entries)
+    at = Point(evaluator, point, {"": evaluator.graph.output}, tuple(point))
+    found = diagnose_hessian(text, at, hessian(at))
     assert [d.message for d in found if d.code == "kink" and d.severity == "warning"] == kinks
 
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
 
-from exprgrad.explain.diagnostics import (
-    Run,
-    answered,
-    diagnose_hessian,
-    diagnose_outputs,
-    settled_by_sides,
-    told_once,
-)
+from exprgrad.explain.derivatives import Derivatives
+from exprgrad.explain.diagnostics import Run, told_once
 from exprgrad.explain.digits.truths import Unexplained
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, Path
 from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
+from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.inputs import spelled
-from exprgrad.show.text.matrices import number_label
 
 __all__ = ["PointAnswer", "PointQuestion", "answer_point"]
 
@@ -88,35 +81,21 @@ def answer_matrices(
 ) -> PointAnswer:
     """The answer with second derivatives, of which those on and above the diagonal count, or a Jacobian."""
     text, evaluator, wrt, of, is_second, digits, *_ = question
-    graph, data = evaluator.graph, evaluator.forward(inputs)
-    run = Run(text, graph, inputs, data, spelled=texts)
-    bound = {binding.name: binding.node for binding in graph.bindings}
-    outputs = {name: bound[name] for name in of} or {run.output_label: graph.output}
+    bound = {binding.name: binding.node for binding in evaluator.graph.bindings}
+    chosen = {name: bound[name] for name in of} or outputs(evaluator.graph, None)
     kind = matrices.HESSIAN if is_second else matrices.JACOBIAN
-    point = matrices.Point(evaluator, inputs, outputs, wrt, spelled=texts)
-    swept = kind.sweep(point)
-    fields: dict[str, Any] = {
-        "value": {name: data[node] for name, node in outputs.items()},
-        **swept,
-    }
-    label = partial(number_label, output=next(iter(outputs)))
-    found = answered(run, point, kind, fields, label, digits)
-    paths: list[Path] = [("value", name) for name in outputs]
+    point = matrices.Point(evaluator, inputs, chosen, wrt, spelled=texts)
+    found = Derivatives(text, point, kind, digits, ())
+    paths: list[Path] = [("value", name) for name in chosen]
     if is_second:
-        hessian: Any = swept["hessian"]
-        found = found.joined(settled_by_sides(text, evaluator, inputs, wrt, hessian))
-        remarks = diagnose_hessian(text, evaluator, inputs, wrt, hessian, texts)
         paths += [("gradient", name) for name in wrt]
         paths += [("hessian", a, b) for at, a in enumerate(wrt) for b in wrt[at:]]
     else:
-        remarks = diagnose_outputs(
-            text, evaluator, inputs, outputs, wrt, unused=False, spelled=texts
-        )
-        paths += [("jacobian", name, x) for name in outputs for x in wrt]
-    answer = {**matrices.blocks(fields), **found.values}
+        paths += [("jacobian", name, x) for name in chosen for x in wrt]
+    numbers = matrices.blocks(found.true)
     return PointAnswer(
-        [answer.get(path, 0.0) for path in paths],
-        [found.digits.get(path, DOUBLE_DIGITS) for path in paths],
-        bool(found.corrected),
-        told_once(remarks, found),
+        [numbers.get(path, 0.0) for path in paths],
+        [found.whole.digits.get(path, DOUBLE_DIGITS) for path in paths],
+        bool(found.settled.corrected),
+        found.diagnostics,
     )

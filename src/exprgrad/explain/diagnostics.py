@@ -11,41 +11,28 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.derive.rules import computed
 from exprgrad.explain.limits import COUNTED, SHARED, beyond_sides
-from exprgrad.graph.graph import (
-    MOST_ELEMENTS,
-    Graph,
-    Shape,
-    dependencies,
-    dependents,
-    element_name,
-    seen_from,
-    size,
-)
-from exprgrad.graph.ops import BENT, BY_NAME, FUNCTIONS
+from exprgrad.graph.graph import MOST_ELEMENTS, Graph, Shape, dependencies, size
+from exprgrad.graph.ops import BY_NAME, FUNCTIONS
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import (
     Diagnostic,
     Evaluator,
-    Flag,
     Guarded,
     Path,
     Settled,
     evaluator_for,
     is_finite,
 )
-from exprgrad.run.numbers.sweeps import forward
 
 if TYPE_CHECKING:
-    from exprgrad.explain.digits.truths import Label, Source, Swept
+    from exprgrad.explain.digits.truths import Source, Swept
     from exprgrad.explain.sides.kinks import OneSided
-    from exprgrad.run.matrices import Kind, Matrix, Point
 
 __all__ = [
-    "MOST_COUNTED", "NOT_FINITE", "Run", "answered", "diagnose", "diagnose_hessian",
-    "diagnose_outputs", "doubtful", "notes_on_names", "own_functions", "settled_by_sides", "told_once",
+    "MOST_COUNTED", "NOT_FINITE", "Bounds", "Run", "diagnose", "doubtful", "notes_on_names",
+    "own_functions", "resolved", "told_once",
 ]  # fmt: skip
 
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
@@ -334,195 +321,6 @@ def notes_on_names(run: evaluation.Run) -> Iterator[Diagnostic]:
                 )
 
 
-def diagnose_outputs(
-    text: str,
-    evaluator: Evaluator,
-    inputs: Mapping[str, Any],
-    outputs: Mapping[str, int],
-    wrt: Sequence[str],
-    answers: Iterable[Any] = (),
-    *,
-    swept: Collection[str] | None = None,
-    unused: bool = True,
-    spelled: Mapping[str, str] = evaluation.NOTHING,
-) -> list[Diagnostic]:
-    """What is worth knowing about some outputs (name → node) and their derivatives, the ``answers``.
-
-    ``swept`` are the outputs that are differentiated, all by default; of one that is a tensor all numbers
-    are differentiated together.  Where the answers are finite, what is infinite on the way met a direction
-    that is 0 there.  What concerns several outputs is said once, as a warning if it is one for any of them.
-    ``unused`` statements are left out where outputs are chosen: the others are not there by mistake.
-    ``spelled`` is as in a run.
-    """
-    once: dict[tuple[str, int, str], Diagnostic] = {}
-    for name, output in outputs.items():
-        view = seen_from(evaluator.graph, output)
-        chosen = tuple(wrt) if swept is None or name in swept else None
-        run = evaluation.Run.of(text, evaluator_for(view), inputs, chosen, spelled)
-        for diagnostic in [*diagnose(run), *sides_of_poles(run)]:
-            key = (diagnostic.code, diagnostic.node, diagnostic.message)
-            if key not in once or diagnostic.severity == "warning":
-                once[key] = diagnostic
-    left_out = set() if unused else {"unused"}
-    if answers and all(map(is_finite, answers)):
-        left_out |= {"nan-gradient", "infinite-gradient"}
-    return [diagnostic for diagnostic in once.values() if diagnostic.code not in left_out]
-
-
-def sides_of_poles(run: evaluation.Run) -> Iterator[Diagnostic]:
-    """What finite derivatives come to where a pole's sides lead to different places.
-
-    Of a tensor each number is an output by itself.
-    """
-    if run.wrt is None or all(map(is_finite, run.values)):
-        return
-    if run.adjoints is None or not run.adjoints.quiet:
-        return
-    from exprgrad.explain.sides.kinks import one_sided, verdicts
-
-    graph = run.graph
-    if beyond_sides(run, size(graph.shape(graph.output))):
-        return
-    from exprgrad.explain.places import in_numbers, places_in
-
-    numbers = in_numbers(run)
-    over = numbers.run
-    nodes = [numbers.node(graph.output, place) for place in places_in(run.value)]
-    for view in (seen_from(over.graph, node) for node in dict.fromkeys(nodes)):
-        seen = evaluation.Run.of(run.text, evaluator_for(view), over.inputs, over.wrt, run.spelled)
-        known = {n: side for n, side in one_sided(seen).items() if is_finite(side.sweep)}
-        for found in verdicts(seen, known):
-            yield found._replace(node=numbers.origin(found.node))
-
-
-def diagnose_hessian(
-    text: str,
-    evaluator: Evaluator,
-    inputs: Mapping[str, Any],
-    wrt: Sequence[str],
-    hessian: Matrix,
-    spelled: Mapping[str, str] = evaluation.NOTHING,
-) -> list[Diagnostic]:
-    """What is worth knowing about the output, its gradient and its second derivatives.
-
-    A kink of a derivative need not be one of the output.  Of second derivatives that are not finite the
-    first is named, if all before them was finite.
-    """
-    outputs = {"": evaluator.graph.output}
-    listed = diagnose_outputs(text, evaluator, inputs, outputs, wrt, spelled=spelled)
-    if BENT.intersection(evaluator.graph.kinds):
-        from exprgrad.explain.kinks_met import bends
-
-        listed += bends(evaluation.Run.of(text, evaluator, inputs, tuple(wrt)))
-    if any(isinstance(diagnostic, Flag) for diagnostic in listed) and not evaluator.graph.shapes:
-        kinked = kinked_twice(text, evaluator, inputs, wrt)
-        listed = [d for d in listed if not isinstance(d, Flag) or kinked[d.node]]
-    if any(diagnostic.code in NOT_FINITE for diagnostic in listed):
-        return listed
-    for place, value in sorted(hessian.entries.items()):
-        if not is_finite(value):
-            return [*listed, entry_trouble(text, evaluator, inputs, wrt, place, value)]
-    return listed
-
-
-def kinked_twice(
-    text: str, evaluator: Evaluator, inputs: Mapping[str, Any], wrt: Sequence[str]
-) -> bytearray:
-    """By node: whether kinks and jumps there may be ones of the output or of a derivative of it.
-
-    They are not in ``relu(x)^3``, whose second derivative is 0 on both sides of 0.
-    """
-    from exprgrad.explain.sides.kinks import one_sided
-    from exprgrad.run.matrices import first
-
-    graph, outputs = first(evaluator, wrt)
-    names: set[str] = set()
-    for view in (evaluator.graph, *[seen_from(graph, output) for output in outputs[1:]]):
-        run = evaluation.Run.of(text, evaluation.evaluator_for(view), inputs, tuple(wrt))
-        if beyond_sides(run, len(wrt)):
-            names |= {*wrt}
-        else:
-            sides = one_sided(run).items()
-            names |= {name for name, one in sides if one.verdict != "exists" or one.corrected}
-    return dependents(evaluator.graph, [evaluator.graph.inputs[name] for name in names])
-
-
-def settled_by_sides(
-    text: str,
-    evaluator: Evaluator,
-    inputs: Mapping[str, Any],
-    wrt: Sequence[str],
-    hessian: Matrix,
-) -> Settled:
-    """Entries of a Hessian of numbers that are nan, where the gradient's slopes on both sides tell them.
-
-    So that of ``max(x, 0)^1.5`` at -1 is 0, and not 0 times the infinite slope of a power's slope.
-    """
-    settled = Settled({}, {}, {})
-    listed = sorted(hessian.entries.items())
-    unknown = [
-        (row, column)
-        for (row, column), value in listed
-        if not evaluator.graph.shapes and row <= column and math.isnan(value)
-    ]
-    if not unknown:
-        return settled
-    from exprgrad.explain.sides.kinks import one_sided
-    from exprgrad.run.matrices import first
-    from exprgrad.run.numbers.bounds import right_digits
-
-    graph, outputs = first(evaluator, wrt)
-    help: str | None = "the entry is corrected; the gradient has this slope on both sides"
-    for row, column in unknown:
-        view = seen_from(graph, outputs[1 + row])
-        run = evaluation.Run.of(text, evaluator_for(view), inputs, (wrt[column],))
-        side = None if beyond_sides(run, len(unknown)) else one_sided(run).get(wrt[column])
-        if side is not None and side.corrected and side.right is not None:
-            path = "hessian", wrt[row], wrt[column]
-            settled.values[path] = side.right
-            settled.digits[path] = right_digits(side.right, side.error)
-            settled.corrected[path] = math.nan, side.right
-            by = wrt[row] if row == column else f"{wrt[row]} and {wrt[column]}"
-            message = f"the second derivative with respect to {by} is {number(side.right)}"
-            message += "; the sweep's nan is wrong"
-            node = evaluator.graph.inputs[wrt[column]]
-            told = Diagnostic(
-                "corrected", "warning", message, node, evaluator.graph.span(node), help
-            )
-            settled = settled._replace(diagnostics=(*settled.diagnostics, told))
-            help = None
-    return settled
-
-
-def entry_trouble(
-    text: str,
-    evaluator: Evaluator,
-    inputs: Mapping[str, Any],
-    wrt: Sequence[str],
-    place: tuple[int, int],
-    value: Any,
-) -> Diagnostic:
-    """The diagnostic of a block of the Hessian that is not finite, at the first node that is not."""
-    from exprgrad.explain.places import at, live, not_finite
-    from exprgrad.run.matrices import entry_data
-
-    found = not_finite(value)
-    assert found is not None
-    graph, names = evaluator.graph, [wrt[which] for which in place]
-    rank = len(graph.shape(graph.inputs[names[0]]))
-    indices = found.place[:rank], found.place[rank:]
-    first, second = map(element_name, names, indices)
-    by = first if first == second else f"{first} and {second}"
-    shown = at(value, found.place)
-    derived, entry, data = entry_data(evaluator, inputs, wrt, place, indices[0])
-    used = live(evaluation.Run(text, seen_from(derived, entry), {}, data))
-    bad = (node for node in range(entry) if used[node] and not is_finite(data[node]))
-    node = derived.origins.get(next(bad, entry), graph.output)
-    code = "nan-hessian" if shown != shown else "infinite-hessian"
-    message = f"the second derivative with respect to {by} is {number(shown)}"
-    return Diagnostic(code, "warning", message, node, graph.span(node), None)
-
-
 # How many digits of an answer are right, as far as error bounds tell; where too few are, balls say more.
 
 
@@ -660,68 +458,6 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
     from exprgrad.explain.digits.guard import confirmed
 
     return confirmed(run, run.truths, some, others, least)
-
-
-def answered(
-    run: evaluation.Run,
-    point: Point,
-    kind: Kind,
-    fields: Mapping[str, Any],
-    label: Label,
-    digits: int,
-    unseen: Collection[str] = (),
-) -> Settled:
-    """What becomes of the numbers of an answer's ``fields``, which are shown with so many digits.
-
-    ``run`` is of the formula, and ``kind`` what was asked for at the point; ``label`` is what messages call
-    numbers.  Fields that are ``unseen`` are checked for kinks and jumps alone.
-    """
-
-    def source() -> Source:
-        from exprgrad.explain.digits.truths import Derived
-
-        return Derived(run, point, kind, label)
-
-    if point.evaluator.by_entries:
-        bounds = bounds_by_entries(point, kind)
-    else:
-        seen = {field: answer for field, answer in fields.items() if field not in unseen}
-        bounds = bounds_along(run, point, kind, seen)
-    return resolved(point.evaluator, bounds, digits, source, unseen)
-
-
-def bounds_by_entries(point: Point, kind: Kind) -> Bounds:
-    """The numbers of an answer that one derived graph finds, with what they may be off by."""
-    from exprgrad.run.matrices import BY_OUTPUT
-    from exprgrad.run.numbers.bounds import data_errors, typed_errors
-
-    question = kind.question(point)
-    graph, nodes = question.derive(question.graph, computed, None)
-    data = forward(graph, question.inputs)
-    errors, typed = data_errors(graph, data), typed_errors(graph, data, question.spelled)
-    valueless = {name for name in question.outputs if math.isnan(data[nodes["value", name]])}
-
-    off = {path: errors[node] for path, node in nodes.items()}
-    for path in nodes:  # what is derived from what is not a number may be anything
-        if path[1] in valueless if path[0] in BY_OUTPUT else valueless:
-            off[path] = math.inf
-    far = {path: typed[node] for path, node in nodes.items()} if typed else {}
-    return {path: data[node] for path, node in nodes.items()}, off, far
-
-
-def bounds_along(
-    run: evaluation.Run, point: Point, kind: Kind, fields: Mapping[str, Any]
-) -> Bounds:
-    """The tensors of an answer that is made along directions, with what they may be off by."""
-    from exprgrad.run.arrays.bounds import data_errors
-    from exprgrad.run.matrices import blocks
-
-    assert isinstance(point.evaluator, evaluation.Arrays)
-    data = data_errors(run.graph, run.values, point.outputs.values())
-    off = {name: data[node] for name, node in point.outputs.items()}
-    evaluator = evaluation.ArrayBounds(point.evaluator)
-    errors = blocks({"value": off, **kind.sweep(point._replace(evaluator=evaluator))})
-    return blocks(fields), errors, {}
 
 
 def resolved(

@@ -7,7 +7,7 @@ directions: rows by VJPs, or columns by JVPs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from exprgrad.derive.rules import Rule, computed
@@ -447,18 +447,21 @@ def vjp_question(point: Point) -> Question:
 
 
 class Kind(NamedTuple):
-    """A kind of derivatives: what sweeps find of it at a point, by field of an answer, and the question."""
+    """A kind of derivatives: its name, what finds each field of an answer at a point, and the question."""
 
-    sweep: Callable[[Point], dict[str, Matrix | dict[str, Any]]]
+    name: str
+    fields: Mapping[str, Callable[[Point], Any]]
     question: Callable[[Point], Question]
 
+    def sweep(self, point: Point, unseen: Collection[str] = ()) -> dict[str, Any]:
+        """What sweeps find, by field: matrices, or numbers by name."""
+        return {field: find(point) for field, find in self.fields.items() if field not in unseen}
 
-JACOBIAN = Kind(lambda point: {"jacobian": jacobian(point)}, jacobian_question)
-HESSIAN = Kind(
-    lambda point: {"gradient": gradient(point), "hessian": hessian(point)}, hessian_question
-)
-JVP = Kind(lambda point: {"jvp": jvp(point)}, jvp_question)
-VJP = Kind(lambda point: {"vjp": vjp(point)}, vjp_question)
+
+JACOBIAN = Kind("jacobian", {"jacobian": jacobian}, jacobian_question)
+HESSIAN = Kind("hessian", {"gradient": gradient, "hessian": hessian}, hessian_question)
+JVP = Kind("jvp", {"jvp": jvp}, jvp_question)
+VJP = Kind("vjp", {"vjp": vjp}, vjp_question)
 
 
 def slopes_of(

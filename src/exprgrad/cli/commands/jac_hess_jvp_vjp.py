@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,22 +21,15 @@ from exprgrad.cli.command import (
     start,
     wrt_option,
 )
-from exprgrad.explain.diagnostics import (
-    answered,
-    diagnose_hessian,
-    diagnose_outputs,
-    settled_by_sides,
-    told_once,
-)
+from exprgrad.explain.derivatives import Derivatives, grouped
 from exprgrad.language.read.parse import need_number
 from exprgrad.run import matrices
-from exprgrad.run.evaluation import Run
 from exprgrad.run.matrices import Point
 from exprgrad.show.text import matrices as drawn
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression
-    from exprgrad.run.evaluation import Diagnostic, Evaluator, Settled
+    from exprgrad.graph.graph import Graph
     from exprgrad.run.matrices import Kind
     from exprgrad.show.text.table import Screen, Table
 
@@ -49,22 +42,21 @@ of_option = click.option(
 
 
 class Asked(NamedTuple):
-    """A request that was read: the outputs, name → node, their values, and the inputs to differentiate.
+    """A request that was read: where derivatives are asked for."""
 
-    ``run`` is the forward sweep.
-    """
-
-    run: Run
-    evaluator: Evaluator
-    outputs: dict[str, int]
-    values: dict[str, Any]
-    wrt: tuple[str, ...]
+    text: str
+    point: Point
     options: Mapping[str, Any]
+
+    @property
+    def graph(self) -> Graph:
+        """The formula's graph."""
+        return self.point.evaluator.graph
 
     @property
     def among_tensors(self) -> bool:
         """Whether what is printed has places and shapes."""
-        return not self.evaluator.by_entries
+        return not self.point.evaluator.by_entries
 
     @property
     def several(self) -> bool:
@@ -75,24 +67,12 @@ class Asked(NamedTuple):
         """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
         return dict(found) if self.several else next(iter(found.values()))
 
-    def guarded(
-        self, kind: Kind, direction: Mapping[str, Any] = {}
-    ) -> tuple[Asked, dict[str, Any], Settled]:
-        """The derivatives that were swept, by field, and what becomes of them.
-
-        The same becomes of the outputs' values, which are put in.
-        """
-        (output, *_), options = self.outputs, self.options
-        run = self.run
-        point = Point(self.evaluator, run.inputs, self.outputs, self.wrt, direction, run.spelled)
-        swept: dict[str, Any] = kind.sweep(point)
-        label, digits = partial(drawn.number_label, output=output), digits_shown(options)
+    def derivatives(self, kind: Kind, direction: Mapping[str, Any] = {}) -> Derivatives:
+        """The derivatives that are asked for, of the outputs or along a direction."""
+        point, options = self.point._replace(direction=direction), self.options
         unseen = {"value", "gradient"} if options["quiet"] or options["as_csv"] else {"gradient"}
         unseen = set() if options["as_json"] else unseen  # the gradient is in the document of hess
-        fields = {"value": self.values, **swept}
-        found = answered(run, point, kind, fields, label, digits, unseen)
-        outputs = {name: value for (name,), value in found.among("value").values.items()}
-        return self._replace(values=self.values | outputs), swept, found
+        return Derivatives(self.text, point, kind, digits_shown(options), unseen)
 
 
 def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None = None) -> Asked:
@@ -103,43 +83,38 @@ def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None =
     options = {"of": None, "wrt": None, **options}
     expression, request = started or start(options)
     evaluator, given = evaluator_of(expression, request)
-    graph, data = evaluator.graph, evaluator.forward(given)
-    run = Run(expression.text, graph, given, data, spelled=request.texts)
+    graph = evaluator.graph
     asked = outputs(graph, listed_names(options["of"], "--of"))
-    values = {name: data[node] for name, node in asked.items()}
     wrt = select(graph, listed_names(options["wrt"]))
-    return Asked(run, evaluator, asked, values, wrt, options)
+    point = Point(evaluator, given, asked, wrt, spelled=request.texts)
+    return Asked(expression.text, point, options)
 
 
 def told(
     asked: Asked,
     command: str,
+    derivatives: Derivatives,
     found: Mapping[str, Any],
     rows: Iterable[Sequence[Any]],
     lines: Iterable[tuple[str, Any]],
-    shown: Callable[[Screen], Iterable[str | Table]],
-    diagnostics: list[Diagnostic],
-    guard: Settled,
+    foot: str,
+    shown: Callable[[str, Screen], Iterable[str | Table]],
 ) -> int:
-    """Write what was found beside the outputs' values; return the exit status."""
-    among = asked.among_tensors
-    found = {"value": asked.one_or_all(asked.values), **found}
-    if guard.values:
-        found |= drawn.digit_fields(guard, found, several=asked.several)
-    diagnostics = told_once(diagnostics, guard)
-    fields = drawn.fields_of(asked.run.inputs, found, diagnostics, among_tensors=among)
-    given = fields.items(), rows, lines, shown, diagnostics
-    return give(Answer(command, asked.run.text, *given, apart=among), asked.options)
+    """Write what was found beside the outputs' values; return the exit status.
 
-
-def diagnose(
-    asked: Asked, wrt: Sequence[str], answers: Iterable[Any], swept: Collection[str] | None = None
-) -> list[Diagnostic]:
-    """What is worth knowing about the outputs and their derivatives, the ``answers``."""
-    answers = answers if asked.among_tensors else ()
-    given = asked.run.text, asked.evaluator, asked.run.inputs, asked.outputs, wrt, answers
-    unused = asked.options["of"] is None
-    return diagnose_outputs(*given, swept=swept, unused=unused, spelled=asked.run.spelled)
+    People read what is ``shown``, given what stands below it: ``foot``, and what is corrected.
+    """
+    among, several, digits = asked.among_tensors, asked.several, asked.options["digits"]
+    below = [foot, *drawn.correction_lines(derivatives.settled, digits, several=several)]
+    foot = "\n".join(filter(None, below))
+    found = {"value": asked.one_or_all(derivatives.true["value"]), **found}
+    if derivatives.whole.values:
+        found |= drawn.digit_fields(derivatives.whole, found, several=several)
+    # Where outputs are chosen, the other statements are not there by mistake.
+    diagnostics = [one for one in derivatives.diagnostics if not (several and one.code == "unused")]
+    fields = drawn.fields_of(asked.point.inputs, found, diagnostics, among_tensors=among)
+    given = fields.items(), rows, lines, partial(shown, foot), diagnostics
+    return give(Answer(command, asked.text, *given, apart=among), asked.options)
 
 
 @click.command("jac", cls=FormulaCommand)
@@ -150,25 +125,23 @@ def diagnose(
 def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
-    several, (asked, fields, guard) = asked.several, asked.guarded(matrices.JACOBIAN)
-    swept = fields["jacobian"]
-    found = drawn.corrected_matrix(swept, guard, "jacobian")
-    is_named = several or asked.run.graph.output_name is not None
+    several, derivatives = asked.several, asked.derivatives(matrices.JACOBIAN)
+    found = derivatives.true["jacobian"]
+    is_named = several or asked.graph.output_name is not None
     shown = drawn.Derivative(found, asked.among_tensors, "d {row} / d {column}", is_named)
-    foot = drawn.outputs_foot(asked.values, digits, whole=whole)
-    foot = "\n".join([foot, *drawn.correction_lines(guard, digits, several=several)])
-    if asked.among_tensors and asked.wrt:
-        kind, count = matrices.sweeps(asked.run.graph, asked.outputs, asked.wrt)
+    foot = drawn.outputs_foot(derivatives.true["value"], digits, whole=whole)
+    if asked.among_tensors and asked.point.wrt:
+        kind, count = matrices.sweeps(asked.graph, asked.point.outputs, asked.point.wrt)
         foot += f"\nfound by {count:,} {kind}{'s' * (count != 1)}"
     return told(
         asked,
         "jac",
+        derivatives,
         {"jacobian": found if several else found.row(0)},
         drawn.matrix_rows(shown),
         drawn.entry_lines(found) if several else found.row(0).items(),
-        lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
-        diagnose(asked, asked.wrt, swept.entries.values()),
-        drawn.with_zeros(guard, found, "jacobian"),
+        foot,
+        lambda foot, screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
     )
 
 
@@ -187,35 +160,28 @@ def hess_command(**options: Any) -> int:
 
         return over_ranges(*started, "hess", options)
     asked, digits, whole = ask(options, started), options["digits"], options["show_all"]
-    need_number(asked.run.graph, asked.run.text, "hess")
-    point = asked.run.inputs, asked.wrt
-    asked, fields, guard = asked.guarded(matrices.HESSIAN)
-    swept, gradient = fields["hessian"], fields["gradient"]
-    by_sides = settled_by_sides(asked.run.text, asked.evaluator, *point, swept)
-    guard = guard.joined(by_sides)
-    corrections = [*drawn.correction_lines(guard, digits, several=False)]
-    guard = drawn.mirrored(guard, swept)
-    found = drawn.corrected_matrix(swept, guard, "hessian")
-    gradient |= {name: slope for (name,), slope in guard.among("gradient").values.items()}
-    moving = matrices.pattern(asked.evaluator, asked.wrt)
-    called = f"d² {drawn.grouped(next(iter(asked.outputs)))} / d {{row}} d {{column}}"
+    need_number(asked.graph, asked.text, "hess")
+    derivatives = asked.derivatives(matrices.HESSIAN)
+    fields = {field: one for field, one in derivatives.true.items() if field != "value"}
+    found = fields["hessian"]
+    moving = matrices.pattern(asked.point.evaluator, asked.point.wrt)
+    called = f"d² {grouped(next(iter(asked.point.outputs)))} / d {{row}} d {{column}}"
     shown = drawn.Derivative(found, asked.among_tensors, called, pattern=moving)
-    foot = drawn.outputs_foot(asked.values, digits)
-    count = len(asked.wrt) ** 2
+    foot = drawn.outputs_foot(derivatives.true["value"], digits)
+    count = len(asked.point.wrt) ** 2
     if len(moving) < count:
         what = "blocks" if asked.among_tensors else "entries"
         foot += f"\n{len(moving):,} of {count:,} {what} are not structurally 0"
-    foot = "\n".join([foot, *corrections])
     places = [list(place) for place in moving]
     return told(
         asked,
         "hess",
-        {"gradient": gradient, "hessian": found, "pattern": places},
+        derivatives,
+        {**fields, "pattern": places},
         drawn.matrix_rows(shown, "row", "column"),
         drawn.entry_lines(found),
-        lambda screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
-        diagnose_hessian(asked.run.text, asked.evaluator, *point, found, asked.run.spelled),
-        drawn.with_zeros(guard, found, "hessian"),
+        foot,
+        lambda foot, screen: drawn.matrix_parts(shown, digits, foot, screen, whole=whole),
     )
 
 
@@ -231,16 +197,13 @@ def jvp_command(**options: Any) -> int:
 
     asked, written = ask(options), options["tangent"]
     given = weights(written, "--tangent") if written.strip() else {}
-    direction = tangents(asked.run.graph, asked.run.text, given)
-    asked, fields, guard = asked.guarded(matrices.JVP, direction)
-    swept = fields["jvp"]
-    found = swept | {name: slope for (name,), slope in guard.among("jvp").values.items()}
-    moving = [name for name, tangent in direction.items() if matrices.moves(tangent)]
-    rows = {name: (value, found[name]) for name, value in asked.values.items()}
+    direction = tangents(asked.graph, asked.text, given)
+    derivatives = asked.derivatives(matrices.JVP, direction)
+    values, found = derivatives.true.values()
+    rows = {name: (value, found[name]) for name, value in values.items()}
     lines = found.items() if asked.several else [("", asked.one_or_all(found))]
     told = {"tangent": direction, "jvp": asked.one_or_all(found)}
-    diagnostics = diagnose(asked, moving, swept.values())
-    return vector(asked, "jvp", told, lines, ("output", rows, ""), diagnostics, guard)
+    return vector(asked, "jvp", derivatives, told, lines, ("output", rows, ""))
 
 
 @click.command("vjp", cls=FormulaCommand)
@@ -259,26 +222,22 @@ def vjp_command(**options: Any) -> int:
 
     asked = ask(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
-    weight = cotangents(asked.run.graph, asked.run.text, asked.outputs, given)
-    asked, fields, guard = asked.guarded(matrices.VJP, weight)
-    swept = fields["vjp"]
-    found = swept | {name: slope for (name,), slope in guard.among("vjp").values.items()}
-    weighed = [name for name, cotangent in weight.items() if matrices.moves(cotangent)]
-    rows = {name: (asked.run.inputs[name], slope) for name, slope in found.items()}
+    weight = cotangents(asked.graph, asked.text, asked.point.outputs, given)
+    derivatives = asked.derivatives(matrices.VJP, weight)
+    values, found = derivatives.true.values()
+    rows = {name: (asked.point.inputs[name], slope) for name, slope in found.items()}
     told = {"cotangent": asked.one_or_all(weight), "vjp": found}
-    foot = drawn.outputs_foot(asked.values, options["digits"], weight, whole=options["show_all"])
-    diagnostics = diagnose(asked, asked.wrt, swept.values(), weighed)
-    return vector(asked, "vjp", told, found.items(), ("input", rows, foot), diagnostics, guard)
+    foot = drawn.outputs_foot(values, options["digits"], weight, whole=options["show_all"])
+    return vector(asked, "vjp", derivatives, told, found.items(), ("input", rows, foot))
 
 
 def vector(
     asked: Asked,
     command: str,
+    derivatives: Derivatives,
     fields: Mapping[str, Any],
     lines: Iterable[tuple[str, Any]],
     table: tuple[str, Mapping[str, tuple[Any, Any]], str],
-    diagnostics: list[Diagnostic],
-    guard: Settled,
 ) -> int:
     """Write what ``jvp`` or ``vjp`` found: by name, a value and what was found for it.
 
@@ -286,18 +245,14 @@ def vector(
     """
     heading, rows, foot = table
     digits, whole = asked.options["digits"], asked.options["show_all"]
-    below = drawn.correction_lines(guard, digits, several=asked.several)
-    foot = "\n".join(part for part in (foot, *below) if part)
-    numbers = {name: found for name, (_, found) in rows.items()}
+    headings, numbers = (heading, "value", command), {name: one for name, (_, one) in rows.items()}
     return told(
         asked,
         command,
+        derivatives,
         fields,
         drawn.vector_rows(numbers, among_tensors=asked.among_tensors),
         lines,
-        lambda _: [
-            drawn.vector_table((heading, "value", command), rows, digits, foot, whole=whole)
-        ],
-        diagnostics,
-        guard,
+        foot,
+        lambda foot, _: [drawn.vector_table(headings, rows, digits, foot, whole=whole)],
     )

@@ -6,17 +6,16 @@ respect to another, whose shape is the first's, then the second's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
+from exprgrad.explain.derivatives import grouped
 from exprgrad.graph.graph import Shape, element_name, size
 from exprgrad.graph.structural import shape_text
 from exprgrad.run.evaluation import Diagnostic, Path, Settled
 from exprgrad.run.matrices import BY_OUTPUT, Matrix
-from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
 from exprgrad.show.documents.document import Apart, Lines, shorts
 from exprgrad.show.documents.runs import pair
 from exprgrad.show.text.lines import (
@@ -32,12 +31,11 @@ from exprgrad.show.text.lines import (
 )
 from exprgrad.show.text.nodes import correction
 from exprgrad.show.text.table import Column, Screen, Table, least_width, tabulated
-from exprgrad.source import cut, printable
+from exprgrad.source import printable
 
 __all__ = [
-    "Derivative", "corrected_matrix", "correction_lines", "digit_fields", "entry_lines", "fields_of",
-    "grouped", "matrix_parts", "matrix_rows", "mirrored", "number_label", "outputs_foot",
-    "vector_rows", "vector_table", "with_zeros",
+    "Derivative", "correction_lines", "digit_fields", "entry_lines", "fields_of", "matrix_parts",
+    "matrix_rows", "outputs_foot", "vector_rows", "vector_table",
 ]  # fmt: skip
 
 MOST_COLUMNS = 12
@@ -46,12 +44,8 @@ ZERO = "·"
 """The mark of an entry that is structurally 0."""
 MOST_OUTPUTS = 12
 """How many outputs are listed below a table."""
-ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
-"""A call, or a list, without another inside."""
 BLOCK = View(most=0)
 """How a block that is not shown number by number is described."""
-LONGEST_LABEL = 40
-"""Where the text of a formula is cut that a number is called by."""
 GUARDED = {"value", "gradient", "jacobian", "hessian", "jvp", "vjp"}
 """The fields of answers whose digits are counted."""
 AT_ONCE = 4096
@@ -98,11 +92,6 @@ def blocks(found: Matrix) -> Iterator[Block]:
 
 
 # Numbers.
-
-
-def grouped(label: str) -> str:
-    """A name, a call or a list as it is, any other text in parentheses."""
-    return label if label.isidentifier() or ONE_GROUP.fullmatch(label) else f"({label})"
 
 
 def shape_of(value: Any) -> Shape:
@@ -276,69 +265,6 @@ def brief(value: Any, digits: int, *, whole: bool = False) -> tuple[str, bool]:
 
 
 # Digits.
-
-
-def number_label(field: str, names: Sequence[tuple[str, Shape]], output: str) -> str:
-    """What messages call a number, given what the formula's output is called.
-
-    ``names`` are those by which it is found, each with the place of a tensor's number.
-    """
-    if field == "value" and not names[0][1]:
-        return cut(names[0][0], LONGEST_LABEL)
-    labels = [element_name(grouped(cut(name, LONGEST_LABEL)), place) for name, place in names]
-    first, last = labels[0], labels[-1]
-    if field == "value":
-        return first
-    if field == "hessian":
-        return f"d² {grouped(cut(output, LONGEST_LABEL))} / d {first} d {last}"
-    if field == "jacobian":
-        return f"d {first} / d {last}"
-    return f"{first}.{'grad' if field == 'gradient' else field}"
-
-
-def corrected_matrix(swept: Matrix, guard: Settled, field: str) -> Matrix:
-    """A matrix as it is printed, with its entries corrected."""
-    values = guard.among(field).values
-    entries = {
-        (row, column): values.get((swept.rows[row], swept.columns[column]), value)
-        for (row, column), value in swept.entries.items()
-    }
-    return swept._replace(entries=entries)
-
-
-def mirrored(guard: Settled, hessian: Matrix) -> Settled:
-    """The guard of a whole Hessian: below the diagonal as above it."""
-    ranks = {name: len(shape) for name, shape in zip(hessian.rows, hessian.row_shapes, strict=True)}
-
-    def turned(value: Any, first: str) -> Any:
-        """A block whose row is its column, and the other way round."""
-        if isinstance(value, float):
-            return value
-        axes = range(len(value.shape))
-        return value.transpose(*axes[ranks[first] :], *axes[: ranks[first]])
-
-    below = guard.among("hessian")
-    return guard.joined(
-        Settled(
-            {("hessian", y, x): turned(one, x) for (x, y), one in below.values.items() if x != y},
-            {("hessian", y, x): one for (x, y), one in below.digits.items()},
-            {
-                ("hessian", y, x): (turned(one, x), turned(other, x))
-                for (x, y), (one, other) in below.corrected.items()
-                if x != y
-            },
-        )
-    )
-
-
-def with_zeros(guard: Settled, found: Matrix, field: str) -> Settled:
-    """The same with all numbers of a matrix, in order: what is structurally 0 has all digits right."""
-    if not guard.values:
-        return guard
-    places = [(field, row, column) for row in found.rows for column in found.columns]
-    digits = dict.fromkeys(places, DOUBLE_DIGITS)
-    beside = {path: count for path, count in guard.digits.items() if path[0] != field}
-    return guard._replace(digits=beside | digits | guard.digits)
 
 
 def correction_lines(found: Settled, digits: int, *, several: bool) -> Iterator[str]:

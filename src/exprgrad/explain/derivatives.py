@@ -1,0 +1,390 @@
+"""Jacobians, Hessians and their products with vectors as they are printed: true numbers, and warnings."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from exprgrad.derive.rules import computed
+from exprgrad.explain.diagnostics import NOT_FINITE, Bounds, diagnose, resolved, told_once
+from exprgrad.explain.limits import COUNTED, beyond_sides
+from exprgrad.explain.places import at, in_numbers, live, not_finite, places_in
+from exprgrad.graph.graph import Shape, dependents, element_name, seen_from, size
+from exprgrad.graph.ops import BENT
+from exprgrad.language.write.infix import number
+from exprgrad.run.evaluation import (
+    ArrayBounds,
+    Arrays,
+    Diagnostic,
+    Flag,
+    Path,
+    Run,
+    Settled,
+    evaluator_for,
+    is_finite,
+)
+from exprgrad.run.matrices import (
+    BY_OUTPUT,
+    HESSIAN,
+    JVP,
+    VJP,
+    Kind,
+    Matrix,
+    Point,
+    blocks,
+    entry_data,
+    first,
+    moves,
+)
+from exprgrad.run.numbers.bounds import DOUBLE_DIGITS, data_errors, right_digits, typed_errors
+from exprgrad.run.numbers.sweeps import forward
+from exprgrad.source import cut
+
+if TYPE_CHECKING:
+    from exprgrad.explain.digits.truths import Source
+
+__all__ = ["Derivatives", "grouped", "number_label"]
+
+ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
+"""A call, or a list, without another inside."""
+LONGEST_LABEL = 40
+"""Where the text of a formula is cut that a number is called by."""
+
+
+class Derivatives:
+    """Derivatives at a point: what the sweeps find, what is true, and what is worth knowing about it.
+
+    ``kind`` is what is asked for.  Numbers are shown with so many digits; fields that are ``unseen`` are
+    checked for kinks and jumps alone.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        point: Point,
+        kind: Kind,
+        digits: int = COUNTED,
+        unseen: Collection[str] = ("value", "gradient"),
+    ) -> None:
+        self.text = text
+        self.point = point
+        self.kind = kind
+        self.shown = digits
+        self.unseen = unseen
+
+    @cached_property
+    def swept(self) -> dict[str, Any]:
+        """What the sweeps find, by field."""
+        return self.kind.sweep(self.point, self.unseen)
+
+    @cached_property
+    def run(self) -> Run:
+        """The forward sweep."""
+        point = self.point
+        return Run.of(self.text, point.evaluator, point.inputs, spelled=point.spelled)
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """What the sweeps find beside the values of the outputs."""
+        values = {name: self.run.values[node] for name, node in self.point.outputs.items()}
+        return {"value": values, **self.swept}
+
+    @cached_property
+    def settled(self) -> Settled:
+        """What becomes of the numbers; of a Hessian's, of those from the diagonal on."""
+        point, kind, unseen = self.point, self.kind, self.unseen
+        evaluator = point.evaluator
+        if evaluator.by_entries:
+            bounds = bounds_by_entries(point, kind)
+        else:
+            seen = {field: found for field, found in self.fields.items() if field not in unseen}
+            bounds = bounds_along(self.run, point, kind, seen)
+        found = resolved(evaluator, bounds, self.shown, self.truths, unseen)
+        if kind is not HESSIAN:
+            return found
+        return found.joined(settled_by_sides(self.text, point, self.swept["hessian"]))
+
+    def truths(self) -> Source:
+        """Where the truth is asked for."""
+        from exprgrad.explain.digits.truths import Derived
+
+        label = partial(number_label, output=next(iter(self.point.outputs)))
+        return Derived(self.run, self.point, self.kind, label)
+
+    @cached_property
+    def whole(self) -> Settled:
+        """What becomes of all numbers, in order: what is structurally 0 has all digits right."""
+        found, matrix, field = self.settled, self.swept[self.kind.name], self.kind.name
+        if field == "hessian":
+            found = mirrored(found, matrix)
+        if not isinstance(matrix, Matrix) or not found.values:
+            return found
+        places = [(field, row, column) for row in matrix.rows for column in matrix.columns]
+        digits = dict.fromkeys(places, DOUBLE_DIGITS)
+        beside = {path: count for path, count in found.digits.items() if path[0] != field}
+        return found._replace(digits=beside | digits | found.digits)
+
+    @cached_property
+    def true(self) -> dict[str, Any]:
+        """The numbers as they are printed, by field: those of the sweeps, corrected."""
+        if not self.settled.corrected:
+            return self.fields
+        return {
+            field: with_numbers(found, self.whole.among(field).values)
+            for field, found in self.fields.items()
+        }
+
+    @property
+    def digits(self) -> Any:
+        """How many digits are right of each number of the kind."""
+        counts = self.whole.among(self.kind.name).digits
+        return with_numbers(self.swept[self.kind.name], counts)
+
+    @property
+    def remarks(self) -> list[Diagnostic]:
+        """The diagnostics but for those about lost digits."""
+        point, found = self.point, self.true[self.kind.name]
+        if self.kind is HESSIAN:
+            return diagnose_hessian(self.text, point, found)
+        answers = () if point.evaluator.by_entries else blocks({self.kind.name: found}).values()
+        moving = tuple([name for name, one in point.direction.items() if moves(one)])
+        if self.kind is JVP:
+            point = point._replace(wrt=moving)
+        return diagnose_outputs(self.text, point, answers, moving if self.kind is VJP else None)
+
+    @cached_property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What is worth knowing about the outputs and their derivatives, and lost digits."""
+        return told_once(self.remarks, self.settled)
+
+
+def diagnose_outputs(
+    text: str, point: Point, answers: Iterable[Any] = (), swept: Collection[str] | None = None
+) -> list[Diagnostic]:
+    """What is worth knowing about a point's outputs and their derivatives, the ``answers``.
+
+    ``swept`` are the outputs that are differentiated, all by default; of one that is a tensor all numbers
+    are differentiated together.  Where the answers are finite, what is infinite on the way met a direction
+    that is 0 there.  What concerns several outputs is said once, as a warning if it is one for any of them.
+    """
+    once: dict[tuple[str, int, str], Diagnostic] = {}
+    for name, output in point.outputs.items():
+        view = seen_from(point.evaluator.graph, output)
+        chosen = point.wrt if swept is None or name in swept else None
+        run = Run.of(text, evaluator_for(view), point.inputs, chosen, point.spelled)
+        for diagnostic in [*diagnose(run), *sides_of_poles(run)]:
+            key = (diagnostic.code, diagnostic.node, diagnostic.message)
+            if key not in once or diagnostic.severity == "warning":
+                once[key] = diagnostic
+    are_finite = answers and all(map(is_finite, answers))
+    left_out = {"nan-gradient", "infinite-gradient"} if are_finite else set()
+    return [diagnostic for diagnostic in once.values() if diagnostic.code not in left_out]
+
+
+def sides_of_poles(run: Run) -> Iterator[Diagnostic]:
+    """What finite derivatives come to where a pole's sides lead to different places.
+
+    Of a tensor each number is an output by itself.
+    """
+    if run.wrt is None or all(map(is_finite, run.values)):
+        return
+    if run.adjoints is None or not run.adjoints.quiet:
+        return
+    from exprgrad.explain.sides.kinks import one_sided, verdicts
+
+    graph = run.graph
+    if beyond_sides(run, size(graph.shape(graph.output))):
+        return
+    numbers = in_numbers(run)
+    over = numbers.run
+    nodes = [numbers.node(graph.output, place) for place in places_in(run.value)]
+    for view in (seen_from(over.graph, node) for node in dict.fromkeys(nodes)):
+        seen = Run.of(run.text, evaluator_for(view), over.inputs, over.wrt, run.spelled)
+        known = {n: side for n, side in one_sided(seen).items() if is_finite(side.sweep)}
+        for found in verdicts(seen, known):
+            yield found._replace(node=numbers.origin(found.node))
+
+
+def diagnose_hessian(text: str, point: Point, hessian: Matrix) -> list[Diagnostic]:
+    """What is worth knowing about the output, its gradient and its second derivatives.
+
+    A kink of a derivative need not be one of the output.  Of second derivatives that are not finite the
+    first is named, if all before them was finite.
+    """
+    listed, graph = diagnose_outputs(text, point), point.evaluator.graph
+    if BENT.intersection(graph.kinds):
+        from exprgrad.explain.kinks_met import bends
+
+        listed += bends(Run.of(text, point.evaluator, point.inputs, point.wrt))
+    if any(isinstance(diagnostic, Flag) for diagnostic in listed) and not graph.shapes:
+        kinked = kinked_twice(text, point)
+        listed = [d for d in listed if not isinstance(d, Flag) or kinked[d.node]]
+    if any(diagnostic.code in NOT_FINITE for diagnostic in listed):
+        return listed
+    for place, value in sorted(hessian.entries.items()):
+        if not is_finite(value):
+            return [*listed, entry_trouble(text, point, place, value)]
+    return listed
+
+
+def kinked_twice(text: str, point: Point) -> bytearray:
+    """By node: whether kinks and jumps there may be ones of the output or of a derivative of it.
+
+    They are not in ``relu(x)^3``, whose second derivative is 0 on both sides of 0.
+    """
+    from exprgrad.explain.sides.kinks import one_sided
+
+    own, wrt = point.evaluator.graph, point.wrt
+    graph, outputs = first(point.evaluator, wrt)
+    names: set[str] = set()
+    for view in (own, *[seen_from(graph, output) for output in outputs[1:]]):
+        run = Run.of(text, evaluator_for(view), point.inputs, wrt)
+        if beyond_sides(run, len(wrt)):
+            names |= {*wrt}
+        else:
+            sides = one_sided(run).items()
+            names |= {name for name, one in sides if one.verdict != "exists" or one.corrected}
+    return dependents(own, [own.inputs[name] for name in names])
+
+
+def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
+    """Entries of a Hessian of numbers that are nan, where the gradient's slopes on both sides tell them.
+
+    So that of ``max(x, 0)^1.5`` at -1 is 0, and not 0 times the infinite slope of a power's slope.
+    """
+    settled, own, wrt = Settled({}, {}, {}), point.evaluator.graph, point.wrt
+    unknown = [
+        (row, column)
+        for (row, column), value in sorted(hessian.entries.items())
+        if not own.shapes and row <= column and math.isnan(value)
+    ]
+    if not unknown:
+        return settled
+    from exprgrad.explain.sides.kinks import one_sided
+
+    graph, outputs = first(point.evaluator, wrt)
+    help: str | None = "the entry is corrected; the gradient has this slope on both sides"
+    for row, column in unknown:
+        view = seen_from(graph, outputs[1 + row])
+        run = Run.of(text, evaluator_for(view), point.inputs, (wrt[column],))
+        side = None if beyond_sides(run, len(unknown)) else one_sided(run).get(wrt[column])
+        if side is not None and side.corrected and side.right is not None:
+            path = "hessian", wrt[row], wrt[column]
+            settled.values[path] = side.right
+            settled.digits[path] = right_digits(side.right, side.error)
+            settled.corrected[path] = math.nan, side.right
+            by = wrt[row] if row == column else f"{wrt[row]} and {wrt[column]}"
+            message = f"the second derivative with respect to {by} is {number(side.right)}"
+            message += "; the sweep's nan is wrong"
+            node = own.inputs[wrt[column]]
+            told = Diagnostic("corrected", "warning", message, node, own.span(node), help)
+            settled = settled._replace(diagnostics=(*settled.diagnostics, told))
+            help = None
+    return settled
+
+
+def entry_trouble(text: str, point: Point, place: tuple[int, int], value: Any) -> Diagnostic:
+    """The diagnostic of a block of the Hessian that is not finite, at the first node that is not."""
+    found = not_finite(value)
+    assert found is not None
+    graph, names = point.evaluator.graph, [point.wrt[which] for which in place]
+    rank = len(graph.shape(graph.inputs[names[0]]))
+    indices = found.place[:rank], found.place[rank:]
+    one, other = map(element_name, names, indices)
+    by = one if one == other else f"{one} and {other}"
+    shown = at(value, found.place)
+    derived, entry, data = entry_data(point.evaluator, point.inputs, point.wrt, place, indices[0])
+    used = live(Run(text, seen_from(derived, entry), {}, data))
+    bad = (node for node in range(entry) if used[node] and not is_finite(data[node]))
+    node = derived.origins.get(next(bad, entry), graph.output)
+    code = "nan-hessian" if shown != shown else "infinite-hessian"
+    message = f"the second derivative with respect to {by} is {number(shown)}"
+    return Diagnostic(code, "warning", message, node, graph.span(node), None)
+
+
+def bounds_by_entries(point: Point, kind: Kind) -> Bounds:
+    """The numbers of an answer that one derived graph finds, with what they may be off by."""
+    question = kind.question(point)
+    graph, nodes = question.derive(question.graph, computed, None)
+    data = forward(graph, question.inputs)
+    errors, typed = data_errors(graph, data), typed_errors(graph, data, question.spelled)
+    valueless = {name for name in question.outputs if math.isnan(data[nodes["value", name]])}
+
+    off = {path: errors[node] for path, node in nodes.items()}
+    for path in nodes:  # what is derived from what is not a number may be anything
+        if path[1] in valueless if path[0] in BY_OUTPUT else valueless:
+            off[path] = math.inf
+    far = {path: typed[node] for path, node in nodes.items()} if typed else {}
+    return {path: data[node] for path, node in nodes.items()}, off, far
+
+
+def bounds_along(run: Run, point: Point, kind: Kind, fields: Mapping[str, Any]) -> Bounds:
+    """The tensors of an answer that is made along directions, with what they may be off by."""
+    from exprgrad.run.arrays import bounds
+
+    assert isinstance(point.evaluator, Arrays)
+    data = bounds.data_errors(run.graph, run.values, point.outputs.values())
+    off = {name: data[node] for name, node in point.outputs.items()}
+    evaluator = ArrayBounds(point.evaluator)
+    errors = blocks({"value": off, **kind.sweep(point._replace(evaluator=evaluator))})
+    return blocks(fields), errors, {}
+
+
+def with_numbers(found: Any, numbers: Mapping[Path, Any]) -> Any:
+    """A matrix, or numbers by name, with other numbers at some places."""
+    if not isinstance(found, Matrix):
+        return found | {name: one for (name,), one in numbers.items()}
+    rows, columns = found.rows.index, found.columns.index
+    fresh = {(rows(row), columns(column)): one for (row, column), one in numbers.items()}
+    return found._replace(entries=found.entries | fresh)
+
+
+def mirrored(found: Settled, hessian: Matrix) -> Settled:
+    """What becomes of a whole Hessian: below the diagonal as above it."""
+    ranks = {name: len(shape) for name, shape in zip(hessian.rows, hessian.row_shapes, strict=True)}
+
+    def turned(value: Any, first: str) -> Any:
+        """A block whose row is its column, and the other way round."""
+        if isinstance(value, float):
+            return value
+        axes = range(len(value.shape))
+        return value.transpose(*axes[ranks[first] :], *axes[: ranks[first]])
+
+    above = found.among("hessian")
+    return found.joined(
+        Settled(
+            {("hessian", y, x): turned(one, x) for (x, y), one in above.values.items() if x != y},
+            {("hessian", y, x): one for (x, y), one in above.digits.items()},
+            {
+                ("hessian", y, x): (turned(one, x), turned(other, x))
+                for (x, y), (one, other) in above.corrected.items()
+                if x != y
+            },
+        )
+    )
+
+
+def grouped(label: str) -> str:
+    """A name, a call or a list as it is, any other text in parentheses."""
+    return label if label.isidentifier() or ONE_GROUP.fullmatch(label) else f"({label})"
+
+
+def number_label(field: str, names: Sequence[tuple[str, Shape]], output: str) -> str:
+    """What messages call a number, given what the formula's output is called.
+
+    ``names`` are those by which it is found, each with the place of a tensor's number.
+    """
+    if field == "value" and not names[0][1]:
+        return cut(names[0][0], LONGEST_LABEL)
+    labels = [element_name(grouped(cut(name, LONGEST_LABEL)), place) for name, place in names]
+    first, last = labels[0], labels[-1]
+    if field == "value":
+        return first
+    if field == "hessian":
+        return f"d² {grouped(cut(output, LONGEST_LABEL))} / d {first} d {last}"
+    if field == "jacobian":
+        return f"d {first} / d {last}"
+    return f"{first}.{'grad' if field == 'gradient' else field}"
