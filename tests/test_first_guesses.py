@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable
 
 import numpy
@@ -150,11 +151,14 @@ def test_first_guesses(name: str) -> None:
         f, g = exprgrad.parse("x^2*y"), exprgrad.parse("sin(x)")
         a = exprgrad.Value(2.0, label="a")
         names = {"f": f, "g": g, "a": a, "run": f.gradient(x=1, y=2), "math": math}
-        try:
-            found = repr(eval(guess, {**names, "numpy": numpy, "exprgrad": exprgrad}))
-        except Exception as error:
-            found = f"{type(error).__name__}: {error}"
-        lines += [f">>> {guess}", found, ""]
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                found = repr(eval(guess, {**names, "numpy": numpy, "exprgrad": exprgrad}))
+            except Exception as error:
+                found = f"{type(error).__name__}: {error}"
+        heard = [f"{one.category.__name__}: {one.message}" for one in told]
+        lines += [f">>> {guess}", *heard, found, ""]
     agree(f"python/first-guesses-{name}.txt", "\n".join(lines))
 
 
@@ -210,13 +214,13 @@ def test_no_message_names_what_a_shell_has() -> None:
 
 
 def test_a_gradient_prints_with_its_warnings() -> None:
-    """It is a dictionary of the sweep's numbers in all else."""
-    found = exprgrad.grad("(1 - cos(x))/x^2", x=1e-7)
-    run = exprgrad.parse("(1 - cos(x))/x^2").gradient(x=1e-7)
+    """It prints with the true numbers, and is a dictionary of the sweep's in all else."""
+    f = exprgrad.parse("(1 - cos(x))/x^2")
+    found, run = f.grad(x=1e-7), f.gradient(x=1e-7)
     assert found == run.gradient and json.loads(json.dumps(found)) == run.gradient
     first, *told = repr(found).splitlines()
-    assert first == repr(run.gradient) and told[0].startswith("warning: ")
-    assert told[-1] == "the numbers above are the sweep's; f.gradient(…).true has corrected ones"
+    assert first == repr(run.true.gradient) and told[0].startswith("warning: ")
+    assert told[-1] == "these are the true numbers (.true); the dictionary itself holds the sweep's"
     assert "warning: " in str(run) and str(run).startswith(run.table())
     assert type(copy.deepcopy(found)) is dict and repr(exprgrad.grad("x^2", x=2)) == "{'x': 4.0}"
 

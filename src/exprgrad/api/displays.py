@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from exprgrad.explain.derivatives import Derivatives
 from exprgrad.explain.descent import Descent
 from exprgrad.explain.diagnostics import Run, told_once
 from exprgrad.explain.limits import COUNTED
-from exprgrad.run.evaluation import Guarded
+from exprgrad.run.matrices import Matrix
 from exprgrad.show.picture.picture import Pictured
 from exprgrad.show.text.lines import diagnosed
 from exprgrad.show.text.table import Screen, Table, in_html, plain
@@ -16,11 +17,23 @@ from exprgrad.show.text.table import Screen, Table, in_html, plain
 if TYPE_CHECKING:
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.walks import Paths
-    from exprgrad.run.matrices import Matrix
+    from exprgrad.run.evaluation import Diagnostic
 
 __all__ = [
-    "DIGITS", "Course", "Listed", "Named", "Parts", "Printed", "Text", "as_checks",
-    "beside_nodes", "by_input", "gradient_text", "matrix", "traced", "warnings",
+    "DIGITS",
+    "Course",
+    "DerivativesByName",
+    "Listed",
+    "Named",
+    "Parts",
+    "Printed",
+    "Text",
+    "as_checks",
+    "beside_nodes",
+    "by_input",
+    "gradient_text",
+    "traced",
+    "warnings",
 ]  # fmt: skip
 
 Item = TypeVar("Item")
@@ -30,6 +43,8 @@ Parts = Callable[[], Iterable[str | Table]]
 DIGITS = 6
 MOST_WARNINGS = 20
 IN_FULL = Screen()
+CALLED = {"jacobian": "d {row} / d {column}", "hessian": "d² / d {row} d {column}"}
+"""What people call a block of a matrix among tensors."""
 
 
 class Shown:
@@ -106,19 +121,25 @@ class Course(Printed, Pictured, Descent[R]):
         return loss_picture(self, format, look)
 
 
+NOTE = "these are the true numbers (.true); the dictionary itself holds the sweep's"
+"""What a display says of an answer whose numbers it corrects."""
+
+
 def gradient_text(run: Run, gradient: str) -> str:
-    """A gradient, and the warnings of its run; nothing is asked of the value."""
+    """The true gradient of a run, and its warnings; nothing is asked of the value."""
     true = run.guarded(COUNTED, has_value=False)
-    lines = [gradient, *warnings(run, true)]
-    if true.corrected.keys() != run.corrected.keys():
-        lines.append("the numbers above are the sweep's; f.gradient(…).true has corrected ones")
-    return "\n".join(lines)
+    return corrected_text(true.gradient, gradient, warnings(told_once(run.remarks, true), run.text))
 
 
-def warnings(run: Run, answer: Guarded) -> list[str]:
-    """What a command that prints an answer of a run warns of on stderr."""
-    remarks = told_once(run.remarks, answer)
-    told = [diagnosed(one, run.text) for one in remarks if one.severity == "warning"]
+def corrected_text(true: Mapping[str, Any], swept: str, told: Iterable[str]) -> str:
+    """True numbers and warnings, where an answer's own text has those that were ``swept``."""
+    shown = repr({**true})
+    return "\n".join([shown, *told, *[NOTE] * (shown != swept)])
+
+
+def warnings(diagnostics: Iterable[Diagnostic], text: str) -> list[str]:
+    """The warnings that a command would print on stderr about a formula, with their places in its text."""
+    told = [diagnosed(one, text) for one in diagnostics if one.severity == "warning"]
     lines = told[:MOST_WARNINGS]
     if told[MOST_WARNINGS:]:
         lines.append(f"… {len(told) - MOST_WARNINGS:,} more in the run's diagnostics")
@@ -127,7 +148,7 @@ def warnings(run: Run, answer: Guarded) -> list[str]:
 
 def beside_nodes(run: Any) -> list[str]:
     """The lines printed below a run's nodes: its uncertainty budget, if it has one, and warnings."""
-    listed = [*warnings(run, run.true)]
+    listed = warnings(run.diagnostics, run.text)
     if run.spread is None:
         return ["\n".join(listed)] if listed else []
     listed += [diagnosed(one, run.text) for one in run.uncertainty.diagnostics]
@@ -169,15 +190,53 @@ def by_input(run: Run, found: dict[str, Paths]) -> dict[str, Paths]:
     return Named(found, parts)
 
 
-def matrix(
-    answer: dict[str, Any], found: Matrix, called: str, among_tensors: bool
-) -> dict[str, Any]:
-    """A Jacobian or a Hessian by name; ``called`` is what people call a block among tensors."""
+class DerivativesByName(Named[Any]):
+    """Derivatives by name, as sweeps found them; they print as the true ones, with warnings.
 
-    def parts() -> Iterable[str | Table]:
-        from exprgrad.show.text.matrices import Derivative, matrix_parts
+    ``true`` has these, and ``digits`` says how many of their digits are right, from 0 to 16; of a block
+    among tensors, the fewest.  Both are worked out when they are read.
+    """
 
-        shown = Derivative(found, among_tensors, called)
-        return matrix_parts(shown, DIGITS, "", IN_FULL, whole=False)
+    def __init__(self, found: Derivatives, *, several: bool = True) -> None:
+        self.derivatives = found
+        self.several = several
+        super().__init__(self.by_name(found.swept[found.kind.name]), self.tables)
 
-    return Named(answer, parts)
+    @property
+    def true(self) -> dict[str, Any]:
+        """The numbers that the command prints: corrected where fewer than 6 digits are right."""
+        return Named(self.by_name(self.derivatives.true[self.derivatives.kind.name]), self.tables)
+
+    @property
+    def digits(self) -> dict[str, Any]:
+        """How many digits of each true number are right."""
+        return self.by_name(self.derivatives.digits)
+
+    def by_name(self, found: Matrix | dict[str, Any]) -> dict[str, Any]:
+        """Numbers by name; a matrix is row by row, but that of a formula's only output is its row."""
+        if not isinstance(found, Matrix):
+            return found
+        return found.whole() if self.several else found.row(0)
+
+    def warnings(self) -> list[str]:
+        """What the command warns of."""
+        return warnings(self.derivatives.diagnostics, self.derivatives.text)
+
+    def tables(self) -> Iterable[str | Table]:
+        """The true numbers as the command prints them."""
+        from exprgrad.show.text import matrices
+
+        found, field = self.derivatives, self.derivatives.kind.name
+        true, corrections = (
+            found.true[field],
+            matrices.correction_lines(found.settled, DIGITS, several=self.several),
+        )
+        foot = "\n".join([*corrections, *self.warnings()])
+        if not isinstance(true, Matrix):
+            rows = {name: (one,) for name, one in true.items()}
+            return [matrices.vector_table(("input", field), rows, DIGITS, foot)]
+        shown = matrices.Derivative(true, not found.point.evaluator.by_entries, CALLED[field])
+        return matrices.matrix_parts(shown, DIGITS, foot, IN_FULL, whole=False)
+
+    def __repr__(self) -> str:
+        return corrected_text(self.true, super().__repr__(), self.warnings())

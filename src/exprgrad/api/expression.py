@@ -16,7 +16,7 @@ from exprgrad.errors import (
     whole,
 )  # fmt: skip
 from exprgrad.explain import diagnostics
-from exprgrad.explain.limits import LISTED_PATHS, significant
+from exprgrad.explain.limits import COUNTED, LISTED_PATHS, significant
 from exprgrad.graph.graph import Graph, Shape, is_scalar, limited, same
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import program
@@ -40,14 +40,16 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from exprgrad.api.displays import Course
+    from exprgrad.api.displays import Course, DerivativesByName
     from exprgrad.api.fits import Fitted
     from exprgrad.api.roots import Solved
     from exprgrad.data.grids import RangeTable
     from exprgrad.explain.checking.check import Check
+    from exprgrad.explain.derivatives import Derivatives
     from exprgrad.explain.digits.trusted import Trust
     from exprgrad.explain.walks import Paths, Visited
     from exprgrad.run.engines.compiled import Compiled
+    from exprgrad.run.matrices import Kind
     from exprgrad.run.values.uncertain import Spread
     from exprgrad.show.page.lessons import Formula, Lesson
     from exprgrad.show.page.page import Page
@@ -55,7 +57,7 @@ if TYPE_CHECKING:
     from exprgrad.solvers.minima.minimize import Minimum
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
-__all__ = ["Expression", "Run", "from_latex", "parse"]
+__all__ = ["Expression", "Gradient", "Run", "from_latex", "parse"]
 
 MOST_SHAPES = 8
 """For how many shapes of the inputs evaluators are kept."""
@@ -152,10 +154,18 @@ def order_in(order: object, known: Container[int], what: str, help: str) -> int:
 
 
 class Gradient(dict[str, Any]):
-    """A gradient, which prints with the warnings of its run; copied or pickled it is a dictionary."""
+    """A gradient as the sweep found it; it prints as the true one, with warnings.
+
+    ``true`` has that, worked out when it is read.  Copied or pickled it is a dictionary.
+    """
 
     __slots__ = ("run",)
     run: Run
+
+    @property
+    def true(self) -> dict[str, Any]:
+        """The gradient that the command prints: corrected where fewer than 6 digits are right."""
+        return self.run.guarded(COUNTED, has_value=False).gradient
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, ({**self},)
@@ -290,7 +300,7 @@ class Expression(Drawn):
 
         Values are as in ``evaluate``; of uncertain ones it is one, too.  Of arrays and lists it is
         the value in every row, and the formula is compiled for them (see ``compile``), unless it is one of
-        tensors.
+        tensors.  It is the sweep's number: ``exprgrad.eval`` and ``f.evaluate(…).true`` have the true one.
         """
         if len(values) > 1:
             raise by_name(self.inputs)
@@ -310,7 +320,8 @@ class Expression(Drawn):
     ) -> dict[str, Any]:
         """The gradient alone, by input: ``f.grad(x=1, y=2)``; of arrays in every row, as ``f(x=array)``.
 
-        Values and ``wrt`` are as in ``gradient``, which has all that leads to it, too.
+        Values and ``wrt`` are as in ``gradient``, which has all that leads to it, too.  It is the sweep's;
+        ``.true`` has the true one.
         """
         merged = self.named(values, inputs)
         if not self.in_rows(merged):
@@ -616,21 +627,36 @@ class Expression(Drawn):
         wrt: Iterable[str] | None = None,
         of: Iterable[str] | None = None,
         **inputs: object,
-    ) -> dict[str, Any]:
+    ) -> DerivativesByName:
         """The derivatives of the output with respect to each input; of several outputs, a row for each.
 
         ``of`` names statements of the expression (``y1 = …; y2 = …``), and the answer is by their
         names, even for one: ``{"y1": {"a": 1.0}}``.  Values and ``wrt`` are as in ``gradient``.
-        """
-        from exprgrad.api import displays
-        from exprgrad.run import matrices
 
-        evaluator, given = self.at(values, inputs)
+        The numbers are the sweeps'; ``.true`` has those that the command prints, ``.digits`` how many of
+        their digits are right.
+        """
+        from exprgrad.api.displays import DerivativesByName
+        from exprgrad.run.matrices import JACOBIAN
+
+        found = self.derivatives(JACOBIAN, self.named(values, inputs), wrt, of)
+        return DerivativesByName(found, several=of is not None)
+
+    def derivatives(
+        self,
+        kind: Kind,
+        values: Mapping[str, object],
+        wrt: Iterable[str] | None = None,
+        of: Iterable[str] | None = None,
+    ) -> Derivatives:
+        """Derivatives of outputs at some values, which are found when they are read."""
+        from exprgrad.explain.derivatives import Derivatives
+        from exprgrad.run.matrices import Point
+
+        evaluator, given = self.at(values)
         outputs, chosen = outputs_of(evaluator, of), select(self.graph, wrt)
-        found = matrices.jacobian(matrices.Point(evaluator, given, outputs, chosen))
-        rows = found.whole()
-        answer = next(iter(rows.values())) if of is None else rows
-        return displays.matrix(answer, found, "d {row} / d {column}", bool(evaluator.graph.shapes))
+        point = Point(evaluator, given, outputs, chosen, spelled=spelled(values))
+        return Derivatives(self.text, point, kind)
 
     def hessian(
         self,
@@ -639,20 +665,18 @@ class Expression(Drawn):
         *,
         wrt: Iterable[str] | None = None,
         **inputs: object,
-    ) -> dict[str, dict[str, Any]]:
+    ) -> DerivativesByName:
         """The output's second derivatives, row by row, zeros filled in; exactly symmetric.
 
-        Values and ``wrt`` are as in ``gradient``.
+        Values and ``wrt`` are as in ``gradient``.  The numbers are the sweeps'; ``.true`` has those that
+        the command prints, ``.digits`` how many of their digits are right.
         """
-        from exprgrad.api import displays
-        from exprgrad.run import matrices
+        from exprgrad.api.displays import DerivativesByName
+        from exprgrad.run.matrices import HESSIAN
 
-        evaluator, given = self.at(values, inputs)
-        need_number(evaluator.graph, self.text, "hess")
-        chosen = select(self.graph, wrt)
-        found = matrices.hessian(matrices.Point(evaluator, given, {}, chosen))
-        shapes = bool(evaluator.graph.shapes)
-        return displays.matrix(found.whole(), found, "d² / d {row} d {column}", shapes)
+        found = self.derivatives(HESSIAN, self.named(values, inputs), wrt)
+        need_number(found.point.evaluator.graph, self.text, "hess")
+        return DerivativesByName(found)
 
     def hessian_pattern(self, wrt: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """The entries of the Hessian, (row, column), that are not 0 at every point by its structure."""
@@ -673,7 +697,8 @@ class Expression(Drawn):
     ) -> Any:
         """The output's derivative along a direction; with ``of`` each output's, by name.
 
-        ``tangent`` says how each input moves; 0 holds one fixed.  Values are as in ``evaluate``.
+        ``tangent`` says how each input moves; 0 holds one fixed.  Values are as in ``evaluate``.  The
+        numbers are the sweep's; ``exprgrad jvp`` prints the true ones.
         """
         from exprgrad.run import matrices
         from exprgrad.run.values import directions
@@ -693,20 +718,22 @@ class Expression(Drawn):
         of: Iterable[str] | None = None,
         wrt: Iterable[str] | None = None,
         **inputs: object,
-    ) -> dict[str, Any]:
+    ) -> DerivativesByName:
         """By input, the derivative of the output times ``cotangent``.
 
         With ``of``, the derivative of the outputs' sum, each weighted by its cotangent:
-        ``cotangent={"y1": 1, "y2": 0}``; 0 leaves one out.  Values and ``wrt`` are as in ``gradient``.
+        ``cotangent={"y1": 1, "y2": 0}``; 0 leaves one out.  Values and ``wrt`` are as in ``gradient``.  The
+        numbers are the sweep's; ``.true`` has those that the command prints.
         """
-        from exprgrad.run import matrices
+        from exprgrad.api.displays import DerivativesByName
+        from exprgrad.run.matrices import VJP
         from exprgrad.run.values import directions
 
-        evaluator, given = self.at(values, inputs)
-        outputs = outputs_of(evaluator, of)
-        weights = directions.cotangents(evaluator.graph, self.text, outputs, cotangent)
-        chosen = select(self.graph, wrt)
-        return matrices.vjp(matrices.Point(evaluator, given, outputs, chosen, weights))
+        found = self.derivatives(VJP, self.named(values, inputs), wrt, of)
+        outputs, graph = found.point.outputs, found.point.evaluator.graph
+        weights = directions.cotangents(graph, self.text, outputs, cotangent)
+        found.point = found.point._replace(direction=weights)
+        return DerivativesByName(found)
 
     def check(
         self,
@@ -815,7 +842,7 @@ class Expression(Drawn):
         of: Iterable[str] | None = None,
         hessian: bool = False,
     ) -> str:
-        """The source of one function for value and gradient in another language.
+        """The source of one function for value and gradient, the sweep's, in another language.
 
         ``to`` is the name of a target, as ``exprgrad code --help`` lists them; ``wrt`` chooses the
         inputs to differentiate.  ``of`` names statements: then it is for their values and their Jacobian.
@@ -846,6 +873,8 @@ class Expression(Drawn):
         threads: int | None = None,
     ) -> Compiled:
         """The formula for columns: ``value, gradient = f.compile()({"x": xs, "y": ys})``.
+
+        The numbers are the sweep's: nothing is said where they lose digits, as ``f.batch`` does.
 
         ``engine`` is ``native`` (machine code, the default where llvmlite is installed), ``numpy`` or
         ``jax``.  Each operation is within 5 ulp of the truth; with ``precise`` all is what the sweeps over
@@ -1048,7 +1077,8 @@ class Run(Drawn, diagnostics.Run):
 
     It prints as its table, with warnings below, and shows as its picture in a notebook where Graphviz is
     at hand.
-    ``run["x"]`` is a number of its gradient, ``float(run)`` its value.
+    ``run["x"]`` is a number of its gradient, ``float(run)`` its value: these are the sweep's, ``run.true``
+    has the true ones.
     """
 
     __iter__ = None  # it is not a row of things, though it has []

@@ -1,23 +1,34 @@
 """One question about a formula, in one call: ``grad("x^2", x=2)``.
 
 For several questions about a formula, read it once: ``parse("x^2")`` has these as methods, and more.
+
+``eval``, ``grad``, ``hessian`` and ``jacobian`` return what the commands print, the true numbers, and warn
+(``DigitsWarning``) where the sweeps have lost digits.  The methods return the sweeps' numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from warnings import warn
 
-from exprgrad.api.expression import Expression, Run, parse
-from exprgrad.errors import require
+from exprgrad.api.expression import Expression, Gradient, Run, parse
+from exprgrad.errors import DigitsWarning, require
+from exprgrad.explain.diagnostics import told_once
+from exprgrad.explain.limits import COUNTED
 
 if TYPE_CHECKING:
     from exprgrad.data.frames import ArrowFunctions
     from exprgrad.explain.checking.check import Check
+    from exprgrad.explain.derivatives import Derivatives
+    from exprgrad.run.evaluation import Guarded, Settled
     from exprgrad.solvers.minima.minimize import Minimum
 
-__all__ = ["arrow_function", "check", "diff", "evaluate", "grad", "hessian", "jacobian", "minimize"]
+__all__ = [
+    "arrow_function", "check", "diff", "eval", "evaluate", "grad", "hessian", "jacobian", "minimize",
+]  # fmt: skip
 
+T = TypeVar("T")
 Values = Mapping[str, object] | None
 
 
@@ -26,8 +37,32 @@ def as_expression(formula: str | Expression) -> Expression:
     return formula if isinstance(formula, Expression) else parse(formula)
 
 
+def with_warnings(found: Run | Derivatives, answer: Guarded | Settled, numbers: T) -> T:
+    """Numbers of an answer; warns of lost digits as the command does, where a function here was called."""
+    if answer.diagnostics:
+        from exprgrad.show.text.lines import diagnosed
+
+        for one in told_once(found.remarks, answer)[-len(answer.diagnostics) :]:
+            message = diagnosed(one, found.text).removeprefix(f"{one.severity}: ")
+            warn(message, DigitsWarning, stacklevel=3)
+    return numbers
+
+
+def eval(formula: str | Expression, values: Values = None, /, **inputs: object) -> Any:
+    """The true value: ``eval("x^2", x=3)`` is 9.0; of an uncertain input it is uncertain, too.
+
+    Values are as in ``Expression.evaluate``.  Warns (``DigitsWarning``) where the sweep has lost digits.
+    """
+    run = as_expression(formula).evaluate(values, **inputs)
+    value = run.true.value if run.spread is None else run.uncertainty.number
+    return with_warnings(run, run.true, value)
+
+
 def evaluate(formula: str | Expression, values: Values = None, /, **inputs: object) -> Run:
-    """The forward sweep: ``evaluate("x^2", x=3).value``.  See ``Expression.evaluate``."""
+    """The forward sweep: ``evaluate("x^2", x=3)`` has every node's data, and ``.true.value``.
+
+    See ``Expression.evaluate``.
+    """
     return as_expression(formula).evaluate(values, **inputs)
 
 
@@ -39,8 +74,29 @@ def grad(
     wrt: Iterable[str] | None = None,
     **inputs: object,
 ) -> dict[str, Any]:
-    """The gradient by name: ``grad("x^2", x=2)`` is ``{'x': 4.0}``.  See ``Expression.grad``."""
-    return as_expression(formula).grad(values, wrt=wrt, **inputs)
+    """The true gradient by name: ``grad("x^2", x=2)`` is ``{'x': 4.0}``; of arrays in every row.
+
+    Values and ``wrt`` are as in ``Expression.grad``.  Warns (``DigitsWarning``) where the sweeps have lost
+    digits.
+    """
+    expression = as_expression(formula)
+    merged = expression.named(values, inputs)
+    found = expression.grad(merged, wrt=wrt)
+    if not isinstance(found, Gradient):
+        rows = max(map(len, found.values()), default=0)
+        if not rows:
+            return found
+        in_rows = expression.vjp(in_every_row(expression, merged, rows), wrt=wrt)
+        return with_warnings(in_rows.derivatives, in_rows.derivatives.settled, {**in_rows.true})
+    answer = found.run.guarded(COUNTED, has_value=False)
+    return with_warnings(found.run, answer, answer.gradient if answer.diagnostics else found)
+
+
+def in_every_row(expression: Expression, values: dict[str, object], rows: int) -> dict[str, Any]:
+    """Columns, and numbers as columns: the VJP of all rows together is then the gradient in every row."""
+    from exprgrad.run.arrays.arrays import stretched
+
+    return {name: stretched(one, (rows,)) for name, one in expression.given(values).items()}
 
 
 def diff(
@@ -58,8 +114,13 @@ def hessian(
     wrt: Iterable[str] | None = None,
     **inputs: object,
 ) -> dict[str, dict[str, Any]]:
-    """The second derivatives, row by row: ``hessian("x^2*y", x=1, y=2)``.  See ``Expression.hessian``."""
-    return as_expression(formula).hessian(values, wrt=wrt, **inputs)
+    """The true second derivatives, row by row: ``hessian("x^2*y", x=1, y=2)``.
+
+    Values and ``wrt`` are as in ``Expression.hessian``.  Warns (``DigitsWarning``) where the sweeps have
+    lost digits.
+    """
+    found = as_expression(formula).hessian(values, wrt=wrt, **inputs)
+    return with_warnings(found.derivatives, found.derivatives.settled, found.true)
 
 
 def jacobian(
@@ -71,8 +132,13 @@ def jacobian(
     of: Iterable[str] | None = None,
     **inputs: object,
 ) -> dict[str, Any]:
-    """The derivatives of one output or of several.  See ``Expression.jacobian``."""
-    return as_expression(formula).jacobian(values, wrt=wrt, of=of, **inputs)
+    """The true derivatives of one output or of several.
+
+    Values, ``wrt`` and ``of`` are as in ``Expression.jacobian``.  Warns (``DigitsWarning``) where the
+    sweeps have lost digits.
+    """
+    found = as_expression(formula).jacobian(values, wrt=wrt, of=of, **inputs)
+    return with_warnings(found.derivatives, found.derivatives.settled, found.true)
 
 
 def check(

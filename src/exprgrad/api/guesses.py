@@ -31,7 +31,7 @@ MODULE = {
         "gradient value_grad grad_fn gradients autograd backward",
     "exprgrad.diff('x^2', 'x') is the derivative as a formula":
         "derivative differentiate derivatives D Derivative",
-    "exprgrad.evaluate('x^2', x=2)": "eval value forward calculate compute",
+    "exprgrad.eval('x^2', x=2)": "value forward calculate compute",
     "exprgrad.parse('x^2').gradient(x=2) has both: .value and .gradient": "value_and_grad",
     "exprgrad.hessian('x^2*y', x=1, y=2)": "hess",
     "exprgrad.jacobian('x*y', x=1, y=2)": "jac jacrev jacfwd",

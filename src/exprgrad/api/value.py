@@ -261,7 +261,8 @@ class Clock:
 class Value(Methods):
     """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
 
-    ``data`` and ``grad`` can be read and set; ``label``, or ``name``, is its name in tables and pictures.
+    ``data`` and ``grad`` are the sweeps', ``a.run().true`` has the true ones.  They can be read and set;
+    ``label``, or ``name``, is its name in tables and pictures.
     Besides operators there is a method for every elementwise function of ``exprgrad ops``: ``a.tanh()``,
     ``a.max(b)``.  ``<`` and its like compare data and give True or False; two values are equal if they are
     the same.
