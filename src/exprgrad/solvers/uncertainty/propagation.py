@@ -7,17 +7,18 @@ the mean, the standard deviation and the probabilistically symmetric 95 % interv
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import inf, isfinite
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
 from exprgrad.derive.build import Builder
 from exprgrad.errors import RequestError, advice, whole
-from exprgrad.explain.diagnostics import Run, answered
+from exprgrad.explain.derivatives import Derivatives
+from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import COUNTED, MOST_DRAWS
 from exprgrad.explain.places import in_numbers, places_in
-from exprgrad.graph.graph import Program, Shape, element_name, size
+from exprgrad.graph.graph import Program, size
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, evaluator_for
 from exprgrad.run.matrices import Point
@@ -192,18 +193,12 @@ def slopes_of_tensor(
     run: Run, names: tuple[str, ...]
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """The true derivatives of a value that is a tensor, by input, and warnings where digits are lost."""
-    point = Point(
-        evaluator_for(run.graph), run.inputs, {"": run.graph.output}, names, {}, run.spelled
-    )
-    fields = matrices.JACOBIAN.sweep(point)
-
-    def label(_: str, places: Sequence[tuple[str, Shape]]) -> str:
-        output, by = (element_name(*place) for place in places)
-        return f"the derivative of {run.output_label}{output} with respect to {by}"
-
-    found = answered(run, point, matrices.JACOBIAN, fields, label, COUNTED)
+    label = run.output_label
+    evaluator, outputs = evaluator_for(run.graph), {label: run.graph.output}
+    point = Point(evaluator, run.inputs, outputs, names, spelled=run.spelled)
+    found = Derivatives(run.text, point, matrices.JACOBIAN, COUNTED).settled
     slopes = found.among("jacobian").values
-    return {name: slopes["", name] for name in names}, found.diagnostics
+    return {name: slopes[label, name] for name in names}, found.diagnostics
 
 
 def numbers_of(run: Run, deviations: Mapping[str, Any], spread: Spread) -> UncertainNumbers:
