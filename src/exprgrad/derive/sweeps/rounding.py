@@ -21,7 +21,7 @@ from exprgrad.derive.sweeps.walks import Source, varying_operands
 from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
 
-__all__ = ["HALF_ULP", "SLACK", "error_bounds", "with_bounds", "with_screen"]
+__all__ = ["FORMULA_ULP", "HALF_ULP", "SLACK", "error_bounds", "with_bounds", "with_screen"]
 
 HALF_ULP = 2.0**-53
 LEAST = 2.0**-1021

@@ -16,6 +16,7 @@ import numpy as np
 
 from exprgrad.derive.rules import slots, template
 from exprgrad.derive.sweeps.gradient import GRAD, edge_program
+from exprgrad.derive.sweeps.rounding import FORMULA_ULP
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -57,8 +58,6 @@ __all__ = [
 
 inf = np.inf
 NOTHING_OFF: Mapping[int, Any] = {}
-FORMULA_ULP = 5.0
-"""To how many ulps the tests hold rows that NumPy has no function for."""
 
 Error = Any
 """What numbers may be off by: 0.0 if by nothing, else an array of their shape, or a double.
