@@ -16,11 +16,16 @@ from typing import NamedTuple
 import pytest
 
 from exprgrad import Expression, parse
-from exprgrad.explain.digits.trusted import Enclosed, derivative, enclosed, judged, right_digits
+from exprgrad.explain.digits.judgements import (
+    TrueNumbers,
+    enclose_outputs,
+    judge,
+    proven_digits,
+)
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.run import evaluation
 from exprgrad.run.balls.balls import Ball, working
-from exprgrad.run.numbers import bounds
+from exprgrad.run.evaluation import DOUBLE_DIGITS, right_digits
 from lost_digits import VALUE, about
 from oracles import Real, mp, mpf, reference
 from strategies import FREQUENT, LARGE, double, partner, tree
@@ -30,7 +35,6 @@ LEAST = 6
 LEAVES = ("x", "y", "z", "x", "y", "2", "0.3", "1", "pi")
 CHOSEN = (0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 3.0, 1e-9, 1e9, 1e200, 1e-200, 800.0, 1e-17)
 """Inputs at which formulas meet their kinks, poles and ends."""
-NEAREST = ("exact", "rounded", "overflow", "underflow", "pole")
 RUNS = [300, pytest.param(30_000, marks=pytest.mark.slow)]
 
 
@@ -92,8 +96,8 @@ def numbers_of(formula: Expression, point: dict[str, float]) -> Iterator[Number]
     if sees_negative_zero(run):
         return
     data, grads = evaluation.Floats(graph).errors(run.values, run.adjoints)
-    true, guarded = enclosed(graph, run.inputs, run.wrt), run.true
-    typed = enclosed(graph, run.inputs, run.wrt, typed={})
+    true, guarded = enclose_outputs(graph, run.inputs, run.wrt), run.true
+    typed = enclose_outputs(graph, run.inputs, run.wrt, typed={})
     warned = about(run, [one.message for one in guarded.diagnostics])
     found = {"": (run.value, data[graph.output], guarded.value)}
     for name, slope in run.swept.items():
@@ -106,7 +110,7 @@ def numbers_of(formula: Expression, point: dict[str, float]) -> Iterator[Number]
             point,
             name,
             sweep,
-            bounds.right_digits(sweep, error),
+            right_digits(sweep, error),
             digits_of(sweep, ball, true),
             (name or VALUE) in warned,
             digits_of(answer, ball, true),
@@ -115,11 +119,11 @@ def numbers_of(formula: Expression, point: dict[str, float]) -> Iterator[Number]
         )
 
 
-def truth(found: Enclosed, graph: Graph, name: str, sweep: float) -> Ball:
+def truth(found: TrueNumbers, graph: Graph, name: str, sweep: float) -> Ball:
     """The value, or a derivative; what has no value has none, though some rules say a number there."""
     value = found.values[graph.output]
     has_none = value.is_nan() and math.isnan(sweep)
-    return derivative(found, graph, name) if name and not has_none else value
+    return found.grad(graph.inputs[name]) if name and not has_none else value
 
 
 def sees_negative_zero(run: evaluation.Run) -> bool:
@@ -133,17 +137,17 @@ def sees_negative_zero(run: evaluation.Run) -> bool:
     )
 
 
-def digits_of(x: float, true: Ball, found: Enclosed) -> int | None:
+def digits_of(x: float, true: Ball, found: TrueNumbers) -> int | None:
     """How many digits are right, from 0 to 16; None where the balls do not tell."""
-    verdict = judged(x, true, found.bits).verdict
+    verdict = judge(x, true, found.bits).verdict
     if verdict == "undecided":
         return None
-    if verdict in NEAREST or (verdict == "zero" and x == 0):
-        return bounds.DOUBLE_DIGITS
+    if verdict == "nearest":
+        return DOUBLE_DIGITS
     if verdict == "undefined":
-        return 0 if math.isfinite(x) else bounds.DOUBLE_DIGITS
+        return 0 if math.isfinite(x) else DOUBLE_DIGITS
     with working(found.bits):
-        return min(right_digits(x, true), bounds.DOUBLE_DIGITS)
+        return min(proven_digits(x, true), DOUBLE_DIGITS)
 
 
 POLE = re.compile(r"\b(?:csc|cot)\(pi\)")

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
-from exprgrad.explain.digits.trusted import enclosed
+from exprgrad.explain.digits.judgements import enclose_outputs
 from exprgrad.graph.graph import MOST_ELEMENTS, element_name
 from exprgrad.run.arrays.elements import elements
 from exprgrad.run.balls.balls import ball, working
@@ -62,7 +62,7 @@ def numbers(run: Run) -> list[tuple[str, Any, Any]]:
     """The numbers of an answer, as the guard leaves them: name, number, and the truth."""
     over, _, nodes = elements(run)
     outputs = [int(node) for node in nodes[run.graph.output].flat]
-    found = enclosed(over.graph, over.inputs, over.wrt, outputs=outputs)
+    found = enclose_outputs(over.graph, over.inputs, over.wrt, outputs=outputs)
     true = run.true
     listed = [
         (f"value{[*place]}", np.asarray(true.value)[place], found.values[int(node)])

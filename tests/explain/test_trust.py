@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import importlib
+import inspect
 import math
+import pkgutil
+import re
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -12,15 +16,29 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import MissingExtraError, RequestError, install
-from exprgrad.explain.digits.trusted import Trusted
-from exprgrad.explain.digits.truths import trust
+from exprgrad.explain import digits
+from exprgrad.explain.digits.trust import TrustedNumber, measure_trust
 from exprgrad.run.balls import balls
 from exprgrad.run.evaluation import Run
 from oracles import evaluate, mp, mpf
 from strategies import FREQUENT, double, tree
 
 
-def number(formula: str, name: str = "", **values: float) -> Trusted:
+def test_the_map_of_the_room_names_its_classes() -> None:
+    """Every class of the room is on the map, and what the map names is there: 15 concepts at most."""
+    listed = re.findall(r"^``(\w+)\.(\w+)``", digits.__doc__ or "", re.MULTILINE)
+    assert 0 < len(listed) <= 15
+    classes = set()
+    for module in pkgutil.iter_modules(digits.__path__):
+        room = importlib.import_module(f"{digits.__name__}.{module.name}")
+        own = inspect.getmembers(room, inspect.isclass)
+        classes |= {name for name, one in own if one.__module__ == room.__name__}
+        named = [name for place, name in listed if place == module.name]
+        assert named and all(hasattr(room, name) for name in named), module.name
+    assert classes <= {name for _, name in listed}
+
+
+def number(formula: str, name: str = "", **values: float) -> TrustedNumber:
     """One number of a formula at a point: its value, or the derivative by an input."""
     found = parse(formula).gradient(values).trust()
     return found.gradient[name] if name else found.value
@@ -149,6 +167,14 @@ def test_a_mend_that_is_true_elsewhere_is_not_suggested(
     assert found.lost is not None and found.rewrite is None
 
 
+def test_a_mend_that_gives_a_zero_where_the_truth_is_one_is_suggested() -> None:
+    """At 715 the derivative of tanh is below 1e-600, and 0 is the double nearest to it."""
+    found = number("sinh(x)/cosh(x) + y", "x", x=715, y=0.25)
+    assert math.isnan(found.value) and found.rewrite is not None
+    assert (found.rewrite.text, found.rewrite.value) == ("tanh(x)", 0.0)
+    assert found.rewrite.verdict == "zero"
+
+
 def test_rounding_alone_is_no_loss() -> None:
     text = " + ".join(f"sin({k}*x)*exp(-{k})" for k in range(1, 40))
     found = parse(text).gradient(x=1.3).trust()
@@ -227,7 +253,7 @@ def test_only_the_chosen_inputs() -> None:
 
 def test_the_library_twin() -> None:
     run = parse("log(1 + x)").gradient(x=1e-10)
-    assert run.trust() == trust(run, run.gradient, run.one_sided)
+    assert run.trust() == measure_trust(run, run.gradient, run.one_sided)
     assert [name for name, _ in run.trust().numbers()] == ["", "x"]
 
 
@@ -327,7 +353,7 @@ def test_whatever_is_said_holds_together(count: int) -> None:
                 check_mend(run, name, one)
 
 
-def check_mend(run: Run, name: str, one: Trusted) -> None:
+def check_mend(run: Run, name: str, one: TrustedNumber) -> None:
     """A mend makes a number of more digits: its own value is as near the truth as it says."""
     assert one.rewrite is not None
     assert one.rewrite.digits > one.digits or one.rewrite.verdict in (

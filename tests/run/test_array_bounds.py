@@ -14,11 +14,11 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.structural import Parameter, Structural
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.arrays.bounds import data_errors, of_kind, right_digits
+from exprgrad.run.arrays.bounds import data_errors, of_kind
 from exprgrad.run.arrays.elements import elements
 from exprgrad.run.balls.balls import Ball, ball, enclose, working
 from exprgrad.run.balls.sweep import sweep
-from exprgrad.run.evaluation import evaluator_for
+from exprgrad.run.evaluation import evaluator_for, right_digits
 from shell import command
 from tensor_formulas import SHAPES, drawn
 
@@ -183,6 +183,30 @@ def test_right_digits_of_arrays() -> None:
     assert right_digits(values, errors).tolist() == [16, 5, 0, 16, 16, 0, 0, 0]
     assert right_digits(0.0, 1e-310) == 0
     assert right_digits(1.5, 0.0) == 16
+
+
+def test_right_digits_of_numbers_and_arrays_are_the_same_and_never_too_many() -> None:
+    """Worked out again in fractions: the error is at most 10^-N of the least that the number may be."""
+    random = Random(31)
+    pairs = [
+        (
+            random.choice((1, -1)) * 2.0 ** random.randint(-1074, 1023),
+            2.0 ** random.randint(-1074, 900),
+        )
+        for _ in range(3000)
+    ]
+    pairs += [(x, abs(x) * random.random() * 10.0 ** -random.randint(0, 17)) for x, _ in pairs]
+    pairs += [(k * 5e-324, j * 5e-324) for k in range(40) for j in range(4)]
+    counts = [right_digits(x, error) for x, error in pairs]
+    assert right_digits(*np.array(pairs).T).tolist() == counts
+    for (x, error), count in zip(pairs, counts, strict=True):
+        least = abs(Fraction(x)) - Fraction(error)
+        if x and error:
+            assert not count or Fraction(error) * 10**count <= least, (x, error)
+            is_short = count < 16 and Fraction(error) * 10 ** (count + 1) < least * Fraction(
+                999, 1000
+            )
+            assert not is_short or least < Fraction(1e-290), (x, error)
 
 
 def test_a_constant_is_rounded() -> None:

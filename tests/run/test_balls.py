@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from exprgrad.derive.rules import slots, template
-from exprgrad.explain.digits.trusted import derivative, enclosed, judged
-from exprgrad.explain.digits.truths import trust
+from exprgrad.explain.digits.judgements import enclose_outputs, judge
+from exprgrad.explain.digits.trust import describe_number, measure_trust
 from exprgrad.graph.graph import Graph, dependents
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
@@ -188,7 +188,7 @@ def one_expression(seed: int, told: Counter[str]) -> None:
     random = Random(seed)
     graph = parse(tree(random, LEAVES, FREQUENT, random.randint(1, 7)))
     inputs = {name: some_double(random) for name in graph.inputs}
-    found = enclosed(graph, inputs, tuple(inputs))
+    found = enclose_outputs(graph, inputs, tuple(inputs))
     if not all(is_moderate(x) for x in found.values):
         told["left out"] += 1
         return
@@ -203,12 +203,12 @@ def one_expression(seed: int, told: Counter[str]) -> None:
             told["gradients"] += bool(inputs)
             for name, slope in true_gradient(graph, values).items():
                 number = grads[graph.inputs[name]] or 0.0
-                numbers.append((number, slope.value, derivative(found, graph, name)))
+                numbers.append((number, slope.value, found.grad(graph.inputs[name])))
                 slopes.append(slope)
         for (number, true, enclosure), slope in zip(numbers, slopes, strict=True):
             if not slope.error <= max(abs(true) * mpf(10) ** -60, mpf(10) ** -300):
                 told["not well known"] += 1
-            said = judged(number, enclosure, found.bits)
+            said = judge(number, enclosure, found.bits)
             if said.verdict == "undefined" and enclosure is not found.values[graph.output]:
                 told["no derivative"] += 1  # by the chain rule: there is none in doubles either
                 assert math.isnan(number), (seed, true)
@@ -216,8 +216,8 @@ def one_expression(seed: int, told: Counter[str]) -> None:
             place = (seed, number, true, said)
             assert inside(true, slope.error, enclosure), place
             assert holds_digits(number, said.digits, slope), place
-            assert not said.exact or number == true or slope.error, place
-            told[said.verdict] += 1
+            assert not said.is_exact or number == true or slope.error, place
+            told[said.word] += 1
             told["numbers"] += 1
             told["tight"] += bool(enclosure.is_exact() or enclosure.rel_accuracy_bits() >= 80)
 
@@ -261,7 +261,7 @@ def test_every_row_is_enclosed(op: Op, count: int) -> None:
     for args in places(op, count):
         graph = graph_of(op, len(args))
         inputs = {f"a{position}": x for position, x in enumerate(args)}
-        found = enclosed(graph, inputs, tuple(inputs))
+        found = enclose_outputs(graph, inputs, tuple(inputs))
         if any(not is_moderate(x) and x.is_finite() for x in found.values):
             continue  # mpmath has nothing to compare with in reasonable time
         value = found.values[graph.output]
@@ -278,7 +278,7 @@ def test_every_row_is_enclosed(op: Op, count: int) -> None:
             continue
         for position, name in enumerate(inputs):
             slope = partial_by_mpmath(op.name, position, args)
-            grad = derivative(found, graph, name)
+            grad = found.grad(graph.inputs[name])
             if mp.isnan(slope) or (slope == 0 and bool(abs(grad) < ball(2) ** -1090)):
                 continue
             with mp.workprec(PRECISION):
@@ -292,10 +292,10 @@ def holds_conventions(graph: Graph, inputs: dict[str, float], wrt: Iterable[str]
 
     One convention differs from another by far more than rounding does.
     """
-    found = enclosed(graph, inputs, tuple(wrt))
+    found = enclose_outputs(graph, inputs, tuple(wrt))
     grads = reverse(graph, forward(graph, inputs), [graph.inputs[name] for name in wrt]).grads
     for name in wrt:
-        grad, number = derivative(found, graph, name), grads[graph.inputs[name]] or 0.0
+        grad, number = found.grad(graph.inputs[name]), grads[graph.inputs[name]] or 0.0
         if grad.is_finite() and math.isfinite(number):
             rounding = ball(2) ** -40 * max(1, abs(number))
             assert bool(abs(grad - ball(number)) <= rounding), (graph.kinds, inputs, name, grad)
@@ -576,9 +576,10 @@ def test_trust_says_the_same_of_whole_runs() -> None:
 
     run = read("(1 - cos(x))*y").gradient(x=1e-5, y=3)
     graph, inputs = run.graph, run.inputs
-    found = enclosed(graph, inputs, run.wrt)
-    value = judged(run.value, found.values[graph.output], found.bits)
-    assert trust(run, run.swept, {}).value.low == value.low
+    found = enclose_outputs(graph, inputs, run.wrt)
+    plain = judge(run.value, found.values[graph.output], found.bits)
+    value = describe_number(plain, found.bits)
+    assert measure_trust(run, run.swept, {}).value.low == value.low
 
 
 NAN, INF = undefined(), ball(math.inf)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from exprgrad.data.grids import RangeTable
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.derivatives import Derivatives
-    from exprgrad.explain.digits.trusted import Trust
+    from exprgrad.explain.digits.trust import Trust
     from exprgrad.explain.walks import Paths, Visited
     from exprgrad.run.engines.compiled import Compiled
     from exprgrad.run.matrices import Kind
@@ -1138,9 +1138,9 @@ class Run(Drawn, diagnostics.Run):
         Raises ``MissingExtraError`` without python-flint, ``RequestError`` for tensors of more than 4,096
         numbers over all nodes.
         """
-        from exprgrad.explain.digits.truths import trust
+        from exprgrad.explain.digits.trust import measure_trust
 
-        return trust(self, self.gradient, self.one_sided)
+        return measure_trust(self, self.gradient, self.one_sided)
 
     @cached_property
     def uncertainty(self) -> Uncertainty:

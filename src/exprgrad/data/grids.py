@@ -25,9 +25,9 @@ from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation, matrices
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.bounds import data_errors, right_digits
+from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.engines.columns import staggered
-from exprgrad.run.evaluation import Diagnostic, Evaluator, Flag, shapes_of
+from exprgrad.run.evaluation import Diagnostic, Evaluator, Flag, right_digits, shapes_of
 from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.run.values.inputs import is_range, normal, resolve, select, spelled
 from exprgrad.run.values.ranges import Range, range_in

@@ -29,8 +29,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import Kernel, built
-from exprgrad.run.evaluation import Evaluator, evaluator_for
-from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
+from exprgrad.run.evaluation import DOUBLE_DIGITS, Evaluator, evaluator_for, right_digits
 from exprgrad.run.values.layouts import CHANGES
 
 __all__ = [
@@ -542,8 +541,6 @@ def count_digits(
     job: Job, columns: Sequence[Doubles], low: int, doubtful: np.ndarray
 ) -> np.ndarray:
     """By result, and by row, counted from ``low``: how many digits are right; all, unless ``doubtful``."""
-    from exprgrad.run.arrays.bounds import right_digits
-
     rows, results = np.flatnonzero(doubtful), prepared(job).results
     found = np.full((results, len(doubtful)), DOUBLE_DIGITS, dtype=np.int8)
     if len(rows):

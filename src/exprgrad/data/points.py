@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from exprgrad.explain.derivatives import Derivatives
 from exprgrad.explain.diagnostics import Run, told_once
-from exprgrad.explain.digits.truths import Unexplained
+from exprgrad.explain.digits.truths import truths_of_run
 from exprgrad.run import matrices
-from exprgrad.run.evaluation import Diagnostic, Evaluator, Path
-from exprgrad.run.numbers.bounds import DOUBLE_DIGITS
+from exprgrad.run.evaluation import DOUBLE_DIGITS, Diagnostic, Evaluator, Path
 from exprgrad.run.values.directions import outputs
 from exprgrad.run.values.inputs import spelled
 
@@ -66,7 +65,7 @@ def answer_point(
         wrt = question.wrt or None
         run = Run.of(question.text, question.evaluator, inputs, wrt, texts)
         if not is_explained:
-            run.truths = Unexplained(run)
+            run.truths = truths_of_run(run, is_explained=False)
         found = run.guarded(question.digits)
         return PointAnswer(
             [found.value, *found.gradient.values()],

@@ -9,13 +9,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.rules import computed
-from exprgrad.explain.diagnostics import NOT_FINITE, Bounds, diagnose, resolved, told_once
+from exprgrad.explain.diagnostics import NOT_FINITE, Bounds, diagnose, resolve_digits, told_once
 from exprgrad.explain.limits import COUNTED, beyond_sides
 from exprgrad.explain.places import at, in_numbers, live, not_finite, places_in
 from exprgrad.graph.graph import Shape, dependents, element_name, seen_from, size
 from exprgrad.graph.ops import BENT
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import (
+    DOUBLE_DIGITS,
     ArrayBounds,
     Arrays,
     Diagnostic,
@@ -25,6 +26,7 @@ from exprgrad.run.evaluation import (
     Settled,
     evaluator_for,
     is_finite,
+    right_digits,
 )
 from exprgrad.run.matrices import (
     BY_OUTPUT,
@@ -39,12 +41,12 @@ from exprgrad.run.matrices import (
     first,
     moves,
 )
-from exprgrad.run.numbers.bounds import DOUBLE_DIGITS, data_errors, right_digits, typed_errors
+from exprgrad.run.numbers.bounds import data_errors, typed_errors
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import cut
 
 if TYPE_CHECKING:
-    from exprgrad.explain.digits.truths import Source
+    from exprgrad.explain.digits.truths import Truths
 
 __all__ = ["Derivatives", "grouped", "number_label"]
 
@@ -102,17 +104,17 @@ class Derivatives:
         else:
             seen = {field: found for field, found in self.fields.items() if field not in unseen}
             bounds = bounds_along(self.run, point, kind, seen)
-        found = resolved(evaluator, bounds, self.shown, self.truths, unseen)
+        found = resolve_digits(evaluator, bounds, self.shown, self.truths, unseen)
         if kind is not HESSIAN:
             return found
         return found.joined(settled_by_sides(self.text, point, self.swept["hessian"]))
 
-    def truths(self) -> Source:
+    def truths(self) -> Truths:
         """Where the truth is asked for."""
-        from exprgrad.explain.digits.truths import Derived
+        from exprgrad.explain.digits.truths import truths_of_question
 
         label = partial(number_label, output=next(iter(self.point.outputs)))
-        return Derived(self.run, self.point, self.kind, label)
+        return truths_of_question(self.run, self.point, self.kind, label)
 
     @cached_property
     def whole(self) -> Settled:

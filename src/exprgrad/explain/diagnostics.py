@@ -23,16 +23,19 @@ from exprgrad.run.evaluation import (
     Path,
     Settled,
     evaluator_for,
+    fewest_right_digits,
     is_finite,
+    right_digits,
+    smallest,
 )
 
 if TYPE_CHECKING:
-    from exprgrad.explain.digits.truths import Source, Swept
+    from exprgrad.explain.digits.truths import Truths
     from exprgrad.explain.sides.kinks import OneSided
 
 __all__ = [
     "MOST_COUNTED", "NOT_FINITE", "Bounds", "Run", "diagnose", "doubtful", "notes_on_names",
-    "own_functions", "resolved", "told_once",
+    "own_functions", "resolve_digits", "told_once",
 ]  # fmt: skip
 
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
@@ -113,7 +116,7 @@ class Run(evaluation.Run):
         """
         found = self.guards.get((digits, has_value))
         if found is None:
-            found = screened(self, digits, has_value=has_value)
+            found = screen_answer(self, digits, has_value=has_value)
             self.guards[digits, has_value] = found
         return found
 
@@ -122,14 +125,14 @@ class Run(evaluation.Run):
         """Warnings about kinks and jumps that the decimals as typed alone meet."""
         evaluator, bounds = evaluator_for(self.graph), bounds_of(self, self.unguarded, ())
         unseen = "value", "gradient"
-        return resolved(evaluator, bounds, COUNTED, lambda: self.truths, unseen).diagnostics
+        return resolve_digits(evaluator, bounds, COUNTED, lambda: self.truths, unseen).diagnostics
 
     @cached_property
-    def truths(self) -> Swept:
+    def truths(self) -> Truths:
         """The truth about the numbers of a run, worked out once where it is asked for."""
-        from exprgrad.explain.digits.truths import Swept
+        from exprgrad.explain.digits.truths import truths_of_run
 
-        return Swept(self)
+        return truths_of_run(self)
 
     @property
     def unguarded(self) -> Guarded:
@@ -324,7 +327,7 @@ def notes_on_names(run: evaluation.Run) -> Iterator[Diagnostic]:
 # How many digits of an answer are right, as far as error bounds tell; where too few are, balls say more.
 
 
-def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
+def screen_answer(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     """The answer that is shown with so many digits, and how many of them are right.
 
     Bounds take little more time than the sweeps; nothing else is loaded where they cover the digits that
@@ -334,20 +337,20 @@ def screened(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     sides = [side for side in run.one_sided.values() if side.corrected]
     evaluator, bounds = evaluator_for(run.graph), bounds_of(run, answer, sides)
     unseen = () if has_value else ("value",)
-    found = resolved(evaluator, bounds, digits, lambda: run.truths, unseen)
+    found = resolve_digits(evaluator, bounds, digits, lambda: run.truths, unseen)
     for side in sides:
         path: Path = "gradient", side.input
         value: Any = found.values[path]
         value = value[side.place] if side.place else value
-        found.digits[path] = min(found.digits[path], evaluator.right_digits(value, side.error))
+        found.digits[path] = min(found.digits[path], fewest_right_digits(value, side.error))
     for path, (_, fresh) in found.corrected.items():
         if path[1:]:
             found.corrected[path] = run.swept[path[1]], fresh
     if sides and not run.graph.shapes and any(run.errors[0]):
-        from exprgrad.explain.digits.guard import checked_sides
+        from exprgrad.explain.digits.guard import check_sides
 
         least = min(digits, MOST_COUNTED)
-        found = checked_sides(found, answer.corrected, sides, least, run.truths)
+        found = check_sides(found, answer.corrected, sides, least, run.truths)
     if has_value and not run.graph.shapes and math.isnan(run.value) and run.graph.calls:
         found = correct_value_by_sides(run, found, min(digits, MOST_COUNTED))
     counted: dict[str, Any] = {}
@@ -372,7 +375,7 @@ def correct_value_by_sides(run: Run, found: Settled, least: int) -> Settled:
     from exprgrad.explain.sides.kinks import value_by_sides
 
     value, error = value_by_sides(run)
-    count = evaluator_for(run.graph).right_digits(value, error)
+    count = right_digits(value, error)
     if math.isnan(value) or count < least:
         return found
     found.values["value",], found.corrected["value",] = value, (run.value, value)
@@ -432,7 +435,6 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
     Of a tensor one number is enough.  Bounds say where that may be, and only there balls are asked.
     Nothing is said of what is not finite, nor of tensors that are too large to be written out.
     """
-    evaluator = evaluator_for(run.graph)
     if sum(map(size, run.graph.shapes)) > MOST_ELEMENTS:
         return set(), set()
     least, (data, grads) = min(digits, MOST_COUNTED), run.errors
@@ -444,7 +446,7 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
             for node in nodes
             if numbers[node] is not None
             and is_finite(numbers[node])
-            and evaluator.right_digits(numbers[node], errors[node]) < least
+            and fewest_right_digits(numbers[node], errors[node]) < least
         ]
 
     some = poor(run.values, data)
@@ -455,16 +457,16 @@ def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set
 
     if not has_balls():
         return set(), set()
-    from exprgrad.explain.digits.guard import confirmed
+    from exprgrad.explain.digits.guard import confirm_poor_nodes
 
-    return confirmed(run, run.truths, some, others, least)
+    return confirm_poor_nodes(run, run.truths, some, others, least)
 
 
-def resolved(
+def resolve_digits(
     evaluator: Evaluator,
     bounds: Bounds,
     digits: int,
-    source: Callable[[], Source],
+    source: Callable[[], Truths],
     unseen: Collection[str] = (),
 ) -> Settled:
     """What becomes of numbers that are shown with so many digits, given what each may be off by.
@@ -477,18 +479,18 @@ def resolved(
     kinds = {*evaluator.graph.kinds} & BY_NAME.keys() if unseen and evaluator.by_entries else ()
     if not any(BY_NAME[kind].special for kind in kinds):  # then nothing has a kink or a jump
         values = {path: one for path, one in values.items() if path[0] not in unseen}
-    counts = {path: evaluator.right_digits(one, errors[path]) for path, one in values.items()}
+    by_number = {path: right_digits(one, errors[path]) for path, one in values.items()}
+    counts = {path: smallest(count) for path, count in by_number.items()}
     found = Settled({**values}, counts, {})
-    hanging = [
+    ambiguous = [
         path
         for path, error in typed.items()
-        if path in values and evaluator.right_digits(values[path], error) < shared
+        if path in values and right_digits(values[path], error) < shared
     ]
-    if hanging or any(count < least for count in counts.values()):
-        from exprgrad.explain.digits.guard import settled
+    if ambiguous or any(count < least for count in counts.values()):
+        from exprgrad.explain.digits.guard import settle_numbers
 
-        by_number = {path: evaluator.counts(one, errors[path]) for path, one in values.items()}
-        found = settled(found, by_number, hanging, least, source(), unseen)
+        found = settle_numbers(found, by_number, ambiguous, least, source(), unseen)
     for path in [path for path in found.values if path[0] in unseen]:
         for numbers in (found.values, found.digits, found.corrected):
             numbers.pop(path, None)

@@ -136,6 +136,10 @@ class Numbers(NamedTuple, Generic[R]):
         """The node of a number."""
         return int(self.nodes[node][place] if place else self.nodes[node])
 
+    def numbers(self, node: int) -> dict[Shape, int]:
+        """By place: the nodes of a node's numbers."""
+        return {place: self.node(node, place) for place in places_in(self.nodes[node])}
+
     def origin(self, node: int) -> int:
         """The node, of the run as it was, that a node comes from."""
         return self.origins[node].node if self.origins else node

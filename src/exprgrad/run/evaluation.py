@@ -9,6 +9,7 @@ has all that is worked out only once; results live in a Run, and never on the gr
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays import arrays as over_arrays
 
 __all__ = [
-    "NOTHING", "ArrayBounds", "Arrays", "Diagnostic", "Edge", "Evaluator", "Flag", "Floats", "Guarded",
-    "Node", "Path", "Run", "Settled", "adjoints_of", "evaluator_for", "is_finite", "kept", "shapes_of",
+    "DOUBLE_DIGITS", "NOTHING", "ArrayBounds", "Arrays", "Diagnostic", "Edge", "Evaluator", "Flag",
+    "Floats", "Guarded", "Node", "Path", "Run", "Settled", "adjoints_of", "evaluator_for",
+    "fewest_right_digits", "is_finite", "kept", "right_digits", "shapes_of", "smallest",
 ]  # fmt: skip
 
 Path = tuple[str, ...]
@@ -46,6 +48,12 @@ Folded = tuple[Sequence[int], Mapping[int, "Closed"], Mapping[int, int]]
 """A graph as people see it: see ``graph.calls.Fold``."""
 
 NOTHING: Mapping[str, str] = {}
+DOUBLE_DIGITS = 16
+"""The digits that a double can have right."""
+SCALES = tuple([10.0**digits + 1 for digits in range(1, DOUBLE_DIGITS + 1)])
+"""How many times as large as its error a number has to be to have one right digit, two, and so on."""
+NEGLIGIBLE = 16 * 2.0**-1074
+"""What a 0 may be off by: some of the least doubles."""
 MOST_SWEEPS = 8
 """For how many choices of inputs reverse sweeps are kept."""
 
@@ -126,14 +134,6 @@ class Floats:
         """Whether a condition of a row holds."""
         return holds(condition, names, values)
 
-    def right_digits(self, value: Any, error: Any) -> int:
-        """How many digits of a node's number are right, given what it may be off by."""
-        from exprgrad.run.numbers.bounds import right_digits
-
-        return right_digits(value, error)
-
-    counts = right_digits
-
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program."""
         numbers = forward(program.graph, inputs)
@@ -204,16 +204,6 @@ class Arrays:
         """Empty: the numbers of tensors are the doubles that they were read as."""
         return [], []
 
-    def right_digits(self, value: Any, error: Any) -> int:
-        """How many digits of each of a node's numbers are right, given what they may be off by."""
-        return int(self.counts(value, error).min())
-
-    def counts(self, value: Any, error: Any) -> Any:
-        """By number: how many of its digits are right."""
-        from exprgrad.run.arrays.bounds import right_digits
-
-        return right_digits(value, error)
-
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program; none of them shares memory with an input."""
         from exprgrad.run.arrays import arrays
@@ -258,6 +248,35 @@ def is_finite(value: Any) -> bool:
     if type(value) is float:
         return math.isfinite(value)
     return bool((abs(value) < math.inf).all())
+
+
+def right_digits(value: Any, error: Any) -> Any:
+    """By number: how many of its digits are right, from 0 to 16, if it is off by less than ``error``.
+
+    N digits are right if the error is less than 10^-N of whatever the number may be in truth.  A 0 that is
+    off by a few of the least doubles is right.
+    """
+    magnitude = abs(value)
+    is_right = (error == 0) | ((value == 0) & (error < NEGLIGIBLE))
+    if isinstance(is_right, bool):  # of one number the scales are searched, which is quicker
+
+        def is_beyond(scale: float) -> bool:
+            return not error < magnitude / scale
+
+        counts = DOUBLE_DIGITS if is_right else bisect_left(SCALES, True, key=is_beyond)
+    else:
+        counts = sum([is_right | (error < magnitude / scale) for scale in SCALES])
+    return counts * (magnitude < math.inf)
+
+
+def fewest_right_digits(value: Any, error: Any) -> int:
+    """How many digits are right of a number, or of the worst of a tensor's."""
+    return smallest(right_digits(value, error))
+
+
+def smallest(counts: Any) -> int:
+    """A count, or the smallest of a tensor's."""
+    return int(getattr(counts, "min", counts.__int__)())
 
 
 class Node(NamedTuple):

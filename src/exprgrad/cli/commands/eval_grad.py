@@ -33,7 +33,7 @@ from exprgrad.source import WIDTH
 
 if TYPE_CHECKING:
     from exprgrad.api import Run
-    from exprgrad.explain.digits.trusted import Trust
+    from exprgrad.explain.digits.trust import Trust
     from exprgrad.run.evaluation import Diagnostic
     from exprgrad.show.text.table import Screen, Table
     from exprgrad.solvers.uncertainty.propagation import Uncertainty

@@ -67,7 +67,7 @@ from exprgrad.source import Span
 
 if TYPE_CHECKING:
     from exprgrad.explain.checking.thresholds import Threshold
-    from exprgrad.explain.digits.trusted import Trusted
+    from exprgrad.explain.digits.trust import TrustedNumber
 
 __all__ = ["MOST_WORK", "Check", "Sampled", "check_nodes", "check_of", "check_run", "chosen"]
 
@@ -222,12 +222,12 @@ class Checker:
         return node, graph.span(node)
 
     @cached_property
-    def trusted(self) -> Mapping[str, Trusted]:
+    def trusted(self) -> Mapping[str, TrustedNumber]:
         """How far each derivative can be trusted."""
-        from exprgrad.explain.digits.truths import trust
+        from exprgrad.explain.digits.trust import measure_trust
 
         with suppress(RequestError):
-            return trust(self.run, self.run.swept, {}).gradient
+            return measure_trust(self.run, self.run.swept, {}).gradient
         return {}
 
     def by_rules(self, found: Verdict, node: int, analytic: float) -> Verdict:

@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from exprgrad.derive.rules import template
-from exprgrad.explain.digits.trusted import hanging
+from exprgrad.explain.digits.judgements import find_rounded_decimals
 from exprgrad.explain.sides.one_sided import SURE
 from exprgrad.graph.graph import (
     CONST,
@@ -562,7 +562,8 @@ def guesses(run: Run, name: str) -> Guesses:
     """
     if not has_balls():
         return NO_GUESSES
-    readings = (None,) if not hanging(run.graph, run.inputs, run.spelled) else (None, run.spelled)
+    decimals = find_rounded_decimals(run.graph, run.inputs, run.spelled)
+    readings = (None, run.spelled) if decimals else (None,)
     found: list[Guesses] = [
         (guess(run, name, -1, typed=typed), guess(run, name, 1, typed=typed)) for typed in readings
     ]

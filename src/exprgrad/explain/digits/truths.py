@@ -1,7 +1,7 @@
 """Where the truth about an answer's numbers comes from, and what is to blame where they lose digits.
 
-The formula is worked out again in ball arithmetic at the exact double inputs, in ever higher precision
-until every number asked for has a tight enclosure.
+The formula is worked out again in ball arithmetic, in ever higher precision until every number asked for
+has a tight enclosure: at the exact double inputs, and for the decimals as typed.
 
 Numbers are asked for by their paths.  Tensors are written out number by number: the path of a tensor's
 number ends in its place there, as in ``("jacobian", "y", "X", "[0, 1]")``.
@@ -13,37 +13,29 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
-from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import computed, real
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.explain.digits.trusted import (
+from exprgrad.explain.digits.judgements import (
     LONGEST_LABEL,
-    Better,
-    Enclosed,
-    Evidence,
-    Lost,
-    Trust,
-    Trusted,
-    derivative,
-    enclosed,
-    find_lost,
-    hanging,
-    judged,
+    Judgement,
+    TrueNumbers,
+    enclose_outputs,
+    find_rounded_decimals,
 )
-from exprgrad.explain.kinks_met import SPECIAL_WORDS, flagged
+from exprgrad.explain.digits.losses import Evidence, LostDigits, find_loss
+from exprgrad.explain.kinks_met import SPECIAL_WORDS
 from exprgrad.explain.places import Numbers, at, in_numbers, places_in
-from exprgrad.explain.rewriting.rewrites import Menders
+from exprgrad.explain.rewriting.rewrites import Better, Menders
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
     Graph,
     Shape,
     dependencies,
-    dependents,
     element_name,
-    nested,
+    seen_from,
     size,
 )
 from exprgrad.language.write.infix import ATOM, operand_level
@@ -56,47 +48,48 @@ from exprgrad.run.balls.balls import (
     undefined,
     working,
 )
-from exprgrad.run.evaluation import Path, Run, evaluator_for
-from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point, Question
+from exprgrad.run.evaluation import Path, Run, evaluator_for, fewest_right_digits
+from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point
 from exprgrad.run.numbers.bounds import TINY
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Span, cut
 
-if TYPE_CHECKING:
-    from exprgrad.explain.sides.kinks import OneSided
-
 __all__ = [
-    "MOST_EXPLAINED", "Derived", "Label", "Place", "Source", "Swept", "Unexplained", "label_of",
-    "trust", "unfolded",
+    "MOST_EXPLAINED", "Blame", "Label", "Truths", "name_literals", "number_path", "truths_of_question",
+    "truths_of_run",
 ]  # fmt: skip
 
 Label = Callable[[str, Sequence[tuple[str, Shape]]], str]
 """What messages call a number: by its field, then the names that lead to it, each with a place."""
 GRADIENT = 3
 """How many times as many nodes as a formula its gradient has, about."""
-MOST_EXPLAINED = 16
-"""For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 MOST_DERIVED = 2**17
 """For how many nodes of derived graphs the truth about tensors is worked out, about: that takes seconds."""
+MOST_EXPLAINED = 16
+"""For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 MOST_TURNS = 10_000
 """Up to so many nodes it is asked which kinks what was typed meets."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
 """The fields of values and of first derivatives, whose digits a rewrite may keep."""
 
 
-class Place(NamedTuple):
-    """A node of the user's graph, its place in the text, and help.
+class Blame(NamedTuple):
+    """The node of the user's graph that a number's digits are lost at, its span, and help.
 
-    ``through`` are the nodes that an error came through on its way to a number.
+    ``through``  the nodes that an error came through on its way to the number
+    ``lost``     how many digits are lost there, and why; None where the number is all that is known
+    ``better``   a rewrite that keeps them
     """
 
     node: int
     span: Span
     help: str | None = None
     through: tuple[int, ...] = ()
+    lost: LostDigits | None = None
+    better: Better | None = None
 
 
-class Turn(NamedTuple):
+class TypedTurn(NamedTuple):
     """A kink or a jump, in words; and whether it counts where the answer is the same."""
 
     words: str
@@ -104,347 +97,84 @@ class Turn(NamedTuple):
     counts: bool
 
 
-def label_of(run: Run, path: Path) -> str:
-    """What messages call a number, or a tensor: the output's text, or ``x.grad``."""
-    return f"{path[1]}.grad" if path[1:] else cut(run.label(run.graph.output), LONGEST_LABEL)
+class AskedNumbers(NamedTuple):
+    """Numbers of an answer, over numbers: where doubles find them, and where balls do.
 
-
-def place_in(path: Path, names: int) -> Shape:
-    """The place at the end of the path of a tensor's number, after the names; ``()`` without one."""
-    text = path[names + 1 :]
-    return tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
-
-
-class Known:
-    """What is known of a formula whose numbers are asked for: what ``Swept`` and ``Derived`` share.
-
-    ``run``      the formula's
-    ``doubles``  what is true of the formula's nodes for the doubles that were read
-    ``typed``    the same for the decimals as typed
-    ``bits``     the precision that it took
+    ``computed``  the run of the doubles, and ``nodes`` the numbers there, by path
+    ``graph``     by the rules for real arithmetic, and ``true_nodes`` the numbers there; what is left out
+                  is always 0
+    ``is_derived``  whether both are derived graphs; else they are the formula's, which two sweeps visit
     """
 
-    answering: Any
+    computed: Run
+    nodes: Mapping[Path, int]
+    graph: Graph
+    true_nodes: Mapping[Path, int]
+    is_derived: bool
 
-    def __init__(self, run: Run) -> None:
+
+class Truths:
+    """The truth about an answer's numbers, for the doubles that were read and the decimals as typed.
+
+    ``run``      the formula's
+    ``outputs``  the nodes whose values, or whose derivatives, are asked for, by name
+    ``label``    what messages call numbers
+    ``find``     what finds some numbers, given the run over numbers and their paths there
+    ``is_explained``  whether it is worked out where digits are lost, which takes most of the time
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        outputs: Mapping[str, int],
+        label: Label,
+        find: Callable[[Numbers[Run], Sequence[Path]], AskedNumbers],
+        *,
+        is_explained: bool = True,
+    ) -> None:
         self.run = run
+        self.outputs = outputs
+        self.label_number = label
+        self.find = find
+        self.is_explained = is_explained
+        self.paths: list[Path] = []
 
-    @cached_property
-    def over(self) -> Numbers[Run]:
-        """The run over numbers.  Raises ``RequestError`` for tensors that are too large."""
-        return in_numbers(self.run)
-
-    @cached_property
-    def formula(self) -> Run:
-        """The run over numbers, or what else their doubles and decimals are asked of."""
-        return self.over.run
-
-    @property
-    def bits(self) -> int:
-        """The precision that it took."""
-        return self.doubles.bits
-
-    @cached_property
-    def doubles(self) -> Enclosed:
-        """What is true of the formula's own nodes."""
-        formula = self.formula
-        return Enclosed(enclose(formula.graph, formula.inputs, self.bits), None, self.bits)
-
-    @cached_property
-    def typed(self) -> Enclosed:
-        """The same for the decimals as typed."""
-        formula, typed = self.formula, self.formula.spelled
-        values = enclose(formula.graph, formula.inputs, self.bits, typed=typed)
-        return Enclosed(values, None, self.bits)
-
-    @cached_property
-    def decimals(self) -> list[str]:
-        """The literals, and the inputs by their names, that doubles only come near."""
-        return hanging(self.formula.graph, self.formula.inputs, self.formula.spelled)
-
-    @cached_property
-    def turn(self) -> Turn | None:
-        """The first kink or jump that the decimals as typed meet, and the doubles do not.
-
-        Those come first that the answer depends on there, where a reverse sweep tells.
-        """
-        if not self.decimals or len(self.formula.graph) > MOST_TURNS:
-            return None
-        with working(self.bits):
-            turns = list(self.turns())
-        return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
-
-    def turns(self) -> Iterator[Turn]:
-        """The kinks and jumps that the decimals as typed meet, and the doubles do not."""
-        run, graph = self.formula, self.formula.graph
-        used = dependencies(graph, graph.output)
-        for node, operands in enumerate(graph.operands):
-            if not (operands and used[node]):
-                continue
-            known = specials_met(graph, self.typed.values, node, run.varying)
-            for special in [special for special, is_met in known.items() if is_met]:
-                if not specials_met(graph, self.doubles.values, node, run.varying)[special]:
-                    words = f"{run.label(node)} {SPECIAL_WORDS[special.code][0]}: {special.why}"
-                    is_kink = special.code == "kink"
-                    yield Turn(words, is_kink, is_kink or self.is_torn)
-
-    @cached_property
-    def is_torn(self) -> bool:
-        """Whether some answer stays apart on both sides of the decimals as typed, however near."""
-        (graph, outputs), run, widths = self.answering, self.formula, []
-        for bits in (self.bits, 2 * self.bits):
-            aside = steps_around(run.inputs, bits)
-            near = enclose(graph, run.inputs, 2 * bits, typed=run.spelled, aside=aside)
-            widths.append([near[node].rad() for node in outputs])
-        return any(bool(fine * 2 > wide) for wide, fine in zip(*widths, strict=True))
-
-    @cached_property
-    def menders(self) -> Menders:
-        """The known mends of the formula."""
-        return Menders(self.formula, self.doubles.values[self.formula.graph.output])
-
-    def better(self, name: str, nodes: Sequence[int], plain: Trusted, true: Ball) -> Better | None:
-        """The rewrite that keeps the digits of the value, or of the derivative by ``name``.
-
-        None is known for tensors that are written out.
-        """
-        return None if self.over.origins else self.menders.better(name, nodes, plain, true)
-
-    def loser(self, lost: Lost, through: Sequence[int], who: str, better: Better | None) -> Place:
-        """The node that lost a number's digits, the first that they came ``through``, and help."""
-        advice = "" if better is None else f"; {better.advice}"
-        nodes = self.origins(through)
-        return Place(nodes[0], lost.span, f"{who} loses them: {lost.why}{advice}", nodes)
-
-    def origins(self, nodes: Iterable[int]) -> tuple[int, ...]:
-        """What nodes come from."""
-        return tuple([self.over.origin(node) for node in nodes])
-
-
-class Swept(Known):
-    """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls."""
-
-    @cached_property
-    def outputs(self) -> list[int]:
-        """The nodes of the value's numbers."""
-        output = self.run.graph.output
-        return [self.over.node(output, place) for place in places_in(self.over.nodes[output])]
-
-    @cached_property
-    def doubles(self) -> Enclosed:
-        """What is true for the doubles that were read."""
-        run = self.formula
-        return enclosed(run.graph, run.inputs, run.wrt, outputs=self.outputs)
-
-    @cached_property
-    def typed(self) -> Enclosed:
-        """What is true for the decimals as typed."""
-        if not self.decimals:
-            return self.doubles
-        run = self.formula
-        given = (run.graph, run.inputs, run.wrt)
-        return enclosed(*given, typed=run.spelled, outputs=self.outputs, bits=self.bits)
-
-    @cached_property
-    def answering(self) -> tuple[Graph, Sequence[int]]:
-        """The graph of the value and the gradient, by the rules for real arithmetic, and their nodes."""
-        run = self.formula
-        value = run.graph, self.outputs
-        return gradient(unfolded(run.graph), run.wrt, real) if run.wrt else value
-
-    @cached_property
-    def evidence(self) -> Evidence:
-        """The doubles beside what is true."""
-        return Evidence(self.formula, self.doubles)
-
-    def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
-        """Of nodes at kinks and jumps those that are there by rounding alone, for certain."""
-        run = self.formula
-        readings = [self.doubles.values, self.typed.values]
-        with working(self.bits):
-            return {
-                node
-                for node in nodes
-                if all(
-                    is_met is False
-                    for values in readings
-                    for is_met in specials_met(run.graph, values, node, run.varying).values()
-                )
-            }
-
-    def seek(self, paths: Iterable[Path]) -> None:
-        """All numbers come of one sweep."""
-
-    def is_affordable(self, paths: Iterable[Path]) -> bool:
-        """Whether the truth about some numbers is worked out in a reasonable time."""
-        return True
-
-    def input(self, path: Path) -> str:
-        """The input, over numbers, that a number is the derivative by; empty for a value."""
-        return "".join(path[1:]) if path[0] == "gradient" else ""
-
-    def number(self, path: Path) -> int:
-        """The node of a number of the value, or of the input that a derivative is by."""
-        if name := self.input(path):
-            return self.formula.graph.inputs[name]
-        return self.over.node(self.run.graph.output, place_in(path, 0))
-
-    def truth(self, path: Path) -> tuple[Ball, Ball]:
-        """A number for the doubles that were read, and for the decimals as they are typed."""
-        return self.true(self.doubles, path), self.true(self.typed, path)
-
-    def true(self, found: Enclosed, path: Path) -> Ball:
-        """A number by one of the two readings."""
-        if name := self.input(path):
-            return derivative(found, self.formula.graph, name)
-        return found.values[self.number(path)]
-
-    def has_value(self, path: Path) -> bool:
-        """Whether the output may have a value, by the doubles or the decimals as they are typed."""
-        output = self.formula.graph.output
-        return not all(one.values[output].is_nan() for one in (self.doubles, self.typed))
-
-    def label(self, path: Path) -> str:
-        """The output's text, or ``x.grad``, with the place."""
-        run = self.run
-        names = len(self.whole(path))
-        called = label_of(run, path[:names])
-        place = "".join(path[names:])
-        is_text = place and path[0] == "value"
-        if is_text and operand_level(run.graph, run.graph.output, run.names) != ATOM:
-            called = f"({called})"
-        return called + place
-
-    def place(self, path: Path) -> Place:
-        """The output, or an input."""
-        graph = self.run.graph
-        node = graph.inputs[path[1]] if path[0] == "gradient" else graph.output
-        return Place(node, graph.span(node))
+    # Paths.
 
     def whole(self, path: Path) -> Path:
         """The path of the tensor that a number is one of; its own if it is none's."""
-        return path[: 2 if path[0] == "gradient" else 1]
+        is_unnamed = path[0] == "value" and "" in self.outputs
+        return path[: 3 if path[0] in MATRICES else 1 if is_unnamed else 2]
+
+    def split(self, path: Path) -> list[tuple[str, Shape, int]]:
+        """The names by which a number is found, each with a place and a node of the run.
+
+        The places are ``()`` if it is the tensor's path.
+        """
+        field, *names = self.whole(path)
+        place = place_in(path[len(names) + 1 :])
+        found = []
+        for position, name in enumerate(names or [""]):
+            is_output = field in BY_OUTPUT and not position
+            node = (self.outputs if is_output else self.run.graph.inputs)[name]
+            rank = len(self.run.graph.shape(node))
+            found.append((name, place[:rank], node))
+            place = place[rank:]
+        return found
+
+    def number(self, path: Path) -> Path:
+        """What the path of a number is over numbers."""
+        return path[0], *(element_name(name, place) for name, place, _ in self.split(path))
+
+    def label(self, path: Path) -> str:
+        """What messages call a number, or a tensor."""
+        return self.label_number(path[0], [(name, place) for name, place, _ in self.split(path)])
 
     def count(self, tensor: Path) -> int:
-        """How many numbers the output has, or an input."""
-        return size(self.run.graph.shape(self.place(tensor).node))
+        """How many numbers a tensor has."""
+        return prod(size(self.run.graph.shape(node)) for _, _, node in self.split(tensor))
 
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
-        """Where a number's digits are lost, and what would keep them; ``plain`` is the sweep's number."""
-        lost, nodes, better = self.explained(path, plain, true)
-        if lost is None:
-            return self.place(path)._replace(through=self.origins(nodes))
-        return self.loser(lost, nodes, self.formula.label(lost.node), better)
-
-    def suspect(self, path: Path, least: int) -> tuple[int, str]:
-        """The first node that has too few digits by bounds, on the way to a tensor, and its text."""
-        run, (data, grads) = self.run, self.run.errors
-        node = first_poor(run, data, dependencies(run.graph, run.graph.output), least)
-        if node is None and path[0] == "gradient" and run.adjoints is not None:
-            found, order = run.adjoints.grads, run.order
-            node = next((n for n in order if is_poor(run, found[n], grads[n], least)), None)
-        node = self.place(path).node if node is None else node
-        return node, run.label(node)
-
-    def explained(
-        self, path: Path, plain: Trusted, true: Ball
-    ) -> tuple[Lost | None, list[int], Better | None]:
-        """The node that loses most digits, those that the error came through, and a better rewrite."""
-        name = self.input(path)
-        lost, nodes = find_lost(self.evidence, self.number(path), plain.digits, is_slope=bool(name))
-        return lost, nodes, self.better(name, nodes, plain, true) if lost else None
-
-
-class Unexplained(Swept):
-    """The truth alone: where digits are lost is not looked into, which takes most of the time."""
-
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
-        """Where the number stands."""
-        return self.place(path)
-
-
-class Derived(Known):
-    """The truth about numbers that derived graphs find: a graph derived by rules for real arithmetic.
-
-    ``asked`` are the paths, over numbers, that are sought, ``derived`` is what the graph that is computed
-    found, and ``nodes`` are the numbers there.
-    """
-
-    def __init__(self, run: Run, point: Point, kind: Kind, label: Label) -> None:
-        super().__init__(run)
-        shape = run.graph.shape
-        self.inputs = {name: shape(run.graph.inputs[name]) for name in point.wrt}
-        self.outputs = {name: shape(node) for name, node in point.outputs.items()}
-        self.kind = kind
-        self.given = point
-        self.called = label
-
-    @cached_property
-    def question(self) -> Question:
-        """What is asked, over numbers."""
-        return self.kind.question(self.point)
-
-    @cached_property
-    def formula(self) -> Run:
-        """The formula, whose inputs are also those of the derived graph; its nodes are not worked out."""
-        graph, inputs, *_, spelled = self.question
-        return Run(self.run.text, graph, inputs, [], spelled=spelled)
-
-    @cached_property
-    def point(self) -> Point:
-        """Where the question is asked, by number."""
-        point, over, graph = self.given, self.over.run, self.run.graph
-        if over is self.run:
-            return point
-
-        def numbers(name: str, node: int) -> dict[str, int]:
-            """By what each number of a node is called, its own node."""
-            places = places_in(self.over.nodes[node])
-            return {element_name(name, place): self.over.node(node, place) for place in places}
-
-        outputs: dict[str, int] = {}
-        for name, node in point.outputs.items():
-            outputs |= numbers(name, node)
-        wrt = [each for name in point.wrt for each in numbers(name, graph.inputs[name])]
-        direction = {
-            element_name(name, place): at(value, place)
-            for name, value in point.direction.items()
-            for place in places_in(value)
-        }
-        evaluator = evaluator_for(over.graph)
-        return Point(evaluator, over.inputs, outputs, tuple(wrt), direction, point.spelled)
-
-    def seek(self, paths: Iterable[Path]) -> None:
-        """Work out what doubles make of some numbers."""
-        question = self.question
-        self.asked = [self.number(path) for path in paths]
-        wanted = self.asked if self.over.origins else None  # over numbers the evaluator keeps all
-        graph, self.nodes = question.derive(question.graph, computed, wanted)
-        self.derived = Run(self.run.text, graph, question.inputs, forward(graph, question.inputs))
-
-    @cached_property
-    def true(self) -> tuple[Graph, Mapping[Path, int]]:
-        """The graph that is derived by the rules for real arithmetic, and the numbers there."""
-        return self.question.derive(unfolded(self.question.graph), real, self.asked)
-
-    @property
-    def answering(self) -> tuple[Graph, Sequence[int]]:
-        """The same graph, and the numbers' nodes alone."""
-        graph, nodes = self.true
-        return graph, [nodes[path] for path in self.asked if path in nodes]
-
-    @cached_property
-    def answers(self) -> tuple[Enclosed, Enclosed]:
-        """What is true there for the doubles that were read, and for the decimals as typed."""
-        (graph, outputs), question = self.answering, self.question
-        work_out = partial(enclosed, graph, question.inputs, None, outputs=outputs)
-        doubles = work_out()
-        return doubles, work_out(typed=question.spelled) if self.decimals else doubles
-
-    @property
-    def bits(self) -> int:
-        """The precision that it took."""
-        return self.answers[0].bits
+    # The truth.
 
     def is_affordable(self, paths: Sequence[Path]) -> bool:
         """Whether the truth about some numbers is worked out in a reasonable time: over numbers it is.
@@ -454,133 +184,335 @@ class Derived(Known):
         """
         if not self.over.origins:
             return True
-        fields: dict[str, set[str]] = {}
-        for path in paths:
-            if path[0] in MATRICES:
-                fields.setdefault(path[0], set()).add(self.number(path)[1])
-        sweeps = len(fields.get("jacobian", ())) + GRADIENT * len(fields.get("hessian", ()))
+        rows = {self.number(path)[:2] for path in paths if path[0] in MATRICES}
+        sweeps = sum(GRADIENT if field == "hessian" else 1 for field, _ in rows)
         work = max(sweeps, 1) * len(self.over.run.graph)
         return len(paths) <= MOST_ELEMENTS and work <= MOST_DERIVED
 
+    def seek(self, paths: Iterable[Path]) -> None:
+        """Say which numbers are asked for: derived graphs find no others."""
+        self.paths = [self.number(path) for path in paths]
+
+    @cached_property
+    def over(self) -> Numbers[Run]:
+        """The run over numbers.  Raises ``RequestError`` for tensors that are too large."""
+        return in_numbers(self.run)
+
+    @cached_property
+    def asked(self) -> AskedNumbers:
+        """The numbers that are asked for."""
+        return self.find(self.over, self.paths)
+
+    @cached_property
+    def decimals(self) -> list[str]:
+        """The literals, and the inputs by their names, that doubles only come near."""
+        run = self.asked.computed
+        return find_rounded_decimals(self.over.run.graph, run.inputs, run.spelled)
+
+    @property
+    def true_outputs(self) -> list[int]:
+        """The nodes that have to be tight; the gradient, which a sweep finds, aside."""
+        asked = self.asked
+        found = asked.true_nodes.items()
+        return [node for path, node in found if asked.is_derived or path[0] == "value"]
+
+    @cached_property
+    def doubles(self) -> TrueNumbers:
+        """What is true for the doubles that were read."""
+        return self.enclose()
+
+    @cached_property
+    def typed(self) -> TrueNumbers:
+        """What is true for the decimals as typed."""
+        if not self.decimals:
+            return self.doubles
+        return self.enclose(typed=self.asked.computed.spelled, bits=self.doubles.bits)
+
+    def enclose(self, **reading: Any) -> TrueNumbers:
+        """What is true of the numbers by one reading."""
+        run, graph = self.asked.computed, self.asked.graph
+        outputs = self.true_outputs
+        return enclose_outputs(graph, run.inputs, run.wrt, outputs=outputs, **reading)
+
+    @property
+    def bits(self) -> int:
+        """The precision that it took."""
+        return self.doubles.bits
+
+    @cached_property
+    def formula_balls(self) -> tuple[list[Ball], list[Ball]]:
+        """The true data of the formula's own nodes, for the doubles and for the decimals as typed."""
+        if not self.asked.is_derived:
+            return self.doubles.values, self.typed.values
+        graph, run = self.over.run.graph, self.asked.computed
+        doubles = enclose(graph, run.inputs, self.bits)
+        if not self.decimals:
+            return doubles, doubles
+        return doubles, enclose(graph, run.inputs, self.bits, typed=run.spelled)
+
+    def is_slope(self, path: Path) -> bool:
+        """Whether a number is the grad of its node."""
+        return path[0] == "gradient" and not self.asked.is_derived
+
+    def truth(self, path: Path) -> tuple[Ball, Ball]:
+        """A number for the doubles that were read, and for the decimals as they are typed."""
+        number = self.number(path)
+        node = self.asked.true_nodes.get(number)
+        if node is None:
+            return ball(0), ball(0)
+        if number in self.alone:
+            return undefined(), undefined()
+        if self.is_slope(path):
+            return self.doubles.grad(node), self.typed.grad(node)
+        return self.doubles.values[node], self.typed.values[node]
+
     @cached_property
     def alone(self) -> set[Path]:
-        """The numbers that are not finite in doubles, and true at the point alone, not beside it.
+        """The numbers of derived graphs that are infinite in doubles, and true at the point alone.
 
         A rule that has a case for a pole, an edge or a jump says there what the case is, and its derivative
         is that of the case: it is no derivative of the formula.
         """
-        graph, nodes = self.true
-        values = self.derived.values
-        infinite = [path for path, node in self.nodes.items() if not math.isfinite(values[node])]
-        suspects = [path for path in infinite if path in nodes]
-        if not suspects:
+        run, nodes = self.asked.computed, self.asked.true_nodes
+        infinite = [
+            path
+            for path, node in self.asked.nodes.items()
+            if path in nodes and self.asked.is_derived and not math.isfinite(run.values[node])
+        ]
+        if not infinite:
             return set()
-        inputs = self.question.inputs
-        beside = enclose(graph, inputs, self.bits, aside=steps_around(inputs, self.bits))
-        return {path for path in suspects if not beside[nodes[path]].is_finite()}
-
-    def truth(self, path: Path) -> tuple[Ball, Ball]:
-        """A number for the doubles that were read, and for the decimals as they are typed."""
-        path = self.number(path)
-        node = self.true[1].get(path)
-        if node is None:
-            return ball(0), ball(0)
-        if path in self.alone:
-            return undefined(), undefined()
-        doubles, typed = self.answers
-        return doubles.values[node], typed.values[node]
+        aside = steps_around(run.inputs, self.bits)
+        beside = enclose(self.asked.graph, run.inputs, self.bits, aside=aside)
+        return {path for path in infinite if not beside[nodes[path]].is_finite()}
 
     def has_value(self, path: Path) -> bool:
-        """Whether the outputs that a number comes of may have values."""
-        outputs, names = self.question.outputs, self.number(path)
-        nodes = [outputs[names[1]]] if path[0] in BY_OUTPUT else outputs.values()
-        return not any(self.doubles.values[node].is_nan() for node in nodes)
+        """Whether the outputs that a number comes of may have values, by one of the two readings."""
+        if path[0] in BY_OUTPUT:
+            _, place, output = self.split(path)[0]
+            nodes = [self.over.node(output, place)]
+        else:
+            outputs = self.outputs.values()
+            nodes = [node for output in outputs for node in self.over.numbers(output).values()]
+        doubles, typed = self.formula_balls
+        return not any(doubles[node].is_nan() and typed[node].is_nan() for node in nodes)
 
-    def split(self, path: Path) -> list[tuple[str, Shape]]:
-        """The names by which a number is found, each with a place; ``()`` if it is the tensor's path."""
-        field, *names = self.whole(path)
-        place = place_in(path, len(names))
-        found = []
-        for at_name, name in enumerate(names):
-            is_output = field in BY_OUTPUT and not at_name
-            rank = len((self.outputs if is_output else self.inputs)[name])
-            found.append((name, place[:rank]))
-            place = place[rank:]
-        return found
+    # Kinks and jumps.
 
-    def number(self, path: Path) -> Path:
-        """What the path of a number is in the formula over numbers."""
-        names = [element_name(*pair) for pair in self.split(path)]
-        if path[0] == "hessian":
-            names.sort(key=self.point.wrt.index)
-        return path[0], *names
+    @cached_property
+    def turn(self) -> TypedTurn | None:
+        """The first kink or jump that the decimals as typed meet, and the doubles do not.
 
-    def label(self, path: Path) -> str:
-        """What messages call a number, or a block."""
-        return self.called(path[0], self.split(path))
+        Those come first that the answer depends on there, where a reverse sweep tells.
+        """
+        if not self.decimals or len(self.over.run.graph) > MOST_TURNS:
+            return None
+        with working(self.bits):
+            turns = list(self.turns())
+        return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
 
-    def whole(self, path: Path) -> Path:
-        """The path of the block that a number is one of; its own if it is none's."""
-        return path[: 3 if path[0] in MATRICES else 2]
+    def turns(self) -> Iterator[TypedTurn]:
+        """The kinks and jumps that the decimals as typed meet, and the doubles do not."""
+        run, graph = self.over.run, self.over.run.graph
+        doubles, typed = self.formula_balls
+        used = dependencies(graph, graph.output)
+        for node, operands in enumerate(graph.operands):
+            if not (operands and used[node]):
+                continue
+            known = specials_met(graph, typed, node, run.varying)
+            for special in [special for special, is_met in known.items() if is_met]:
+                if not specials_met(graph, doubles, node, run.varying)[special]:
+                    words = f"{run.label(node)} {SPECIAL_WORDS[special.code][0]}: {special.why}"
+                    is_kink = special.code == "kink"
+                    yield TypedTurn(words, is_kink, is_kink or self.is_torn)
 
-    def count(self, tensor: Path) -> int:
-        """How many numbers a block has."""
-        field, *names = tensor
-        outputs = names[:1] if field in BY_OUTPUT else []
-        shapes = [self.outputs[name] for name in outputs]
-        shapes += [self.inputs[name] for name in names[len(outputs) :]]
-        return prod(map(size, shapes))
+    @cached_property
+    def is_torn(self) -> bool:
+        """Whether some answer stays apart on both sides of the decimals as typed, however near."""
+        asked, run, widths = self.asked, self.asked.computed, []
+        graph: Graph = asked.graph
+        outputs: Sequence[int] = self.true_outputs
+        if run.wrt:
+            graph, outputs = gradient(name_literals(graph), run.wrt, real)
+        for bits in (self.bits, 2 * self.bits):
+            aside = steps_around(run.inputs, bits)
+            near = enclose(graph, run.inputs, 2 * bits, typed=run.spelled, aside=aside)
+            widths.append([near[node].rad() for node in outputs])
+        return any(bool(fine * 2 > wide) for wide, fine in zip(*widths, strict=True))
 
-    def place(self, path: Path) -> Place:
-        """The part of the formula that the number was derived from last."""
-        node = self.source(self.nodes.get(self.number(path), self.derived.graph.output))
-        return Place(self.over.origin(node), self.question.graph.span(node))
+    def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
+        """Of nodes at kinks and jumps those that are there by rounding alone, for certain."""
+        graph, varying = self.over.run.graph, self.over.run.varying
+        with working(self.bits):
+            return {
+                node
+                for node in nodes
+                if all(
+                    is_met is False
+                    for values in self.formula_balls
+                    for is_met in specials_met(graph, values, node, varying).values()
+                )
+            }
 
-    def source(self, node: int) -> int:
-        """The formula's node that a node of the derived graph comes from."""
-        origins = self.derived.graph.origins
-        return origins.get(node, self.question.graph.output) if origins else node
+    # What is to blame.
 
     @cached_property
     def evidence(self) -> Evidence:
         """The doubles of the graph that is computed, beside what is true."""
-        values = enclose(self.derived.graph, self.derived.inputs, self.bits)
-        return Evidence(self.derived, Enclosed(values, None, self.bits))
+        run = self.asked.computed
+        if not self.asked.is_derived:
+            return Evidence(run, self.doubles)
+        values = enclose(run.graph, run.inputs, self.bits)
+        return Evidence(run, TrueNumbers(values, None, self.bits))
 
-    def blamed(self, path: Path, plain: Trusted, true: Ball) -> Place:
-        """The node of the derived graph that loses most digits, and what it comes from."""
-        node = self.nodes.get(self.number(path))
-        if node is None:
+    @cached_property
+    def menders(self) -> Menders:
+        """The known mends of the formula."""
+        run = self.over.run
+        return Menders(run, self.formula_balls[0][run.graph.output])
+
+    def source(self, node: int) -> int:
+        """The node, over numbers, that a node of the graph that is computed comes from."""
+        if not self.asked.is_derived:
+            return node
+        graph = self.asked.computed.graph
+        return graph.origins.get(node, self.over.run.graph.output) if graph.origins else node
+
+    def place(self, path: Path) -> Blame:
+        """Where a number stands: at its output or input, or at what it was derived from last."""
+        if not self.asked.is_derived:
+            node = self.split(path)[0][2]
+            return Blame(node, self.run.graph.span(node))
+        node = self.asked.nodes.get(self.number(path), self.asked.computed.graph.output)
+        node = self.source(node)
+        return Blame(self.over.origin(node), self.over.run.graph.span(node))
+
+    def blame(self, path: Path, plain: Judgement) -> Blame:
+        """Where a number's digits are lost, and what would keep them; ``plain`` is the sweep's number."""
+        number, over, run = self.number(path), self.over, self.asked.computed
+        node = self.asked.nodes.get(number)
+        if node is None or not self.is_explained:
             return self.place(path)
-        lost, nodes = find_lost(self.evidence, node, plain.digits)
-        through = [self.source(node) for node in nodes]
+        lost, nodes = find_loss(self.evidence, node, plain.digits, is_slope=self.is_slope(path))
+        sources = [self.source(node) for node in nodes]
+        through = tuple([over.origin(node) for node in sources])
         if lost is None:
-            return self.place(path)._replace(through=self.origins(through))
-        label = self.derived.label(lost.node)
-        origin = self.formula.label(through[0])
+            return self.place(path)._replace(through=through)
+        label, origin = run.label(lost.node), over.run.label(sources[0])
         who = label if label == origin else f"what is derived from {origin}"
-        lost = lost._replace(span=self.question.graph.span(through[0]))
-        name = path[-1] if path[0] != "value" else ""
-        better = self.better(name, through, plain, true) if path[0] in BY_ONE else None
-        return self.loser(lost, through, who, better)
+        better = None
+        if path[0] in BY_ONE and not over.origins:  # none is known for tensors that are written out
+            name = number[-1] if path[0] != "value" else ""
+            better = self.menders.better(name, sources, plain)
+        advice = "" if better is None else f"; {better.advice}"
+        help = f"{who} loses them: {lost.why}{advice}"
+        span = over.run.graph.span(sources[0])
+        place = over.origins[sources[0]].place if over.origins else None
+        lost = lost._replace(node=through[0], span=span, place=place or ())
+        return Blame(through[0], span, help, through, lost, better)
 
     def suspect(self, path: Path, least: int) -> tuple[int, str]:
-        """The first node that has too few digits by bounds, and its text; else an output or an input."""
-        from exprgrad.run.arrays.bounds import data_errors
+        """The first node that has too few digits by bounds, on the way to a tensor, and its text.
 
-        graph, outputs = self.run.graph, self.given.outputs
-        data = data_errors(graph, self.run.values, outputs.values())
-        node = first_poor(self.run, data, dependencies(graph, *outputs.values()), least)
+        If there is none it is where the tensor stands, without a text.
+        """
+        run = self.run
+        for output in self.outputs.values():
+            view = seen_from(run.graph, output)
+            data = evaluator_for(view).errors(run.values, None)[0]
+            used = dependencies(view, output)
+            operations = (n for n, operands in enumerate(view.operands) if operands and used[n])
+            if (node := find_first_poor(operations, run.values, data, least)) is not None:
+                return node, run.label(node)
+        if path[0] == "gradient" and run.adjoints is not None:
+            node = find_first_poor(run.order, run.adjoints.grads, run.errors[1], least)
+            if node is not None:
+                return node, run.label(node)
+        return self.split(path)[0][2], ""
+
+
+def truths_of_run(run: Run, *, is_explained: bool = True) -> Truths:
+    """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls."""
+    output = run.graph.output
+
+    def find(over: Numbers[Run], _: Sequence[Path]) -> AskedNumbers:
+        mine = over.run
+        values = over.numbers(output).items()
+        nodes: dict[Path, int] = {
+            ("value", element_name("", place)): node for place, node in values
+        }
+        nodes |= {("gradient", name): mine.graph.inputs[name] for name in mine.wrt or ()}
+        return AskedNumbers(mine, nodes, mine.graph, nodes, is_derived=False)
+
+    label = partial(label_in_run, run)
+    return Truths(run, {"": output}, label, find, is_explained=is_explained)
+
+
+def truths_of_question(run: Run, point: Point, kind: Kind, label: Label) -> Truths:
+    """The truth about what derived graphs find of a run's formula at a point."""
+
+    def find(over: Numbers[Run], paths: Sequence[Path]) -> AskedNumbers:
+        asked = kind.question(point if over.run is run else write_out(point, over))
+        wanted = paths if over.origins else None  # over numbers the evaluator keeps all
+        graph, nodes = asked.derive(asked.graph, computed, wanted)
+        data, spelled = forward(graph, asked.inputs), asked.spelled
+        done = Run(run.text, graph, asked.inputs, data, spelled=spelled)
+        true, true_nodes = asked.derive(name_literals(asked.graph), real, paths)
+        found, known = select_nodes(nodes, paths), select_nodes(true_nodes, paths)
+        return AskedNumbers(done, found, true, known, is_derived=True)
+
+    return Truths(run, point.outputs, label, find)
+
+
+def select_nodes(nodes: Mapping[Path, int], paths: Iterable[Path]) -> dict[Path, int]:
+    """Some numbers by path; those of a Hessian stand on one side of its diagonal."""
+    found = {}
+    for path in paths:
+        mirrored = (path[0], *reversed(path[1:])) if path[0] == "hessian" else path
+        node = nodes.get(path, nodes.get(mirrored))
         if node is not None:
-            return node, self.run.label(node)
-        return (outputs if path[0] in BY_OUTPUT else graph.inputs)[path[1]], ""
+            found[path] = node
+    return found
 
 
-Source = Swept | Derived
-"""What knows the truth about the numbers of an answer, by their paths.
+def write_out(point: Point, over: Numbers[Run]) -> Point:
+    """Where a question about tensors is asked, by number."""
 
-It is first told which numbers to ``seek``, if that ``is_affordable``.
-"""
+    def numbers(name: str, node: int) -> dict[str, int]:
+        """By what each number of a node is called, its own node."""
+        return {element_name(name, place): one for place, one in over.numbers(node).items()}
+
+    outputs: dict[str, int] = {}
+    for name, node in point.outputs.items():
+        outputs |= numbers(name, node)
+    inputs = point.evaluator.graph.inputs
+    wrt = [each for name in point.wrt for each in numbers(name, inputs[name])]
+    direction = {
+        element_name(name, place): at(value, place)
+        for name, value in point.direction.items()
+        for place in places_in(value)
+    }
+    evaluator = evaluator_for(over.run.graph)
+    return Point(evaluator, over.run.inputs, outputs, tuple(wrt), direction, point.spelled)
+
+
+def number_path(tensor: Path, place: Shape) -> Path:
+    """The path of a tensor's number; a number's is its own."""
+    return (*tensor, str([*place])) if place else tensor
+
+
+def place_in(text: Path) -> Shape:
+    """The place at the end of the path of a tensor's number; ``()`` without one."""
+    return tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
+
+
+def label_in_run(run: Run, field: str, names: Sequence[tuple[str, Shape]]) -> str:
+    """What messages call a number of a run: the output's text, or ``x.grad``, with the place."""
+    ((name, place),) = names
+    label = f"{name}.grad" if name else cut(run.label(run.graph.output), LONGEST_LABEL)
+    is_text = place and not name
+    if is_text and operand_level(run.graph, run.graph.output, run.names) != ATOM:
+        label = f"({label})"
+    return element_name(label, place)
 
 
 def steps_around(inputs: Mapping[str, float], bits: int) -> dict[str, Ball]:
@@ -590,20 +522,18 @@ def steps_around(inputs: Mapping[str, float], bits: int) -> dict[str, Ball]:
         return {name: both * ball(abs(x) or TINY) for name, x in inputs.items()}
 
 
-def first_poor(run: Run, errors: Sequence[Any], used: Sequence[int], least: int) -> int | None:
-    """The first operation, of those in use, whose data has too few digits for certain."""
-    for node, operands in enumerate(run.graph.operands):
-        if operands and used[node] and is_poor(run, run.values[node], errors[node], least):
+def find_first_poor(
+    nodes: Iterable[int], values: Sequence[Any], errors: Sequence[Any], least: int
+) -> int | None:
+    """The first of some nodes of which a number has too few right digits, as far as bounds tell."""
+    for node in nodes:
+        value = values[node]
+        if value is not None and fewest_right_digits(value, errors[node]) < least:
             return node
     return None
 
 
-def is_poor(run: Run, value: Any, error: Any, least: int) -> bool:
-    """Whether a node's number, or one of a tensor's, has too few right digits as far as bounds tell."""
-    return value is not None and evaluator_for(run.graph).right_digits(value, error) < least
-
-
-def unfolded(graph: Graph) -> Graph:
+def name_literals(graph: Graph) -> Graph:
     """The same graph with names for literals that are no whole numbers.
 
     What is derived from it keeps them as they are typed: 0.3 - 0.2 is the double 0.09999999999999998.
@@ -617,68 +547,3 @@ def unfolded(graph: Graph) -> Graph:
     }
     view.symbols = literals | graph.symbols
     return view
-
-
-# How far a run's numbers can be trusted.
-
-MOST_LEFT = 13
-"""Digits count as lost where no more than these are left: rounding alone takes two or three."""
-BEST = ("exact", "rounded", "pole", "undefined")
-"""Verdicts on numbers that lost nothing."""
-
-
-def trust(run: Run, gradient: Mapping[str, Any], sides: Mapping[str, OneSided]) -> Trust:
-    """How far a run's numbers can be trusted, where their digits are lost, and what would keep them.
-
-    ``sides`` are the derivatives from the sides, which may have corrected the ``gradient``.  Raises
-    ``MissingExtraError`` without python-flint, ``RequestError`` for tensors too large to be written out.
-    """
-    source = Swept(run)
-    found, over = source.doubles, source.formula
-    special = conventional(over, sides)
-    corrected = {name for name, side in sides.items() if side.corrected}
-    explained: list[Path] = []
-
-    def measured(path: Path, value: float, true: Ball) -> Trusted:
-        name = source.input(path)
-        if name in corrected:
-            return Trusted(value, 0, False, "corrected", None, None, None, True, None, None)
-        plain = judged(value, true, found.bits)._replace(convention=name in special)
-        if (
-            plain.verdict in BEST
-            or plain.digits > MOST_LEFT
-            or (plain.verdict == "zero" and value == 0)
-        ):
-            return plain
-        explained.append(path)
-        if len(explained) > MOST_EXPLAINED:
-            return plain
-        lost, better = source.explained(path, plain, true)[::2]
-        if lost is not None and source.over.origins:
-            node, place = source.over.origins[lost.node]
-            lost = lost._replace(node=node, place=place or ())
-        if plain.verdict == "undecided":
-            better = None  # an undecided ball meets any other
-        return plain._replace(lost=lost, rewrite=better)
-
-    def slope(name: str, place: Shape) -> Trusted:
-        path = "gradient", element_name(name, place)
-        has_value = not found.values[over.graph.output].is_nan()
-        true = source.true(found, path) if has_value else undefined()
-        return measured(path, at(gradient[name], place), true)
-
-    value = measured(("value",), run.value, found.values[over.graph.output])
-    slopes = {}
-    for name in gradient:
-        shape = run.graph.shape(run.graph.inputs[name])
-        entries = [slope(name, place) for place in product(*map(range, shape))]
-        slopes[name] = nested(entries, shape, list)
-    return Trust(value, slopes, found.bits)
-
-
-def conventional(run: Run, sides: Mapping[str, OneSided]) -> set[str]:
-    """The inputs whose derivative is a convention at this point."""
-    unsure = [name for name, side in sides.items() if side.verdict != "exists"]
-    bent = flagged(run) if unsure else []
-    moved = {name: dependents(run.graph, [run.graph.inputs[name]]) for name in unsure}
-    return {name for name in unsure if any(moved[name][node] for node in bent)}

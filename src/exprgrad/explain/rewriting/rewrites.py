@@ -18,15 +18,12 @@ from typing import NamedTuple
 
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.rules import operation_count, template
-from exprgrad.explain.digits.trusted import (
+from exprgrad.explain.digits.judgements import (
     FIRST_BITS,
     MOST_WORK,
-    NEAREST,
-    Better,
-    Trusted,
-    derivative,
-    enclosed,
-    judged,
+    Judgement,
+    enclose_outputs,
+    judge,
 )
 from exprgrad.explain.places import live
 from exprgrad.explain.rewriting.matching import Match, Reading, Terms, matches
@@ -49,8 +46,8 @@ from exprgrad.run.numbers.sweeps import forward, reverse
 from exprgrad.source import Span, cut
 
 __all__ = [
-    "EXTENSIONS", "REWRITES", "Mend", "Menders", "Rewrite", "advice", "conditions", "mended_formula",
-    "mends", "replaced", "where_words",
+    "EXTENSIONS", "REWRITES", "Better", "Mend", "Menders", "Rewrite", "advice", "conditions",
+    "mended_formula", "mends", "replaced", "where_words",
 ]  # fmt: skip
 
 
@@ -86,6 +83,28 @@ class Mend(NamedTuple):
     rewrite: Rewrite
     loose: bool = False
     where: tuple[str, ...] = ()
+
+
+class Better(NamedTuple):
+    """A mend that was tried at this point: ``text`` instead of ``was``, and the number it makes.
+
+    ``where`` are the inputs for which the two are the same, in words; None if they always are.
+    """
+
+    span: Span
+    was: str
+    text: str
+    where: str | None
+    expression: str
+    value: float
+    digits: int
+    verdict: str
+
+    @property
+    def advice(self) -> str:
+        """What to write, and where it is the same."""
+        where = f" where {self.where}" if self.where else ""
+        return f"write {self.text} instead of {self.was}{where}"
 
 
 SATURATES = "sigmoid(x) is 1 in doubles before its logarithm is 0"
@@ -539,7 +558,7 @@ class Menders:
             self.found[node] = list(mends(self.run.graph, self.run.texts, node))
         return self.found[node]
 
-    def better(self, name: str, nodes: Iterable[int], plain: Trusted, true: Ball) -> Better | None:
+    def better(self, name: str, nodes: Iterable[int], plain: Judgement) -> Better | None:
         """The first mend, of those at some nodes, that keeps more of a number than ``plain`` says.
 
         ``name`` is the input that it is the derivative by, or empty for the value.
@@ -553,33 +572,33 @@ class Menders:
                 seen.add(text)
                 if not is_true(self.run, mend):
                     continue
-                tried = self.tried_with(name, text, true)
+                tried = self.tried_with(name, text, plain.true)
                 # It has more right digits, or is the nearest double, which the other is not.
                 if tried is not None and (
                     tried.digits > plain.digits
-                    or (tried.verdict in NEAREST and tried.value != plain.value)
+                    or (tried.verdict == "nearest" and tried.value != plain.value)
                 ):
-                    value, digits, verdict = tried.value, tried.digits, tried.verdict
+                    value, digits, verdict = tried.value, tried.digits, tried.word
                     where = where_words(mend) or None
                     return Better(
                         mend.span, mend.was, mend.text, where, text, value, digits, verdict
                     )
         return None
 
-    def tried_with(self, name: str, text: str, true: Ball) -> Trusted | None:
+    def tried_with(self, name: str, text: str, true: Ball) -> Judgement | None:
         """A number by another formula; None if that is not the same, for all that can be told."""
         graph = parsed(text)
         if {*graph.kinds} - {INPUT, CONST, *BY_NAME} or (name and name not in graph.inputs):
             return None  # over tensors, as a formula is whose numbers were written out
         inputs = {read: self.run.inputs[read] for read in graph.inputs}
         values = forward(graph, inputs)
-        found = enclosed(graph, inputs, [name] if name else None)
+        found = enclose_outputs(graph, inputs, [name] if name else None)
         number, other = values[graph.output], found.values[graph.output]
         is_nan = other.is_nan()
         if is_nan != self.value.is_nan() or not (is_nan or other.overlaps(self.value)):
             return None
         if name:
-            number = reverse(graph, values, [graph.inputs[name]]).grads[graph.inputs[name]] or 0.0
-            other = derivative(found, graph, name)
+            node = graph.inputs[name]
+            number, other = reverse(graph, values, [node]).grads[node] or 0.0, found.grad(node)
         is_same = other.is_finite() and other.overlaps(true)
-        return judged(number, other, found.bits) if is_same else None
+        return judge(number, other, found.bits) if is_same else None

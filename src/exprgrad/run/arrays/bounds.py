@@ -36,7 +36,6 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Adjoints, Array, AtOnce, sides_of
 from exprgrad.run.numbers.bounds import (
-    DOUBLE_DIGITS,
     EXACT_BELOW,
     TINY,
     UNIT,
@@ -53,7 +52,6 @@ __all__ = [
     "data_errors",
     "edges_of",
     "grad_errors",
-    "right_digits",
 ]
 
 inf = np.inf
@@ -71,16 +69,6 @@ class Pair(NamedTuple):
 
     value: Array
     error: Error
-
-
-def right_digits(value: Array, error: Error) -> Array:
-    """By number: how many of its digits are right, from 0 to 16, if it is off by no more than ``error``."""
-    with np.errstate(all="ignore"):
-        digits = np.floor(np.log10((np.abs(value) - error) / error))
-        digits = np.where(np.equal(value, 0) & np.less(error, 16 * TINY), inf, digits)
-        digits = np.where(np.equal(error, 0), inf, digits)
-        digits = np.where(np.isfinite(value) & ~np.isnan(digits), digits, 0.0)
-        return np.clip(digits, 0, DOUBLE_DIGITS).astype(int)[()]
 
 
 def data_errors(

@@ -32,9 +32,8 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "DOUBLE_DIGITS", "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried",
-    "data_errors", "grad_errors", "has_only_kinks", "is_near", "kind_of", "right_digits",
-    "row_error", "typed_errors",
+    "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried", "data_errors",
+    "grad_errors", "has_only_kinks", "is_near", "kind_of", "row_error", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
@@ -55,8 +54,6 @@ BENT = 0.125
 """A local derivative that changes by such a part within an error is not of first order any more."""
 STRETCH = 256.0
 """How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
-DOUBLE_DIGITS = 16
-"""The digits that a double can have right."""
 
 LEAVES = {INPUT, CONST}
 EXACT: Mapping[Any, Any] = {}
@@ -65,18 +62,6 @@ QUARTERS, SHORT_BELOW = 16.0, 1e11
 SUM, PRODUCT, SMOOTH, SPECIAL, VARIADIC, ROOT = range(6)
 """How a row's bound is found: that of a sum or a product of two, of a row that is smooth everywhere, of one
 that has kinks or jumps, of one that takes any number of operands, or of one that solves an equation."""
-
-
-def right_digits(value: float, error: float) -> int:
-    """How many digits of a number are right, from 0 to 16, if it is off by no more than ``error``."""
-    if not error:
-        return DOUBLE_DIGITS if value - value == 0 else 0
-    least = abs(value) - error
-    if not least > 0:
-        return DOUBLE_DIGITS if not value and error < 16 * TINY else 0
-    if not (error <= least < inf):
-        return 0
-    return math.floor(math.log10(min(least / error, 10.0**DOUBLE_DIGITS)))
 
 
 class Kind:

@@ -19,7 +19,8 @@ from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.source import WIDTH, Source, cut, excerpt, printable
 
 if TYPE_CHECKING:
-    from exprgrad.explain.digits.trusted import Lost, Trust, Trusted
+    from exprgrad.explain.digits.losses import LostDigits
+    from exprgrad.explain.digits.trust import Trust, TrustedNumber
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = [
@@ -37,6 +38,7 @@ VERDICTS = {
     "wrong": "none",
     "overflow": "too large",
     "underflow": "too small",
+    "zero": "nearest",
     "pole": "pole",
     "undefined": "undefined",
     "undecided": "unknown",
@@ -69,7 +71,7 @@ def label_of(run: Run, name: str) -> str:
     return f"{name}.grad" if name else cut(title(run, run.graph.output), LONGEST_LABEL)
 
 
-def true_text(number: Trusted) -> str:
+def true_text(number: TrustedNumber) -> str:
     """The true number, or how near one comes to it."""
     if number.true is not None:
         return number.true
@@ -93,10 +95,10 @@ def fewer(text: str, *, up: bool) -> str:
     return scientific(rounded * unit, int(exponent or 0) - len(after))
 
 
-def digits_text(number: Trusted) -> str:
+def digits_text(number: TrustedNumber) -> str:
     """How many digits are right, or in a word what there is to say instead."""
-    if number.verdict == "zero":
-        return "none" if number.value else "nearest"
+    if number.verdict == "zero" and number.value:
+        return "none"
     text = VERDICTS.get(number.verdict, str(number.digits))
     return f"{text} *" if number.convention and number.verdict != "corrected" else text
 
@@ -129,7 +131,7 @@ def trust_sentences(run: Run, trust: Trust, width: int = WIDTH) -> str:
     return "\n\n".join(map("\n".join, paragraphs))
 
 
-def paragraph(run: Run, names: Sequence[str], number: Trusted, width: int) -> Iterator[str]:
+def paragraph(run: Run, names: Sequence[str], number: TrustedNumber, width: int) -> Iterator[str]:
     """Where some numbers lose digits, told of the first of them, and the mend that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
@@ -150,7 +152,7 @@ def paragraph(run: Run, names: Sequence[str], number: Trusted, width: int) -> It
         yield printable(f"  help: {better.advice}; here it gives {better.value!r}{digits}")
 
 
-def lost_at(run: Run, lost: Lost) -> str:
+def lost_at(run: Run, lost: LostDigits) -> str:
     """What the number is called that loses digits: ``log(X)[0, 1]`` is one of a tensor's."""
     label = run.label(lost.node)
     is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
@@ -163,7 +165,7 @@ def trust_fields(trust: Trust) -> Apart:
     return Apart({"value": number_fields(trust.value), "gradient": gradient})
 
 
-def number_fields(number: Trusted | list[Any]) -> Any:
+def number_fields(number: TrustedNumber | list[Any]) -> Any:
     """One number as JSON has it, or a tensor in nested lists."""
     if isinstance(number, list):
         return [number_fields(one) for one in number]
@@ -176,7 +178,7 @@ def number_fields(number: Trusted | list[Any]) -> Any:
     return fields
 
 
-def count_text(number: Trusted) -> str:
+def count_text(number: TrustedNumber) -> str:
     """How many digits are right, for scripts: a word where a count would say nothing."""
     return number.verdict if number.verdict in UNCOUNTED else str(number.digits)
 

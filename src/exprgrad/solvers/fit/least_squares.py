@@ -25,8 +25,8 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import Rule, computed, real
 from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian
 from exprgrad.errors import extra
-from exprgrad.explain.digits.guard import true_numbers
-from exprgrad.explain.digits.truths import unfolded
+from exprgrad.explain.digits.judgements import round_outputs
+from exprgrad.explain.digits.truths import name_literals
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors
@@ -152,7 +152,7 @@ class Problem:
     def in_balls(self) -> Problem:
         """The same problem in balls."""
         found = copy(self)
-        found.__dict__ = {**self.not_made, "graph": unfolded(self.graph), "rule": real}
+        found.__dict__ = {**self.not_made, "graph": name_literals(self.graph), "rule": real}
         return found
 
     @cached_property
@@ -269,7 +269,7 @@ def fill_truly(
     typed = dict.fromkeys(names, "")
     for row in range(*rows):
         given = {name: float(column[row]) for name, column in zip(names, columns, strict=True)}
-        numbers, _ = true_numbers(program, given, typed)
+        numbers, _ = round_outputs(program, given, typed)
         for one, number in zip(out, numbers, strict=True):
             one[row] = number
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from exprgrad.derive.rules import Rule, computed, real
 from exprgrad.derive.sweeps.gradient import jvp, tangent
-from exprgrad.explain.digits.guard import true_numbers
-from exprgrad.explain.digits.truths import unfolded
+from exprgrad.explain.digits.judgements import round_outputs
+from exprgrad.explain.digits.truths import name_literals
 from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_of, size
 from exprgrad.run import matrices
 from exprgrad.run.arrays.arrays import plain
@@ -115,7 +115,7 @@ class Objective:
     @property
     def in_balls(self) -> Objective:
         """The same in balls, of a formula of numbers."""
-        return Objective(unfolded(self.graph), self.layout, self.sign, self.counts, real)
+        return Objective(name_literals(self.graph), self.layout, self.sign, self.counts, real)
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -163,7 +163,7 @@ class Objective:
     ) -> list[Any]:
         """A program's outputs, by an evaluator that has worked out its plan once, or in balls."""
         if self.rule is real:
-            return true_numbers(program, given, dict.fromkeys(given, ""))[0]
+            return round_outputs(program, given, dict.fromkeys(given, ""))[0]
         values = evaluator.forward(given)
         return [values[output] for output in program.outputs]
 
@@ -237,7 +237,7 @@ class Objective:
         """What rounding may have done to the value and to the gradient, as far as bounds or balls tell."""
         given = self.inputs(at)
         if self.rule is real:
-            open = true_numbers(self.first[0], given, dict.fromkeys(given, ""))[1]
+            open = round_outputs(self.first[0], given, dict.fromkeys(given, ""))[1]
             return open[0], abs(self.spread(open[1:]))
         values, adjoints = self.evaluator.gradient(given, self.wrt)
         data, grads = self.evaluator.errors(values, adjoints)

@@ -189,9 +189,9 @@ class Derivatives(NamedTuple):
         """The outputs of a derived program."""
         if self.rule is computed:
             return self.evaluator.answers(program, inputs)
-        from exprgrad.explain.digits.guard import true_numbers
+        from exprgrad.explain.digits.judgements import round_outputs
 
-        return [nan if off else x for x, off in zip(*true_numbers(program, inputs), strict=True)]
+        return [nan if off else x for x, off in zip(*round_outputs(program, inputs), strict=True)]
 
 
 def terms_at(

@@ -1,0 +1,283 @@
+"""Where digits are lost: the way of an error through the nodes, back to where it came from.
+
+Where a number has far fewer right digits than what it is made of, a walk follows the error: at each step to
+the operand, or the contribution, whose error weighs most.  The node with the largest drop on that walk is
+the one to blame.  The walk goes through the reverse sweep first, if a derivative is asked about, and then
+through the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from exprgrad.derive.rules import template
+from exprgrad.explain.digits.judgements import FULL, TrueNumbers, proven_digits
+from exprgrad.graph.graph import Shape
+from exprgrad.graph.ops import BY_NAME
+from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import Ball, apply, ball, rough, unknown, working
+from exprgrad.run.evaluation import Run
+from exprgrad.source import Span
+
+__all__ = ["Evidence", "LostDigits", "find_loss"]
+
+LEAST_DROP = 2
+"""A node loses digits if it has so many fewer than what it is made of."""
+ROUNDED = 16
+"""The most digits of a number that was rounded."""
+
+SMALLEST = 2.2250738585072014e-308
+"""The least double with all its digits."""
+LARGE = 100.0
+"""From here on, an argument is large."""
+
+
+class LostDigits(NamedTuple):
+    """Where digits are lost: at a node, from ``before`` right digits to ``after``, and why.
+
+    A number that something larger is added to has more in the end than there.  Of a tensor's numbers
+    ``place`` says which.
+    """
+
+    node: int
+    span: Span
+    before: int
+    after: int
+    why: str
+    place: Shape = ()
+
+
+class LossStep(NamedTuple):
+    """One step of the walk: at ``node``, in its data, its local derivative, the sum of its contributions
+    or one of them (``what``), from ``before`` digits to ``after``; the error came from ``source``."""
+
+    node: int
+    what: str
+    before: int
+    after: int
+    source: int
+
+
+class Evidence:
+    """A run's doubles beside what is true."""
+
+    def __init__(self, run: Run, found: TrueNumbers) -> None:
+        self.run = run
+        self.graph = run.graph
+        self.found = found
+
+    @cached_property
+    def users(self) -> dict[int, list[tuple[int, int]]]:
+        """By node: the edges along which it was passed something, as (user, position)."""
+        users: dict[int, list[tuple[int, int]]] = {}
+        assert self.run.adjoints is not None
+        for user in self.run.order:
+            if self.run.adjoints.locals[user] is not None:
+                for position, operand in enumerate(self.graph.operands[user]):
+                    users.setdefault(operand, []).append((user, position))
+        return users
+
+    def data(self, node: int) -> tuple[float, Ball]:
+        """A node's data, computed and true."""
+        return self.run.values[node], self.found.values[node]
+
+    def grad(self, node: int) -> tuple[float, Ball]:
+        """A node's grad, computed and true."""
+        assert self.run.adjoints is not None
+        return self.run.adjoints.grads[node] or 0.0, self.found.grad(node)
+
+    def edge(self, user: int, position: int) -> tuple[tuple[float, Ball], tuple[float, Ball]]:
+        """An edge's local derivative and its contribution, computed and true."""
+        assert self.run.adjoints is not None and self.found.swept is not None
+        slope = self.run.adjoints.locals[user][position]
+        slope = 0.0 if slope is None else slope
+        mine, theirs = self.found.swept.locals[user], self.found.swept.contributions[user]
+        passed = theirs[position] if theirs is not None else None
+        true = mine[position] if mine is not None else None
+        contribution = 0.0 if passed is None and slope == 0 else self.grad(user)[0] * slope
+        return (slope, unknown() if true is None else true), (
+            contribution,
+            ball(0) if passed is None else passed,
+        )
+
+
+def count_kept(pair: tuple[float, Ball]) -> int:
+    """The right digits of a number; 17 only where it is exact."""
+    return FULL if bool(bound_error(pair) == 0) else min(proven_digits(*pair), ROUNDED)
+
+
+def bound_error(pair: tuple[float, Ball]) -> Ball:
+    """How far a number is from the truth, as an upper bound."""
+    value, true = pair
+    return abs(ball(value) - true).abs_upper() if math.isfinite(value) else unknown()
+
+
+def find_heaviest(errors: Sequence[Ball]) -> int:
+    """The place of the largest error; what is not finite is larger than what is."""
+    best = 0
+    for place, one in enumerate(errors):
+        if errors[best].is_finite() and (not one.is_finite() or bool(one > errors[best])):
+            best = place
+    return best
+
+
+def find_loss(
+    evidence: Evidence, node: int, digits: int, *, is_slope: bool = False
+) -> tuple[LostDigits | None, list[int]]:
+    """The node that loses most of the digits of a node's data, or of its grad if ``is_slope``.
+
+    ``digits`` is how many the number has in the end: what a partial sum has fewer is not lost to it.  Then
+    all nodes that the error came through, this one first.
+    """
+    graph = evidence.graph
+    with working(max(evidence.found.bits, 128)):
+        steps = list(follow_grads(evidence, node) if is_slope else follow_data(evidence, node))
+        worst = max(steps, key=lambda step: step.before - max(step.after, digits), default=None)
+        if worst is None or worst.before - max(worst.after, digits) < LEAST_DROP:
+            return None, [step.node for step in steps]
+        why = explain_step(evidence, worst)
+    lost = LostDigits(
+        worst.node, graph.span(worst.node), min(worst.before, ROUNDED), worst.after, why
+    )
+    return lost, list(dict.fromkeys([worst.node, *(step.node for step in steps)]))
+
+
+def follow_data(evidence: Evidence, node: int) -> Iterator[LossStep]:
+    """From a node's data to the operand whose error weighs most, and so on."""
+    graph = evidence.graph
+    while graph.operands[node]:
+        pairs = [evidence.data(operand) for operand in graph.operands[node]]
+        own = count_kept(evidence.data(node))
+        digits = [count_kept(pair) for pair in pairs]
+        if min(digits) == FULL:
+            yield LossStep(node, "data", FULL, own, node)
+            return
+        place = find_culprit(evidence, node, pairs)
+        if place is None:  # the error is the node's own
+            yield LossStep(node, "data", min(digits), own, node)
+            return
+        operand = graph.operands[node][place]
+        yield LossStep(node, "data", digits[place], own, operand)
+        node = operand
+
+
+def find_culprit(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Ball]]) -> int | None:
+    """The operand whose error makes most of a node's; None if none explains it.
+
+    Each operand in turn is taken as the doubles have it, and the others as they are.
+    """
+    kind, true = evidence.graph.kinds[node], [number for _, number in pairs]
+    out, errors = evidence.found.values[node], [bound_error(pair) for pair in pairs]
+    if not out.is_finite() or not all(math.isfinite(value) for value, _ in pairs):
+        return find_heaviest(errors)
+    weights = [ball(0)] * len(pairs)
+    for place, (value, _) in enumerate(pairs):
+        if errors[place] != 0:
+            moved = apply(kind, [*true[:place], ball(value), *true[place + 1 :]])
+            weights[place] = abs(moved - out).abs_upper()
+    best = find_heaviest(weights)
+    is_large = bool(weights[best] * 100 >= bound_error(evidence.data(node)))
+    return best if is_large or not weights[best].is_finite() else None
+
+
+def follow_grads(evidence: Evidence, node: int) -> Iterator[LossStep]:
+    """From a node's grad to the contribution whose error weighs most, to its user's grad, and so on."""
+    while True:
+        edges = evidence.users.get(node, [])
+        if not edges:
+            return
+        own = count_kept(evidence.grad(node))
+        found = [evidence.edge(user, position) for user, position in edges]
+        best = find_heaviest([bound_error(passed) for _, passed in found])
+        slope, passed = found[best]
+        (user, position), digits = edges[best], count_kept(passed)
+        if len(edges) > 1:
+            yield LossStep(node, "sum", digits, own, user)
+        above, along = count_kept(evidence.grad(user)), count_kept(slope)
+        yield LossStep(user, "product", min(above, along), digits, node)
+        if above <= along and above < FULL:
+            node = user
+            continue
+        if along < FULL:
+            yield from follow_local(evidence, user, position, along)
+        return
+
+
+def follow_local(evidence: Evidence, user: int, position: int, own: int) -> Iterator[LossStep]:
+    """From an edge's local derivative to what it was computed from."""
+    graph = evidence.graph
+    op = BY_NAME[graph.kinds[user]]
+    operands = graph.operands[user]
+    named = (operands[position],) if op.variadic else operands
+    read = template(op.partial(position)).inputs
+    nodes = [n for name, n in zip((*op.names, "out"), (*named, user), strict=True) if name in read]
+    if op.variadic and op.special:
+        nodes = list(operands)
+    if not nodes:
+        return
+    digits = [count_kept(evidence.data(node)) for node in nodes]
+    source = nodes[digits.index(min(digits))]
+    yield LossStep(user, "local", min(digits), own, source)
+    yield from follow_data(evidence, source)
+
+
+# Why, in words.
+
+
+def explain_step(evidence: Evidence, step: LossStep) -> str:
+    """Why a step of the walk has fewer right digits than what it is made of."""
+    if step.what == "sum":
+        passed = [evidence.edge(user, place)[1][0] for user, place in evidence.users[step.node]]
+        first, second = sorted(passed, key=lambda x: -abs(x) if x == x else 0.0)[:2]
+        return f"the contributions to its grad nearly cancel: {number(first)} and {number(second)}"
+    if step.what == "product":
+        return "its grad times a local derivative leaves the range of the doubles"
+    if step.what == "local":
+        if step.before == FULL:
+            return "its local derivative leaves the range of the doubles"
+        return f"its local derivative magnifies the error of {evidence.run.label(step.source)}"
+    return explain_data(evidence, step)
+
+
+def explain_data(evidence: Evidence, step: LossStep) -> str:
+    """Why a node's data has fewer right digits than its operands."""
+    node, graph = step.node, evidence.graph
+    kind, operands = graph.kinds[node], graph.operands[node]
+    value, true = evidence.data(node)
+    given = [evidence.run.values[operand] for operand in operands]
+    about = f", where the true value is about {rough(true, 4)}" if true.is_finite() else ""
+    if not math.isfinite(value):
+        return f"it is {number(value)} in doubles{about}"
+    if abs(value) < SMALLEST and bool(abs(true) < SMALLEST):
+        return f"underflow{about}: the doubles have few digits there, or none"
+    row = BY_NAME[kind]
+    if len(row.signs) == 2:
+        adds = row.signs == (1, 1)
+        sort = "numbers that nearly cancel" if adds else "nearly equal numbers"
+        what = "sum" if adds else "difference"
+        return f"the {what} of {sort}: {number(given[0])} and {number(given[1])}"
+    label = evidence.run.label(step.source)
+    at = number(evidence.run.values[step.source])
+    size = max(map(abs, given), default=0.0)
+    if row.magnifies == "period" and size >= LARGE:
+        return f"{kind} of a large number: {label} is {at}, and its absolute error counts"
+    by_far = f"a relative error of {label} counts 10^{step.before - step.after} times as much here"
+    if row.magnifies == "growth" and size >= LARGE:
+        if abs(evidence.run.values[step.source]) < LARGE:
+            return by_far
+        return f"{kind} of a large number makes relative errors of absolute ones: {label} is {at}"
+    if row.magnifies == "zero" and 0.5 < given[0] < 2:
+        return f"{kind} near its zero: {label} is {at}, and what sets it apart from 1 is mostly rounded"
+    if row.magnifies == "quotient" and abs(given[0]) >= LARGE * abs(given[1]):
+        if step.source == operands[0]:
+            return (
+                f"the remainder of a large number: {label} is {at}, and its absolute error counts"
+            )
+        times = f"{given[0] / given[1]:.3g}"
+        return f"{label} fits {times} times into {number(given[0])}, and its error counts as often"
+    if row.special:
+        return f"{label} is beside a kink or a jump, and its error leads to the other side"
+    return by_far

@@ -1,0 +1,154 @@
+"""How far a run's numbers can be trusted: the answer of ``grad --trust`` and of ``run.trust()``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exprgrad.explain.digits.judgements import FULL, Judgement, is_tight, judge
+from exprgrad.explain.digits.losses import LostDigits
+from exprgrad.explain.digits.truths import MOST_EXPLAINED, number_path, truths_of_run
+from exprgrad.explain.kinks_met import flagged
+from exprgrad.explain.places import at
+from exprgrad.explain.rewriting.rewrites import Better
+from exprgrad.graph.graph import Shape, dependents, element_name, nested
+from exprgrad.language.write.infix import number
+from exprgrad.run.balls.balls import bounds, nearest, undefined, working
+from exprgrad.run.evaluation import Path, Run
+
+if TYPE_CHECKING:
+    from exprgrad.explain.sides.kinks import OneSided
+
+__all__ = ["Trust", "TrustedNumber", "measure_trust"]
+
+HALF = 8
+"""With fewer right digits than these, a number has lost more than half of them."""
+MOST_LEFT = 13
+"""Digits count as lost where no more than these are left: rounding alone takes two or three."""
+LOSSLESS = ("exact", "rounded", "pole", "undefined")
+"""Verdicts on numbers that lost nothing."""
+
+
+class TrustedNumber(NamedTuple):
+    """One number, and how far it can be trusted.
+
+    ``digits``   so many decimal digits are right: its relative error is at most 10^-digits
+    ``verdict``  ``exact``; ``rounded``: no double is nearer; ``right``: as ``digits`` say; ``wrong``: no
+                 digit is right; ``overflow`` or ``underflow``: the true number is beyond the doubles,
+                 or too near 0; ``zero``: it is 0, or as near to 0 as ``low`` and ``high``; ``pole``: it is
+                 infinite; ``undefined``: there is none; ``undecided``: nothing tighter was found;
+                 ``corrected``: a one-sided rule, not the sweep, found the number at a kink
+    ``true``     the true number with 17 digits; None where it is not known so well
+    ``low``, ``high``  decimal numbers between which the true one is; None where nobody knows
+    ``convention``     whether the true number is itself a convention, at a kink or a jump
+    """
+
+    value: float
+    digits: int
+    exact: bool
+    verdict: str
+    true: str | None
+    low: str | None
+    high: str | None
+    convention: bool
+    lost: LostDigits | None
+    rewrite: Better | None
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether more than half of the digits that a double has are wrong."""
+        is_short = self.verdict in ("wrong", "right") and self.digits < HALF
+        is_wrong_zero = self.verdict == "zero" and self.value != 0
+        return self.verdict == "undecided" or is_short or is_wrong_zero
+
+
+class Trust(NamedTuple):
+    """A run's value and gradient, each with how far it can be trusted; ``bits``: the precision it took.
+
+    The derivative with respect to a tensor is by number, in nested lists of its shape.
+    """
+
+    value: TrustedNumber
+    gradient: dict[str, Any]
+    bits: int
+
+    def numbers(self) -> Iterator[tuple[str, TrustedNumber]]:
+        """The value under no name, then each derivative under its input's: ``x``, or ``x[0, 1]``."""
+        yield "", self.value
+        todo: list[tuple[str, Shape, Any]] = [
+            (name, (), found) for name, found in reversed(self.gradient.items())
+        ]
+        while todo:
+            name, place, found = todo.pop()
+            if isinstance(found, list):
+                todo += reversed([(name, (*place, at), one) for at, one in enumerate(found)])
+            else:
+                yield element_name(name, place), found
+
+
+def measure_trust(run: Run, gradient: Mapping[str, Any], sides: Mapping[str, OneSided]) -> Trust:
+    """How far a run's numbers can be trusted, where their digits are lost, and what would keep them.
+
+    ``sides`` are the derivatives from the sides, which may have corrected the ``gradient``.  Raises
+    ``MissingExtraError`` without python-flint, ``RequestError`` for tensors too large to be written out.
+    """
+    source = truths_of_run(run)
+    bits, has_value = source.bits, not source.truth(("value",))[0].is_nan()
+    special = find_conventions(source.over.run, sides)
+    corrected = {name for name, side in sides.items() if side.corrected}
+    explained: list[Path] = []
+
+    def measure(path: Path, value: float, name: str = "") -> TrustedNumber:
+        if name in corrected:
+            return TrustedNumber(value, 0, False, "corrected", None, None, None, True, None, None)
+        true = source.truth(path)[0] if has_value or not name else undefined()
+        plain = judge(value, true, bits)
+        found = describe_number(plain, bits)._replace(convention=name in special)
+        is_zero = plain.word == "zero" and value == 0
+        if plain.word in LOSSLESS or plain.digits > MOST_LEFT or is_zero:
+            return found
+        explained.append(path)
+        if len(explained) > MOST_EXPLAINED:
+            return found
+        blame = source.blame(path, plain)
+        # An undecided ball meets any other.
+        better = None if plain.verdict == "undecided" else blame.better
+        return found._replace(lost=blame.lost, rewrite=better)
+
+    value = measure(("value",), run.value)
+    slopes = {}
+    for name in gradient:
+        shape = run.graph.shape(run.graph.inputs[name])
+        entries = [
+            measure(
+                number_path(("gradient", name), place),
+                at(gradient[name], place),
+                element_name(name, place),
+            )
+            for place in product(*map(range, shape))
+        ]
+        slopes[name] = nested(entries, shape, list)
+    return Trust(value, slopes, bits)
+
+
+def describe_number(plain: Judgement, bits: int) -> TrustedNumber:
+    """A number beside the truth, as texts."""
+    value, true, word = plain.value, plain.true, plain.word
+    with working(bits):
+        low, high = bounds(true) or (None, None)
+        is_known = true.is_finite() and is_tight(true, bits) and (true.is_exact() or true != 0)
+        text = nearest(true, FULL) if is_known else low if word == "pole" else None
+    if word == "exact":
+        text = number(value)
+    return TrustedNumber(
+        value, plain.digits, word == "exact", word, text, low, high, False, None, None
+    )
+
+
+def find_conventions(run: Run, sides: Mapping[str, OneSided]) -> set[str]:
+    """The inputs whose derivative is a convention at this point."""
+    unsure = [name for name, side in sides.items() if side.verdict != "exists"]
+    bent = flagged(run) if unsure else []
+    moved = {name: dependents(run.graph, [run.graph.inputs[name]]) for name in unsure}
+    return {name for name in unsure if any(moved[name][node] for node in bent)}
