@@ -73,3 +73,29 @@ def test_axe_has_nothing_against_it(scheme: str, browse: Any) -> None:
     edit(page, "y", "-1")
     page.locator(".blamed").click()
     assert axe(page, scheme) == []
+
+
+@pytest.mark.parametrize(
+    ("formula", "x"), [("(1 - cos(x))/x^2", 1e-7), ("sum((1 - cos(x))/x^2)", (1e-7, 1.0))]
+)
+def test_numbers_without_digits_are_marked_and_told_of(formula: str, x: Any, browse: Any) -> None:
+    page = browse.show(html_of(formula, x=x))
+    last(page)
+    rows = {row.locator("bdi").inner_text(): row for row in page.locator("#nodes tbody tr").all()}
+    marks = {
+        name: [cell.endswith("~") for cell in row.locator("td").all_inner_texts()]
+        for name, row in rows.items()
+    }
+    assert marks["x"] == [False, True] and marks["1 − cos(x)"] == [True, False]
+    assert marks["cos(x)"] == [False, False]
+    assert "~ fewer right digits than shown" in page.locator("#nodes caption").inner_text()
+    assert page.locator("#why").inner_text().endswith("fewer right digits than shown")
+    if isinstance(x, float):
+        card = page.locator("[aria-label^='x, ']").first
+        assert card.text_content().endswith("7992.78~")
+        assert card.get_attribute("aria-label").endswith("with fewer right digits than shown")
+        edit(page, "x", "1e-6")
+        assert (
+            "~" not in page.locator("#nodes tbody").inner_text() and "~" not in card.text_content()
+        )
+        assert "right digits" not in page.locator("#why").inner_text()

@@ -105,11 +105,10 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
         "notes": [note_fields(found) for found in run.diagnostics],
-    }
+    } | losses(run, places, digits)
     if graph.shapes:
         return told | beside(run, places, OF_TENSORS) | held(run)
-    further = corrections(run, inputs) | losses(run, places, digits)
-    return told | beside(run, places, OF_NUMBERS) | further
+    return told | beside(run, places, OF_NUMBERS) | corrections(run, inputs)
 
 
 def held(run: Run) -> dict[str, Any]:

@@ -22,6 +22,12 @@ const called = id => NODES[id].short;
 const known = x => x !== undefined && x !== null;
 const num = x => known(x) ? number(x, PAGE.digits) : "–";
 const shown = x => known(x) ? num(x) : "";
+// Whether a node's data, or its grad, has fewer right digits than are shown: that is known of the numbers that the page
+// was made for, and of no others.
+const isVague = (id, kind) => !app.given.size && Boolean(PAGE.vague?.[kind].includes(id)) && known(app.now[kind === "grad" ? "grads" : kind][id]);
+const FEWER = "fewer right digits than shown";
+const tilde = (id, kind) => isVague(id, kind) ? "~" : "";
+const vagueWords = (id, kind) => isVague(id, kind) ? ", with " + FEWER : "";
 const keyOf = edge => `${edge.user}_${edge.position}`;
 // By edge: which operand it is, where its user has the operand twice.
 const which = EDGES.map(({user, operand, position}) =>

@@ -30,8 +30,8 @@ function aboutNode(id) {
     make("h3", null, label),
     line(row ? about(PAGE, id) : kind === "const" ? "A constant: it has no grad." : "An input."),
     ...patternOf(id),
-    line(`Data: ${known(x) ? num(x) : "not known yet"}.`),
-    ...active ? [line(`Grad: ${known(grad) ? sum + num(grad) : "not known yet"}${id === PAGE.output ? ", the seed" : ""}.`)] : [],
+    line(`Data: ${known(x) ? num(x) + vagueWords(id, "data") : "not known yet"}.`),
+    ...active ? [line(`Grad: ${known(grad) ? sum + num(grad) + vagueWords(id, "grad") : "not known yet"}${id === PAGE.output ? ", the seed" : ""}.`)] : [],
     ...EDGES.flatMap(({operand, user}, edge) => user === id ? look({edge}, `← ${called(operand)}`) : operand === id ? look({edge}, `${called(user)} →`) : []),
   ];
 }

@@ -37,14 +37,14 @@ views.push(() => {
   const {data, grads, locals, nodes, wires} = app.now, litNodes = new Set(nodes), litWires = new Set(wires);
   cards.forEach(({group, data: text, grad, room}, id) => {
     const {label, active} = NODES[id], [x, g] = [data[id], grads[id]], isLit = litNodes.has(id), isPicked = app.picked?.node === id;
-    if (!cardChanges(id, x, g, isLit, isPicked)) return;
+    if (!cardChanges(id, x, g, isLit, isPicked, app.given.size)) return;
     group.classList.toggle("now", isLit);
     group.classList.toggle("picked", isPicked);
     if (text) {
-      fill(text, shown(x), room);
-      fill(grad, known(g) || !active ? num(g) : "", room);
+      fill(text, shown(x) + tilde(id, "data"), room);
+      fill(grad, known(g) || !active ? num(g) + tilde(id, "grad") : "", room);
     }
-    const told = [text ? label : `constant ${label}`, text && known(x) && `data ${num(x)}`, known(g) && `grad ${num(g)}`];
+    const told = [text ? label : `constant ${label}`, text && known(x) && `data ${num(x)}${vagueWords(id, "data")}`, known(g) && `grad ${num(g)}${vagueWords(id, "grad")}`];
     set(group, {"aria-label": told.filter(Boolean).join(", ")});
   });
   chips.forEach(({group, text, wire, key, rule, room}, at) => {

@@ -4,7 +4,7 @@ const nodeRows = NODES.map(({id, label, kind}) =>
   row([make("bdi", null, label), "", ""], {"data-node": id, class: kind}));
 // A long table scrolls in a frame of its own, which the keyboard can reach.
 const framed = (id, ...inside) => $(id).append(make("div", {class: "long", tabindex: "0", role: "group", "aria-label": $(id).firstChild.textContent}, ...inside));
-framed("nodes", table("Each node's data and grad, as far as the sweeps have got", ["node", "data", "grad"], nodeRows));
+framed("nodes", table("Each node's data and grad, as far as the sweeps have got" + (PAGE.vague ? ". ~ " + FEWER : ""), ["node", "data", "grad"], nodeRows));
 const edgeRows = EDGES.map((edge, at) =>
   row([`${called(edge.operand)} → ${called(edge.user)}${which[at]}`, formula(edge), "", ""], {"data-edge": keyOf(edge)}));
 framed("edges", table("Each edge's local derivative and contribution", ["edge", "rule", "local derivative", "contribution"], edgeRows));
@@ -25,10 +25,10 @@ function write(cell, words) {
 views.push(() => {
   const {data, grads, locals} = app.now, last = new Map(app.done.filter(({edge}) => known(edge)).map(step => [step.edge, step.value]));
   nodeRows.forEach((made, id) => {
-    if (!nodeChanges(id, data[id], grads[id])) return;
+    if (!nodeChanges(id, data[id], grads[id], app.given.size)) return;
     const [, one, other] = made.children;
-    write(one, listed(data[id]));
-    write(other, known(grads[id]) ? listed(grads[id]) : NODES[id].active ? "" : "–");
+    write(one, listed(data[id]) + tilde(id, "data"));
+    write(other, known(grads[id]) ? listed(grads[id]) + tilde(id, "grad") : NODES[id].active ? "" : "–");
     set(made, {"data-data": known(data[id]) && String(data[id]), "data-grad": known(grads[id]) && String(grads[id])});
   });
   edgeRows.forEach((made, at) => {

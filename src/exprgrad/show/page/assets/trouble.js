@@ -5,7 +5,6 @@ const said = make("div", {role: "status"}), remarks = [];
 const edited = make("section", {"aria-label": "Notes", "data-tab": "Inputs"}, make("h2", null, "Notes"), said);
 $("notes").after(edited);
 
-const isVague = (id, kind) => !app.given.size && PAGE.vague?.[kind].includes(id);
 // Lost digits are known of the numbers that the page was made for, and of no others.
 const lossesNow = () => app.given.size ? [] : PAGE.losses ?? [];
 const begins = cards.map(card => below(card, "true"));
@@ -22,7 +21,7 @@ views.push(() => {
     fill(begins[id], own ? `⚠ ${num(own.x)} begins here` : lost ? "⚠ loses digits" : "", 1e3);
     for (const [kind, part] of [["data", text], ["grad", grad]]) {
       const x = app.now[kind === "grad" ? "grads" : kind][id];
-      part?.classList.toggle("bad", known(x) && (!Number.isFinite(x) || Boolean(isVague(id, kind))));
+      part?.classList.toggle("bad", known(x) && (!Number.isFinite(x) || isVague(id, kind)));
     }
   });
   chips.forEach(({group}, at) => group.classList.toggle("blamed", shownNow.some(({edge}) => edge === at)));
