@@ -284,7 +284,8 @@ def plot_command(**options: Any) -> int:
     """A curve and its derivative: roots, extrema, kinks and poles.
 
     One input has a range, as in x=-5:5; the others have values.  The curve is never
-    joined across a pole or a jump, however narrow, nor broken where it is merely steep.  If two inputs
+    joined across a pole or a jump, however narrow, nor broken where it is merely steep.  Points that
+    rounding spoils are left out and counted: with --strict the exit status is then 1.  If two inputs
     have ranges, the plot is a map: contours, arrows along the gradient, and the points where the gradient
     is 0.
     """
@@ -296,7 +297,8 @@ def plot_command(**options: Any) -> int:
     if form:
         plot.save(options["path"], options["look"])
         if is_read(options):
-            return int(options["strict"] and bool(plot.emptiness))
+            write([f"warning: {plot.missing}\n"] if plot.missing else [], sys.stderr)
+            return int(options["strict"] and bool(plot.missing))
     digits, whole = options["digits"], options["show_all"]
     columns, lines = shutil.get_terminal_size()  # as COLUMNS or the terminal says; else 80 by 24
     rows = min(max(lines - 2, 12), MOST_ROWS)
@@ -309,8 +311,8 @@ def plot_command(**options: Any) -> int:
         lambda screen: plot.parts(
             digits, screen._replace(width=max(columns, 20)), rows, whole=whole
         ),
-        aside=plot.emptiness,
-        is_doubtful=bool(plot.emptiness),
+        aside=plot.missing,
+        is_doubtful=bool(plot.missing),
     )
     return give(answer, options)
 

@@ -8,7 +8,7 @@ each is a panel in braille.  A map has areas between contours, the gradient's fi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any
@@ -122,6 +122,7 @@ class Plot(Pictured):
             marked = (one for one in found.features if one.kind in kinds)
             yield group, Lines(feature_fields(one, group) for one in marked)
         yield "dense", [[low, high] for low, high in found.dense]
+        yield "lost", {name: count for name, count in self.counted(DERIVATIVES) if count}
         if found.tangent:
             at, value, slope = found.tangent
             yield "tangent", {"at": at, "value": value, "slope": slope}
@@ -147,16 +148,24 @@ class Plot(Pictured):
         """What ``-q`` prints: the features, such as ``root=0.0``."""
         return ((one.kind, one.x) for one in self.features)
 
+    def counted(self, names: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """The value and the derivatives drawn, by some names, with the points that are left out of them."""
+        return zip(names, self.curve.lost[: self.order + 1], strict=False)
+
     @property
-    def emptiness(self) -> str:
-        """Why there is nothing to draw, if there is nothing."""
+    def missing(self) -> str:
+        """Why there is nothing to draw, or how many points are left out."""
+        names = derivative_names(printable(self.curve.name))
+        lost = [f"{count:,} of {name}" for name, count in self.counted(names) if count]
+        if lost:
+            return left_out(" and ".join(lost), self.curve.points)
         return "" if self.curve.arcs else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """The parts shown on a terminal, with panels of ``rows`` rows."""
         found = self.curve
         picture = "\n".join(panels(found, self.order, screen, rows))
-        table = feature_table(found, digits, whole=whole)
+        table = feature_table(found, digits, self.missing, whole=whole)
         return [picture, "", table] if table.rows else [picture, *filter(None, [table.foot])]
 
     def __str__(self) -> str:
@@ -225,7 +234,8 @@ def curve_layers(found: Curve, order: int) -> Iterator[Layer | Note]:
         if math.isfinite(height):
             yield Note(one.x, height, words(one))
     if not found.arcs:
-        yield Note(found.low / 2 + found.high / 2, low / 2 + high / 2, "no value in this range")
+        what = "digits are lost" if any(found.lost) else "no value in this range"
+        yield Note(found.low / 2 + found.high / 2, low / 2 + high / 2, what)
 
 
 def jump(one: Feature) -> Iterator[Layer | Note]:
@@ -327,8 +337,19 @@ def fill(canvas: Canvas, found: Curve, order: int) -> None:
             canvas.letter(one.x, one.value, GLYPHS[one.kind])
 
 
-def feature_table(found: Curve, digits: int, *, whole: bool = False) -> Table:
-    """The features, a line each: what, where, the value, and the slope or the two sides."""
+def left_out(lost: str, points: int) -> str:
+    """How many points are left out, and what to do."""
+    return (
+        f"of {points:,} points {lost} are left out: rounding leaves them too few digits to be placed; "
+        "grad prints the true numbers there"
+    )
+
+
+def feature_table(found: Curve, digits: int, missing: str, *, whole: bool = False) -> Table:
+    """The features, a line each: what, where, the value, and the slope or the two sides.
+
+    What is ``missing`` from the picture is said below.
+    """
 
     columns = [
         Column("point", lambda one: f"{GLYPHS[one.kind]} {one.kind}"),
@@ -347,7 +368,7 @@ def feature_table(found: Curve, digits: int, *, whole: bool = False) -> Table:
         ),
     ]
     features, left_out = found.features, len(found.features) - MOST_FEATURES
-    foot = dense_words(found, digits)
+    foot = "\n".join(filter(None, [dense_words(found, digits), missing]))
     if left_out > 0 and not whole:
         features = features[:MOST_FEATURES]
         foot = "\n".join(filter(None, [f"… {left_out:,} more; {all_shows()} them", foot]))
@@ -377,8 +398,6 @@ def dense_words(found: Curve, digits: int) -> str:
         lines.append(
             "each point takes a search for roots: few were looked at, and more may happen between them"
         )
-    if not found.arcs:
-        lines.append(NO_VALUE)
     return "\n".join(lines)
 
 
@@ -462,6 +481,7 @@ class Map(Plot):
         if found.path:
             yield "path", Lines({first: x, second: y} for x, y in found.path)
             yield "message", found.ending
+        yield "lost", {"value": found.lost} if found.lost else {}
         yield "grid", {first: found.x, second: found.y}
         yield "values", Lines(found.values)
 
@@ -477,8 +497,10 @@ class Map(Plot):
         return ((one.kind, f"{one.x!r},{one.y!r}") for one in self.plane.critical)
 
     @property
-    def emptiness(self) -> str:
-        """Why there is nothing to draw, if there is nothing."""
+    def missing(self) -> str:
+        """Why there is nothing to draw, or how many points are left out."""
+        if self.plane.lost:
+            return left_out(f"{self.plane.lost:,}", len(self.plane.x) * len(self.plane.y))
         return "" if levels(self.plane) else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
@@ -486,7 +508,7 @@ class Map(Plot):
         found = self.plane
         picture = "\n".join(drawn_map(found, screen, rows))
         table = critical_table(found, digits)
-        words = [level_words(found, screen.width or 80), *path_words(found, digits)]
+        words = [level_words(found, screen.width or 80), *path_words(found, digits), self.missing]
         foot = "\n".join(filter(None, words))
         return [picture, "", table._replace(foot=foot) if table.rows else foot]
 
@@ -644,7 +666,7 @@ def level_words(found: Plane, width: int) -> str:
     """The values of the contours, as many as a line has room for."""
     words = [decimal(level, 3) for level in levels(found)]
     if not words:
-        return NO_VALUE
+        return ""
     return narrowed([f"contours at {', '.join(words)}", f"{len(words)} contours"], width)
 
 

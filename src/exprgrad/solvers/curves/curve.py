@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,10 +32,14 @@ from exprgrad.solvers.curves.sampling import (
     JET_BITS,
     LONGEST_AXIS,
     ORDERS,
+    SEEN,
+    UNSEEN_RISE,
     Jets,
     Plane,
     Samples,
+    blurred,
     jets_of,
+    legible,
     merged,
     odd,
     overlapping,
@@ -122,6 +127,8 @@ class Curve(NamedTuple):
     ``dense``     where the curve turns or breaks more often than can be shown: nothing is marked there
     ``tangent``   the one that was asked for
     ``is_sparse`` whether a point takes so long that few were looked at
+    ``lost``      at how many of the ``points`` the value and each derivative are left out: where their
+                  digits are lost they could not be placed
     """
 
     text: str
@@ -135,6 +142,8 @@ class Curve(NamedTuple):
     dense: list[tuple[float, float]]
     tangent: Tangent | None = None
     is_sparse: bool = False
+    lost: tuple[int, ...] = (0,) * ORDERS
+    points: int = 0
 
 
 @np.errstate(all="ignore")  # a range may be as wide as all doubles, or as narrow as the least
@@ -154,15 +163,20 @@ def curve(
     """
     jets = jets_of(graph, (name,), given)
     x = spread(low, high, jets.most // 2)
-    first = Samples(x, jets(x))
+    found = jets(x)
+    off = jets.errors(found, x)
+    first = Samples(x, legible(found, off, lambda kept: bounds(Samples(x, kept), shown=shown)))
     windows = bounds(first, shown=shown)
-    samples = true_signs(jets, sampled(jets, first, windows[:2]))
-    dense = unresolved(samples, windows)
-    brackets = candidates(samples, windows, dense)
+    lost, noisy = (
+        blurred_parts(Samples(x, found), off, windows, part) for part in (SEEN, UNSEEN_RISE)
+    )
+    samples = true_signs(jets, sampled(jets, Samples(x, found), windows[:2], lost=lost[1]))
+    dense = unresolved(samples, windows, lost[1])
+    brackets = candidates(samples, windows, dense, lost, noisy)
     if len(brackets.sort) > jets.affordable:
         more = [(start, stop) for start, stop in brackets.first.T.tolist()]
         dense = together(sorted([*dense, *more]), low, high)
-        brackets = candidates(samples, windows, dense)
+        brackets = candidates(samples, windows, dense, lost, noisy)
     narrow = halved(jets, brackets)
     found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
     breaks, more = breaks_at(jets, narrow, [at for at, one in enumerate(found) if one is BROKEN])
@@ -177,15 +191,18 @@ def curve(
     windows = bounds(first, features, shown, is_dense=bool(dense))
     places = {one.x for one in features} - {one.x for one in breaks}
     samples = merged(jets, samples, np.array(sorted(places)))
-    samples = sampled(jets, samples, windows[:2], together(sorted(steep), low, high, 0.0))
+    samples = sampled(jets, samples, windows[:2], together(sorted(steep), low, high, 0.0), lost[1])
     features += at_ends(samples, features)
     features.sort(key=lambda feature: (feature.x, feature.kind))
-    drawn = [*arcs(samples, [one for one in breaks if one.kind or not all(one.joined)])]
+    samples, gaps, counts = without_lost(jets, samples, windows, [one.x for one in breaks])
+    breaks = [*gaps, *(one for one in breaks if one.kind or not all(one.joined))]
+    drawn = [*arcs(samples, sorted(breaks, key=attrgetter("x")))]
     line = None if tangent_at is None else tangent(jets, tangent_at)
     is_sparse = jets.most < 2 * FIRST_POINTS
     return Curve(
-        text, name, low, high, dict(given), drawn, windows, features, dense, line, is_sparse
-    )
+        text, name, low, high, dict(given), drawn, windows, features, dense, line, is_sparse, counts,
+        len(samples.x),
+    )  # fmt: skip
 
 
 def tangent(jets: Jets, x: float) -> Tangent:
@@ -239,6 +256,34 @@ def bounds(
     return found if shown is None else [shown, *found[1:]]
 
 
+def blurred_parts(
+    samples: Samples, errors: Any, windows: Sequence[tuple[float, float]], part: float
+) -> list[list[tuple[float, float]]]:
+    """By order, where it or a lower one is off by such a part of its height, at many points in a row."""
+    lost = [blurred(*one, part) for one in zip(samples.jets, errors, windows, strict=True)]
+    return [long_runs(samples, row[:-1] | row[1:]) for row in np.logical_or.accumulate(lost)]
+
+
+def without_lost(
+    jets: Jets,
+    samples: Samples,
+    windows: Sequence[tuple[float, float]],
+    known: Sequence[float],
+) -> tuple[Samples, list[Break], tuple[int, ...]]:
+    """The samples without numbers that cannot be placed; the breaks that this makes; how many they are.
+
+    Beside breaks that are ``known`` the limits are drawn.
+    """
+    lost = np.array([*map(blurred, samples.jets, jets.errors(samples.jets, samples.x), windows)])
+    for x in known:
+        lost[:, np.abs(samples.x - x) <= SAME * np.spacing(abs(x))] = False
+    starts = samples.x[lost[0] & ~np.concatenate([[False], lost[0, :-1]])].tolist()
+    nothing = (math.nan,) * ORDERS
+    gaps = [Break(x, nothing, nothing, math.nan, ()) for x in starts]
+    left = Samples(samples.x, np.where(lost, math.nan, samples.jets))
+    return left, gaps, tuple(np.count_nonzero(lost, axis=1).tolist())
+
+
 def over(size: float, span: float, order: int) -> float:
     """A size divided by a power of a span, which may be beyond doubles."""
     for _ in range(order):
@@ -267,11 +312,19 @@ def true_signs(jets: Jets, samples: Samples) -> Samples:
 
 
 def unresolved(
-    samples: Samples, windows: Sequence[tuple[float, float]]
+    samples: Samples,
+    windows: Sequence[tuple[float, float]],
+    lost: Sequence[tuple[float, float]],
 ) -> list[tuple[float, float]]:
-    """Where the curve is not resolved at many points in a row."""
-    bent = np.nonzero(rough(samples, 0, windows[0]))[0]
-    runs = np.split(bent, np.nonzero(np.diff(bent) > 2)[0] + 1)
+    """Where the curve is not resolved at many points in a row, and not for digits that are lost."""
+    is_seen = ~overlapping(samples.x[:-1], samples.x[1:], lost)
+    return long_runs(samples, rough(samples, 0, windows[0]) & is_seen)
+
+
+def long_runs(samples: Samples, marked: Any) -> list[tuple[float, float]]:
+    """Where many parts in a row are marked."""
+    places = np.nonzero(marked)[0]
+    runs = np.split(places, np.nonzero(np.diff(places) > 2)[0] + 1)
     return [
         (float(samples.x[run[0]]), float(samples.x[run[-1] + 1]))
         for run in runs
@@ -293,10 +346,20 @@ def together(
 
 
 def candidates(
-    samples: Samples, windows: Sequence[tuple[float, float]], dense: Sequence[tuple[float, float]]
+    samples: Samples,
+    windows: Sequence[tuple[float, float]],
+    dense: Sequence[tuple[float, float]],
+    lost: Sequence[Sequence[tuple[float, float]]],
+    noisy: Sequence[Sequence[tuple[float, float]]],
 ) -> Brackets:
-    """Every part between two points in which something happens, outside of what is dense."""
+    """Every part between two points in which something happens, outside of what is dense.
+
+    Nothing is seen to happen where digits are ``lost``, and no rise is odd where they are ``noisy``.
+    """
     x, found = samples
+    clear, calm = (
+        [~overlapping(x[:-1], x[1:], parts) for parts in orders] for orders in (lost, noisy)
+    )
     free = ~overlapping(x[:-1], x[1:], together(dense, x[0], x[-1]))
     finite = np.isfinite(found)
     both = finite[:, :-1] & finite[:, 1:]
@@ -304,13 +367,14 @@ def candidates(
     for order in range(ORDERS):
         sides = found[order] >= 0
         changing = both[order] & (sides[:-1] != sides[1:])
-        parts.append(changes(samples, order, np.nonzero(changing & free)[0]))
+        parts.append(changes(samples, order, np.nonzero(changing & free & clear[order])[0]))
     ends = finite[0, :-1] != finite[0, 1:]
     parts.append(changes(samples, ENDS, np.nonzero(ends & free)[0]))
     for order in range(ORDERS - 1):
         low, high = windows[order]
-        bent = rough(samples, order, windows[order]) | odd(samples, order, high - low)
-        bent &= both[order] & both[order + 1] & free
+        bent = odd(samples, order, high - low) & calm[order + 1]
+        bent |= rough(samples, order, windows[order])
+        bent &= both[order] & both[order + 1] & free & clear[order + 1]
         parts.append(changes(samples, BREAKS + order, np.nonzero(bent)[0]))
     return Brackets(*(np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True)))
 

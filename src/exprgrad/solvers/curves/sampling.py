@@ -14,7 +14,7 @@ A plane is looked at on a grid, with its gradient, and where that is 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement, product
 from typing import Any, NamedTuple
 
@@ -24,6 +24,8 @@ from exprgrad.derive.search import search
 from exprgrad.derive.sweeps.gradient import hessian
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
+from exprgrad.run.arrays import arrays
+from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.balls.balls import Ball, ball, evaluate, is_infinite, working
 from exprgrad.run.engines.compiled import Kernel, built
 from exprgrad.run.values.ranges import Interval
@@ -33,10 +35,14 @@ __all__ = [
     "JET_BITS",
     "LONGEST_AXIS",
     "ORDERS",
+    "SEEN",
+    "UNSEEN_RISE",
     "Jets",
     "Plane",
     "Samples",
+    "blurred",
     "jets_of",
+    "legible",
     "merged",
     "odd",
     "overlapping",
@@ -77,15 +83,36 @@ class Jets(NamedTuple):
 
     def __call__(self, *places: Any) -> Any:
         """The jets at some points, given by one array for each name: a row for each of a jet's numbers."""
-        moving = dict(zip(self.names, map(np.ascontiguousarray, places), strict=True))
-        points = len(moving[self.names[0]])
+        columns = self.columns(places)
+        points = len(columns[self.names[0]])
         found = np.zeros((len(self.outputs), points))
         if points:
-            fixed = {name: np.full(points, value) for name, value in self.given.items()}
-            columns = {**fixed, **moving}
             rows = [row for row, node in zip(found, self.outputs, strict=True) if node is not None]
             self.kernel([*columns.values()], rows, 0, points)
         return found
+
+    def columns(self, places: Sequence[Any]) -> dict[str, Any]:
+        """Every input at some points, in order of appearance."""
+        moving = dict(zip(self.names, map(np.ascontiguousarray, places), strict=True))
+        points = len(moving[self.names[0]])
+        return {name: np.full(points, value) for name, value in self.given.items()} | moving
+
+    def errors(self, found: Any, *places: Any) -> Any:
+        """What rounding may have done to the jets ``found`` at some points; rows as theirs.
+
+        Bounds tell; where they know nothing, as where something overflows on the way, balls do.
+        """
+        columns, graph = self.columns(places), self.program.graph
+        errors = data_errors(graph, arrays.forward(graph, columns), self.program.outputs)
+        off = np.zeros(found.shape)
+        for row, node in enumerate(self.outputs):
+            off[row] = 0.0 if node is None else errors[node]
+        off[np.isnan(off)] = math.inf
+        unknown = np.nonzero((np.isinf(off) & np.isfinite(found)).any(axis=0))[0]
+        for at in unknown[:MOST_BALLS] if len(self.names) == 1 else ():
+            true = map(double_of, self.truly(float(places[0][at])))
+            off[:, at] = abs(found[:, at] - [math.inf if one is None else one for one in true])
+        return off
 
     @property
     def affordable(self) -> int:
@@ -175,6 +202,8 @@ MOST = 20_000
 """The most points of a curve."""
 SEEN = 1 / 1500
 """What is seen of a deviation: a part of the picture's height."""
+BLUR = 1 / 20
+"""A point that may be off by more than this part of the height, about a row on a terminal, is left out."""
 RUNAWAY, RARE = 5.0, 0.05
 """What runs off so many times as far as the curve goes but for this part at each end is left out."""
 OUTER, REACH = 0.2, 1.6
@@ -233,6 +262,33 @@ def window(
     return max(low, min([first - reach, *kept])), min(high, max([last + reach, *kept]))
 
 
+def blurred(values: Any, errors: Any, bounds: tuple[float, float], part: float = BLUR) -> Any:
+    """Which values are off by more than a ``part`` of a picture's height, and not surely beyond it."""
+    low, high = bounds
+    is_beyond = (values - errors > high) | (values + errors < low)
+    return np.isfinite(values) & ~(errors <= part * (high - low)) & ~is_beyond
+
+
+def legible(jets: Any, errors: Any, frame: Callable[[Any], Sequence[tuple[float, float]]]) -> Any:
+    """The jets without the numbers that cannot be placed in the picture which the others make.
+
+    ``frame`` finds its windows.  A row of which nothing is left is level if its numbers may be one number.
+    """
+    lost = np.zeros(jets.shape, dtype=bool)
+    while True:
+        kept = np.where(lost, np.nan, jets)
+        more = np.array([*map(blurred, jets, errors, frame(kept))])
+        if not (more & ~lost).any():
+            break
+        lost |= more
+    for row in np.nonzero(lost.any(axis=1) & ~np.isfinite(kept).any(axis=1))[0]:
+        best = np.argmin(np.where(lost[row], errors[row], np.inf))
+        level = jets[row, best] if abs(jets[row, best]) > errors[row, best] else 0.0
+        is_level = ~(np.abs(jets[row] - level) > errors[row] + errors[row, best])
+        kept[row] = level if is_level.all() else jets[row]
+    return kept
+
+
 def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
     """Which parts between two points are seen to be no chord, of the value or a derivative, by ``order``.
 
@@ -268,10 +324,12 @@ def sampled(
     samples: Samples,
     bounds: Sequence[tuple[float, float]],
     steep: Sequence[tuple[float, float]] = (),
+    lost: Sequence[tuple[float, float]] = (),
 ) -> Samples:
     """The samples with as many more as the curve needs, and its slope if there are bounds for two.
 
-    In the parts that are known to be ``steep`` there is no least distance of two points.
+    In the parts that are known to be ``steep`` there is no least distance of two points.  Where digits are
+    ``lost`` there is nothing to see.
     """
     finest = FINEST * (samples.x[-1] - samples.x[0])
     for _ in range(ROUNDS):
@@ -280,6 +338,7 @@ def sampled(
             bent |= rough(samples, order, bound) & (samples.gaps > finest)
         left, right = samples.x[:-1], samples.x[1:]
         bent &= (samples.gaps > finest) | overlapping(left, right, steep)
+        bent &= ~overlapping(left, right, lost)
         middle = (left + (right - left) / 2)[bent]
         middle = middle[(middle > left[bent]) & (middle < right[bent])]
         if not len(middle) or len(samples.x) + len(middle) > jets.most:
@@ -307,7 +366,7 @@ TURNS = 60
 APART = 1e-6
 """Critical points that are so near to each other, as a part of the range, are one."""
 NOTHING = 1e-12
-"""A coordinate that is less than this part of a cell is 0."""
+"""A coordinate that is less than this part of a cell is 0, and values that are so near are level."""
 BEYOND_CELL = 2.0
 """How many cells from where it was suspected a critical point may be."""
 
@@ -338,6 +397,7 @@ class Plane(NamedTuple):
     ``window``     what a picture shows
     ``field``      the gradient at some points
     ``critical``   the points where it is 0, as far as the grid tells
+    ``lost``       how many values are left out, for too few of their digits are right
     ``path``       the points of a descent, if one was asked for; and in ``ending`` what became of it
     """
 
@@ -351,10 +411,12 @@ class Plane(NamedTuple):
     window: tuple[float, float]
     field: list[Arrow]
     critical: list[Critical]
+    lost: int
     path: list[tuple[float, float]]
     ending: str
 
 
+@np.errstate(all="ignore")  # as in a curve
 def plane(
     text: str,
     graph: Graph,
@@ -369,11 +431,13 @@ def plane(
     x, y = (np.linspace(low, high, POINTS) for low, high in ranges)
     across, up = (part.ravel() for part in np.meshgrid(x, y))
     found = at(across, up)
+    off = at.errors(found, across, up)
+    kept = legible(found, off, heights_shown)
+    windows = heights_shown(kept)
+    lost = np.array([*map(blurred, found, off, windows)])
+    found[lost] = math.nan
     critical = [*critical_points(at, x, y, found)]
-    heights = [one.value for one in critical]
-    bounds = shown or window(np.clip(found[0], -HIGHEST_CONTOUR, HIGHEST_CONTOUR), heights)
-    if not bounds[0] < bounds[1]:
-        bounds = bounds[0] - 1.0, bounds[1] + 1.0
+    bounds = shown or height_shown(kept[0], [one.value for one in critical])
     return Plane(
         text,
         (first, second),
@@ -383,18 +447,35 @@ def plane(
         y.tolist(),
         found[0].reshape(POINTS, POINTS).tolist(),
         bounds,
-        [*field(at, ranges)],
+        [*field(at, ranges, windows)],
         critical,
+        int(np.count_nonzero(lost[0])),
         [],
         "",
     )
 
 
-def field(at: Jets, ranges: Sequence[Interval]) -> Iterator[Arrow]:
-    """The gradient in the middle of cells, where it is finite and not 0."""
+def height_shown(values: Any, kept: Sequence[float] = ()) -> tuple[float, float]:
+    """The values that a map shows, and those in ``kept``; level ones are shown with some around them."""
+    low, high = window(np.clip(values, -HIGHEST_CONTOUR, HIGHEST_CONTOUR), kept)
+    is_level = not high - low > NOTHING * max(abs(low), abs(high))
+    return (low - 1.0, high + 1.0) if is_level else (low, high)
+
+
+def heights_shown(jets: Any) -> list[tuple[float, float]]:
+    """What a map would show of each number of some jets."""
+    return [*map(height_shown, jets)]
+
+
+def field(
+    at: Jets, ranges: Sequence[Interval], windows: Sequence[tuple[float, float]]
+) -> Iterator[Arrow]:
+    """The gradient in the middle of cells, where it has digits and is not 0."""
     sides = [low + (high - low) * (np.arange(ARROWS) + 0.5) / ARROWS for low, high in ranges]
     across, up = (part.ravel() for part in np.meshgrid(*sides))
-    _, dx, dy, *_ = at(across, up)
+    found = at(across, up)
+    found[[*map(blurred, found, at.errors(found, across, up), windows)]] = math.nan
+    _, dx, dy, *_ = found
     for arrow in zip(across.tolist(), up.tolist(), dx.tolist(), dy.tolist(), strict=True):
         if all(map(math.isfinite, arrow)) and any(arrow[2:]):
             yield Arrow(*arrow)
