@@ -62,6 +62,7 @@ def test_pytorch_goes_the_same_way() -> None:
             y -= 0.125 * y.grad
 
 
+@pytest.mark.filterwarnings("ignore::exprgrad.DigitsWarning")
 @settings(max_examples=60)
 @given(smooth(), everyday, st.sampled_from((0.1, -0.01, 1.0, 1e-9)))
 def test_each_step_follows_from_the_one_before(text: str, x: float, rate: float) -> None:

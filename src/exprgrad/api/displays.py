@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from exprgrad.explain.derivatives import Derivatives
-from exprgrad.explain.descent import Descent
+from exprgrad.explain.descent import Descent, doubts_told
 from exprgrad.explain.diagnostics import Run, told_once
 from exprgrad.explain.limits import COUNTED
 from exprgrad.run.matrices import Matrix
@@ -109,10 +109,11 @@ class Course(Printed, Pictured, Descent[R]):
     __slots__ = ()
 
     def parts(self) -> Iterable[str | Table]:
-        """The table of the steps."""
+        """The table of the steps, and how many of them have lost digits."""
         from exprgrad.show.text.searches import descent_table
 
-        return [descent_table(self, DIGITS)]
+        told = [diagnosed(one, self.run.text) for one in doubts_told(self)]
+        return [descent_table(self, DIGITS, told)]
 
     def drawn(self, format: str, look: str | None) -> bytes:
         """The bytes of a file."""

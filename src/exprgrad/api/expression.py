@@ -6,9 +6,12 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 from exprgrad.derive.parsed import parsed
 from exprgrad.errors import (
+    Asked,
+    DigitsWarning,
     InputError,
     RequestError,
     ShapeError,
@@ -459,10 +462,11 @@ class Expression(Drawn):
         update that stays, as in PyTorch's SGD, and with ``adam`` steps are Adam's.  With ``line_search``
         the rate, 1 if none is given, is the first that is tried, and halved until the value falls enough.
         ``wrt`` chooses the inputs that move, all by default; the others stay.  The answer has every step,
-        and says how it ended: see ``Course``.
+        and says how it ended: see ``Course``.  Warns with ``DigitsWarning`` of steps with fewer than 6
+        right digits of the value or a grad.
         """
         from exprgrad.api.displays import Course
-        from exprgrad.explain.descent import descend, method_of
+        from exprgrad.explain.descent import descend, doubts_told, method_of
 
         _, given, chosen, at = self.searched(self.named(values, inputs), wrt, "descend")
         require(adam, bool, "adam is True or False")
@@ -470,7 +474,11 @@ class Expression(Drawn):
         part = None if momentum is None else as_number(momentum, "momentum")
         method = method_of(part, adam=adam, line_search=line_search)
         size = method.usual_rate if rate is None else as_number(rate, "rate")
-        return Course(*descend(at, given, chosen, size, steps, method))
+        found = Course(*descend(at, given, chosen, size, steps, method))
+        for one in doubts_told(found):
+            if not Asked.by_command:
+                warn(one.message, DigitsWarning, stacklevel=2)
+        return found
 
     def table(
         self,

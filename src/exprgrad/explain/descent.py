@@ -9,19 +9,22 @@ that halves a step until Armijo's condition holds (Nocedal and Wright, algorithm
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import copysign, hypot, ulp
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from exprgrad.errors import InputError, RequestError, advice, whole
 from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.limits import MOST_STEPS
+from exprgrad.explain.limits import MOST_STEPS, SHARED
 from exprgrad.explain.places import nans, not_finite, where
 from exprgrad.language.write.infix import number
-from exprgrad.run.evaluation import Diagnostic
+from exprgrad.run.evaluation import Diagnostic, Evaluator, Guarded, Path, evaluator_for, is_finite
 
-__all__ = ["Descent", "Method", "Step", "descend", "divergence", "length", "method_of"]
+__all__ = [
+    "Descent", "Method", "Step", "descend", "divergence", "doubts_told", "length", "method_of",
+]  # fmt: skip
 
 R = TypeVar("R", bound=Run)
 
@@ -37,6 +40,8 @@ FIRST_MOMENT, SECOND_MOMENT, LEAST_ROOT = 0.9, 0.999, 1e-8
 """Adam's constants, as its authors recommend them."""
 FEW_ULPS = 16
 """A fall by so little cannot be told from rounding."""
+FIRST_SHOWN = 3
+"""How many of the steps that have lost digits are named."""
 
 
 class Method(NamedTuple):
@@ -99,7 +104,8 @@ class Descent(NamedTuple, Generic[R]):
     ``verdict`` is ``converged`` (nothing moves any more), ``stalled`` (so it is, but the gradient has not
     gone down: the rate is too small), ``oscillates`` (it repeats two points for ever), ``diverged``,
     ``nan``, or ``steps``: all were done and none of these holds.  ``message`` says it in words.  ``run``
-    is that of the last point.  It went by a ``method``, at a ``rate``.
+    is that of the last point.  It went by a ``method``, at a ``rate``.  ``doubts`` has the numbers of
+    which fewer than 6 digits are known to be right: the step, and the path to the value or a grad.
     """
 
     steps: list[Step]
@@ -108,6 +114,22 @@ class Descent(NamedTuple, Generic[R]):
     run: R
     rate: float
     method: Method = PLAIN_STEPS
+    doubts: Sequence[tuple[int, Path]] = ()
+
+    @property
+    def lost(self) -> dict[str, Any]:
+        """At how many steps digits are lost of the value, and by input of the gradient; without zeros."""
+        counts = Counter(path for _, path in self.doubts)
+        slopes = {path[1]: count for path, count in counts.items() if path[1:]}
+        value = {path[0]: count for path, count in counts.items() if not path[1:]}
+        return {**value, "gradient": slopes} if slopes else value
+
+    def with_end(self, answer: Guarded) -> Self:
+        """The descent with the answer at its last point in place of the sweep's numbers."""
+        *before, last = self.steps
+        last = last._replace(value=answer.value, gradient=answer.gradient)
+        doubts = [one for one in self.doubts if one[0] < last.step]
+        return self._replace(steps=[*before, last], doubts=doubts)
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -133,18 +155,25 @@ def descend(
     count, update_of = int(count), updates(method, rate)
     here = dict(inputs)
     steps: list[Step] = []
+    doubts: list[tuple[int, Path]] = []
     run, reach = at(here), abs(rate)
+    evaluator = evaluator_for(run.graph)
+
+    def ended(place: Step, verdict: str, message: str) -> Descent[R]:
+        return Descent([*steps[: place.step], place], verdict, message, run, rate, method, doubts)
+
     while True:
         mine, gradient = {name: here[name] for name in wrt}, run.gradient
         place = Step(len(steps), run.value, mine, gradient, None)
+        doubts += [(place.step, path) for path in doubtful_numbers(evaluator, run)]
         end = stop(steps, place, count, rate, method)
         if end is not None:
-            return Descent([*steps, place], *end, run, rate, method)
+            return ended(place, *end)
         following = None
         if method.name == "line-search":
             searched = lower(at, here, run, rate)
             if searched is None:
-                return Descent([*steps, place], *lowest(place, reach), run, rate, method)
+                return ended(place, *lowest(place, reach))
             reach, following = searched
             update = {name: scaled(grad, copysign(reach, -rate)) for name, grad in gradient.items()}
         else:
@@ -152,14 +181,29 @@ def descend(
         moved = {name: added(mine[name], update[name]) for name in wrt}
         is_still = all(same(mine[name], moved[name]) for name in wrt)
         if is_still and (not method.has_memory or fallen([*steps, place])):
-            return Descent([*steps, place], *unmoved([*steps, place]), run, rate, method)
+            return ended(place, *unmoved([*steps, place]))
         steps.append(place._replace(update=update))
         before = steps[-2].inputs if steps[1:] and not method.has_memory else {}
         if before and all(same(before[name], moved[name]) for name in moved):
             message = f"from step {len(steps) - 2} on it goes back and forth between two points"
-            return Descent([*steps[:-1], place], "oscillates", message, run, rate, method)
+            return ended(place, "oscillates", message)
         here |= moved
         run = following or at(here)
+
+
+def doubtful_numbers(evaluator: Evaluator, run: Run) -> list[Path]:
+    """The numbers of a point of which fewer than 6 digits are known to be right.
+
+    None where one is not finite, which has a verdict; nor a grad that is corrected at a kink.
+    """
+    graph, (data, grads) = run.graph, evaluator.errors(run.values, run.adjoints)
+    numbers: dict[Path, Any] = {("value",): (run.value, data[graph.output])}
+    for name, slope in run.gradient.items():
+        if name not in run.corrected:
+            numbers["gradient", name] = slope, grads[graph.inputs[name]]
+    if not all(is_finite(number) for number, _ in numbers.values()):
+        return []
+    return [path for path, pair in numbers.items() if evaluator.right_digits(*pair) < SHARED]
 
 
 def stop(
@@ -268,6 +312,18 @@ def divergence(found: Descent[R]) -> list[Diagnostic]:
     place = graph.output, graph.span(graph.output)
     told = [Diagnostic("diverged", "warning", message, *place, None)]
     return told if found.verdict == "diverged" else []
+
+
+def doubts_told(found: Descent[R]) -> list[Diagnostic]:
+    """A warning for the steps that have lost digits."""
+    steps = [*dict.fromkeys(step for step, _ in found.doubts)]
+    shown = [*(f"{step:,}" for step in steps[:FIRST_SHOWN]), *(["…"] * (len(steps) > FIRST_SHOWN))]
+    count, s = f"{len(steps):,}", "s" * (len(steps) > 1)
+    few = f"where fewer than {SHARED} digits of the value or of a grad are known to be right"
+    message = f"{count} step{s} {few} (step{s} {', '.join(shown)})"
+    place = found.run.graph.output, found.run.graph.span(found.run.graph.output)
+    help = "grad prints the true numbers at the inputs of a step"
+    return [Diagnostic("digits", "warning", message, *place, help)] if steps else []
 
 
 def check(wrt: Sequence[str], rate: float, count: int, method: Method) -> None:

@@ -337,10 +337,10 @@ class Diagnostic(NamedTuple):
     ``kink`` or ``jump`` (of a node, or along an input), ``corrected``, ``undecided``, ``exists`` or
     ``edge`` (of the derivative with respect to an input), ``many-inputs`` (too many to look at from both
     sides), ``lost-digits`` (of the value or a derivative; as a note of what was typed and is below the
-    doubles), ``diverged`` (of a descent), ``nonlinear`` (where linearising tells too little of an
-    uncertainty), ``elasticity`` (where one says nothing), ``own-function`` (that has a
-    newer row's name), or ``unused`` (a named statement); ``severity`` is ``warning``, or ``note`` where
-    the answer does not depend on it.
+    doubles), ``digits`` (of a descent's steps, or a curve's points), ``diverged`` (of a descent),
+    ``nonlinear`` (where linearising tells too little of an uncertainty), ``elasticity`` (where one says
+    nothing), ``own-function`` (that has a newer row's name), or ``unused`` (a named statement);
+    ``severity`` is ``warning``, or ``note`` where the answer does not depend on it.
     ``path`` is, for a number that is not finite, its way to the output: ``exp(x) → 1 + exp(x) → …``.
     """
 

@@ -75,9 +75,9 @@ def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
 
     The descent ends early if it converges, goes back and forth between two points, or meets a number that
-    is not finite.  Warnings are about the last point, whose value and grads are those that grad prints.
-    With --strict the exit status is 1 if there is a warning, or if the descent diverged, stalled or met a
-    nan.
+    is not finite.  Warnings are about the last point, whose value and grads are those that grad prints, and
+    about steps with fewer than 6 right digits.  With --strict the exit status is 1 if there is a warning,
+    or if the descent diverged, stalled or met a nan.
     """
     from exprgrad.run.values.inputs import as_number
 
@@ -103,7 +103,7 @@ def descent_answer(
     options: Mapping[str, Any],
 ) -> Answer:
     """The answer: its last point has the value and the gradient that grad prints."""
-    from exprgrad.explain.descent import divergence
+    from exprgrad.explain.descent import divergence, doubts_told
     from exprgrad.explain.diagnostics import told_once
     from exprgrad.show.documents.document import records
     from exprgrad.show.text import searches
@@ -111,10 +111,8 @@ def descent_answer(
 
     run = found.run
     answer = run.guarded(digits_shown(options))
-    diagnostics = [*divergence(found), *told_once(run.remarks, answer)]
-    *before, last = found.steps
-    last = last._replace(value=answer.value, gradient=answer.gradient)
-    found = found._replace(steps=[*before, last])
+    found = found.with_end(answer)
+    diagnostics = [*divergence(found), *doubts_told(found), *told_once(run.remarks, answer)]
     every = options["every"]
     fields = descent_fields(inputs, found, answer, options["every"]) | {
         "diagnostics": records(diagnostics)
@@ -157,6 +155,7 @@ def descent_fields(
         "value": last.value,
         "gradient": last.gradient,
         **dict(guard_fields(answer)),
+        "lost": found.lost,
         "final": last.inputs,
         "steps": Lines(map(searches.step_fields, searches.listed_steps(found, every))),
     }
