@@ -20,7 +20,15 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.explain.limits import MOST_STEPS, SHARED
 from exprgrad.explain.places import nans, not_finite, where
 from exprgrad.language.write.infix import number
-from exprgrad.run.evaluation import Diagnostic, Evaluator, Guarded, Path, evaluator_for, is_finite
+from exprgrad.run.evaluation import (
+    Diagnostic,
+    Evaluator,
+    Guarded,
+    Path,
+    evaluator_for,
+    fewest_right_digits,
+    is_finite,
+)
 
 __all__ = [
     "Descent", "Method", "Step", "descend", "divergence", "doubts_told", "length", "method_of",
@@ -203,7 +211,7 @@ def doubtful_numbers(evaluator: Evaluator, run: Run) -> list[Path]:
             numbers["gradient", name] = slope, grads[graph.inputs[name]]
     if not all(is_finite(number) for number, _ in numbers.values()):
         return []
-    return [path for path, pair in numbers.items() if evaluator.right_digits(*pair) < SHARED]
+    return [path for path, pair in numbers.items() if fewest_right_digits(*pair) < SHARED]
 
 
 def stop(
