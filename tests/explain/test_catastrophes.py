@@ -9,75 +9,25 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import pytest
 
-from corpus import table
+from catastrophes import DIGITS, PLACES, Catastrophe, Truth, collected
 from digits import is_right
 from exprgrad import parse as expression
-from exprgrad.graph.graph import Graph
-from exprgrad.language.read.parse import parse
 from lost_digits import VALUE, about
-from oracles import Real, decimal, evaluate, gradient, mp, mpf, second_derivatives
+from oracles import Real, mp, mpf
 from shell import Outcome, command
 
-PLACES = 6
-"""The digits that are compared: a table shows so many, and fewer right ones are warned about."""
-DIGITS = 200
-"""The digits of the oracle's steps; four times as many are carried."""
 NEAREST = 2.0**-53
 """The relative error of the double nearest to a number."""
 
-
-class Catastrophe(NamedTuple):
-    """A formula, at inputs where it loses digits, and how it does."""
-
-    formula: str
-    inputs: dict[str, float]
-    why: str
-
-    @property
-    def words(self) -> list[str]:
-        """The formula and its inputs, as one types them after a command."""
-        return [self.formula, *(f"{name}={value!r}" for name, value in self.inputs.items())]
-
-
-class Truth(NamedTuple):
-    """A true number for the doubles that inputs and literals are read as, and for the decimals typed."""
-
-    read: Real
-    typed: Real
-
-    @property
-    def is_one(self) -> bool:
-        """Whether both are the same in the digits compared."""
-        return bool(abs(self.read - self.typed) <= mpf(10) ** -PLACES * abs(self.read))
-
-
-def catastrophes() -> Iterator[Catastrophe]:
-    for formula, inputs, why in table("catastrophes.txt"):
-        given = dict(pair.split("=") for pair in inputs.split())
-        yield Catastrophe(formula, {name: float(text) for name, text in given.items()}, why)
-
-
-ALL = [*catastrophes()]
+ALL = [*collected("catastrophes.txt")]
 SOME = ALL[::8]
 EACH = [pytest.param(one, id=one.formula[:40]) for one in SOME] + [
     pytest.param(one, id=one.formula[:40], marks=pytest.mark.slow) for one in ALL if one not in SOME
 ]
-
-
-def truths(graph: Graph, inputs: Mapping[str, float]) -> dict[str, Truth]:
-    """The true value and derivatives; the derivative with respect to ``x`` is under ``x``."""
-    found = []
-    for number in (mpf, decimal):
-        with mp.workdps(4 * DIGITS):
-            exact = {name: number(x) for name, x in inputs.items()}
-            value = evaluate(graph, exact, number)[graph.output]
-        found.append({VALUE: value, **gradient(graph, inputs, DIGITS, number)})
-    return {name: Truth(found[0][name], found[1][name]) for name in found[0]}
 
 
 def is_within(shown: float, true: Real, count: int) -> bool:
@@ -128,7 +78,7 @@ def in_table(done: Outcome, names: Mapping[str, float]) -> dict[str, float]:
 @pytest.mark.parametrize("case", EACH)
 def test_every_digit_is_true(case: Catastrophe) -> None:
     """In each form of ``eval`` and ``grad``: no silence, and a wrong number only where nobody can tell."""
-    true = truths(parse(case.formula), case.inputs)
+    true = case.first
     quiet = command("grad", "-q", *case.words)
     for line in quiet.out.splitlines():
         name, _, text = line.partition("=")
@@ -149,8 +99,7 @@ def cells(done: Outcome) -> list[dict[str, str]]:
 @pytest.mark.parametrize("case", EACH)
 def test_csv_is_true(case: Catastrophe) -> None:
     """The output's data and the inputs' grads among the nodes; every entry of a Hessian."""
-    graph = parse(case.formula)
-    true = truths(graph, case.inputs)
+    graph, true = case.graph, case.first
     for name in ("eval", "grad"):
         done = command(name, "--csv", *case.words)
         told = warned(case, done.err)
@@ -160,21 +109,22 @@ def test_csv_is_true(case: Catastrophe) -> None:
             for which, node in graph.inputs.items():
                 number = float(lines[node]["grad"])
                 check(number, true[which], which in told, (case, name, which))
-    read, typed = (
-        second_derivatives(graph, case.inputs, DIGITS, number) for number in (mpf, decimal)
-    )
     done = command("hess", "--csv", *case.words)
     for line in cells(done):
         row = line[""]
         for column in case.inputs:
-            both = Truth(read[row][column], typed[row][column])
-            check(float(line[column]), both, "right digit" in done.err, (case, row, column))
+            check(
+                float(line[column]),
+                case.second[row, column],
+                "right digit" in done.err,
+                (case, row, column),
+            )
 
 
 @pytest.mark.parametrize("case", EACH)
 def test_products_are_true(case: Catastrophe) -> None:
     """``jac`` and ``vjp`` have the gradient, ``jvp`` along one input a number of it; in all forms."""
-    true = truths(parse(case.formula), case.inputs)
+    true = case.first
     first, *others = case.inputs
     tangent = ",".join([f"{first}=1", *(f"{name}=0" for name in others)])
     for form in ("-q", "--csv", "--json"):
@@ -211,7 +161,7 @@ def products(name: str, form: str, done: Outcome, first: str) -> dict[str, float
 @pytest.mark.parametrize("case", EACH)
 def test_json_says_how_many_digits_are_right(case: Catastrophe) -> None:
     """The count never exceeds the truth, and it is small where there is a warning."""
-    true = truths(parse(case.formula), case.inputs)
+    true = case.first
     done = command("grad", "--json", *case.words)
     answer = json.loads(done.out)
     numbers = {VALUE: answer["value"], **answer["gradient"]}
@@ -225,20 +175,15 @@ def test_json_says_how_many_digits_are_right(case: Catastrophe) -> None:
 @pytest.mark.parametrize("case", EACH)
 def test_second_derivatives_are_true(case: Catastrophe) -> None:
     """All that ``hess`` prints, and as many digits as it counts."""
-    graph = parse(case.formula)
-    first = truths(graph, case.inputs)
-    read, typed = (
-        second_derivatives(graph, case.inputs, DIGITS, number) for number in (mpf, decimal)
-    )
     done = command("hess", "--json", *case.words)
     answer = json.loads(done.out)
     counts, has_warning = answer["digits"], "lost-digits" in done.out
     for name, shown in {VALUE: answer["value"], **answer["gradient"]}.items():
         count = counts["value"] if name == VALUE else counts["gradient"][name]
-        check(float(shown), first[name], has_warning and count < PLACES, (case, name))
+        check(float(shown), case.first[name], has_warning and count < PLACES, (case, name))
     for one, row in answer["hessian"].items():
         for other, shown in row.items():
-            true = Truth(read[one][other], typed[one][other])
+            true = case.second[one, other]
             is_warned = has_warning and counts["hessian"][one][other] < PLACES
             check(float(shown), true, is_warned, (case, one, other))
             count = counts["hessian"][one][other]
@@ -247,11 +192,11 @@ def test_second_derivatives_are_true(case: Catastrophe) -> None:
 
 @pytest.mark.slow
 def test_each_is_a_catastrophe() -> None:
-    """Of each formula the sweeps have at least one number wrong; there are a hundred and more."""
+    """Of each formula the sweeps have at least one number wrong; there are three hundred and more."""
     assert len(ALL) >= 100
-    for case in ALL:
-        graph = parse(case.formula)
-        true = truths(graph, case.inputs)
+    assert len(collected()) >= 300
+    for case in collected():
+        graph, true = case.graph, case.first
         answer = json.loads(command("grad", "--json", *case.words).out)
         nodes = answer["nodes"]
         sweep = {VALUE: nodes[graph.output]["data"]}

@@ -437,3 +437,11 @@ def test_a_sharp_peak_within_reach_is_met() -> None:
 def test_draws_without_a_value_are_counted() -> None:
     (warning,) = parse("x + 0*sqrt(x - 2.7)").evaluate(x="3±0.1").uncertainty.diagnostics
     assert "draws have no finite value" in warning.message
+
+
+@pytest.mark.parametrize("text", ["sqrt(x*x + 9)", "x*x/(x*x + 1e300)", "log(exp(x/1e197))"])
+def test_what_overflows_inside_has_an_uncertainty(text: str) -> None:
+    """No draw has a value in doubles, and nothing is said of draws."""
+    found = parse(text).evaluate(x="1e200±1e194").uncertainty
+    assert math.isfinite(found.value)
+    assert "beyond second order are not known" in found.diagnostics[-1].message

@@ -121,7 +121,12 @@ def nonlinear(
         told += second_warnings(run, terms, u)
         for one in kink_warnings(view, numbers, u):
             told.append(one._replace(node=over.origin(one.node)))
-        if len(told) == before:
+        if len(told) == before and not isfinite(view.values[view.graph.output]):
+            message = (
+                "effects beyond second order are not known: in doubles the value is not finite"
+            )
+            told.append(warning_at(message, run, graph.output)._replace(severity="note"))
+        elif len(told) == before:
             draws = draws or draw_values(over.run, numbers)
             slopes = slopes_of(run, sensitivities, at)
             drawn, without = drawn_terms(view, draws, slopes, u)
