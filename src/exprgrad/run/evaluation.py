@@ -9,7 +9,6 @@ has all that is worked out only once; results live in a Run, and never on the gr
 # Without ``from __future__ import annotations``: typing would compile each field's text at every start.
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -258,14 +257,7 @@ def right_digits(value: Any, error: Any) -> Any:
     """
     magnitude = abs(value)
     is_right = (error == 0) | ((value == 0) & (error < NEGLIGIBLE))
-    if isinstance(is_right, bool):  # of one number the scales are searched, which is quicker
-
-        def is_beyond(scale: float) -> bool:
-            return not error < magnitude / scale
-
-        counts = DOUBLE_DIGITS if is_right else bisect_left(SCALES, True, key=is_beyond)
-    else:
-        counts = sum([is_right | (error < magnitude / scale) for scale in SCALES])
+    counts = sum([is_right | (error < magnitude / scale) for scale in SCALES])
     return counts * (magnitude < math.inf)
 
 
