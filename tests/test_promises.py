@@ -393,7 +393,7 @@ def judge_check(case: Catastrophe) -> None:
 
 
 def judge_plot(case: Catastrophe) -> None:
-    """The points of a curve are where they belong, to a row on a terminal; without digits there are none."""
+    """The points of a curve are where they belong, to a row on a terminal; lost ones are left out."""
     (name,) = case.inputs
     x = case.inputs[name]
     low, high = sorted((x * (1 - 1e-3), x * (1 + 1e-3)))
