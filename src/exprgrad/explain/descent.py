@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import copysign, hypot, ulp
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from exprgrad.errors import InputError, RequestError, advice, whole
 from exprgrad.explain.diagnostics import Run
@@ -23,7 +23,6 @@ from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import (
     Diagnostic,
     Evaluator,
-    Guarded,
     Path,
     evaluator_for,
     fewest_right_digits,
@@ -131,13 +130,6 @@ class Descent(NamedTuple, Generic[R]):
         slopes = {path[1]: count for path, count in counts.items() if path[1:]}
         value = {path[0]: count for path, count in counts.items() if not path[1:]}
         return {**value, "gradient": slopes} if slopes else value
-
-    def with_end(self, answer: Guarded) -> Self:
-        """The descent with the answer at its last point in place of the sweep's numbers."""
-        *before, last = self.steps
-        last = last._replace(value=answer.value, gradient=answer.gradient)
-        doubts = [one for one in self.doubts if one[0] < last.step]
-        return self._replace(steps=[*before, last], doubts=doubts)
 
     @property
     def inputs(self) -> dict[str, Any]:

@@ -327,6 +327,7 @@ ANSWERS = {
 NAMED = re.compile(r"(?<![\w^.])−?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")
 
 
+@pytest.mark.filterwarnings("ignore::exprgrad.DigitsWarning")
 @pytest.mark.parametrize("name", ANSWERS)
 def test_every_number_in_an_answer_is_found(name: str) -> None:
     lesson = LESSONS[name]

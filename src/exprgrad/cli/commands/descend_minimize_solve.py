@@ -111,7 +111,10 @@ def descent_answer(
 
     run = found.run
     answer = run.guarded(digits_shown(options))
-    found = found.with_end(answer)
+    *before, last = found.steps
+    last = last._replace(value=answer.value, gradient=answer.gradient)
+    doubts = [one for one in found.doubts if one[0] < last.step]  # of the last the answer tells
+    found = found._replace(steps=[*before, last], doubts=doubts)
     diagnostics = [*divergence(found), *doubts_told(found), *told_once(run.remarks, answer)]
     every = options["every"]
     fields = descent_fields(inputs, found, answer, options["every"]) | {

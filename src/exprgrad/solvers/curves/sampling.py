@@ -104,9 +104,8 @@ class Jets(NamedTuple):
         """
         columns, graph = self.columns(places), self.program.graph
         errors = data_errors(graph, arrays.forward(graph, columns), self.program.outputs)
-        off = np.zeros(found.shape)
-        for row, node in enumerate(self.outputs):
-            off[row] = 0.0 if node is None else errors[node]
+        rows = [0.0 if node is None else errors[node] for node in self.outputs]
+        off = np.array([np.broadcast_to(row, found.shape[1:]) for row in rows])
         off[np.isnan(off)] = math.inf
         unknown = np.nonzero((np.isinf(off) & np.isfinite(found)).any(axis=0))[0]
         for at in unknown[:MOST_BALLS] if len(self.names) == 1 else ():
@@ -432,8 +431,8 @@ def plane(
     across, up = (part.ravel() for part in np.meshgrid(x, y))
     found = at(across, up)
     off = at.errors(found, across, up)
-    kept = legible(found, off, heights_shown)
-    windows = heights_shown(kept)
+    kept = legible(found, off, lambda jets: [*map(height_shown, jets)])
+    windows = [*map(height_shown, kept)]
     lost = np.array([*map(blurred, found, off, windows)])
     found[lost] = math.nan
     critical = [*critical_points(at, x, y, found)]
@@ -462,11 +461,6 @@ def height_shown(values: Any, kept: Sequence[float] = ()) -> tuple[float, float]
     return (low - 1.0, high + 1.0) if is_level else (low, high)
 
 
-def heights_shown(jets: Any) -> list[tuple[float, float]]:
-    """What a map would show of each number of some jets."""
-    return [*map(height_shown, jets)]
-
-
 def field(
     at: Jets, ranges: Sequence[Interval], windows: Sequence[tuple[float, float]]
 ) -> Iterator[Arrow]:
@@ -474,7 +468,7 @@ def field(
     sides = [low + (high - low) * (np.arange(ARROWS) + 0.5) / ARROWS for low, high in ranges]
     across, up = (part.ravel() for part in np.meshgrid(*sides))
     found = at(across, up)
-    found[[*map(blurred, found, at.errors(found, across, up), windows)]] = math.nan
+    found[np.array([*map(blurred, found, at.errors(found, across, up), windows)])] = math.nan
     _, dx, dy, *_ = found
     for arrow in zip(across.tolist(), up.tolist(), dx.tolist(), dy.tolist(), strict=True):
         if all(map(math.isfinite, arrow)) and any(arrow[2:]):
