@@ -82,9 +82,15 @@ def test_noise_is_measured() -> None:
     assert 1e-9 < measured(lambda x: (x + 1e8) - 1e8, 1.0, 1) < 1e-7  # an ulp of 1e8 is 1.5e-8
 
 
-def test_numbers_too_large_to_follow() -> None:
+def test_waves_that_no_step_in_doubles_follows_are_followed_in_balls() -> None:
     found = parse("sum(sin(x))").check(x=[1e15, 1.0])
-    assert [check.verdict for check in found] == ["undecided", "agrees"]
+    assert [check.verdict for check in found] == ["agrees", "agrees"]
+
+
+def test_tensors_too_large_for_balls_are_checked_in_doubles() -> None:
+    x = [1e15, *[1.0] * 2100]
+    found = parse("sum(sin(x))").check(x=x)
+    assert found[0].verdict == "undecided" and found[-1].verdict == "agrees"
 
 
 def test_the_output_is_said() -> None:
