@@ -196,7 +196,7 @@ def test_each_is_a_catastrophe() -> None:
     assert len(ALL) >= 100
     assert len(collected()) >= 300
     for case in collected():
-        graph, true = case.graph, case.first
+        graph, true = expression(case.formula).graph, case.first
         answer = json.loads(command("grad", "--json", *case.words).out)
         nodes = answer["nodes"]
         sweep = {VALUE: nodes[graph.output]["data"]}
