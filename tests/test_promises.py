@@ -516,8 +516,8 @@ PRODUCERS: dict[str, Producer] = {
     "explore of tensors": Producer("flagged", "exprgrad explore", on_the_page, suits=has_tensors),
     "sweep": Producer(
         "sweep",
-        "exprgrad.evaluate Expression.evaluate Expression.gradient Expression.grad Expression.jacobian Expression.jvp"
-        " Expression.vjp Expression.compile",
+        "exprgrad.evaluate Expression.evaluate Expression.gradient Expression.grad"
+        " Expression.jacobian Expression.jvp Expression.vjp Expression.compile",
         judges=judge_sweep,
     ),
     "a Run's truth": Producer("true", "Expression.gradient", true_of_run),

@@ -64,10 +64,11 @@ NOT_REAL = "cSUmM"
 MOST_NUMBERS = 2**53
 """The most numbers of a tensor whose shape is said: so many are counted exactly."""
 OPTIONS = frozenset({
-    "adam", "bad_rows", "bounds", "by", "check_content", "claims", "cluster", "correct", "cotangent", "decimal",
-    "delimiter", "descend", "elastic", "h", "hessian", "line_search", "map", "maximize", "momentum",
-    "nodes", "of", "only", "order", "output", "prefix", "rate", "reduce", "resume", "seed", "sheet",
-    "show_digits", "shown", "starts", "steps", "subject", "tangent", "threads", "to", "value_only", "where", "wrt",
+    "adam", "bad_rows", "bounds", "by", "check_content", "claims", "cluster", "correct",
+    "cotangent", "decimal", "delimiter", "descend", "elastic", "h", "hessian", "line_search", "map",
+    "maximize", "momentum", "nodes", "of", "only", "order", "output", "prefix", "rate", "reduce",
+    "resume", "seed", "sheet", "show_digits", "shown", "starts", "steps", "subject", "tangent",
+    "threads", "to", "value_only", "where", "wrt",
 })  # fmt: skip
 """What methods of an expression have as options, so that keywords of these names give no input a value."""
 VALUE_WORDS = {
