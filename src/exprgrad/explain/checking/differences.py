@@ -1,12 +1,13 @@
 """Derivatives by differences of values: quotients as a graph, and what they tend to in doubles and balls.
 
 The graph has the formula beside a node's data, twice, and what they differ by.  Whatever evaluates a graph
-finds the quotients: doubles, or balls at a step far below any double.  No rule of the op table is read.
+finds the quotients: doubles, or balls at a step far below any double.  No quotient reads a rule of the op
+table; only what rounding may have done to quotients in doubles is the sweeps' bound, which does.
 
 In doubles steps are halved and quotients extrapolated.  Source: Ridders, Accurate computation of F'(x) and
 F'(x)F''(x) (1982); Press et al., Numerical Recipes, section 5.7.  Here the error is twofold: what
 extrapolation leaves, as Ridders estimates it, and what rounding can do to the values, which grows as the
-step shrinks.  For numbers it is followed node by node.  For tensors, where a bound would have to follow
+step shrinks.  For numbers it is bounded node by node.  For tensors, where a bound would have to follow
 every sum, it is measured.  Source: Moré and Wild, Estimating computational noise, SIAM J. Sci. Comput. 33
 (2011): values at points so near to each other that a smooth function's high differences vanish have those
 that rounding leaves.
