@@ -337,12 +337,9 @@ def check_number(run: Run, over: Numbers[Run] | None, name: str, place: Shape) -
     if found is None:
         found = by_differences(measured_differences(as_function_of(run, name, place), x), analytic)
     rounded = 2 * at(run.errors[1][node], place)  # for the bound is of first order
-    if (
-        found.suspicious
-        and found.numeric is not None
-        and not abs(analytic - found.numeric) <= rounded
-    ):
-        says, true = apart(analytic, found.numeric)
+    numeric, is_suspicious = found.numeric, found.suspicious and math.isfinite(run.value)
+    if is_suspicious and numeric is not None and not abs(analytic - numeric) <= rounded:
+        says, true = apart(analytic, numeric)
         found = found.blaming(
             node, span, f"the gradient for {called} says {says}, differences say {true}"
         )
