@@ -300,8 +300,12 @@ def of_smooth(
             error = apply_rule(builder, NEAR_END, x=x, d=d, error=error)
         else:
             error = apply_rule(builder, SMOOTH, slope=slope, out=out, d=d)
-        if not has_ends or row.magnifies == "period":
-            far = farthest(source, row, node, at, d, FAR_AWAY) if careful else builder.constant(inf)
+        is_wave = row.magnifies == "period"
+        if is_wave or not has_ends:
+            asks = (
+                careful and not is_wave
+            )  # a wave is the same at doubles that are all whole periods
+            far = farthest(source, row, node, at, d, FAR_AWAY) if asks else builder.constant(inf)
             error = apply_rule(builder, IF_FAR, d=d, far=far, error=error)
         terms.append(error)
     return terms

@@ -37,6 +37,7 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Adjoints, Array, AtOnce, sides_of
 from exprgrad.run.numbers.bounds import (
     EXACT_BELOW,
+    FAR,
     TINY,
     UNIT,
     Numbers,
@@ -354,6 +355,8 @@ def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[
     for position, d in enumerate(off):
         if not is_zero(d):
             error = error + along(ARRAYS, rule, value, seen, position, d)
+            if op.magnifies == "period":  # doubles may all be whole periods
+                error = np.where(d >= FAR, inf, error)
     return Pair(value, error)
 
 

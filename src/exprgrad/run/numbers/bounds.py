@@ -32,7 +32,7 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried", "data_errors",
+    "EXACT_BELOW", "FAR", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried", "data_errors",
     "grad_errors", "has_only_kinks", "is_near", "kind_of", "row_error", "typed_errors",
 ]  # fmt: skip
 
@@ -202,7 +202,8 @@ def carried(on: Numbers, op: Op, out: float, seen: Sequence[float], off: Sequenc
             far = is_far(x, d) | ((d != 0) & on.no((slope >= NORMAL) | flat))
             if on.any(far):
                 ends = farthest(on, row, out, seen, position, d)
-                apart = on.where(far, on.most(ends, apart), apart)
+                is_lost = op.magnifies == "period"  # doubles may all be whole periods
+                apart = on.where(far, inf if is_lost else on.most(ends, apart), apart)
         error = error + apart
     return error
 
@@ -636,7 +637,7 @@ def of_rule(
     error = 0.0
     for at in reads:
         d = off[at]
-        if d == inf:
+        if d == inf or (d >= FAR and kind.op.magnifies == "period"):
             return inf
         if d:
             error += off_by(rule, local, seen, at, d)
