@@ -64,18 +64,18 @@ ORDINARY = (
 )
 
 
+def gradient_job(formula: str, names: Sequence[str], engine: str | None) -> Job:
+    """The job that finds the value and all derivatives of each row, and counts their digits."""
+    columns = tuple((name, name) for name in names)
+    return Job(formula, columns, wrt=tuple(names), engine=engine, digits=PLACES)
+
+
 def flags(
     formula: str, columns: Mapping[str, np.ndarray], engine: str | None
 ) -> tuple[np.ndarray, Block]:
     """By result, the value's and then the derivatives', which rows are flagged; and the results."""
     names = [*parsed(formula).inputs]
-    job = Job(
-        formula,
-        tuple((name, name) for name in names),
-        wrt=tuple(names),
-        engine=engine,
-        digits=PLACES,
-    )
+    job = gradient_job(formula, names, engine)
     rows = len(columns[names[0]])
     block = computed(job, [Doubles(columns[name]) for name in names], 0, rows)
     found = np.zeros((1 + len(names), rows), dtype=bool)
@@ -317,14 +317,7 @@ def test_no_more_digits_are_shown_than_are_right(formula: str, engine: str) -> N
     random, graph = Random(formula), parse(formula)
     names = [*graph.inputs]
     points = [{name: random.uniform(1, 9) for name in names} for _ in range(20)]
-    job = Job(
-        formula,
-        tuple((name, name) for name in names),
-        wrt=tuple(names),
-        engine=engine,
-        digits=PLACES,
-        show_digits=True,
-    )
+    job = gradient_job(formula, names, engine)._replace(show_digits=True)
     columns = [Doubles(np.array([point[name] for point in points])) for name in names]
     block = computed(job, columns, 0, len(points))
     assert block.digits is not None

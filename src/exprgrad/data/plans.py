@@ -235,7 +235,7 @@ def job_of(
     correct: bool = False,
     texts: Mapping[str, str] = NOTHING,
 ) -> Job:
-    """What is asked for every row; raises an error for names that the formula doesn't have.
+    """The job that computes every row.  Raises ``InputError`` for names that the formula doesn't have.
 
     ``texts`` are of constants, as in a run.  Raises ``MissingExtraError`` without python-flint, if rows are
     to be corrected.

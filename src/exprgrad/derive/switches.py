@@ -39,7 +39,7 @@ Or, of stairs, the node that climbs them, and the node that tells on which step 
 """
 Pick = Callable[[Sequence[float]], Any]
 MOST_PAIRS = 6
-"""Up to so many pairs of operands are compared one by one."""
+"""The most pairs of operands that are compared one by one."""
 MOST_TIED = 8
 """The most operands of a maximum that are compared each with each; of more, neighbours are."""
 
@@ -190,7 +190,7 @@ def implied(where: Graph, slot: Mapping[str, Known]) -> Needed | None:
 
 
 def needed_for(known: Known) -> Needed | None:
-    """What is needed for a part of a condition to hold: nothing will do for a 0."""
+    """The equalities that make a part of a condition hold: none can for a 0."""
     if isinstance(known, int | float):
         return [] if known == 0.0 and isinstance(known, float) else None
     return known

@@ -96,7 +96,7 @@ class Derivatives:
 
     @cached_property
     def settled(self) -> Settled:
-        """What becomes of the numbers; of a Hessian's, of those from the diagonal on."""
+        """The numbers as printed, with their digits and warnings; a Hessian's from the diagonal on."""
         point, kind, unseen = self.point, self.kind, self.unseen
         evaluator = point.evaluator
         if evaluator.by_entries:
@@ -118,7 +118,7 @@ class Derivatives:
 
     @cached_property
     def whole(self) -> Settled:
-        """What becomes of all numbers, in order: what is structurally 0 has all digits right."""
+        """The same for all numbers, in order: structural zeros have all digits right."""
         found, matrix, field = self.settled, self.swept[self.kind.name], self.kind.name
         if field == "hessian":
             found = mirrored(found, matrix)
@@ -159,7 +159,7 @@ class Derivatives:
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        """What is worth knowing about the outputs and their derivatives, and lost digits."""
+        """Diagnostics of the outputs and their derivatives, those about lost digits last."""
         return told_once(self.remarks, self.settled)
 
 

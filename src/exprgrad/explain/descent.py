@@ -183,12 +183,16 @@ def descend(
         if is_still and (not method.has_memory or fallen([*steps, place])):
             return ended(place, *unmoved([*steps, place]))
         steps.append(place._replace(update=update))
-        before = steps[-2].inputs if steps[1:] and not method.has_memory else {}
-        if before and all(same(before[name], moved[name]) for name in moved):
+        if not method.has_memory and is_back(steps, moved):
             message = f"from step {len(steps) - 2} on it goes back and forth between two points"
             return ended(place, "oscillates", message)
         here |= moved
         run = following or at(here)
+
+
+def is_back(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
+    """Whether the next point is the one before the last."""
+    return len(steps) > 1 and all(same(steps[-2].inputs[name], moved[name]) for name in moved)
 
 
 def doubtful_numbers(evaluator: Evaluator, run: Run) -> list[Path]:

@@ -267,7 +267,7 @@ def check_run(
                 help=advice("--node and --h", "nodes and h") + " are for formulas of numbers",
             )
         numbers = chosen(run)
-        over = written_out(run, len(numbers))
+        over = run_over_numbers(run, len(numbers))
         return [check_number(run, over, *number) for number in numbers]
     if nodes is not None:
         return check_nodes(run, find_nodes(run, nodes), h, ids=True)
@@ -314,7 +314,7 @@ def chosen(run: Run) -> list[tuple[str, Shape]]:
     return [number for at, number in enumerate(every) if at in wanted]
 
 
-def written_out(run: Run, count: int) -> Numbers[Run] | None:
+def run_over_numbers(run: Run, count: int) -> Numbers[Run] | None:
     """The run over numbers, if so many derivatives are worked out in balls there in a reasonable time."""
     elements = sum(map(size, run.graph.shapes))
     is_affordable = elements <= MOST_ELEMENTS and count * elements <= MOST_IN_BALLS

@@ -37,7 +37,6 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Adjoints, Array, AtOnce, sides_of
 from exprgrad.run.numbers.bounds import (
     EXACT_BELOW,
-    FAR,
     TINY,
     UNIT,
     Numbers,
@@ -45,6 +44,7 @@ from exprgrad.run.numbers.bounds import (
     at_ends,
     carried,
     has_only_kinks,
+    hides_waves,
     is_near,
 )
 
@@ -354,9 +354,8 @@ def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[
         return Pair(value, error + at_ends(ARRAYS, rule, value, seen, off))
     for position, d in enumerate(off):
         if not is_zero(d):
-            error = error + along(ARRAYS, rule, value, seen, position, d)
-            if op.magnifies == "period":  # doubles may all be whole periods
-                error = np.where(d >= FAR, inf, error)
+            apart = along(ARRAYS, rule, value, seen, position, d)
+            error = error + np.where(hides_waves(op, d), inf, apart)
     return Pair(value, error)
 
 

@@ -32,8 +32,8 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "EXACT_BELOW", "FAR", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried", "data_errors",
-    "grad_errors", "has_only_kinks", "is_near", "kind_of", "row_error", "typed_errors",
+    "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried", "data_errors",
+    "grad_errors", "has_only_kinks", "hides_waves", "is_near", "kind_of", "row_error", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
@@ -195,15 +195,13 @@ def carried(on: Numbers, op: Op, out: float, seen: Sequence[float], off: Sequenc
             continue
         x, slope = seen[position], abs(on.slope(op, position, seen, out))
         apart = on.product(slope, d)
-        if (
-            position not in op.branches
-        ):  # of what is not taken nothing arrives, were it off by anything
+        # Of a branch that is not taken nothing arrives, were it off by anything.
+        if position not in op.branches:
             flat = slope == 0 if kind_of(op.name).flat else False
             far = is_far(x, d) | ((d != 0) & on.no((slope >= NORMAL) | flat))
             if on.any(far):
-                ends = farthest(on, row, out, seen, position, d)
-                is_lost = op.magnifies == "period"  # doubles may all be whole periods
-                apart = on.where(far, inf if is_lost else on.most(ends, apart), apart)
+                ends = on.most(farthest(on, row, out, seen, position, d), apart)
+                apart = on.where(far, on.where(hides_waves(op, d), inf, ends), apart)
         error = error + apart
     return error
 
@@ -211,6 +209,11 @@ def carried(on: Numbers, op: Op, out: float, seen: Sequence[float], off: Sequenc
 def is_far(x: float, d: float) -> bool:
     """Where an error is not of first order any more."""
     return (d >= FAR) | ((d >= FAR * abs(x)) & (d != 0))
+
+
+def hides_waves(op: Op, d: float) -> bool:
+    """Where a wave may be anything: the doubles that could be asked may all be whole periods apart."""
+    return (d >= FAR) & (op.magnifies == "period")
 
 
 def farthest(
@@ -637,7 +640,7 @@ def of_rule(
     error = 0.0
     for at in reads:
         d = off[at]
-        if d == inf or (d >= FAR and kind.op.magnifies == "period"):
+        if d == inf or hides_waves(kind.op, d):
             return inf
         if d:
             error += off_by(rule, local, seen, at, d)

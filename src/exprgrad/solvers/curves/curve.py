@@ -162,15 +162,8 @@ def curve(
     ``shown`` are the values that a picture shows; ``tangent_at`` is where a tangent is asked for.
     """
     jets = jets_of(graph, (name,), given)
-    x = spread(low, high, jets.most // 2)
-    found = jets(x)
-    off = jets.errors(found, x)
-    first = Samples(x, legible(found, off, lambda kept: bounds(Samples(x, kept), shown=shown)))
-    windows = bounds(first, shown=shown)
-    lost, noisy = (
-        blurred_parts(Samples(x, found), off, windows, part) for part in (SEEN, UNSEEN_RISE)
-    )
-    samples = true_signs(jets, sampled(jets, Samples(x, found), windows[:2], lost=lost[1]))
+    start, first, windows, (lost, noisy) = first_samples(jets, low, high, shown)
+    samples = true_signs(jets, sampled(jets, start, windows[:2], lost=lost[1]))
     dense = unresolved(samples, windows, lost[1])
     brackets = candidates(samples, windows, dense, lost, noisy)
     if len(brackets.sort) > jets.affordable:
@@ -256,9 +249,29 @@ def bounds(
     return found if shown is None else [shown, *found[1:]]
 
 
+Parts = list[list[tuple[float, float]]]
+"""Parts of a range, by order."""
+
+
+def first_samples(
+    jets: Jets, low: float, high: float, shown: tuple[float, float] | None
+) -> tuple[Samples, Samples, list[tuple[float, float]], list[Parts]]:
+    """A curve's first samples, evenly spread; the same with legible ones alone; what these show of it.
+
+    And by order, where rounding could be seen in many points in a row, and where it could make them rise.
+    """
+    x = spread(low, high, jets.most // 2)
+    found = jets(x)
+    off = jets.errors(found, x)
+    first = Samples(x, legible(found, off, lambda kept: bounds(Samples(x, kept), shown=shown)))
+    windows, start = bounds(first, shown=shown), Samples(x, found)
+    parts = [blurred_parts(start, off, windows, part) for part in (SEEN, UNSEEN_RISE)]
+    return start, first, windows, parts
+
+
 def blurred_parts(
     samples: Samples, errors: Any, windows: Sequence[tuple[float, float]], part: float
-) -> list[list[tuple[float, float]]]:
+) -> Parts:
     """By order, where it or a lower one is off by such a part of its height, at many points in a row."""
     lost = [blurred(*one, part) for one in zip(samples.jets, errors, windows, strict=True)]
     return [long_runs(samples, row[:-1] | row[1:]) for row in np.logical_or.accumulate(lost)]

@@ -230,7 +230,7 @@ def searched(
     """A search with its verdict; where rounding may have made that, both go on in balls."""
     course, found = descended(at, objective, limits, start, box, most)
     here = course.last
-    numbers = written_out(at, objective, here)
+    numbers = objective_over_numbers(at, objective, here)
     if numbers is None or len(numbers.graph) * len(here.at) > MOST_IN_BALLS or not has_balls():
         return course, found
     if any(one.function.graph.shapes for one in limits):
@@ -245,7 +245,7 @@ def searched(
     return replace(more, turns=[*course.turns[:-1], *more.turns]), truly
 
 
-def written_out(at: RunAt[Found], objective: Objective, here: Turn) -> Objective | None:
+def objective_over_numbers(at: RunAt[Found], objective: Objective, here: Turn) -> Objective | None:
     """A function as one of numbers; None where there are too many to write out."""
     if not objective.graph.shapes:
         return objective
@@ -293,7 +293,7 @@ def at_switch(
     at: RunAt[Found], objective: Objective, course: Course, box: Box, most: int
 ) -> Judged | None:
     """The verdict at kinks and edges, of a formula of tensors number by number; None if there are none."""
-    numbers = written_out(at, objective, course.last)
+    numbers = objective_over_numbers(at, objective, course.last)
     if numbers is None or numbers.layout.size > MOST_SIDES or beyond_sides(at(course.last.at)):
         return None
     found = settled_at(numbers, course, box, most)
