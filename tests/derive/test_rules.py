@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import exprgrad
 from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import operation_count, slots, template
 from exprgrad.derive.sweeps import walks
@@ -78,6 +79,24 @@ def test_shown_is_what_a_learner_expects() -> None:
     assert BY_NAME["tanh"].shown_partial(0) == "1 - out^2"
     assert BY_NAME["div"].shown_partial(1) == "-x/y^2"
     assert BY_NAME["max"].shown_partial(2) == BY_NAME["max"].partials[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "slope"),
+    [
+        ("clamp(x, x, x)", 1),
+        ("clamp(x, x, 3)", 1),
+        ("clamp(x, 3, x)", 1),
+        ("clamp(0, x, x)", 1),
+        ("clamp(5, x, x)", 1),
+        ("clamp(x, x, 0)", 0),
+        ("clamp(x, 5, 5)", 0),
+    ],
+)
+def test_what_is_read_holds_where_operands_are_one(text: str, slope: int) -> None:
+    """Bounds that are equal everywhere are no kink: exactly one branch passes its slope on."""
+    formula = exprgrad.parse(text).derivative("x")
+    assert formula(x=2.0) == slope if formula.inputs else formula() == slope
 
 
 def test_slots_name_the_companions() -> None:

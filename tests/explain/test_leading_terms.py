@@ -140,6 +140,13 @@ def test_what_is_infinite_on_the_way_has_a_leading_term(
     assert (side.left, side.right, side.estimated) == (left, right, False)
 
 
+@pytest.mark.parametrize("text", ["sinc(log10(erf(1/x)))", "cos(log10(erf(1/x)))"])
+def test_an_error_without_a_bound_leads_to_no_slope(text: str) -> None:
+    """The slope on the right is 0, through 0 times what is off by any amount: no infinity is claimed."""
+    side = parse(text).gradient(x=0.0).one_sided["x"]
+    assert side.verdict == "undecided" and side.estimated
+
+
 @pytest.mark.parametrize("text", ["x*(1/x)", "x^2*(1/x)", "0*log(x)", "x/sqrt(x^2)", "0/x + x"])
 def test_what_has_no_value_has_no_slope(text: str) -> None:
     """The limits may be equal; nobody has said that they are the value."""

@@ -227,7 +227,7 @@ COMMON: tuple[Op, ...] = (
     Op(
         "clamp", "x lo hi",
         (f"{CLAMP_TIES}; at_x/ties", f"{CLAMP_TIES}; at_lo/ties", f"{CLAMP_TIES}; at_hi/ties"),
-        "x, but not below lo nor above hi", shown=("(lo < x)*(x < hi)", "(x < lo)*(lo < hi)", "max(x, lo) > hi"),
+        "x, but not below lo nor above hi", shown=("(lo <= x)*(x < hi)", "(x < lo)*(lo < hi)", "max(x, lo) >= hi"),
         value="min(max(x, lo), hi)", definition="min(max(x, lo), hi)",
         latex=r"\operatorname{clamp}(x, lo, hi)", gate="router",
         special=(

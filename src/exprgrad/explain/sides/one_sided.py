@@ -92,6 +92,8 @@ def inner(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
         before, found = found, found + value
         if before and value:
             error += rounding(found, (before, value))
+    unbounded = math.isnan(error)  # 0 times an error without a bound
+    error = math.inf if unbounded else error
     return Measured(found, error if math.isfinite(found) else 0.0)
 
 
