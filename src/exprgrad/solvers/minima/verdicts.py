@@ -359,7 +359,9 @@ def run_off(
         if len(ahead) < len(OUTWARD):
             continue
         noise, noises = objective.noise(here.at)
-        falls = float(here.slope @ way) < -float(noises @ np.abs(way))
+        # The product's own rounding (Higham's gamma_n) counts where an objective states no noise.
+        blur = noises + (len(way) + 1) * EPSILON * np.abs(here.slope)
+        falls = float(here.slope @ way) < -float(blur @ np.abs(way))
         if not falls and (ahead[-1] < here.value - noise or (noise > 0 and noises.any())):
             falls = truly_lower(objective, here.at, FURTHER * here.size * way)
         if falls:
