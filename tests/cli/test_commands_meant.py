@@ -163,6 +163,16 @@ def test_an_option_of_rows_with_its_value_beside_it() -> None:
     assert apart == glued != ""
 
 
+@pytest.mark.parametrize(
+    ("formula", "call"), [("sinx", "sin(x)"), ("2*sin2x", "sin(2*x)"), ("arctanx", "arctan(x)")]
+)
+@pytest.mark.parametrize("argv", [["diff"], ["code", "--to", "c"]])
+def test_a_call_without_parentheses_is_noted(argv: list[str], formula: str, call: str) -> None:
+    found = command(*argv, formula)
+    assert found.status == 0 and found.err.endswith(f"to call the function, write {call}\n")
+    assert command(*argv, "2*cost + steps + gamma1").err == ""
+
+
 def test_a_note_on_a_file_is_written_once() -> None:
     Path("said.csv").write_text("# a comment\n" + DECAY.format("t", "V"), encoding="utf-8")
     found = command("eval", "sum(V*t)", "t=@said.csv:t", "V=@said.csv:V")

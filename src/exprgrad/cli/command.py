@@ -858,11 +858,16 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
         numbers = "count as numbers" if missing[1:] else "counts as a number"
         hint = f"for a tensor give its shape: --shape {missing[0]}=150x4"
         write([f"note: {listed} {numbers}; {hint}\n"], sys.stderr)
+    from exprgrad.graph.ops import FUNCTIONS
+
     inputs = expression.typed.inputs
-    for name in [name for name in inputs if name in MISTAKEN and MISTAKEN[name] not in inputs]:
+    doubtful = [name for name in inputs if name in MISTAKEN and MISTAKEN[name] not in inputs]
+    doubtful += [name for name in inputs if name.startswith((*FUNCTIONS, "arc"))]
+    for name in doubtful:
         from exprgrad.language.mistakes.hints import value_hint
 
-        write([f"note: '{name}' is an input here; {value_hint(name)}\n"], sys.stderr)
+        if hint := value_hint(name):
+            write([f"note: '{name}' is an input here; {hint}\n"], sys.stderr)
     return expression
 
 

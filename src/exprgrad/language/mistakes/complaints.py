@@ -37,6 +37,7 @@ from exprgrad.language.mistakes.hints import (
     new_axis_hint,
     operation_meant,
     owner_before,
+    probable_call,
     spelled_here,
     spreadsheet,
     translated,
@@ -464,7 +465,7 @@ def product(wrong: Wrong) -> str:
     left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T", "BAR": "|…|"}.get(
         wrong.last, f"…{wrong.before}" if wrong.last == "SUPERSCRIPT" else wrong.before
     )
-    return f"{left}*{right_of(wrong)}"
+    return f"{left}*{probable_call(wrong.word) or right_of(wrong)}"
 
 
 def root_of(wrong: Wrong) -> tuple[str, str]:
@@ -539,7 +540,8 @@ def times(wrong: Wrong) -> Edit | None:
     barred = wrong.last == "BAR" != wrong.kind and "|" in wrong.text[wrong.span[1] :]
     if words or below or ending or barred or wrong.kind == "NUMBER":
         return None
-    return wrong.place[1], wrong.span[0], "*"
+    called = probable_call(wrong.word) if wrong.kind == "NAME" else ""
+    return wrong.place[1], wrong.span[1 if called else 0], f"*{called}"
 
 
 def parenthesised(wrong: Wrong) -> Edit | None:

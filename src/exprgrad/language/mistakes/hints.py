@@ -23,11 +23,16 @@ __all__ = [
     "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed",
     "called_word", "closing", "constant_hint", "enclosed", "factor", "guess", "has_room", "is_reserved",
     "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant", "owner_before",
+    "probable_call",
     "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated", "value_hint",
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
 """Every word that is a function before parentheses."""
+ENGLISH = frozenset(
+    ("cost", "cosy", "expo", "logo", "sect", "sine", "sing", "sink", "tang", "tank")
+)
+"""Names that are words, and no function with its operand behind it."""
 ELEMENTWISE = {word: op.name for op in OPS for word in op.elsewhere.split()}
 NAMES_HERE = ELEMENTWISE | {
     word: row.word for row in STRUCTURAL.values() for word in row.elsewhere.split()
@@ -935,10 +940,16 @@ def value_hint(name: str) -> str | None:
     """What a name that reads as an input was probably meant to be."""
     if name in FUNCTION_WORDS or (name[:1].isupper() and name.lower() in FUNCTION_WORDS):
         return f"to call the function, write {name if name in FUNCTION_WORDS else name.lower()}(…)"
+    called = probable_call(name)
+    return NOT_INPUTS.get(name) or (f"to call the function, write {called}" if called else None)
+
+
+def probable_call(name: str) -> str:
+    """A name that reads as a function of one letter, as ``sinx`` and ``sin2x``, as a call; or ""."""
+    if not name.isidentifier() or name in ENGLISH:
+        return ""
     called = called_word(name, {*name[-1].strip("s0123456789_")})  # steps, gamma1 are names
-    return NOT_INPUTS.get(name) or (
-        f"to call the function, write {called}" if "(" in called else None
-    )
+    return called if "(" in called else ""
 
 
 def is_reserved(word: str) -> bool:
@@ -947,11 +958,12 @@ def is_reserved(word: str) -> bool:
 
 
 def called_word(word: str, inputs: Collection[str]) -> str:
-    """``sinx`` as a call and ``xy`` as a product, of inputs that have values; "" where it is neither."""
+    """``sin2x`` as a call and ``xy`` as a product, of inputs that have values; "" where it is neither."""
     for at in range(len(word) - 1, 1, -1):
-        row, operand = FUNCTIONS.get(known_word(word[:at])), as_product(word[at:], inputs)
+        row, rest = FUNCTIONS.get(known_word(word[:at])), word[at:].lstrip("0123456789")
+        number, operand = word[at : len(word) - len(rest)], as_product(rest, inputs)
         if row and operand and len(row.names) == 1 and not row.variadic:
-            return f"{known_word(word[:at])}({operand})"
+            return f"{known_word(word[:at])}({f'{number}*' if number else ''}{operand})"
     return as_product(word, inputs)
 
 
