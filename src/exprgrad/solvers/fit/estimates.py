@@ -7,6 +7,7 @@ off its estimate, and the others are fitted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import inf, isfinite, nan, sqrt
 from typing import Any, NamedTuple
 
@@ -279,6 +280,7 @@ def end(rise: Callable[[float], float], height: float, width: float, most: float
 
     The interval is doubled, and then narrowed by SciPy's ``brentq``; twice the height stands for infinity.
     """
+    rise = cache(rise)  # asked anew at an end, from elsewhere, it may round to the other side
     low, high = 0.0, min(width, most)
     for _ in range(WIDENINGS):
         if rise(high) >= height:
