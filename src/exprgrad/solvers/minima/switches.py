@@ -66,8 +66,8 @@ FOLLOWING = 8
 """The most steps of Newton's method onto surfaces."""
 BENT = 1.5
 """A slope that the Hessian alone may have made so far aside counts as 0; a square root's does not."""
-DISTANT = 1e50
-"""So far from 0 cells say nothing: what seems level may fall for ever."""
+DISTANT = 1e16
+"""So far from 0, where doubles are farther apart than 1, cells say nothing: what seems level may fall."""
 UNSEEN = 1e-9
 """A part of the gradient that is so small beside the whole counts as 0."""
 
