@@ -30,7 +30,7 @@ def main() -> None:
         )
         for scheme in ("light", "dark"):
             shown = browser.new_page(
-                viewport={"width": 1280, "height": 900},
+                viewport={"width": 1440, "height": 900},
                 color_scheme=scheme,
                 reduced_motion="reduce",
             )

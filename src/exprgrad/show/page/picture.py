@@ -300,7 +300,7 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
         left, top, right, bottom = shape.box
         parts += [
             rectangle((left + 3, top + 3, right - 3, bottom - 3)),
-            knob(right - 13, top + 13, "+"),
+            knob(right - 4, top + 4, "+"),
         ]
     texts = list(zip(pieces, shape.texts, strict=True))  # Graphviz keeps the order of a label
     heading = [(piece.role, text) for piece, text in texts if piece.role in HEADING]

@@ -693,7 +693,7 @@ def boxed(chip: Chip, room: int = 0) -> str:
         width = look.digits_width(display_width(chip.formula) + room, look.CHIP_NODE, CHIP_PADDING)
     lines = [row(cell(text(chip.text), width=width))]
     if chip.note:
-        lines.append(row(cell(text(chip.note, colour=look.MUTED, size="8"))))
+        lines.append(row(cell(text(chip.note, colour=look.MUTED, size="" if room else "8"))))
     if chip.passed:
         lines.append(row(cell(text(chip.passed, colour=look.GRAD))))
     padding = CHIP_PADDING + bool(chip.passed)

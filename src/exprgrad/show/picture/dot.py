@@ -267,9 +267,8 @@ def draw_wires(
         else:
             # A node, not an edge's label: Graphviz puts labels beside the wire, nodes on it.
             middle = f"n{user}_{position}"
-            place.node(
-                middle, f"<{boxed(chip, room)}>", **look.CHIP_NODE, tooltip=quoted(chip.tooltip)
-            )
+            font = {} if room else look.CHIP_NODE  # no text on the page is small
+            place.node(middle, f"<{boxed(chip, room)}>", **font, tooltip=quoted(chip.tooltip))
             picture.edge(start, f"{middle}:{sides.arrive}", arrowhead="none", **manner)
             picture.edge(f"{middle}:{sides.leave}", end, **manner)
 

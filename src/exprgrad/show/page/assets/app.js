@@ -12,7 +12,6 @@
 // `asking`  what the reader is asked for, and `reveal` what has been found of it
 // `grid`    where there are tensors, the fields in which one's numbers are typed, and `hint` how to find one
 // `uncover` scrolls to the lit line of the code
-// `aside`   whether what is looked at closer has many numbers
 // `place`   takes what is picked, while the visits are clicked
 
 const {nodes: NODES, edges: EDGES} = PAGE;

@@ -47,7 +47,7 @@ views.push(() => {
 });
 
 // Below what was picked, or above it: clear of an edge's two nodes, too, or else of the edge alone, or else
-// where there is more room, as low as that.  Many numbers stand on the panels, if these are beside the graph.
+// where there is more room, as low as that.  Where the panels are beside the graph, it stands on them.
 function beside() {
   const {picked} = app;
   if (!picked) return;
@@ -55,11 +55,12 @@ function beside() {
   const place = (left, top, room) => {
     closer.style.maxHeight = `${room}px`;
     const {width, height} = closer.getBoundingClientRect();
-    Object.assign(closer.style, {left: `${inside(left - width / 2, innerWidth - width)}px`, top: `${inside(top(height), innerHeight - height)}px`});
+    Object.assign(closer.style, {left: `${inside(left, innerWidth - width)}px`, top: `${inside(top(height), innerHeight - height)}px`});
     closer.scrollTop = scrollTop;
   };
-  const panels = $("panels").getBoundingClientRect();
-  if (app.aside && panels.left >= frame.getBoundingClientRect().right) return place(panels.left + closer.offsetWidth / 2, () => GAP, .95 * innerHeight);
+  const panels = $("panels").getBoundingClientRect(), isRoom = !app.asking && panels.left >= frame.getBoundingClientRect().right;
+  closer.style.maxWidth = isRoom ? `${panels.width}px` : "";
+  if (isRoom) return place(panels.left, height => innerHeight - height, .95 * innerHeight);
   closer.style.maxHeight = "";
   const {user, operand} = EDGES[picked.edge] ?? {}, {height} = closer.getBoundingClientRect();
   const parts = known(user) ? [chips[picked.edge], cards[user], cards[operand]] : [cards[picked.node]];
@@ -70,7 +71,7 @@ function beside() {
     return [{room: innerHeight - GAP - under, top: () => under}, {room: over - GAP, top: height => over - height}];
   });
   const {room, top} = sides.find(({room}) => room >= height) ?? sides.slice(2).sort((one, other) => other.room - one.room)[0];
-  place((left + right) / 2, top, Math.max(Math.min(room, height), LEAST));
+  place((left + right - closer.offsetWidth) / 2, top, Math.max(Math.min(room, height), LEAST));
 }
 addEventListener("resize", beside);
 addEventListener("scroll", ({target}) => target === closer || beside(), true);

@@ -50,7 +50,7 @@ function fill(text, words, room) {
   written.add(text);
 }
 
-const rooms = new Map, written = new Set, WIDEST = 8;
+const rooms = new Map, written = new Set, WIDEST = 9;
 // All are measured together: each change would have the next measure lay out the whole graph again.
 function fit(texts) {
   for (const text of texts) if (text.hasAttribute("textLength")) set(text, {textLength: false});

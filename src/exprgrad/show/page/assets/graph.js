@@ -1,6 +1,6 @@
 // The graph: its numbers, what is lit, and how one walks it by mouse and keyboard.
 
-const graph = $("graph"), frame = $("scroll");
+const graph = $("graph"), frame = $("scroll"), WORD = 31;
 // Lengths are read as they were written, for a frame that is not shown has no layout.
 const lengthOf = (shape, name) => Number(shape.getAttribute(name));
 const left = text => lengthOf(text, "x");
@@ -8,7 +8,7 @@ const boxOf = ({firstChild: outline}) =>
   Object.fromEntries(["x", "y", "width", "height"].map(name => [name, lengthOf(outline, name)]));
 const cards = NODES.map(({id}) => {
   const group = $(`n${id}`), [data, grad] = ["data", "grad"].map(name => group.querySelector("." + name));
-  return {group, data, grad, room: data && left(data) - data.previousElementSibling.x.baseVal.value - 24};
+  return {group, data, grad, room: data && left(data) - data.previousElementSibling.x.baseVal.value - WORD};
 });
 const chips = EDGES.map(edge => {
   const key = keyOf(edge), group = $("c" + key), text = group.lastChild, box = boxOf(group);
@@ -24,12 +24,16 @@ const chips = EDGES.map(edge => {
 // Graphviz measured the names in fonts that may not be here.
 for (const name of graph.querySelectorAll(".mid"))
   rooms.set(name, boxOf(name.parentNode).width - 10);
+for (const {text, room} of chips) rooms.set(text, room);
 // Nothing can be measured before it is seen.
 let isSeen = false;
 new ResizeObserver(() => {
   const wasSeen = isSeen;
   isSeen = frame.clientWidth > 0;
-  if (isSeen && !wasSeen) fit([...rooms.keys()]);
+  if (!isSeen || wasSeen) return;
+  fit([...rooms.keys()]);
+  // A graph that is larger than its frame opens on what it comes to.
+  if (!app.at) follow(true);
 }).observe(frame);
 
 const cardChanges = changes(), chipChanges = changes();
@@ -63,9 +67,10 @@ views.push(() => {
 // What the step is about is kept in sight, where the graph is larger than its frame.
 function follow(centred = false) {
   const seen = frame.getBoundingClientRect(), lit = [...graph.querySelectorAll(app.picked ? ".picked" : ".now")];
-  if (!lit.length || frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
+  if (!lit.length) lit.push(cards[PAGE.output].group);
+  if (frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
   const boxes = lit.map(part => part.getBoundingClientRect());
-  const own = app.picked ? boxes[0] : cards[app.now.step.node].group.getBoundingClientRect();
+  const own = app.picked ? boxes[0] : cards[app.now.step?.node ?? PAGE.output].group.getBoundingClientRect();
   const off = (start, end) => {
     let from = Math.min(...boxes.map(at => at[start])), to = Math.max(...boxes.map(at => at[end]));
     if (to - from > seen[end] - seen[start]) from = own[start], to = own[end];
@@ -87,8 +92,8 @@ function zoomTo(factor) {
 }
 const scale = () => graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
 const zooms = {"+": () => zoomTo(scale() * FASTER), "−": () => zoomTo(scale() / FASTER), "Fit": () => zoomTo(zoom && !graph.querySelector(".cover") ? null : whole())};
-const whole = () => Math.min((frame.clientWidth - 32) / graph.viewBox.baseVal.width, (frame.clientHeight - 32) / graph.viewBox.baseVal.height);
-frame.append(make("div", {id: "zoom"}, ...Object.entries(zooms).map(([words, by]) => button(words, by, {"+": "Zoom in", "−": "Zoom out"}[words]))));
+const whole = () => Math.min((frame.clientWidth - 16) / graph.viewBox.baseVal.width, (frame.clientHeight - 16) / graph.viewBox.baseVal.height);
+$("side").append(make("div", {id: "zoom"}, ...Object.entries(zooms).map(([words, by]) => button(words, by, {"+": "Zoom in", "−": "Zoom out"}[words]))));
 
 // Panning by the mouse, from where nothing is.
 frame.onpointerdown = event => {

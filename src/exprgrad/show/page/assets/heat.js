@@ -156,8 +156,6 @@ views.push(() => {
     const more = known(picked.edge) ? jacobianOf(picked.edge) : ["data", "grad"].flatMap(kind => tableOf(picked.node, kind));
     if (more.length && known(picked.node)) more.unshift(make("p", {id: "origin", role: "status"}));
     $("close").firstChild.after(...more);
-    // Numbers all over the graph are lit: it stands beside them, if there is room.
-    app.aside = more.length > 0 && !app.asking;
   }
   lightOrigins();
 });

@@ -25,7 +25,7 @@ function insideOf(id, name) {
   const isKnown = known(app.now.data[id]), isBack = known(app.now.grads[id]), grads = isBack ? adjoints(inner, locals, app.right.grads[id]) : [];
   nodes.forEach(([data, grad], at) => {
     if (!data) return;
-    const room = left(data) - lengthOf(data.previousElementSibling, "x") - 24;
+    const room = left(data) - lengthOf(data.previousElementSibling, "x") - WORD;
     fill(data, isKnown ? num(all[at]) : "", room);
     fill(grad, isBack ? num(grads[at] ?? 0) : "", room);
   });

@@ -1,7 +1,7 @@
 // Where am I: a small map of a graph that is larger than its frame, with what is in sight and what the step is about.
 
 const map = make("div", {id: "map"}), {width: W, height: H} = graph.viewBox.baseVal;
-const PER = Math.max(W / 160, H / 110);
+const PER = Math.max(W / 160, H / 76);
 const chart = draw(map, "svg", {viewBox: `0 0 ${W} ${H}`, width: W / PER, height: H / PER, "aria-hidden": "true"});
 chart.style.setProperty("--u", PER);
 const outlines = ids => ids.map(id => {
@@ -11,7 +11,7 @@ const outlines = ids => ids.map(id => {
 draw(chart, "path", {d: outlines(NODES.map(({id}) => id))});
 const litOnMap = draw(chart, "path", {class: "lit"}), sight = draw(chart, "rect", {});
 map.prepend(button("◎", () => follow(true), "To the step's node"));
-frame.append(map);
+$("side").append(map);
 
 function drawSight() {
   const by = scale();

@@ -36,16 +36,21 @@ views.push(() => {
   $("sentence").textContent = now.step?.text ?? START;
   const kind = {value: "data", read: "grad"}[now.step?.kind];
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
+  deck.scrollTop = 0;
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
   slider.max = steps.length;
   slider.value = at;
   const phase = now.step ? `${now.step.phase} sweep` : "start";
   slider.setAttribute("aria-valuetext", `step ${at} of ${steps.length}, ${phase}`);
-  $("count").textContent = `${at} of ${steps.length} · ${phase}`;
+  $("count").replaceChildren(`${at} of ${steps.length}`, make("span", null, ` · ${phase}`));
   const [first, second] = $("phases").children;
   first.style.flexGrow = forwards();
   second.style.flexGrow = steps.length - forwards();
 });
+
+// A long sentence scrolls, by the keys, too.
+const deck = $("said"), isLong = new ResizeObserver(() => set(deck, {tabindex: deck.scrollHeight > deck.clientHeight && 0}));
+for (const part of deck.children) isLong.observe(part);
 
 const help = $("keys"), showKeys = () => help.showModal();
 $("buttons").append(button("?", showKeys, "Keys"));

@@ -1,0 +1,90 @@
+"""The stage stands still: no control moves between steps, nothing covers the graph, text can be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from exprgrad.show.page.lessons import LESSONS
+from pages import html_of, lesson_html
+
+SIZES = [(1440, 900), (1280, 640), (768, 1024), (390, 664)]
+"""Screens of a desk, a laptop, a tablet and a phone."""
+FORMULAS = {
+    "short": ("(a+b)*c", {"a": 2.0, "b": -3.0, "c": 10.0}),
+    "long": ("log(x)*sin(y)/(x^2+y^2)+exp(-x*y)", {"x": 1.5, "y": 0.3}),
+    "deep": (
+        "; ".join(["t0 = x*w + b", *(f"t{k + 1} = tanh(t{k}*w + x)" for k in range(18))]),
+        {"x": 0.5, "w": 0.9, "b": 0.1},
+    ),
+}
+MEASURED = """() => {
+  const boxes = parts => [...document.querySelectorAll(parts)].map(part => part.getBoundingClientRect());
+  const controls = boxes("#buttons button, #slider, #zoom button")
+    .map(({x, y, width, height}) => [x, y, width, height]);
+  const graph = document.getElementById("graph"), [{left, top, right, bottom}] = boxes("#scroll");
+  const scale = graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
+  const isSeen = box =>
+    box.width && box.right > left && box.left < right && box.bottom > top && box.top < bottom;
+  const isWhole = box =>
+    box.left >= left - 1 && box.right <= right + 1 && box.top >= top - 1 && box.bottom <= bottom + 1;
+  const sizes = [...graph.querySelectorAll("text")]
+    .filter(text => text.textContent && isSeen(text.getBoundingClientRect()))
+    .map(text => parseFloat(getComputedStyle(text).fontSize) * scale);
+  const over = boxes("#zoom, #map, #deck").filter(isSeen).length, lit = boxes(".node.now");
+  return {controls, least: Math.min(...sizes), over, isLitSeen: !lit.length || lit.some(isWhole)};
+}"""
+"""Where the controls are, how small the graph's texts are, what covers it, whether the step is in sight."""
+
+
+def page_of(name: str) -> str:
+    """The page of a lesson, or of one of the formulas."""
+    if name in LESSONS:
+        return lesson_html(name)
+    text, values = FORMULAS[name]
+    return html_of(text, **values)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["neuron", "long", *[pytest.param(n, marks=pytest.mark.slow) for n in (*LESSONS, *FORMULAS)]],
+)
+def test_the_stage_stands_still(name: str, browse: Any) -> None:
+    """At each step, there and back."""
+    for width, height in SIZES:
+        page = browse.show(page_of(name), viewport={"width": width, "height": height})
+        total = min(int(page.locator("#slider").get_attribute("max")), 25)
+        first = page.evaluate(MEASURED)["controls"]
+        for key in ["ArrowRight"] * total + ["ArrowLeft"] * (total // 2):
+            page.keyboard.press(key)
+            found = page.evaluate(MEASURED)
+            assert found["controls"] == first
+            assert found["least"] >= (13 if width < 640 else 11)
+            assert found["over"] == 0 and found["isLitSeen"]
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+def test_clicks_on_one_spot_step_on(width: int, height: int, browse: Any) -> None:
+    page = browse.show(page_of("deep"), viewport={"width": width, "height": height})
+    box = page.get_by_role("button", name="Next step", exact=True).bounding_box()
+    for _ in range(40):
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert page.locator("#slider").input_value() == "40"
+
+
+def test_play_keeps_its_room(browse: Any) -> None:
+    page = browse.show(page_of("short"))
+    before = page.get_by_role("button", name="Next step", exact=True).bounding_box()
+    page.get_by_role("button", name="Play", exact=True).click()
+    assert page.get_by_role("button", name="Next step", exact=True).bounding_box() == before
+    page.get_by_role("button", name="Pause", exact=True).click()
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+def test_a_large_graph_opens_on_its_output(width: int, height: int, browse: Any) -> None:
+    page = browse.show(page_of("deep"), viewport={"width": width, "height": height})
+    page.wait_for_function("document.getElementById('scroll').scrollLeft > 0")
+    box, frame = (page.locator(part).bounding_box() for part in (".node.output", "#scroll"))
+    assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
+    assert page.locator("#map svg").is_visible()
