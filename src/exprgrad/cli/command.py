@@ -866,8 +866,8 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
     for name in doubtful:
         from exprgrad.language.mistakes.hints import value_hint
 
-        if hint := value_hint(name):
-            write([f"note: '{name}' is an input here; {hint}\n"], sys.stderr)
+        if meaning := value_hint(name):
+            write([f"note: '{name}' is an input here; {meaning}\n"], sys.stderr)
     return expression
 
 
