@@ -862,7 +862,8 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
 
     inputs = expression.typed.inputs
     doubtful = [name for name in inputs if name in MISTAKEN and MISTAKEN[name] not in inputs]
-    doubtful += [name for name in inputs if name.startswith((*FUNCTIONS, "arc"))]
+    calls = (*FUNCTIONS, "arc")
+    doubtful += [name for name in inputs if name.startswith(calls) and name not in FUNCTIONS]
     for name in doubtful:
         from exprgrad.language.mistakes.hints import value_hint
 
