@@ -127,7 +127,7 @@ def test_every_task_can_be_done(name: str, browse: Any) -> None:
             assert box.is_checked(), task.text
             assert not task.seen or opened.get_by_text(task.seen[:20]).first.is_visible()
         if at + 1 < len(lesson.parts):
-            opened.get_by_role("button", name="On: ").click()
+            opened.get_by_role("button", name="Next: ").click()
             assert page.locator("#tasks details").nth(at + 1).get_attribute("open") is not None
     assert page.locator("#tasks li > label input:not(:checked)").count() == 0
 

@@ -377,7 +377,8 @@ def visits_text(run: Run, found: Visited, names: Sequence[str], *, whole: bool) 
         listed[half:-half] = [f"… {len(listed) - 2 * half:,} more …"]
     rule = f"{found.rule} visits" if found.rule else "visits"
     sign = ", with = instead of +=" if found.accumulate == "set" else ""
-    return f"{rule} {', '.join(listed) or 'nothing'}{sign}"
+    inputs = "; inputs pass nothing on, and are read last" if found.rule and listed else ""
+    return f"{rule} {', '.join(listed) or 'nothing'}{sign}{inputs}"
 
 
 def grads_table(found: Visited, digits: int, *, whole: bool) -> Table:

@@ -75,7 +75,8 @@ function moves(id, x) {
   if (!nudged.found.has(id)) nudged.found.set(id, nudges(PAGE, app.data, app.right.grads, id, h));
   const {moved, predicted} = nudged.found.get(id);
   const due = known(app.now.grads[id]) ? `; grad × step is ${brief(predicted)}` : "";
-  const way = moved > 0 ? `up by ${brief(moved)}` : moved < 0 ? `down by ${brief(-moved)}` : moved === 0 ? "nowhere" : "to no number";
+  if (moved === 0) return `${brief(h)} more: ${called(PAGE.output)} stays put${due}`;
+  const way = moved > 0 ? `up by ${brief(moved)}` : moved < 0 ? `down by ${brief(-moved)}` : "to no number";
   return `${brief(h)} more moves ${called(PAGE.output)} ${way}${due}`;
 }
 

@@ -15,7 +15,7 @@ lessonParts.forEach((part, at) => {
   };
   if (!next) return;
   part.querySelector(".on")?.remove();
-  part.append(make("p", {class: "on"}, button(`On: ${next.firstChild.textContent}`, () => {
+  part.append(make("p", {class: "on"}, button(`Next: ${next.firstChild.textContent}`, () => {
     next.firstChild.click();
     next.firstChild.focus();
     next.scrollIntoView({block: "start"});

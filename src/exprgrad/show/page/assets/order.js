@@ -1,11 +1,12 @@
 // The order of visits: presets, a list to rearrange, += or =, and what becomes of every path.
 
 const NAMES = {right: "right", preorder: "preorder", bfs: "breadth first", naive: "naive", own: "my own"};
+const INPUTS = "Inputs pass nothing on, and are read last";
 const ABOUT = {
   right: "Each node after all its users.",
-  preorder: "Depth first, each node once, when it is met first: perhaps too early.",
-  bfs: "Level by level, each node once, when it is met first: perhaps too early.",
-  naive: "Recursion without a set of visited nodes: a node once for each way that leads to it.",
+  preorder: `Depth first, each node once, when it is met first: perhaps too early. ${INPUTS}.`,
+  bfs: `Level by level, each node once, when it is met first: perhaps too early. ${INPUTS}.`,
+  naive: `Recursion without a set of visited nodes: a node once for each way that leads to it. ${INPUTS}.`,
   own: "As you arranged it.",
 };
 const LISTED = 60, MOST = 5, FEW = 8;
@@ -68,7 +69,7 @@ views.push(() => {
   clicker.hidden = !app.visits.length;
   rest.hidden = !isOn || !clicked.length;
   next.hidden = !isOn;
-  next.textContent = isOn ? `Visit ${clicked.length + 1} of ${own().length}: click a node in the graph, or press Enter on it. A second time takes it back.` : "";
+  next.textContent = isOn ? `Visit ${clicked.length + 1} of ${own().length}: click a node in the graph, or press Enter on it. A second time takes it back. An input passes nothing on, and whatever is passed to it after its turn is lost.` : "";
   if (order === numbered) return;
   numbered = order;
   for (const text of bearers.values()) text.textContent = "";
