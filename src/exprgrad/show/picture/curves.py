@@ -8,6 +8,7 @@ each is a panel in braille.  A map has areas between contours, the gradient's fi
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
@@ -61,6 +62,13 @@ LEAST_SIZE = 1e-250
 PRINTED_ROWS = 24
 
 
+def curve_title(text: str) -> str:
+    """The formula that is drawn, called f unless its last statement has a name."""
+    title = printable(text)
+    last = title.rpartition(";")[2]
+    return title if re.match(r"\s*[^\W\d]\w*\s*=(?!=)", last) else f"f = {title}"
+
+
 class Plot(Pictured):
     """A plot: of ``curve``, up to the derivative of an ``order``; it prints as on a terminal.
 
@@ -88,7 +96,7 @@ class Plot(Pictured):
         """The frames to draw, one below the other."""
         found = self.curve
         titles = derivative_names(printable(found.name))
-        titles[0] = f"f = {cut(printable(found.text), LONGEST_TITLE)}"
+        titles[0] = cut(curve_title(found.text), LONGEST_TITLE)
         frames = []
         for at in range(self.order + 1):
             low, high = found.windows[at]
@@ -304,7 +312,7 @@ def panels(found: Curve, order: int, screen: Screen, rows: int) -> list[str]:
     columns = max(width - margin - 2, NARROWEST)
     x = axis(found.low, found.high, columns // TICK_CELLS + 1)
     titles = derivative_names(found.name)
-    titles[0] = f"f = {printable(found.text)}"
+    titles[0] = curve_title(found.text)
     lines: list[str] = []
     for at, (y, height) in enumerate(zip(shown, heights, strict=True)):
         canvas = Canvas(columns, height, x, y)
@@ -454,7 +462,7 @@ class Map(Plot):
         return [
             Frame(
                 [*map_layers(found)],
-                f"f = {cut(printable(found.text), LONGEST_TITLE)}",
+                cut(curve_title(found.text), LONGEST_TITLE),
                 printable(found.names[0]),
                 printable(found.names[1]),
                 x_range=found.spans[0],
@@ -585,7 +593,7 @@ def drawn_map(found: Plane, screen: Screen, rows: int) -> list[str]:
         canvas.letter(one.x, one.y, CRITICAL_GLYPHS[one.kind])
     marks = {**MARKS, **dict.fromkeys(WAYS, "33"), PATH_GLYPH: "1", "✕": "1"}
     color = COLORS[0] if screen.color else ""
-    title = f"f = {printable(found.text)}"
+    title = curve_title(found.text)
     title = narrowed([title, cut(title, width)], width)
     return framed(title, canvas, margin, color, marks, numbers=True)
 
