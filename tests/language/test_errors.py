@@ -288,6 +288,7 @@ def under(line: str, carets: str) -> str:
 @together(
     [
         ("NORM.S.DIST(x, TRUE)", "write normcdf(x)"),
+        ("NORM.S.DIST( , TRUE)", "write functions without a prefix"),
         ("Sum[k^2, {k, 1, 9, 2}]", "write sum((1 + 2*k)^2 for k in 0..4)"),
         ("Sum[k^2, {k, 1, 9, 0}]", "write sum(…)"),
         ("Piecewise[{{x}}, 2]", "write ("),

@@ -643,7 +643,7 @@ def derivative_call(operands: Sequence[str]) -> str:
 
 def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
     """What may fill a form: the operands as each place takes them, and what follows from the settings."""
-    x, y, z = [*operands, "…", "…"][:3]
+    x, y, z = [*operands, "…", "…", "…"][:3]
     axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
     along_one = whole_numbers([axis]) is not None
     listed = elements(x) if len(operands) == 1 else None
