@@ -465,7 +465,12 @@ def product(wrong: Wrong) -> str:
     left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T", "BAR": "|…|"}.get(
         wrong.last, f"…{wrong.before}" if wrong.last == "SUPERSCRIPT" else wrong.before
     )
-    return f"{left}*{probable_call(wrong.word) or right_of(wrong)}"
+    return f"{left}*{bare_call(wrong) or right_of(wrong)}"
+
+
+def bare_call(wrong: Wrong) -> str:
+    """``sinx`` as a call, unless parentheses follow it: ``sinh(x)`` is one already."""
+    return "" if wrong.follows(r"\s*\(") else probable_call(wrong.word)
 
 
 def root_of(wrong: Wrong) -> tuple[str, str]:
@@ -540,7 +545,7 @@ def times(wrong: Wrong) -> Edit | None:
     barred = wrong.last == "BAR" != wrong.kind and "|" in wrong.text[wrong.span[1] :]
     if words or below or ending or barred or wrong.kind == "NUMBER":
         return None
-    called = probable_call(wrong.word) if wrong.kind == "NAME" else ""
+    called = bare_call(wrong)
     return wrong.place[1], wrong.span[1 if called else 0], f"*{called}"
 
 

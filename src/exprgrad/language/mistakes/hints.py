@@ -23,8 +23,7 @@ __all__ = [
     "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed",
     "called_word", "closing", "constant_hint", "enclosed", "factor", "guess", "has_room", "is_reserved",
     "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant", "owner_before",
-    "probable_call",
-    "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated", "value_hint",
+    "probable_call", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated", "value_hint",
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
@@ -946,7 +945,7 @@ def value_hint(name: str) -> str | None:
 
 def probable_call(name: str) -> str:
     """A name that reads as a function of one letter, as ``sinx`` and ``sin2x``, as a call; or ""."""
-    if not name.isidentifier() or name in ENGLISH:
+    if not name.isidentifier() or name in ENGLISH or known_word(name):
         return ""
     called = called_word(name, {*name[-1].strip("s0123456789_")})  # steps, gamma1 are names
     return called if "(" in called else ""
