@@ -14,11 +14,13 @@ from exprgrad.show.page.lessons import LESSONS
 from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listed
 
 __all__ = [
-    "LAST", "Shown", "code_of", "edit", "follow", "html_of", "last", "lesson_html", "listing", "panel",
-    "press", "read", "results", "run_of",
+    "DEEP", "LAST", "Shown", "code_of", "edit", "follow", "html_of", "last", "lesson_html", "listing",
+    "panel", "press", "read", "results", "run_of",
 ]  # fmt: skip
 
 LAST = "Last step"
+DEEP = "; ".join(["t0 = x*w + b", *(f"t{k + 1} = tanh(t{k}*w + x)" for k in range(18))])
+"""A formula of 60 nodes."""
 
 READ = """() => {
   const rows = [...document.querySelectorAll("[data-node]")], found = {};

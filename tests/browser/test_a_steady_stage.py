@@ -7,17 +7,14 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import html_of, lesson_html
+from pages import DEEP, html_of, lesson_html
 
 SIZES = [(1440, 900), (1280, 640), (768, 1024), (390, 664)]
 """Screens of a desk, a laptop, a tablet and a phone."""
 FORMULAS = {
     "short": ("(a+b)*c", {"a": 2.0, "b": -3.0, "c": 10.0}),
     "long": ("log(x)*sin(y)/(x^2+y^2)+exp(-x*y)", {"x": 1.5, "y": 0.3}),
-    "deep": (
-        "; ".join(["t0 = x*w + b", *(f"t{k + 1} = tanh(t{k}*w + x)" for k in range(18))]),
-        {"x": 0.5, "w": 0.9, "b": 0.1},
-    ),
+    "deep": (DEEP, {"x": 0.5, "w": 0.9, "b": 0.1}),
 }
 MEASURED = """() => {
   const boxes = parts => [...document.querySelectorAll(parts)].map(part => part.getBoundingClientRect());

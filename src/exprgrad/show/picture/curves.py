@@ -64,9 +64,9 @@ PRINTED_ROWS = 24
 
 def curve_title(text: str) -> str:
     """The formula that is drawn, called f unless its last statement has a name."""
-    title = printable(text)
-    last = title.rpartition(";")[2]
-    return title if re.match(r"\s*[^\W\d]\w*\s*=(?!=)", last) else f"f = {title}"
+    last = re.split("[;\n]", text.strip("; \n"))[-1]
+    is_named = re.match(r"\s*[^\W\d]\w*\s*=(?!=)", last)
+    return printable(text) if is_named else f"f = {printable(text)}"
 
 
 class Plot(Pictured):

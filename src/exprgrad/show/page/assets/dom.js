@@ -21,6 +21,12 @@ const draw = (parent, tag, attributes) =>
 
 const button = (words, onclick, label) => make("button", {type: "button", onclick, "aria-label": label}, words);
 
+// What may be longer than its box scrolls by the keys, too; its length changes with some parts.
+function scrollable(box, ...parts) {
+  const watch = new ResizeObserver(() => set(box, {tabindex: box.scrollHeight > box.clientHeight && 0}));
+  for (const part of parts) watch.observe(part);
+}
+
 // One of some options.
 function choices(legend, name, options, onchange) {
   const made = make("fieldset", null, make("legend", null, legend));

@@ -1,12 +1,12 @@
 // The order of visits: presets, a list to rearrange, += or =, and what becomes of every path.
 
 const NAMES = {right: "right", preorder: "preorder", bfs: "breadth first", naive: "naive", own: "my own"};
-const INPUTS = "Inputs pass nothing on, and are read last";
+const INPUTS = "Inputs pass nothing on, and are read last.";
 const ABOUT = {
   right: "Each node after all its users.",
-  preorder: `Depth first, each node once, when it is met first: perhaps too early. ${INPUTS}.`,
-  bfs: `Level by level, each node once, when it is met first: perhaps too early. ${INPUTS}.`,
-  naive: `Recursion without a set of visited nodes: a node once for each way that leads to it. ${INPUTS}.`,
+  preorder: `Depth first, each node once, when it is met first: perhaps too early. ${INPUTS}`,
+  bfs: `Level by level, each node once, when it is met first: perhaps too early. ${INPUTS}`,
+  naive: `Recursion without a set of visited nodes: a node once for each way that leads to it. ${INPUTS}`,
   own: "As you arranged it.",
 };
 const LISTED = 60, MOST = 5, FEW = 8;

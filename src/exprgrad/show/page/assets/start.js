@@ -22,9 +22,9 @@ page.classList.add("live");
 const roomy = matchMedia("(min-width: 60.01rem) and (min-height: 47rem)"), behind = $("code").nextElementSibling;
 (roomy.onchange = () => roomy.matches ? $("front").append($("code")) : behind.before($("code")))();
 
-// A long formula scrolls in its head, by the keys, too.
+// So may a long formula in its head.
 const head = document.querySelector("header");
-new ResizeObserver(() => set(head, {tabindex: head.scrollHeight > head.clientHeight && 0})).observe(head);
+scrollable(head, head);
 
 recall();
 show();

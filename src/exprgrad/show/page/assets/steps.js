@@ -36,7 +36,7 @@ views.push(() => {
   $("sentence").textContent = now.step?.text ?? START;
   const kind = {value: "data", read: "grad"}[now.step?.kind];
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
-  deck.scrollTop = 0;
+  $("said").scrollTop = 0;
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
   slider.max = steps.length;
   slider.value = at;
@@ -48,9 +48,7 @@ views.push(() => {
   second.style.flexGrow = steps.length - forwards();
 });
 
-// A long sentence scrolls, by the keys, too.
-const deck = $("said"), isLong = new ResizeObserver(() => set(deck, {tabindex: deck.scrollHeight > deck.clientHeight && 0}));
-for (const part of deck.children) isLong.observe(part);
+scrollable($("said"), ...$("said").children);
 
 const help = $("keys"), showKeys = () => help.showModal();
 $("buttons").append(button("?", showKeys, "Keys"));
