@@ -22,6 +22,8 @@ from exprgrad.derive.sweeps.gradient import gradient
 
 __all__ = ["ROWS", "STAGES"]
 
+LIMIT = 10**13
+"""More than the largest formula takes."""
 ROWS = 1024
 """How many rows a batch has: a block of the largest formulas."""
 STAGES = ("parse", "sweep", "derive", "compile", "batch")
@@ -41,7 +43,7 @@ def stages(text: str, rounds: int) -> Iterator[tuple[str, list[float], int | Non
     A sweep and a batch keep memory for the next: the bytes are those of the first, the seconds of others.
     """
     columns = {name: np.linspace(0.5, 1.0, ROWS) * value for name, value in VALUES.items()}
-    expression, seconds, most = measured(lambda: exprgrad.parse(text), rounds)
+    expression, seconds, most = measured(lambda: exprgrad.parse(text, limit=LIMIT), rounds)
     yield "parse", seconds, most
     _, _, most = measured(lambda: expression.gradient(VALUES).gradient, 1)
     _, seconds, _ = measured(lambda: expression.gradient(VALUES).gradient, rounds)

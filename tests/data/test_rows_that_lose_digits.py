@@ -17,9 +17,10 @@ from corpus import table
 from exprgrad.data.arrow import Doubles
 from exprgrad.data.job import Block, Job, computed
 from exprgrad.derive.build import Builder
+from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.sweeps.gradient import gradient as gradient_program
-from exprgrad.derive.sweeps.rounding import HALF_ULP, error_bounds
+from exprgrad.derive.sweeps.rounding import error_bounds
 from exprgrad.derive.sweeps.walks import Source
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
@@ -223,7 +224,7 @@ def test_no_bound_is_below_the_true_error(ops: Sequence[Op], count: int) -> None
                 is_noise = (
                     error <= mpf(10) ** -50 * abs(truth) or error < mpf(10) ** -150
                 )  # the oracle's
-                assert is_noise or not error > careful * HALF_ULP, (text, inputs)
+                assert is_noise or not error > careful * UNIT, (text, inputs)
                 assert not careful > loose, (text, inputs)
 
 

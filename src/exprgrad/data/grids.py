@@ -17,6 +17,7 @@ import numpy as np
 
 from exprgrad.data.job import Job, prepared, program_of, result_fields, result_names
 from exprgrad.data.points import PointQuestion, answer_point
+from exprgrad.derive.error_rules import UNIT
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostics import MOST_COUNTED, notes_on_names
 from exprgrad.explain.limits import COUNTED, SHARED
@@ -28,7 +29,6 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.engines.columns import staggered
 from exprgrad.run.evaluation import Diagnostic, Evaluator, Flag, right_digits, shapes_of
-from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.run.values.inputs import is_range, normal, resolve, select, spelled
 from exprgrad.run.values.ranges import Range, range_in
 from exprgrad.show.text.lines import diagnosed

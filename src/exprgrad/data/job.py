@@ -11,11 +11,12 @@ import numpy as np
 
 from exprgrad.data.arrow import Doubles, numbers
 from exprgrad.derive.build import Builder
+from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.lower.translate import asked
 from exprgrad.derive.parsed import parsed
 from exprgrad.derive.search import on
 from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
-from exprgrad.derive.sweeps.rounding import HALF_ULP, SLACK, with_bounds, with_screen
+from exprgrad.derive.sweeps.rounding import SLACK, with_bounds, with_screen
 from exprgrad.derive.switches import movable, special_nodes
 from exprgrad.graph.graph import (
     Graph,
@@ -197,10 +198,11 @@ def prepared(job: Job) -> Prepared:
 
 def over_columns(job: Job) -> tuple[Builder, dict[str, int], list[int]]:
     """A job's program in the making: the nodes of its columns and constants, and those of its results."""
-    builder = Builder()
+    program = program_of(job)
+    builder = Builder(program.graph.empty())
     inputs = {name: builder.input(name) for name, _ in job.columns}
     inputs |= {name: builder.constant(value) for name, value in job.constants}
-    return builder, inputs, included(builder, program_of(job), inputs)
+    return builder, inputs, included(builder, program, inputs)
 
 
 @lru_cache(maxsize=64)
@@ -549,7 +551,7 @@ def count_digits(
         kernel([column.values[low + rows] for column in columns], memory, 0, len(rows))
         for at in range(results):
             bound = memory[results + at]
-            error = np.where(bound <= SLACK, 0.0, bound * HALF_ULP)
+            error = np.where(bound <= SLACK, 0.0, bound * UNIT)
             found[at, rows] = right_digits(memory[at], error)
     return found
 

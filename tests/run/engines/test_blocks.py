@@ -32,7 +32,7 @@ from exprgrad.run.engines.numpy_engine import (
     build,
     plan,
 )  # fmt: skip
-from exprgrad.run.engines.programs import written_out
+from exprgrad.run.engines.programs import contracted, fused, written_out
 from exprgrad.run.numbers.sweeps import forward, functions
 from invariants import check
 from strategies import programs, seeds, tree
@@ -154,11 +154,19 @@ def chain(length: int) -> str:
 def test_blocks_grow_smaller_where_much_is_alive(registers: int) -> None:
     kernel = Kernel(Plan(1, 1, (), registers, 0, [], []), TABLE.__getitem__)
     size, room = kernel.block * registers * 8, ROOM if kernel.block > FEW_ROWS else SPACE
-    assert kernel.block in (MOST_ROWS, FEW_ROWS) or 2 * size > room
+    assert kernel.block in (MOST_ROWS, FEW_ROWS) or 1.4 * size > room
     assert kernel.block == LEAST_ROWS or size <= room
     assert 2 * size > ROOM or kernel.block == MOST_ROWS
-    assert kernel.block.bit_count() == 1
+    assert kernel.block % 64 == 0
     assert kernel.threads == 1 or kernel.threads * size <= MEMORY
+
+
+def test_a_limit_goes_along_to_engines() -> None:
+    """A long text, or a raised limit, allows an engine's program as much as the derivatives."""
+    f = parse("x^3*y - tanh(x - 2)*where(x > y, x, 3 - x*y*2)", limit=12_345_678)
+    program = gradient(f.graph, f.inputs)
+    for made in (fused(program), written_out(program, NATIVE), contracted(program)):
+        assert made.graph.budget == f.graph.budget
 
 
 def test_memory_is_kept_for_as_many_threads_as_there_may_be(

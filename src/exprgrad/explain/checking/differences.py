@@ -26,6 +26,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from exprgrad.derive.error_rules import TINY
 from exprgrad.derive.rules import template
 from exprgrad.explain.digits.judgements import find_rounded_decimals
 from exprgrad.explain.sides.one_sided import SURE
@@ -42,7 +43,7 @@ from exprgrad.graph.graph import (
 from exprgrad.graph.ops import COMMON, PRODUCTS, SUMS
 from exprgrad.run.balls.balls import Ball, ball, decimal, enclose, evaluate, has_balls, working
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.bounds import TINY, data_errors
+from exprgrad.run.numbers.bounds import data_errors
 from exprgrad.run.numbers.sweeps import forward
 
 __all__ = [

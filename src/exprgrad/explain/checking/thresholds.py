@@ -116,7 +116,7 @@ def included(builder: Builder, graph: Graph, others: Sequence[Graph]) -> list[li
 
 def find_gaps(graph: Graph, claim: Graph) -> Gaps:
     """What the switches of a formula and of a claim compare, in their order."""
-    builder = Builder()
+    builder = Builder(graph.empty())
     images = included(builder, graph, [claim])
     found: dict[int, tuple[str, bool]] = {}
     for formula, image in zip((graph, claim), images, strict=True):

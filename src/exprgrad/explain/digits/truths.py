@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from math import prod
 from typing import Any, NamedTuple
 
+from exprgrad.derive.error_rules import TINY
 from exprgrad.derive.rules import computed, real
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.explain.digits.judgements import (
@@ -50,7 +51,6 @@ from exprgrad.run.balls.balls import (
 )
 from exprgrad.run.evaluation import Path, Run, evaluator_for, fewest_right_digits
 from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point
-from exprgrad.run.numbers.bounds import TINY
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.source import Span, cut
 

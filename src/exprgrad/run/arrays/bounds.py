@@ -14,6 +14,17 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from exprgrad.derive.error_rules import (
+    TINY,
+    UNIT,
+    Carrier,
+    along,
+    at_ends,
+    bound_carried,
+    bound_rounding,
+    hides_waves,
+    may_be_rounded,
+)
 from exprgrad.derive.rules import slots, template
 from exprgrad.derive.sweeps.gradient import GRAD, edge_program
 from exprgrad.derive.sweeps.rounding import FORMULA_ULP
@@ -35,18 +46,7 @@ from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Adjoints, Array, AtOnce, sides_of
-from exprgrad.run.numbers.bounds import (
-    EXACT_BELOW,
-    TINY,
-    UNIT,
-    Numbers,
-    along,
-    at_ends,
-    carried,
-    has_only_kinks,
-    hides_waves,
-    is_near,
-)
+from exprgrad.run.numbers.bounds import EXACT_BELOW
 
 __all__ = [
     "answer_errors",
@@ -131,51 +131,17 @@ def are_whole(numbers: Sequence[Array]) -> bool:
 
 def of_row(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
     """What an elementwise row's result may be off by."""
-    if all(map(is_zero, off)):
-        return own_error(op, out, seen, is_exact=True)
-    error = own_error(op, out, seen, is_exact=False)
-    if len(op.signs) == 2:
-        return error + off[0] + off[1]
-    if op.powers == (1, 1):
-        return error + product_error(seen, off)
-    if op.opposite:
-        return error + flips(op, seen, off)
-    near = is_near(ARRAYS, op, seen, off) if op.special else False
-    if np.any(near):
-        apart = at_ends(ARRAYS, lambda place: arrays.function(op.name)(*place), out, seen, off)
-        error = error + np.where(near, apart, 0.0)
-        if has_only_kinks(op):
-            if np.all(near):
-                return error
-            off = [np.where(near, 0.0, d) for d in off]
-    return error + carried(ARRAYS, op, out, seen, off)
-
-
-def own_error(op: Op, out: Array, seen: Sequence[Array], *, is_exact: bool) -> Error:
-    """What a row may have rounded away itself, as it states, or as the tests hold its formula to."""
     ulps = op.value_ulp
     if ulps > 0.5 and op.name not in NATIVE:
         ulps = max(ulps, FORMULA_ULP)
-    if not ulps or (is_exact and ulps <= 0.5 and are_whole([out, *seen])):
-        return op.value_abs
-    tiny = max(ulps, 1.0) * TINY  # half the least double would be 0
-    error = 2 * ulps * UNIT * np.abs(out) + max(tiny, op.value_abs)
-    if np.all(out):
-        return error
-    # A 0 that is made of a 0 has not underflowed.
-    return np.where(np.equal(out, 0) & any_zero(seen), op.value_abs, error)[()]
-
-
-def any_zero(seen: Sequence[Array]) -> Array:
-    """Where one of some numbers is 0."""
-    return reduce(np.logical_or, [np.equal(x, 0) for x in seen], np.False_)
-
-
-def product_error(seen: Sequence[Array], off: Sequence[Error]) -> Error:
-    """What a product of two is off by if they are; nothing comes of what is multiplied by an exact 0."""
-    (x, y), (dx, dy) = map(np.abs, seen), off
-    first = 0.0 if is_zero(dy) else unless_zero(x + dx, dy)
-    return first if is_zero(dx) else first + unless_zero(y, dx)
+    error: Error = op.value_abs
+    is_exact = all(map(is_zero, off))
+    if ulps and not (is_exact and ulps <= 0.5 and are_whole([out, *seen])):
+        least = 0.0 if op.signs else max(max(ulps, 1.0) * TINY, op.value_abs)
+        error = bound_rounding(1.0, out, ulps, least)
+        if not np.all(out):
+            error = np.where(may_be_rounded(op, out, seen), error, op.value_abs)[()]
+    return error if is_exact else error + bound_carried(ARRAYS, op, out, seen, off)
 
 
 def unless_zero(size: Array, error: Error) -> Error:
@@ -184,33 +150,34 @@ def unless_zero(size: Array, error: Error) -> Error:
     return np.where(np.equal(size, 0), 0.0, found) if np.isnan(np.sum(found)) else found
 
 
-def flips(op: Op, seen: Sequence[Array], off: Sequence[Error]) -> Error:
-    """By how much a comparison may be off: where its operands may be the other way round, by 1."""
-    error = off[0] + off[1]
-    found = ~(np.abs(seen[0] - seen[1]) > error) & np.not_equal(error, 0)
-    if op.mirror == op.name:
-        # Numbers that are equal as computed count as equal: if they only happen to be, a jump is met.
-        found &= np.not_equal(*seen)
-    return np.where(found, 1.0, 0.0)
+def slopes_of(op: Op, seen: Sequence[Array], out: Array) -> Callable[[int], Array]:
+    """A row's local derivatives, by the operand's position."""
+    views = sides_of(op, [*seen, out], [1.0] * len(seen))
+
+    def slope(position: int) -> Array:
+        rule = template(op.partial(position))
+        given = dict(zip(slots(op), views[position], strict=True))
+        return arrays.forward(rule, given)[rule.output]
+
+    return slope
 
 
-def slope_of(op: Op, position: int, seen: Sequence[Array], out: Array) -> Array:
-    """A row's local derivative."""
-    rule = template(op.partial(position))
-    view = sides_of(op, [*seen, out], [1.0] * len(seen))[position]
-    return arrays.forward(rule, dict(zip(slots(op), view, strict=True)))[rule.output]
+def choose(condition: Array, one: Callable[[], Error], other: Callable[[], Error]) -> Error:
+    """One of two by a condition; neither is worked out where it is never taken."""
+    if not np.any(condition):
+        return other()
+    return one() if np.all(condition) else np.where(condition, one(), other())
 
 
-ARRAYS = Numbers(
+ARRAYS = Carrier(
     function=arrays.function,
-    slope=slope_of,
+    slopes=slopes_of,
+    number=lambda x: float(x) if np.ndim(x) == 0 else None,
     is_zero=is_zero,
-    any=np.any,
+    choose=choose,
     no=np.logical_not,
-    where=np.where,
     most=np.maximum,
     product=unless_zero,
-    to_next=lambda d, x: np.where(np.equal(d, 0), 0.0, np.maximum(d, np.spacing(np.abs(x)))),
 )
 
 
@@ -348,8 +315,8 @@ def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[
     value = rule(seen)
     error = np.maximum(4 * op.partial_ulp * UNIT * np.abs(value), op.partial_abs)
     if op.partial_ulp:
-        is_certain = not np.all(value) and np.equal(value, 0) & any_zero(seen)
-        error = error + np.where(is_certain, 0.0, TINY)
+        is_made = reduce(np.logical_or, [np.equal(x, 0) for x in seen], np.False_)
+        error = error + np.where(np.equal(value, 0) & is_made, 0.0, TINY)
     if op.special:
         return Pair(value, error + at_ends(ARRAYS, rule, value, seen, off))
     for position, d in enumerate(off):
@@ -432,5 +399,6 @@ def contribution(grad: Pair, local: Pair, *, is_branch: bool) -> Pair:
 
 def product_of(pairs: Sequence[Pair], value: Array) -> Error:
     """What a product may be off by."""
-    seen, off = [pair.value for pair in pairs], [pair.error for pair in pairs]
-    return of_row(BY_NAME["mul"], value, seen, off)
+    return of_row(
+        BY_NAME["mul"], value, [pair.value for pair in pairs], [pair.error for pair in pairs]
+    )

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.graph.graph import Graph, Program
+from exprgrad.graph.graph import Graph, Program, dependencies
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import COMPARED, NATIVE
@@ -62,7 +62,8 @@ def plan(program: Program, inputs: Sequence[str], apart: Collection[str] = ()) -
 
     ``apart`` are the kinds whose result may not stand where an operand does.
     """
-    graph, outputs = with_truths(program)
+    needed = dependencies(program.graph, *program.outputs)
+    graph, outputs = with_truths(program, ordered(*program, needed))
     cells = [NOWHERE] * len(graph)
     for place, name in enumerate(inputs):
         if name in graph.inputs:
@@ -79,7 +80,7 @@ def plan(program: Program, inputs: Sequence[str], apart: Collection[str] = ()) -
         else:
             copies.append((place, cells[output]))
     first += len(constants)
-    order = ordered(graph, outputs, b"\1" * len(graph))
+    order = [node for node, operands in enumerate(graph.operands) if operands]
     registers, masks = allocate(graph, order, cells, apart, first)
     steps = [step(graph, node, cells, first + registers) for node in order]
     numbers = tuple(map(float.fromhex, constants))
@@ -243,7 +244,7 @@ Operation = Callable[..., object]
 """An operation on blocks: the operands, then where the result goes."""
 
 MOST_ROWS, FEW_ROWS, LEAST_ROWS = 2**15, 2**11, 2**8
-"""The most rows of a block, few, and the fewest, powers of two; columns with few rows take fewer."""
+"""The most rows of a block, few, and the fewest; columns with few rows take fewer."""
 ROOM, SPACE = 2**25, 2**31
 """The bytes of all registers, as far as that is enough for blocks of few rows, and of the fewest.
 
@@ -343,8 +344,8 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
 
 
 def rows_that_fit(memory: int, row: int) -> int:
-    """How many rows, a power of two, fit into some memory, given the bytes of one; 0 if none does."""
-    return 1 << (memory // row).bit_length() >> 1
+    """How many rows, a multiple of 64, fit into some memory, given the bytes of one."""
+    return memory // row // 64 * 64
 
 
 class Kernel:

@@ -14,8 +14,9 @@ Conditions become masks for engines that have them, and polynomials are computed
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import frexp, isfinite
 from types import MappingProxyType
 from typing import NamedTuple, cast
@@ -46,7 +47,7 @@ def fused(program: Program, but: Container[str] = (), read: Read = template) -> 
     kinds = {kind for kind in kinds if kind not in but}
     if not kinds:
         return program
-    seen = Builder()
+    seen = Builder(program.graph.empty())
     images = seen.include(program.graph)
     size = len(seen.graph)
     varying = dependents(seen.graph, seen.graph.inputs.values())
@@ -66,7 +67,7 @@ def fused(program: Program, but: Container[str] = (), read: Read = template) -> 
                 if partial < size:
                     chosen.setdefault(partial, (node, text))
     seen.graph.truncate(size)
-    builder = Builder()
+    builder = Builder(program.graph.empty())
 
     def together(node: int, made: Sequence[int]) -> int | None:
         if node not in chosen:
@@ -98,7 +99,7 @@ def written_out(
     What depends on no input is computed now.  With ``exact`` every operation of ``rows`` stays what it is.
     Without, what takes any number of operands is done two at a time, and operations become ``shorter``.
     """
-    builder = Builder()
+    builder = Builder(program.graph.empty())
 
     def included(graph: Graph, given: Mapping[str, int] | None = None) -> list[int]:
         """Every node of a graph, written out; of a formula, whose inputs are ``given`` nodes, too."""
@@ -253,10 +254,17 @@ leads back is ``number``, which is 1 or 0."""
 SPAN = (0, 0)
 
 
-def with_truths(program: Program) -> Program:
-    """The program with conditions as masks; what its outputs do not need is left out."""
+def with_truths(program: Program, order: Sequence[int] | None = None) -> Program:
+    """The program with conditions as masks; what its outputs do not need is left out.
+
+    Its operations are in an order of the program's, or as they are there.
+    """
     graph, outputs = program
     needed = dependencies(graph, *outputs)
+    if order is None:
+        nodes: Iterable[int] = range(len(graph))
+    else:
+        nodes = chain([node for node, operands in enumerate(graph.operands) if not operands], order)
     made = Graph()
     conditions: set[int] = set()
     numbers: dict[int, int] = {}
@@ -277,10 +285,10 @@ def with_truths(program: Program) -> Program:
             masks[node] = append("mask", numbers[node])
         return masks[node]
 
-    for node, kind in enumerate(graph.kinds):
+    for node in nodes:
         if not needed[node]:
             continue
-        operands = graph.operands[node]
+        kind, operands = graph.kinds[node], graph.operands[node]
         logic = as_logic(graph, node, conditions)
         if not operands:
             numbers[node] = copied(made, graph, node, ())
@@ -350,7 +358,7 @@ def contracted(program: Program) -> Program:
     graph, outputs = program
     steps = contractions(program)
     gone = {step.product for step in steps.values()}
-    builder = Builder()
+    builder = Builder(graph.empty())
 
     def contract(node: int, made: Sequence[int]) -> int | None:
         if node in gone:

@@ -12,9 +12,24 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property
 from typing import Any
 
+from exprgrad.derive.error_rules import (
+    BENT,
+    FAR,
+    STRETCH,
+    TINY,
+    UNIT,
+    Carrier,
+    along,
+    at_ends,
+    bound_carried,
+    equal_at_special,
+    hides_waves,
+    is_near,
+    may_be_rounded,
+)
 from exprgrad.derive.rules import constant_graph, slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
@@ -32,15 +47,10 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "EXACT_BELOW", "TINY", "UNIT", "Numbers", "along", "at_ends", "carried", "data_errors",
-    "grad_errors", "has_only_kinks", "hides_waves", "is_near", "kind_of", "row_error", "typed_errors",
+    "EXACT_BELOW", "data_errors", "grad_errors", "kind_of", "row_error", "typed_errors"
 ]  # fmt: skip
 
 inf = math.inf
-UNIT = 2.0**-53
-"""Half an ulp, as a part of the least number that has it."""
-TINY = 2.0**-1074
-"""The least double above 0, which a result below the normal numbers may be off by."""
 EXACT_BELOW = 2.0**52
 """Below it every whole number is a double, so what correctly rounded operations make of such is exact.
 
@@ -48,13 +58,6 @@ From 2^52 on the root of a number that is no square may be rounded to a whole on
 """
 NORMAL = 2.0**-1022
 """The least number that has all its bits: a slope below it may have lost some, or all."""
-FAR = 2.0**-20
-"""An error that is so large, or so large a part of its number, is not of first order any more."""
-BENT = 0.125
-"""A local derivative that changes by such a part within an error is not of first order any more."""
-STRETCH = 256.0
-"""How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
-
 LEAVES = {INPUT, CONST}
 EXACT: Mapping[Any, Any] = {}
 QUARTERS, SHORT_BELOW = 16.0, 1e11
@@ -71,7 +74,6 @@ class Kind:
     ``function``  its value
     ``own``       what the result may have rounded away, as a part of it, and at least
     ``partial``   the same of a partial
-    ``flat``      whether it has flat pieces, where a partial of 0 has not underflowed
     """
 
     def __init__(self, op: Op) -> None:
@@ -83,7 +85,6 @@ class Kind:
         self.function = functions[op.name]
         self.own = 2 * ulps * UNIT, max(tiny, op.value_abs)
         self.partial = 4 * op.partial_ulp * UNIT, op.partial_abs
-        self.flat = has_only_kinks(op) or bool(op.branches)
 
     @cached_property
     def rules(self) -> tuple[tuple[Template, ...], bool]:
@@ -92,26 +93,17 @@ class Kind:
         return tuple([reader(part) for part, _ in rules]), companions
 
     @cached_property
-    def needed(self) -> list[tuple[int, int | float]] | None:
-        """Operands of which two, or one and a number, have to be equal at a kink or a jump.
-
-        None where the row's conditions do not tell.
-        """
-        from exprgrad.derive.switches import equal_operands
-
-        many = len(self.op.names)
-        needed = equal_operands(self.op.name, (1.0,) * many)
-        return None if needed is None or any(many in pair for pair in needed) else needed
+    def bends_at_0(self) -> bool:
+        """Whether the row, of one operand, is smooth, or has its only kink, or jump, where that is 0."""
+        if self.sort == SPECIAL:
+            return equal_at_special(self.op.name) == [(0, 0.0)] and len(self.op.names) == 1
+        return self.sort == SMOOTH and len(self.op.names) == 1
 
 
 @cache
 def kind_of(name: str) -> Kind:
     """What a bound needs to know of a row, by its name."""
     return Kind(BY_NAME[name])
-
-
-AT_0: list[tuple[int, int | float]] = [(0, 0.0)]
-"""What a row needs whose only kink, or jump, is where its operand is 0."""
 
 
 def sort_of(op: Op) -> int:
@@ -127,174 +119,28 @@ def sort_of(op: Op) -> int:
     return SPECIAL if op.special else SMOOTH
 
 
-def has_only_kinks(op: Op) -> bool:
-    """Whether a row has kinks, but does not jump."""
-    return bool(op.special) and all(special.code == "kink" for special in op.special)
-
-
-# Rules over floats and over arrays alike.
-
-
-class Numbers:
-    """What the rules below need of numbers: of floats, in whose words they are written, or of arrays.
-
-    ``function``  a row's name → the function that it is
-    ``slope``     a row's local derivative by position, given its operands and its result
-    ``is_zero``   whether an error is 0, for certain and everywhere
-    ``any``       whether a condition holds somewhere
-    ``no``        where a condition does not hold
-    ``where``     one of two, by a condition
-    ``most``      the larger of two errors; no number is larger than what is not one
-    ``product``   a size times an error: 0 where the size is, even if the error is infinite
-    ``to_next``   an error, or the way to the next double where that is longer
-    """
-
-    function: Callable[[str], Callable[..., float]]
-    slope: Callable[[Op, int, Sequence[float], float], float]
-    is_zero: Callable[[float], bool]
-    any: Callable[[bool], bool]
-    no: Callable[[bool], bool]
-    where: Callable[[bool, float, float], float]
-    most: Callable[[float, float], float]
-    product: Callable[[float, float], float]
-    to_next: Callable[[float, float], float]
-
-    def __init__(self, **rules: Callable[..., Any]) -> None:
-        vars(self).update(rules)  # no NamedTuple, which would take long to make at every start
-
-
-def is_near(on: Numbers, op: Op, seen: Sequence[float], off: Sequence[float]) -> bool:
-    """Where a row may have a kink or a jump within reach: elsewhere it is as good as smooth."""
-    found = False
-    if op.branches:
-        for at, d in enumerate(off):
-            if at not in op.branches:
-                found = found | (d != 0)
-        return found
-    needed = kind_of(op.name).needed
-    if needed is None:
-        return True
-    for at, other in needed:
-        beside, d = (other, 0.0) if isinstance(other, float) else (seen[other], off[other])
-        found = found | on.no(abs(seen[at] - beside) > off[at] + d)
-    return found
-
-
-def carried(on: Numbers, op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
-    """What the operands' errors come to in a row's result, to first order.
-
-    Where that may not tell, the row is asked at both ends.
-    """
-
-    def row(place: Sequence[float]) -> float:
-        return on.function(op.name)(*place)
-
-    error = 0.0
-    for position, d in enumerate(off):
-        if on.is_zero(d):
-            continue
-        x, slope = seen[position], abs(on.slope(op, position, seen, out))
-        apart = on.product(slope, d)
-        # Of a branch that is not taken nothing arrives, were it off by anything.
-        if position not in op.branches:
-            flat = slope == 0 if kind_of(op.name).flat else False
-            far = is_far(x, d) | ((d != 0) & on.no((slope >= NORMAL) | flat))
-            if on.any(far):
-                ends = on.most(farthest(on, row, out, seen, position, d), apart)
-                apart = on.where(far, on.where(hides_waves(op, d), inf, ends), apart)
-        error = error + apart
-    return error
-
-
-def is_far(x: float, d: float) -> bool:
-    """Where an error is not of first order any more."""
-    return (d >= FAR) | ((d >= FAR * abs(x)) & (d != 0))
-
-
-def hides_waves(op: Op, d: float) -> bool:
-    """Where a wave may be anything: the doubles that could be asked may all be whole periods apart."""
-    return (d >= FAR) & (op.magnifies == "period")
-
-
-def farthest(
-    on: Numbers,
-    function: Callable[[list[float]], float],
-    here: float,
-    seen: Sequence[float],
-    at: int,
-    d: float,
-) -> float:
-    """How far a function gets from its value where an argument is off by much: at both ends, and between.
-
-    Rows are made on the scale of 1: what turns back, as a bell does, is seen at 0; its slope, which is 0
-    there, is seen at 1.  Waves may be back at both ends.
-    """
-    x = seen[at]
-    turns = [on.where(abs(x - turn) < d, turn, x) for turn in (0.0, 1.0)]
-    apart = [
-        abs(function([*seen[:at], place, *seen[at + 1 :]]) - here)
-        for place in (x - d, x + d, x + d / 3, *turns)
-    ]
-    return reduce(on.most, apart)
-
-
-def at_ends(
-    on: Numbers,
-    function: Callable[[list[float]], float],
-    here: float,
-    seen: Sequence[float],
-    off: Sequence[float],
-) -> float:
-    """How far a function gets from its value beside kinks and jumps.
-
-    ``off`` are what the first arguments may be off by.  Each is moved alone, and twice as far, so that of
-    two that are close each comes past the other; and at least to the next double, for the true number may
-    be on the other side of a jump.
-    """
-    apart = 0.0
-    for at, d in enumerate(off):
-        if not on.is_zero(d):
-            far = on.to_next(2 * d, seen[at])
-            apart = on.most(apart, farthest(on, function, here, seen, at, far))
-    return apart
-
-
-def along(
-    on: Numbers,
-    function: Callable[[list[float]], float],
-    here: float,
-    seen: Sequence[float],
-    at: int,
-    d: float,
-) -> float:
-    """How far a smooth function gets from its value where one argument is off."""
-    x, size = seen[at], abs(here)
-    ahead = abs(function([*seen[:at], x + STRETCH * d, *seen[at + 1 :]]) - here)
-    bent = is_far(x, d) | on.no(ahead <= BENT * size)
-    if not on.any(bent):
-        return ahead / STRETCH
-    return on.where(bent, farthest(on, function, here, seen, at, d) + size, ahead / STRETCH)
-
-
 # Floats.
 
 
-def slope_of(op: Op, position: int, seen: Sequence[float], out: float) -> float:
-    """A row's local derivative."""
+def slopes_of(op: Op, seen: Sequence[float], out: float) -> Callable[[int], float]:
+    """A row's local derivatives, by the operand's position."""
     rules, companions = kind_of(op.name).rules
-    return rules[position]([*seen, out, *[1.0] * len(seen)] if companions else [*seen, out])
+    if op.variadic:
+        views = sides(op, [*seen, out], [1.0] * len(seen))
+        return lambda position: rules[0](views[position])
+    view = [*seen, out, *[1.0] * len(seen)] if companions else [*seen, out]
+    return lambda position: rules[position](view)
 
 
-FLOATS = Numbers(
+FLOATS = Carrier(
     function=functions.__getitem__,
-    slope=slope_of,
+    slopes=slopes_of,
+    number=lambda x: x,
     is_zero=operator.not_,
-    any=bool,
+    choose=lambda condition, one, other: one() if condition else other(),
     no=operator.not_,
-    where=lambda condition, x, y: x if condition else y,
     most=lambda error, other: other if other > error else error if other == other else inf,
     product=lambda size, error: size * error if size else 0.0,
-    to_next=lambda d, x: max(d, math.ulp(x)),
 )
 
 
@@ -402,61 +248,23 @@ def row_error(
     errors: Sequence[float],
 ) -> float:
     """What a row's result may be off by."""
-    op, sort, (relative, least) = kind.op, kind.sort, kind.own
-    if sort == ROOT:
-        seen = [values[operand] for operand in operands]
-        return of_root(op, out, seen, [errors[operand] for operand in operands])
-    error = relative * abs(out)
-    if relative and op.value_ulp <= 0.5 and are_whole([out, *[values[o] for o in operands]]):
+    op, (relative, least) = kind.op, kind.own
+    seen, off = [values[o] for o in operands], [errors[o] for o in operands]
+    if kind.sort == ROOT:
+        return of_root(op, out, seen, off)
+    error = relative * abs(out) + least
+    if relative and op.value_ulp <= 0.5 and are_whole([out, *seen]):
         error = 0.0
-    elif error < least and (out or values[operands[0]]):
-        error = least  # a 0 that is not made of zeros may be all that is left of a number
-    if len(operands) == 1:
-        x, d = values[operands[0]], errors[operands[0]]
-        if not d:
-            return error
-        if d < FAR and d < FAR * abs(x) and (sort == SMOOTH or kind.needed == AT_0):
-            (rule,), companions = kind.rules
-            slope = abs(rule((x, out, 1.0) if companions else (x, out)))
-            if slope >= NORMAL or (kind.flat and not slope):
-                return error + slope * d
-    off = [errors[operand] for operand in operands]
+    elif not (out or may_be_rounded(op, out, seen)):
+        error = op.value_abs
     if not any(off):
         return error
-    seen = [values[operand] for operand in operands]
-    if op.opposite:
-        return 1.0 if is_near(FLOATS, op, seen, off) else 0.0
     if inf in off and not op.branches:
         return inf
-    if sort == VARIADIC:
-        return error + of_many(op, out, seen, off)
-    if sort == SPECIAL and is_near(FLOATS, op, seen, off):
-        error += at_ends(FLOATS, lambda place: kind.function(*place), out, seen, off)
-        if has_only_kinks(op):
-            return error
-    little = first_order(kind, out, seen, off)
-    return error + (carried(FLOATS, op, out, seen, off) if little is None else little)
-
-
-def first_order(
-    kind: Kind, out: float, seen: Sequence[float], off: Sequence[float]
-) -> float | None:
-    """What ``carried`` finds where all errors are of first order, as nearly everywhere: it is quicker.
-
-    None elsewhere.
-    """
-    rules, companions = kind.rules
-    view = [*seen, out, *[1.0] * len(seen)] if companions else [*seen, out]
-    error = 0.0
-    for position, d in enumerate(off):
-        if d:
-            if not (d < FAR and d < FAR * abs(seen[position])):
-                return None
-            slope = abs(rules[position](view))
-            if not (slope >= NORMAL or (kind.flat and not slope)):
-                return None
-            error += slope * d
-    return error
+    if kind.bends_at_0 and off[0] < FAR and off[0] < FAR * abs(seen[0]):
+        slope = abs(slopes_of(op, seen, out)(0))  # as nearly everywhere: it is quicker
+        return error + (slope if op.special else slope + abs(out) * off[0]) * off[0]
+    return error + bound_carried(FLOATS, op, out, seen, off)
 
 
 def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
@@ -483,18 +291,6 @@ def of_text(text: str, given: Mapping[str, tuple[float, float]]) -> tuple[float,
     values = forward(graph, {name: given[name][0] for name in graph.inputs})
     leaves = {node: given[name][1] for name, node in graph.inputs.items()}
     return values[graph.output], data_errors(graph, values, leaves)[graph.output]
-
-
-def of_many(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
-    """What the operands' errors come to where a row takes any number of them."""
-    if op.special:
-        return max(off)
-    most = max(off)
-    if not most < BENT:  # the weights are others there, but they never add up to more than 1
-        return most
-    (rule,), _ = kind_of(op.name).rules
-    views = sides(op, [*seen, out], [1.0] * len(seen))
-    return sum(abs(rule(view)) * d for view, d in zip(views, off, strict=True) if d)
 
 
 def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
@@ -634,7 +430,7 @@ def of_rule(
 ) -> float:
     """What a local derivative may be off by because some of what its rule reads is."""
     if kind.sort == SPECIAL and not (
-        reads == (0,) and off[0] < FAR * abs(seen[0]) and kind.needed == AT_0
+        reads == (0,) and off[0] < FAR * abs(seen[0]) and kind.bends_at_0
     ):
         return inf if inf in off else of_special(kind, rule, local, seen, off)
     error = 0.0

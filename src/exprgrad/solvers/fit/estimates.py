@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from exprgrad.derive.error_rules import UNIT
 from exprgrad.errors import extra
-from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.solvers.fit.least_squares import (
     LOSSES,
     NEED,

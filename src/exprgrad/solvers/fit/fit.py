@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.rules import computed
 from exprgrad.errors import InputError
 from exprgrad.explain.limits import COUNTED
 from exprgrad.graph.graph import dependents
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import right_digits
-from exprgrad.run.numbers.bounds import UNIT
 from exprgrad.solvers.fit.estimates import (
     Spread,
     correlation_of,

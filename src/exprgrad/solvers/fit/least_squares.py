@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.derive.build import Builder
+from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.rules import Rule, computed, real
 from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian
 from exprgrad.errors import extra
@@ -32,7 +33,6 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import data_errors
 from exprgrad.run.engines.columns import staggered
 from exprgrad.run.engines.compiled import built
-from exprgrad.run.numbers.bounds import UNIT
 
 __all__ = [
     "FINE", "LARGEST_POWER", "LOSSES", "NEED", "POINTS", "SAFE_POWER", "Columns", "Linearized",
@@ -159,7 +159,7 @@ class Problem:
     def program(self) -> Program:
         """The residual, its derivatives, and the response."""
         derived = gradient(self.graph, self.parameters, self.rule)
-        builder = Builder()
+        builder = Builder(derived.graph.empty())
         images = builder.include(derived.graph)
         response = builder.include(self.graph)[self.response]
         return builder.program([*(images[output] for output in derived.outputs), response])
@@ -291,7 +291,7 @@ def problem_of(
 
     ``fixed`` are the values of parameters that are not estimated; ``rest`` is what ``Problem`` takes.
     """
-    builder = Builder()
+    builder = Builder(graph.empty())
     inputs = {name: builder.input(name) for name in (*columns, *parameters)}
     inputs |= {name: builder.constant(value) for name, value in fixed.items()}
     images = builder.include(graph, inputs)
@@ -346,7 +346,7 @@ def rescale_problem(problem: Problem, scales: Scales) -> Problem:
     if not scales.powers.any():
         return problem
     residual, weight, *units = map(float, np.ldexp(1.0, scales.powers))
-    builder = Builder()
+    builder = Builder(problem.graph.empty())
     inputs = {name: builder.input(name) for name in (*problem.columns, *problem.parameters)}
 
     def multiply(node: int, unit: float) -> int:

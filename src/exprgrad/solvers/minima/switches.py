@@ -193,7 +193,7 @@ def snap(objective: Objective, course: Course) -> None:
 def surfaces(objective: Objective, course: Course) -> Iterator[Constraint]:
     """The surfaces at which a formula of numbers has a kink, or ends, that a search came near to."""
     graph, layout = objective.graph, objective.layout
-    builder = Builder()
+    builder = Builder(graph.empty())
     image = builder.include(graph)
     written = texts(graph, graph.names())
     gaps: dict[tuple[int, bool], str] = {}

@@ -27,6 +27,7 @@ from math import copysign, erfc, exp, inf, isfinite, nan, pi, sqrt
 from typing import Any, NamedTuple
 
 from exprgrad.derive.build import Builder
+from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.rules import Rule, computed, real
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.derive.switches import Gap, gaps_of, special_nodes
@@ -38,7 +39,7 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
 from exprgrad.run.matrices import Point
-from exprgrad.run.numbers.bounds import UNIT, data_errors
+from exprgrad.run.numbers.bounds import data_errors
 from exprgrad.run.numbers.sweeps import forward
 from exprgrad.run.values.uncertain import (
     UncertainNumbers,
@@ -437,7 +438,7 @@ def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direct
 
 def compared_in_run(run: Run, names: Sequence[str]) -> tuple[list[tuple[int, Gap]], Graph]:
     """The nodes that may have kinks or jumps, each with what it compares; and the graph of these gaps."""
-    graph, values, builder = run.graph, run.values, Builder()
+    graph, values, builder = run.graph, run.values, Builder(run.graph.empty())
     moved = dependents(graph, [graph.inputs[name] for name in names])
     image = builder.include(graph)
     found: list[tuple[int, Gap]] = []

@@ -308,7 +308,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
     outputs = [over.node(run.graph.output, place) for place in places_in(run.value)]
     graph, inputs = over.run.graph, over.run.inputs
     names = [name for name in graph.inputs if name in numbers.deviations]
-    builder = Builder()
+    builder = Builder(graph.empty())
     images = builder.include(
         graph,
         {

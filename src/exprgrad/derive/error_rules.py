@@ -1,0 +1,313 @@
+"""What an operation's result may be off by: the rules, once, over floats, arrays and nodes of a graph.
+
+A result is off by what its operation rounds, as its row states, and by what its operands' errors come to
+(J. H. Wilkinson's running error analysis, Rounding Errors in Algebraic Processes, 1963).  Products,
+quotients and powers are bounded whatever the errors are.  A smooth row passes on an error times its slope;
+where the error is large, or a kink or a jump is within reach, the row is asked at both ends, and where
+there may be a hump between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial, reduce
+from math import inf
+from operator import add, and_, or_
+from typing import Any
+
+from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
+
+__all__ = [
+    "BENT", "FAR", "POWER", "STRETCH", "TINY", "UNIT", "Carrier", "along", "always", "at_ends",
+    "bound_carried", "bound_rounding", "bound_smooth", "equal_at_special", "hides_waves", "is_near",
+    "may_be_rounded",
+]  # fmt: skip
+
+Errors = Sequence[float]
+"""What operands may be off by, in order."""
+Function = Callable[[list[float]], float]
+Slope = Callable[[int], float]
+"""A local derivative, by the operand's position."""
+
+UNIT = 2.0**-53
+"""Half an ulp, as a part of the least number that has it."""
+TINY = 2.0**-1074
+"""The least double above 0, which a result below the normal numbers may be off by."""
+FAR = 2.0**-20
+"""An error that is so large is not of first order any more."""
+BENT = 0.125
+"""A local derivative that changes by such a part within an error is not of first order any more."""
+STRETCH = 256.0
+"""How many errors away a smooth rule is asked, so that what it rounds itself does not count."""
+BESIDE = 2.0**-10
+"""An error of so large a part of a number may reach a pole at 0, as far as slopes tell."""
+POWER = BY_NAME[BY_INFIX["^"].name]
+
+
+class Carrier:
+    """What the rules need of numbers: of floats, in whose words they are written, of arrays, or of nodes.
+
+    ``unit``      what errors are counted in
+    ``asks``      whether a row is asked where a large error may lead; if not, such an error may be any
+    ``function``  a row's name → the function that it is
+    ``slopes``    a row's local derivatives, given its operands and its result
+    ``number``    an operand where it is one number, else None
+    ``is_zero``   whether an error is 0, for certain and everywhere
+    ``choose``    one of two by a condition, where it holds and where it doesn't
+    ``no``        where a condition does not hold
+    ``most``      the larger of two errors; no number is larger than what is not one
+    ``product``   a size times an error: 0 where the size is, even if the error is infinite
+    """
+
+    unit: float = 1.0
+    asks: bool = True
+    function: Callable[[str], Callable[..., float]]
+    slopes: Callable[[Op, Sequence[float], float], Slope]
+    number: Callable[[float], float | None]
+    is_zero: Callable[[float], bool]
+    choose: Callable[[bool, Callable[[], float], Callable[[], float]], float]
+    no: Callable[[bool], bool]
+    most: Callable[[float, float], float]
+    product: Callable[[float, float], float]
+
+    def __init__(self, **rules: Any) -> None:
+        vars(self).update(rules)  # no NamedTuple, which would take long to make at every start
+
+
+@cache
+def equal_at_special(name: str) -> list[tuple[int, int | float]] | None:
+    """Operands of which two, or one and a number, have to be equal at a row's kinks and jumps.
+
+    None where the row's conditions do not tell.
+    """
+    from exprgrad.derive.switches import equal_operands
+
+    many = len(BY_NAME[name].names)
+    needed = equal_operands(name, (1.0,) * many)
+    return None if needed is None or any(many in pair for pair in needed) else needed
+
+
+# What an operation rounds itself.
+
+
+def bound_rounding(unit: float, out: float, ulps: float, least: float) -> float:
+    """What rounding to so many ulps, and to no less than the least, may do to a result, in a unit."""
+    error = abs(out) * (2 * ulps * UNIT / unit)
+    return error + least / unit if least else error
+
+
+def may_be_rounded(op: Op, out: float, seen: Sequence[float]) -> bool:
+    """Where a row's result, or a local derivative, may have been rounded.
+
+    A 0 is exact that is made of a 0, or where the row crosses 0 steeply.
+    """
+    if op.magnifies == "zero":
+        return out != 0
+    return (out != 0) | reduce(and_, [x != 0 for x in seen])
+
+
+# What the operands' errors come to.
+
+
+def bound_carried(on: Carrier, op: Op, out: float, seen: Sequence[float], off: Errors) -> float:
+    """What the operands' errors come to in a row's result."""
+    errors = [d for d in off if not on.is_zero(d)]
+    if not errors:
+        return 0.0
+    if op.signs:
+        return reduce(add, errors)
+    if op.powers == (1, 1):
+        return bound_product(on, seen, off)
+    if op.branches:
+        return bound_choice(on, seen, off)
+    if op.opposite:
+        return on.choose(is_near(on, op, seen, off), always(1 / on.unit), always(0.0))
+    if op.variadic and op.special:
+        return reduce(on.most, errors)
+    if op is POWER and on.is_zero(off[1]):
+        exponent = on.number(seen[1])
+        if exponent is not None:
+            return bound_power(on, out, seen[0], exponent, off[0])
+    slope = on.slopes(op, seen, out)
+    if op.powers == (1, -1):
+        return bound_quotient(on, slope, out, seen, off)
+    if op.variadic:
+        return bound_mean(on, slope, off)
+
+    def row(place: Sequence[float]) -> float:
+        return on.function(op.name)(*place)
+
+    smooth = partial(bound_smooth, on, op, row, slope, out, seen, off)
+    if not op.special or op is POWER:
+        return smooth()
+    near = is_near(on, op, seen, off)
+    is_asked = on.asks or near is True  # where it isn't known where the kinks are
+    ends = partial(at_ends, on, row, out, seen, off) if is_asked else unbounded
+    if all(special.code == "kink" for special in op.special):
+        return on.choose(near, ends, smooth)
+    return on.choose(near, ends, always(0.0)) + smooth()
+
+
+def always(error: float) -> Callable[[], float]:
+    """An error that is known, where one is asked for."""
+    return lambda: error
+
+
+unbounded = always(inf)
+
+
+def bound_product(on: Carrier, seen: Sequence[float], off: Errors) -> float:
+    """What errors come to in a product of two."""
+    (x, y), (dx, dy) = map(abs, seen), off
+    if on.is_zero(dy):
+        return on.product(y, dx)
+    if on.is_zero(dx):
+        return on.product(x, dy)
+    return on.product(x, dy) + on.product(y + dy * on.unit, dx)
+
+
+def bound_quotient(
+    on: Carrier, slope: Slope, out: float, seen: Sequence[float], off: Errors
+) -> float:
+    """What errors come to in a quotient: anything where the divisor may be 0."""
+    divisor, (dx, dy) = abs(seen[1]), off
+    steps = [abs(slope(at)) * d for at, d in enumerate(off) if not on.is_zero(d)]
+    if on.is_zero(dy):
+        return steps[0]
+    room = divisor - dy * on.unit
+
+    def beyond() -> float:
+        return on.choose(room > 0, lambda: (dx + abs(out) * dy) / room, unbounded)
+
+    far = dy > divisor * (BESIDE / on.unit)
+    return on.choose(far, beyond if on.asks else unbounded, always(reduce(add, steps)))
+
+
+def bound_choice(on: Carrier, seen: Sequence[float], off: Errors) -> float:
+    """What errors come to in a choice: its branch's, or, if its condition may not hold, the way across."""
+    (condition, x, y), (d, dx, dy) = seen, off
+    error = on.choose(condition != 0, always(dx), always(dy))
+    if on.is_zero(d):
+        return error
+    turns = (d != 0) & on.no(abs(condition) > d * on.unit)
+    return on.choose(turns, lambda: abs(x - y) / on.unit + dx + dy, always(error))
+
+
+def bound_mean(on: Carrier, slope: Slope, off: Errors) -> float:
+    """What errors come to in a mean of some kind, whose weights may change: no more than the largest."""
+    errors = [(at, d) for at, d in enumerate(off) if not on.is_zero(d)]
+    most = reduce(on.most, [d for _, d in errors])
+    return on.choose(
+        most < BENT / on.unit,
+        lambda: reduce(add, [abs(slope(at)) * d for at, d in errors]),
+        always(most),
+    )
+
+
+def bound_power(on: Carrier, out: float, x: float, exponent: float, d: float) -> float:
+    """What a base's error comes to in a power: by the mean value theorem where it may be flat at 0."""
+    if exponent >= 1:
+        return exponent * on.function(POWER.name)(abs(x) + d * on.unit, exponent - 1) * d
+    may_reach_0 = d > abs(x) * (BESIDE / on.unit)
+    return on.choose(may_reach_0, unbounded, lambda: abs(exponent * out / x) * d)
+
+
+def bound_smooth(
+    on: Carrier, op: Op, row: Function, slope: Slope, out: float, seen: Sequence[float], off: Errors
+) -> float:
+    """What errors come to in a smooth row, or in a local derivative of one.
+
+    Rows are made on the scale of 1: their second derivatives are taken to be as large as they are.  Where
+    a domain may end, or a pole may be, an error counts as a part of its number.  Of a wave the doubles that
+    could be asked may all be whole periods apart.
+    """
+    is_wave = op.magnifies == "period"
+    has_ends = bool(op.poles or (op.domain and not is_wave))
+    bend = None if has_ends or op.special else out
+    terms = []
+    for at, d in enumerate(off):
+        if on.is_zero(d):
+            continue
+        far = d > abs(seen[at]) * (BESIDE / on.unit) if has_ends else d > FAR / on.unit
+        if has_ends and is_wave:
+            far = far | (d > FAR / on.unit)
+        is_asked = on.asks and not (has_ends or is_wave)
+        ends = partial(farthest, on, row, out, seen, at, d) if is_asked else unbounded
+        terms.append(on.choose(far, ends, partial(bound_step, on, slope, at, bend, d)))
+    return reduce(add, terms)
+
+
+def bound_step(on: Carrier, slope: Slope, at: int, bend: float | None, d: float) -> float:
+    """What a small error comes to: a slope times it, and half a second derivative times its square."""
+    steepest = abs(slope(at))
+    return (steepest if bend is None else steepest + abs(bend) * d * on.unit) * d
+
+
+# Where an error is large, or a kink or a jump is near.
+
+
+def is_near(on: Carrier, op: Op, seen: Sequence[float], off: Errors) -> bool:
+    """Where a row may have a kink or a jump within reach: elsewhere it is as good as smooth."""
+    needed = equal_at_special(op.name)
+    if needed is None:
+        return True
+    found = []
+    for at, other in needed:
+        beside, d = (other, 0.0) if isinstance(other, float) else (seen[other], off[other])
+        reach = off[at] if on.is_zero(d) else d if on.is_zero(off[at]) else off[at] + d
+        if not on.is_zero(reach):
+            is_out = abs(seen[at] - beside) > (reach * on.unit)
+            found.append((reach != 0) & on.no(is_out))
+    return reduce(or_, found) if found else False
+
+
+def hides_waves(op: Op, d: float) -> bool:
+    """Where a wave may be anything: the doubles that could be asked may all be whole periods apart."""
+    return (d >= FAR) & (op.magnifies == "period")
+
+
+def farthest(
+    on: Carrier, row: Function, out: float, seen: Sequence[float], at: int, d: float
+) -> float:
+    """How far a function gets from its value where an argument is off by much: at both ends, and between.
+
+    Rows are made on the scale of 1: what turns back, as a bell does, is seen at 0; its slope, which is 0
+    there, is seen at 1.  Waves may be back at both ends.
+    """
+    x, reach = seen[at], d * on.unit
+    places = [x - reach, x + reach]
+    if on.asks:
+        turns = [on.choose(abs(x - turn) < reach, always(turn), always(x)) for turn in (0.0, 1.0)]
+        places += [x + reach / 3, *turns]
+    apart = [abs(row([*seen[:at], place, *seen[at + 1 :]]) - out) / on.unit for place in places]
+    return reduce(on.most, apart)
+
+
+def at_ends(on: Carrier, row: Function, out: float, seen: Sequence[float], off: Errors) -> float:
+    """How far a function gets from its value beside kinks and jumps.
+
+    ``off`` are what the first arguments may be off by.  Each is moved alone, and twice as far, so that of
+    two that are close each comes past the other; and beyond the next double, for the true number may be on
+    the other side of a jump.
+    """
+    apart = []
+    for at, d in enumerate(off):
+        if not on.is_zero(d):
+            beyond = 2 * d + (abs(seen[at]) * (2 * UNIT) + TINY) / on.unit
+            far = on.choose(d != 0, always(beyond), always(0.0))
+            apart.append(farthest(on, row, out, seen, at, far))
+    return reduce(on.most, apart) if apart else 0.0
+
+
+def along(
+    on: Carrier, rule: Function, here: float, seen: Sequence[float], at: int, d: float
+) -> float:
+    """How far a smooth function gets from its value where one argument is off: no slope of it is asked."""
+    x, size = seen[at], abs(here)
+    ahead = abs(rule([*seen[:at], x + STRETCH * d, *seen[at + 1 :]]) - here)
+    is_far = (d >= FAR) | ((d >= FAR * abs(x)) & (d != 0))
+    return on.choose(
+        is_far | on.no(ahead <= BENT * size),
+        lambda: farthest(on, rule, here, seen, at, d) + size,
+        lambda: ahead / STRETCH,
+    )
