@@ -255,15 +255,17 @@ def row_error(
     error = relative * abs(out) + least
     if relative and op.value_ulp <= 0.5 and are_whole([out, *seen]):
         error = 0.0
-    elif not (out or may_be_rounded(op, out, seen)):
+    elif error and not (out or may_be_rounded(op, out, seen)):
         error = op.value_abs
     if not any(off):
         return error
     if inf in off and not op.branches:
         return inf
-    if kind.bends_at_0 and off[0] < FAR and off[0] < FAR * abs(seen[0]):
-        slope = abs(slopes_of(op, seen, out)(0))  # as nearly everywhere: it is quicker
-        return error + (slope if op.special else slope + abs(out) * off[0]) * off[0]
+    x, d = seen[0], off[0]
+    if d < FAR and d < FAR * abs(x) and kind.bends_at_0:  # as nearly everywhere: it is quicker
+        (rule,), companions = kind.rules
+        slope = abs(rule((x, out, 1.0) if companions else (x, out)))
+        return error + (slope if op.special else slope + abs(out) * d) * d
     return error + bound_carried(FLOATS, op, out, seen, off)
 
 
