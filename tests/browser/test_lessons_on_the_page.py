@@ -211,21 +211,23 @@ def test_descent_on_a_formula_s_page(browse: Any) -> None:
     assert axe(page, "light") == []
     svg, loss = place.locator("svg.plot").all()
     assert loss.locator(".curve").count() == 1 and svg.locator(".dot").count() == 7
-    # The kink is where u is 0, between -1.7 and 2.3, all the way up: ten cuts, three digits.
+    # The kink is where u is 0, all the way up: ten cuts, two decimals.
     across = re.findall(r"([\d.]+) [\d.]+(?=[ML]|$)", svg.locator(".bend").get_attribute("d"))
     assert len(across) >= 80
-    near = 200 / 40 * 0.55**10 + 0.05
-    assert all(abs(float(x) - 200 * 1.7 / 4) <= near for x in across)
+    near = 200 / 40 * 0.55**10 + 0.005
+    zero = place_of(svg, "u", 0)
+    assert all(abs(float(x) - zero) <= near for x in across)
     place.get_by_role("combobox", name="To the right").select_option("w")
     svg = place.locator("svg.plot").first
     assert "w to the right, v up" in svg.get_attribute("aria-label")
     assert not svg.locator(".bend").get_attribute("d")
-    box = svg.bounding_box()
-    svg.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    box = svg.locator(".ground").bounding_box()
+    spot = {"x": 0.25 * box["width"], "y": 0.375 * box["height"]}
+    svg.locator(".ground").click(position=spot)
     found = read(page).data
-    assert [found[expression.graph.inputs[name]] for name in "wv"] == pytest.approx(
-        [1, 2], abs=0.05
-    )
+    clicked = [found[expression.graph.inputs[name]] for name in "wv"]
+    places = [place_of(svg, name, x) for name, x in zip("xy", clicked, strict=True)]
+    assert places == pytest.approx([0.25 * 200, 0.625 * 200], abs=2)
     edit(page, "u", "0.3")
     edit(page, "v", "1")
     for _ in range(4):
@@ -238,6 +240,66 @@ def test_descent_on_a_formula_s_page(browse: Any) -> None:
         panel(page, "Descent").get_by_role("button", name="A step down").click()
     said = panel(page, "Descent").get_by_role("status").text_content()
     assert "it zigzags, for each step goes too far" in said
+
+
+MARKS = """svg => [...svg.querySelectorAll(".tick")].map(text => [
+  text.classList.contains("up"), text.getBoundingClientRect().height,
+  ...[text.textContent.replace("−", "-"), text.getAttribute("x"), text.getAttribute("y")].map(Number),
+])"""
+
+
+def scale_of(svg: Any, *, up: bool) -> tuple[float, float, float]:
+    """A number at an axis, its place in the frame, from the left or from below, and a unit's length."""
+    found = [
+        (x, 204 - y if up else at) for is_up, _, x, at, y in svg.evaluate(MARKS) if is_up == up
+    ]
+    (low, start), *_, (high, end) = found
+    return low, start, (end - start) / (high - low)
+
+
+def place_of(svg: Any, name: str, x: float) -> float:
+    """Where a number is in the frame, in its own units, by the numbers at its axes; u and x go right."""
+    low, start, unit = scale_of(svg, up=name not in "ux")
+    return start + (x - low) * unit
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("rate", ["0.09", "0.11"])
+def test_the_valley_is_seen(rate: str, width: int, browse: Any) -> None:
+    """A unit of u is as long as one of v; the window holds the path, each point where the axes say."""
+    page = lesson_page(browse, "descent", viewport={"width": width, "height": 900})
+    if width < 1000:
+        page.get_by_role("button", name="Lesson", exact=True).click()
+    part = open_part(page, 1)
+    part.get_by_role("textbox", name="Rate").fill(rate)
+    windows = set()
+    values = {"u": -3.0, "v": 1.0}
+    course = parse("u^2 + 10*v^2").descend(values, rate=float(rate), steps=30).steps
+    for step in course[1:]:
+        part.get_by_role("button", name="A step down").click()
+        svg = part.locator("svg.plot").first
+        u, v = scale_of(svg, up=False), scale_of(svg, up=True)
+        assert u[2] == pytest.approx(v[2], rel=1e-9)
+        windows.add(v)
+        dots = svg.locator(".dot").evaluate_all(
+            "all => all.map(dot => [dot.cx, dot.cy].map(at => at.baseVal.value))"
+        )
+        assert all(0 < x < 200 and 0 < y < 200 for x, y in dots)
+        places = [
+            u[1] + (step.inputs["u"] - u[0]) * u[2],
+            200 - v[1] - (step.inputs["v"] - v[0]) * v[2],
+        ]
+        assert dots[-1] == pytest.approx(places, abs=1e-3)
+    assert (len(windows) > 2) == (rate == "0.11")
+    heights = [height for _, height, *_ in svg.evaluate(MARKS)]
+    assert len(heights) >= 6 and min(heights) >= 11
+    # Contours reach all four sides of the frame, or nearly.
+    ends = re.findall(r"[ML]([\d.]+) ([\d.]+)", "".join(
+        line.get_attribute("d") for line in svg.locator(".level").all()
+    ))  # fmt: skip
+    for at in (0, 1):
+        cuts = [float(end[at]) for end in ends]
+        assert min(cuts) < 5 and max(cuts) > 195
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 // Descent: each step adds -rate times the gradient to the inputs.  A curve for one input; for more, a map of two.
 
 const CELLS = 40, LEVELS = 12, STEPS = 200;
+// A window's margin, how far and in how many steps one looks for the foot of the slope, and beyond what nothing is drawn.
+const MARGIN = 1.75, REACH = 4, CAREFUL = 60, FARTHEST = 1e100;
 
 // Lines through a grid of cells, as a path; `cut` tells at which part of the way from one corner to the next they run, if at all.
 function lines(cut) {
@@ -10,7 +12,7 @@ function lines(cut) {
       const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
       const cuts = corners.flatMap(([x, y], at) => {
         const next = corners[(at + 1) % 4], part = cut([x, y], next);
-        return known(part) ? [[x + part * (next[0] - x), y + part * (next[1] - y)].map(at => brief(at * size).replace("−", "-")).join(" ")] : [];
+        return known(part) ? [[x + part * (next[0] - x), y + part * (next[1] - y)].map(at => Math.round(at * size * 100) / 100).join(" ")] : [];
       });
       for (let at = 0; at + 1 < cuts.length; at += 2) parts.push(`M${cuts[at]}L${cuts[at + 1]}`);
     }
@@ -71,6 +73,7 @@ LIVE.descent = place => {
     halt();
     app.live = "";
     points = [];
+    ends = null;
     moveTo(start);
     show();
   });
@@ -98,9 +101,6 @@ LIVE.descent = place => {
     return [`${told}.`, ""];
   }
 
-  // As far as the sliders go.
-  const reachOf = x => 2 * Math.max(1, Math.abs(x)), low = start.map(x => x - reachOf(x)), far = start.map(x => 2 * reachOf(x));
-  const inside = x => Math.max(-SIDE, Math.min(2 * SIDE, x)), across = (x, n) => inside(SIDE * (x - low[n]) / far[n]);
   const givenAt = at => new Map([...app.given, ...ids.map((id, n) => [id, at[n]])]);
   const valueAt = at => forward(PAGE, givenAt(at))[PAGE.output];
   // The part of the way between two points at which a kink or a jump lies, if one does.
@@ -115,23 +115,56 @@ LIVE.descent = place => {
     };
     return known(part) && slope(-.004) < 0 && slope(.004) > 0;
   }
+
+  // The window: it holds the start, where careful steps lead from there, and the path; and as much again around these.
+  const size = start.map(x => Math.max(1, Math.abs(x))), isNear = at => at.every((x, n) => Math.abs(x - start[n]) < REACH * size[n]);
+  let ends = null;
+  function foot() {
+    let at = start, rate = 1;
+    for (let count = 0; count < CAREFUL; count++) {
+      const data = forward(PAGE, givenAt(at)), {grads} = simulate(PAGE, localDerivatives(PAGE, data), ORDERS.right(PAGE));
+      const slopes = ids.map(id => grads[id] ?? 0), steep = slopes.reduce((sum, g) => sum + g * g, 0), to = () => at.map((x, n) => x - rate * slopes[n]);
+      while (rate > 1e-9 && !(valueAt(to()) <= data[PAGE.output] - rate * steep / 3)) rate /= 2;
+      if (!isNear(to())) break;
+      at = to();
+      rate *= 2;
+    }
+    return at;
+  }
+  const holds = ends => points.every(({at}) => at.every((x, n) => !(Math.abs(x) < FARTHEST) || (ends[n].low <= x && x <= ends[n].high)));
+  function fitWindow() {
+    if (ends && holds(ends)) return;
+    const seen = [start, foot(), ...points.map(({at}) => at)];
+    const held = ids.map((_, n) => {
+      const all = seen.map(at => at[n]).filter(x => Math.abs(x) < FARTHEST), low = Math.min(...all), high = Math.max(...all);
+      return {middle: (low + high) / 2, half: Math.max(MARGIN * (high - low) / 2, size[n] / 2)};
+    });
+    // Of inputs that are alike, a unit is as long to the right as up.
+    const alike = n => held.filter((_, m) => size[n] < 10 * size[m] && size[m] < 10 * size[n]);
+    ends = held.map(({middle}, n) => {
+      const half = Math.max(...alike(n).map(({half}) => half));
+      return {low: middle - half, high: middle + half};
+    });
+  }
+  const along = ({low, high}, part) => low + part * (high - low);
+  const across = (x, {low, high}) => Math.max(-SIDE, Math.min(2 * SIDE, SIDE * (x - low) / (high - low)));
   const grid = Array.from({length: CELLS + 1}, (_, n) => n / CELLS);
 
   const sorted = heights => heights.filter(Number.isFinite).sort((one, other) => one - other);
 
-  // The heights along the curve, and where kinks are; it is worked out once, for all that it depends on stays.
+  // The heights along the curve, and where kinks are; it is worked out once for a window.
   function curveOf() {
-    const places = grid.flatMap(n => [n, n + .5 / CELLS]).slice(0, -1).map(n => [low[0] + n * far[0]]);
+    const places = grid.flatMap(n => [n, n + .5 / CELLS]).slice(0, -1).map(n => [along(ends[0], n)]);
     const bends = places.flatMap((at, n) => {
       const part = n ? cross(places[n - 1], at) : undefined;
-      return known(part) ? [across(places[n - 1][0] + part * (at[0] - places[n - 1][0]), 0)] : [];
+      return known(part) ? [across(places[n - 1][0] + part * (at[0] - places[n - 1][0]), ends[0])] : [];
     });
-    const curve = places.map(at => [across(at[0], 0), valueAt(at)]);
+    const curve = places.map(at => [across(at[0], ends[0]), valueAt(at)]);
     return {curve, bends, heights: sorted(curve.map(([, y]) => y))};
   }
   // The contours over two inputs with the others as they are, and the lines of kinks.
   function mapOf(now, [one, other]) {
-    const place = (i, j) => now.map((x, n) => n === one ? low[n] + grid[i] * far[n] : n === other ? low[n] + (1 - grid[j]) * far[n] : x);
+    const place = (i, j) => now.map((x, n) => n === one ? along(ends[n], grid[i]) : n === other ? along(ends[n], 1 - grid[j]) : x);
     const places = grid.map((_, i) => grid.map((_, j) => place(i, j))), values = places.map(row => row.map(valueAt));
     const heights = sorted(values.flat());
     const found = app.bend ? places.map(row => row.map(at => app.bend(givenAt(at)))) : [];
@@ -155,12 +188,13 @@ LIVE.descent = place => {
   const dashed = bends => bends.length ? " Dashed: a kink or a jump." : "";
 
   function drawCurve() {
-    const {curve, bends, heights} = once("curve", curveOf), high = SIDE * .6;
-    const svg = plot(figures, `${output} over ${called(ids[0])}, and the steps on it.${dashed(bends)}`, high);
-    const least = heights[0], up = y => inside(high * (.94 - .88 * (y - least) / (heights.at(-1) - least || 1)));
+    const high = SIDE * .6, {curve, bends, heights} = once(JSON.stringify(ends), curveOf);
+    const least = heights[0], rise = heights.at(-1) - least || 1, upright = {low: least - .07 * rise, high: least + 1.07 * rise};
+    const svg = plot(figures, `${output} over ${called(ids[0])}, and the steps on it.${dashed(bends)}`, high, ends[0], upright);
+    const up = y => high - across(y, upright) * high / SIDE;
     for (const x of bends) draw(svg, "path", {d: `M${x} 0V${high}`, class: "bend"});
     polyline(svg, curve.filter(([, y]) => isFinite(y)).map(([x, y]) => [x, up(y)]), "curve");
-    const spots = points.filter(({value}) => isFinite(value)).map(({at: [x], value}) => [across(x, 0), up(value)]);
+    const spots = points.filter(({value}) => isFinite(value)).map(({at: [x], value}) => [across(x, ends[0]), up(value)]);
     polyline(svg, spots, "way");
     dots(svg, spots);
   }
@@ -168,20 +202,21 @@ LIVE.descent = place => {
   function drawMap() {
     const now = here(), [one, other] = axes.map(({value}) => Number(value)), others = now.filter((_, n) => n !== one && n !== other);
     if (one === other) return void figures.append(make("p", null, "Choose two different inputs for the map."));
-    const {levels, bends} = once([one, other, ...others].join(), () => mapOf(now, [one, other]));
+    const right = ends[one], up = ends[other];
+    const {levels, bends} = once(JSON.stringify([one, other, ends, others]), () => mapOf(now, [one, other]));
     const rest = others.length ? ", the others as they are now" : "";
-    const svg = plot(figures, `${output} as a map: ${called(ids[one])} to the right, ${called(ids[other])} up${rest}. Click to start elsewhere.${dashed(bends)}`, SIDE);
+    const svg = plot(figures, `${output} as a map: ${called(ids[one])} to the right, ${called(ids[other])} up${rest}. Click to start elsewhere.${dashed(bends)}`, SIDE, right, up);
     for (const line of levels) draw(svg, "path", {d: line, class: "level"});
     draw(svg, "path", {d: bends, class: "bend"});
-    const spots = points.map(({at}) => [across(at[one], one), SIDE - across(at[other], other)]);
+    const spots = points.map(({at}) => [across(at[one], right), SIDE - across(at[other], up)]);
     polyline(svg, spots, "way");
     dots(svg, spots);
     svg.onclick = ({clientX, clientY}) => {
       const {a, d, e, f} = svg.getScreenCTM(), to = here();
       halt();
       app.live = "";
-      to[one] = tidy(low[one] + far[one] * (clientX - e) / a / SIDE);
-      to[other] = tidy(low[other] + far[other] * (1 - (clientY - f) / d / SIDE));
+      to[one] = tidy(along(right, (clientX - e) / a / SIDE));
+      to[other] = tidy(along(up, 1 - (clientY - f) / d / SIDE));
       moveTo(to);
       show();
     };
@@ -191,6 +226,7 @@ LIVE.descent = place => {
     if (!isOpen(place)) return;
     // Who edits an input starts from there.
     if (!points.length || String(points.at(-1).at) !== String(here())) points = [point()];
+    fitWindow();
     said.textContent = verdict()[0];
     figures.replaceChildren();
     if (ids.length === 1) drawCurve();
