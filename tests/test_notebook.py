@@ -15,6 +15,7 @@ from exprgrad import parse
 from exprgrad.api.displays import Text
 from exprgrad.show.text.nodes import node_table
 from exprgrad.show.text.table import in_html
+from exprgrad.solvers.minima.minimize import Minimum
 from golden import agree
 from notebooks import executed, shown
 
@@ -74,6 +75,8 @@ def displays() -> dict[str, Any]:
         "hessian of tensors": parse("sum(x^2)*y").hessian(x=[1, 2], y=3),
         "jacobian": exprgrad.jacobian("u = x*y; v = x/y", x=1, y=2, of=["u", "v"]),
         "descend": square.descend(x=0, y=1, rate=1 / 8, steps=4),
+        "minimum": square.minimize(x=0, y=1),
+        "minima": parse("x^4 - x^2").minimize(x=1, starts=4),
         "paths": run.paths(),
         "paths at a kink": parse("relu(x) - relu(-x) + x*x").gradient(x=0).paths(1),
         "trace": run.trace(),
@@ -116,6 +119,17 @@ def test_they_are_lists_dictionaries_and_texts() -> None:
     for name in ("check", "hessian", "jacobian", "paths", "trace", "map", "steps", "descend"):
         for twin in (copy.copy(found[name]), pickle.loads(pickle.dumps(found[name]))):
             assert repr(twin) == repr(found[name])
+
+
+def test_a_minimum_is_a_minimum_when_it_is_copied() -> None:
+    found = displays()["minimum"]
+    assert "<table" in found._repr_html_() and "minimum at x = 3" in repr(found)
+    assert type(copy.copy(found)) is Minimum and copy.copy(found).point == found.point
+
+
+def test_aligned_texts_keep_their_columns() -> None:
+    """Where a notebook, such as one turned into a page, has no font of its own for them."""
+    assert "pre {font-family: monospace}" in in_html(["a  b"])
 
 
 def test_without_graphviz_a_run_is_its_table(monkeypatch: pytest.MonkeyPatch) -> None:

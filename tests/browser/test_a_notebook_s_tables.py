@@ -8,6 +8,7 @@ import pytest
 
 from browsers import axe
 from exprgrad import parse
+from exprgrad.show.picture.theme import style
 from notebooks import executed, shown
 
 RULES = """
@@ -50,6 +51,29 @@ def test_they_have_the_notebook_s_colours(theme: str, browse: Any) -> None:
     assert max(page.evaluate(wide)) <= 60 * 16 + 16
     assert page.locator("pre").first.evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
     assert axe(page, "dark") == []
+
+
+PICTURE = """<svg class="exprgrad" viewBox="0 0 4000 10" width="4000"><rect fill="#ffffff" width="9"
+height="9"/>{style}</svg>"""
+
+
+@pytest.mark.parametrize("system", ["light", "dark"])
+@pytest.mark.parametrize(
+    "attribute, is_dark",
+    [("data-jp-theme-light=true", False), ("data-jp-theme-light=false", True), ("", None)],
+)
+def test_a_picture_is_as_dark_as_the_notebook(
+    attribute: str, is_dark: bool | None, system: str, browse: Any
+) -> None:
+    """A page that doesn't say follows the system; no picture is wider than its cell."""
+    page = browse.show(
+        f"<!doctype html><html lang=en><title>A</title><body {attribute}>{PICTURE.format(style=style())}",
+        color_scheme=system,
+    )
+    colour = page.locator("rect").evaluate("rect => getComputedStyle(rect).fill")
+    expected = system == "dark" if is_dark is None else is_dark
+    assert colour == ("rgb(30, 35, 43)" if expected else "rgb(255, 255, 255)")
+    assert page.locator("svg").bounding_box()["width"] <= 1280
 
 
 def test_the_page_s_frame_fits(browse: Any) -> None:

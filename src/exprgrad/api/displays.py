@@ -27,6 +27,7 @@ __all__ = [
     "Named",
     "Parts",
     "Printed",
+    "Shown",
     "Text",
     "as_checks",
     "beside_nodes",

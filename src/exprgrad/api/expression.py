@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from exprgrad.api.displays import Course, DerivativesByName
     from exprgrad.api.fits import Fitted
+    from exprgrad.api.minima import Minimized
     from exprgrad.api.roots import Solved
     from exprgrad.data.grids import RangeTable
     from exprgrad.explain.checking.check import Check
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from exprgrad.show.page.lessons import Formula, Lesson
     from exprgrad.show.page.page import Page
     from exprgrad.show.picture.curves import Plot
-    from exprgrad.solvers.minima.minimize import Minimum
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = ["Expression", "Gradient", "Run", "from_latex", "parse"]
@@ -593,7 +593,7 @@ class Expression(Drawn):
         starts: int = 1,
         seed: int = 0,
         **inputs: object,
-    ) -> Minimum[Run]:
+    ) -> Minimized[Run]:
         """A minimum, looked for from some inputs by Newton's method within a trust region, and its verdict.
 
         ``wrt`` chooses the inputs that move, all by default.  ``bounds`` are intervals by name, ``(0,
@@ -602,6 +602,7 @@ class Expression(Drawn):
         ``starts`` the first is the one given, others are drawn around it, or within bounds, by ``seed``.
         See ``Minimum``.
         """
+        from exprgrad.api.minima import Minimized
         from exprgrad.run.values.ranges import as_interval
         from exprgrad.solvers.minima.minimize import Wanted, minimize
 
@@ -609,7 +610,9 @@ class Expression(Drawn):
         ends = {normal(n): as_interval(b, n, infinite=True) for n, b in (bounds or {}).items()}
         listed = (subject,) if isinstance(subject, str) else tuple(subject)
         wanted = Wanted(ends, listed, maximize, steps, starts, seed)
-        return minimize(at, graph, given, chosen, wanted)
+        found = Minimized(*minimize(at, graph, given, chosen, wanted))
+        found.start = given
+        return found
 
     def solve(
         self,

@@ -103,17 +103,27 @@ def digits_width(count: int, font: Mapping[str, str], padding: int) -> str:
 
 
 def style() -> str:
-    """The style block; the light colours stay as attributes for renderers without styles."""
-    scope = "svg.exprgrad"
-    dark = "".join(
-        f'    {scope} [fill="{light}"] {{ fill: {colour} }}\n'
-        f'    {scope} [stroke="{light}"] {{ stroke: {colour} }}\n'
-        for light, colour in DARK.items()
-    )
+    """The style block; the light colours stay as attributes for renderers without styles.
+
+    A notebook says by an attribute whether it is light or dark; elsewhere the system's scheme decides.
+    """
+    scope, notebook = "svg.exprgrad", '[data-jp-theme-light="{}"]'
+
+    def dark(where: str) -> str:
+        return "".join(
+            f'    {where} {scope} [fill="{light}"] {{ fill: {colour} }}\n'
+            f'    {where} {scope} [stroke="{light}"] {{ stroke: {colour} }}\n'
+            for light, colour in DARK.items()
+        )
+
     return (
         "<style>\n"
         f"  {scope} {{ color-scheme: light dark; background: transparent }}\n"
+        f"  {scope} {{ max-width: 100%; height: auto }}\n"
         f"  {scope} text {{ font-variant-numeric: tabular-nums }}\n"
-        f"  @media (prefers-color-scheme: dark) {{\n{dark}  }}\n"
+        + dark(notebook.format("false"))
+        + "  @media (prefers-color-scheme: dark) {\n"
+        + dark(f":root:not(:has({notebook.format('true')}))")
+        + "  }\n"
         "</style>"
     )

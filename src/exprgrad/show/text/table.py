@@ -53,6 +53,7 @@ STYLE = """
 .X .number {text-align: right}
 .X .dim {opacity: 0.7}
 .X .marked td {font-weight: 700}
+.X pre {font-family: monospace}
 .X pre {margin: 0.4em 0; padding: 0; line-height: 1.4; white-space: pre; overflow-x: auto}
 """.replace(".X", ".exprgrad.exprgrad")
 """A notebook's own colours and font, in light and in dark; twice the name, to outdo its own tables."""

@@ -1,0 +1,31 @@
+"""Minima, as a notebook shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from exprgrad.api.displays import DIGITS, Shown
+from exprgrad.explain.diagnostics import Run
+from exprgrad.show.text.searches import place_table, point_table
+from exprgrad.show.text.table import Table
+from exprgrad.solvers.minima.minimize import Minimum
+
+__all__ = ["Minimized"]
+
+R = TypeVar("R", bound=Run)
+
+
+class Minimized(Shown, Minimum[R]):
+    """A minimum that a notebook shows as the table of its point; ``start`` are the inputs it began from."""
+
+    start: Mapping[str, Any]
+
+    def parts(self) -> Iterable[str | Table]:
+        """The minima of several starts, if they were asked for, and the point."""
+        places = [place_table(self, DIGITS)] if self.places else []
+        point = point_table(self, self.start, self.value, self.run.gradient, DIGITS)
+        return [*places, point]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Minimum, (*self,)
