@@ -192,6 +192,7 @@ def order_numbers() -> list[float]:
     here, early = run("order"), run("order").visited(["y", "b", "c", "a"])
     assert here.visited("preorder").got == early.got and run("order", a=-1).gradient == {"a": 0}
     assert here.visited("bfs").got == early.got
+    assert here.paths()["a"].count == 3 and "the three paths" in str(tasks_of(LESSONS["order"]))
     return [
         early.got["a"],
         early.true["a"],
@@ -225,6 +226,7 @@ def tanh_numbers() -> list[float]:
         "xwb", 0
     )
     shares = [edge.contribution for edge in parts.edges if edge.operand == 7]
+    assert len(parts.graph) - len(whole.graph) + 1 == 8 and "or eight" in LESSONS["tanh"].question
     return [
         *whole.gradient.values(), whole.value, *shares, grad(parts, "t1"), 1, 788, 0,
         of("tanh", b=400).value,
@@ -252,7 +254,17 @@ def vanish_numbers() -> list[float]:
     straight = [grad(of("vanish", 1, w=w), "x") for w in (1.0, 2.0)]
     found = [float(f"{grad(each, 'x'):.3g}") for each in (half, one, three)]
     assert all(0.45 < grad(half, f"h{n}") / grad(half, f"h{n + 1}") < 0.55 for n in range(1, 4))
-    return [*found, *straight, 0.5, 1, 3, 2, 5]
+    narrow, wide = layer_terms(half), layer_terms(three)
+    lost = round(wide[3] / wide[4], 2)
+    ends = round(min(narrow), 3), round(max(narrow), 3)
+    return [*found, *straight, *ends, wide[4], grad(three, "w"), lost, 0.5, 1, 3, 2, 5]
+
+
+def layer_terms(run: Run) -> list[float]:
+    """What each layer of ``vanish`` adds to the grad of w, the front one first."""
+    found = [edge.contribution for edge in run.edges if edge.operand == run.graph.inputs["w"]]
+    assert sum(found) == pytest.approx(grad(run, "w"))
+    return found[::-1]
 
 
 def descent_numbers() -> list[float]:
