@@ -13,6 +13,7 @@ import pytest
 
 from exprgrad import MissingExtraError, RequestError, parse
 from exprgrad.show.picture import plots
+from exprgrad.show.picture.curves import words
 from exprgrad.show.picture.plots import Frame, Note, band, dots, line, plot, rule
 from exprgrad.show.picture.theme import DARK, DATA
 from shell import process
@@ -73,6 +74,28 @@ def test_markers_have_the_colours_of_their_page() -> None:
     markers = re.findall(r'<path id="m[0-9a-f]+"[^>]*>', svg)
     assert markers
     assert not any("stroke=" in marker for marker in markers)
+
+
+def test_notes_stand_at_their_own_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is nearer to another feature; maxima and minima have theirs, at the frame's edges too."""
+    plot_ = parse("sin(x)/x").plot(x=(-15, 15))
+    frame = plot_.frames()[0]
+    figures: list[Any] = []
+
+    def keep(figure: Any, *rest: Any, **more: Any) -> bytes:
+        figures.append(figure)
+        return b""
+
+    monkeypatch.setattr(plots, "saved", keep)
+    plot([frame], "svg")
+    axes = figures[0].axes[0]
+    spots = {words(one): axes.transData.transform((one.x, one.value)) for one in plot_.features}
+    shown = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    for text, box in shown.items():
+        gaps = {name: plots.apart(box, spot) for name, spot in spots.items()}
+        assert gaps[text] == min(gaps.values()), text
+    wanted = [one for one in plot_.features if one.kind == "minimum" or abs(one.x) < 10]
+    assert {words(one) for one in wanted if one.kind in ("minimum", "maximum", "hole")} <= {*shown}
 
 
 @pytest.mark.slow

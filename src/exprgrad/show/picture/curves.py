@@ -106,7 +106,7 @@ class Plot(Pictured):
                 found = enlarged(found, at, power)
                 low, high = found.windows[at]
                 titles[at] += f"   (times {signed(float(f'1e{power}'), 1)})"
-            margin = 2 * MARGIN * (high / 2 - low / 2)
+            margin = 2 * (MARGIN if at else NOTE_MARGIN) * (high / 2 - low / 2)
             frames.append(
                 Frame(
                     [*curve_layers(found, at)],
@@ -291,6 +291,8 @@ MOST_FEATURES = 24
 """The most features listed without ``--all``."""
 MARGIN = 0.03
 """The margin beyond the least and the greatest value, as a part of the height."""
+NOTE_MARGIN = 0.13
+"""The same in a file, where notes are written above maxima and below minima."""
 NO_VALUE = "there is nothing to draw: the formula has no value in this range"
 
 

@@ -111,7 +111,7 @@ AROUND = 2.0
 """The least distance of a note to what it must not touch, in points."""
 PLACES = ((0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0))
 """The places tried for a note: right of its point and above it, in the note's own widths and heights."""
-OFFSETS = (7.0, 14.0, 24.0, 36.0)
+OFFSETS = (7.0, 14.0, 24.0)
 """How far from its point, in points."""
 MOST_SHADE = 0.55
 """How much of its colour is seen of the area with the greatest values."""
@@ -390,7 +390,7 @@ def power_of_ten(value: float, place: int | None = None) -> str:
 
 
 def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> None:
-    """The notes of a frame, each where it covers neither a line, a dot, another note nor an axis."""
+    """The notes of a frame, each nearest to its own point, and where it covers nothing."""
     from matplotlib.transforms import Bbox
 
     notes = [layer for layer in frame.layers if isinstance(layer, Note)]
@@ -401,6 +401,10 @@ def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> Non
     inside = axes.get_window_extent(renderer)
     taken = [*obstacles(axes, frame, unit)]
     covered = any(isinstance(one, Layer) and one.is_ground for one in frame.layers)
+    places = [(one.x, one.y) for one in notes]
+    dots = [one for one in frame.layers if isinstance(one, Layer) and one.size]
+    places += [(one.x[0], one.y[0]) for one in dots if len(one.x) == 1]
+    points = axes.transData.transform(places)
     for one in notes:
         ground = {"facecolor": colors["card"], "edgecolor": "none", "alpha": 0.7, "pad": 1}
         text = axes.text(
@@ -415,12 +419,19 @@ def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> Non
             y = at[1] + off * unit * up - box.height * (1 - up) / 2
             spot = Bbox.from_bounds(x, y, box.width, box.height).padded(AROUND * unit)
             is_inside = inside.x0 <= spot.x0 and spot.x1 <= inside.x1 and inside.y0 <= spot.y0
-            if is_inside and spot.y1 <= inside.y1 and not spot.count_overlaps(taken):
+            is_free = is_inside and spot.y1 <= inside.y1 and not spot.count_overlaps(taken)
+            if is_free and apart(spot, at) <= min(apart(spot, point) for point in points):
                 text.set_position(axes.transData.inverted().transform((x, y)))
                 taken.append(spot)
                 break
         else:
             text.remove()
+
+
+def apart(box: Any, point: Sequence[float]) -> float:
+    """How far a box is from a point, in pixels."""
+    x, y = point
+    return math.hypot(max(box.x0 - x, x - box.x1, 0), max(box.y0 - y, y - box.y1, 0))
 
 
 def obstacles(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
