@@ -8,7 +8,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.run.evaluation import Run
-from exprgrad.show.picture.dot import PAGE, breadth, rows_of, sheet
+from exprgrad.show.picture.dot import PAGE, Rows, breadth, remark, rows_of, sheet
 from shell import command
 
 LONG = "+".join(f"x{i}*w{i}" for i in range(20))
@@ -100,6 +100,7 @@ def test_every_wire_stays_in_its_row() -> None:
 def test_without_a_wide_graph_nothing_is_said() -> None:
     assert sheet(parse("a*b").graph).remark == ""
     assert sheet(parse(LONG).graph, wrap=False).remark == ""
+    assert "row" not in remark(Rows({}, 1, 2.0 * PAGE), across=True, wrap=True)
     assert "it stands in" in sheet(parse(LONG).graph).remark
     wide = ", ".join(f"sin(x{i})" for i in range(60))
     assert "wider than a page\n" in sheet(parse(f"max({wide})").graph, direction="TB").remark

@@ -455,6 +455,8 @@ def remark(rows: Rows, *, across: bool, wrap: bool) -> str:
         return ""
     if across:
         down, one = advice("--direction TB", "direction='TB'"), advice("--no-wrap", "wrap=False")
+        if rows.total == 1:
+            return f"the picture is wider than a page\n  help: {down} draws it from top to bottom"
         return (
             f"the picture would be wider than a page, so it stands in {rows.total} rows, and numbered tags "
             f"lead from one to another\n  help: {down} draws it from top to bottom, {one} in one row"
