@@ -102,9 +102,11 @@ def axe(page: Any, scheme: str) -> list[str]:
     """What axe-core has against a page as it is; in the dark only its colours are others."""
     from axe_playwright_python.sync_playwright import Axe
 
-    options = {"resultTypes": ["violations"]}  # of what is well it need not tell every place
+    # Of what is well it need not tell every place; two rules are off unless asked for.
+    rules = {rule: {"enabled": True} for rule in ("label-content-name-mismatch", "target-size")}
+    options = {"resultTypes": ["violations"], "rules": rules}
     if scheme == "dark":
-        options["runOnly"] = ["color-contrast"]
+        options = {**options, "runOnly": ["color-contrast"], "rules": {}}
     # What the page learns of its own sizes it learns with the next frame.
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     found = Axe().run(page, options=options).response["violations"]

@@ -15,7 +15,7 @@ from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listed
 
 __all__ = [
     "DEEP", "LAST", "Shown", "code_of", "edit", "follow", "html_of", "last", "lesson_html", "listing",
-    "panel", "press", "read", "results", "run_of",
+    "panel", "press", "read", "results", "run_of", "spoken",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -36,6 +36,11 @@ FOLLOW = """link => new Promise(done => {
   addEventListener("hashchange", () => done(), {once: true});
   location.hash = link;
 })"""
+
+
+SPOKEN = """part => part.getAttribute("aria-label") ?? part.labels?.[0]?.innerText.trim() ?? (
+  part.tagName !== "g" ? part.innerText
+    : [...part.querySelectorAll("[aria-label]")].map(text => text.getAttribute("aria-label")).join(" "))"""
 
 
 class Shown(NamedTuple):
@@ -78,6 +83,12 @@ def read(page: Any) -> Shown:
 def results(page: Any) -> dict[str, tuple[float, float]]:
     """What the visit order found for each input, and what is true."""
     return {name: (float(got), float(true)) for name, got, true in page.evaluate(RESULTS)}
+
+
+def spoken(page: Any, part: str = "") -> str:
+    """The name of a part of the page, or of what has the focus; a card is called by its texts."""
+    found = f"document.querySelector({part!r})" if part else "document.activeElement"
+    return str(page.evaluate(f"() => ({SPOKEN})({found})"))
 
 
 def press(page: Any, name: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 import golden
 from browsers import axe
 from exprgrad.show.page.lessons import LESSONS
-from pages import html_of, last, lesson_html, panel, press, read, results
+from pages import html_of, last, lesson_html, panel, press, read, results, spoken
 
 
 @pytest.mark.parametrize(
@@ -37,18 +37,12 @@ def test_each_step_is_told(browse: Any) -> None:
     assert live.inner_text() == read(page).sentence != before
 
 
-NAME = """() => {
-  const e = document.activeElement;
-  return e.getAttribute("aria-label") ?? e.labels?.[0]?.innerText.trim() ?? e.innerText;
-}"""
-
-
 def tab_to(page: Any, name: str) -> None:
     """Press Tab until something of this name has the focus."""
     met: list[str] = []
     while name not in met and len(met) < 60:
         page.keyboard.press("Tab")
-        met.append(page.evaluate(NAME))
+        met.append(spoken(page))
     assert met[-1] == name, ", ".join(met)
 
 
@@ -149,6 +143,32 @@ def test_axe_has_nothing_against_it(scheme: str, browse: Any) -> None:
     page.keyboard.type("7")
     page.keyboard.press("Enter")
     assert axe(page, scheme) == []
+
+
+SMALL = """() => [...document.querySelectorAll("button, input, summary, .node, .chip, .knob")]
+  .filter(part => !part.closest("label")).map(part => [part.outerHTML, part.getBoundingClientRect()])
+  .filter(([, {width, height}]) => width && height && Math.min(width, height) < 24 - .1)
+  .map(([written]) => written.slice(0, 80))"""
+"""What can be pressed and is narrower or lower than 24 pixels; a box to tick has its label."""
+FORMULAS = ("f(x) = x*x; f(a) + 2*b", "max(a, abs(b))/a", "sum(relu([[a, b]]*a))")
+
+
+@pytest.mark.numbers
+@pytest.mark.parametrize(
+    "name",
+    [n if n == "kink" else pytest.param(n, marks=pytest.mark.slow) for n in (*LESSONS, *FORMULAS)],
+)
+def test_parts_are_called_as_they_are_written(name: str, browse: Any) -> None:
+    """Names say what is seen, and what can be pressed is large enough, also on a phone, in each panel."""
+    html = lesson_html(name) if name in LESSONS else html_of(name, a=2.0, b=-3.0)
+    page = browse.show(html)
+    assert axe(page, "light") == [] and page.evaluate(SMALL) == []
+    page.keyboard.press("End")
+    assert axe(page, "light") == [] and page.evaluate(SMALL) == []
+    page = browse.show(html, viewport={"width": 390, "height": 664})
+    for tab in page.locator("nav button").all():
+        tab.click()
+        assert axe(page, "light") == [] and page.evaluate(SMALL) == []
 
 
 def shade(page: Any) -> int:

@@ -10,7 +10,7 @@ import pytest
 from browsers import axe
 from calls import Part, with_calls
 from exprgrad.api import Run, parse
-from pages import edit, follow, last, press, read
+from pages import edit, follow, last, press, read, spoken
 
 F = "a*(2*x + 1) + tanh(2*b + 1)"
 PARTS = (
@@ -68,20 +68,19 @@ def test_keys_open_a_card_and_step_through_it(browse: Any) -> None:
     page.keyboard.press("o")
     # It stands where it stood, and the focus is on what the call comes to.
     assert read(page).sentence.startswith("y = a*g(x) + tanh(g(b)) = 14 + 0.833655 = 14.8337")
-    label = page.evaluate("() => document.activeElement.getAttribute('aria-label')")
-    assert label.startswith("y = a*g(x) + tanh(g(b)), data 14.8337")
+    assert spoken(page).startswith("y = a*g(x) + tanh(g(b)), data 14.8337")
     press(page, "Back a step")
     assert read(page).sentence.startswith("tanh(g(b)) = ")
     press(page, "Next step")
     press(page, "Next step")
     page.keyboard.press("Escape")
     page.locator(".call").first.focus()
-    assert page.locator(".call").first.get_attribute("aria-label").endswith("a call: o opens it")
+    assert spoken(page, ".call").endswith("a call: o opens it")
     page.keyboard.press("o")
     assert page.locator(".frame").count() == 3 and page.locator(".call").count() == 0
     press(page, "Close g(x)")
     assert page.locator(".frame").count() == 1 and page.locator(".call").count() == 2
-    assert "g(x)" in page.evaluate("() => document.activeElement.getAttribute('aria-label')")
+    assert "g(x)" in spoken(page)
     page.keyboard.press("?")
     assert page.get_by_text("open a call, close it").is_visible()
 

@@ -172,7 +172,7 @@ def test_the_lesson_on_tensors(browse: Any) -> None:
             press(page, "Show all")
             press(page, "Stop asking")
         if part == lesson.parts[3]:
-            page.locator("#graph [aria-label^='b,'] .grad + .map .cell").first.click()
+            page.locator(".node:has([aria-label^='b,']) .grad + .map .cell").first.click()
         assert page.locator("details[open] li :checked").count() == 1
     press(page, "ReLU's mask")
     page.locator("details").nth(1).locator("summary").click()

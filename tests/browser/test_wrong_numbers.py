@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from browsers import axe
-from pages import edit, html_of, last, panel, press, results
+from pages import edit, html_of, last, panel, press, results, spoken
 
 MARKED = "() => [...document.querySelectorAll('.blamed')].map(part => part.id)"
 
@@ -91,9 +91,10 @@ def test_numbers_without_digits_are_marked_and_told_of(formula: str, x: Any, bro
     assert "~ fewer right digits than shown" in page.locator("#nodes caption").inner_text()
     assert page.locator("#why").inner_text().endswith("fewer right digits than shown")
     if isinstance(x, float):
-        card = page.locator("[aria-label^='x, ']").first
+        card = page.locator(".node:has([aria-label^='x,'])").first
         assert card.text_content().endswith("7992.78~")
-        assert card.get_attribute("aria-label").endswith("with fewer right digits than shown")
+        name = spoken(page, ".node:has([aria-label^='x,'])")
+        assert name.endswith("with fewer right digits than shown")
         edit(page, "x", "1e-6")
         assert (
             "~" not in page.locator("#nodes tbody").inner_text() and "~" not in card.text_content()

@@ -334,12 +334,12 @@ BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
 OURS = {
     "about", "active", "again", "asking", "blamed", "branch", "carried", "corrected", "count",
-    "counted", "digits", "domain", "edges", "field", "gate", "gated", "gates", "group", "jacobian",
-    "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost", "made", "nodes",
-    "operand", "operands", "origin", "output", "outputs", "overwrite", "passed", "pattern",
-    "picked", "place", "position", "programs", "reads", "replaced", "row", "rows", "rule", "shape",
-    "sheets", "short", "signs", "slide", "spans", "steps", "user", "visits", "wire",
-    "words",
+    "counted", "digits", "domain", "edges", "field", "flows", "gate", "gated", "gates", "given",
+    "group", "jacobian", "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost",
+    "made", "nodes", "operand", "operands", "origin", "output", "outputs", "overwrite", "passed",
+    "pattern", "picked", "place", "position", "preset", "programs", "reads", "replaced", "room", "row",
+    "rows", "rule", "shape", "sheets", "short", "signs", "slide", "slopes", "spans", "steps", "truth",
+    "user", "visits", "wire", "words",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")

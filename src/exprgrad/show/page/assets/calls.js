@@ -46,9 +46,16 @@ graph.ondblclick = event => {
 views.push(() => {
   const node = app.picked?.node, {call, row} = NODES[node] ?? {};
   if (ways.has(node)) $("close").append(button(`${row in CALLS.calls ? "Open" : "Close"} ${call}`, () => toggle(node, true)));
-  cards.forEach(({group}, id) => {
-    if (NODES[id].row in CALLS.calls && (ways.has(id) || insides.size)) set(group, {"aria-label": `${group.getAttribute("aria-label")}, a call: o opens it`});
-  });
+});
+for (const knob of graph.querySelectorAll(".knob")) {
+  widen(knob, ...["cx", "cy"].map(name => lengthOf(knob.firstChild, name)));
+}
+// A knob is read after its card.
+cards.forEach(({group}, id) => {
+  if (!(NODES[id].row in CALLS.calls)) return;
+  const knob = group.querySelector(".knob");
+  group.append(knob);
+  speak(knob.querySelector("text"), ways.has(id) || insides.size ? "a call: o opens it" : "a call");
 });
 
 addEventListener("hashchange", () => { if (asked() !== PAGE.sheet) lay(asked()); });

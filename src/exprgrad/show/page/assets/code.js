@@ -20,7 +20,7 @@ function walkable(parts) {
     onfocus: () => {
       for (const other of parts) other.made.tabIndex = other.made === made ? 0 : -1;
       point(ids);
-      $("told").textContent = cards[ids[0]].group.getAttribute("aria-label");
+      $("told").textContent = [...cards[ids[0]].group.children].map(part => part.ariaLabel).filter(Boolean).join(" ");
     },
     onblur: () => point([]),
     onkeydown: event => {

@@ -8,7 +8,7 @@ const boxOf = ({firstChild: outline}) =>
   Object.fromEntries(["x", "y", "width", "height"].map(name => [name, lengthOf(outline, name)]));
 const cards = NODES.map(({id}) => {
   const group = $(`n${id}`), [data, grad] = ["data", "grad"].map(name => group.querySelector("." + name));
-  return {group, data, grad, room: data && left(data) - data.previousElementSibling.x.baseVal.value - WORD};
+  return {group, data, grad, head: group.querySelector(":scope > text:not(.word)"), room: data && left(data) - data.previousElementSibling.x.baseVal.value - WORD};
 });
 const chips = EDGES.map(edge => {
   const key = keyOf(edge), group = $("c" + key), text = group.lastChild, box = boxOf(group);
@@ -25,6 +25,13 @@ const chips = EDGES.map(edge => {
 for (const name of graph.querySelectorAll(".mid"))
   rooms.set(name, boxOf(name.parentNode).width - 10);
 for (const {text, room} of chips) rooms.set(text, room);
+
+// A card or a chip is called by what is written on it, of which each text is read in words.
+function speak(text, words) {
+  const map = text?.nextElementSibling;
+  if (text) (map?.matches(".map") ? map : text).ariaLabel = words || null;
+}
+for (const word of graph.querySelectorAll("use, .word:not(.mid, .note)")) word.ariaHidden = true;
 // Nothing can be measured before it is seen.
 let isSeen = false;
 new ResizeObserver(() => {
@@ -39,7 +46,7 @@ new ResizeObserver(() => {
 const cardChanges = changes(), chipChanges = changes();
 views.push(() => {
   const {data, grads, locals, nodes, wires} = app.now, litNodes = new Set(nodes), litWires = new Set(wires);
-  cards.forEach(({group, data: text, grad, room}, id) => {
+  cards.forEach(({group, head, data: text, grad, room}, id) => {
     const {label, active} = NODES[id], [x, g] = [data[id], grads[id]], isLit = litNodes.has(id), isPicked = app.picked?.node === id;
     if (!cardChanges(id, x, g, isLit, isPicked, app.given.size)) return;
     group.classList.toggle("now", isLit);
@@ -48,8 +55,9 @@ views.push(() => {
       fill(text, shown(x) + tilde(id, "data"), room);
       fill(grad, known(g) || !active ? num(g) + tilde(id, "grad") : "", room);
     }
-    const told = [text ? label : `constant ${label}`, text && known(x) && `data ${num(x)}${vagueWords(id, "data")}`, known(g) && `grad ${num(g)}${vagueWords(id, "grad")}`];
-    set(group, {"aria-label": told.filter(Boolean).join(", ")});
+    speak(head, (text ? label : `constant ${label}`) + (known(x) && text || known(g) ? "," : ""));
+    speak(text, known(x) && `data ${num(x)}${vagueWords(id, "data")}${known(g) ? "," : ""}`);
+    speak(grad, known(g) && `grad ${num(g)}${vagueWords(id, "grad")}`);
   });
   chips.forEach(({group, text, wire, key, rule, room}, at) => {
     const {operand, user} = EDGES[at], isLit = litWires.has(key), isPicked = app.picked?.edge === at, isStill = !app.flows.has(at);
@@ -60,7 +68,7 @@ views.push(() => {
     group.classList.toggle("picked", isPicked);
     wire.classList.toggle("still", isStill);
     const slope = local && `, local derivative ${rule ?? ""}${local}`;
-    set(group, {"aria-label": `edge from ${called(operand)} to ${called(user)}${which[at]}${slope}`});
+    speak(text, `edge from ${called(operand)} to ${called(user)}${which[at]}${slope}`);
   });
 });
 

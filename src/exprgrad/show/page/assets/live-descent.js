@@ -47,7 +47,7 @@ LIVE.descent = place => {
   const halt = () => {
     clearTimeout(timer);
     timer = 0;
-    run.textContent = "Play";
+    set(run, {"aria-label": "Play the descent"}).textContent = "Play";
   };
   function step() {
     const by = parse(rate.value), {at, grads} = points.at(-1);
@@ -66,7 +66,7 @@ LIVE.descent = place => {
   };
   const run = button("Play", () => {
     if (timer) return halt();
-    run.textContent = "Pause";
+    set(run, {"aria-label": "Pause the descent"}).textContent = "Pause";
     beat();
   }, "Play the descent");
   const back = button("Back to the start", () => {

@@ -53,7 +53,7 @@ LIVE.search = place => {
   const halt = () => {
     clearTimeout(timer);
     timer = 0;
-    go.textContent = "Play";
+    set(go, {"aria-label": "Play the search"}).textContent = "Play";
   };
   const turn = to => {
     at = Math.max(0, Math.min(events.length, to));
@@ -67,7 +67,7 @@ LIVE.search = place => {
   };
   const go = button("Play", () => {
     if (timer) return halt();
-    go.textContent = "Pause";
+    set(go, {"aria-label": "Pause the search"}).textContent = "Pause";
     if (at === events.length) at = 0;
     beat();
   }, "Play the search");

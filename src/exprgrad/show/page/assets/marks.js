@@ -4,6 +4,9 @@ function below({group}, name) {
   const {x, y, width, height} = boxOf(group);
   return draw(group, "text", {x: x + width / 2, y: y + height + 10, class: name});
 }
+// What is small on the graph can be hit from a little beside it: on a screen it is 24 pixels wide and high.
+const widen = (group, x, y) => draw(group, "path", {class: "hit", d: `M${x - 13.2},${y - 13.2}h26.4v26.4h-26.4z`});
+for (const {group, box: {x, y, width}} of chips) widen(group, x + width / 2, y + 9);
 const passedOn = chips.map(chip => below(chip, "passed"));
 const truths = cards.map(card => below(card, "true"));
 // Below a chip there is room for so much at least; a digit is not narrower than so.
