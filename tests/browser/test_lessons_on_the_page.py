@@ -24,7 +24,7 @@ LONGER = [("moons", 60), ("spiral", 180)]
 INSIDE = ("u3", "v3", "b3", "u3*x", "v3*y", "u3*x + v3*y", "u3*x + v3*y + b3", "h3")
 BOTH = (("x", "u3"), ("y", "v3"))
 """The nodes in a neuron; those that others read too, with their weights."""
-RATES = {"reached": ["0.1"], "zigzags": ["0.09", "0.2", "0.4", "0.9"], "diverged": ["1.1"]}
+RATES = {"reached": ["0.1"], "zigzags": ["0.009", "0.2", "0.4", "0.9"], "diverged": ["1.1"]}
 
 
 def lesson_page(browse: Any, name: str, **how: Any) -> Any:
@@ -169,8 +169,8 @@ def test_the_search_finds_an_order_that_is_right(browse: Any) -> None:
     "name, place, rate",
     [
         ("descent", 0, 0.3),
-        ("descent", 1, 0.09),
-        ("descent", 1, 0.11),
+        ("descent", 1, 0.009),
+        ("descent", 1, 0.011),
         ("kink", 0, 0.4),
         ("kink", 1, 0.2),
     ],
@@ -264,7 +264,7 @@ def place_of(svg: Any, name: str, x: float) -> float:
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("rate", ["0.09", "0.11"])
+@pytest.mark.parametrize("rate", ["0.009", "0.011"])
 def test_the_valley_is_seen(rate: str, width: int, browse: Any) -> None:
     """A unit of u is as long as one of v; the window holds the path, each point where the axes say."""
     page = lesson_page(browse, "descent", viewport={"width": width, "height": 900})
@@ -274,7 +274,7 @@ def test_the_valley_is_seen(rate: str, width: int, browse: Any) -> None:
     part.get_by_role("textbox", name="Rate").fill(rate)
     windows = set()
     values = {"u": -3.0, "v": 1.0}
-    course = parse("u^2 + 10*v^2").descend(values, rate=float(rate), steps=30).steps
+    course = parse("u^2 + 100*v^2").descend(values, rate=float(rate), steps=30).steps
     for step in course[1:]:
         part.get_by_role("button", name="A step down").click()
         svg = part.locator("svg.plot").first
@@ -290,7 +290,7 @@ def test_the_valley_is_seen(rate: str, width: int, browse: Any) -> None:
             200 - v[1] - (step.inputs["v"] - v[0]) * v[2],
         ]
         assert dots[-1] == pytest.approx(places, abs=1e-3)
-    assert (len(windows) > 2) == (rate == "0.11")
+    assert (len(windows) > 2) == (rate == "0.011")
     heights = [height for _, height, *_ in svg.evaluate(MARKS)]
     assert len(heights) >= 6 and min(heights) >= 11
     # Contours reach all four sides of the frame, or nearly.

@@ -277,8 +277,11 @@ def descent_numbers() -> list[float]:
         "converged",
         "oscillates",
     ]
-    assert verdict(0, 1.1) == verdict(1, 0.11) == "diverged" != verdict(1, 0.09)
-    return [1, -1, 0, 0.5, 0.9, 1.1, 0.1, 20]
+    assert verdict(0, 1.1) == verdict(1, 0.0101) == "diverged" != verdict(1, 0.0099)
+    _, valley = LESSONS["descent"].formulas
+    before, after = parse(valley.expression).descend(valley.values, rate=0.009, steps=1).steps
+    left = [abs(after.inputs[name] / before.inputs[name]) for name in "uv"]
+    return [1, -1, 0, 0.5, 0.9, 1.1, 0.01, 200, *left]
 
 
 def kink_numbers() -> list[float]:

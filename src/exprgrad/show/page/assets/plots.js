@@ -8,11 +8,11 @@ function plot(figures, words, high, right, up) {
   figures.append(make("figure", null, drawn, make("figcaption", null, words)));
   if (!right) return drawn;
   const write = (x, y, text, name) => { draw(drawn, "text", {x, y, class: `tick ${name}`}).textContent = text; };
-  for (const [x, text] of tickPlaces(right, 4)) {
+  for (const [x, text] of tickPlaces(right, 5)) {
     draw(drawn, "path", {d: `M${x * SIDE} 0V${high + 3}`, class: "grid"});
     write(x * SIDE, high + 15, text, "");
   }
-  for (const [y, text] of tickPlaces(up, high < SIDE ? 4 : 6)) {
+  for (const [y, text] of tickPlaces(up, high < SIDE ? 5 : 6)) {
     draw(drawn, "path", {d: `M-3 ${high - y * high}H${SIDE}`, class: "grid"});
     write(-5, high - y * high + 4, text, "up");
   }
