@@ -3,6 +3,9 @@ r"""LaTeX to our text: a formula as papers write it, ``\frac{1}{2} m v^2``, as `
 One pass over the tokens keeps a stack of open groups; what a group says is worked out when it closes, so
 nothing recurses.  Factors that stand side by side are multiplied; a letter is a name, a word in a font too;
 ``e^{x}`` is ``exp(x)``.  What has two meanings, or none here, is refused where it stands.
+
+The rules are tables: ``READERS`` says what reads a sign, ``ITEMS`` in ``latex_signs.py`` which item it is,
+``MACRO_READERS`` what a command does with what follows, ``ENVIRONMENTS`` what is made of lines.
 """
 
 from __future__ import annotations
@@ -10,154 +13,79 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from typing import NamedTuple
 
 from exprgrad.errors import LanguageError, advice
 from exprgrad.graph.graph import CONST, PLACEHOLDERS
-from exprgrad.graph.ops import FAMILIES, IN_OTHER_WORDS, OPS, is_function
+from exprgrad.graph.ops import FAMILIES, IN_OTHER_WORDS, is_function
 from exprgrad.graph.tensors import WORDS
+from exprgrad.language.read.latex_refusals import (
+    AN_INDEX,
+    NO_INDEX,
+    REFUSED,
+    refuse_alone,
+    refuse_arrows,
+    refuse_function,
+    refuse_neighbours,
+    refuse_second_mark,
+    refuse_word,
+    syntax_error,
+)
+from exprgrad.language.read.latex_signs import (
+    ABOVE_A_NAME,
+    ACCENTS,
+    AROUND,
+    BEFORE_GROUP,
+    BELOW,
+    BESSEL,
+    BINOMIALS,
+    BOUND,
+    BY,
+    CLOSING,
+    COMMAND,
+    CONDITION,
+    DELIMITERS,
+    DIFFERENCES,
+    DIFFERENTIAL,
+    ENDING_ITEMS,
+    FONT_BELOW,
+    FONTS,
+    FRACTIONS,
+    FUNCTION_COMMANDS,
+    FUNCTION_LETTERS,
+    INDEX,
+    INDICES,
+    ITEMS,
+    LETTERS,
+    LINES,
+    MATRICES,
+    OPENING,
+    OPERAND_KINDS,
+    ORDER_ABOVE,
+    ORDER_BELOW,
+    ORDERS,
+    OVER_INDEX,
+    PLACE,
+    POLYGAMMA,
+    ROOT,
+    SEARCHED,
+    SIMPLE,
+    TOKEN,
+    UPRIGHT,
+    WORDS_BETWEEN,
+    Item,
+    signs_of_functions,
+)
 from exprgrad.language.read.parse import parse
 from exprgrad.language.read.relations import related
 from exprgrad.language.read.shaping import product_sign
 from exprgrad.language.write.infix import program
-from exprgrad.language.write.latex import GREEK
 from exprgrad.source import Source, Span
 
 __all__ = ["equations_from_latex", "from_latex", "is_latex", "with_elements", "with_reading"]
 
-COMMAND = re.compile(r"\\[A-Za-z]{2}|\\\(|\\\[(?![A-Z][a-z]+\])")
-"""What only LaTeX has: a command, or a formula's delimiter."""
 LONGEST_SHOWN = 160
 """The longest text that help shows as it is written here, in characters."""
-LONGEST_PRODUCT = 3
-"""The most letters side by side that are read as a product: ``mgh`` is one, ``rate`` may be."""
-IGNORED = (
-    "quad qquad displaystyle textstyle limits nolimits nonumber notag middle mathopen mathclose mathord "
-    "big bigl bigr bigm Big Bigl Bigr Bigm bigg biggl biggr biggm Bigg Biggl Biggr Biggm"
-)
-"""Commands that change the look alone."""
-TOKEN = re.compile(
-    rf"(?P<skip>\s+|%[^\n]*|\\[,;:!> ]|~|\\(?:{IGNORED.replace(' ', '|')})(?![A-Za-z])"
-    r"|\\(?:label|tag)\{[^{}]*\})"
-    r"|(?P<command>\\(?:[A-Za-z]+|.))"
-    r"|(?P<number>[0-9]+(?:\{,\}[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)|(?P<other>.)",
-    re.DOTALL,
-)
-DELIMITERS = re.compile(r"\s*(\$\$?|\\\[|\\\()(.*?)(\$\$?|\\\]|\\\))[.,]?\s*", re.DOTALL)
-OPENING = {
-    "(": ")", "[": "]", "{": "}", "|": "|", r"\{": r"\}", r"\|": r"\|", r"\lfloor": r"\rfloor",
-    r"\lceil": r"\rceil", r"\lvert": r"\rvert", r"\lVert": r"\rVert",
-}  # fmt: skip
-CLOSING = set(OPENING.values()) - {"|", r"\|"}
-AROUND = {
-    "|": "abs", r"\lvert": "abs", r"\|": "norm", r"\lVert": "norm", r"\lfloor": "floor",
-    r"\lceil": "ceil",
-}  # fmt: skip
-"""A bracket → the function that it stands for."""
-OPERATORS = {
-    "+": "+", "-": "-", "−": "-", "*": "*", "/": "/", "·": "·", "≤": "<=", "≥": ">=", r"\cdot": "·",
-    r"\times": "×", r"\ast": "*", r"\odot": "*", r"\div": "/", r"\bmod": "%", r"\mod": "%", "<": "<",
-    ">": ">", r"\lt": "<", r"\gt": ">", r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\ge": ">=",
-    r"\geq": ">=", r"\geqslant": ">=", r"\ne": "!=", r"\neq": "!=",
-}  # fmt: skip
-FUNCTION_COMMANDS = {
-    sign[1]: word
-    for word, latex in [
-        *[(op.name, op.latex) for op in OPS],
-        *[(word, row.latex) for word, row in WORDS.items()],
-    ]
-    if (sign := re.fullmatch(r"\\([a-z]+) x", latex))
-} | {"det": "det", "exp": "exp", "log": "log", "tg": "tan", "tr": "trace"}
-"""A command without its backslash → the function: what the rows are written with, and what others write."""
-FONTS = {
-    r"\mathrm", r"\mathit", r"\mathtt", r"\mathbf", r"\mathsf", r"\mathcal", r"\mathbb", r"\boldsymbol",
-    r"\bm", r"\text", r"\textit", r"\textrm", r"\textbf", r"\texttt",
-}  # fmt: skip
-UPRIGHT = {r"\mathrm", r"\text", r"\textrm", r"\mathsf"}
-"""Fonts in which a function is set, and a name is not."""
-ACCENTS = {rf"\{name}": name for name in ("hat", "bar", "tilde", "vec", "dot", "ddot")}
-ACCENTS |= {r"\widehat": "hat", r"\overline": "bar", r"\widetilde": "tilde"}
-BINOMIALS = frozenset((r"\binom", r"\dbinom", r"\tbinom"))
-MACROS = BINOMIALS | {r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\sqrt", *ACCENTS}
-MARKS = {
-    "^": "above", "_": "below", ",": "comma", "&": "cell", r"\\": "row", "=": "equals", "!": "factorial",
-    **dict.fromkeys((r"\top", r"\intercal", r"\degree"), "mark"), **dict.fromkeys(MACROS, "macro"),
-}  # fmt: skip
-"""A sign or a command that is an item as it is → its kind."""
-CONSTANT_COMMANDS = {r"\pi": "pi", r"\infty": "inf", "∞": "inf", "π": "pi"}
-REFUSED = {
-    **dict.fromkeys((r"\partial", r"\nabla"), r"write a derivative as \frac{d}{dx}\left(…\right)"),
-    **dict.fromkeys((r"\ldots", r"\dots", r"\cdots"), "write out what is left out"),
-    **dict.fromkeys(("'", r"\prime"), "a derivative has no sign of its own"),
-    **dict.fromkeys((r"\approx", r"\sim", r"\propto", r"\equiv"), "write an equality"),
-    **dict.fromkeys((r"\pm", r"\mp"), "a formula has one value: write + or -"),
-    r"\int": "there are no integrals", r"\lim": "there are no limits",
-    r"\in": "sets are not part of the language", ":": "a choice is written as cases",
-    ";": "write one formula at a time", r"\circ": "write one function of the other",
-    r"\langle": "write dot(x, y) in our language",
-    r"\choose": r"write \binom{n}{k}", r"\over": r"write \frac{a}{b}", r"\pmod": r"write \bmod",
-    r"\%": "a percentage is a quotient: write 5/100", r"\to": "there are no limits",
-}  # fmt: skip
-"""What is refused, and why."""
-MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "zeta"})
-BESSEL = {letter: f"bessel{letter.lower()}" for letter in "JYIK"}
-"""The letters of the functions whose order stands below the line."""
-POLYGAMMA = "polygamma"
-"""The function whose order stands above it, in parentheses."""
-BEFORE_GROUP = re.compile(r"\s*(?:\\left\s*)?\(")
-ORDER_BELOW = re.compile(
-    r"\s*_\s*\{?\s*(\w+)\s*\}?\s*(?:\^\s*(?:\w|\{[^{}]*\})\s*)?(?:\\left\s*)?\("
-)
-ORDER_ABOVE = re.compile(r"\s*\^\s*\{\s*\([^(){}]*\)\s*\}\s*(?:\\left\s*)?\(")
-MEANT = {
-    "B": r"the beta function is \mathrm{B}(x, y); for a product write \cdot",
-    "Phi": r"the normal distribution's is \operatorname{normcdf}(x); for a product write \cdot",
-    **{
-        letter: rf"a Bessel function has a whole order, {letter}_{{2}}(x); for a product write \cdot"
-        for letter in BESSEL
-    },
-}
-"""What may be a function by its letter, and what to write of it."""
-SEVERAL_TERMS = re.compile(r"\S [+-] ")
-"""What only a factor has in its parentheses: nobody writes ``a(b)`` for a product."""
-LETTERS = {
-    command[1:]: name for name, command in GREEK.items() if command[1:].isalpha() and name.isascii()
-} | {"epsilon": "epsilon"}
-"""A command without its backslash → the letter's name."""
-BELOW = LETTERS | FUNCTION_COMMANDS
-"""The same below the line, where ``\\max`` is a word."""
-ITEMS = {
-    **{rf"\{name}": ("name", letter) for name, letter in LETTERS.items()},
-    **{rf"\{name}": ("function", function) for name, function in FUNCTION_COMMANDS.items()},
-    **{sign: ("operand", name) for sign, name in CONSTANT_COMMANDS.items()},
-    **{sign: ("operator", ours) for sign, ours in OPERATORS.items()},
-    **{sign: (kind, sign) for sign, kind in MARKS.items()},
-}
-"""A sign or a command that is an item by itself → its kind, and our text."""
-WORDS_BETWEEN = frozenset({"if", "otherwise", "for", "else", "and", "or", "when", "output"})
-MATRICES = frozenset({"matrix", "pmatrix", "bmatrix", "smallmatrix"})
-LINES = frozenset({"aligned", "align", "equation", "gather", "gathered", "split"})
-
-
-class Item(NamedTuple):
-    """A piece of a group: its kind, our text, and its place.
-
-    The kinds are ``number``, ``name``, ``operand`` (text that binds as tightly), ``paren`` (the inside of
-    parentheses), ``brace``, ``function``, ``operator``, ``equals``, ``comma``, ``above`` and ``below`` (the
-    signs), ``factorial``, ``raw`` (braces below the line), ``mark`` (of a transpose or an angle),
-    ``words``, ``cell`` and ``row``, and ``macro`` for a command that takes what follows.
-    """
-
-    kind: str
-    text: str
-    start: int
-    end: int
-
-    @property
-    def place(self) -> Span:
-        """Where it stands."""
-        return self.start, self.end
 
 
 class Open(NamedTuple):
@@ -174,19 +102,14 @@ def is_latex(text: str) -> bool:
     return COMMAND.search(text) is not None
 
 
-def wrong(message: str, help: str, span: Span) -> LanguageError:
-    """What cannot be read, with its place."""
-    return LanguageError("syntax", message, span=span, help=help)
-
-
 def from_latex(text: str) -> str:
     """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
-    with located(text):
-        ours = formula(text)
-    return tidied(ours)
+    with show_errors_in(text):
+        ours = write_formula(text)
+    return drop_parentheses(ours)
 
 
-def tidied(ours: str) -> str:
+def drop_parentheses(ours: str) -> str:
     """A formula in our language without the parentheses that it does not need.
 
     Products of what may be vectors keep their sign, which has two readings there.
@@ -209,20 +132,24 @@ def equations_from_latex(text: str, sign: str = "=") -> str:
     ends = [token.start() for token in TOKEN.finditer(text) if token[0] == ";"]
     starts = [0, *(end + 1 for end in ends)]
     parts = [text[start:end] for start, end in zip(starts, [*ends, len(text)], strict=True)]
-    return "; ".join(line for part in parts for line in equations(part, sign))
+    return "; ".join(line for part in parts for line in write_equations(part, sign))
 
 
-def equations(text: str, sign: str) -> Iterator[str]:
+def write_equations(text: str, sign: str) -> Iterator[str]:
     """The lines of a text, sides and all."""
-    with located(text):
-        for line in filter(None, parted(items_of(text, sign), "row")):
-            first, *others = parted(line, "equals")
+    with show_errors_in(text):
+        for line in filter(None, split_items(read_items(text, sign), "row")):
+            first, *others = split_items(line, "equals")
             if not (first and all(others)):
-                raise wrong("a side of the equation is empty", "write both sides", span_of(line))
+                raise syntax_error(
+                    "a side of the equation is empty", "write both sides", span_of(line)
+                )
             signs = [item.text for item in line if item.kind == "equals"]
-            pieces = [tidied(row(text, first, span_of(first)))]
+            pieces = [drop_parentheses(write_row(text, first, span_of(first)))]
             for between, side in zip(signs, others, strict=True):
-                pieces.append(f" {between} {tidied(row(text, side, span_of(side)))}")
+                pieces.append(
+                    f" {between} {drop_parentheses(write_row(text, side, span_of(side)))}"
+                )
             yield "".join(pieces)
 
 
@@ -238,7 +165,7 @@ def with_reading(help: str | None, text: str) -> str | None:
 
 
 @contextmanager
-def located(text: str) -> Iterator[None]:
+def show_errors_in(text: str) -> Iterator[None]:
     """What is wrong with a text is shown in it."""
     try:
         yield
@@ -246,12 +173,12 @@ def located(text: str) -> Iterator[None]:
         raise error.at(Source(text)) from None
 
 
-def formula(text: str) -> str:
+def write_formula(text: str) -> str:
     """A formula as we write it, with parentheses that it may not need."""
-    return statements(text, items_of(text))
+    return write_statements(text, read_items(text))
 
 
-def items_of(text: str, sign: str = "=") -> list[Item]:
+def read_items(text: str, sign: str = "=") -> list[Item]:
     """The items of a text outside of all groups; ``~`` is a blank, or the sign of a model."""
     whole = DELIMITERS.fullmatch(text)
     start, end = whole.span(2) if whole else (0, len(text))
@@ -266,10 +193,10 @@ def items_of(text: str, sign: str = "=") -> list[Item]:
             stack[-1].items.append(Item("equals", sign, *token.span()))
             at = token.end()
             continue
-        at = token.end() if token.lastgroup == "skip" else past_token(text, token, stack)
+        at = token.end() if token.lastgroup == "skip" else read_token(text, token, stack)
     if len(stack) > 1:
         last = stack[-1]
-        raise wrong(
+        raise syntax_error(
             f"this '{last.bracket}' is never closed",
             f"add a '{last.closing}'",
             (last.start, last.start + 1),
@@ -277,50 +204,58 @@ def items_of(text: str, sign: str = "=") -> list[Item]:
     return stack[0].items
 
 
-def past_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
-    """Put one token where it belongs; the offset after it."""
-    word, (start, end) = token[0], token.span()
+def read_token(text: str, token: re.Match[str], stack: list[Open]) -> int:
+    """Put one token where it belongs; return the offset after it."""
+    if read := READERS.get(token[0]):
+        return read(text, token, stack)
     items = stack[-1].items
-    if word in (r"\left", r"\right"):
-        bracket = TOKEN.match(text, re.compile(r"\s*").match(text, end).end())  # type: ignore[union-attr]
-        if bracket is None or bracket[0] == ".":
-            raise wrong(f"'{word}' has no bracket", "write the whole formula", (start, end))
-        if word == r"\left":
-            open_group(bracket, stack, start)
-        else:
-            close_group(bracket[0], text, stack, bracket.span())
-        return bracket.end()
-    if word in (r"\begin", r"\end"):
-        name = re.compile(r"\s*\{(\w+\*?)\}(?:\{[^{}]*\})?").match(text, end)
-        if name is None:
-            raise wrong(
-                f"'{word}' needs a name", r"write \begin{cases} … \end{cases}", (start, end)
-            )
-        if word == r"\begin":
-            stack.append(Open(rf"\begin{{{name[1]}}}", rf"\end{{{name[1]}}}", [], start))
-        else:
-            close_group(rf"\end{{{name[1]}}}", text, stack, (start, name.end()))
-        return name.end()
-    if word == "{" and items and items[-1].kind == "below":
-        return raw_group(text, start, items)
-    if word == "[" and items and items[-1][:2] == ("macro", r"\sqrt"):
-        stack.append(Open("[", "]", [], start))
-    elif word in ("|", r"\|") and stack[-1].bracket == word and is_operand(items):
-        close_group(word, text, stack, (start, end))
-    elif word in OPENING:
-        open_group(token, stack, start)
-    elif word in CLOSING:
-        close_group(word, text, stack, (start, end))
-    elif word in FONTS or word == r"\operatorname":
-        return font(text, word, start, end, items)
+    item = read_symbol(text, token[0], *token.span())
+    refuse_second_mark(text, items, item)
+    items.append(item)
+    return token.end()
+
+
+def read_sized_bracket(text: str, token: re.Match[str], stack: list[Open]) -> int:
+    r"""``\left`` opens a group by its bracket, and ``\right`` closes it."""
+    bracket = TOKEN.match(text, re.compile(r"\s*").match(text, token.end()).end())  # type: ignore[union-attr]
+    if bracket is None or bracket[0] == ".":
+        raise syntax_error(f"'{token[0]}' has no bracket", "write the whole formula", token.span())
+    if token[0] == r"\left":
+        open_group(bracket, stack, token.start())
     else:
-        item = simple(text, word, start, end)
-        refuse_second_mark(text, items, item)
-        items.append(item)
-    return end
+        close_group(bracket[0], text, stack, bracket.span())
+    return bracket.end()
 
 
-def raw_group(text: str, start: int, items: list[Item]) -> int:
+def read_environment(text: str, token: re.Match[str], stack: list[Open]) -> int:
+    r"""``\begin{name}`` opens a group, and ``\end{name}`` closes it."""
+    start, end = token.span()
+    name = re.compile(r"\s*\{(\w+\*?)\}(?:\{[^{}]*\})?").match(text, end)
+    if name is None:
+        raise syntax_error(
+            f"'{token[0]}' needs a name", r"write \begin{cases} … \end{cases}", (start, end)
+        )
+    if token[0] == r"\begin":
+        stack.append(Open(rf"\begin{{{name[1]}}}", rf"\end{{{name[1]}}}", [], start))
+    else:
+        close_group(rf"\end{{{name[1]}}}", text, stack, (start, name.end()))
+    return name.end()
+
+
+def read_bracket(text: str, token: re.Match[str], stack: list[Open]) -> int:
+    """Open or close a group: a bar closes one after an operand in bars, and opens one elsewhere."""
+    word, items = token[0], stack[-1].items
+    if word == "{" and items and items[-1].kind == "below":
+        return read_raw_group(text, token.start(), items)
+    is_bar = word in ("|", r"\|") and stack[-1].bracket == word and ends_operand(items)
+    if word in CLOSING or is_bar:
+        close_group(word, text, stack, token.span())
+    else:
+        open_group(token, stack, token.start())
+    return token.end()
+
+
+def read_raw_group(text: str, start: int, items: list[Item]) -> int:
     """A subscript in braces, as it is written, and the offset after it."""
     depth = 0
     for at in range(start, len(text)):
@@ -328,13 +263,10 @@ def raw_group(text: str, start: int, items: list[Item]) -> int:
         if not depth:
             items.append(Item("raw", text[start + 1 : at], start, at + 1))
             return at + 1
-    raise wrong("this '{' is never closed", "add a '}'", (start, start + 1))
+    raise syntax_error("this '{' is never closed", "add a '}'", (start, start + 1))
 
 
-OPERAND_KINDS = frozenset({"number", "name", "operand", "paren", "brace", "factorial"})
-
-
-def is_operand(items: Sequence[Item]) -> bool:
+def ends_operand(items: Sequence[Item]) -> bool:
     """Whether an operand has just ended."""
     return bool(items) and items[-1].kind in OPERAND_KINDS
 
@@ -342,7 +274,7 @@ def is_operand(items: Sequence[Item]) -> bool:
 def open_group(bracket: re.Match[str], stack: list[Open], start: int) -> None:
     """A group begins."""
     if bracket[0] not in OPENING:
-        raise wrong(
+        raise syntax_error(
             f"'{bracket[0]}' opens nothing that is known", "write parentheses", bracket.span()
         )
     stack.append(Open(bracket[0], OPENING[bracket[0]], [], start))
@@ -353,18 +285,18 @@ def close_group(bracket: str, text: str, stack: list[Open], span: Span) -> None:
     group = stack[-1]
     if group.closing != bracket or len(stack) == 1:
         known = f"'{group.bracket}' is open" if len(stack) > 1 else "nothing is open"
-        raise wrong(f"this '{bracket}' closes nothing: {known}", "check the brackets", span)
+        raise syntax_error(f"this '{bracket}' closes nothing: {known}", "check the brackets", span)
     stack.pop()
     items = stack[-1].items
     start, end = group.start, span[1]
     if group.bracket.startswith(r"\begin"):
-        items.append(Item("operand", environment(text, group, span), start, end))
+        items.append(Item("operand", write_environment(text, group, span), start, end))
         return
     held = as_condition(group.items) if group.bracket == "[" else group.items
     if group.bracket == "{" and len(held) == 1 and held[0].kind == "mark":
         items.append(held[0]._replace(start=start, end=end))
         return
-    inside = "" if group.bracket == "{" and not held else row(text, held, (start, end))
+    inside = "" if group.bracket == "{" and not held else write_row(text, held, (start, end))
     if group.bracket in AROUND:
         items.append(Item("operand", f"{AROUND[group.bracket]}({inside})", start, end))
     elif group.bracket == "{":
@@ -383,11 +315,12 @@ def as_condition(items: Sequence[Item]) -> list[Item]:
     ]
 
 
-def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
+def read_font(text: str, token: re.Match[str], stack: list[Open]) -> int:
     r"""``\mathrm{name}`` is a name, ``\operatorname{name}`` a function, ``\text{if }`` a word between."""
+    word, (start, end), items = token[0], token.span(), stack[-1].items
     group = re.compile(r"\*?\s*\{((?:[^{}]|\{[^{}]*\})*)\}").match(text, end)
     if group is None:
-        raise wrong(f"'{word}' needs a word", f"write {word}{{name}}", (start, end))
+        raise syntax_error(f"'{word}' needs a word", f"write {word}{{name}}", (start, end))
     inside = re.sub(
         r"\{?\\([A-Za-z]+)\}?",
         lambda greek: LETTERS.get(greek[1], greek[0]),
@@ -398,7 +331,7 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     upright = word in UPRIGHT and len(name) > 1 and (is_function(called) or called in WORDS)
     before_group = BEFORE_GROUP.match(text, group.end())
     if name == "Li":
-        raise wrong(
+        raise syntax_error(
             "there is no function 'Li'",
             "the offset logarithmic integral is li(x) - li(2)",
             (start, group.end()),
@@ -407,11 +340,11 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     if name == "B" and before_group and word in (*UPRIGHT, r"\operatorname"):
         items.append(Item("function", "beta", start, group.end()))
     elif word == r"\operatorname" or upright or (is_function(name) and before_group):
-        function = FUNCTION_COMMANDS.get(name) or functions_by_sign().get(name, called)
+        function = FUNCTION_COMMANDS.get(name) or signs_of_functions().get(name, called)
         function = BESSEL.get(name, function)
         items.append(Item("function", function, start, group.end()))
     elif name == "d" and word in UPRIGHT:
-        raise wrong(
+        raise syntax_error(
             "this is the sign of a differential",
             "a derivative is \\frac{d}{dx}\\left(…\\right); no integral is taken",
             (start, group.end()),
@@ -427,11 +360,13 @@ def font(text: str, word: str, start: int, end: int, items: list[Item]) -> int:
     return group.end()
 
 
-@cache
-def functions_by_sign() -> dict[str, str]:
-    r"""What a function is called in LaTeX, where that is not its name: ``\operatorname{S}`` is fresnels."""
-    signs = ((re.match(r"\\operatorname\{(\w+)\}", op.latex), op.name) for op in OPS)
-    return {sign[1]: name for sign, name in signs if sign and not is_function(sign[1])}
+READERS = {
+    **dict.fromkeys((r"\left", r"\right"), read_sized_bracket),
+    **dict.fromkeys((r"\begin", r"\end"), read_environment),
+    **dict.fromkeys((*FONTS, r"\operatorname"), read_font),
+    **dict.fromkeys((*OPENING, *CLOSING), read_bracket),
+}
+"""A sign or a command → what reads it; all others are items by themselves."""
 
 
 def has_order(text: str, end: int) -> bool:
@@ -442,45 +377,12 @@ def has_order(text: str, end: int) -> bool:
     )
 
 
-def refuse_word(text: str, start: int) -> None:
-    """A word without a font, which LaTeX would set as a product of letters."""
-    if text[start - 1 : start].isalpha():
-        return
-    word = re.compile(r"[A-Za-z]+").match(text, start)
-    if word is None:
-        return
-    if is_function(word[0]) and len(word[0]) > 1:
-        raise wrong(
-            f"'{word[0]}' is a product of letters in LaTeX", rf"write \{word[0]}", word.span()
-        )
-    if len(word[0]) > LONGEST_PRODUCT:
-        raise wrong(
-            f"is '{word[0]}' one name, or a product of letters?",
-            rf"for a name write \mathrm{{{word[0]}}}",
-            word.span(),
-        )
-
-
-ARROW_BEFORE = re.compile(r"\\vec\s*(?:\{[^{}]*\}|\w)\s*$")
-ARROW_BEHIND = re.compile(r"\s*\\vec(?![A-Za-z])")
-
-
-def refuse_arrows(text: str, word: str, start: int, end: int) -> None:
-    """A product of two vectors, which is none number by number."""
-    between = ARROW_BEFORE.search(text, max(start - 80, 0), start) and ARROW_BEHIND.match(text, end)
-    if between and word in (r"\cdot", r"\times"):
-        help = "write dot(v, w) in our language"
-        if word == r"\times":
-            help = "the cross product is written out, element by element"
-        raise wrong(f"'{word}' stands between vectors", help, (start, end))
-
-
-def simple(text: str, word: str, start: int, end: int) -> Item:
+def read_symbol(text: str, word: str, start: int, end: int) -> Item:
     """A token that is an item by itself."""
     if word in (r"\cdot", r"\times"):
         refuse_arrows(text, word, start, end)
     elif word == "!" and text[end : end + 1] in ("!", "="):
-        raise wrong(
+        raise syntax_error(
             f"'!{text[end]}' cannot be read",
             r"for 'not equal' write \ne; there is no double factorial",
             (start, end + 1),
@@ -503,39 +405,14 @@ def simple(text: str, word: str, start: int, end: int) -> Item:
         refuse_word(text, start)
         return Item("name", word, start, end)
     if word in REFUSED:
-        raise wrong(f"'{word}' cannot be read", REFUSED[word], (start, end))
-    raise wrong(f"'{word}' is not known", "write this part in our language", (start, end))
-
-
-FUNCTION_LETTERS = {r"\Gamma": "gamma", r"\psi": "digamma"}
-"""A letter → the function that it is before parentheses."""
-
-
-ALONE = {
-    "psi": re.compile(r"\\psi(?![A-Za-z_]|\s*\^\s*\{\s*\(|\s*(?:\\left\s*)?\()"),
-    "sigma": re.compile(r"\\sigma(?![A-Za-z_]|\s*(?:\\left\s*)?\()"),
-}
-"""A letter that is a function before parentheses, where it stands without them."""
-
-
-def refuse_alone(text: str, letter: str, place: Span) -> None:
-    """A letter that is a function here stands without parentheses elsewhere."""
-    if ALONE[letter].search(text):
-        raise wrong(
-            f"is '{letter}' a function here, or a factor?",
-            r"it is also written without parentheses; for a product write \cdot",
-            place,
-        )
+        raise syntax_error(f"'{word}' cannot be read", REFUSED[word], (start, end))
+    raise syntax_error(f"'{word}' is not known", "write this part in our language", (start, end))
 
 
 # What a group says.
 
-SIMPLE = re.compile(r"\w+|[0-9.]+")
-ENDING_ITEMS = frozenset({"operator", "comma"})
-"""What ends the operand of a function without parentheses."""
 
-
-def row(text: str, items: Sequence[Item], span: Span) -> str:
+def write_row(text: str, items: Sequence[Item], span: Span) -> str:
     """The items of a group as our text."""
     return Row(text, items).written(span)
 
@@ -595,7 +472,7 @@ class Row:
                 pieces.append(self.operand())
                 ended = True
         if not ended:
-            raise wrong("an operand is missing here", "write the whole formula", span)
+            raise syntax_error("an operand is missing here", "write the whole formula", span)
         return "".join(pieces + closers[::-1])
 
     def operand_before(self) -> Sequence[Item]:
@@ -611,14 +488,16 @@ class Row:
         self.at += 1
         if item.kind == "macro":
             kind = "name" if item.text in ACCENTS else "operand"
-            item = item._replace(kind=kind, text=self.macro(item))
+            item = item._replace(kind=kind, text=MACRO_READERS[item.text](self, item))
         elif item.kind in ("paren", "brace"):
             if not item.text:
-                raise wrong("there is nothing inside", "write the whole formula", item.place)
+                raise syntax_error("there is nothing inside", "write the whole formula", item.place)
             if item.kind == "paren" or not SIMPLE.fullmatch(item.text):
                 item = item._replace(text=f"({item.text})")
         elif item.kind not in ("number", "name", "operand"):
-            raise wrong(f"'{item.text}' cannot be read here", "write the whole formula", item.place)
+            raise syntax_error(
+                f"'{item.text}' cannot be read here", "write the whole formula", item.place
+            )
         elif item.kind == "name" and item.text in DIFFERENCES and (behind := self.take("name")):
             item = item._replace(text=f"{DIFFERENCES[item.text]}{behind.text}")
         if item.text == "sigma" and (inside := self.take("paren")):
@@ -631,7 +510,7 @@ class Row:
         while mark := self.take("below", "above", "factorial"):
             if mark.kind == "factorial":
                 if self.at > 2 and self.items[self.at - 3].kind == "above":
-                    raise wrong(
+                    raise syntax_error(
                         "is this the factorial of the power?",
                         "put what the '!' belongs to in parentheses",
                         mark.place,
@@ -640,17 +519,19 @@ class Row:
             elif mark.kind == "above":
                 sign = self.take("mark")
                 over = sign.text if sign else self.argument(mark, "^")
-                power = raised(item, over, mark.place)
+                power = raise_to(item, over, mark.place)
                 item = item._replace(kind="operand", text=power)
             elif item.kind != "name":
-                raise wrong("only a name can have a subscript", "write a name", mark.place)
-            elif part := element(self.text, item.text, mark, self.next()):
+                raise syntax_error("only a name can have a subscript", "write a name", mark.place)
+            elif part := write_element(self.text, item.text, mark, self.next()):
                 item = item._replace(kind="operand", text=part)
                 self.at += 1
             else:
-                item = item._replace(text=below_name(self.text, item.text, self.subscript(mark)))
+                item = item._replace(
+                    text=join_subscript(self.text, item.text, self.subscript(mark))
+                )
         if item.kind == "name" and not item.text.isidentifier():
-            raise wrong(
+            raise syntax_error(
                 f"'{item.text}' is not a name", "names are letters, digits and _", item.place
             )
         return item.text
@@ -659,9 +540,9 @@ class Row:
         """What stands below a name, as a part of the name."""
         item = self.take()
         if item is None:
-            raise wrong("this subscript is empty", "write x_1", mark.place)
+            raise syntax_error("this subscript is empty", "write x_1", mark.place)
         if item.kind == "number" and len(item.text) > 1:
-            raise wrong(
+            raise syntax_error(
                 f"'_{item.text}' puts only the first digit in the subscript",
                 f"write _{{{item.text}}}",
                 (mark.start, item.end),
@@ -672,7 +553,7 @@ class Row:
             raw = re.sub(r"\\([A-Za-z]+)", lambda word: BELOW.get(word[1], word[0]), raw)
         parts = re.findall(r"\w+", raw)
         if not parts or re.search(r"[^\w\s,]", raw):
-            raise wrong(
+            raise syntax_error(
                 "this index has no meaning here",
                 "a subscript is part of the name: letters and digits",
                 item.place,
@@ -687,38 +568,41 @@ class Row:
         item = self.next()
         if item is None or (item.kind == "brace" and not item.text):
             place = mark.start, item.end if item else mark.end
-            raise wrong(f"nothing follows this '{of}'", "write the whole formula", place)
+            raise syntax_error(f"nothing follows this '{of}'", "write the whole formula", place)
         place = mark.start, item.end
         if item.kind == "number" and len(item.text) > 1 and not splits:
-            raise wrong(
+            raise syntax_error(
                 f"'{of}' takes only the first digit of {item.text}", f"write {{{item.text}}}", place
             )
         if item.kind not in ("brace", "number", "name", "operand"):
-            raise wrong(
+            raise syntax_error(
                 f"'{of}' takes one letter or digit, or what is in braces", "put it in braces", place
             )
         self.at += 1
         return item.text
 
-    def macro(self, command: Item) -> str:
-        r"""``\frac``, ``\binom``, ``\sqrt`` and accents, with what they take."""
-        word = command.text
-        if word in ACCENTS:
-            return f"{self.argument(command, word)}_{ACCENTS[word]}"
-        following = self.next()
-        if word == r"\sqrt":
-            root = "2"
-            if following and following.kind == "paren" and self.text[following.start] == "[":
-                root, command = following.text, following
-                self.at += 1
-            inside = self.argument(command, word)
-            named = {"2": f"sqrt({inside})", "3": f"cbrt({inside})"}
-            return named.get(root, f"({inside})^(1/({root}))")
+    def read_accent(self, command: Item) -> str:
+        r"""``\hat{x}`` and the like are a part of the name."""
+        return f"{self.argument(command, command.text)}_{ACCENTS[command.text]}"
+
+    def read_radical(self, command: Item) -> str:
+        r"""``\sqrt``, with another root in brackets."""
+        following, root, mark = self.next(), "2", command
+        if following and following.kind == "paren" and self.text[following.start] == "[":
+            root, mark = following.text, following
+            self.at += 1
+        inside = self.argument(mark, command.text)
+        named = {"2": f"sqrt({inside})", "3": f"cbrt({inside})"}
+        return named.get(root, f"({inside})^(1/({root}))")
+
+    def read_fraction(self, command: Item) -> str:
+        r"""Read ``\frac`` or ``\binom``, each with two arguments; ``\frac12`` takes a digit each."""
+        word, following = command.text, self.next()
         above = self.argument(command, word, splits=True)
-        if following and following.kind == "number" and len(above) > 1:  # \frac12
+        if following and following.kind == "number" and len(above) > 1:
             above, below = above[0], above[1:]
             if len(below) > 1:
-                raise wrong(
+                raise syntax_error(
                     f"'{word}' takes one digit each", f"write {word}{{…}}{{…}}", command.place
                 )
         else:
@@ -727,14 +611,14 @@ class Row:
             return f"binomial({above}, {below})"
         if DIFFERENTIAL.match(above) and below.startswith("d*"):
             return self.derivative(above, below, command.place)
-        return f"({wrapped(above)}/{wrapped(below)})"
+        return f"({add_parentheses(above)}/{add_parentheses(below)})"
 
     def derivative(self, above: str, below: str, place: Span) -> str:
         """A derivative of what stands in parentheses here; others say too little of what they are of."""
         order, by = DIFFERENTIAL.fullmatch(above), BY.fullmatch(below)
         inside = self.take("paren", "brace")
         if not order or not by or order["order"] != by["order"] or inside is None:
-            raise wrong(
+            raise syntax_error(
                 "put what is differentiated in parentheses",
                 r"write \frac{d}{dx}\left(…\right), or d(…, x) in our own language",
                 place,
@@ -752,7 +636,9 @@ class Row:
         if not is_function(name) and name not in WORDS and name not in IN_OTHER_WORDS:
             from exprgrad.language.mistakes.hints import all_listed
 
-            raise wrong(f"there is no function '{name}'", all_listed("functions"), item.place)
+            raise syntax_error(
+                f"there is no function '{name}'", all_listed("functions"), item.place
+            )
         ending, power, index = ")", "", None
         while mark := self.take("below", "above"):
             if mark.kind == "above":
@@ -762,21 +648,24 @@ class Row:
             if name in OVER_INDEX and below:
                 index = index or INDEX.fullmatch(below.text)
             if not index or not below:
-                part = subscript_of(mark, below or mark, name)
+                part = read_function_subscript(mark, below or mark, name)
                 name, ending = (part, ")") if is_function(part) else (name, part)
             self.at += 1
         if index:
-            low, known = re.sub(r"([0-9])\s*(?=[A-Za-z])", r"\1*", index[2]), indices_around(outer)
+            low, known = (
+                re.sub(r"([0-9])\s*(?=[A-Za-z])", r"\1*", index[2]),
+                enclosing_indices(outer),
+            )
             if not (is_bound(low, known) and is_bound(power, known)):
-                raise wrong(NO_INDEX, AN_INDEX, item.place)
+                raise syntax_error(NO_INDEX, AN_INDEX, item.place)
             return f"{name}(", f"{FOR}{index[1]} in {low}..{power})"
         if power == "-1":
             if not is_function(f"a{name}"):
-                raise wrong(
+                raise syntax_error(
                     "is this the inverse, or the reciprocal?", f"write 1/{name}(…)", item.place
                 )
             name, power = f"a{name}", ""
-        ending += f"^{wrapped(power)}" if power else ""
+        ending += f"^{add_parentheses(power)}" if power else ""
         inside = self.take("paren", "brace")
         if inside is None:
             return f"{name}(", ending
@@ -784,7 +673,7 @@ class Row:
         if over is None:
             return f"{name}({inside.text}{ending}", ""
         exponent = self.argument(over, "^")  # of what is added, not of the sum
-        return f"{name}(({inside.text})^{wrapped(exponent)}{ending}", ""
+        return f"{name}(({inside.text})^{add_parentheses(exponent)}{ending}", ""
 
     def member(self, item: Item) -> str:
         """A function of a family: its order stands below, or in parentheses above."""
@@ -797,127 +686,52 @@ class Row:
             if item.text == POLYGAMMA:
                 order, power = power[1:-1], ""
         place = item.start, self.items[self.at - 1].end
-        if not is_bound(order, indices_around(outer)):
-            raise wrong(
+        if not is_bound(order, enclosing_indices(outer)):
+            raise syntax_error(
                 "the order of this function is a whole number",
                 r"such as J_{2}(x) or \psi^{(1)}(x)",
                 place,
             )
         inside = self.take("paren")
         if inside is None:
-            raise wrong("this function has no operand", "put its operand in parentheses", place)
+            raise syntax_error(
+                "this function has no operand", "put its operand in parentheses", place
+            )
         called = f"{item.text}({order}, {inside.text})"
-        return f"{called}^{wrapped(power)}" if power else called
+        return f"{called}^{add_parentheses(power)}" if power else called
 
     def root(self, item: Item) -> str:
         """A root, as we write it in LaTeX, with its unknown and where that is searched for below."""
         below, inside = [*self.items[self.at + 1 : self.at + 3], None, None][:2]
         found = below and SEARCHED.fullmatch(below.text)
         if not found or inside is None or inside.kind != "paren":
-            raise wrong(
+            raise syntax_error(
                 "a root needs its unknown, and where it is searched for",
                 r"a root is \operatorname{root}_{x = 1}(x^2 - 2), or _{0 \le x \le 2}",
                 item.place,
             )
         self.at += 3
         ends = [end for end in (found["start"], found["low"], found["high"]) if end]
-        unknown, *ends = (formula(part) for part in (found["one"] or found["other"], *ends))
+        unknown, *ends = (write_formula(part) for part in (found["one"] or found["other"], *ends))
         return f"{ROOT}({', '.join([inside.text, unknown, *ends])})"
 
 
-ROOT = "root"
-"""What is searched for stands below it: ``E = 1``, or ``0 \\le E \\le 2``."""
-OVER_INDEX = ("sum", "prod")
-NO_INDEX = "an index runs from one whole number up to another"
-AN_INDEX = r"such as \sum_{k=1}^{10}; a sum over all of a vector has no subscript"
-DIFFERENCES = {"Delta": "Δ", "delta": "δ"}
-"""A letter before a name → the sign that it is there."""
-FONT_BELOW = re.compile(r"\\(?:math|text)(?:rm|it|tt|bf)?\s*\{([^{}]*)\}")
-DIFFERENTIAL = re.compile(r"d(?:\^(?P<order>[1-9]))?(?:\*|$)")
-"""What stands above the line in a derivative."""
-BY = re.compile(r"d\*(?P<name>[^\W\d]\w*)(?:\^(?P<order>[1-9]))?")
-"""What stands below it."""
-SEARCHED = re.compile(
-    r"(?P<one>[^=<]+)=(?P<start>.+)|(?P<low>.+?)\\le(?![a-z])(?P<other>.+)\\le(?![a-z])(?P<high>.+)"
-)
+MACRO_READERS = {
+    r"\sqrt": Row.read_radical,
+    **dict.fromkeys(ACCENTS, Row.read_accent),
+    **dict.fromkeys(FRACTIONS, Row.read_fraction),
+}
+"""A command that takes what follows → what reads it."""
 
 
-def refuse_function(item: Item, ended: bool) -> None:
-    """What cannot follow a function without parentheses."""
-    place = item.place
-    if not ended:
-        raise wrong("this function has no operand", "put its operand in parentheses", place)
-    if item.text == "/":
-        raise wrong(
-            "does the '/' divide the function, or its operand?",
-            "put the function's operand in parentheses",
-            place,
-        )
-
-
-def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
-    """Two powers, or two subscripts, of one thing: LaTeX refuses them, too."""
-    kinds = ["", "", "", "", "", *[item.kind for item in items[-5:]]]
-    at = -4 if kinds[-2] in MARKED and kinds[-2] != mark.kind else -2
-    begin = at - 3 if kinds[at - 2] in MARKED else at - 1
-    if mark.kind in MARKED and kinds[at] == mark.kind and len(items) >= -begin:
-        base, first = text[items[begin].start : items[at].start], text[slice(*items[at + 1].place)]
-        first = first.strip("{}")
-        if mark.kind == "below":
-            raise wrong("a name has one subscript", f"write {base}_{{{first},…}}", mark.place)
-        raise wrong(
-            "a power of a power has two readings",
-            f"write ({base}^{{{first}}})^{{…}} or {base}^{{{first}^{{…}}}}",
-            mark.place,
-        )
-
-
-MARKED = ("above", "below")
-"""The signs of a power and of a subscript."""
-MIXED = re.compile(r"[{\s]*\\[dtc]?frac" + 2 * r"\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))")
-"""A fraction of whole numbers."""
-
-
-def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: str) -> None:
-    """Two operands side by side that may be no product, or follow a '/' or a modulus."""
-    place, base = (right.start, right.end), left[0]
-    mixed = MIXED.match(text, right.start)
-    above, below = [int(n) for n in mixed.groups() if n] if mixed else (1, 1)
-    if mixed and base.text.isdecimal() and len(left) == 1 and above < below:
-        fraction = rf"\frac{{{above}}}{{{below}}}"
-        raise wrong(
-            "is this a product, or a mixed number?",
-            rf"write {base.text} \cdot {fraction} or ({base.text} + {fraction})",
-            (base.start, mixed.end()),
-        )
-    if divides == "%":
-        raise wrong("is this part of the modulus, too?", "write parentheses", place)
-    if divides:
-        raise wrong(
-            "does the '/' divide by this, too?", r"write \frac{…}{…}, or parentheses", place
-        )
-    if right.kind == "number":
-        raise wrong(
-            "a number follows an operand", r"for a product write \cdot, for a power ^", place
-        )
-    if right.kind == "paren" and base.kind == "name":
-        known = base.text in MAY_BE_FUNCTIONS or not SEVERAL_TERMS.search(right.text)
-        if known:
-            help = MEANT.get(base.text, r"for a product write \cdot before the parentheses")
-            what = " ".join(text[base.start : left[-1].end].split())
-            raise wrong(f"is '{what}' a function here, or a factor?", help, (base.start, right.end))
-    if right.kind in ("words", "equals", "cell", "row", "mark"):
-        raise wrong(f"'{right.text}' cannot be read here", "write one formula", place)
-
-
-def below_name(text: str, name: str, below: str) -> str:
+def join_subscript(text: str, name: str, below: str) -> str:
     """A name with what stands below it: ``x_1``, or ``x1`` where ``x_1`` is written letter by letter."""
     joined = f"{name}_{below}"
     escaped = joined.replace("_", r"\_")
     return f"{name}{below}" if rf"\mathtt{{{escaped}}}" in text else joined
 
 
-def raised(item: Item, power: str, place: Span) -> str:
+def raise_to(item: Item, power: str, place: Span) -> str:
     """A power; the transpose, an angle in degrees, a power of e."""
     is_base = item.text == "e" and item.kind == "name"
     if power in (r"\top", r"\intercal") or (power == "T" and item.kind == "name" and not is_base):
@@ -927,24 +741,20 @@ def raised(item: Item, power: str, place: Span) -> str:
     if is_base:
         return f"exp({power})"
     if item.kind == "name" and ABOVE_A_NAME.fullmatch(power):
-        raise wrong(
+        raise syntax_error(
             f"'^{{{power}}}' may count something",
             "a power is written without parentheses; what counts steps or samples is a subscript",
             place,
         )
-    return f"{item.text}^{wrapped(power)}"
+    return f"{item.text}^{add_parentheses(power)}"
 
 
-ABOVE_A_NAME = re.compile(r"\(\w+(?: [+-] \w+)?\)")
-"""What says a step, a sample or a derivative above a name: ``x^{(k + 1)}``."""
-
-
-def wrapped(text: str) -> str:
+def add_parentheses(text: str) -> str:
     """Text in parentheses, unless it is one name or number."""
     return text if SIMPLE.fullmatch(text) else f"({text})"
 
 
-def indices_around(items: Sequence[Item]) -> set[str]:
+def enclosing_indices(items: Sequence[Item]) -> set[str]:
     """The indices of the sums and products that what stands behind some items is in."""
     found: set[str] = set()
     for mark, below in zip(reversed(items[:-1]), reversed(items), strict=False):
@@ -961,19 +771,9 @@ def is_bound(text: str, known: set[str]) -> bool:
 
 
 FOR = " for "
-INDEX = re.compile(r"\s*([A-Za-z])\s*=\s*(-?[0-9A-Za-z][0-9A-Za-z+\-\s]*?)\s*")
-BOUND = re.compile(r"-?\w+(?:\s*[-+*]\s*\w+)*")
-INDICES = re.compile(
-    r"\\(?:sum|prod)(?![A-Za-z])\s*(?:\\limits\s*)?(?:\^\s*(?:\{[^{}]*\}|\w)\s*)?_\s*\{\s*([A-Za-z])\s*=\s*([-\w]+)"
-)
-"""An index of a sum or a product, and where it begins."""
 
 
-PLACE = re.compile(r"([A-Za-z])([+-][0-9]+)?")
-"""An index of an element, and what is added to it."""
-
-
-def element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
+def write_element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
     """``a_k`` in a sum over k: elements are counted from where the sums of the formula begin, 0 or 1."""
     if below is None:
         return None
@@ -987,7 +787,7 @@ def element(text: str, name: str, mark: Item, below: Item | None) -> str | None:
         re.fullmatch("-?[0-9]+", lows.get(k, "")) and int(lows[k]) + step < 0 for k, step in steps
     )
     if not all(places) or {"0", "1"} <= {*lows.values()} or is_before:
-        raise wrong(
+        raise syntax_error(
             f"which element is '{name}' here?",
             f"the first element is {name}[0] in our own language: write {name}[…] there",
             (mark.start, below.end),
@@ -1022,7 +822,7 @@ def with_elements(ours: str, given: Collection[str], sign: str = "=") -> str:
     return ours
 
 
-def subscript_of(mark: Item, below: Item, name: str) -> str:
+def read_function_subscript(mark: Item, below: Item, name: str) -> str:
     """What stands below a function: a logarithm's base, or the axes of a sum."""
     place = mark.start, below.end
     if name == "log" and below.kind in ("number", "name", "raw"):
@@ -1037,18 +837,16 @@ def subscript_of(mark: Item, below: Item, name: str) -> str:
         settings = f"axis=[{axes[1]}]" if several else f"axis={axes[1]}"
         return f", {settings}{', keepdims=True' if axes[2] else ''})"
     if "=" in below.text or name in OVER_INDEX:
-        raise wrong(NO_INDEX, AN_INDEX, place)
-    raise wrong(f"the subscript of '{name}' has no meaning here", "write the function alone", place)
+        raise syntax_error(NO_INDEX, AN_INDEX, place)
+    raise syntax_error(
+        f"the subscript of '{name}' has no meaning here", "write the function alone", place
+    )
 
 
 # Environments and statements.
 
-CONDITION = re.compile(r"([^<>=!]+) (<=|>=|==|!=|<|>) ([^<>=!]+)")
-ORDERS = {"<": "<", ">": ">", "==": "=", "<=": "<=", ">=": ">=", "!=": "<>"}
-"""A comparison → the orders of its two sides for which it holds."""
 
-
-def parted(items: Sequence[Item], kind: str) -> list[list[Item]]:
+def split_items(items: Sequence[Item], kind: str) -> list[list[Item]]:
     """Items between those of a kind."""
     parts: list[list[Item]] = [[]]
     for item in items:
@@ -1059,34 +857,55 @@ def parted(items: Sequence[Item], kind: str) -> list[list[Item]]:
     return parts
 
 
-def environment(text: str, group: Open, span: Span) -> str:
+def write_environment(text: str, group: Open, span: Span) -> str:
     """A matrix as lists, cases as ``where``, lines as statements."""
-    name = group.bracket[7:-1].removesuffix("*")
-    rows = [line for line in parted(group.items, "row") if line]
-    whole = group.start, span[1]
-    if name in LINES:
-        return statements(text, [item for item in group.items if item.kind != "cell"])
-    if name in MATRICES:
-        lines = [[row(text, cell, whole) for cell in parted(line, "cell")] for line in rows]
-        listed = [f"[{', '.join(line)}]" for line in lines]
-        return f"[{', '.join(listed)}]"
-    if name == "cases" and not rows:
-        raise wrong("there is nothing inside", "write the whole formula", whole)
-    if name != "cases":
-        raise wrong(f"the environment '{name}' is not known", "write the formula alone", whole)
+    name, whole = group.bracket[7:-1].removesuffix("*"), (group.start, span[1])
+    write = ENVIRONMENTS.get(name)
+    if write is None:
+        raise syntax_error(
+            f"the environment '{name}' is not known", "write the formula alone", whole
+        )
+    return write(text, group.items, whole)
+
+
+def write_lines(text: str, items: Sequence[Item], whole: Span) -> str:
+    """Lines, aligned or not, as statements."""
+    return write_statements(text, [item for item in items if item.kind != "cell"])
+
+
+def write_matrix(text: str, items: Sequence[Item], whole: Span) -> str:
+    """A matrix as lists."""
+    rows = [line for line in split_items(items, "row") if line]
+    lines = [[write_row(text, cell, whole) for cell in split_items(line, "cell")] for line in rows]
+    listed = [f"[{', '.join(line)}]" for line in lines]
+    return f"[{', '.join(listed)}]"
+
+
+def write_cases(text: str, items: Sequence[Item], whole: Span) -> str:
+    """Cases as ``where``; where they leave something out, that is ``nan``."""
     values, conditions = [], []
-    for line in rows:
-        value, *more = parted([item for item in line if item.kind != "comma"], "cell")
+    for line in filter(None, split_items(items, "row")):
+        value, *more = split_items([item for item in line if item.kind != "comma"], "cell")
         condition = as_condition([item for part in more for item in part if item.kind != "words"])
-        values.append(row(text, value, whole))
-        conditions.append(row(text, condition, whole) if condition else "")
+        values.append(write_row(text, value, whole))
+        conditions.append(write_row(text, condition, whole) if condition else "")
+    if not values:
+        raise syntax_error("there is nothing inside", "write the whole formula", whole)
     if "" in conditions[:-1]:
-        raise wrong("a case has no condition", "write the condition after '&'", whole)
+        raise syntax_error("a case has no condition", "write the condition after '&'", whole)
     if conditions[-1] and not leaves_nothing(conditions):
         conditions.append("")
         values.append("nan")
     opened = "".join(f"where({c}, {v}, " for c, v in zip(conditions[:-1], values[:-1], strict=True))
     return f"{opened}{values[-1]}{')' * (len(values) - 1)}"
+
+
+ENVIRONMENTS = {
+    "cases": write_cases,
+    **dict.fromkeys(MATRICES, write_matrix),
+    **dict.fromkeys(LINES, write_lines),
+}
+"""An environment → what writes it in our language."""
 
 
 def leaves_nothing(conditions: Sequence[str]) -> bool:
@@ -1097,9 +916,9 @@ def leaves_nothing(conditions: Sequence[str]) -> bool:
     return None not in found and len(sides) == 1 and len(ways) == 3
 
 
-def statements(text: str, items: Sequence[Item]) -> str:
+def write_statements(text: str, items: Sequence[Item]) -> str:
     """The lines of a text as statements; ``f(x) = …`` names its value."""
-    return "; ".join(statement(text, line) for line in parted(items, "row") if line)
+    return "; ".join(write_statement(text, line) for line in split_items(items, "row") if line)
 
 
 def span_of(items: Sequence[Item]) -> Span:
@@ -1107,25 +926,25 @@ def span_of(items: Sequence[Item]) -> Span:
     return items[0].start, items[-1].end
 
 
-def statement(text: str, items: Sequence[Item]) -> str:
+def write_statement(text: str, items: Sequence[Item]) -> str:
     """One line."""
     span = span_of(items)
-    sides = parted(items, "equals")
+    sides = split_items(items, "equals")
     if len(sides) == 1:
-        return row(text, items, span)
+        return write_row(text, items, span)
     if len(sides) > 2:
-        raise wrong("there is more than one '='", "write one equation", span)
+        raise syntax_error("there is more than one '='", "write one equation", span)
     left, right = sides
     if not left or not right:
-        raise wrong("a side of the equation is empty", "write name = formula", span)
-    formula = row(text, right, span)
+        raise syntax_error("a side of the equation is empty", "write name = formula", span)
+    formula = write_row(text, right, span)
     if left[0].kind == "words":
         return formula
     called = left[:-1] if left[-1].kind == "paren" and len(left) > 1 else left
     reader = Row(text, called)
     name = reader.operand()
     if reader.next() or not name.isidentifier():
-        raise wrong(
+        raise syntax_error(
             "only a name can come before '='",
             "write the formula alone",
             span_of(left),

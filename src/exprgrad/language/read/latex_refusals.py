@@ -1,0 +1,161 @@
+r"""What the reader of LaTeX refuses, where it stands, and what to write in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from exprgrad.errors import LanguageError
+from exprgrad.graph.ops import is_function
+from exprgrad.language.read.latex_signs import ALONE, BESSEL, MARKED, Item
+from exprgrad.source import Span
+
+__all__ = [
+    "AN_INDEX", "NO_INDEX", "REFUSED", "refuse_alone", "refuse_arrows", "refuse_function",
+    "refuse_neighbours", "refuse_second_mark", "refuse_word", "syntax_error",
+]  # fmt: skip
+
+REFUSED = {
+    **dict.fromkeys((r"\partial", r"\nabla"), r"write a derivative as \frac{d}{dx}\left(…\right)"),
+    **dict.fromkeys((r"\ldots", r"\dots", r"\cdots"), "write out what is left out"),
+    **dict.fromkeys(("'", r"\prime"), "a derivative has no sign of its own"),
+    **dict.fromkeys((r"\approx", r"\sim", r"\propto", r"\equiv"), "write an equality"),
+    **dict.fromkeys((r"\pm", r"\mp"), "a formula has one value: write + or -"),
+    r"\int": "there are no integrals", r"\lim": "there are no limits",
+    r"\in": "sets are not part of the language", ":": "a choice is written as cases",
+    ";": "write one formula at a time", r"\circ": "write one function of the other",
+    r"\langle": "write dot(x, y) in our language",
+    r"\choose": r"write \binom{n}{k}", r"\over": r"write \frac{a}{b}", r"\pmod": r"write \bmod",
+    r"\%": "a percentage is a quotient: write 5/100", r"\to": "there are no limits",
+}  # fmt: skip
+"""What is refused, and why."""
+LONGEST_PRODUCT = 3
+"""The most letters side by side that are read as a product: ``mgh`` is one, ``rate`` may be."""
+MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "zeta"})
+MEANT = {
+    "B": r"the beta function is \mathrm{B}(x, y); for a product write \cdot",
+    "Phi": r"the normal distribution's is \operatorname{normcdf}(x); for a product write \cdot",
+    **{
+        letter: rf"a Bessel function has a whole order, {letter}_{{2}}(x); for a product write \cdot"
+        for letter in BESSEL
+    },
+}
+"""What may be a function by its letter, and what to write of it."""
+SEVERAL_TERMS = re.compile(r"\S [+-] ")
+"""What only a factor has in its parentheses: nobody writes ``a(b)`` for a product."""
+NO_INDEX = "an index runs from one whole number up to another"
+AN_INDEX = r"such as \sum_{k=1}^{10}; a sum over all of a vector has no subscript"
+ARROW_BEFORE = re.compile(r"\\vec\s*(?:\{[^{}]*\}|\w)\s*$")
+ARROW_BEHIND = re.compile(r"\s*\\vec(?![A-Za-z])")
+MIXED = re.compile(r"[{\s]*\\[dtc]?frac" + 2 * r"\s*(?:\{\s*([0-9]+)\s*\}|([0-9]))")
+"""A fraction of whole numbers."""
+
+
+def syntax_error(message: str, help: str, span: Span) -> LanguageError:
+    """What cannot be read, with its place."""
+    return LanguageError("syntax", message, span=span, help=help)
+
+
+def refuse_word(text: str, start: int) -> None:
+    """A word without a font, which LaTeX would set as a product of letters."""
+    if text[start - 1 : start].isalpha():
+        return
+    word = re.compile(r"[A-Za-z]+").match(text, start)
+    if word is None:
+        return
+    if is_function(word[0]) and len(word[0]) > 1:
+        raise syntax_error(
+            f"'{word[0]}' is a product of letters in LaTeX", rf"write \{word[0]}", word.span()
+        )
+    if len(word[0]) > LONGEST_PRODUCT:
+        raise syntax_error(
+            f"is '{word[0]}' one name, or a product of letters?",
+            rf"for a name write \mathrm{{{word[0]}}}",
+            word.span(),
+        )
+
+
+def refuse_arrows(text: str, word: str, start: int, end: int) -> None:
+    """A product of two vectors, which is none number by number."""
+    between = ARROW_BEFORE.search(text, max(start - 80, 0), start) and ARROW_BEHIND.match(text, end)
+    if between and word in (r"\cdot", r"\times"):
+        help = "write dot(v, w) in our language"
+        if word == r"\times":
+            help = "the cross product is written out, element by element"
+        raise syntax_error(f"'{word}' stands between vectors", help, (start, end))
+
+
+def refuse_alone(text: str, letter: str, place: Span) -> None:
+    """A letter that is a function here stands without parentheses elsewhere."""
+    if ALONE[letter].search(text):
+        raise syntax_error(
+            f"is '{letter}' a function here, or a factor?",
+            r"it is also written without parentheses; for a product write \cdot",
+            place,
+        )
+
+
+def refuse_function(item: Item, ended: bool) -> None:
+    """What cannot follow a function without parentheses."""
+    place = item.place
+    if not ended:
+        raise syntax_error("this function has no operand", "put its operand in parentheses", place)
+    if item.text == "/":
+        raise syntax_error(
+            "does the '/' divide the function, or its operand?",
+            "put the function's operand in parentheses",
+            place,
+        )
+
+
+def refuse_second_mark(text: str, items: Sequence[Item], mark: Item) -> None:
+    """Two powers, or two subscripts, of one thing: LaTeX refuses them, too."""
+    kinds = ["", "", "", "", "", *[item.kind for item in items[-5:]]]
+    at = -4 if kinds[-2] in MARKED and kinds[-2] != mark.kind else -2
+    begin = at - 3 if kinds[at - 2] in MARKED else at - 1
+    if mark.kind in MARKED and kinds[at] == mark.kind and len(items) >= -begin:
+        base, first = text[items[begin].start : items[at].start], text[slice(*items[at + 1].place)]
+        first = first.strip("{}")
+        if mark.kind == "below":
+            raise syntax_error(
+                "a name has one subscript", f"write {base}_{{{first},…}}", mark.place
+            )
+        raise syntax_error(
+            "a power of a power has two readings",
+            f"write ({base}^{{{first}}})^{{…}} or {base}^{{{first}^{{…}}}}",
+            mark.place,
+        )
+
+
+def refuse_neighbours(text: str, left: Sequence[Item], right: Item, *, divides: str) -> None:
+    """Two operands side by side that may be no product, or follow a '/' or a modulus."""
+    place, base = (right.start, right.end), left[0]
+    mixed = MIXED.match(text, right.start)
+    above, below = [int(n) for n in mixed.groups() if n] if mixed else (1, 1)
+    if mixed and base.text.isdecimal() and len(left) == 1 and above < below:
+        fraction = rf"\frac{{{above}}}{{{below}}}"
+        raise syntax_error(
+            "is this a product, or a mixed number?",
+            rf"write {base.text} \cdot {fraction} or ({base.text} + {fraction})",
+            (base.start, mixed.end()),
+        )
+    if divides == "%":
+        raise syntax_error("is this part of the modulus, too?", "write parentheses", place)
+    if divides:
+        raise syntax_error(
+            "does the '/' divide by this, too?", r"write \frac{…}{…}, or parentheses", place
+        )
+    if right.kind == "number":
+        raise syntax_error(
+            "a number follows an operand", r"for a product write \cdot, for a power ^", place
+        )
+    if right.kind == "paren" and base.kind == "name":
+        known = base.text in MAY_BE_FUNCTIONS or not SEVERAL_TERMS.search(right.text)
+        if known:
+            help = MEANT.get(base.text, r"for a product write \cdot before the parentheses")
+            what = " ".join(text[base.start : left[-1].end].split())
+            raise syntax_error(
+                f"is '{what}' a function here, or a factor?", help, (base.start, right.end)
+            )
+    if right.kind in ("words", "equals", "cell", "row", "mark"):
+        raise syntax_error(f"'{right.text}' cannot be read here", "write one formula", place)
