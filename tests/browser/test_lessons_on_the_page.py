@@ -102,6 +102,25 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         move(part, goal["live"], goal.get("set", "circles"))
 
 
+@pytest.mark.parametrize("name", ["start", pytest.param("tensors", marks=pytest.mark.slow)])
+def test_a_formula_that_is_left_takes_nothing_along(name: str, browse: Any) -> None:
+    """Zooming and printing move the code, which is the shown formula's, wherever one came from."""
+    page, lesson = lesson_page(browse, name, viewport={"width": 1440, "height": 900}), LESSONS[name]
+    for at in range(len(lesson.parts)):
+        open_part(page, at)
+        for width, height, media in (
+            (720, 450, "screen"),
+            (1440, 900, "screen"),
+            (1440, 900, "print"),
+        ):
+            page.set_viewport_size({"width": width, "height": height})
+            page.emulate_media(media=media)
+            page.wait_for_timeout(50)
+            assert "null" not in page.locator("body").inner_text().split()
+            assert page.locator("#code").count() == 1
+    page.emulate_media(media="screen")
+
+
 @pytest.mark.numbers
 @pytest.mark.parametrize(
     "name", [n if n == "paths" else pytest.param(n, marks=pytest.mark.slow) for n in PROSE]

@@ -20,7 +20,8 @@ turnTo(page.dataset.tab ?? "Steps");
 page.classList.add("live");
 // Where there is room the code stands below the graph, and is seen with it.
 const roomy = matchMedia("(min-width: 60.01rem) and (min-height: 47rem)"), behind = $("code").nextElementSibling;
-(roomy.onchange = () => roomy.matches ? $("front").append($("code")) : behind.before($("code")))();
+// The page of a formula that is left hears of it, too.
+(roomy.onchange = () => behind.isConnected && (roomy.matches ? $("front").append($("code")) : behind.before($("code"))))();
 
 // So may a long formula in its head.
 const head = document.querySelector("header");
