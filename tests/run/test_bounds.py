@@ -125,3 +125,10 @@ def test_rows_of_numbers_that_may_be_off_by_much(op: Op) -> None:
 def test_nothing_arrives_of_a_branch_that_is_not_taken() -> None:
     """Were it off by anything: log(x) has no value here, and x is exact."""
     assert errors("where(x > 0, log(x), x)", x=-1.0)[0] == 0.0
+
+
+def test_what_adding_up_rounds_away_is_counted() -> None:
+    """The contributions 1, 2^-54 and 2^-54 are exact; their sum in doubles is 1, and 2^-53 is lost."""
+    run = parse("x*a + x*b + x*c").gradient(x=1, a=1, b=2.0**-54, c=2.0**-54)
+    assert run.gradient["x"] == 1
+    assert errors("x*a + x*b + x*c", x=1, a=1, b=2.0**-54, c=2.0**-54)[1]["x"] >= 2.0**-53

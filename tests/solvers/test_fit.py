@@ -330,3 +330,11 @@ def test_a_number_for_an_option_that_the_model_reads_is_a_start() -> None:
     with pytest.raises(InputError, match="option of fit and a parameter") as caught:
         exprgrad.fit(level, data, level=1, mu=3, sigma=1.0)
     assert "{'level': 1}" in str(caught.value.help)
+
+
+def test_an_estimate_correlates_with_itself_by_1_and_one_that_is_open_with_none() -> None:
+    found = exprgrad.fit("y ~ a*exp(-b*x)", {"x": [0, 1, 2, 3], "y": [4, 2.1, 0.9, 0.6]}, a=3, b=1)
+    assert np.array_equal(np.diag(found.correlation), [1.0, 1.0])
+    assert -1 < found.correlation[0, 1] == found.correlation[1, 0] < 1
+    level = exprgrad.fit("y ~ a*exp(-b*x)", {"x": [0, 1, 2], "y": [0, 0, 0]}, a=1, b=1)
+    assert np.isnan(level.correlation[1]).all() and np.isnan(level.correlation[:, 1]).all()
