@@ -176,8 +176,8 @@ def test_looking_closer(browse: Any) -> None:
     press(page, "Grads")
     assert not panel(page, "Look closer").count() and not page.locator(".picked").count()
     said = page.locator("#told").inner_text()
-    for spot in ("#n2", "#c5_0"):
-        page.locator(spot).click(position={"x": 4, "y": 4})
+    for spot, low in (("#n2", 4), ("#c5_0", 13)):  # beside the fields, which stand in the middle
+        page.locator(spot).click(position={"x": 4, "y": low})
         page.locator(spot).press("Enter")
         assert page.locator("#told").inner_text() == said
         assert not page.locator(".picked").count()
