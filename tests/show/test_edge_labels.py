@@ -38,6 +38,34 @@ def test_a_number_stands_alone_where_the_rule_is_that_number(
     assert texts(formula, **values)[: len(expected)] == expected
 
 
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("tanh(x*w1 + x*w2 + b*x)", "1 − out^2 = "),
+        ("o = tanh(x*w1 + x*w2 + b*x)", "1 − o^2 = "),
+        ("out = x*w1; tanh(out + x*w2 + b*w1*w2)", ""),  # "out" is another node's name
+        ("sin(x*w1 + x*w2 + b*x + w1*w2)", ""),
+    ],
+)
+def test_a_rule_is_never_cut_to_another_one(formula: str, expected: str) -> None:
+    """What is too long is written by the node's own result, or left out; the number stays."""
+    ((text, beginning, _),) = texts(formula, x=1, w1=0.5, w2=0.25, b=1)
+    assert beginning == expected
+    assert text.startswith(expected) and float(text.rpartition(" ")[2].replace("−", "-"))
+
+
+def test_a_rule_of_tensors_is_never_cut() -> None:
+    run = parse("tanh(X*first + X*second + X*third + X*fourth)").evaluate(
+        X=[1, 2], first=1, second=2, third=3, fourth=4
+    )
+    ((chip, _),) = wires(run, run.graph.output, Manner())
+    assert chip is not None and chip.text == "diag(1 − out^2)"
+    run = parse("sin(X*first + X*second + X*third + X*fourth)").evaluate(
+        X=[1, 2], first=1, second=2, third=3, fourth=4
+    )
+    assert list(wires(run, run.graph.output, Manner())) == [(None, True)]
+
+
 def test_what_passes_nothing_on() -> None:
     """A branch that was not taken, of numbers and of tensors; one number that is taken is enough."""
     _, taken, left = labels("where(c, x, y)", c=1, x=2, y=3)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import partial
 from html import escape
 from itertools import chain
@@ -540,8 +541,8 @@ def alarm_lines(run: Explained, one: Diagnostic, digits: int) -> list[str]:
 # Chips.
 
 
-RULE, MATRIX_RULE = 24, 40
-"""The most characters shown of a rule, and of one in matrix form."""
+RULE, LONE_RULE = 24, 40
+"""The most characters of a rule beside its number, and of one that stands alone."""
 CHIP_PADDING = 2
 """Around a chip's text."""
 LEAST_BYTES = 1000
@@ -598,14 +599,14 @@ def wires(run: Run, user: int, manner: Manner, *, all: bool = False) -> Iterator
                 run, user, position, rule, is_whole=is_whole, with_shape=manner.room > 0
             )
         else:
-            chip = number_chip(rule, local, manner.digits)
+            chip = number_chip(shorten_rule(run, user, position, rule, RULE), local, manner.digits)
         if edge is None:
             yield chip, False
             continue
         flows = position not in branches or not vanishes(edge.local)
         if manner.contributions and flows and edge.contribution is not None:
             told = passed(run.grad(user), edge.local, edge.contribution, manner.digits)
-            chip = chip._replace(passed=told)
+            chip = (chip or Chip(""))._replace(passed=told)
         yield chip, flows
 
 
@@ -635,14 +636,16 @@ def call_wires(run: Run, user: int, manner: Manner, *, all: bool) -> Iterator[Wi
 
 def rule_chip(
     run: Run, user: int, position: int, rule: str, *, is_whole: bool, with_shape: bool = False
-) -> Chip:
-    """A chip without a number; ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells.
+) -> Chip | None:
+    """A chip without a number, if there is something to say.
 
+    ``is_whole`` if no diagonal stands for the Jacobian, whose size it tells;
     ``with_shape`` if it tells that of what runs along the wire.
     """
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
+    rule = shown(shorten_rule(run, user, position, rule, LONE_RULE), LONE_RULE)
     if ends == ((), ()):
-        return Chip(short_rule(rule))
+        return Chip(rule) if rule else None
     count = jacobian_bytes(ends)
     rows, columns = map(size, ends)
     sized = (
@@ -651,21 +654,30 @@ def rule_chip(
     note = f"never formed: {bytes_text(count)}" if is_whole and count >= LEAST_BYTES else ""
     if with_shape and ends[1]:
         note = ", ".join(filter(None, [shape_text(ends[1]), note]))
-    return Chip(shown(rule, MATRIX_RULE), note, sized)
+    return Chip(rule, note, sized) if rule or note else None
 
 
 def number_chip(rule: str, local: float | None, digits: int) -> Chip:
     """A local derivative as formula and number, or as one where they are the same; None: not known."""
+    text, number = shown(rule, RULE), "–" if local is None else signed(local, digits)
     if is_numeral(rule) and local in (None, float(rule)):
-        return Chip(short_rule(rule) if local is None else signed(local, digits))
-    formula = f"{short_rule(rule)} = "
-    return Chip(formula + ("–" if local is None else signed(local, digits)), formula=formula)
+        return Chip(text if local is None else number)
+    formula = f"{text} = " if text else ""
+    return Chip(formula + number, formula=formula)
 
 
-def short_rule(rule: str) -> str:
-    """A rule, as much as is shown of it; one that is a long name keeps its end."""
-    is_name = len(rule) > NAME and rule.isidentifier()
-    return shown(abridged(rule, RULE) if is_name else rule, RULE)
+def shorten_rule(run: Run, user: int, position: int, rule: str, limit: int) -> str:
+    """A rule in so many characters; nothing where it takes more, as a rule cut short is another one.
+
+    What is too long is written by the node's own result, ``out``.  A long name keeps both its ends.
+    """
+    if rule.isidentifier():
+        return abridged(rule, limit)
+    if len(printable(rule)) > limit and "out" not in {*run.graph.inputs, *run.names.values()}:
+        renamed = copy(run)
+        renamed.names = {**run.names, user: "out"}
+        rule = renamed.rule(user, position)
+    return rule if len(printable(rule)) <= limit else ""
 
 
 def is_numeral(rule: str) -> bool:
@@ -691,7 +703,7 @@ def boxed(chip: Chip, room: int = 0) -> str:
         chip = chip._replace(text=mathematics(chip.text))
     if room and chip.formula is not None:
         width = look.digits_width(display_width(chip.formula) + room, look.CHIP_NODE, CHIP_PADDING)
-    lines = [row(cell(text(chip.text), width=width))]
+    lines = [row(cell(text(chip.text), width=width))] if chip.text else []
     if chip.note:
         lines.append(row(cell(text(chip.note, colour=look.MUTED, size="" if room else "8"))))
     if chip.passed:
