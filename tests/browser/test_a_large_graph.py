@@ -8,15 +8,10 @@ import pytest
 
 from browsers import axe
 from networks import network
-from pages import DEEP, html_of, last, lesson_html, press, read
+from pages import html_of, last, lesson_html, press, read
 
 SHUT = """() => [...document.querySelectorAll('.cover.shut')]
   .map(cover => cover.querySelector('text').textContent).sort()"""
-COUNTED = """() => {
-  const shapes = SVGTextContentElement.prototype, own = shapes.getComputedTextLength;
-  window.measured = 0;
-  shapes.getComputedTextLength = function () { window.measured++; return own.call(this); };
-}"""
 SCROLLED = """() => {
   const frame = document.querySelector("#scroll");
   return [frame.scrollLeft, frame.scrollTop];
@@ -63,15 +58,6 @@ def test_the_keys_lead_into_a_folded_layer(browse: Any) -> None:
     for _ in range(4):
         page.keyboard.press("ArrowDown")
     assert page.evaluate(SHUT) == []
-
-
-def test_a_step_has_no_text_measured_by_itself(browse: Any) -> None:
-    """Each text that is asked for its length has the whole graph laid out."""
-    page = browse.show(html_of(DEEP, x=0.5, w=0.9, b=0.1))
-    page.evaluate(COUNTED)
-    for key in ["ArrowRight"] * 5 + ["End", "ArrowLeft"]:
-        page.keyboard.press(key)
-    assert page.evaluate("window.measured") == 0
 
 
 def test_a_small_graph_has_no_map(browse: Any) -> None:

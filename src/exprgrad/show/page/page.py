@@ -335,12 +335,11 @@ BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 OURS = {
     "about", "active", "again", "asking", "blamed", "branch", "carried", "corrected", "count",
     "counted", "digits", "domain", "edges", "field", "flows", "gate", "gated", "gates", "given",
-    "got", "group", "jacobian", "kind", "label", "late", "libraries", "lines", "locals", "loose",
-    "losses", "lost", "made", "missing", "moved", "nodes", "operand", "operands", "origin",
-    "output", "outputs", "overwrite", "passed", "pattern", "phase", "picked", "place", "position",
-    "predicted", "preset", "programs", "reads", "replaced", "room", "row", "rows", "rule", "shape",
-    "sheets", "short", "signs", "slide", "slopes", "spans", "steps", "truth", "user", "vague",
-    "visits", "why", "wire", "wires", "words",
+    "group", "jacobian", "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost",
+    "made", "nodes", "operand", "operands", "origin", "output", "outputs", "overwrite", "passed",
+    "pattern", "picked", "place", "position", "preset", "programs", "reads", "replaced", "room", "row",
+    "rows", "rule", "shape", "sheets", "short", "signs", "slide", "slopes", "spans", "steps", "truth",
+    "user", "visits", "wire", "words",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")

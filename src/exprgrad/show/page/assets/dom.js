@@ -57,23 +57,12 @@ function fill(text, words, room) {
 }
 
 const rooms = new Map, written = new Set, WIDEST = 9;
-// How wide a text of the graph is, at 12 px.  Asked for by the text itself, the page would be laid out for it.
-const ruler = document.createElement("canvas").getContext("2d"), lengths = new Map, SIZES = 10;
-function lengthOn(part) {
-  const words = part.textContent, weight = part.nodeType === Node.TEXT_NODE ? "" : "bold", key = weight + words;
-  if (!lengths.has(key)) {
-    ruler.font = `${weight} ${12 * SIZES}px ${getComputedStyle(graph).fontFamily}`;
-    lengths.set(key, ruler.measureText(words).width / SIZES);
-  }
-  return lengths.get(key);
-}
+// All are measured together: each change would have the next measure lay out the whole graph again.
 function fit(texts) {
-  for (const text of texts) {
-    const room = rooms.get(text);
-    // No character of a number is wider than so: most are not measured.
-    const isWide = text.textContent.length * WIDEST > room && [...text.childNodes].reduce((sum, part) => sum + lengthOn(part), 0) > room;
-    if (isWide || text.hasAttribute("textLength")) set(text, {textLength: isWide && room, lengthAdjust: isWide && "spacingAndGlyphs"});
-  }
+  for (const text of texts) if (text.hasAttribute("textLength")) set(text, {textLength: false});
+  // No character of a number is wider than so: most are not measured.
+  const wide = [...texts].filter(text => text.textContent.length * WIDEST > rooms.get(text) && text.getComputedTextLength() > rooms.get(text));
+  for (const text of wide) set(text, {textLength: rooms.get(text), lengthAdjust: "spacingAndGlyphs"});
   written.clear();
 }
 

@@ -8,7 +8,7 @@ const boxOf = ({firstChild: outline}) =>
   Object.fromEntries(["x", "y", "width", "height"].map(name => [name, lengthOf(outline, name)]));
 const cards = NODES.map(({id}) => {
   const group = $(`n${id}`), [data, grad] = ["data", "grad"].map(name => group.querySelector("." + name));
-  return {group, box: boxOf(group), data, grad, head: group.querySelector(":scope > text:not(.word)"), room: data && left(data) - data.previousElementSibling.x.baseVal.value - WORD};
+  return {group, data, grad, head: group.querySelector(":scope > text:not(.word)"), room: data && left(data) - data.previousElementSibling.x.baseVal.value - WORD};
 });
 const chips = EDGES.map(edge => {
   const key = keyOf(edge), group = $("c" + key), text = group.lastChild, box = boxOf(group);
@@ -32,13 +32,15 @@ function speak(text, words) {
   if (text) (map?.matches(".map") ? map : text).ariaLabel = words || null;
 }
 for (const word of graph.querySelectorAll("use, .word:not(.mid, .note)")) word.ariaHidden = true;
-fit(rooms.keys());
-// A graph that is larger than its frame opens on what it comes to, as soon as the frame is seen.
+// Nothing can be measured before it is seen.
 let isSeen = false;
 new ResizeObserver(() => {
   const wasSeen = isSeen;
   isSeen = frame.clientWidth > 0;
-  if (isSeen && !wasSeen && !app.at) follow(true);
+  if (!isSeen || wasSeen) return;
+  fit([...rooms.keys()]);
+  // A graph that is larger than its frame opens on what it comes to.
+  if (!app.at) follow(true);
 }).observe(frame);
 
 const cardChanges = changes(), chipChanges = changes();
@@ -70,18 +72,13 @@ views.push(() => {
   });
 });
 
-// Where a card or a chip is in the window, as its picture says: to ask each of them takes far longer.
-function placeOf({box: {x, y, width, height}}) {
-  const by = scale(), {left, top} = graph.getBoundingClientRect();
-  return {left: left + x * by, right: left + (x + width) * by, top: top + y * by, bottom: top + (y + height) * by};
-}
-
 // What the step is about is kept in sight, where the graph is larger than its frame.
 function follow(centred = false) {
-  if (app.asking || frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
-  const {picked, now: {nodes, wires, step}} = app, seen = frame.getBoundingClientRect();
-  const node = cards[picked?.node ?? step?.node ?? PAGE.output], own = placeOf(chips[picked?.edge] ?? node);
-  const boxes = picked ? [own] : [own, ...nodes.map(id => placeOf(cards[id])), ...chips.filter(({key}) => wires.includes(key)).map(placeOf)];
+  const seen = frame.getBoundingClientRect(), lit = [...graph.querySelectorAll(app.picked ? ".picked" : ".now")];
+  if (!lit.length) lit.push(cards[PAGE.output].group);
+  if (frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
+  const boxes = lit.map(part => part.getBoundingClientRect());
+  const own = app.picked ? boxes[0] : cards[app.now.step?.node ?? PAGE.output].group.getBoundingClientRect();
   const off = (start, end) => {
     let from = Math.min(...boxes.map(at => at[start])), to = Math.max(...boxes.map(at => at[end]));
     if (to - from > seen[end] - seen[start]) from = own[start], to = own[end];

@@ -30,17 +30,13 @@ $("buttons").append(
 );
 slider.oninput = () => { stop(); go(Number(slider.value)); };
 
-// Whether the sentence was scrolled: to ask the page itself would have it laid out.
-let isMoved = false;
-$("said").onscroll = () => { isMoved = true; };
 const START = "Press Next, or the → key.  The forward sweep comes first: each node's data, from its operands.";
 views.push(() => {
   const {at, steps, now} = app;
   $("sentence").textContent = now.step?.text ?? START;
   const kind = {value: "data", read: "grad"}[now.step?.kind];
   const doubt = kind && isVague(now.step.node, kind) ? FEWER : "";
-  if (isMoved) $("said").scrollTop = 0;
-  isMoved = false;
+  $("said").scrollTop = 0;
   $("why").textContent = [now.step?.why, doubt].filter(Boolean).join("; ");
   slider.max = steps.length;
   slider.value = at;
