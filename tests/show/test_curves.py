@@ -23,6 +23,7 @@ PLOTS = {
     "dense": ["sin(1/x)", "x=-1:1", "--order", "0"],
     "tangent": ["log(x)", "x=0:4", "--order", "0", "--tangent", "1"],
     "empty": ["sqrt(-1 - x^2)", "x=-1:1"],
+    "several": ["f = x^2; g = x^3", "x=-1.5:1.5"],
     "large": ["1e300*x + 1e299", "x=-1:1"],
     "map": [
         "(1 - x)^2 + 100*(y - x^2)^2",
@@ -130,6 +131,25 @@ def test_the_dot_on_a_tangent_is_smaller_than_those_of_features() -> None:
     layers = [layer for layer in plot.frames()[0].layers if isinstance(layer, plots.Layer)]
     sizes = {tuple(layer.x): layer.size for layer in layers if layer.size}
     assert sizes.keys() == {(1.0,), (0.0,)} and sizes[1.0,] < sizes[0.0,]
+
+
+def test_each_binding_that_no_other_statement_reads_is_drawn() -> None:
+    """In the pictures, with a legend; the numbers are those of the output."""
+    plot = parse("h = x + 1; f = h^2; k = 3; n = 4*x - 1; x^3").plot(x=(-1, 2))
+    assert [*plot.curves] == ["f", "n", "x^3"]
+    frames = plot.frames()
+    assert frames[0].title == "h = x + 1; f = h^2; k = 3; n = 4*x - 1; x^3"
+    layers = [layer for layer in frames[0].layers if isinstance(layer, plots.Layer)]
+    assert [layer.label for layer in layers if layer.label] == ["f", "n", "x^3"]
+    assert frames[0].y_range is not None and frames[0].y_range[0] < -5  # of n at -1
+    alone = parse("x^3").plot(x=(-1, 2))
+    assert [*plot.rows()] == [*alone.rows()]
+    assert [*plot.lines()] == [*alone.lines()]
+
+
+def test_an_output_alone_is_drawn_as_it_was() -> None:
+    for text in ("h = x + 1; h^2", "v[0] = x; v[k] = v[k-1]/2 for k in 1..3; v[2]", "k = 3; x^2"):
+        assert not parse(text).plot(x=(-1, 2)).others
 
 
 def test_a_plot_in_python_is_the_command_s() -> None:

@@ -20,7 +20,16 @@ from exprgrad.errors import (
 )  # fmt: skip
 from exprgrad.explain import diagnostics
 from exprgrad.explain.limits import COUNTED, LISTED_PATHS, significant
-from exprgrad.graph.graph import Graph, Shape, is_scalar, limited, same
+from exprgrad.graph.graph import (
+    Graph,
+    Shape,
+    dependents,
+    is_scalar,
+    limited,
+    same,
+    seen_from,
+    unread_bindings,
+)
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import program
 from exprgrad.run.evaluation import NOTHING, Evaluator, adjoints_of, evaluator_for, kept, shapes_of
@@ -547,7 +556,8 @@ class Expression(Drawn):
 
         The other inputs have values; an input alone that has none goes from -10 to 10.  ``order`` is that
         of the highest derivative that is drawn, 2 at most; ``shown`` are the values that are shown, from
-        low to high; ``tangent`` is where to draw one.  A range is a pair or a text, ``"-5:5"``.
+        low to high; ``tangent`` is where to draw one.  A range is a pair or a text, ``"-5:5"``.  Named
+        statements that no other one reads are drawn as well.
 
         Over the ranges of two inputs it is a map with contours and the field of the gradient, and with the
         path of a descent if its start is given as ``descend``: ``rate`` and ``steps`` are then as in
@@ -570,7 +580,18 @@ class Expression(Drawn):
         if isinstance(found, Curve):
             if descend is not None:
                 raise RequestError("usage", "a descent is drawn over the ranges of two inputs")
-            return Plot(found, times)
+            moving = dependents(self.graph, [self.graph.inputs[found.name]])
+            views = {
+                name: seen_from(self.graph, node)
+                for name, node in unread_bindings(self.graph)
+                if moving[node]
+            }
+            others = {
+                name: one
+                for name, view in views.items()
+                if isinstance(one := ranged(view, self.text, given, shown), Curve)
+            }
+            return Plot(found, times, others)
         if times == 2:
             raise RequestError("usage", "second derivatives are drawn over the range of one input")
         if descend is not None:

@@ -10,6 +10,7 @@ graph in any algebra, the other rebuilds it by a rule.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -61,6 +62,7 @@ __all__ = [
     "size",
     "spliced",
     "transform",
+    "unread_bindings",
     "view_of",
     "worked_out",
 ]
@@ -436,6 +438,14 @@ def dependents(graph: Graph, nodes: Iterable[int]) -> bytearray:
                 active[user] = 1
                 break
     return active
+
+
+def unread_bindings(graph: Graph) -> list[tuple[str, int]]:
+    """The names that statements bound and no other one reads, but for the output's, with their nodes."""
+    read = {graph.output, *graph.inputs.values(), *chain.from_iterable(graph.operands)}
+    return [
+        (name, node) for name, node, _ in graph.bindings if node not in read and name.isidentifier()
+    ]
 
 
 def seen_from(graph: Graph, output: int) -> Graph:

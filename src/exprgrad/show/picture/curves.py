@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, cycle, pairwise
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from exprgrad.show.documents.document import Lines
@@ -43,6 +45,10 @@ __all__ = ["Map", "Plot", "contour", "levels"]
 SHARES = (1.0, 0.7, 0.6)
 ROLES = ("data", "grad", "ink")
 """What the value and the derivatives are drawn as."""
+DASHES = ("-", "--", ":", "-.")
+"""What curves are told apart by, if there are several."""
+LONGEST_LABEL = 24
+"""The most characters of a curve's label."""
 MOST_NOTED = 24
 """So many places are noted with their numbers; others are marked alone."""
 NOTED_DIGITS = 4
@@ -72,12 +78,36 @@ def curve_title(text: str) -> str:
 class Plot(Pictured):
     """A plot: of ``curve``, up to the derivative of an ``order``; it prints as on a terminal.
 
-    A notebook shows it drawn.  What is known of the curve, such as its roots, are ``features``.
+    A notebook shows it drawn.  What is known of the curve, such as its roots, are ``features``.  Pictures
+    have the curves of ``others`` as well, by name.
     """
 
-    def __init__(self, curve: Curve, order: int = 1) -> None:
+    def __init__(
+        self, curve: Curve, order: int = 1, others: Mapping[str, Curve] = MappingProxyType({})
+    ) -> None:
         self.curve = curve
         self.order = order
+        self.others = others
+
+    @property
+    def curves(self) -> dict[str, Curve]:
+        """The curves drawn, by label, within the same windows; that of the output is the last."""
+        if not self.others:
+            return {"f": self.curve}
+        last = re.split("[;\n]", self.curve.text.strip("; \n"))[-1]
+        named = re.match(r"\s*([^\W\d]\w*)\s*=(?!=)", last)
+        found = {**self.others, named[1] if named else last.strip(): self.curve}
+        spans = zip(*(one.windows for one in found.values() if one.arcs), strict=True)
+        windows = [(min(low for low, _ in span), max(high for _, high in span)) for span in spans]
+        return {name: one._replace(windows=windows or one.windows) for name, one in found.items()}
+
+    @property
+    def titles(self) -> list[str]:
+        """What the value and the derivatives are called above their panels."""
+        name = printable(self.curve.name)
+        if self.others:
+            return [printable(self.curve.text), f"d/d{name}", f"d²/d{name}²"]
+        return [curve_title(self.curve.text), *derivative_names(name)[1:]]
 
     @property
     def features(self) -> list[Feature]:
@@ -94,22 +124,27 @@ class Plot(Pictured):
 
     def frames(self) -> list[Frame]:
         """The frames to draw, one below the other."""
-        found = self.curve
-        titles = derivative_names(printable(found.name))
-        titles[0] = cut(curve_title(found.text), LONGEST_TITLE)
-        frames = []
+        found, titles = self.curve, self.titles
+        titles[0] = cut(titles[0], LONGEST_TITLE)
+        frames, curves = [], self.curves
         for at in range(self.order + 1):
-            low, high = found.windows[at]
+            low, high = next(iter(curves.values())).windows[at]
             size = max(abs(low), abs(high))
             if size < LEAST_SIZE:
                 power = math.floor(math.log10(size))
-                found = enlarged(found, at, power)
-                low, high = found.windows[at]
+                curves = {name: enlarged(one, at, power) for name, one in curves.items()}
+                low, high = next(iter(curves.values())).windows[at]
                 titles[at] += f"   (times {signed(float(f'1e{power}'), 1)})"
             margin = 2 * (MARGIN if at else NOTE_MARGIN) * (high / 2 - low / 2)
+            layers = (
+                curve_layers(
+                    one, at, cut(printable(name), LONGEST_LABEL) * bool(self.others), dashes
+                )
+                for (name, one), dashes in zip(curves.items(), cycle(DASHES))
+            )
             frames.append(
                 Frame(
-                    [*curve_layers(found, at)],
+                    [*chain.from_iterable(layers)],
                     titles[at],
                     x_label=printable(found.name) if at == self.order else "",
                     x_range=(found.low, found.high),
@@ -163,18 +198,32 @@ class Plot(Pictured):
     @property
     def missing(self) -> str:
         """Why there is nothing to draw, or how many points are left out."""
-        names = derivative_names(printable(self.curve.name))
-        lost = [f"{count:,} of {name}" for name, count in self.counted(names) if count]
+        curves = self.curves
+        lost = [
+            f"{count:,} of {name}"
+            for called, found in curves.items()
+            for name, count in zip(
+                derivative_names(printable(found.name), called)[: self.order + 1],
+                found.lost,
+                strict=False,
+            )
+            if count
+        ]
         if lost:
             return left_out(" and ".join(lost), self.curve.points)
-        return "" if self.curve.arcs else NO_VALUE
+        return "" if any(found.arcs for found in curves.values()) else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """The parts shown on a terminal, with panels of ``rows`` rows."""
-        found = self.curve
-        picture = "\n".join(panels(found, self.order, screen, rows))
-        table = feature_table(found, digits, self.missing, whole=whole)
-        return [picture, "", table] if table.rows else [picture, *filter(None, [table.foot])]
+        curves, foot = self.curves, self.missing
+        parts: list[str | Table] = [
+            "\n".join(panels(curves, self.titles, self.order, screen, rows))
+        ]
+        for name, found in curves.items():
+            last = foot if found is [*curves.values()][-1] else ""
+            table = feature_table(found, digits, last, whole=whole, called=name)
+            parts += ["", table] if table.rows else filter(None, [table.foot])
+        return parts
 
     def __str__(self) -> str:
         parts = self.parts(6, Screen(80), PRINTED_ROWS, whole=False)
@@ -208,8 +257,10 @@ def enlarged(found: Curve, order: int, power: int) -> Curve:
     )
 
 
-def curve_layers(found: Curve, order: int) -> Iterator[Layer | Note]:
-    """The layers of the value, or of a derivative."""
+def curve_layers(
+    found: Curve, order: int, label: str = "", dashes: str = "-"
+) -> Iterator[Layer | Note]:
+    """The layers of the value, or of a derivative; a ``label`` is for the legend."""
     low, high = found.windows[order]
     if low < 0 < high:
         yield rule(y=0.0)
@@ -218,11 +269,12 @@ def curve_layers(found: Curve, order: int) -> Iterator[Layer | Note]:
         if one.kind == "pole" or (one.kind == "cusp" and order):
             yield rule(x=one.x, dashes=":")
     reach = 2 * (high - low)
-    for piece in found.arcs:
+    for at, piece in enumerate(found.arcs):
         values = (piece.value, piece.slope, piece.second)[order]
         shown = [y if abs(y) < math.inf else math.nan for y in values]
         inside = [min(max(y, low - reach), high + reach) for y in shown]
-        yield line(piece.x, inside, ROLES[order])
+        named = label if at == order == 0 else ""
+        yield line(piece.x, inside, ROLES[order], dashes, label=named)
     if order:
         return
     if found.tangent:
@@ -296,13 +348,18 @@ NOTE_MARGIN = 0.13
 NO_VALUE = "there is nothing to draw: the formula has no value in this range"
 
 
-def derivative_names(name: str) -> list[str]:
+def derivative_names(name: str, called: str = "f") -> list[str]:
     """What the value and the derivatives are called in short."""
-    return ["f", f"df/d{name}", f"d²f/d{name}²"]
+    called = cut(printable(called), LONGEST_LABEL)
+    of = called if called.isidentifier() else f"({called})"
+    return [called, f"d{of}/d{name}", f"d²{of}/d{name}²"]
 
 
-def panels(found: Curve, order: int, screen: Screen, rows: int) -> list[str]:
-    """The lines of the panels, ``rows`` in all."""
+def panels(
+    curves: Mapping[str, Curve], titles: Sequence[str], order: int, screen: Screen, rows: int
+) -> list[str]:
+    """The lines of the panels, ``rows`` in all; several curves bear their labels at their right ends."""
+    found = next(iter(curves.values()))
     width = screen.width or 80
     rest = rows - 2 * (order + 1) - 1
     heights = [max(LEAST_ROWS, int(rest * share)) for share in PANEL_SHARES[order + 1]]
@@ -313,12 +370,13 @@ def panels(found: Curve, order: int, screen: Screen, rows: int) -> list[str]:
     margin = max(len(text) for y in shown for _, text in y.ticks or ((0, ""),))
     columns = max(width - margin - 2, NARROWEST)
     x = axis(found.low, found.high, columns // TICK_CELLS + 1)
-    titles = derivative_names(found.name)
-    titles[0] = curve_title(found.text)
     lines: list[str] = []
     for at, (y, height) in enumerate(zip(shown, heights, strict=True)):
         canvas = Canvas(columns, height, x, y)
-        fill(canvas, found, at)
+        for label, one in curves.items():
+            fill(canvas, one, at)
+            if len(curves) > 1 and one.arcs:
+                write_label(canvas, one.arcs, at, cut(printable(label), columns // 4))
         color = COLORS[at] if screen.color else ""
         title = narrowed([titles[at], cut(titles[at], width)], width)
         lines += framed(title, canvas, margin, color, MARKS, numbers=at == order)
@@ -347,6 +405,21 @@ def fill(canvas: Canvas, found: Curve, order: int) -> None:
             canvas.letter(one.x, one.value, GLYPHS[one.kind])
 
 
+def write_label(canvas: Canvas, arcs: Sequence[Arc], order: int, label: str) -> None:
+    """Write a curve's label on it, at the last point that is seen."""
+    low, high = canvas.y.low, canvas.y.high
+    points = (
+        (a, b)
+        for arc in arcs
+        for a, b in zip(arc.x, (arc.value, arc.slope, arc.second)[order], strict=True)
+        if low <= b <= high
+    )
+    for a, b in deque(points, maxlen=1):
+        row, last = canvas.cell(a, b)
+        for column, letter in enumerate(label, max(last - len(label) + 1, 0)):
+            canvas.letters[row, column] = letter
+
+
 def left_out(lost: str, points: int) -> str:
     """How many points are left out, and what to do."""
     return (
@@ -355,23 +428,26 @@ def left_out(lost: str, points: int) -> str:
     )
 
 
-def feature_table(found: Curve, digits: int, missing: str, *, whole: bool = False) -> Table:
+def feature_table(
+    found: Curve, digits: int, missing: str, *, whole: bool = False, called: str = "f"
+) -> Table:
     """The features, a line each: what, where, the value, and the slope or the two sides.
 
     What is ``missing`` from the picture is said below.
     """
 
+    value, slope, _ = derivative_names(printable(found.name), called)
     columns = [
         Column("point", lambda one: f"{GLYPHS[one.kind]} {one.kind}"),
         Column(printable(found.name), attrgetter("x"), is_number=True),
         Column(
-            "f",
+            value,
             lambda one: None if one.kind == "pole" or math.isnan(one.value) else one.value,
             is_number=True,
             style="green",
         ),
         Column(
-            derivative_names(printable(found.name))[1],
+            slope,
             lambda one: slope_words(one, digits),
             style="yellow",
             flexible=True,
