@@ -138,7 +138,7 @@ def test_each_binding_that_no_other_statement_reads_is_drawn() -> None:
     plot = parse("h = x + 1; f = h^2; k = 3; n = 4*x - 1; x^3").plot(x=(-1, 2))
     assert [*plot.curves] == ["f", "n", "x^3"]
     frames = plot.frames()
-    assert frames[0].title == "h = x + 1; f = h^2; k = 3; n = 4*x - 1; x^3"
+    assert frames[0].title == "h = x + 1; f = h^2; k = 3; n = 4*x − 1; x^3"
     layers = [layer for layer in frames[0].layers if isinstance(layer, plots.Layer)]
     assert [layer.label for layer in layers if layer.label] == ["f", "n", "x^3"]
     assert frames[0].y_range is not None and frames[0].y_range[0] < -5  # of n at -1

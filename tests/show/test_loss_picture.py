@@ -24,7 +24,7 @@ def texts(svg: bytes) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "at", "options", "there"),
     [
-        ("(x-3)^2", {"x": 0}, {"steps": 2}, ["(x-3)^2   not converged after 2 steps", "value"]),
+        ("(x-3)^2", {"x": 0}, {"steps": 2}, ["(x−3)^2   not converged after 2 steps", "value"]),
         ("L = x^2", {"x": 1}, {"adam": True, "steps": 90}, ["L", "10⁻⁴"]),
         ("sum(x*x)*y", {"x": [1, 2], "y": 1}, {}, ["10¹²⁴"]),  # gradients up to 1e287
         pytest.param(

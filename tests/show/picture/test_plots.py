@@ -50,6 +50,16 @@ def test_an_svg_has_texts_true_minus_signs_and_a_name() -> None:
     assert ' style="' not in svg
 
 
+def test_a_picture_has_one_sort_of_minus_sign() -> None:
+    """Those of formulas are those of the numbers on the axes."""
+    f = parse("x^2 - 3*x - 2")
+    course = f.descend(x=0, rate=0.25)
+    curve, surface = f.plot(x=(-2, 2)), parse("x^2 - y").plot(x=(-2, 2), y=(-1, 1))
+    for drawn in (curve.svg(), surface.svg(), course.svg()):
+        shown = "".join(texts(drawn))
+        assert "−" in shown and "-" not in shown
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["svg", "png", "pdf"])
 def test_the_same_data_make_the_same_bytes(format: str) -> None:

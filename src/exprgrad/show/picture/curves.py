@@ -34,7 +34,7 @@ from exprgrad.show.picture.plots import (
     rule,
     ticks,
 )
-from exprgrad.show.text.lines import all_shows, decimal, narrowed, signed
+from exprgrad.show.text.lines import all_shows, decimal, minus, narrowed, signed
 from exprgrad.show.text.table import Column, Screen, Table, plain, tabulated
 from exprgrad.solvers.curves.curve import Arc, Curve, Feature
 from exprgrad.solvers.curves.sampling import Plane
@@ -125,7 +125,7 @@ class Plot(Pictured):
     def frames(self) -> list[Frame]:
         """The frames to draw, one below the other."""
         found, titles = self.curve, self.titles
-        titles[0] = cut(titles[0], LONGEST_TITLE)
+        titles[0] = minus(cut(titles[0], LONGEST_TITLE))
         frames, curves = [], self.curves
         for at in range(self.order + 1):
             low, high = next(iter(curves.values())).windows[at]
@@ -138,7 +138,7 @@ class Plot(Pictured):
             margin = 2 * (MARGIN if at else NOTE_MARGIN) * (high / 2 - low / 2)
             layers = (
                 curve_layers(
-                    one, at, cut(printable(name), LONGEST_LABEL) * bool(self.others), dashes
+                    one, at, minus(cut(printable(name), LONGEST_LABEL)) * bool(self.others), dashes
                 )
                 for (name, one), dashes in zip(curves.items(), cycle(DASHES))
             )
@@ -540,7 +540,7 @@ class Map(Plot):
         return [
             Frame(
                 [*map_layers(found)],
-                cut(curve_title(found.text), LONGEST_TITLE),
+                minus(cut(curve_title(found.text), LONGEST_TITLE)),
                 printable(found.names[0]),
                 printable(found.names[1]),
                 x_range=found.spans[0],

@@ -7,7 +7,7 @@ from typing import Any
 
 from exprgrad.show.documents.document import Lines
 from exprgrad.show.picture.plots import Frame, Layer, band, dots, line, plot, rule
-from exprgrad.show.text.lines import decimal
+from exprgrad.show.text.lines import decimal, minus
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
 from exprgrad.source import cut, printable
@@ -224,8 +224,8 @@ def fit_picture(found: Fit, format: str, look: str | None = None) -> bytes:
     drawn = fit_curve(found)
     count = len(drawn.x)
     size = next(size for most, size in SIZES if count <= most)
-    title = cut(" ".join(found.text.split()), LONGEST_TITLE)
-    response = cut(found.text.partition("~")[0].rpartition(";")[2].strip(), 30)
+    title = minus(cut(" ".join(found.text.split()), LONGEST_TITLE))
+    response = minus(cut(found.text.partition("~")[0].rpartition(";")[2].strip(), 30))
     rows: list[Layer] = []
     if drawn.low is not None and drawn.high is not None:
         label = f"{percent(found.level)} band of the model"

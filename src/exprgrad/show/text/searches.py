@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import doubtful
 from exprgrad.language.write.infix import number
 from exprgrad.show.documents.document import Lines, csv_rows, short, shorts
-from exprgrad.show.text.lines import View, all_shows, decimal, ways
+from exprgrad.show.text.lines import View, all_shows, decimal, minus, ways
 from exprgrad.show.text.nodes import DOUBT
 from exprgrad.show.text.table import Column, Table, tabulated
 from exprgrad.source import cut, printable
@@ -226,7 +226,7 @@ def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> b
     name = found.run.graph.output_name or "value"
     values = [step.value for step in found.steps]
     norms = [norm(step.gradient) for step in found.steps]
-    text = cut(printable(found.run.text), LONGEST_TITLE)
+    text = minus(cut(printable(found.run.text), LONGEST_TITLE))
     first = steps_frame(values, "data", f"{text}   {ending(found)}", printable(name))
     second = steps_frame(norms, "grad", "", "‖grad‖")._replace(x_label="step", share=0.7)
     return plot([first, second], format, look)
