@@ -11,6 +11,7 @@ import pytest
 
 import golden
 from exprgrad import parse
+from exprgrad.explain.limits import beyond_sides
 from exprgrad.run.arrays.arrays import record
 from shell import command, spelled
 
@@ -184,6 +185,11 @@ def test_a_large_tensor_is_only_flagged() -> None:
     assert run.one_sided == {} and run.gradient["x"].tolist() == [0] * 65
     note = run.diagnostics[-1]
     assert note.code == "many-inputs" and "up to 64 inputs; this one has 65 inputs" in note.message
+
+
+def test_one_input_is_one_in_words() -> None:
+    run = parse("relu(x)").gradient(x=1)
+    assert "this one has 1 input and 2 nodes" in beyond_sides(run, runs=10**9)
 
 
 def test_what_is_too_large_to_be_written_out_is_only_flagged() -> None:

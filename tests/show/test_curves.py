@@ -65,6 +65,7 @@ def test_colour_is_for_terminals_and_for_who_asks() -> None:
 def test_a_descent_that_runs_away_is_drawn_as_far_as_it_is_near() -> None:
     argv = ["plot", "(1 - x)^2 + 100*(y - x^2)^2", "x=-2:2", "y=-1:3", "--descend", "x=-1,y=2"]
     assert "● descent: 5 steps" in command(*argv).out
+    assert "● descent: 1 step to" in command(*argv, "--steps", "1").out
 
 
 @pytest.mark.parametrize("ranges", [["x=-1:1", "y=2"], ["x=-1:1", "y=1:2"]], ids=["curve", "map"])

@@ -113,6 +113,12 @@ def test_the_start_is_judged() -> None:
     assert abs(found.direction["y"]) == 1 and found.counts.gradient == 1
 
 
+@pytest.mark.parametrize(("steps", "words"), [(0, "0 steps were"), (1, "1 step was")])
+def test_how_many_steps_were_not_enough(steps: int, words: str) -> None:
+    found = parse("exp(x) + y^4 + x^2").minimize(x=3, y=2, steps=steps)
+    assert f"{words} not enough: the gradient's norm is" in found.message
+
+
 KINKS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
     ("abs(x)", {"x": 1}, {"x": 0}, True),
     ("abs(x)+abs(y)", {"x": 3, "y": -2}, {"x": 0, "y": 0}, True),

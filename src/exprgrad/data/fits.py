@@ -404,10 +404,10 @@ def refuse_few(rows: int, parameters: Sequence[str], left_out: int, text: str) -
             f"there is no row to fit{without}",
             help="the data have none, or none is taken",
         )
-    instead = advice("--fix NAME", "fix=['NAME']")
+    instead, count = advice("--fix NAME", "fix=['NAME']"), len(parameters)
     raise InputError(
         "few-rows",
-        f"{rows} row{'s' * (rows > 1)}{without} cannot determine {len(parameters)} parameters",
+        f"{rows} row{'s' * (rows > 1)}{without} cannot determine {count} parameter{'s' * (count != 1)}",
         help=f"{instead} holds one at its start",
     )
 

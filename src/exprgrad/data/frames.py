@@ -427,9 +427,10 @@ def apply_job(job: Job, is_struct: bool, *columns: Any) -> Any:
 def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
     """Arrow arrays and numbers as doubles, all of one length; errors for what is neither."""
     if len(columns) != len(inputs):
+        s = "s" * (len(inputs) != 1)
         raise InputError(
             "missing-input",
-            f"the function takes {len(inputs)} columns, and was given {len(columns)}",
+            f"the function takes {len(inputs)} column{s}, and was given {len(columns)}",
             help=f"they are {', '.join(inputs)}, in this order",
         )
     arrays = as_arrays(dict(zip(inputs, columns, strict=True)))

@@ -64,4 +64,4 @@ def beyond_sides(run: Run, runs: int = 1) -> str:
     if count > MOST_INPUTS:
         limit = f"up to {MOST_INPUTS} inputs"
     many = f"{elements:,} elements" if elements > nodes else f"{nodes:,} nodes"
-    return limit and f"{limit}; this one has {count:,} inputs and {many}"
+    return limit and f"{limit}; this one has {count:,} input{'s' * (count != 1)} and {many}"

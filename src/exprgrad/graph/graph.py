@@ -292,7 +292,9 @@ class Graph:
         self.mentioned: set[str] = set()
 
     def __repr__(self) -> str:
-        return f"<Graph: {len(self)} nodes, {len(self.inputs)} of them inputs>"
+        return (
+            f"<Graph: {len(self)} node{'s' * (len(self) != 1)}, {len(self.inputs)} of them inputs>"
+        )
 
     def __len__(self) -> int:
         return len(self.kinds)

@@ -346,7 +346,7 @@ def misfit(column: Any, name: str, rows: int) -> str | None:
     if isinstance(column, np.ma.MaskedArray):
         return f"has a masked column for {name}"
     if len(column) != rows:
-        return f"has {len(column)} rows for {name}, and the columns {rows}"
+        return f"has {len(column)} row{'s' * (len(column) != 1)} for {name}, and the columns {rows}"
     if not is_ready(column):
         return f"has a column for {name} that is not of contiguous doubles"
     return None if column.flags.writeable else f"has a column for {name} that is read-only"

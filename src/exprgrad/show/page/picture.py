@@ -264,8 +264,8 @@ def covers(
         *_, name = names = shape.name.removeprefix(GROUP).split("/")
         own = [way for way in within.values() if way[: len(names)] == tuple(names)]
         inner = {way[len(names)] for way in own if len(way) > len(names)}
-        kind = "layer" if inner else "neuron"
-        count = f"{len(inner)} neurons" if inner else f"{len(own)} nodes"
+        kind, parts = ("layer", inner) if inner else ("neuron", own)
+        count = f"{len(parts)} {'neuron' if inner else 'node'}{'s' * (len(parts) != 1)}"
         place = "" if inner else f' data-result="{places[results[name]]}"'
         said = f"<text>{escape(name)}</text><text>{count}</text><text></text><text></text>"
         yield f'<g class="cover {kind}"{place}>{rectangle(shape.box)}{said}</g>'

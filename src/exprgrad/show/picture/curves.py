@@ -762,4 +762,5 @@ def path_words(found: Plane, digits: int) -> list[str]:
         return []
     last = zip(found.names, found.path[-1], strict=True)
     place = ", ".join(f"{name} = {decimal(value, digits)}" for name, value in last)
-    return [f"● descent: {len(found.path) - 1:,} steps to {place}; {found.ending}"]
+    count = len(found.path) - 1
+    return [f"● descent: {count:,} step{'s' * (count != 1)} to {place}; {found.ending}"]

@@ -86,7 +86,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "infeasible": "no point was found where {broken} holds",
         "undefined": "{what} is not finite at the start: the search needs finite inputs at which value "
         "and gradient are finite, too",
-        "limit": "{count} steps were not enough: the gradient's norm is {slope}",
+        "limit": "{steps} not enough: the gradient's norm is {slope}",
         "stuck": "no step goes {down}, though the gradient's norm is {slope}",
         "vanishing": "the gradient of {broken} is 0 there, so that no multiplier can show a minimum",
         "still": "rounding hides what steps gain, and the gradient's norm is {slope}",
@@ -443,7 +443,8 @@ def worded(found: Judged, course: Course, layout: Layout, sign: float) -> str:
         where=" and ".join(switches), jumps=" and ".join(f"{text} jumps" for text in found.kinks),
         broken=found.broken,
         what="the gradient" if math.isfinite(here.value) else "the value",
-        count=len(course.turns) - 1, slope=six(norm(here.slope)),
+        steps="1 step was" if len(course.turns) == 2 else f"{len(course.turns) - 1} steps were",
+        slope=six(norm(here.slope)),
     )  # fmt: skip
 
 
