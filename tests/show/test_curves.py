@@ -68,6 +68,19 @@ def test_a_descent_that_runs_away_is_drawn_as_far_as_it_is_near() -> None:
     assert "● descent: 1 step to" in command(*argv, "--steps", "1").out
 
 
+@pytest.mark.parametrize(
+    ("y", "start", "even"),
+    [((-1, 3), {"x": 1}, True), ((-30, 30), {"x": 1}, False), ((-1, 3), None, False)],
+)
+def test_a_descent_is_drawn_with_equal_scales_where_inputs_are_alike(
+    y: tuple[float, float], start: dict[str, float] | None, even: bool
+) -> None:
+    descend = None if start is None else {**start, "y": 1}
+    (frame,) = parse("x^2 + y^2").plot(x=(-2, 2), y=y, descend=descend).frames()
+    assert frame.even == even
+    assert frame.y_range == y and frame.share <= curves.MAP_SHARE
+
+
 @pytest.mark.parametrize("ranges", [["x=-1:1", "y=2"], ["x=-1:1", "y=1:2"]], ids=["curve", "map"])
 def test_why_there_is_nothing_to_draw(ranges: list[str]) -> None:
     argv = ["plot", "log(-x^2 - y^2)", *ranges]

@@ -521,6 +521,10 @@ def feature_fields(one: Feature, group: str) -> dict[str, Any]:
 
 
 MAP_SHARE = 2.0
+ALIKE = 10.0
+"""Inputs whose ranges are so many times as wide as each other's, or less, are alike."""
+EVEN_SHARE = 1.25
+"""The width of a map's frame over its height, about."""
 MOST_ON_MAP = 16
 
 
@@ -535,8 +539,10 @@ class Map(Plot):
         return [(one.x, one.y) for one in self.plane.critical if one.kind in kinds]
 
     def frames(self) -> list[Frame]:
-        """The one frame to draw."""
+        """The one frame to draw; a descent is seen with equal scales where the inputs are alike."""
         found = self.plane
+        across, up = (high - low for low, high in found.spans)
+        even = bool(found.path) and ALIKE > up / across > 1 / ALIKE
         return [
             Frame(
                 [*map_layers(found)],
@@ -545,8 +551,9 @@ class Map(Plot):
                 printable(found.names[1]),
                 x_range=found.spans[0],
                 y_range=found.spans[1],
-                share=MAP_SHARE,
+                share=min(MAP_SHARE, MAP_SHARE * EVEN_SHARE * up / across) if even else MAP_SHARE,
                 role="data",
+                even=even,
             )
         ]
 

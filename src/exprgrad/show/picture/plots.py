@@ -260,6 +260,7 @@ class Frame(NamedTuple):
     ``x_range``, ``y_range``  what is shown: None for whatever the layers take
     ``logarithmic``           whether the vertical axis is
     ``counted``               whether the horizontal axis has whole numbers alone
+    ``even``                  whether a unit is as long up as across
     """
 
     layers: Sequence[Layer | Note]
@@ -272,6 +273,7 @@ class Frame(NamedTuple):
     role: str = "ink"
     logarithmic: bool = False
     counted: bool = False
+    even: bool = False
 
 
 @cache
@@ -361,7 +363,13 @@ def paint_frame(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]
         axes.xaxis.set_major_locator(package.ticker.MaxNLocator(integer=True))
     if frame.x_range is not None:
         axes.set_xlim(*frame.x_range)
-        axes.set_xticks(*numbered(frame.x_range, MOST_TICKS))
+        part = 1.0
+        if frame.even and frame.y_range is not None:
+            widths = [high - low for low, high in (frame.x_range, frame.y_range)]
+            part = min(widths[0] / widths[1], 1.0)
+        axes.set_xticks(*numbered(frame.x_range, math.ceil(MOST_TICKS * part)))
+    if frame.even:
+        axes.set_aspect("equal", anchor="W")
     if frame.y_range is not None:
         axes.set_ylim(*frame.y_range)
         axes.set_yticks(*numbered(frame.y_range, math.ceil(MOST_TICKS * min(frame.share, 1.0))))
