@@ -309,6 +309,13 @@ def test_the_valley_is_seen(rate: str, width: int, browse: Any) -> None:
             200 - v[1] - (step.inputs["v"] - v[0]) * v[2],
         ]
         assert dots[-1] == pytest.approx(places, abs=1e-3)
+        # The dotted line leads from there along -gradient, past the minimum.
+        ends = svg.locator(".downhill").evaluate("line => [...line.points].map(({x, y}) => [x, y])")
+        assert ends[0] == pytest.approx(dots[-1])
+        along = [ends[1][0] - ends[0][0], ends[0][1] - ends[1][1]]
+        grads = [-step.gradient[name] for name in "uv"]
+        assert along[0] * grads[1] == pytest.approx(along[1] * grads[0], rel=1e-3, abs=1e-3)
+        assert along[0] * grads[0] >= 0 and along[1] * grads[1] >= 0
     assert (len(windows) > 2) == (rate == "0.011")
     heights = [height for _, height, *_ in svg.evaluate(MARKS)]
     assert len(heights) >= 6 and min(heights) >= 11

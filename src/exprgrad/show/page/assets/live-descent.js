@@ -205,10 +205,15 @@ LIVE.descent = place => {
     const right = ends[one], up = ends[other];
     const {levels, bends} = once(JSON.stringify([one, other, ends, others]), () => mapOf(now, [one, other]));
     const rest = others.length ? ", the others as they are now" : "";
-    const svg = plot(figures, `${output} as a map: ${called(ids[one])} to the right, ${called(ids[other])} up${rest}. Click to start elsewhere.${dashed(bends)}`, SIDE, right, up);
+    // With equal scales a line along -gradient is square to the contours, and is seen to miss the lowest point.
+    const {grads} = points.at(-1), [u, v] = [grads[one], grads[other]], long = Math.hypot(u, v);
+    const even = Math.abs((right.high - right.low) / (up.high - up.low) - 1) < 1e-9 && long > 0 && isFinite(long);
+    const dotted = even ? " Dotted: straight downhill, against the gradient." : "";
+    const svg = plot(figures, `${output} as a map: ${called(ids[one])} to the right, ${called(ids[other])} up${rest}. Click to start elsewhere.${dotted}${dashed(bends)}`, SIDE, right, up);
     for (const line of levels) draw(svg, "path", {d: line, class: "level"});
     draw(svg, "path", {d: bends, class: "bend"});
-    const spots = points.map(({at}) => [across(at[one], right), SIDE - across(at[other], up)]);
+    const spots = points.map(({at}) => [across(at[one], right), SIDE - across(at[other], up)]), [x, y] = spots.at(-1);
+    if (even) polyline(svg, [[x, y], [x - 3 * SIDE * u / long, y + 3 * SIDE * v / long]], "downhill");
     polyline(svg, spots, "way");
     dots(svg, spots);
     svg.onclick = ({clientX, clientY}) => {
