@@ -18,15 +18,29 @@ from typing import Any
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 
 __all__ = [
-    "BENT", "FAR", "POWER", "STRETCH", "TINY", "UNIT", "Carrier", "along", "always", "at_ends",
-    "bound_carried", "bound_rounding", "bound_smooth", "equal_at_special", "hides_waves", "is_near",
+    "BENT",
+    "FAR",
+    "POWER",
+    "STRETCH",
+    "TINY",
+    "UNIT",
+    "Carrier",
+    "always",
+    "bound_along",
+    "bound_at_ends",
+    "bound_carried",
+    "bound_rounding",
+    "bound_smooth",
+    "equal_at_special",
+    "hides_waves",
+    "is_near",
     "may_be_rounded",
 ]  # fmt: skip
 
 Errors = Sequence[float]
 """What operands may be off by, in order."""
-Function = Callable[[list[float]], float]
-Slope = Callable[[int], float]
+RowFunction = Callable[[list[float]], float]
+SlopeAt = Callable[[int], float]
 """A local derivative, by the operand's position."""
 
 UNIT = 2.0**-53
@@ -62,7 +76,7 @@ class Carrier:
     unit: float = 1.0
     asks: bool = True
     function: Callable[[str], Callable[..., float]]
-    slopes: Callable[[Op, Sequence[float], float], Slope]
+    slopes: Callable[[Op, Sequence[float], float], SlopeAt]
     number: Callable[[float], float | None]
     is_zero: Callable[[float], bool]
     choose: Callable[[bool, Callable[[], float], Callable[[], float]], float]
@@ -142,7 +156,7 @@ def bound_carried(on: Carrier, op: Op, out: float, seen: Sequence[float], off: E
         return smooth()
     near = is_near(on, op, seen, off)
     is_asked = on.asks or near is True  # where it isn't known where the kinks are
-    ends = partial(at_ends, on, row, out, seen, off) if is_asked else unbounded
+    ends = partial(bound_at_ends, on, row, out, seen, off) if is_asked else unbounded
     if all(special.code == "kink" for special in op.special):
         return on.choose(near, ends, smooth)
     return on.choose(near, ends, always(0.0)) + smooth()
@@ -167,7 +181,7 @@ def bound_product(on: Carrier, seen: Sequence[float], off: Errors) -> float:
 
 
 def bound_quotient(
-    on: Carrier, slope: Slope, out: float, seen: Sequence[float], off: Errors
+    on: Carrier, slope: SlopeAt, out: float, seen: Sequence[float], off: Errors
 ) -> float:
     """What errors come to in a quotient: anything where the divisor may be 0."""
     divisor, (dx, dy) = abs(seen[1]), off
@@ -193,7 +207,7 @@ def bound_choice(on: Carrier, seen: Sequence[float], off: Errors) -> float:
     return on.choose(turns, lambda: abs(x - y) / on.unit + dx + dy, always(error))
 
 
-def bound_mean(on: Carrier, slope: Slope, off: Errors) -> float:
+def bound_mean(on: Carrier, slope: SlopeAt, off: Errors) -> float:
     """What errors come to in a mean of some kind, whose weights may change: no more than the largest."""
     errors = [(at, d) for at, d in enumerate(off) if not on.is_zero(d)]
     most = reduce(on.most, [d for _, d in errors])
@@ -213,7 +227,13 @@ def bound_power(on: Carrier, out: float, x: float, exponent: float, d: float) ->
 
 
 def bound_smooth(
-    on: Carrier, op: Op, row: Function, slope: Slope, out: float, seen: Sequence[float], off: Errors
+    on: Carrier,
+    op: Op,
+    row: RowFunction,
+    slope: SlopeAt,
+    out: float,
+    seen: Sequence[float],
+    off: Errors,
 ) -> float:
     """What errors come to in a smooth row, or in a local derivative of one.
 
@@ -237,7 +257,7 @@ def bound_smooth(
     return reduce(add, terms)
 
 
-def bound_step(on: Carrier, slope: Slope, at: int, bend: float | None, d: float) -> float:
+def bound_step(on: Carrier, slope: SlopeAt, at: int, bend: float | None, d: float) -> float:
     """What a small error comes to: a slope times it, and half a second derivative times its square."""
     steepest = abs(slope(at))
     return (steepest if bend is None else steepest + abs(bend) * d * on.unit) * d
@@ -267,7 +287,7 @@ def hides_waves(op: Op, d: float) -> bool:
 
 
 def farthest(
-    on: Carrier, row: Function, out: float, seen: Sequence[float], at: int, d: float
+    on: Carrier, row: RowFunction, out: float, seen: Sequence[float], at: int, d: float
 ) -> float:
     """How far a function gets from its value where an argument is off by much: at both ends, and between.
 
@@ -283,7 +303,9 @@ def farthest(
     return reduce(on.most, apart)
 
 
-def at_ends(on: Carrier, row: Function, out: float, seen: Sequence[float], off: Errors) -> float:
+def bound_at_ends(
+    on: Carrier, row: RowFunction, out: float, seen: Sequence[float], off: Errors
+) -> float:
     """How far a function gets from its value beside kinks and jumps.
 
     ``off`` are what the first arguments may be off by.  Each is moved alone, and twice as far, so that of
@@ -299,8 +321,8 @@ def at_ends(on: Carrier, row: Function, out: float, seen: Sequence[float], off: 
     return reduce(on.most, apart) if apart else 0.0
 
 
-def along(
-    on: Carrier, rule: Function, here: float, seen: Sequence[float], at: int, d: float
+def bound_along(
+    on: Carrier, rule: RowFunction, here: float, seen: Sequence[float], at: int, d: float
 ) -> float:
     """How far a smooth function gets from its value where one argument is off: no slope of it is asked."""
     x, size = seen[at], abs(here)

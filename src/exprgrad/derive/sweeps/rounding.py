@@ -37,11 +37,11 @@ SLACK = 64 * TINY / UNIT
 """Bounds up to this cost no digits: below the normal numbers doubles have fewer digits anyway."""
 
 
-def operator(infix: str) -> Callable[[Term, Term | float], Term]:
+def operator(infix: str) -> Callable[[NodeTerm, NodeTerm | float], NodeTerm]:
     """A method for an operator; to add or take away an exact 0 builds nothing."""
     row = BY_INFIX[infix]
 
-    def method(self: Term, other: Term | float) -> Term:
+    def method(self: NodeTerm, other: NodeTerm | float) -> NodeTerm:
         if row.signs and isinstance(other, float) and not other:
             return self
         return self.apply(row.name, other)
@@ -49,7 +49,7 @@ def operator(infix: str) -> Callable[[Term, Term | float], Term]:
     return method
 
 
-class Term:
+class NodeTerm:
     """A node that is calculated with as numbers are: what is built is the arithmetic."""
 
     __add__ = __radd__ = operator("+")
@@ -62,16 +62,18 @@ class Term:
         self.builder = builder
         self.node = node
 
-    def __abs__(self) -> Term:
+    def __abs__(self) -> NodeTerm:
         return self.apply("abs")
 
-    def __or__(self, other: Term | float) -> Term:
+    def __or__(self, other: NodeTerm | float) -> NodeTerm:
         return self.apply("max", other)
 
-    def apply(self, kind: str, *others: Term | float) -> Term:
+    def apply(self, kind: str, *others: NodeTerm | float) -> NodeTerm:
         """An operation on this node and on others, or on numbers."""
-        nodes = [x.node if isinstance(x, Term) else self.builder.constant(float(x)) for x in others]
-        return Term(self.builder, self.builder.apply(kind, self.node, *nodes))
+        nodes = [
+            x.node if isinstance(x, NodeTerm) else self.builder.constant(float(x)) for x in others
+        ]
+        return NodeTerm(self.builder, self.builder.apply(kind, self.node, *nodes))
 
 
 def with_screen(program: Program, count: int, digits: int) -> Program:
@@ -86,12 +88,12 @@ def with_screen(program: Program, count: int, digits: int) -> Program:
     factors = {operand for output in products for operand in graph.operands[output]}
     checked = sorted(factors.union(outputs) - (products - factors))
     bounds = error_bounds(source, checked, careful=False)
-    is_sure = Term(builder, builder.constant(1.0))
+    is_sure = NodeTerm(builder, builder.constant(1.0))
     for node in checked:
         if node in bounds:
             share = 1 / (10.0 ** (digits + (node in factors)) + 1) / UNIT
             slack = 0.0 if node in factors else SLACK
-            out, bound = term(source, node), Term(builder, bounds[node])
+            out, bound = term(source, node), NodeTerm(builder, bounds[node])
             is_sure = is_sure & (bound <= abs(out) * share + slack)
     return builder.program([*images, is_sure.node])
 
@@ -129,9 +131,9 @@ def error_bounds(source: Source, outputs: Sequence[int], *, careful: bool) -> di
         else:
             own = own_error(source, node, careful=careful)
             if careful and node in made_of and own:
-                own = where(is_whole(source, node, made_of[node]), always(0.0), always(own))
+                own = choose_node(is_whole(source, node, made_of[node]), always(0.0), always(own))
             error = carried_error(source, node, found, careful=careful) + own
-        if isinstance(error, Term):
+        if isinstance(error, NodeTerm):
             found[node] = error
     return {node: error.node for node, error in found.items()}
 
@@ -142,7 +144,7 @@ def own_error(source: Source, node: int, *, careful: bool) -> Any:
     is_slope, out = node in graph.slopes, term(source, node)
     ulps, least = (row.partial_ulp, row.partial_abs) if is_slope else (row.value_ulp, row.value_abs)
     if not ulps:
-        return Term(builder, builder.constant(least / UNIT)) if least else 0.0
+        return NodeTerm(builder, builder.constant(least / UNIT)) if least else 0.0
     ulps = max(ulps, FORMULA_ULP) if ulps > 0.5 else ulps
     seen = [term(source, operand) for operand in graph.operands[node]]
     numbers = [builder.value(x.node) for x in seen]
@@ -152,7 +154,7 @@ def own_error(source: Source, node: int, *, careful: bool) -> Any:
     if not careful:
         return error
     rounded = may_be_rounded(row, out, seen)
-    return where(rounded, always(error), always(least / UNIT))
+    return choose_node(rounded, always(error), always(least / UNIT))
 
 
 def whole_nodes(graph: Graph) -> dict[int, frozenset[int]]:
@@ -203,9 +205,9 @@ def carried_error(source: Source, node: int, found: Mapping[int, Any], *, carefu
     moving = [at for at, operand in varying_operands(graph, node) if operand in found]
 
     @cache
-    def slopes() -> dict[int, Term]:
+    def slopes() -> dict[int, NodeTerm]:
         edges = source.edges(node, found)
-        return {at: Term(builder, edge[1]) for at, edge in zip(moving, edges, strict=True)}
+        return {at: NodeTerm(builder, edge[1]) for at, edge in zip(moving, edges, strict=True)}
 
     def slope(at: int) -> Any:
         return slopes().get(at, 0.0)
@@ -221,7 +223,7 @@ def carried_error(source: Source, node: int, found: Mapping[int, Any], *, carefu
         there = place[0].apply(row.name, *place[1:])
         given = [x.node for x in (*place, there)] + [builder.constant(1.0)] * len(place)
         text = row.partial(local.position)
-        return Term(builder, on_nodes(builder, text, dict(zip(slots(row), given, strict=True))))
+        return NodeTerm(builder, on_nodes(builder, text, dict(zip(slots(row), given, strict=True))))
 
     return bound_smooth(on, row, rule, slope, out, seen, off) if moving else 0.0
 
@@ -235,19 +237,19 @@ def carrier(builder: Builder, slopes: Callable[..., Any], *, asks: bool) -> Carr
         slopes=slopes,
         number=lambda x: builder.value(x.node),
         is_zero=lambda error: isinstance(error, float) and not error,
-        choose=where,
+        choose=choose_node,
         no=lambda condition: condition == 0,
-        most=Term.__or__,
+        most=NodeTerm.__or__,
         product=lambda size, error: error * size,
     )
 
 
 def term(source: Source, node: int) -> Any:
     """A node of the source's graph, to calculate with."""
-    return Term(source.builder, source.image[node])
+    return NodeTerm(source.builder, source.image[node])
 
 
-def where(condition: Any, one: Callable[[], Any], other: Callable[[], Any]) -> Any:
+def choose_node(condition: Any, one: Callable[[], Any], other: Callable[[], Any]) -> Any:
     """One of two by a condition, which may be known."""
     if isinstance(condition, bool):
         return one() if condition else other()

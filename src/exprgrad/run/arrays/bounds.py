@@ -18,8 +18,8 @@ from exprgrad.derive.error_rules import (
     TINY,
     UNIT,
     Carrier,
-    along,
-    at_ends,
+    bound_along,
+    bound_at_ends,
     bound_carried,
     bound_rounding,
     hides_waves,
@@ -162,7 +162,7 @@ def slopes_of(op: Op, seen: Sequence[Array], out: Array) -> Callable[[int], Arra
     return slope
 
 
-def choose(condition: Array, one: Callable[[], Error], other: Callable[[], Error]) -> Error:
+def choose_numbers(condition: Array, one: Callable[[], Error], other: Callable[[], Error]) -> Error:
     """One of two by a condition; neither is worked out where it is never taken."""
     if not np.any(condition):
         return other()
@@ -174,7 +174,7 @@ ARRAYS = Carrier(
     slopes=slopes_of,
     number=lambda x: float(x) if np.ndim(x) == 0 else None,
     is_zero=is_zero,
-    choose=choose,
+    choose=choose_numbers,
     no=np.logical_not,
     most=np.maximum,
     product=unless_zero,
@@ -318,10 +318,10 @@ def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[
         is_made = reduce(np.logical_or, [np.equal(x, 0) for x in seen], np.False_)
         error = error + np.where(np.equal(value, 0) & is_made, 0.0, TINY)
     if op.special:
-        return Pair(value, error + at_ends(ARRAYS, rule, value, seen, off))
+        return Pair(value, error + bound_at_ends(ARRAYS, rule, value, seen, off))
     for position, d in enumerate(off):
         if not is_zero(d):
-            apart = along(ARRAYS, rule, value, seen, position, d)
+            apart = bound_along(ARRAYS, rule, value, seen, position, d)
             error = error + np.where(hides_waves(op, d), inf, apart)
     return Pair(value, error)
 

@@ -22,8 +22,8 @@ from exprgrad.derive.error_rules import (
     TINY,
     UNIT,
     Carrier,
-    along,
-    at_ends,
+    bound_along,
+    bound_at_ends,
     bound_carried,
     equal_at_special,
     hides_waves,
@@ -457,14 +457,14 @@ def of_special(
 
     off = off[:count]
     if is_near(FLOATS, kind.op, seen, [STRETCH * d for d in off]):
-        return at_ends(FLOATS, moved, local, seen, off)
+        return bound_at_ends(FLOATS, moved, local, seen, off)
     return sum(off_by(moved, local, seen, at, d) for at, d in enumerate(off) if d)
 
 
 def off_by(
     rule: Callable[[list[float]], float], here: float, seen: Sequence[float], at: int, d: float
 ) -> float:
-    """What ``along`` finds: where a number is off by little, as nearly everywhere, quickly."""
+    """What ``bound_along`` finds: where a number is off by little, as nearly everywhere, quickly."""
     x = seen[at]
     if d < FAR and d < FAR * abs(x):
         place = [*seen]
@@ -472,4 +472,4 @@ def off_by(
         ahead = abs(rule(place) - here)
         if ahead <= BENT * abs(here):
             return ahead / STRETCH
-    return along(FLOATS, rule, here, seen, at, d)
+    return bound_along(FLOATS, rule, here, seen, at, d)
