@@ -24,6 +24,17 @@ def test_neurons_are_in_layers() -> None:
     assert inputs["x1"] not in found, "several neurons use it"
 
 
+def test_a_chain_is_no_layer() -> None:
+    """Each of these reads the one before; the neurons beside them are a layer still."""
+    chain = "; ".join(f"u{at} = tanh(u{at - 1}*w + x*{at})" for at in range(1, 16))
+    beside = "; ".join(f"h{at} = tanh(v{at}*x + {at})" for at in range(1, 5))
+    text = f"u0 = x; {chain}; {beside}; y = u15 + h1*h2*h3*h4"
+    run = parse(text).gradient({"w": 0.5, "x": 1} | {f"v{at}": 0.1 * at for at in range(1, 5)})
+    found = {*layers(run).values()}
+    assert ("u7",) in found and not any(len(path) > 1 and path[0] == "u" for path in found)
+    assert {("h", f"h{at}") for at in range(1, 5)} <= found
+
+
 def test_small_graphs_are_not_folded() -> None:
     text, values = network(2, 2, 1)
     assert layers(parse(text).gradient(values)) == {}

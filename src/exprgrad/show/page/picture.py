@@ -7,6 +7,7 @@ of colours, one outline for a box, and texts tied to places that do not depend o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from math import ceil
@@ -34,7 +35,8 @@ INDEX = re.compile(r"(.*?)[_\[,]?\d+\]?")
 def layers(run: Run) -> dict[int, tuple[str, ...]]:
     """By node, the layer and the neuron that it belongs to, from the outside in; empty if there are none.
 
-    A neuron whose name has no index, or of which there is only one, is in no layer.
+    A neuron whose name has no index, or of which there is only one, is in no layer; nor are those that
+    read each other, as in a chain.
     """
     graph = run.graph
     if len(run.shown) < LEAST or graph.calls:
@@ -56,9 +58,17 @@ def layers(run: Run) -> dict[int, tuple[str, ...]]:
             counts[neuron] = counts.get(neuron, 0) + 1
     found = {n: named[n] for n, count in counts.items() if count >= FEWEST}
     stems = {name: match[1] for name in found.values() if (match := INDEX.fullmatch(name))}
-    several = [*stems.values()]
+    layer_of = {neuron: stems.get(name) for neuron, name in found.items()}
+    chained = {
+        layer_of[neuron]
+        for node, neuron in owner.items()
+        if neuron in layer_of
+        for other in {owner[operand] for operand in run.operands(node)} - {neuron}
+        if other in layer_of and layer_of[other] == layer_of[neuron]
+    }
+    several = {stem for stem, count in Counter(stems.values()).items() if count > 1} - chained
     return {
-        node: (stems[name], name) if several.count(stems.get(name, "")) > 1 else (name,)
+        node: (stems[name], name) if stems.get(name) in several else (name,)
         for node, neuron in owner.items()
         if (name := found.get(neuron, "") if neuron is not None else "")
     }
