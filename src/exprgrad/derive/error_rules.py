@@ -18,23 +18,9 @@ from typing import Any
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 
 __all__ = [
-    "BENT",
-    "FAR",
-    "POWER",
-    "STRETCH",
-    "TINY",
-    "UNIT",
-    "Carrier",
-    "always",
-    "bound_along",
-    "bound_at_ends",
-    "bound_carried",
-    "bound_rounding",
-    "bound_smooth",
-    "equal_at_special",
-    "hides_waves",
-    "is_near",
-    "may_be_rounded",
+    "BENT", "FAR", "POWER", "STRETCH", "TINY", "UNIT", "Carrier", "always", "bound_along",
+    "bound_at_ends", "bound_carried", "bound_rounding", "bound_smooth", "equal_at_special",
+    "hides_waves", "is_near", "least_rounding", "may_be_rounded",
 ]  # fmt: skip
 
 Errors = Sequence[float]
@@ -108,6 +94,13 @@ def bound_rounding(unit: float, out: float, ulps: float, least: float) -> float:
     """What rounding to so many ulps, and to no less than the least, may do to a result, in a unit."""
     error = abs(out) * (2 * ulps * UNIT / unit)
     return error + least / unit if least else error
+
+
+def least_rounding(op: Op, ulps: float) -> float:
+    """What a result may be off by at least: sums don't underflow, nor does what rounds nothing."""
+    if op.signs or not ulps:
+        return op.value_abs
+    return max(max(ulps, 1.0) * TINY, op.value_abs)  # half the least double would be 0
 
 
 def may_be_rounded(op: Op, out: float, seen: Sequence[float]) -> bool:
@@ -258,7 +251,7 @@ def bound_smooth(
 
 
 def bound_step(on: Carrier, slope: SlopeAt, at: int, bend: float | None, d: float) -> float:
-    """What a small error comes to: a slope times it, and half a second derivative times its square."""
+    """What a small error comes to: a slope times it, and the bend, if there is one, times its square."""
     steepest = abs(slope(at))
     return (steepest if bend is None else steepest + abs(bend) * d * on.unit) * d
 

@@ -28,7 +28,7 @@ REFUSED = {
     r"\choose": r"write \binom{n}{k}", r"\over": r"write \frac{a}{b}", r"\pmod": r"write \bmod",
     r"\%": "a percentage is a quotient: write 5/100", r"\to": "there are no limits",
 }  # fmt: skip
-"""What is refused, and why."""
+"""Commands that are refused → what to write, or why."""
 LONGEST_PRODUCT = 3
 """The most letters side by side that are read as a product: ``mgh`` is one, ``rate`` may be."""
 MAY_BE_FUNCTIONS = frozenset({*"fghFGH", "Gamma", "Beta", "Phi", "Psi", "zeta"})
@@ -40,7 +40,7 @@ MEANT = {
         for letter in BESSEL
     },
 }
-"""What may be a function by its letter, and what to write of it."""
+"""Letters that may name a function → what to write for it."""
 SEVERAL_TERMS = re.compile(r"\S [+-] ")
 """What only a factor has in its parentheses: nobody writes ``a(b)`` for a product."""
 NO_INDEX = "an index runs from one whole number up to another"

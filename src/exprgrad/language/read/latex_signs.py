@@ -99,7 +99,7 @@ POLYGAMMA = "polygamma"
 FUNCTION_LETTERS = {r"\Gamma": "gamma", r"\psi": "digamma"}
 """A letter → the function that it is before parentheses."""
 ROOT = "root"
-"""What is searched for stands below it: ``E = 1``, or ``0 \\le E \\le 2``."""
+"""The command that searches for a root; its subscript: ``E = 1``, or ``0 \\le E \\le 2``."""
 OVER_INDEX = ("sum", "prod")
 
 # Fonts, accents, and commands that take what follows.
@@ -187,9 +187,9 @@ INDICES = re.compile(
 PLACE = re.compile(r"([A-Za-z])([+-][0-9]+)?")
 """An index of an element, and what is added to it."""
 DIFFERENTIAL = re.compile(r"d(?:\^(?P<order>[1-9]))?(?:\*|$)")
-"""What stands above the line in a derivative."""
+"""The numerator of a derivative: ``d``, with its order."""
 BY = re.compile(r"d\*(?P<name>[^\W\d]\w*)(?:\^(?P<order>[1-9]))?")
-"""What stands below it."""
+"""The denominator of a derivative: the input, with the order."""
 SEARCHED = re.compile(
     r"(?P<one>[^=<]+)=(?P<start>.+)|(?P<low>.+?)\\le(?![a-z])(?P<other>.+)\\le(?![a-z])(?P<high>.+)"
 )

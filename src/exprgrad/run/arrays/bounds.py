@@ -23,6 +23,7 @@ from exprgrad.derive.error_rules import (
     bound_carried,
     bound_rounding,
     hides_waves,
+    least_rounding,
     may_be_rounded,
 )
 from exprgrad.derive.rules import slots, template
@@ -137,8 +138,7 @@ def of_row(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> E
     error: Error = op.value_abs
     is_exact = all(map(is_zero, off))
     if ulps and not (is_exact and ulps <= 0.5 and are_whole([out, *seen])):
-        least = 0.0 if op.signs else max(max(ulps, 1.0) * TINY, op.value_abs)
-        error = bound_rounding(1.0, out, ulps, least)
+        error = bound_rounding(1.0, out, ulps, least_rounding(op, ulps))
         if not np.all(out):
             error = np.where(may_be_rounded(op, out, seen), error, op.value_abs)[()]
     return error if is_exact else error + bound_carried(ARRAYS, op, out, seen, off)
@@ -399,6 +399,5 @@ def contribution(grad: Pair, local: Pair, *, is_branch: bool) -> Pair:
 
 def product_of(pairs: Sequence[Pair], value: Array) -> Error:
     """What a product may be off by."""
-    return of_row(
-        BY_NAME["mul"], value, [pair.value for pair in pairs], [pair.error for pair in pairs]
-    )
+    seen, off = [pair.value for pair in pairs], [pair.error for pair in pairs]
+    return of_row(BY_NAME["mul"], value, seen, off)

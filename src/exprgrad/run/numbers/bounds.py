@@ -28,6 +28,7 @@ from exprgrad.derive.error_rules import (
     equal_at_special,
     hides_waves,
     is_near,
+    least_rounding,
     may_be_rounded,
 )
 from exprgrad.derive.rules import constant_graph, slots, template
@@ -78,12 +79,10 @@ class Kind:
 
     def __init__(self, op: Op) -> None:
         ulps = op.value_ulp
-        underflows = ulps and not op.signs
-        tiny = max(ulps, 1.0) * TINY if underflows else 0.0  # half the least double would be 0
         self.op = op
         self.sort = sort_of(op)
         self.function = functions[op.name]
-        self.own = 2 * ulps * UNIT, max(tiny, op.value_abs)
+        self.own = 2 * ulps * UNIT, least_rounding(op, ulps)
         self.partial = 4 * op.partial_ulp * UNIT, op.partial_abs
 
     @cached_property

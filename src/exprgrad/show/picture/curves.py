@@ -46,7 +46,7 @@ SHARES = (1.0, 0.7, 0.6)
 ROLES = ("data", "grad", "ink")
 """What the value and the derivatives are drawn as."""
 DASHES = ("-", "--", ":", "-.")
-"""What curves are told apart by, if there are several."""
+"""The line styles of several curves, in turn."""
 LONGEST_LABEL = 24
 """The most characters of a curve's label."""
 MOST_NOTED = 24
