@@ -178,7 +178,7 @@ def test_a_pole_breaks_the_line_and_a_kink_is_noted() -> None:
 @pytest.mark.slow
 def test_values_that_are_next_to_nothing_are_still_drawn() -> None:
     shown = texts(parse("1e-300*x").plot(x=(-5, 5)).svg())
-    assert "f = 1e-300*x   (times 1e−300)" in shown
+    assert "f = 1e−300*x   (times 1e−300)" in shown
     assert {"−4", "4"} <= {*shown}
 
 
