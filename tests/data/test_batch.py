@@ -24,8 +24,8 @@ from together import together
 
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
-from exprgrad.cli.command import Words  # noqa: E402
 from exprgrad.cli.commands.batch_fit import batch_command  # noqa: E402
+from exprgrad.cli.options import Words  # noqa: E402
 from exprgrad.data import formats, sums  # noqa: E402
 from exprgrad.data.formats import FORMATS, batches, sampled, source_of  # noqa: E402
 from exprgrad.data.job import Job, prepared  # noqa: E402

@@ -17,7 +17,7 @@ import pytest
 import golden
 import programs
 from exprgrad import Expression, parse
-from exprgrad.cli.command import show_diagnostics
+from exprgrad.cli.answer import show_diagnostics
 from exprgrad.explain.diagnostics import NOT_FINITE
 from shell import command, spelled, text_of
 from together import together

@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
-from exprgrad.cli.command import quiet_line
+from exprgrad.cli.answer import quiet_line
 from exprgrad.show.documents.document import LARGEST_SHOWN, csv_line, lists
 from exprgrad.show.documents.document import document as written
 from exprgrad.show.documents.runs import node_rows, run_fields, trace_rows

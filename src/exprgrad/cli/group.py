@@ -12,8 +12,10 @@ from pathlib import Path
 import click
 
 from exprgrad import __version__
-from exprgrad.cli.command import Words, load, spellings, unknown_option, write
+from exprgrad.cli.answer import write
+from exprgrad.cli.command import load, spellings, unknown_option
 from exprgrad.cli.commands import COMMANDS
+from exprgrad.cli.options import Words
 from exprgrad.errors import RequestError
 
 __all__ = ["Group", "complete"]

@@ -104,7 +104,7 @@ def main(argv: list[str]) -> int:
         except MemoryError:
             raise RequestError("memory", "there is not enough memory for this formula") from None
     except ExprgradError as error:
-        from exprgrad.cli.command import report
+        from exprgrad.cli.answer import report
 
         command = next((arg for arg in argv if not arg.startswith("-")), None)
         report(error, command, json="--json" in argv, color=color_in(argv))
@@ -175,7 +175,7 @@ def complain(message: str) -> None:
     """An error on stderr, if that can be."""
     from contextlib import suppress
 
-    from exprgrad.cli.command import write
+    from exprgrad.cli.answer import write
 
     with suppress(OSError):
         write([f"error: {message}\n"], sys.stderr)

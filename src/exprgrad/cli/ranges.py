@@ -9,15 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.cli.command import (
-    Answer,
-    Request,
-    digits_shown,
-    excluded,
-    give,
-    listed_names,
-    quiet_line,
-)
+from exprgrad.cli.answer import Answer, give, quiet_line
+from exprgrad.cli.options import digits_shown, excluded, listed_names
+from exprgrad.cli.request import Request
 from exprgrad.errors import RequestError
 
 if TYPE_CHECKING:

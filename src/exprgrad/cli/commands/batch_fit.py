@@ -10,28 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from exprgrad.cli.answer import Answer, give, write
 from exprgrad.cli.assignments import assignments
-from exprgrad.cli.command import (
-    Answer,
+from exprgrad.cli.command import FormulaCommand
+from exprgrad.cli.options import (
     Count,
     F,
-    FormulaCommand,
     Words,
     derivative_options,
     drawing_option,
     formula,
-    give,
     listed_names,
     look_option,
     output_as,
     path_option,
     picture_in,
-    read_request,
     settle_form,
     stack,
     starts_options,
-    write,
 )
+from exprgrad.cli.request import read_request
 from exprgrad.errors import ExprgradError, RequestError
 from exprgrad.source import printable
 

@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.command import (
-    Answer,
+from exprgrad.cli.answer import Answer, give, write
+from exprgrad.cli.command import FormulaCommand
+from exprgrad.cli.options import (
     Count,
-    FormulaCommand,
-    compute,
     excluded,
     expand_option,
     formula,
-    give,
     listed_names,
     output_as,
-    start,
-    swept,
-    write,
     wrt_option,
 )
+from exprgrad.cli.request import compute, start, swept
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.limits import LISTED_PATHS
 

@@ -8,21 +8,19 @@ from typing import Any
 
 import click
 
-from exprgrad.cli.command import (
-    FormulaCommand,
+from exprgrad.cli.answer import put_content, show_diagnostics
+from exprgrad.cli.command import FormulaCommand
+from exprgrad.cli.options import (
     Words,
     derivative_options,
     excluded,
-    former_constants,
     formula_alone,
     json_option,
     listed_names,
     path_option,
-    put_content,
     shape_option,
-    show_diagnostics,
-    start_alone,
 )
+from exprgrad.cli.request import former_constants, start_alone
 from exprgrad.errors import RequestError, ShapeError
 from exprgrad.language.code.targets import TARGETS
 

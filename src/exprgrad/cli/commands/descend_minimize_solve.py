@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.command import (
-    Answer,
+from exprgrad.cli.answer import Answer, give
+from exprgrad.cli.command import FormulaCommand
+from exprgrad.cli.options import (
     Count,
-    FormulaCommand,
     digits_shown,
     drawing_option,
-    evaluator_of,
     formula,
-    give,
     listed_names,
     look_option,
     output_as,
     picture_in,
-    read_request,
     stack,
-    start,
     starts_options,
     wrt_option,
 )
+from exprgrad.cli.request import evaluator_of, read_request, start
 from exprgrad.explain.limits import MOST_STEPS
 
 if TYPE_CHECKING:

@@ -9,25 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.command import (
-    Answer,
+from exprgrad.cli.answer import Answer, give, write
+from exprgrad.cli.command import FormulaCommand
+from exprgrad.cli.options import (
     Count,
-    FormulaCommand,
     Words,
     color_option,
     csv_option,
     document_option,
     excluded,
-    former_constants,
     formula_alone,
-    give,
     json_option,
     listed_names,
     shape_option,
-    start_alone,
-    write,
     wrt_option,
 )
+from exprgrad.cli.request import former_constants, start_alone
 from exprgrad.errors import RequestError
 
 if TYPE_CHECKING:

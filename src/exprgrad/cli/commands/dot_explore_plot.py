@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.command import (
-    Answer,
+from exprgrad.cli.answer import Answer, give, put_content, write
+from exprgrad.cli.command import FormulaCommand
+from exprgrad.cli.options import (
     Count,
-    FormulaCommand,
     Words,
-    compute,
     digits_option,
-    evaluator_of,
     expand_option,
     formula,
-    give,
     is_read,
     json_option,
     listed_names,
@@ -27,13 +24,10 @@ from exprgrad.cli.command import (
     output_as,
     path_option,
     picture_in,
-    put_content,
     shape_option,
-    start,
-    with_shapes,
-    write,
     wrt_option,
 )
+from exprgrad.cli.request import compute, evaluator_of, start, with_shapes
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.limits import MOST_STEPS
 

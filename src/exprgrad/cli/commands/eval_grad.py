@@ -10,23 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from exprgrad.cli.command import (
-    Answer,
+from exprgrad.cli.answer import Answer, give
+from exprgrad.cli.command import FormulaCommand
+from exprgrad.cli.options import (
     Count,
-    FormulaCommand,
     Words,
-    compute,
     digits_shown,
     excluded,
     expand_option,
     formula,
-    give,
     listed_names,
     output,
     stack,
-    start,
     wrt_option,
 )
+from exprgrad.cli.request import compute, start
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS, MOST_DRAWS
 from exprgrad.source import WIDTH

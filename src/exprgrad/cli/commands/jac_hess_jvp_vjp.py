@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from exprgrad.cli.command import (
-    Answer,
-    FormulaCommand,
-    Request,
-    digits_shown,
-    evaluator_of,
-    formula,
-    give,
-    listed_names,
-    output_as,
-    start,
-    wrt_option,
-)
+from exprgrad.cli.answer import Answer, give
+from exprgrad.cli.command import FormulaCommand
+from exprgrad.cli.options import digits_shown, formula, listed_names, output_as, wrt_option
+from exprgrad.cli.request import Request, evaluator_of, start
 from exprgrad.explain.derivatives import Derivatives, grouped
 from exprgrad.language.read.parse import need_number
 from exprgrad.run import matrices

@@ -6,15 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from exprgrad.cli.command import (
-    NameCommand,
-    color_option,
-    csv_option,
-    document_option,
-    json_option,
-    put_parts,
-    write,
-)
+from exprgrad.cli.answer import put_parts, write
+from exprgrad.cli.command import NameCommand
+from exprgrad.cli.options import color_option, csv_option, document_option, json_option
 from exprgrad.errors import RequestError
 
 __all__ = ["ops_command"]

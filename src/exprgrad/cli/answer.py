@@ -1,0 +1,316 @@
+"""How an answer is written: as a table, JSON, CSV or bare numbers, on stdout or to a file.
+
+Diagnostics and errors go to stderr; what is left is an exit status.
+"""
+
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+import click
+
+from exprgrad.cli.options import is_read
+from exprgrad.errors import ExprgradError, RequestError, render
+from exprgrad.source import WIDTH, without_controls
+
+if TYPE_CHECKING:
+    from exprgrad.run.evaluation import Diagnostic
+    from exprgrad.show.text.table import Screen, Table
+
+__all__ = [
+    "Answer", "give", "put_content", "put_parts", "quiet_line", "report", "show_diagnostics", "write",
+]  # fmt: skip
+
+
+LONGEST_PIECE = 8192
+"""How many characters are written at once."""
+MOST_DIAGNOSTICS = 20
+"""How many diagnostics people are shown."""
+FOLDED = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
+"""What is said of nodes that are left out, by code: of one, and of several."""
+ASCII = str.maketrans(
+    {
+        "−": "-",
+        "×": "x",
+        "→": "->",
+        "…": "...",
+        "│": "|",
+        "─": "-",
+        "∂": "d",
+        "·": ".",
+        "²": "^2",
+        "‖": "|",
+        "±": "+-",
+        **dict(zip("▁▂▃▄▅▆▇█", "_.:-=+*#", strict=True)),
+        **dict(zip("┤└┬┊┈╌○●◌◇◆▼▲✕", "|++:--o@o+#v^x", strict=True)),
+    }
+) | dict.fromkeys(range(0x2801, 0x2900), "*")
+"""What takes the place of our own signs where the output's encoding lacks them."""
+OURS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
+"""The same without the one sign that a name may have, too."""
+
+
+class Answer(NamedTuple):
+    """What a command found, said once; JSON, CSV, ``-q`` and what people read are four renderings of it.
+
+    Nothing is worked out for a form that is not asked for.
+
+    ``command``      its name
+    ``text``         the formula
+    ``fields``       the names and values of the JSON object that follow the formula
+    ``rows``         the lines of CSV, headings first
+    ``lines``        what ``-q`` prints: names and values
+    ``shown``        what people read on a screen: texts and tables
+    ``diagnostics``  what else is worth knowing, each with its place in the formula
+    ``sources``      the texts that the diagnostics' spans are in, where that is not the formula
+    ``aside``        a warning about what tables say and CSV and ``-q`` do not
+    ``is_no``        whether the answer is no
+    ``is_doubtful``  whether it is no under ``--strict``
+    ``apart``        whether each field of the JSON object has a line of its own
+    ``exact``        whether people read what programs may read, too: then no letter may get lost
+    """
+
+    command: str
+    text: str
+    fields: Iterable[tuple[str, Any]]
+    rows: Iterable[Iterable[Any]]
+    lines: Iterable[tuple[str, Any]]
+    shown: "Callable[[Screen], Iterable[str | Table]]"
+    diagnostics: "Sequence[Diagnostic]" = ()
+    sources: Sequence[str] = ()
+    aside: str = ""
+    is_no: bool = False
+    is_doubtful: bool = False
+    apart: bool = False
+    exact: bool = False
+
+
+def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
+    """Write text; a character that the stream's encoding lacks is replaced, never an error."""
+    out = sys.stdout if stream is None else stream
+    encoding = (out.encoding or "utf-8").lower()
+    for piece in pieces:
+        if not encoding.startswith("utf"):
+            piece = piece.translate(ASCII).encode(encoding, "replace").decode(encoding)
+        elif not piece.isascii():
+            piece = piece.encode(encoding, "replace").decode(encoding)
+        out.write(piece)
+    out.flush()
+
+
+def write_exactly(pieces: Iterable[str]) -> None:
+    """Write what programs read to stdout: a formula, code, CSV, names with their numbers.
+
+    It is an error if the stream cannot hold a letter: with a ``?`` for two names, they would be one.
+    """
+    encoding, is_terminal = sys.stdout.encoding or "utf-8", sys.stdout.isatty()
+    for piece in together(pieces):
+        if not encoding.lower().startswith("utf"):
+            piece = piece.translate(OURS)
+        if is_terminal:
+            piece = without_controls(piece)
+        try:
+            piece.encode(encoding)
+        except UnicodeEncodeError as error:
+            letter = f"U+{ord(piece[error.start]):04X}"
+            raise RequestError(
+                "encoding",
+                f"standard output is in {encoding}, which lacks the letter {letter}",
+                help="set PYTHONUTF8=1, or take --json, which is ASCII",
+            ) from None
+        write([piece])
+
+
+def together(pieces: Iterable[str]) -> Iterator[str]:
+    """Pieces of text, short ones joined: to write each by itself takes longer than to make it."""
+    held: list[str] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= LONGEST_PIECE:
+            yield "".join(held)
+            held, size = [], 0
+    yield "".join(held)
+
+
+def colorful(choice: str, stream: TextIO) -> bool:
+    """Whether to use colour on a stream: as ``--color`` says, else on a terminal without NO_COLOR."""
+    if choice != "auto":
+        return choice == "always"
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    if sys.platform == "win32":  # where a console prints the escapes until it is told not to
+        from colorama import just_fix_windows_console  # which click needs there, too
+
+        just_fix_windows_console()
+    return True
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """How many cells wide the terminal is that a stream goes to; None where it goes to none."""
+    if not stream.isatty():
+        return None
+    import shutil
+
+    return max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
+
+
+def give(answer: Answer, options: Mapping[str, Any]) -> int:
+    """Write an answer in the form that was asked for, and its diagnostics; return the exit status.
+
+    It goes to the file that ``-o`` names, or to stdout.  The status is 1 if the answer is no, and under
+    ``--strict`` if there is a warning or a doubt.
+    """
+    color, path = options["color"], options.get("document")
+    if path is not None:
+        from exprgrad.show.picture.picture import put
+
+        put(document_in_pieces(answer, options), path)
+    elif is_read(options):
+        put_parts(answer.shown, color, exact=answer.exact)
+    else:
+        (write if options["as_json"] else write_exactly)(document_in_pieces(answer, options))
+    if path is not None or not options["as_json"]:
+        if answer.aside and (options["as_csv"] or options["quiet"]):
+            write([f"warning: {answer.aside}\n"], sys.stderr)
+        show_diagnostics(answer.text, answer.diagnostics, color, answer.sources)
+    warned = any(diagnostic.severity == "warning" for diagnostic in answer.diagnostics)
+    is_doubtful = options.get("strict") and (warned or answer.is_doubtful)
+    return 1 if answer.is_no or is_doubtful else 0
+
+
+def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
+    """An answer as JSON, as CSV, as the bare answer, or as people read it where there is no screen."""
+    whole = options.get("show_all", False)
+    if options["as_json"]:
+        from exprgrad.show.documents.document import document
+
+        head = answer.command, answer.text
+        yield from document(*head, answer.fields, whole=whole, apart=answer.apart)
+    elif options["as_csv"]:
+        from exprgrad.show.documents.document import csv_line
+
+        yield from (csv_line(cells, whole=whole) for cells in answer.rows)
+    elif options["quiet"]:
+        yield from (piece for name, value in answer.lines for piece in quiet_line(name, value))
+    else:
+        from exprgrad.show.text.table import Screen, drawn
+
+        screen = Screen(None, False)
+        for part in answer.shown(screen):
+            yield (part if isinstance(part, str) else drawn(part, screen)) + "\n"
+
+
+def quiet_line(name: str, value: Any) -> Iterator[str]:
+    """A value on one line, after ``name=`` if it has a name: a number, a word, or a tensor as lists."""
+    if name:
+        yield f"{name}="
+    if isinstance(value, float):
+        yield repr(value)
+    elif isinstance(value, str):
+        yield value
+    else:
+        from exprgrad.show.documents.document import lists, whole_text
+
+        yield from [whole_text(value)] if isinstance(value, int) else lists(value, repr)
+    yield "\n"
+
+
+def put_content(
+    command: str,
+    text: str,
+    fields: Mapping[str, Any],
+    content: Mapping[str, str],
+    path: str | None,
+    options: Mapping[str, Any],
+) -> None:
+    """Write a program or a picture, the only ``content``, to stdout; or as JSON, or which file has it."""
+    if options["as_json"]:
+        from exprgrad.show.documents.document import envelope
+
+        what = content if path is None else {"file": path}
+        write([envelope(command, expression=text, **fields, **what), "\n"])
+    elif path is None:
+        (write_exactly if command == "code" else write)(content.values())
+
+
+def put_parts(
+    shown: "Callable[[Screen], Iterable[str | Table]]", color: str, *, exact: bool = False
+) -> None:
+    """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
+    from exprgrad.show.text.table import Screen, drawn
+
+    screen = Screen(terminal_width(sys.stdout), bool(colorful(color, sys.stdout)))
+    put = write_exactly if exact else write
+    for part in shown(screen):
+        put([part if isinstance(part, str) else drawn(part, screen), "\n"])
+
+
+def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
+    """Render an error, once: as JSON on stdout, or as text on stderr."""
+    if json:
+        from exprgrad.show.documents.document import envelope
+
+        write([envelope(command or "", error=error.as_json()) + "\n"])
+        return
+    text = render(error, terminal_width(sys.stderr) or 100)
+    if colorful(color, sys.stderr):
+        head, _, tail = text.partition("\n")
+        styled = click.style("error:", fg="red", bold=True) + head.removeprefix("error:")
+        text = styled + ("\n" + tail if tail else "")
+    write([text, "\n"], sys.stderr)
+
+
+def show_diagnostics(
+    text: str, diagnostics: "Sequence[Diagnostic]", color: str, sources: Sequence[str] = ()
+) -> None:
+    """Print diagnostics on stderr, each with its place in the formula, or in a text of its own."""
+    if not diagnostics:
+        return
+    from exprgrad.show.text.lines import diagnosed
+
+    styled = colorful(color, sys.stderr)
+    width = terminal_width(sys.stderr) or 100
+    shown, left_out = (diagnostics, "") if sources else chosen(diagnostics)
+    for within, diagnostic in zip(sources or [text] * len(shown), shown, strict=False):
+        severity = diagnostic.severity
+        head = f"{severity}:"
+        if styled:
+            head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
+        write([diagnosed(diagnostic, within, head, width), "\n"], sys.stderr)
+    if left_out:
+        write([f"… {left_out}; --json lists them\n"], sys.stderr)
+
+
+def chosen(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagnostic], str]":
+    """The diagnostics that people are shown, and what the others are in words.
+
+    Where there are too many, warnings about the answer come first, then notes, and then the nodes that
+    meet a kink or a jump: a corrected gradient is never left out for the nodes that it is corrected at.
+    """
+    if len(listed) <= MOST_DIAGNOSTICS:
+        return listed, ""
+    from exprgrad.run.evaluation import Flag
+
+    def rank(one: "Diagnostic") -> int:
+        return (
+            2
+            if isinstance(one, Flag)
+            else int(one.severity == "note" and one.code != "many-inputs")
+        )
+
+    ranked = sorted(listed, key=rank)
+    left_out = ranked[MOST_DIAGNOSTICS:]
+    parts = []
+    others = sum(not isinstance(one, Flag) for one in left_out)
+    if others:
+        parts.append(f"{others:,} more warnings and notes")
+    for code, singular, plural in FOLDED:
+        count = sum(isinstance(one, Flag) and one.code == code for one in left_out)
+        if count:
+            parts.append(f"{count:,} more node{plural if count > 1 else singular} here")
+    return ranked[:MOST_DIAGNOSTICS], " and ".join(parts)

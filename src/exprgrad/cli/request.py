@@ -1,0 +1,367 @@
+"""What a command line asks for: a formula, the values of its inputs, and the run of both."""
+
+# Without ``from __future__ import annotations``: typing would compile each field's text at every start.
+
+import os
+import re
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exprgrad.cli.answer import write
+from exprgrad.cli.options import listed_names
+from exprgrad.errors import InputError, RequestError
+from exprgrad.source import cut, pieces, printable
+
+if TYPE_CHECKING:
+    from exprgrad.api import Expression, Run
+    from exprgrad.graph.graph import Graph
+    from exprgrad.run.evaluation import Diagnostic, Evaluator
+    from exprgrad.run.values.uncertain import Spread
+
+__all__ = [
+    "Request", "compute", "evaluator_of", "former_constants", "read_request", "start", "start_alone",
+    "swept", "with_shapes",
+]  # fmt: skip
+
+
+NEXT_VALUE = r",\s*[^\W\d]\w*\s*="
+"""Where another ``NAME=`` begins after a value."""
+LONGEST_NAME = 40
+"""Where the name of a file is cut beside a shape."""
+
+
+class Request(NamedTuple):
+    """A formula and the values given for its inputs.
+
+    ``spelled`` has the arguments as they were typed, ``origins`` the file that a value came from.  Of what
+    is uncertain ``values`` have the value alone, ``centres`` its text, and ``spread`` the rest.
+    """
+
+    text: str
+    values: dict[str, object]
+    spelled: dict[str, str]
+    origins: dict[str, str]
+    centres: Mapping[str, str] = {}
+    spread: "Spread | None" = None
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts of values, as ``Run.spelled`` has them."""
+        from exprgrad.run.values.inputs import spelled
+
+        typed = {name: argument.partition("=")[2] for name, argument in self.spelled.items()}
+        return spelled({**typed, **self.centres})
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether some input is given a range."""
+        from exprgrad.run.values.inputs import is_range
+
+        return any(map(is_range, self.values.values()))
+
+
+def read_request(
+    options: Mapping[str, Any], *, relates: str = "", alone: bool = False, uncertain: bool = False
+) -> Request:
+    """Sort out formula and values: the formula comes from an argument, a file or standard input.
+
+    ``relates`` is the sign of statements with two sides, ``=`` or ``~``, where it may have such; ``alone``
+    says that it takes no values, ``uncertain`` that they may be uncertain.
+    """
+    text, rest = formula_in(list(options["arguments"]), options["file"])
+    inputs = options.get("inputs")
+    if (
+        not alone
+        and options["arguments"] == (text,)
+        and re.fullmatch(r"[^\W\d]\w*=[-+.0-9e]+", text)
+    ):
+        told = f"note: {text} is taken for the formula, which comes first, or from a pipe for -\n"
+        write([told], sys.stderr)
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    if inputs is not None:
+        values.update(read_inputs(inputs))
+        origins.update(dict.fromkeys(values, file_label(inputs)))
+    spelled: dict[str, str] = {}
+    for argument in rest:
+        name, value = assignment(argument, text if options["file"] is None else None, alone=alone)
+        if name in spelled:
+            raise InputError(
+                "given-twice",
+                f"'{name}' is given twice",
+                help=f"its first value is {spelled[name].partition('=')[2]}",
+            ).about(argument, (0, len(name)))
+        spelled[name] = argument
+        values[name] = value
+        origins.pop(name, None)
+    for name, given in values.items():
+        if isinstance(given, str) and given.startswith("@"):
+            origins[name] = file_label(given[1:])
+    text = in_our_language(text, options.get("notation"), values, relates=relates)
+    if options.get("limit"):
+        from exprgrad.graph.graph import limited
+
+        text = limited(text, options["limit"])
+    request = Request(text, values, spelled, origins)
+    return centred(request) if uncertain else request
+
+
+def formula_in(arguments: list[str], file: str | None) -> tuple[str, list[str]]:
+    """The text of the formula, and the arguments that are left."""
+    if file is not None:
+        return file_text(file), arguments
+    if not arguments:
+        raise RequestError(
+            "usage",
+            "there is no formula",
+            help='type one, such as "(a+b)*c", or use -f FILE, or - for standard input',
+        )
+    first, *rest = arguments
+    return file_text(first) if first == "-" else first, rest
+
+
+def in_our_language(
+    text: str, notation: str | None, given: Collection[str], *, relates: str = ""
+) -> str:
+    """A formula in LaTeX as we write it, which a note shows; any other as it is.
+
+    With the sign that ``relates`` two sides it is of equations or models, whose sides are formulas.
+    """
+    if notation == "exprgrad" or ("\\" not in text and notation is None):
+        return text
+    from exprgrad.language.read.latex import (
+        equations_from_latex,
+        from_latex,
+        is_latex,
+        with_elements,
+    )
+
+    if notation is None and not is_latex(text):
+        return text
+    ours = equations_from_latex(text, relates) if relates else from_latex(text)
+    ours = with_elements(ours, given, relates or "=")
+    write([f"note: read as {printable(ours)}\n"], sys.stderr)
+    return ours
+
+
+def file_label(path: str) -> str:
+    """A file as an error calls it: by its name, shortened if it is long."""
+    return printable(cut(os.path.basename(path), LONGEST_NAME))  # noqa: PTH119
+
+
+def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``; ``alone`` where the formula takes none."""
+    name, equals, value = argument.partition("=")
+    second = second_assignment(value) if equals else None
+    if second is None and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
+        from exprgrad.run.values.inputs import normal
+
+        return normal(name.strip()), value.strip()
+    from exprgrad.cli.assignments import no_assignment
+
+    raise no_assignment(argument, formula, second, alone=alone)
+
+
+def second_assignment(value: str) -> int | None:
+    """The place in a value, counted from 1, of a comma that another ``NAME=`` follows."""
+    if "," not in value or not re.search(NEXT_VALUE, value):
+        return None
+    second = re.compile(NEXT_VALUE)
+    return next(
+        (start for start, _ in pieces(value) if start and second.match(value, start - 1)), None
+    )
+
+
+def centred(request: Request) -> Request:
+    """A request whose values may be uncertain, with the uncertainties apart."""
+    from exprgrad.run.values.inputs import is_plain, is_uncertain
+
+    def may_be(value: object) -> bool:
+        if isinstance(value, str):
+            return not is_plain(value) and is_uncertain(value)
+        return isinstance(value, list)
+
+    if not any(map(may_be, request.values.values())):
+        return request
+    from exprgrad.run.values.uncertain import split
+
+    values, spread = split(request.values)
+    if not spread.deviations:
+        return request
+    centres = {name: values[name] for name in spread.deviations}
+    texts = {name: text for name, text in centres.items() if isinstance(text, str)}
+    return request._replace(values=values, centres=texts, spread=spread)
+
+
+def file_text(path: str) -> str:
+    """The text of a file, or of standard input if that is ``-``."""
+    from exprgrad.run.values.files import decode, read_bytes
+
+    if path != "-":
+        return decode(read_bytes(path), f"'{path}'")
+    try:
+        content = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    except OSError as error:
+        raise RequestError("file", f"cannot read standard input: {error.strerror}") from None
+    return decode(content, "standard input")
+
+
+def read_inputs(path: str) -> dict[str, object]:
+    """The values in a JSON object: numbers, constant expressions as strings, or lists of these."""
+    from exprgrad.run.values.files import json_in, json_value
+
+    if path.lstrip().startswith("{"):
+        raise RequestError(
+            "file",
+            "--inputs takes the name of a file",
+            help="values follow the formula, as in x=3 y=2; a JSON object goes in a file",
+        ).about(path)
+    found = json_in(path)
+    if not isinstance(found, dict):
+        raise RequestError(
+            "file",
+            f"'{path}' does not hold a JSON object",
+            help='it should read {"a": 2, "w": [1, "pi/2"]}',
+        )
+    return {name: json_value(value, name, path) for name, value in found.items()}
+
+
+def start(
+    options: Mapping[str, Any], *, values: bool = True, alone: bool = False, uncertain: bool = False
+) -> "tuple[Expression, Request]":
+    """The expression of a command line, taken apart as ``--expand`` says, and the request itself.
+
+    ``values``, if there are any, are read before that: so errors about them show the formula as it was
+    typed.  A note says if nothing can be taken apart.  All else is as in ``read_request``.
+    """
+    from exprgrad.api import parse
+
+    request = read_request(options, alone=alone, uncertain=uncertain)
+    expression, expand = parse(request.text), options.get("expand")
+    if expand is None:
+        return expression, request
+    from exprgrad.graph.graph import same
+
+    if (values or request.values) and not request.has_ranges:
+        resolved(expression, request)
+    simpler = expression.expand(listed_names(expand, "--expand") or ())
+    if same(simpler.graph, expression.graph) and simpler.graph.calls == expression.graph.calls:
+        write([f"note: the formula has nothing to take apart for --expand {expand}\n"], sys.stderr)
+    return simpler, request
+
+
+def resolved(expression: "Expression", request: Request) -> dict[str, Any]:
+    """Every input's value, with the arguments at hand for errors; files are read once."""
+    from exprgrad.run.values.inputs import resolve
+
+    values = resolve(expression.graph, expression.text, request.values, request.spelled)
+    request.values.update(values)
+    return values
+
+
+def evaluator_of(expression: "Expression", request: Request) -> "tuple[Evaluator, dict[str, Any]]":
+    """What evaluates an expression, and its values; an error about shapes names their files."""
+    values = resolved(expression, request)
+    return expression.evaluator(values, request.origins), values
+
+
+def compute(
+    expression: "Expression",
+    request: Request,
+    wrt: Sequence[str] | None = None,
+    *,
+    grad: bool = True,
+) -> "Run":
+    """Evaluate or differentiate."""
+    from exprgrad.api import Run
+    from exprgrad.run.values.inputs import select
+
+    evaluator, values = evaluator_of(expression, request)
+    texts = request.texts
+    if grad:
+        run = expression.swept(evaluator, values, select(expression.graph, wrt), texts)
+    else:
+        run = Run.of(expression.text, evaluator, values, spelled=texts)
+    run.spread = request.spread
+    return run
+
+
+def swept(options: Mapping[str, Any], *, grad: bool = True) -> "Run":
+    """The run that a command line asks for: of both sweeps, or of the forward one."""
+    expression, request = start(options)
+    return compute(expression, request, listed_names(options.get("wrt")), grad=grad)
+
+
+def with_shapes(expression: "Expression", sizes: str) -> "Expression":
+    """The expression with the shapes of its inputs, given the value of ``--shape``."""
+    from exprgrad.api import Expression
+    from exprgrad.cli.assignments import shapes_in
+    from exprgrad.run.values.inputs import declared
+
+    graph = expression.graph
+    return Expression(expression.text, graph, shapes=declared(graph, shapes_in(sizes)))
+
+
+MISTAKEN = {"e": "d", "E": "D", "i": "h", "I": "H", "Pi": "", "PI": ""}
+"""An input that is a constant elsewhere → the letter before it: beside that, it is just the next one."""
+
+
+def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
+    """The expression of a command that takes no values: its answer holds for all of them.
+
+    A note says where ``--shape`` may be missing, or where a name is no constant here.
+    """
+    expression, request = start(options, alone=True)
+    sizes = options["shape"]
+    for name in request.values:
+        argument = request.spelled[name]
+        raise RequestError(
+            "usage",
+            f"{command} takes no values: its answer holds for all of them",
+            help=f'for numbers at a point, write exprgrad grad "…" {argument}',
+        ).about(argument)
+    from exprgrad.cli.assignments import missing_shapes
+
+    if sizes is not None:
+        expression = with_shapes(expression, sizes)
+    missing = missing_shapes(expression.typed, expression.shapes)
+    if missing:
+        listed = ", ".join(missing[:4] + ["…"][: len(missing) - 4])
+        numbers = "count as numbers" if missing[1:] else "counts as a number"
+        hint = f"for a tensor give its shape: --shape {missing[0]}=150x4"
+        write([f"note: {listed} {numbers}; {hint}\n"], sys.stderr)
+    from exprgrad.graph.ops import FUNCTIONS
+
+    inputs = expression.typed.inputs
+    doubtful = [name for name in inputs if name in MISTAKEN and MISTAKEN[name] not in inputs]
+    calls = (*FUNCTIONS, "arc")
+    doubtful += [name for name in inputs if name.startswith(calls) and name not in FUNCTIONS]
+    for name in doubtful:
+        from exprgrad.language.mistakes.hints import value_hint
+
+        if meaning := value_hint(name):
+            write([f"note: '{name}' is an input here; {meaning}\n"], sys.stderr)
+    return expression
+
+
+def former_constants(graph: "Graph") -> "list[Diagnostic]":
+    """Notes on names that mean something else in another version, for commands that need no values."""
+    former = [(name, node) for name, node in graph.inputs.items() if name in ("tau", "τ")]
+    if not former and not graph.calls:
+        return []
+    from exprgrad.explain.diagnostics import own_functions
+    from exprgrad.language.mistakes.hints import value_hint
+    from exprgrad.run.evaluation import Diagnostic
+
+    return [*own_functions(graph)] + [
+        Diagnostic(
+            "was-constant",
+            "note",
+            f"'{name}' is an input",
+            node,
+            graph.span(node),
+            value_hint(name),
+        )
+        for name, node in former
+    ]
