@@ -219,7 +219,7 @@ def reduced(case: Catastrophe) -> Answer:
 
 def first_step(case: Catastrophe) -> Answer:
     """The first step of ``descend``: flagged by a warning or a count."""
-    answer = ask_json("descend", *case.words, "--steps", "1")
+    answer = ask_json("descend", *case.words, "--max-steps", "1")
     step, *others = answer["steps"]
     lost, counts = answer["lost"], answer["digits"]
     is_poor = {name: name in lost.get("gradient", {}) for name in step["gradient"]}

@@ -218,7 +218,7 @@ def test_a_correction_is_shown_however_many_kinks_there_are() -> None:
     [
         ["eval", *PRODUCT], ["grad", "relu(x)", "x=0"], ["grad", "--trace", *PRODUCT],
         ["grad", "--order", "preorder", *NEURON], ["grad", "--trust", *PRODUCT], ["paths", *PRODUCT],
-        ["descend", "x^2", "x=1", "--steps", "3"], ["check", "abs(x)", "x=0"], ["jac", *PRODUCT],
+        ["descend", "x^2", "x=1", "--max-steps", "3"], ["check", "abs(x)", "x=0"], ["jac", *PRODUCT],
         ["hess", *PRODUCT], ["jvp", "x^2", "x=1", "--tangent", "x=1"], ["vjp", "größe^2", "größe=[1,2]"],
         ["diff", "größe^2"], ["x^2", "x=3"],
     ],

@@ -256,3 +256,17 @@ def test_words_of_other_tools(argv: list[str], help: str) -> None:
 def test_a_remainder_that_looks_like_a_percentage(formula: str, said: str) -> None:
     found = command("eval", formula, *(f"{name}=3" for name in "xy" if f"{name} " in f"{formula} "))
     assert (found.status, found.err) == (0, f"note: {said}\n" * bool(said))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "descend x^2 x=1 --steps 5 --max-steps", "minimize x^2 x=1 --steps 5 --max-steps",
+        "plot x^2*y x=0:1 y=0:1 --steps=5 --max-steps", "plot x^2 x=0:1 --tangent 1 --tangent-at",
+        "plot x^2*y x=0:1 y=0:1 --descend x=1,y=1 --descend-from", "grad x^2 x=1 --map --heatmap",
+    ],
+)  # fmt: skip
+def test_an_option_that_meant_two_things_names_its_new_spelling(line: str) -> None:
+    *argv, new = line.split()
+    done = command(*argv)
+    assert done.status == 2 and f"did you mean '{new}'?" in done.err

@@ -11,21 +11,24 @@ import golden
 from shell import command, on_terminal, process, spelled
 
 REQUESTS = {
-    "parabola": ["(x-3)^2", "x=0", "--steps", "8"],
-    "two-inputs": ["f = (x-3)^2 + x*y^2", "x=0", "y=1", "--rate", "1/8", "--steps", "4", "--digits", "4"],
+    "parabola": ["(x-3)^2", "x=0", "--max-steps", "8"],
+    "two-inputs": [
+        "f = (x-3)^2 + x*y^2", "x=0", "y=1",
+        "--rate", "1/8", "--max-steps", "4", "--digits", "4",
+    ],
     "converged": ["(x-3)^2", "x=0", "--rate", "0.5"],
     "oscillates": ["x^2", "x=3", "--rate", "1"],
-    "diverged": ["x^2", "x=3", "--rate", "1.5", "--steps", "6", "--strict"],
+    "diverged": ["x^2", "x=3", "--rate", "1.5", "--max-steps", "6", "--strict"],
     "nan": ["log(x)", "x=0.3", "--strict"],
     "nan-quiet": ["log(x)", "x=0.3", "-q"],
-    "long": ["(x-3)^2", "x=0", "--rate", "0.01", "--steps", "100"],
-    "five-inputs": ["a+b+c+d+e^2", "a=1", "b=1", "c=1", "d=1", "e=4", "--steps", "3"],
+    "long": ["(x-3)^2", "x=0", "--rate", "0.01", "--max-steps", "100"],
+    "five-inputs": ["a+b+c+d+e^2", "a=1", "b=1", "c=1", "d=1", "e=4", "--max-steps", "3"],
     "tensors": [
         "sum((X @ w - y)^2)", "X=[[1,2],[3,4]]", "w=[0,0]", "y=[1,2]", "--wrt", "w", "--rate", "0.01",
-        "--steps", "3",
+        "--max-steps", "3",
     ],
-    "csv": ["(x-3)^2*a", "x=0", "a=1", "--wrt", "x", "--steps", "2", "--csv"],
-    "quiet": ["(x-3)^2*a", "x=0", "a=1", "--rate", "-0.25", "--steps", "2", "-q"],
+    "csv": ["(x-3)^2*a", "x=0", "a=1", "--wrt", "x", "--max-steps", "2", "--csv"],
+    "quiet": ["(x-3)^2*a", "x=0", "a=1", "--rate", "-0.25", "--max-steps", "2", "-q"],
 }  # fmt: skip
 
 
@@ -38,7 +41,7 @@ def test_what_is_printed(name: str) -> None:
 
 @pytest.mark.parametrize("columns", [100, 60, 40])
 def test_on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    argv = ["descend", "(x-3)^2 + x*y^2", "x=0", "y=1", "--steps", "3"]
+    argv = ["descend", "(x-3)^2 + x*y^2", "x=0", "y=1", "--max-steps", "3"]
     shown = on_terminal([*argv, "--color", "never"], columns, monkeypatch)
     assert all(len(line) <= columns for line in shown.splitlines())
     headings = {100: "y.update", 60: "y.grad", 40: "y"}
@@ -48,14 +51,14 @@ def test_on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_where_the_encoding_has_no_bars() -> None:
     out = process(
-        "descend", "x^2+y+z+w+v", "x=4", "y=0", "z=0", "w=0", "v=0", "--steps", "7",
+        "descend", "x^2+y+z+w+v", "x=4", "y=0", "z=0", "w=0", "v=0", "--max-steps", "7",
         env={"PYTHONIOENCODING": "ascii"},
     ).out  # fmt: skip
     assert "\n#+-:..__  16 -> -2.09631\n" in out and "|grad|" in out and "?" not in out
 
 
 def test_json_is_whole() -> None:
-    found = json.loads(command("descend", "y = (x-3)^2", "x=0", "--steps", "100", "--json").out)
+    found = json.loads(command("descend", "y = (x-3)^2", "x=0", "--max-steps", "100", "--json").out)
     assert len(found["steps"]) == 101 and found["output"]["name"] == "y"
     assert found["steps"][0] == {
         "step": 0, "value": 9.0, "inputs": {"x": 0.0}, "gradient": {"x": -6.0},
@@ -83,7 +86,7 @@ def test_strict_is_about_the_ending() -> None:
         (["x^2"], "input 'x' has no value"),
         (["x^2", "x=1", "--rate", "0"], "a rate of 0 leads nowhere"),
         (["x^2", "x=1", "--rate", "y"], "the value of '--rate' is not a constant"),
-        (["x^2", "x=1", "--steps", "0"], "'0' is not a value for --steps"),
+        (["x^2", "x=1", "--max-steps", "0"], "'0' is not a value for --max-steps"),
         (["x^2", "x=1", "--wrt", "z"], "'z' is not an input"),
         (["x^2", "x=1", "--csv", "-q"], "cannot be combined"),
         (["2+2"], "no inputs to move"),
@@ -111,7 +114,7 @@ def test_an_end_at_a_kink_or_a_jump_is_no_quiet_one(formula: str, at: str, code:
 
 
 def test_divergence_is_a_warning_in_every_form() -> None:
-    argv = ["descend", "x^2", "x=3", "--rate", "2", "--steps", "6"]
+    argv = ["descend", "x^2", "x=3", "--rate", "2", "--max-steps", "6"]
     for form in ([], ["-q"], ["--csv"]):
         assert command(*argv, *form).err.count("warning: diverged: the value rose") == 1
     found = json.loads(command(*argv, "--json").out)["diagnostics"]
@@ -128,12 +131,14 @@ def test_divergence_is_a_warning_in_every_form() -> None:
     ],
 )
 def test_headings_are_told_apart(formula: str, inputs: list[str], headings: list[str]) -> None:
-    head = command("descend", formula, *inputs, "--steps", "1").out.splitlines()[0]
+    head = command("descend", formula, *inputs, "--max-steps", "1").out.splitlines()[0]
     assert [cell for cell in re.split(" {2,}", head) if cell][:3] == headings
 
 
 def test_one_step_is_no_plural() -> None:
-    assert "not converged after 1 step\n" in command("descend", "x^2", "x=1", "--steps", "1").out
+    assert (
+        "not converged after 1 step\n" in command("descend", "x^2", "x=1", "--max-steps", "1").out
+    )
 
 
 def test_the_last_point_has_the_numbers_that_grad_prints() -> None:

@@ -236,7 +236,7 @@ def test_the_formula_as_a_map_on_a_terminal() -> None:
     marked = on_terminal([*PRODUCT], 40, {"NO_COLOR": "1"})
     assert marked.startswith("(a+b)*c\n▁▇▇▇▁▁▁\n|grad|  ▁ to 2.5  ▃ to 5  ▅ to 7.5\n▇ to 10\n")
     assert "|grad|" not in process(*PRODUCT).out
-    plain = process(*PRODUCT, "--map", env={"PYTHONIOENCODING": "ascii"}).out
+    plain = process(*PRODUCT, "--heatmap", env={"PYTHONIOENCODING": "ascii"}).out
     assert plain.startswith("(a+b)*c\n_***___\n|grad|  _ to 2.5  : to 5  = to 7.5  * to 10\n")
 
 

@@ -123,7 +123,7 @@ def test_methods(options: dict[str, object]) -> None:
 
 
 def test_what_the_command_says() -> None:
-    argv = ["descend", "(1 - cos(x))/x^2", "x=1e-3", "--steps", "4"]
+    argv = ["descend", "(1 - cos(x))/x^2", "x=1e-3", "--max-steps", "4"]
     status, out, err = command(*argv, "--strict", "--json")
     answer = json.loads(out)
     validate(answer, SCHEMA)
@@ -139,9 +139,9 @@ def test_what_the_command_says() -> None:
 def test_the_last_point_is_spoken_of_once() -> None:
     """It has the true numbers, and the warning that says so."""
     _, out, _ = command(
-        "descend", "(1 - cos(x))/x^2", "x=1e-7", "--steps", "1", "--rate", "1", "--json"
+        "descend", "(1 - cos(x))/x^2", "x=1e-7", "--max-steps", "1", "--rate", "1", "--json"
     )
     answer = json.loads(out)
     assert answer["lost"] == {"value": 1, "gradient": {"x": 1}}
-    far = command("descend", "(1 - cos(x))/x^2", "x=1", "--steps", "1", "--json")
+    far = command("descend", "(1 - cos(x))/x^2", "x=1", "--max-steps", "1", "--json")
     assert json.loads(far[1])["lost"] == {}

@@ -21,7 +21,7 @@ PLOTS = {
     "domain": ["sqrt(x^2 - 1)", "x=-3:3", "--order", "0"],
     "steep": ["tanh(1e4*x)", "x=-1:1"],
     "dense": ["sin(1/x)", "x=-1:1", "--order", "0"],
-    "tangent": ["log(x)", "x=0:4", "--order", "0", "--tangent", "1"],
+    "tangent": ["log(x)", "x=0:4", "--order", "0", "--tangent-at", "1"],
     "empty": ["sqrt(-1 - x^2)", "x=-1:1"],
     "several": ["f = x^2; g = x^3", "x=-1.5:1.5"],
     "large": ["1e300*x + 1e299", "x=-1:1"],
@@ -29,7 +29,7 @@ PLOTS = {
         "(1 - x)^2 + 100*(y - x^2)^2",
         "x=-2:2",
         "y=-1:3",
-        "--descend",
+        "--descend-from",
         "x=-1,y=1",
         "--rate",
         "2e-3",
@@ -63,9 +63,9 @@ def test_colour_is_for_terminals_and_for_who_asks() -> None:
 
 
 def test_a_descent_that_runs_away_is_drawn_as_far_as_it_is_near() -> None:
-    argv = ["plot", "(1 - x)^2 + 100*(y - x^2)^2", "x=-2:2", "y=-1:3", "--descend", "x=-1,y=2"]
+    argv = ["plot", "(1 - x)^2 + 100*(y - x^2)^2", "x=-2:2", "y=-1:3", "--descend-from", "x=-1,y=2"]
     assert "● descent: 5 steps" in command(*argv).out
-    assert "● descent: 1 step to" in command(*argv, "--steps", "1").out
+    assert "● descent: 1 step to" in command(*argv, "--max-steps", "1").out
 
 
 @pytest.mark.parametrize(

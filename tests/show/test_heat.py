@@ -49,7 +49,7 @@ MAPS = {
 
 @pytest.mark.parametrize("name", MAPS)
 def test_maps(name: str) -> None:
-    argv = ["grad", "--map", *MAPS[name], "--digits", "4"]
+    argv = ["grad", "--heatmap", *MAPS[name], "--digits", "4"]
     status, out, _ = command(*argv)
     assert status == 0
     above = re.split(r"\n\n(?= *#|seed)", out)[0]
@@ -72,36 +72,36 @@ def test_colour_takes_the_place_of_marks(monkeypatch: pytest.MonkeyPatch) -> Non
     assert re.sub("\x1b\\[[0-9;]*m", "", mapped) == LESSON[0]
     assert "\x1b[1;37;41ma\x1b[0m\x1b[33m*\x1b[0m\x1b[30;43mb\x1b[0m" in mapped
     assert re.sub("\x1b\\[[0-9;]*m", "", scale) == "|grad|  to 1.5  to 3  to 4.5  to 6"
-    assert command("grad", *LESSON, "--map", "--color", "always").out.splitlines()[0] == mapped
+    assert command("grad", *LESSON, "--heatmap", "--color", "always").out.splitlines()[0] == mapped
 
 
 def test_where_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a table on a terminal, and where it is asked for."""
-    asked = command("grad", *LESSON, "--map").out
+    asked = command("grad", *LESSON, "--heatmap").out
     assert asked.endswith("\n\n" + command("grad", *LESSON).out)
     assert "|grad|" in on_terminal(["grad", *LESSON], 80, monkeypatch)
     for more in (["--trace"], ["--json"], ["--csv"], ["-q"], ["--order", "preorder"]):
         assert "|grad|" not in on_terminal(["grad", *LESSON, *more], 80, monkeypatch)
-    assert "|grad|" in on_terminal(["grad", *LESSON, "--trace", "--map"], 80, monkeypatch)
+    assert "|grad|" in on_terminal(["grad", *LESSON, "--trace", "--heatmap"], 80, monkeypatch)
     assert "|grad|" not in on_terminal(["eval", *LESSON], 80, monkeypatch)
 
 
 @pytest.mark.parametrize("more", [["--json"], ["--csv"], ["-q"], ["--trust"]])
 def test_it_excludes_what_has_no_room(more: list[str]) -> None:
-    status, out, err = command("grad", *LESSON, "--map", *more)
+    status, out, err = command("grad", *LESSON, "--heatmap", *more)
     assert status == 2
-    assert "--map and --" in out + err and "cannot be combined" in out + err
+    assert "--heatmap and --" in out + err and "cannot be combined" in out + err
 
 
 @pytest.mark.parametrize("more", [["--order", "preorder"], ["--accumulate", "set"]])
 def test_it_speaks_of_the_right_order(more: list[str]) -> None:
-    status, _, err = command("grad", *LESSON, "--map", *more)
-    assert status == 2 and err.startswith("error: --map applies only to the right order")
+    status, _, err = command("grad", *LESSON, "--heatmap", *more)
+    assert status == 2 and err.startswith("error: --heatmap applies only to the right order")
 
 
 def test_the_library_and_the_command_agree() -> None:
     run = parse(LESSON[0]).gradient(a=2, b=-3, c=10, f=-2)
-    assert command("grad", *LESSON, "--map").out.startswith(run.map() + "\n\n")
+    assert command("grad", *LESSON, "--heatmap").out.startswith(run.map() + "\n\n")
     assert run.map(width=10).splitlines()[0] == "e = a*b; d"
     with pytest.raises(RequestError, match="has grads"):
         parse("a").evaluate(a=1).map()

@@ -52,7 +52,7 @@ def test_ticks_of_logarithmic_axes() -> None:
 def test_a_picture_of_the_command(tmp_path: Path) -> None:
     """Beside the answer, whatever form that has."""
     path = tmp_path / "loss.png"
-    assert command("descend", "x^2", "x=1", "--steps", "1", "-q", "-o", str(path)) == (
+    assert command("descend", "x^2", "x=1", "--max-steps", "1", "-q", "-o", str(path)) == (
         0,
         "x=0.8\n",
         "",

@@ -25,7 +25,7 @@ __all__ = ["over_ranges"]
 ORDERS = {"eval": 0, "grad": 1, "hess": 2}
 """Command → the order of the derivatives that it finds."""
 AT_A_POINT = {
-    "--trace": "show_trace", "--trust": "show_trust", "--map": "show_map", "--order": "order",
+    "--trace": "show_trace", "--trust": "show_trust", "--heatmap": "show_map", "--order": "order",
     "--correlation": "correlation", "--covariance": "covariance", "--mc": "mc",
 }  # fmt: skip
 """What is shown of one point alone."""

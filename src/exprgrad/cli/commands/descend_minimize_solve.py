@@ -41,7 +41,7 @@ method_options = stack(
         help="Each step adds -NUMBER times the gradient, 0.1 by default; a negative one climbs.",
     ),
     click.option(
-        "--steps", "count", type=Count(1, MOST_STEPS), default=20, show_default=True, metavar="N",
+        "--max-steps", "count", type=Count(1, MOST_STEPS), default=20, show_default=True, metavar="N",
         help=f"The most steps to take, {MOST_STEPS} at most.",
     ),
     click.option(
@@ -180,7 +180,7 @@ LONGEST_SEARCH = 1_000_000
 )
 @click.option("--maximize", is_flag=True, help="Look for a maximum.")
 @click.option(
-    "--steps",
+    "--max-steps",
     "count",
     type=Count(0, LONGEST_SEARCH),
     metavar="N",

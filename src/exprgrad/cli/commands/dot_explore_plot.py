@@ -261,16 +261,17 @@ file_option = path_option(
     help="The number of derivatives to draw below the value: 0, 1 or 2.",
 )  # fmt: skip
 @click.option("--y", "shown", metavar="LOW:HIGH", help="The range of values to show.")
-@click.option("--tangent", metavar="X", help="Also draw the tangent at X.")
+@click.option("--tangent-at", "tangent", metavar="X", help="Also draw the tangent at X.")
 @click.option(
-    "--descend",
+    "--descend-from",
+    "descend",
     metavar="START",
     help="Over two inputs: draw the path of gradient descent from a point, such as x=-1,y=2.",
 )
-@click.option("--rate", metavar="NUMBER", help="The rate for --descend, 0.1 by default.")
+@click.option("--rate", metavar="NUMBER", help="The rate for --descend-from, 0.1 by default.")
 @click.option(
-    "--steps", type=Count(1, MOST_STEPS), metavar="N",
-    help="The greatest number of steps for --descend, 20 by default.",
+    "--max-steps", "steps", type=Count(1, MOST_STEPS), metavar="N",
+    help="The greatest number of steps for --descend-from, 20 by default.",
 )  # fmt: skip
 @look_option
 @output_as("one point per line", "List every marked point.", file_option)
@@ -318,15 +319,15 @@ def choices(options: Mapping[str, Any]) -> dict[str, Any]:
 
     chosen = {name: options[name] for name in ("order", "shown", "tangent")}
     if options["descend"] is None:
-        for name in ("rate", "steps"):
+        for name, option in (("rate", "--rate"), ("steps", "--max-steps")):
             if options[name] is not None:
                 raise RequestError(
                     "usage",
-                    f"--{name} is only for --descend",
-                    help="write --descend x=-1,y=2, or leave it out",
+                    f"{option} is only for --descend-from",
+                    help="write --descend-from x=-1,y=2, or leave it out",
                 )
         return chosen
     rate = None if options["rate"] is None else as_number(options["rate"], "--rate")
-    from_there = weights(options["descend"], "--descend")
+    from_there = weights(options["descend"], "--descend-from")
     steps = {} if options["steps"] is None else {"steps": options["steps"]}
     return {**chosen, "descend": from_there, "rate": rate, **steps}

@@ -108,7 +108,7 @@ def eval_command(**options: Any) -> int:
 @uncertainty_options
 @order_options
 @click.option(
-    "--map", "show_map", is_flag=True,
+    "--heatmap", "show_map", is_flag=True,
     help="Show on the formula itself how large each grad is, by colour or by marks under it.  On a "
     "terminal the table always has it.",
 )  # fmt: skip
@@ -364,20 +364,20 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
 
 
 def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
-    """Refuse what has no room for ``--map``, or shows other numbers than ``--trust`` or ``--elastic``."""
+    """Refuse what ``--heatmap`` has no room for, or what shows other numbers than ``--trust``."""
     given = {
-        "--map": options["show_map"],
+        "--heatmap": options["show_map"],
         "--trust": options["show_trust"],
         "--elastic": options["elastic"],
     }
-    if given["--map"]:
+    if given["--heatmap"]:
         forms = {
             "--json": "as_json",
             "--csv": "as_csv",
             "--quiet": "quiet",
             "--trust": "show_trust",
         }
-        excluded("--map", {flag: options[name] for flag, name in forms.items()})
+        excluded("--heatmap", {flag: options[name] for flag, name in forms.items()})
     for option in given:
         if given[option] and has_order:
             raise RequestError(
