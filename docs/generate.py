@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from exprgrad import parse
-from exprgrad.cli.command import load
+from exprgrad.cli.command import load_command
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.group import Group
 from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite, conditions
@@ -43,7 +43,7 @@ def commands() -> str:
         f"```text\n{group.get_help(context)}\n```\n",
     ]
     for name in COMMANDS:
-        command = load(name)
+        command = load_command(name)
         inner = click.Context(command, info_name=name, parent=context, terminal_width=80)
         parts.append(f"## exprgrad {name}\n\n```text\n{command.get_help(inner)}\n```\n")
     return "\n".join(parts)

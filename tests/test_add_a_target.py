@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from exprgrad import parse
-from exprgrad.cli.command import load
+from exprgrad.cli.command import load_command
 from exprgrad.cli.main import main
 from exprgrad.graph.ops import OPS
 from exprgrad.language.code import targets
@@ -45,7 +45,7 @@ final class Calls {{
 @pytest.fixture
 def java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Target:
     """The documented target, gathered with the others for one test."""
-    load("code")  # its help lists the targets that there are when it is loaded
+    load_command("code")  # its help lists the targets that there are when it is loaded
     found = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert found is not None
     (tmp_path / "java.py").write_text(found[1], "utf-8")

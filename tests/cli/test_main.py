@@ -10,7 +10,7 @@ import click
 import pytest
 
 from exprgrad.cli import main as entry
-from exprgrad.cli.command import load, spellings
+from exprgrad.cli.command import load_command, options_as_typed
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.language.mistakes.hints import ELSEWHERE
 from shell import command
@@ -149,11 +149,11 @@ def test_every_suggestion_is_there() -> None:
     """What the table of synonyms suggests is a command, an option or a value of today."""
     words = {*COMMANDS, "help", "version"}
     for name in COMMANDS:
-        loaded = load(name)
-        words |= {w.removeprefix("--") for w in spellings(loaded, click.Context(loaded))}
+        loaded = load_command(name)
+        words |= {w.removeprefix("--") for w in options_as_typed(loaded, click.Context(loaded))}
     for ours in ELSEWHERE:
         first, _, rest = ours.partition(" ")
         assert first in words, ours
         if rest:
-            taker = load(first)
-            assert rest.split()[0] in spellings(taker, click.Context(taker)), ours
+            taker = load_command(first)
+            assert rest.split()[0] in options_as_typed(taker, click.Context(taker)), ours

@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
-from exprgrad.cli.answer import quiet_line
+from exprgrad.cli.answer import bare_line
 from exprgrad.show.documents.document import LARGEST_SHOWN, csv_line, lists
 from exprgrad.show.documents.document import document as written
 from exprgrad.show.documents.runs import node_rows, run_fields, trace_rows
@@ -131,7 +131,7 @@ def test_lists_are_pythons(shape: tuple[int, ...]) -> None:
     assert "".join(lists(value, repr)) == repr(value.tolist())
     assert "".join(lists(value, json.dumps)) == json.dumps(value.tolist())
     assert "".join(lists(value.T, repr)) == repr(value.T.tolist())
-    assert "".join(quiet_line("W", value)) == f"W={value.tolist()}\n"
+    assert "".join(bare_line("W", value)) == f"W={value.tolist()}\n"
 
 
 def test_a_large_gradient_is_written_in_little_memory() -> None:

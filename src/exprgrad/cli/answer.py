@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
-from exprgrad.cli.options import is_read
+from exprgrad.cli.options import is_for_people
 from exprgrad.errors import ExprgradError, RequestError, render
 from exprgrad.source import WIDTH, without_controls
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = [
-    "Answer", "give", "put_content", "put_parts", "quiet_line", "report", "show_diagnostics", "write",
+    "Answer", "bare_line", "give_answer", "report_error", "show_diagnostics", "write_content",
+    "write_parts", "write_text",
 ]  # fmt: skip
 
 
@@ -29,7 +30,7 @@ LONGEST_PIECE = 8192
 """How many characters are written at once."""
 MOST_DIAGNOSTICS = 20
 """How many diagnostics people are shown."""
-FOLDED = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
+LEFT_OUT = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
 """What is said of nodes that are left out, by code: of one, and of several."""
 ASCII = str.maketrans(
     {
@@ -49,7 +50,7 @@ ASCII = str.maketrans(
     }
 ) | dict.fromkeys(range(0x2801, 0x2900), "*")
 """What takes the place of our own signs where the output's encoding lacks them."""
-OURS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
+ASCII_OF_OUR_SIGNS = {sign: plain for sign, plain in ASCII.items() if sign != ord("·")}
 """The same without the one sign that a name may have, too."""
 
 
@@ -88,7 +89,7 @@ class Answer(NamedTuple):
     exact: bool = False
 
 
-def write(pieces: Iterable[str], stream: TextIO | None = None) -> None:
+def write_text(pieces: Iterable[str], stream: TextIO | None = None) -> None:
     """Write text; a character that the stream's encoding lacks is replaced, never an error."""
     out = sys.stdout if stream is None else stream
     encoding = (out.encoding or "utf-8").lower()
@@ -107,9 +108,9 @@ def write_exactly(pieces: Iterable[str]) -> None:
     It is an error if the stream cannot hold a letter: with a ``?`` for two names, they would be one.
     """
     encoding, is_terminal = sys.stdout.encoding or "utf-8", sys.stdout.isatty()
-    for piece in together(pieces):
+    for piece in join_short_pieces(pieces):
         if not encoding.lower().startswith("utf"):
-            piece = piece.translate(OURS)
+            piece = piece.translate(ASCII_OF_OUR_SIGNS)
         if is_terminal:
             piece = without_controls(piece)
         try:
@@ -121,10 +122,10 @@ def write_exactly(pieces: Iterable[str]) -> None:
                 f"standard output is in {encoding}, which lacks the letter {letter}",
                 help="set PYTHONUTF8=1, or take --json, which is ASCII",
             ) from None
-        write([piece])
+        write_text([piece])
 
 
-def together(pieces: Iterable[str]) -> Iterator[str]:
+def join_short_pieces(pieces: Iterable[str]) -> Iterator[str]:
     """Pieces of text, short ones joined: to write each by itself takes longer than to make it."""
     held: list[str] = []
     size = 0
@@ -137,7 +138,7 @@ def together(pieces: Iterable[str]) -> Iterator[str]:
     yield "".join(held)
 
 
-def colorful(choice: str, stream: TextIO) -> bool:
+def uses_color(choice: str, stream: TextIO) -> bool:
     """Whether to use colour on a stream: as ``--color`` says, else on a terminal without NO_COLOR."""
     if choice != "auto":
         return choice == "always"
@@ -159,7 +160,7 @@ def terminal_width(stream: TextIO) -> int | None:
     return max(shutil.get_terminal_size((WIDTH, 24)).columns, 20)
 
 
-def give(answer: Answer, options: Mapping[str, Any]) -> int:
+def give_answer(answer: Answer, options: Mapping[str, Any]) -> int:
     """Write an answer in the form that was asked for, and its diagnostics; return the exit status.
 
     It goes to the file that ``-o`` names, or to stdout.  The status is 1 if the answer is no, and under
@@ -169,21 +170,21 @@ def give(answer: Answer, options: Mapping[str, Any]) -> int:
     if path is not None:
         from exprgrad.show.picture.picture import put
 
-        put(document_in_pieces(answer, options), path)
-    elif is_read(options):
-        put_parts(answer.shown, color, exact=answer.exact)
+        put(render_answer(answer, options), path)
+    elif is_for_people(options):
+        write_parts(answer.shown, color, exact=answer.exact)
     else:
-        (write if options["as_json"] else write_exactly)(document_in_pieces(answer, options))
+        (write_text if options["as_json"] else write_exactly)(render_answer(answer, options))
     if path is not None or not options["as_json"]:
         if answer.aside and (options["as_csv"] or options["quiet"]):
-            write([f"warning: {answer.aside}\n"], sys.stderr)
+            write_text([f"warning: {answer.aside}\n"], sys.stderr)
         show_diagnostics(answer.text, answer.diagnostics, color, answer.sources)
     warned = any(diagnostic.severity == "warning" for diagnostic in answer.diagnostics)
     is_doubtful = options.get("strict") and (warned or answer.is_doubtful)
     return 1 if answer.is_no or is_doubtful else 0
 
 
-def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
+def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
     """An answer as JSON, as CSV, as the bare answer, or as people read it where there is no screen."""
     whole = options.get("show_all", False)
     if options["as_json"]:
@@ -196,7 +197,7 @@ def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[s
 
         yield from (csv_line(cells, whole=whole) for cells in answer.rows)
     elif options["quiet"]:
-        yield from (piece for name, value in answer.lines for piece in quiet_line(name, value))
+        yield from (piece for name, value in answer.lines for piece in bare_line(name, value))
     else:
         from exprgrad.show.text.table import Screen, drawn
 
@@ -205,7 +206,7 @@ def document_in_pieces(answer: Answer, options: Mapping[str, Any]) -> Iterator[s
             yield (part if isinstance(part, str) else drawn(part, screen)) + "\n"
 
 
-def quiet_line(name: str, value: Any) -> Iterator[str]:
+def bare_line(name: str, value: Any) -> Iterator[str]:
     """A value on one line, after ``name=`` if it has a name: a number, a word, or a tensor as lists."""
     if name:
         yield f"{name}="
@@ -220,7 +221,7 @@ def quiet_line(name: str, value: Any) -> Iterator[str]:
     yield "\n"
 
 
-def put_content(
+def write_content(
     command: str,
     text: str,
     fields: Mapping[str, Any],
@@ -233,36 +234,36 @@ def put_content(
         from exprgrad.show.documents.document import envelope
 
         what = content if path is None else {"file": path}
-        write([envelope(command, expression=text, **fields, **what), "\n"])
+        write_text([envelope(command, expression=text, **fields, **what), "\n"])
     elif path is None:
-        (write_exactly if command == "code" else write)(content.values())
+        (write_exactly if command == "code" else write_text)(content.values())
 
 
-def put_parts(
+def write_parts(
     shown: "Callable[[Screen], Iterable[str | Table]]", color: str, *, exact: bool = False
 ) -> None:
     """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
     from exprgrad.show.text.table import Screen, drawn
 
-    screen = Screen(terminal_width(sys.stdout), bool(colorful(color, sys.stdout)))
-    put = write_exactly if exact else write
+    screen = Screen(terminal_width(sys.stdout), bool(uses_color(color, sys.stdout)))
+    put = write_exactly if exact else write_text
     for part in shown(screen):
         put([part if isinstance(part, str) else drawn(part, screen), "\n"])
 
 
-def report(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
+def report_error(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
     """Render an error, once: as JSON on stdout, or as text on stderr."""
     if json:
         from exprgrad.show.documents.document import envelope
 
-        write([envelope(command or "", error=error.as_json()) + "\n"])
+        write_text([envelope(command or "", error=error.as_json()) + "\n"])
         return
     text = render(error, terminal_width(sys.stderr) or 100)
-    if colorful(color, sys.stderr):
+    if uses_color(color, sys.stderr):
         head, _, tail = text.partition("\n")
         styled = click.style("error:", fg="red", bold=True) + head.removeprefix("error:")
         text = styled + ("\n" + tail if tail else "")
-    write([text, "\n"], sys.stderr)
+    write_text([text, "\n"], sys.stderr)
 
 
 def show_diagnostics(
@@ -273,20 +274,20 @@ def show_diagnostics(
         return
     from exprgrad.show.text.lines import diagnosed
 
-    styled = colorful(color, sys.stderr)
+    styled = uses_color(color, sys.stderr)
     width = terminal_width(sys.stderr) or 100
-    shown, left_out = (diagnostics, "") if sources else chosen(diagnostics)
+    shown, left_out = (diagnostics, "") if sources else choose_diagnostics(diagnostics)
     for within, diagnostic in zip(sources or [text] * len(shown), shown, strict=False):
         severity = diagnostic.severity
         head = f"{severity}:"
         if styled:
             head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
-        write([diagnosed(diagnostic, within, head, width), "\n"], sys.stderr)
+        write_text([diagnosed(diagnostic, within, head, width), "\n"], sys.stderr)
     if left_out:
-        write([f"… {left_out}; --json lists them\n"], sys.stderr)
+        write_text([f"… {left_out}; --json lists them\n"], sys.stderr)
 
 
-def chosen(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagnostic], str]":
+def choose_diagnostics(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagnostic], str]":
     """The diagnostics that people are shown, and what the others are in words.
 
     Where there are too many, warnings about the answer come first, then notes, and then the nodes that
@@ -309,7 +310,7 @@ def chosen(listed: "Sequence[Diagnostic]") -> "tuple[Sequence[Diagnostic], str]"
     others = sum(not isinstance(one, Flag) for one in left_out)
     if others:
         parts.append(f"{others:,} more warnings and notes")
-    for code, singular, plural in FOLDED:
+    for code, singular, plural in LEFT_OUT:
         count = sum(isinstance(one, Flag) and one.code == code for one in left_out)
         if count:
             parts.append(f"{count:,} more node{plural if count > 1 else singular} here")

@@ -13,10 +13,10 @@ from typing import Any
 import click
 
 from exprgrad.cli.commands import COMMANDS
-from exprgrad.cli.options import Words, settle_form
+from exprgrad.cli.options import Words, settle_output_form
 from exprgrad.errors import RequestError
 
-__all__ = ["FormulaCommand", "NameCommand", "load", "spellings", "unknown_option"]
+__all__ = ["FormulaCommand", "NameCommand", "load_command", "no_such_option", "options_as_typed"]
 
 
 def show_help(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
@@ -50,12 +50,12 @@ class NameCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Sort the arguments into options and others, and have click read them in that order."""
-        options, others = split(self, ctx, args, formula=self.takes_formula)
+        options, others = sort_arguments(self, ctx, args, formula=self.takes_formula)
         return super().parse_args(ctx, [*options, "--", *others])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, after settling how its answer is written."""
-        settle_form(ctx.params)
+        settle_output_form(ctx.params)
         return super().invoke(ctx)
 
 
@@ -70,7 +70,7 @@ class FormulaCommand(NameCommand):
         formatter.write_usage(ctx.command_path, " ".join([*taken, "[OPTIONS]"]))
 
 
-def split(
+def sort_arguments(
     command: NameCommand, ctx: click.Context, args: Sequence[str], *, formula: bool = True
 ) -> tuple[list[str], list[str]]:
     """The options with their values, and the other arguments, of which the first may be a formula.
@@ -131,7 +131,7 @@ def refuse_second(given: dict[str, str], option: str, value: str) -> None:
     given[option] = value
 
 
-def spellings(command: click.Command, ctx: click.Context) -> dict[str, str]:
+def options_as_typed(command: click.Command, ctx: click.Context) -> dict[str, str]:
     """Every option as it is typed, and every word that is an option's value, as if it were an option too.
 
     ``--latex`` is not an option, but says what is meant: ``--to latex``.
@@ -146,17 +146,17 @@ def spellings(command: click.Command, ctx: click.Context) -> dict[str, str]:
     return words | {name: name for option in options for name in option.opts}
 
 
-def unknown_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> RequestError:
+def no_such_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> RequestError:
     """The error for a word that looks like an option but is not, and is followed by others.
 
-    ``known`` has what might have been meant, as ``spellings`` finds it.
+    ``known`` has what might have been meant, as ``options_as_typed`` finds it.
     """
     from exprgrad.language.mistakes.hints import nearest, synonym
 
     head, equals, value = arg.partition("=")
     value, name = value if equals else next(iter(rest), ""), head.lstrip("-")
     meant = (synonym(f"--{value}", known) if value.isalpha() else None) or synonym(head, known)
-    options = {name: load(name).params for name in COMMANDS if not meant}
+    options = {name: load_command(name).params for name in COMMANDS if not meant}
     takers = [name for name, listed in options.items() if any(head in p.opts for p in listed)]
     is_value = name.isidentifier() and re.fullmatch(r"[-+.]*\d[-+.:\w]*", value)
     is_start = name in ("guess", "p0", "start")  # of other tools
@@ -183,7 +183,7 @@ def refuse_option(
     command: NameCommand, ctx: click.Context, arg: str, rest: Sequence[str], others: Sequence[str]
 ) -> RequestError:
     """The error for an unknown option of a command, with the help that the command has for it."""
-    error, head = unknown_option(arg, rest, spellings(command, ctx)), arg.partition("=")[0]
+    error, head = no_such_option(arg, rest, options_as_typed(command, ctx)), arg.partition("=")[0]
     error.help = command.elsewhere.get(head, error.help)
     if head == "--data":
         from exprgrad.cli.assignments import columns_as_values
@@ -193,7 +193,7 @@ def refuse_option(
     return error
 
 
-def load(name: str) -> click.Command:
+def load_command(name: str) -> click.Command:
     """A command, by its name."""
     module = import_module(f"exprgrad.cli.commands.{COMMANDS[name]}")
     command: click.Command = getattr(module, f"{name}_command")

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from exprgrad import __version__
-from exprgrad.cli.answer import write
-from exprgrad.cli.command import load, spellings, unknown_option
+from exprgrad.cli.answer import write_text
+from exprgrad.cli.command import load_command, no_such_option, options_as_typed
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.options import Words
 from exprgrad.errors import RequestError
@@ -78,7 +78,7 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command, if there is one of that name."""
-        return load(cmd_name) if cmd_name in COMMANDS else None
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is a command's, or nobody's; ``help grad`` is ``grad --help``."""
@@ -100,8 +100,8 @@ class Group(click.Group):
         rest = behind_options(args)
         if len(rest) == len(args):
             options = [name for parameter in grad_command.params for name in parameter.opts]
-            known = dict(zip(options, options, strict=True)) | spellings(self, ctx)
-            raise unknown_option(args[0], args[1:], known)
+            known = dict(zip(options, options, strict=True)) | options_as_typed(self, ctx)
+            raise no_such_option(args[0], args[1:], known)
         if rest[0] in COMMANDS:
             first = " ".join(args[: len(args) - len(rest)])
             raise RequestError(
@@ -183,7 +183,7 @@ def complete(instruction: str) -> int:
             help=f"{VARIABLE} is bash_source, zsh_source or fish_source",
         )
     if what == "source":
-        write([SCRIPTS[shell]])
+        write_text([SCRIPTS[shell]])
         return 0
     line = os.environ.get("COMP_LINE", "")
     *words, last = split_arg_string(line + "\0")
@@ -198,7 +198,7 @@ def complete(instruction: str) -> int:
         found = [word[kept:] if is_quoted(line) else escaped(word[kept:]) for word in found]
     elif shell == "fish":  # which adds its own blank
         found = [word.rstrip() for word in found]
-    write(f"{word}\n" for word in dict.fromkeys(found))
+    write_text(f"{word}\n" for word in dict.fromkeys(found))
     return 0
 
 
@@ -222,7 +222,7 @@ def candidates(words: Sequence[str], typed: str) -> Iterator[str]:
     name, *rest = words if words[0].isidentifier() else ["grad", *words]
     if name not in COMMANDS:
         return
-    command = load(name)
+    command = load_command(name)
     options = {opt: p for p in command.params if isinstance(p, click.Option) for opt in p.opts}
     others = [word for at, word in enumerate(rest) if not is_taken(rest, at, options)]
     formula = next(iter(others), "")

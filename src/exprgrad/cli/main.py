@@ -59,10 +59,10 @@ def start(argv: list[str]) -> object:
         from exprgrad.cli.group import complete
 
         return complete(os.environ["_EXPRGRAD_COMPLETE"])
-    from exprgrad.cli.command import load
+    from exprgrad.cli.command import load_command
 
     if word in COMMANDS:
-        command = load(word)
+        command = load_command(word)
         return command.main(rest, prog_name=f"exprgrad {word}", standalone_mode=False, obj=argv)
     from exprgrad.cli.group import Group
 
@@ -104,10 +104,10 @@ def main(argv: list[str]) -> int:
         except MemoryError:
             raise RequestError("memory", "there is not enough memory for this formula") from None
     except ExprgradError as error:
-        from exprgrad.cli.answer import report
+        from exprgrad.cli.answer import report_error
 
         command = next((arg for arg in argv if not arg.startswith("-")), None)
-        report(error, command, json="--json" in argv, color=color_in(argv))
+        report_error(error, command, json="--json" in argv, color=color_in(argv))
         return 2
     finally:
         Asked.by_command, Asked.take_note = before
@@ -175,10 +175,10 @@ def complain(message: str) -> None:
     """An error on stderr, if that can be."""
     from contextlib import suppress
 
-    from exprgrad.cli.answer import write
+    from exprgrad.cli.answer import write_text
 
     with suppress(OSError):
-        write([f"error: {message}\n"], sys.stderr)
+        write_text([f"error: {message}\n"], sys.stderr)
 
 
 def leave(status: int) -> NoReturn:

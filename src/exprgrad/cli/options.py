@@ -10,17 +10,18 @@ import click
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "Count", "F", "Words", "color_option", "csv_option", "derivative_options", "digits_option",
-    "digits_shown", "document_option", "drawing_option", "excluded", "expand_option", "formula",
-    "formula_alone", "is_read", "json_option", "listed_names", "look_option", "output", "output_as",
-    "path_option", "picture_in", "settle_form", "shape_option", "stack", "starts_options", "wrt_option",
+    "Count", "F", "Words", "color_option", "combine_options", "csv_option", "derivative_options",
+    "digits_needed", "digits_option", "document_option", "drawing_option", "expand_option",
+    "formula_arguments", "formula_without_values", "is_for_people", "json_option", "look_option",
+    "output_options", "output_options_as", "path_option", "picture_format", "refuse_together",
+    "settle_output_form", "shape_option", "split_names", "starts_options", "wrt_option",
 ]  # fmt: skip
 
 ENDINGS = {".json": "--json", ".csv": "--csv", ".txt": ""}
 """The ending of a document → the option that writes it to stdout; a text is a table, or the bare answer."""
 
 
-def no_value(
+def not_a_value(
     value: str, option: click.Parameter | None, takes: str, known: Sequence[str] = ()
 ) -> RequestError:
     """The error for a value that an option does not take; it says which one was probably meant."""
@@ -51,7 +52,7 @@ class Words(click.types.StringParamType):
         if value in self.choices:
             return str(value)
         *others, last = self.choices
-        raise no_value(value, param, f"{', '.join(others)} or {last}", self.choices)
+        raise not_a_value(value, param, f"{', '.join(others)} or {last}", self.choices)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,10 +73,10 @@ class Count(click.types.IntParamType):
             if self.least <= number and (self.most is None or number <= self.most):
                 return number
         reach = "on" if self.most is None else f"to {self.most:,}"
-        raise no_value(value, param, f"a whole number from {self.least} {reach}")
+        raise not_a_value(value, param, f"a whole number from {self.least} {reach}")
 
 
-def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+def combine_options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     """Several decorators as one, the first on top."""
 
     def apply(function: F) -> F:
@@ -100,7 +101,7 @@ limit_option = click.option(
     help="The most steps that each stage of the work may take: 100000000, and more for long formulas.",
 )  # fmt: skip
 
-formula = stack(
+formula_arguments = combine_options(
     click.argument("arguments", nargs=-1, metavar="EXPR [NAME=VALUE]..."),
     file_option,
     notation_option,
@@ -108,7 +109,7 @@ formula = stack(
     click.option("--inputs", metavar="FILE", help="Read values from a JSON object."),
 )
 
-formula_alone = stack(
+formula_without_values = combine_options(
     click.argument("arguments", nargs=-1, metavar="EXPR"),
     file_option,
     notation_option,
@@ -130,7 +131,7 @@ color_option = click.option(
 )
 
 
-def with_digits(count: int) -> Callable[[F], F]:
+def digits_option_of(count: int) -> Callable[[F], F]:
     """The option that says how many digits people read, and its default."""
     return click.option(
         "--digits",
@@ -142,7 +143,7 @@ def with_digits(count: int) -> Callable[[F], F]:
     )
 
 
-digits_option = with_digits(6)
+digits_option = digits_option_of(6)
 
 look_option = click.option(
     "--look", type=Words("light", "dark"),
@@ -172,7 +173,7 @@ def path_option(help: str) -> Callable[[F], F]:
     return click.option("-o", "--output", "path", metavar="FILE", help=help)
 
 
-def output_as(
+def output_options_as(
     csv: str,
     everything: str = "Leave nothing out: every line, tensors whole.",
     document: Callable[[Any], Any] = document_option,
@@ -180,12 +181,12 @@ def output_as(
     digits: int = 6,
 ) -> Callable[[F], F]:
     """The options that say how an answer is written; what the CSV is, and what ``--all`` does."""
-    return stack(
+    return combine_options(
         json_option,
         csv_option(csv),
         click.option("-q", "--quiet", is_flag=True, help="Print only the answer."),
         document,
-        with_digits(digits),
+        digits_option_of(digits),
         click.option("--all", "show_all", is_flag=True, help=everything),
         color_option,
         click.option(
@@ -194,7 +195,7 @@ def output_as(
     )
 
 
-output = output_as("one node per line")
+output_options = output_options_as("one node per line")
 
 expand_option = click.option(
     "--expand",
@@ -211,7 +212,7 @@ def wrt_option(help: str) -> Callable[[F], F]:
 
 def derivative_options(wrt: str) -> Callable[[F], F]:
     """The options that choose values and derivatives of a program; ``wrt`` says what for."""
-    return stack(
+    return combine_options(
         wrt_option(wrt),
         click.option("--value-only", is_flag=True, help="Leave out the gradient."),
         click.option(
@@ -222,7 +223,7 @@ def derivative_options(wrt: str) -> Callable[[F], F]:
     )  # fmt: skip
 
 
-starts_options = stack(
+starts_options = combine_options(
     click.option(
         "--starts", type=Count(1, 10_000), default=1, metavar="N", show_default=True,
         help="Try N starts: yours, and others around it or within bounds.",
@@ -234,7 +235,7 @@ starts_options = stack(
 )  # fmt: skip
 
 
-def settle_form(options: dict[str, Any]) -> None:
+def settle_output_form(options: dict[str, Any]) -> None:
     """The one form that an answer is written in, as an option or the ending of ``-o`` says it.
 
     Two options, or an option and another ending, are refused.
@@ -264,7 +265,7 @@ def settle_form(options: dict[str, Any]) -> None:
         options[forms[form]] = True
 
 
-def picture_in(options: dict[str, Any]) -> str:
+def picture_format(options: dict[str, Any]) -> str:
     """The format of the picture that ``-o`` asks for, as ``path``; or else it is where the answer goes.
 
     Raises ``MissingExtraError`` where no picture can be drawn, so that nothing is computed in vain.
@@ -278,7 +279,7 @@ def picture_in(options: dict[str, Any]) -> str:
         matplotlib()
         return format
     options["document"] = path
-    settle_form(options)
+    settle_output_form(options)
     if options["look"] is not None:
         raise RequestError(
             "usage", "--look is for pictures", help="write one with -o FILE.svg, .png or .pdf"
@@ -286,27 +287,27 @@ def picture_in(options: dict[str, Any]) -> str:
     return ""
 
 
-def is_read(options: Mapping[str, Any]) -> bool:
+def is_for_people(options: Mapping[str, Any]) -> bool:
     """Whether people read the answer: no program asked for it in a form of its own."""
     return not (options["as_json"] or options["as_csv"] or options["quiet"])
 
 
-def digits_shown(options: Mapping[str, Any]) -> int:
+def digits_needed(options: Mapping[str, Any]) -> int:
     """How many digits of an answer have to be right: those of a table, or 6 where all are printed."""
     from exprgrad.explain.limits import COUNTED
 
     digits: int = options["digits"]
-    return digits if is_read(options) else COUNTED
+    return digits if is_for_people(options) else COUNTED
 
 
-def excluded(option: str, others: Mapping[str, object], help: str = "choose one") -> None:
+def refuse_together(option: str, others: Mapping[str, object], help: str = "choose one") -> None:
     """Refuse an option beside others, each with whether it is given."""
     for other, is_given in others.items():
         if is_given:
             raise RequestError("usage", f"{option} and {other} cannot be combined", help=help)
 
 
-def listed_names(listed: str | None, option: str = "--wrt") -> list[str] | None:
+def split_names(listed: str | None, option: str = "--wrt") -> list[str] | None:
     """The names in the value of ``--wrt``, or of another option; None without the option."""
     if listed is None:
         return None

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.cli.answer import Answer, give, quiet_line
-from exprgrad.cli.options import digits_shown, excluded, listed_names
+from exprgrad.cli.answer import Answer, bare_line, give_answer
+from exprgrad.cli.options import digits_needed, refuse_together, split_names
 from exprgrad.cli.request import Request
 from exprgrad.errors import RequestError
 
@@ -38,22 +38,24 @@ def over_ranges(
     from exprgrad.data.grids import grid_over
 
     for option, name in AT_A_POINT.items():
-        excluded(option, {"a range": options.get(name)}, "it is about one point: give it numbers")
+        refuse_together(
+            option, {"a range": options.get(name)}, "it is about one point: give it numbers"
+        )
     refuse_uncertain(request)
     if options.get("accumulate") == "set":
-        excluded("--accumulate", {"a range": True}, "it is about one point: give it numbers")
+        refuse_together("--accumulate", {"a range": True}, "it is about one point: give it numbers")
     grid = grid_over(
         expression.graph,
         expression.text,
         request.values,
-        listed_names(options.get("wrt")),
+        split_names(options.get("wrt")),
         ORDERS[command],
-        digits_shown(options),
+        digits_needed(options),
         elastic=bool(options.get("elastic")),
         arguments=request.spelled,
         origins=request.origins,
     )
-    return give(answer(grid, command, options), options)
+    return give_answer(answer(grid, command, options), options)
 
 
 def refuse_uncertain(request: Request) -> None:
@@ -128,7 +130,7 @@ def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:
     for cells in rows:
         pairs = zip(shown, cells[-len(shown) :], strict=True)
         yield " ".join(
-            f"{name}={x!r}" if type(x) is float else "".join(quiet_line(name, x)).strip()
+            f"{name}={x!r}" if type(x) is float else "".join(bare_line(name, x)).strip()
             for name, x in pairs
         )
 

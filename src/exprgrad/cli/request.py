@@ -8,8 +8,8 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.cli.answer import write
-from exprgrad.cli.options import listed_names
+from exprgrad.cli.answer import write_text
+from exprgrad.cli.options import split_names
 from exprgrad.errors import InputError, RequestError
 from exprgrad.source import cut, pieces, printable
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from exprgrad.run.values.uncertain import Spread
 
 __all__ = [
-    "Request", "compute", "evaluator_of", "former_constants", "read_request", "start", "start_alone",
-    "swept", "with_shapes",
+    "Request", "declare_shapes", "note_former_constants", "parse_request", "parse_without_values",
+    "prepare_evaluator", "read_request", "run_expression", "run_request",
 ]  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def read_request(
     ``relates`` is the sign of statements with two sides, ``=`` or ``~``, where it may have such; ``alone``
     says that it takes no values, ``uncertain`` that they may be uncertain.
     """
-    text, rest = formula_in(list(options["arguments"]), options["file"])
+    text, rest = find_formula(list(options["arguments"]), options["file"])
     inputs = options.get("inputs")
     if (
         not alone
@@ -77,15 +77,17 @@ def read_request(
         and re.fullmatch(r"[^\W\d]\w*=[-+.0-9e]+", text)
     ):
         told = f"note: {text} is taken for the formula, which comes first, or from a pipe for -\n"
-        write([told], sys.stderr)
+        write_text([told], sys.stderr)
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
     if inputs is not None:
-        values.update(read_inputs(inputs))
-        origins.update(dict.fromkeys(values, file_label(inputs)))
+        values.update(read_inputs_file(inputs))
+        origins.update(dict.fromkeys(values, label_file(inputs)))
     spelled: dict[str, str] = {}
     for argument in rest:
-        name, value = assignment(argument, text if options["file"] is None else None, alone=alone)
+        name, value = split_assignment(
+            argument, text if options["file"] is None else None, alone=alone
+        )
         if name in spelled:
             raise InputError(
                 "given-twice",
@@ -97,20 +99,20 @@ def read_request(
         origins.pop(name, None)
     for name, given in values.items():
         if isinstance(given, str) and given.startswith("@"):
-            origins[name] = file_label(given[1:])
-    text = in_our_language(text, options.get("notation"), values, relates=relates)
+            origins[name] = label_file(given[1:])
+    text = translate_latex(text, options.get("notation"), values, relates=relates)
     if options.get("limit"):
         from exprgrad.graph.graph import limited
 
         text = limited(text, options["limit"])
     request = Request(text, values, spelled, origins)
-    return centred(request) if uncertain else request
+    return split_uncertainties(request) if uncertain else request
 
 
-def formula_in(arguments: list[str], file: str | None) -> tuple[str, list[str]]:
+def find_formula(arguments: list[str], file: str | None) -> tuple[str, list[str]]:
     """The text of the formula, and the arguments that are left."""
     if file is not None:
-        return file_text(file), arguments
+        return read_file_text(file), arguments
     if not arguments:
         raise RequestError(
             "usage",
@@ -118,10 +120,10 @@ def formula_in(arguments: list[str], file: str | None) -> tuple[str, list[str]]:
             help='type one, such as "(a+b)*c", or use -f FILE, or - for standard input',
         )
     first, *rest = arguments
-    return file_text(first) if first == "-" else first, rest
+    return read_file_text(first) if first == "-" else first, rest
 
 
-def in_our_language(
+def translate_latex(
     text: str, notation: str | None, given: Collection[str], *, relates: str = ""
 ) -> str:
     """A formula in LaTeX as we write it, which a note shows; any other as it is.
@@ -141,19 +143,19 @@ def in_our_language(
         return text
     ours = equations_from_latex(text, relates) if relates else from_latex(text)
     ours = with_elements(ours, given, relates or "=")
-    write([f"note: read as {printable(ours)}\n"], sys.stderr)
+    write_text([f"note: read as {printable(ours)}\n"], sys.stderr)
     return ours
 
 
-def file_label(path: str) -> str:
+def label_file(path: str) -> str:
     """A file as an error calls it: by its name, shortened if it is long."""
     return printable(cut(os.path.basename(path), LONGEST_NAME))  # noqa: PTH119
 
 
-def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str, str]:
+def split_assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str, str]:
     """Name and value of ``NAME=VALUE``; ``alone`` where the formula takes none."""
     name, equals, value = argument.partition("=")
-    second = second_assignment(value) if equals else None
+    second = find_second_assignment(value) if equals else None
     if second is None and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
         from exprgrad.run.values.inputs import normal
 
@@ -163,7 +165,7 @@ def assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str,
     raise no_assignment(argument, formula, second, alone=alone)
 
 
-def second_assignment(value: str) -> int | None:
+def find_second_assignment(value: str) -> int | None:
     """The place in a value, counted from 1, of a comma that another ``NAME=`` follows."""
     if "," not in value or not re.search(NEXT_VALUE, value):
         return None
@@ -173,7 +175,7 @@ def second_assignment(value: str) -> int | None:
     )
 
 
-def centred(request: Request) -> Request:
+def split_uncertainties(request: Request) -> Request:
     """A request whose values may be uncertain, with the uncertainties apart."""
     from exprgrad.run.values.inputs import is_plain, is_uncertain
 
@@ -194,7 +196,7 @@ def centred(request: Request) -> Request:
     return request._replace(values=values, centres=texts, spread=spread)
 
 
-def file_text(path: str) -> str:
+def read_file_text(path: str) -> str:
     """The text of a file, or of standard input if that is ``-``."""
     from exprgrad.run.values.files import decode, read_bytes
 
@@ -207,7 +209,7 @@ def file_text(path: str) -> str:
     return decode(content, "standard input")
 
 
-def read_inputs(path: str) -> dict[str, object]:
+def read_inputs_file(path: str) -> dict[str, object]:
     """The values in a JSON object: numbers, constant expressions as strings, or lists of these."""
     from exprgrad.run.values.files import json_in, json_value
 
@@ -227,7 +229,7 @@ def read_inputs(path: str) -> dict[str, object]:
     return {name: json_value(value, name, path) for name, value in found.items()}
 
 
-def start(
+def parse_request(
     options: Mapping[str, Any], *, values: bool = True, alone: bool = False, uncertain: bool = False
 ) -> "tuple[Expression, Request]":
     """The expression of a command line, taken apart as ``--expand`` says, and the request itself.
@@ -244,14 +246,16 @@ def start(
     from exprgrad.graph.graph import same
 
     if (values or request.values) and not request.has_ranges:
-        resolved(expression, request)
-    simpler = expression.expand(listed_names(expand, "--expand") or ())
+        resolve_values(expression, request)
+    simpler = expression.expand(split_names(expand, "--expand") or ())
     if same(simpler.graph, expression.graph) and simpler.graph.calls == expression.graph.calls:
-        write([f"note: the formula has nothing to take apart for --expand {expand}\n"], sys.stderr)
+        write_text(
+            [f"note: the formula has nothing to take apart for --expand {expand}\n"], sys.stderr
+        )
     return simpler, request
 
 
-def resolved(expression: "Expression", request: Request) -> dict[str, Any]:
+def resolve_values(expression: "Expression", request: Request) -> dict[str, Any]:
     """Every input's value, with the arguments at hand for errors; files are read once."""
     from exprgrad.run.values.inputs import resolve
 
@@ -260,13 +264,15 @@ def resolved(expression: "Expression", request: Request) -> dict[str, Any]:
     return values
 
 
-def evaluator_of(expression: "Expression", request: Request) -> "tuple[Evaluator, dict[str, Any]]":
+def prepare_evaluator(
+    expression: "Expression", request: Request
+) -> "tuple[Evaluator, dict[str, Any]]":
     """What evaluates an expression, and its values; an error about shapes names their files."""
-    values = resolved(expression, request)
+    values = resolve_values(expression, request)
     return expression.evaluator(values, request.origins), values
 
 
-def compute(
+def run_expression(
     expression: "Expression",
     request: Request,
     wrt: Sequence[str] | None = None,
@@ -277,7 +283,7 @@ def compute(
     from exprgrad.api import Run
     from exprgrad.run.values.inputs import select
 
-    evaluator, values = evaluator_of(expression, request)
+    evaluator, values = prepare_evaluator(expression, request)
     texts = request.texts
     if grad:
         run = expression.swept(evaluator, values, select(expression.graph, wrt), texts)
@@ -287,13 +293,13 @@ def compute(
     return run
 
 
-def swept(options: Mapping[str, Any], *, grad: bool = True) -> "Run":
+def run_request(options: Mapping[str, Any], *, grad: bool = True) -> "Run":
     """The run that a command line asks for: of both sweeps, or of the forward one."""
-    expression, request = start(options)
-    return compute(expression, request, listed_names(options.get("wrt")), grad=grad)
+    expression, request = parse_request(options)
+    return run_expression(expression, request, split_names(options.get("wrt")), grad=grad)
 
 
-def with_shapes(expression: "Expression", sizes: str) -> "Expression":
+def declare_shapes(expression: "Expression", sizes: str) -> "Expression":
     """The expression with the shapes of its inputs, given the value of ``--shape``."""
     from exprgrad.api import Expression
     from exprgrad.cli.assignments import shapes_in
@@ -303,16 +309,16 @@ def with_shapes(expression: "Expression", sizes: str) -> "Expression":
     return Expression(expression.text, graph, shapes=declared(graph, shapes_in(sizes)))
 
 
-MISTAKEN = {"e": "d", "E": "D", "i": "h", "I": "H", "Pi": "", "PI": ""}
+NEXT_LETTERS = {"e": "d", "E": "D", "i": "h", "I": "H", "Pi": "", "PI": ""}
 """An input that is a constant elsewhere → the letter before it: beside that, it is just the next one."""
 
 
-def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
+def parse_without_values(options: Mapping[str, Any], command: str) -> "Expression":
     """The expression of a command that takes no values: its answer holds for all of them.
 
     A note says where ``--shape`` may be missing, or where a name is no constant here.
     """
-    expression, request = start(options, alone=True)
+    expression, request = parse_request(options, alone=True)
     sizes = options["shape"]
     for name in request.values:
         argument = request.spelled[name]
@@ -324,28 +330,30 @@ def start_alone(options: Mapping[str, Any], command: str) -> "Expression":
     from exprgrad.cli.assignments import missing_shapes
 
     if sizes is not None:
-        expression = with_shapes(expression, sizes)
+        expression = declare_shapes(expression, sizes)
     missing = missing_shapes(expression.typed, expression.shapes)
     if missing:
         listed = ", ".join(missing[:4] + ["…"][: len(missing) - 4])
         numbers = "count as numbers" if missing[1:] else "counts as a number"
         hint = f"for a tensor give its shape: --shape {missing[0]}=150x4"
-        write([f"note: {listed} {numbers}; {hint}\n"], sys.stderr)
+        write_text([f"note: {listed} {numbers}; {hint}\n"], sys.stderr)
     from exprgrad.graph.ops import FUNCTIONS
 
     inputs = expression.typed.inputs
-    doubtful = [name for name in inputs if name in MISTAKEN and MISTAKEN[name] not in inputs]
+    doubtful = [
+        name for name in inputs if name in NEXT_LETTERS and NEXT_LETTERS[name] not in inputs
+    ]
     calls = (*FUNCTIONS, "arc")
     doubtful += [name for name in inputs if name.startswith(calls) and name not in FUNCTIONS]
     for name in doubtful:
         from exprgrad.language.mistakes.hints import value_hint
 
         if meaning := value_hint(name):
-            write([f"note: '{name}' is an input here; {meaning}\n"], sys.stderr)
+            write_text([f"note: '{name}' is an input here; {meaning}\n"], sys.stderr)
     return expression
 
 
-def former_constants(graph: "Graph") -> "list[Diagnostic]":
+def note_former_constants(graph: "Graph") -> "list[Diagnostic]":
     """Notes on names that mean something else in another version, for commands that need no values."""
     former = [(name, node) for name, node in graph.inputs.items() if name in ("tau", "τ")]
     if not former and not graph.calls:

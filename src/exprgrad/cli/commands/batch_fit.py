@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.answer import Answer, give, write
+from exprgrad.cli.answer import Answer, give_answer, write_text
 from exprgrad.cli.assignments import assignments
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
     F,
     Words,
+    combine_options,
     derivative_options,
     drawing_option,
-    formula,
-    listed_names,
+    formula_arguments,
     look_option,
-    output_as,
+    output_options_as,
     path_option,
-    picture_in,
-    settle_form,
-    stack,
+    picture_format,
+    settle_output_form,
+    split_names,
     starts_options,
 )
 from exprgrad.cli.request import read_request
@@ -49,7 +49,7 @@ MOST_LEFT_OUT = 8
 
 def row_options(map_help: str) -> Callable[[F], F]:
     """The options that say which rows there are, and what their columns are called."""
-    return stack(
+    return combine_options(
         click.option(
             "--data", metavar="FILE", multiple=True, required=True,
             help="The rows: .csv, .tsv, .xlsx, .jsonl, .parquet or .arrow; a glob, a folder, a URL, or - "
@@ -73,14 +73,14 @@ def row_options(map_help: str) -> Callable[[F], F]:
     )  # fmt: skip
 
 
-treatment_options = stack(
+treatment_options = combine_options(
     row_options("Take an input from a column of another name."),
     click.option(
         "--bad-rows", type=Words("null", "drop", "fail"), default="null", show_default=True,
         help="What to do with a row that cannot be computed: leave its results empty, drop it, or fail.",
     ),
 )  # fmt: skip
-result_options = stack(
+result_options = combine_options(
     derivative_options("Differentiate with respect to these inputs only."),
     click.option("--only", is_flag=True, help="Write the new columns only."),
     click.option(
@@ -107,7 +107,7 @@ result_options = stack(
         help="The format of rows on stdout, csv by default.",
     ),
 )  # fmt: skip
-run_options = stack(
+run_options = combine_options(
     click.option(
         "--resume", is_flag=True,
         help="Finish a run that was interrupted, with the same bytes; if there is none, start one.",
@@ -132,11 +132,11 @@ rows_file_option = path_option(
 
 
 @click.command("batch", cls=FormulaCommand)
-@formula
+@formula_arguments
 @treatment_options
 @result_options
 @run_options
-@output_as("one group per line", document=rows_file_option)
+@output_options_as("one group per line", document=rows_file_option)
 def batch_command(**options: Any) -> int:
     """Value and gradient for every row of a file.
 
@@ -161,9 +161,9 @@ def batch_command(**options: Any) -> int:
         renamed=given_in(
             options["renamed"], "COLUMN", "an input and its column: --map x=col_3,y=col_4"
         ),
-        wrt=listed_names(options["wrt"]),
-        of=listed_names(options["of"], "--of"),
-        by=listed_names(options["by"], "--by") or (),
+        wrt=split_names(options["wrt"]),
+        of=split_names(options["of"], "--of"),
+        by=split_names(options["by"], "--by") or (),
         **{name: options[name] for name in ("value_only", "hessian", "where", "only", "prefix")},
         **{name: options[name] for name in ("show_digits", "correct", "bad_rows", "path", "to")},
         reduce=options["reduce"] or "",
@@ -178,7 +178,7 @@ def batch_command(**options: Any) -> int:
         tell_left_out(found)
         status = 0
         if options["reduce"] or options["as_json"]:
-            status = give(answer(found, done, options), options)
+            status = give_answer(answer(found, done, options), options)
     is_warned = done.tally.first.keys() - {CORRECTED} or found.left_out or (kept and kept.warning)
     return 1 if options["strict"] and is_warned else status
 
@@ -212,7 +212,7 @@ def settle(options: dict[str, Any]) -> None:
     if reduce:
         options["document"] = options["path"]
         options["path"] = None
-        settle_form(options)
+        settle_output_form(options)
 
 
 @contextmanager
@@ -232,14 +232,16 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
         return
     with manifest_beside(path, plan, options["resume"], options["check_content"]) as kept:
         if kept.warning:
-            write([f"warning: {kept.warning}\n"], sys.stderr)
+            write_text([f"warning: {kept.warning}\n"], sys.stderr)
         try:
             yield kept
         except (KeyboardInterrupt, ExprgradError, OSError) as error:
             if kept.outlasts(error):
                 again = shlex.join(["exprgrad", *click.get_current_context().obj])
                 again += " --resume" * (not options["resume"])
-                write([f"note: what is done is kept; to continue, type\n  {again}\n"], sys.stderr)
+                write_text(
+                    [f"note: what is done is kept; to continue, type\n  {again}\n"], sys.stderr
+                )
             raise
 
 
@@ -255,7 +257,7 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
         )
     from exprgrad.data.cluster import cluster_at
 
-    return cluster_at(address, lambda line: write([f"note: {line}\n"], sys.stderr))
+    return cluster_at(address, lambda line: write_text([f"note: {line}\n"], sys.stderr))
 
 
 def tell(tally: Tally, plan: BatchPlan) -> None:
@@ -266,9 +268,9 @@ def tell(tally: Tally, plan: BatchPlan) -> None:
     from exprgrad.data.job import corrections_in, remarks_on
 
     for remark in remarks_on(plan.job, tally, plan.names):
-        write([f"{printable(f'warning: {remark}')}\n"], sys.stderr)
+        write_text([f"{printable(f'warning: {remark}')}\n"], sys.stderr)
     if tally.corrected:
-        write([f"{printable(f'note: {corrections_in(tally)}')}\n"], sys.stderr)
+        write_text([f"{printable(f'note: {corrections_in(tally)}')}\n"], sys.stderr)
 
 
 def tell_left_out(plan: BatchPlan) -> None:
@@ -276,10 +278,10 @@ def tell_left_out(plan: BatchPlan) -> None:
     first = plan.partitions[0].source.path
     for name, path in [*plan.left_out.items()][:MOST_LEFT_OUT]:
         line = f"warning: column '{name}' of '{path}' is left out: '{first}' has none"
-        write([f"{printable(line)}\n"], sys.stderr)
+        write_text([f"{printable(line)}\n"], sys.stderr)
     more = len(plan.left_out) - MOST_LEFT_OUT
     if more > 0:
-        write([f"warning: so are {more:,} more columns\n"], sys.stderr)
+        write_text([f"warning: so are {more:,} more columns\n"], sys.stderr)
 
 
 def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
@@ -379,7 +381,7 @@ def refuse_two_pipes(options: Mapping[str, Any]) -> None:
 
 GIVEN = "names and what they are given"
 
-weight_options = stack(
+weight_options = combine_options(
     row_options("Take a name from a column of another name."),
     click.option(
         "--bad-rows", type=Words("fail", "drop"), default="fail", show_default=True,
@@ -393,7 +395,7 @@ weight_options = stack(
         "--weights", metavar="COLUMN", help="The column of relative weights: how much each row counts."
     ),
 )  # fmt: skip
-search_options = stack(
+search_options = combine_options(
     click.option(
         "--objective", metavar="FORMULA",
         help="Instead of EXPR: minimize the sum of this formula over all rows, such as a negative "
@@ -424,11 +426,11 @@ fit_file_option = drawing_option("data, curve, band and residuals")
 
 
 @click.command("fit", cls=FormulaCommand)
-@formula
+@formula_arguments
 @weight_options
 @search_options
 @look_option
-@output_as("one parameter per line", document=fit_file_option)
+@output_options_as("one parameter per line", document=fit_file_option)
 def fit_command(**options: Any) -> int:
     """The parameters with which a model fits data best.
 
@@ -439,7 +441,7 @@ def fit_command(**options: Any) -> int:
     from exprgrad.data.fits import FitRequest, fit_to
     from exprgrad.run.values.layouts import CHANGES
 
-    picture = picture_in(options)
+    picture = picture_format(options)
     refuse_two_pipes(options)
     if picture and options["objective"] is not None:
         raise RequestError(
@@ -466,8 +468,8 @@ def fit_command(**options: Any) -> int:
 
         put(fit_picture(found, picture, options["look"]), options["path"])
     for change, count in found.converted.items():
-        write([f"warning: {count:,} row{'s' * (count > 1)} {CHANGES[change]}\n"], sys.stderr)
-    return give(fit_answer(found, options), options)
+        write_text([f"warning: {count:,} row{'s' * (count > 1)} {CHANGES[change]}\n"], sys.stderr)
+    return give_answer(fit_answer(found, options), options)
 
 
 def with_objective(options: dict[str, Any]) -> dict[str, Any]:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.answer import Answer, give, write
+from exprgrad.cli.answer import Answer, give_answer, write_text
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
-    excluded,
     expand_option,
-    formula,
-    listed_names,
-    output_as,
+    formula_arguments,
+    output_options_as,
+    refuse_together,
+    split_names,
     wrt_option,
 )
-from exprgrad.cli.request import compute, start, swept
+from exprgrad.cli.request import parse_request, run_expression, run_request
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.limits import LISTED_PATHS
 
@@ -33,7 +33,7 @@ __all__ = ["check_command", "paths_command"]
 
 
 @click.command("check", cls=FormulaCommand)
-@formula
+@formula_arguments
 @wrt_option("Check these inputs only.")
 @click.option(
     "--node",
@@ -51,7 +51,7 @@ __all__ = ["check_command", "paths_command"]
     help="Check a derivative found by hand, such as a=b*c, at points of its domain.  May be repeated.",
 )
 @expand_option
-@output_as("one check per line")
+@output_options_as("one check per line")
 def check_command(**options: Any) -> int:
     """The gradient against numbers, with a verdict.
 
@@ -61,26 +61,26 @@ def check_command(**options: Any) -> int:
     """
     from exprgrad.run.values.inputs import as_number, resolve
 
-    expression, request = start(options, values=not options["claims"])
+    expression, request = parse_request(options, values=not options["claims"])
     step, nodes, wrt = options["step"], options["nodes"], options["wrt"]
     h = None if step is None else as_number(step, "--h")
     help, run = "check them one after the other", None
     if options["claims"]:
-        excluded("--claim", {"--wrt": wrt, "--node": nodes, "--h": step}, help)
+        refuse_together("--claim", {"--wrt": wrt, "--node": nodes, "--h": step}, help)
         claimed = claims_in(options["claims"])
         given = resolve(
             expression.graph, expression.text, request.values, request.spelled, partly=True
         )
         found = expression.check(given, claims=claimed)
     else:
-        excluded("--node", {"--wrt": nodes and wrt}, help)
-        names = listed_names(wrt)
-        run = compute(expression, request, names)
+        refuse_together("--node", {"--wrt": nodes and wrt}, help)
+        names = split_names(wrt)
+        run = run_expression(expression, request, names)
         if not run.wrt and not options["as_json"]:
-            write(["note: the formula has no inputs to check\n"], sys.stderr)
+            write_text(["note: the formula has no inputs to check\n"], sys.stderr)
         given = run.inputs
         found = expression.check(given, wrt=names, nodes=nodes or None, h=h)
-    return give(check_answer(expression.text, given, found, run, options), options)
+    return give_answer(check_answer(expression.text, given, found, run, options), options)
 
 
 def check_answer(
@@ -143,14 +143,16 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
 
 
 @click.command("paths", cls=FormulaCommand)
-@formula
+@formula_arguments
 @click.option(
     "-k", "--most", type=Count(0), default=LISTED_PATHS, show_default=True, metavar="K",
     help="List this many paths for each input, those with the largest products.",
 )  # fmt: skip
 @wrt_option("Differentiate these inputs only.")
 @expand_option
-@output_as("one path per line", "Show every input, and paths whole; -k says how many paths.")
+@output_options_as(
+    "one path per line", "Show every input, and paths whole; -k says how many paths."
+)
 def paths_command(**options: Any) -> int:
     """Each path's contribution to each gradient.
 
@@ -164,7 +166,7 @@ def paths_command(**options: Any) -> int:
     from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
 
     most = listable(options["most"])
-    run = in_numbers(swept(options)).run
+    run = in_numbers(run_request(options)).run
     web = web_of(run)
     found = sums(web)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
@@ -184,4 +186,4 @@ def paths_command(**options: Any) -> int:
         "diagnostics": records(run.diagnostics),
     }
     given = paths_csv(run, ask), counts.items(), shown, run.diagnostics
-    return give(Answer("paths", run.text, fields.items(), *given), options)
+    return give_answer(Answer("paths", run.text, fields.items(), *given), options)

@@ -8,19 +8,19 @@ from typing import Any
 
 import click
 
-from exprgrad.cli.answer import put_content, show_diagnostics
+from exprgrad.cli.answer import show_diagnostics, write_content
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Words,
     derivative_options,
-    excluded,
-    formula_alone,
+    formula_without_values,
     json_option,
-    listed_names,
     path_option,
+    refuse_together,
     shape_option,
+    split_names,
 )
-from exprgrad.cli.request import former_constants, start_alone
+from exprgrad.cli.request import note_former_constants, parse_without_values
 from exprgrad.errors import RequestError, ShapeError
 from exprgrad.language.code.targets import TARGETS
 
@@ -50,7 +50,7 @@ class Language(Words):
 
 
 @click.command("code", cls=FormulaToWrite)
-@formula_alone
+@formula_without_values
 @shape_option
 @click.option(
     "--to",
@@ -70,17 +70,19 @@ def code_command(target: str | None, value_only: bool, path: str | None, **optio
 
     target = language(target, path)
     try:
-        expression = start_alone(options, "code")
+        expression = parse_without_values(options, "code")
     except ShapeError as error:
         error.help = no_tensors(target) or error.help
         raise
-    second, of = options["hessian"], listed_names(options["of"], "--of")
+    second, of = options["hessian"], split_names(options["of"], "--of")
     others = {"--wrt": options["wrt"] is not None, "--hessian": second}
-    excluded("--value-only", {other: value_only and given for other, given in others.items()})
-    excluded(
+    refuse_together(
+        "--value-only", {other: value_only and given for other, given in others.items()}
+    )
+    refuse_together(
         "--of", {"--hessian": second and of is not None}, "the Hessian is of the last statement"
     )
-    graph, names, name = expression.graph, listed_names(options["wrt"]), options["name"]
+    graph, names, name = expression.graph, split_names(options["wrt"]), options["name"]
     listed = [] if value_only else list(select(graph, names))
     how = {"name": name, "value_only": value_only, "of": of, "hessian": second}
     code = expression.code(target, wrt=names, **how)
@@ -88,12 +90,12 @@ def code_command(target: str | None, value_only: bool, path: str | None, **optio
         put(code, path)
     fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
     fields |= {key: given for key, given in (("of", of), ("hessian", second)) if given}
-    notes = former_constants(graph)
+    notes = note_former_constants(graph)
     if options["as_json"] and notes:
         fields["diagnostics"] = [note._asdict() for note in notes]
     elif notes:
         show_diagnostics(expression.text, notes, "auto")
-    put_content("code", expression.text, fields, {"code": code}, path, options)
+    write_content("code", expression.text, fields, {"code": code}, path, options)
     return 0
 
 

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.answer import Answer, give
+from exprgrad.cli.answer import Answer, give_answer
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
-    digits_shown,
+    combine_options,
+    digits_needed,
     drawing_option,
-    formula,
-    listed_names,
+    formula_arguments,
     look_option,
-    output_as,
-    picture_in,
-    stack,
+    output_options_as,
+    picture_format,
+    split_names,
     starts_options,
     wrt_option,
 )
-from exprgrad.cli.request import evaluator_of, read_request, start
+from exprgrad.cli.request import parse_request, prepare_evaluator, read_request
 from exprgrad.explain.limits import MOST_STEPS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["descend_command", "minimize_command", "solve_command"]
 
 
-method_options = stack(
+method_options = combine_options(
     click.option(
         "--rate", metavar="NUMBER",
         help="Each step adds -NUMBER times the gradient, 0.1 by default; a negative one climbs.",
@@ -60,14 +60,14 @@ file_option = drawing_option("the value at each step")
 
 
 @click.command("descend", cls=FormulaCommand)
-@formula
+@formula_arguments
 @method_options
 @wrt_option("Move these inputs only.")
 @click.option(
     "--every", type=Count(1), default=1, metavar="N", help="List every Nth step, and the last."
 )
 @look_option
-@output_as("one step per line", document=file_option)
+@output_options_as("one step per line", document=file_option)
 def descend_command(**options: Any) -> int:
     """Gradient descent: each step's value, gradient and update.
 
@@ -78,19 +78,19 @@ def descend_command(**options: Any) -> int:
     """
     from exprgrad.run.values.inputs import as_number
 
-    picture = picture_in(options)
-    expression, request = start(options)
+    picture = picture_format(options)
+    expression, request = parse_request(options)
     numbers: dict[str, Any] = {
         name: None if options[name] is None else as_number(options[name], f"--{name}")
         for name in ("rate", "momentum")
     }
-    _, given = evaluator_of(expression, request)
-    names = listed_names(options["wrt"])
+    _, given = prepare_evaluator(expression, request)
+    names = split_names(options["wrt"])
     how = {name: options[name] for name in ("adam", "line_search")}
     found = expression.descend(given, steps=options["count"], wrt=names, **numbers, **how)
     if picture:
         found.save(options["path"], options["look"])
-    return give(descent_answer(expression.text, given, found, options), options)
+    return give_answer(descent_answer(expression.text, given, found, options), options)
 
 
 def descent_answer(
@@ -107,7 +107,7 @@ def descent_answer(
     from exprgrad.show.text.nodes import correction_lines
 
     run = found.run
-    answer = run.guarded(digits_shown(options))
+    answer = run.guarded(digits_needed(options))
     *before, last = found.steps
     last = last._replace(value=answer.value, gradient=answer.gradient)
     doubts = [one for one in found.doubts if one[0] < last.step]  # of the last the answer tells
@@ -167,7 +167,7 @@ LONGEST_SEARCH = 1_000_000
 
 
 @click.command("minimize", cls=FormulaCommand)
-@formula
+@formula_arguments
 @wrt_option("Move these inputs only.")
 @click.option(
     "--bounds", metavar="NAME=LOW:HIGH[,…]", help="Stay within these intervals: x=0:inf,y=-1:1."
@@ -188,7 +188,7 @@ LONGEST_SEARCH = 1_000_000
 )
 @starts_options
 @click.option("--trace", is_flag=True, help="Show the search step by step.")
-@output_as("one input per line")
+@output_options_as("one input per line")
 def minimize_command(**options: Any) -> int:
     """A minimum, and what shows that it is one.
 
@@ -198,12 +198,12 @@ def minimize_command(**options: Any) -> int:
     """
     from exprgrad.cli.assignments import intervals
 
-    expression, request = start(options)
-    _, given = evaluator_of(expression, request)
+    expression, request = parse_request(options)
+    _, given = prepare_evaluator(expression, request)
     bounds = options["bounds"]
     found = expression.minimize(
         given,
-        wrt=listed_names(options["wrt"]),
+        wrt=split_names(options["wrt"]),
         bounds=None if bounds is None else intervals(bounds, "--bounds"),
         subject=options["subject"],
         maximize=options["maximize"],
@@ -211,7 +211,7 @@ def minimize_command(**options: Any) -> int:
         starts=options["starts"],
         seed=options["seed"],
     )
-    return give(minimum_answer(expression.text, given, found, options), options)
+    return give_answer(minimum_answer(expression.text, given, found, options), options)
 
 
 def minimum_answer(
@@ -225,7 +225,7 @@ def minimum_answer(
     from exprgrad.solvers.minima.minimize import value_alone
 
     run = found.run
-    answer = value_alone(run).guarded(digits_shown(options))
+    answer = value_alone(run).guarded(digits_needed(options))
     diagnostics = told_once(run.remarks, answer)
     fields = {
         "inputs": shorts(inputs),
@@ -265,9 +265,9 @@ def minimum_answer(
 
 
 @click.command("solve", cls=FormulaCommand)
-@formula
+@formula_arguments
 @wrt_option("Solve for these names only; the others keep their values.")
-@output_as("one root per line", digits=17)
+@output_options_as("one root per line", digits=17)
 def solve_command(**options: Any) -> int:
     """The roots of an equation, or of several, separated by ';'.
 
@@ -278,9 +278,9 @@ def solve_command(**options: Any) -> int:
     from exprgrad.solvers.roots.solve import problem_of, solved
 
     request = read_request(options, relates="=")
-    wrt = listed_names(options["wrt"])
+    wrt = split_names(options["wrt"])
     problem = problem_of(request.text, request.values, wrt, request.spelled)
-    return give(root_answer(problem, solved(problem), options), options)
+    return give_answer(root_answer(problem, solved(problem), options), options)
 
 
 def root_answer(problem: Problem, found: Solution, options: dict[str, Any]) -> Answer:

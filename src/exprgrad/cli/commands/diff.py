@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.answer import Answer, give, write
+from exprgrad.cli.answer import Answer, give_answer, write_text
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
@@ -17,14 +17,14 @@ from exprgrad.cli.options import (
     color_option,
     csv_option,
     document_option,
-    excluded,
-    formula_alone,
+    formula_without_values,
     json_option,
-    listed_names,
+    refuse_together,
     shape_option,
+    split_names,
     wrt_option,
 )
-from exprgrad.cli.request import former_constants, start_alone
+from exprgrad.cli.request import note_former_constants, parse_without_values
 from exprgrad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ SCREENFUL = 4000
 
 
 @click.command("diff", cls=FormulaCommand)
-@formula_alone
+@formula_without_values
 @shape_option
 @wrt_option("Differentiate with respect to these inputs only.")
 @click.option(
@@ -71,9 +71,9 @@ def diff_command(**options: Any) -> int:
     from exprgrad.derive.simplify.orders import every
     from exprgrad.run.values.inputs import select
 
-    expression = start_alone(options, "diff")
+    expression = parse_without_values(options, "diff")
     graph, order, to = expression.for_people.typed, options["order"], options["to"]
-    chosen = select(graph, listed_names(options["wrt"]))
+    chosen = select(graph, split_names(options["wrt"]))
     count = comb(len(chosen) + order - 1, order) if chosen else 0
     if order > 1 and (len(chosen) ** order if options["as_json"] else count) > MOST_DERIVATIVES:
         most = f"{MOST_DERIVATIVES:,} derivatives of order {order}"
@@ -85,16 +85,18 @@ def diff_command(**options: Any) -> int:
     if options["show_steps"]:
         others = {"--order": order > 1, "--to latex": to != "infix"}
         others |= {"--quiet": options["quiet"], "--csv": options["as_csv"]}
-        excluded(
+        refuse_together(
             "--steps",
             others,
             "steps are for first derivatives, in infix, in full: leave out one of the two",
         )
     refuse_tensors(graph, expression.text, chosen, order)
     if not chosen:
-        write(["note: the formula has no inputs to differentiate with respect to\n"], sys.stderr)
+        write_text(
+            ["note: the formula has no inputs to differentiate with respect to\n"], sys.stderr
+        )
     given = every(graph, chosen, order), graph, chosen, options
-    return give(formulas_answer(expression.text, *given), options)
+    return give_answer(formulas_answer(expression.text, *given), options)
 
 
 def formulas_answer(
@@ -113,7 +115,7 @@ def formulas_answer(
     from exprgrad.show.text import formulas
 
     order, to, show_steps = options["order"], options["to"], options["show_steps"]
-    notes = former_constants(graph)
+    notes = note_former_constants(graph)
     tell = None if options["document"] else tell_size
 
     def fields() -> Iterator[tuple[str, Any]]:
@@ -151,4 +153,4 @@ def tell_size(name: str, size: int, order: int) -> None:
     if size > SCREENFUL:
         lower = "; a lower --order is shorter" if order > 1 else ""
         help = f"-o FILE.txt writes it to a file{lower}"
-        write([f"note: {name} has {size:,} characters\n  help: {help}\n"], sys.stderr)
+        write_text([f"note: {name} has {size:,} characters\n  help: {help}\n"], sys.stderr)

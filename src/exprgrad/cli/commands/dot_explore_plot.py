@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exprgrad.cli.answer import Answer, give, put_content, write
+from exprgrad.cli.answer import Answer, give_answer, write_content, write_text
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
     Words,
     digits_option,
     expand_option,
-    formula,
-    is_read,
+    formula_arguments,
+    is_for_people,
     json_option,
-    listed_names,
     look_option,
-    output_as,
+    output_options_as,
     path_option,
-    picture_in,
+    picture_format,
     shape_option,
+    split_names,
     wrt_option,
 )
-from exprgrad.cli.request import compute, evaluator_of, start, with_shapes
+from exprgrad.cli.request import declare_shapes, parse_request, prepare_evaluator, run_expression
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.limits import MOST_STEPS
 
@@ -40,7 +40,7 @@ __all__ = ["dot_command", "explore_command", "plot_command"]
 
 
 @click.command("dot", cls=FormulaCommand)
-@formula
+@formula_arguments
 @path_option("Write to a .dot, .svg, .png or .pdf file.")
 @expand_option
 @digits_option
@@ -73,7 +73,7 @@ def dot_command(path: str | None, **options: Any) -> int:
 
     if path is not None:
         format_of(path)
-    expression, request = start(options, values=False)
+    expression, request = parse_request(options, values=False)
     if options["shape"] is not None:
         if request.values:
             raise RequestError(
@@ -81,20 +81,20 @@ def dot_command(path: str | None, **options: Any) -> int:
                 "values have shapes of their own: --shape is for a formula without values",
                 help="leave out --shape",
             )
-        expression = with_shapes(expression, options["shape"])
+        expression = declare_shapes(expression, options["shape"])
     drawing = {name: options[name] for name in ("digits", "direction", "gates", "contributions")}
     drawing |= {"all": options["show_all"], "wrap": not options["no_wrap"]}
     if request.values or not expression.inputs:
-        graph = evaluator_of(expression, request)[0].graph
-        run = compute(expression, request, grad=not graph.shape(graph.output))
+        graph = prepare_evaluator(expression, request)[0].graph
+        run = run_expression(expression, request, grad=not graph.shape(graph.output))
         drawn = sheet(run.graph, run, alarms=alarms(run, options["digits"]), **drawing)
     else:
         drawn = sheet(expression.drawn, text=expression.text, **drawing)
     if path is not None:
         Picture(drawn.source).save(path)
-    put_content("dot", expression.text, {}, {"dot": drawn.source}, path, options)
+    write_content("dot", expression.text, {}, {"dot": drawn.source}, path, options)
     if drawn.remark and not options["as_json"]:
-        write([f"warning: {drawn.remark}\n"], sys.stderr)
+        write_text([f"warning: {drawn.remark}\n"], sys.stderr)
     return 0
 
 
@@ -110,7 +110,7 @@ class ExploreCommand(FormulaCommand):
 
 
 @click.command("explore", cls=ExploreCommand)
-@formula
+@formula_arguments
 @click.option(
     "--lesson",
     metavar="NAME",
@@ -153,11 +153,11 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
         page.save(file_written)
     if options["as_json"]:
         fields = {"lesson": lesson, "inputs": run.inputs, "bytes": len(page.html.encode())}
-        put_content("explore", run.text, fields, {"html": page.html}, file_written, options)
+        write_content("explore", run.text, fields, {"html": page.html}, file_written, options)
     elif file_written is None:
         write_page(page)
     elif path is None:
-        write([file_written, "\n"])
+        write_text([file_written, "\n"])
     if show and file_written is not None:
         open_in_browser(file_written)
     return 0
@@ -187,19 +187,19 @@ def formula_run(options: Mapping[str, Any]) -> Run:
     from exprgrad.show.page.lessons import LESSONS
 
     try:
-        expression, request = start(options)
+        expression, request = parse_request(options)
     except RequestError as error:
         if not options["arguments"] and options["file"] is None:
             error.help = "type one, or take a lesson: --lesson start"
         raise
     try:
-        evaluator_of(expression, request)
+        prepare_evaluator(expression, request)
     except InputError as error:
         lesson = nearest(request.text.strip(), LESSONS)
         if lesson and len(expression.graph) == 1:
             error.help = f"the lesson is exprgrad explore --lesson {lesson}"
         raise
-    return compute(expression, request, listed_names(options["wrt"]))
+    return run_expression(expression, request, split_names(options["wrt"]))
 
 
 def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
@@ -242,7 +242,7 @@ def open_in_browser(path: str) -> None:
     import webbrowser
 
     if not webbrowser.open(Path(path).resolve().as_uri()):
-        write([f"note: there is no browser to show {path} in\n"], sys.stderr)
+        write_text([f"note: there is no browser to show {path} in\n"], sys.stderr)
 
 
 # The curve.
@@ -255,7 +255,7 @@ file_option = path_option(
 
 
 @click.command("plot", cls=FormulaCommand)
-@formula
+@formula_arguments
 @click.option(
     "--order", type=Count(0, 2), default=1, show_default=True, metavar="N",
     help="The number of derivatives to draw below the value: 0, 1 or 2.",
@@ -274,7 +274,7 @@ file_option = path_option(
     help="The greatest number of steps for --descend-from, 20 by default.",
 )  # fmt: skip
 @look_option
-@output_as("one point per line", "List every marked point.", file_option)
+@output_options_as("one point per line", "List every marked point.", file_option)
 def plot_command(**options: Any) -> int:
     """A curve and its derivative: roots, extrema, kinks and poles.
 
@@ -286,13 +286,13 @@ def plot_command(**options: Any) -> int:
     """
     import shutil
 
-    form = picture_in(options)
-    expression, request = start(options)
+    form = picture_format(options)
+    expression, request = parse_request(options)
     plot = expression.plot(request.values, **choices(options))
     if form:
         plot.save(options["path"], options["look"])
-        if is_read(options):
-            write([f"warning: {plot.missing}\n"] if plot.missing else [], sys.stderr)
+        if is_for_people(options):
+            write_text([f"warning: {plot.missing}\n"] if plot.missing else [], sys.stderr)
             return int(options["strict"] and bool(plot.missing))
     digits, whole = options["digits"], options["show_all"]
     columns, lines = shutil.get_terminal_size()  # as COLUMNS or the terminal says; else 80 by 24
@@ -309,7 +309,7 @@ def plot_command(**options: Any) -> int:
         aside=plot.missing,
         is_doubtful=bool(plot.missing),
     )
-    return give(answer, options)
+    return give_answer(answer, options)
 
 
 def choices(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from exprgrad.cli.answer import Answer, give
+from exprgrad.cli.answer import Answer, give_answer
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
     Words,
-    digits_shown,
-    excluded,
+    combine_options,
+    digits_needed,
     expand_option,
-    formula,
-    listed_names,
-    output,
-    stack,
+    formula_arguments,
+    output_options,
+    refuse_together,
+    split_names,
     wrt_option,
 )
-from exprgrad.cli.request import compute, start
+from exprgrad.cli.request import parse_request, run_expression
 from exprgrad.errors import RequestError
 from exprgrad.explain.limits import LISTED_PATHS, MOST_DRAWS
 from exprgrad.source import WIDTH
@@ -41,7 +41,7 @@ __all__ = ["behind_options", "eval_command", "grad_command"]
 MOST_LOST = 1000
 """How many lost paths are listed with ``--all``."""
 
-order_options = stack(
+order_options = combine_options(
     click.option(
         "--order", metavar="NAME[,NAME]",
         help="Visit these nodes (names or ids) in this order, or in a well-known wrong one (preorder, bfs "
@@ -54,7 +54,7 @@ order_options = stack(
 )  # fmt: skip
 
 
-uncertainty_options = stack(
+uncertainty_options = combine_options(
     click.option(
         "--correlation", metavar="A,B=R", multiple=True,
         help="The correlation coefficient of two uncertain inputs.  May be repeated.",
@@ -74,26 +74,28 @@ uncertainty_options = stack(
 
 
 @click.command("eval", cls=FormulaCommand)
-@formula
+@formula_arguments
 @uncertainty_options
 @expand_option
-@output
+@output_options
 def eval_command(**options: Any) -> int:
     """Forward pass: every node's data.
 
     A range, x=0:10:101, gives a row for each of its points; an uncertain value, x=2.0±0.1, the uncertainty
     of the result.
     """
-    expression, request = start(options, uncertain=True)
+    expression, request = parse_request(options, uncertain=True)
     if request.has_ranges:
         from exprgrad.cli.ranges import over_ranges
 
         return over_ranges(expression, request, "eval", options)
-    return give(run_answer(compute(expression, request, grad=False), "eval", options), options)
+    return give_answer(
+        run_answer(run_expression(expression, request, grad=False), "eval", options), options
+    )
 
 
 @click.command("grad", cls=FormulaCommand)
-@formula
+@formula_arguments
 @click.option("--trace", "show_trace", is_flag=True, help="Show the reverse sweep, visit by visit.")
 @click.option(
     "--trust", "show_trust", is_flag=True,
@@ -114,7 +116,7 @@ def eval_command(**options: Any) -> int:
 )  # fmt: skip
 @wrt_option("Differentiate these inputs only.")
 @expand_option
-@output
+@output_options
 def grad_command(**options: Any) -> int:
     """Reverse pass: every node's data and grad.
 
@@ -123,12 +125,12 @@ def grad_command(**options: Any) -> int:
     """
     has_order = options["order"] is not None or options["accumulate"] == "set"
     refuse(options, has_order=has_order)
-    expression, request = start(options, uncertain=True)
+    expression, request = parse_request(options, uncertain=True)
     if request.has_ranges:
         from exprgrad.cli.ranges import over_ranges
 
         return over_ranges(expression, request, "grad", options)
-    run = compute(expression, request, listed_names(options["wrt"]))
+    run = run_expression(expression, request, split_names(options["wrt"]))
     if run.spread is not None and (has_order or options["show_trust"]):
         option = "--trust" if options["show_trust"] else "--order"
         raise RequestError(
@@ -137,10 +139,10 @@ def grad_command(**options: Any) -> int:
             help="leave out the uncertainties, or the option",
         )
     if has_order:
-        return give(order_answer(run, options), options)
+        return give_answer(order_answer(run, options), options)
     if options["show_trust"]:
-        return give(trust_answer(run, run.trust(), options), options)
-    return give(run_answer(run, "grad", options), options)
+        return give_answer(trust_answer(run, run.trust(), options), options)
+    return give_answer(run_answer(run, "grad", options), options)
 
 
 def behind_options(args: Sequence[str]) -> list[str]:
@@ -161,7 +163,7 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     from exprgrad.explain.diagnostics import told_once
 
     is_gradient_alone = command == "grad" and options["quiet"] and not options["elastic"]
-    found = run.guarded(digits_shown(options), has_value=not is_gradient_alone)
+    found = run.guarded(digits_needed(options), has_value=not is_gradient_alone)
     asked = beside(run, options)
     diagnostics = [*told_once(run.remarks, found), *asked.diagnostics]
     lines: Mapping[str, Any] = found.gradient if command == "grad" else {"": found.value}
@@ -342,7 +344,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     most = MOST_LOST if whole else LISTED_PATHS
     run = in_numbers(run).run
     found = run.visited(options["order"], options["accumulate"], most=most)
-    told = told_once(run.remarks, run.guarded(digits_shown(options)))
+    told = told_once(run.remarks, run.guarded(digits_needed(options)))
 
     def shown(screen: Screen) -> Iterator[str | Table]:
         first, *others = walks.visited_parts(run, found, digits, screen, whole=whole)
@@ -377,7 +379,7 @@ def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
             "--quiet": "quiet",
             "--trust": "show_trust",
         }
-        excluded("--heatmap", {flag: options[name] for flag, name in forms.items()})
+        refuse_together("--heatmap", {flag: options[name] for flag, name in forms.items()})
     for option in given:
         if given[option] and has_order:
             raise RequestError(
@@ -387,9 +389,9 @@ def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
             )
     if given["--elastic"]:
         shown = {"--trace": options["show_trace"], "--trust": options["show_trust"]}
-        excluded("--elastic", shown)
+        refuse_together("--elastic", shown)
     if given["--trust"]:
-        excluded(
+        refuse_together(
             "--trace",
             {"--trust": options["show_trace"]},
             "choose one: a trace shows the numbers as they were computed",

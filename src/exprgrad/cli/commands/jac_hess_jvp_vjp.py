@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from exprgrad.cli.answer import Answer, give
+from exprgrad.cli.answer import Answer, give_answer
 from exprgrad.cli.command import FormulaCommand
-from exprgrad.cli.options import digits_shown, formula, listed_names, output_as, wrt_option
-from exprgrad.cli.request import Request, evaluator_of, start
+from exprgrad.cli.options import (
+    digits_needed,
+    formula_arguments,
+    output_options_as,
+    split_names,
+    wrt_option,
+)
+from exprgrad.cli.request import Request, parse_request, prepare_evaluator
 from exprgrad.explain.derivatives import Derivatives, grouped
 from exprgrad.language.read.parse import need_number
 from exprgrad.run import matrices
@@ -63,7 +69,7 @@ class Asked(NamedTuple):
         point, options = self.point._replace(direction=direction), self.options
         unseen = {"value", "gradient"} if options["quiet"] or options["as_csv"] else {"gradient"}
         unseen = set() if options["as_json"] else unseen  # the gradient is in the document of hess
-        return Derivatives(self.text, point, kind, digits_shown(options), unseen)
+        return Derivatives(self.text, point, kind, digits_needed(options), unseen)
 
 
 def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None = None) -> Asked:
@@ -72,11 +78,11 @@ def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None =
     from exprgrad.run.values.inputs import select
 
     options = {"of": None, "wrt": None, **options}
-    expression, request = started or start(options)
-    evaluator, given = evaluator_of(expression, request)
+    expression, request = started or parse_request(options)
+    evaluator, given = prepare_evaluator(expression, request)
     graph = evaluator.graph
-    asked = outputs(graph, listed_names(options["of"], "--of"))
-    wrt = select(graph, listed_names(options["wrt"]))
+    asked = outputs(graph, split_names(options["of"], "--of"))
+    wrt = select(graph, split_names(options["wrt"]))
     point = Point(evaluator, given, asked, wrt, spelled=request.texts)
     return Asked(expression.text, point, options)
 
@@ -105,14 +111,14 @@ def told(
     diagnostics = [one for one in derivatives.diagnostics if not (several and one.code == "unused")]
     fields = drawn.fields_of(asked.point.inputs, found, diagnostics, among_tensors=among)
     given = fields.items(), rows, lines, partial(shown, foot), diagnostics
-    return give(Answer(command, asked.text, *given, apart=among), asked.options)
+    return give_answer(Answer(command, asked.text, *given, apart=among), asked.options)
 
 
 @click.command("jac", cls=FormulaCommand)
-@formula
+@formula_arguments
 @of_option
 @by_option
-@output_as("one line per output")
+@output_options_as("one line per output")
 def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
     asked, digits, whole = ask(options), options["digits"], options["show_all"]
@@ -137,15 +143,15 @@ def jac_command(**options: Any) -> int:
 
 
 @click.command("hess", cls=FormulaCommand)
-@formula
+@formula_arguments
 @by_option
-@output_as("one line per input")
+@output_options_as("one line per input")
 def hess_command(**options: Any) -> int:
     """Hessian: the output's second derivatives.
 
     A range, x=0:10:101, gives a row for each of its points.
     """
-    started = start(options)
+    started = parse_request(options)
     if started[1].has_ranges:
         from exprgrad.cli.ranges import over_ranges
 
@@ -177,10 +183,10 @@ def hess_command(**options: Any) -> int:
 
 
 @click.command("jvp", cls=FormulaCommand)
-@formula
+@formula_arguments
 @click.option("--tangent", metavar="NAME=VALUE[,...]", default="", help="How each input moves.")
 @of_option
-@output_as("one line per output")
+@output_options_as("one line per output")
 def jvp_command(**options: Any) -> int:
     """Forward mode: how the outputs change along a direction."""
     from exprgrad.cli.assignments import weights
@@ -198,14 +204,14 @@ def jvp_command(**options: Any) -> int:
 
 
 @click.command("vjp", cls=FormulaCommand)
-@formula
+@formula_arguments
 @click.option(
     "--cotangent", metavar="[NAME=]VALUE[,...]", default="1", show_default=True,
     help="The weight of each output.",
 )  # fmt: skip
 @of_option
 @by_option
-@output_as("one line per input")
+@output_options_as("one line per input")
 def vjp_command(**options: Any) -> int:
     """Reverse mode: the gradient of a weighted sum of outputs."""
     from exprgrad.cli.assignments import number_or_weights

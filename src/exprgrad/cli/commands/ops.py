@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from exprgrad.cli.answer import put_parts, write
+from exprgrad.cli.answer import write_parts, write_text
 from exprgrad.cli.command import NameCommand
 from exprgrad.cli.options import color_option, csv_option, document_option, json_option
 from exprgrad.errors import RequestError
@@ -38,7 +38,7 @@ def ops_command(
         ).about(names[1])
     word = operations.asked(name)[0] if name is not None else ""
     if word in operations.STANDING_FOR and not (as_json or as_csv or document):
-        write(["{}: stands for {}\n".format(*operations.STANDING_FOR[word])])
+        write_text(["{}: stands for {}\n".format(*operations.STANDING_FOR[word])])
         return 0
     rows = operations.find(name)
 
@@ -58,7 +58,7 @@ def ops_command(
     if document is not None:
         put(pieces(), document)
     elif name is None and not (as_json or as_csv):
-        put_parts(lambda _: operations.overview_parts(rows), color)
+        write_parts(lambda _: operations.overview_parts(rows), color)
     else:
-        write(pieces())
+        write_text(pieces())
     return 0
