@@ -6,7 +6,7 @@ import math
 from random import Random
 
 from exprgrad.graph.graph import Program
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 
 __all__ = ["Point", "find_point", "values"]
 
@@ -16,7 +16,7 @@ Point = dict[str, float]
 
 def values(program: Program, point: Point) -> list[float]:
     """What a program gives at a point."""
-    found = forward(program.graph, point)
+    found = forward_numbers(program.graph, point)
     return [found[output] for output in program.outputs]
 
 

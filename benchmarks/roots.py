@@ -22,7 +22,7 @@ from benchmarks.measure import peer, table
 from benchmarks.pages import fill
 from benchmarks.truth import from_tests
 from exprgrad.language.read.relations import related
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 
 __all__ = ["answers", "tallies"]
 
@@ -40,7 +40,7 @@ def residuals_of(equation: Any) -> Callable[[Sequence[float]], list[float]]:
     graph, relations = related(equation.text, unknowns=equation.values)
 
     def residuals(point: Sequence[float]) -> list[float]:
-        values = forward(graph, dict(zip(equation.values, map(float, point), strict=True)))
+        values = forward_numbers(graph, dict(zip(equation.values, map(float, point), strict=True)))
         return [values[one.node] for one in relations]
 
     return residuals

@@ -26,9 +26,9 @@ from exprgrad.derive.sweeps.gradient import Entries, hessian
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.read.parse import parse
-from exprgrad.run.balls.balls import Ball, apply, ball, working
+from exprgrad.run.balls.balls import Ball, apply_to_balls, exact_ball, working_precision
 from exprgrad.run.numbers import sweeps
-from exprgrad.run.numbers.sweeps import Tape, forward, play, record
+from exprgrad.run.numbers.sweeps import Tape, forward_numbers, play_tape, record_tape
 
 Real = Any
 """An mpf: mpmath has no type annotations."""
@@ -462,8 +462,8 @@ def true_value(name: str, *args: float) -> Real:
     """An operation's value at doubles: by balls, or else by mpmath."""
     if all(map(math.isfinite, args)):
         for bits in (160, 640, 2560):
-            with working(bits):
-                settled = settled_by(apply(name, [*map(ball, args)]), 100)
+            with working_precision(bits):
+                settled = settled_by(apply_to_balls(name, [*map(exact_ball, args)]), 100)
             if settled is not None:
                 return settled
     return value_by_mpmath(name, *args)
@@ -477,7 +477,7 @@ def settled_by(enclosure: Ball, bits: int) -> Real | None:
     """The number that a ball determines to so many bits, or tells to be far below the least double."""
     if not enclosure.is_finite():
         return None
-    if enclosure.rel_accuracy_bits() < bits and not abs(enclosure) < ball(FAR_BELOW) ** 3:
+    if enclosure.rel_accuracy_bits() < bits and not abs(enclosure) < exact_ball(FAR_BELOW) ** 3:
         return None
     digits, exponent = enclosure.mid().man_exp()
     return mp.ldexp(int(digits), int(exponent))
@@ -524,11 +524,13 @@ def limit_of_balls(name: str, position: int, args: Sequence[float]) -> Real | No
     bits, before = 100 if BY_NAME[name].special else 45, None
     large = max(0, *[math.frexp(x)[1] for x in args])
     while bits <= (200 if name in SLOPES else 1600):
-        with working(4 * bits + large):
-            exact = [*map(ball, args)]
+        with working_precision(4 * bits + large):
+            exact = [*map(exact_ball, args)]
             step = step_from(args, position, bits)
             left, right = (
-                apply(name, [*exact[:position], exact[position] + shift, *exact[position + 1 :]])
+                apply_to_balls(
+                    name, [*exact[:position], exact[position] + shift, *exact[position + 1 :]]
+                )
                 for shift in (-step, step)
             )
             quotient = settled_by((right - left) / (2 * step), 80)
@@ -545,7 +547,7 @@ def step_from(args: Sequence[float], position: int, bits: int) -> Ball:
     x = args[position]
     scale = abs(x) or min([abs(other) for other in args if other], default=1.0)
     return (
-        ball(min(scale, 1.0)) * ball(0.5) ** bits * ball(math.pi / 4)
+        exact_ball(min(scale, 1.0)) * exact_ball(0.5) ** bits * exact_ball(math.pi / 4)
     )  # no whole number of periods
 
 
@@ -642,7 +644,7 @@ def holds(condition: str, names: Sequence[str], args: Sequence[Real]) -> bool:
     if not condition:
         return True
     if all(isinstance(x, float) for x in args):
-        return sweeps.holds(condition, tuple(names), args)
+        return sweeps.condition_holds(condition, tuple(names), args)
     with mp.workprec(2400):
         return bool(evaluate(template(condition), dict(zip(names, args, strict=False)))[-1] != 0)
 
@@ -706,8 +708,8 @@ def graph_of(op: Op, count: int) -> Graph:
 def computed(op: Op, args: Sequence[float]) -> tuple[float, list[float]]:
     """What the sweeps find for one operation: its value and its local derivatives."""
     tape = tape_of(op, len(args))
-    values = forward(tape.graph, {f"a{position}": x for position, x in enumerate(args)})
-    found = play(tape, values).locals[tape.graph.output]
+    values = forward_numbers(tape.graph, {f"a{position}": x for position, x in enumerate(args)})
+    found = play_tape(tape, values).locals[tape.graph.output]
     assert found is not None
     return values[-1], [local for local in found if local is not None]
 
@@ -716,7 +718,7 @@ def computed(op: Op, args: Sequence[float]) -> tuple[float, list[float]]:
 def tape_of(op: Op, count: int) -> Tape:
     """The tape of the operation alone."""
     graph = graph_of(op, count)
-    return record(graph, graph.inputs.values())
+    return record_tape(graph, graph.inputs.values())
 
 
 def is_special(op: Op, args: Sequence[float]) -> bool:
@@ -738,9 +740,11 @@ def true_second(name: str, positions: tuple[int, int], args: Sequence[float]) ->
     """
     before = None
     for bits in (100, 200, 400, 800):
-        with working(6 * bits):
+        with working_precision(6 * bits):
             steps = [step_from(args, position, bits) for position in range(len(args))]
-            enclosure = second_quotient(partial(apply, name), [*map(ball, args)], positions, steps)
+            enclosure = second_quotient(
+                partial(apply_to_balls, name), [*map(exact_ball, args)], positions, steps
+            )
             quotient = settled_by(enclosure, 80)
         if quotient is not None and before is not None and agree(before, quotient, 64):
             return quotient
@@ -801,7 +805,7 @@ def second_quotient(
 def computed_second(op: Op, args: Sequence[float]) -> dict[tuple[int, int], float]:
     """The second derivatives of one operation as ``hess`` finds them, on and above the diagonal."""
     program, entries = hessian_of(op, len(args))
-    values = forward(program.graph, {f"a{position}": x for position, x in enumerate(args)})
+    values = forward_numbers(program.graph, {f"a{position}": x for position, x in enumerate(args)})
     places = [(i, j) for i in range(len(args)) for j in range(i, len(args))]
     return {
         place: values[program.outputs[entries[place]]] if place in entries else 0.0

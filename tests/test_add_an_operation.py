@@ -17,7 +17,7 @@ from exprgrad.graph.ops import BY_NAME, FUNCTIONS, Op
 from exprgrad.graph.structural import Parameter, Structural, axis_of
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.run.balls.balls import has_balls
-from exprgrad.run.numbers.sweeps import refuse_unknown
+from exprgrad.run.numbers.sweeps import refuse_uncomputable
 from oracles import computed, mp, true_partial, true_value, ulps
 from strategies import points
 
@@ -109,7 +109,7 @@ def test_factorials_of_small_whole_numbers_are_exact(n: int) -> None:
 
 def test_a_row_that_nothing_computes_is_refused() -> None:
     with pytest.raises(ValueError, match="'digamma' needs a value or a formula"):
-        refuse_unknown(Op("digamma", "x", ("1",), "no value", definition="x"))
+        refuse_uncomputable(Op("digamma", "x", ("1",), "no value", definition="x"))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from invariants import check
 from oracles import Real, mp, mpf
 from rounding import bounds
@@ -217,8 +217,8 @@ def test_value_and_gradient_are_the_books(formula: Formula) -> None:
     check(graph)
     assert graph.inputs.keys() == formula.inputs.keys()
     found = bounds(graph, formula.inputs)
-    values = forward(graph, formula.inputs)
-    adjoints = reverse(graph, values, graph.inputs.values())
+    values = forward_numbers(graph, formula.inputs)
+    adjoints = reverse_sweep(graph, values, graph.inputs.values())
     with mp.workdps(40):
         true = formula.truth(**{name: mpf(value) for name, value in formula.inputs.items()})
         truncated = TRUNCATED.get(formula.name, mpf(10) ** -35) * abs(true)
@@ -250,8 +250,8 @@ def test_the_models_of_nist(row: dict[str, Any]) -> None:
     """Value and gradient against digits that were computed elsewhere."""
     graph = parse(row["model"])
     found = bounds(graph, row["inputs"])
-    values = forward(graph, row["inputs"])
-    grads = reverse(graph, values, graph.inputs.values()).grads
+    values = forward_numbers(graph, row["inputs"])
+    grads = reverse_sweep(graph, values, graph.inputs.values()).grads
     with mp.workdps(40):
         assert abs(values[graph.output] - mpf(row["value"])) <= found.errors[graph.output]
         assert graph.inputs.keys() == row["gradient"].keys()

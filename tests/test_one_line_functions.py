@@ -24,7 +24,7 @@ from exprgrad import DigitsWarning, Expression, parse
 from exprgrad.language.read.parse import parse as graph_of
 from exprgrad.run import matrices
 from exprgrad.run.engines.compiled import Compiled
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 from oracles import Real, decimal, evaluate, gradient, mp, mpf, second_derivatives
 from shell import command
 
@@ -261,7 +261,7 @@ def test_without_flint_bounds_warn(name: str, monkeypatch: pytest.MonkeyPatch) -
 def test_methods_are_the_sweeps_to_the_bit(formula: str, inputs: dict[str, float]) -> None:
     """As the derived graphs have them, which nobody corrects; nothing is warned of."""
     f, graph = parse(formula), graph_of(formula)
-    run, data, names = f.gradient(inputs), forward(graph, inputs), tuple(graph.inputs)
+    run, data, names = f.gradient(inputs), forward_numbers(graph, inputs), tuple(graph.inputs)
     values = [f(inputs), run.value, float(run), f.evaluate(inputs).value]
     np.testing.assert_array_equal(values, [data[graph.output]] * 4)
     (value,), _ = Compiled(formula, graph, engine="numpy", precise=True)(
@@ -274,13 +274,13 @@ def test_methods_are_the_sweeps_to_the_bit(formula: str, inputs: dict[str, float
         np.testing.assert_array_equal([*found.values()], grads)
     point = matrices.Point(program, inputs, outputs, names)
     for one, other in (
-        (f.jacobian(inputs), matrices.jacobian(point).row(0)),
-        (f.hessian(inputs), matrices.hessian(point).whole()),
+        (f.jacobian(inputs), matrices.jacobian_at(point).row(0)),
+        (f.hessian(inputs), matrices.hessian_at(point).whole()),
     ):
         pairs = [*leaves({**one}, other)]
         np.testing.assert_array_equal([found for found, _ in pairs], [found for _, found in pairs])
     direction = {name: float(name == names[0]) for name in names}
-    (slope,) = matrices.jvp(point._replace(direction=direction)).values()
+    (slope,) = matrices.jvp_at(point._replace(direction=direction)).values()
     np.testing.assert_array_equal(f.jvp(inputs, tangent=direction), slope)
 
 

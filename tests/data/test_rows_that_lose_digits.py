@@ -212,7 +212,7 @@ def test_no_bound_is_below_the_true_error(ops: Sequence[Op], count: int) -> None
         images = [source.image[output] for output in program.outputs]
         made = builder.program([*images, *bounds[0], *bounds[1]])
         with np.errstate(all="ignore"):
-            values = arrays.forward(made.graph, inputs, made.outputs)
+            values = arrays.forward_arrays(made.graph, inputs, made.outputs)
         rows = np.array([float(values[output]) for output in made.outputs]).reshape(3, -1)
         with mp.workdps(240):
             exact = {name: mpf(x) for name, x in inputs.items()}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from invariants import check
 from oracles import graph_of
 from strategies import double, expressions, points
@@ -34,10 +34,10 @@ def hold_equal(text: str, points: Iterable[dict[str, float]]) -> None:
     check(program.graph)
     for values in points:
         given = {name: values[name] for name in graph.inputs}
-        data = forward(graph, given)
-        grads = reverse(graph, data, graph.inputs.values()).grads
+        data = forward_numbers(graph, given)
+        grads = reverse_sweep(graph, data, graph.inputs.values()).grads
         expected = [data[graph.output], *[grads[node] or 0.0 for node in graph.inputs.values()]]
-        numbers = forward(program.graph, given)
+        numbers = forward_numbers(program.graph, given)
         found = [numbers[output] for output in program.outputs]
         assert all(map(alike, found, expected)), (text, given, found, expected)
 
@@ -84,8 +84,8 @@ def test_bit_for_bit_on_every_row(op: Op) -> None:
     program = gradient(graph, list(graph.inputs))
     for args in points(Random(op.name), count, 60):
         given = dict(zip(graph.inputs, args, strict=True))
-        data = forward(graph, given)
-        grads = reverse(graph, data, graph.inputs.values()).grads
-        numbers = forward(program.graph, given)
+        data = forward_numbers(graph, given)
+        grads = reverse_sweep(graph, data, graph.inputs.values()).grads
+        numbers = forward_numbers(program.graph, given)
         for name, output in zip(graph.inputs, program.outputs[1:], strict=True):
             assert alike(numbers[output], grads[graph.inputs[name]] or 0.0), (op.name, args)

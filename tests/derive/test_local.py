@@ -14,7 +14,7 @@ from exprgrad.derive.build import Builder
 from exprgrad.derive.rules import template
 from exprgrad.derive.sweeps.walks import LONG, specialised
 from exprgrad.graph.ops import BY_NAME, OPS
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 
 RULES = [
     (op.name, rule)
@@ -56,8 +56,12 @@ def test_a_rule_with_numbers_is_the_rule(name: str, rule: str) -> None:
             others = [n for n in names if n != known]
             for point in product(POINTS, repeat=len(others)) if len(others) < 4 else drawn(others):
                 at = dict(zip(others, point, strict=True)) | {known: number}
-                one = forward(whole.graph, at)[output]
-                assert bits(forward(short.graph, at)[other]) == bits(one), (known, number, at)
+                one = forward_numbers(whole.graph, at)[output]
+                assert bits(forward_numbers(short.graph, at)[other]) == bits(one), (
+                    known,
+                    number,
+                    at,
+                )
 
 
 def test_what_a_power_becomes() -> None:

@@ -19,7 +19,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.target import Target
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.sweeps import compile_template, forward
+from exprgrad.run.numbers.sweeps import compile_template, forward_numbers
 from invariants import check
 from oracles import holds, true_value, ulps
 from strategies import FREQUENT, points, tree
@@ -69,7 +69,7 @@ def test_lowering_to_everything_changes_no_number() -> None:
         lowered = lower(program, EVERYTHING, graph)
         check(lowered.graph)
         given = {name: random.uniform(-3, 3) for name in "xy"}
-        before, after = forward(program.graph, given), forward(lowered.graph, given)
+        before, after = forward_numbers(program.graph, given), forward_numbers(lowered.graph, given)
         for one, other in zip(program.outputs, lowered.outputs, strict=True):
             x, y = before[one], after[other]
             rounds_otherwise = any(word in text for word in ("^", "pow", "logsumexp"))
@@ -126,7 +126,7 @@ def test_what_cannot_happen_is_not_guarded(text: str, guards: set[str]) -> None:
         -math.inf,
         math.nan,
     ):
-        before, now = (forward(each.graph, {"x": x}) for each in (derived, lowered))
+        before, now = (forward_numbers(each.graph, {"x": x}) for each in (derived, lowered))
         for one, other in zip(derived.outputs, lowered.outputs, strict=True):
             assert before[one].hex() == now[other].hex(), (text, x)
 
@@ -179,7 +179,7 @@ def test_native_code_spells_what_no_formula_replaces() -> None:
     from exprgrad.run.engines import native
 
     made = {op.name for op in OPS if formula_of(op.name) or op.equation is not None}
-    dialect = native.fast(native.machine())
+    dialect = native.fast_dialect(native.detect_machine())
     assert {*SPELLED, *(EVERYTHING - made)} <= {*dialect.texts, *dialect.scalar, *dialect.vector}
 
 
@@ -242,8 +242,8 @@ def test_programs_of_tensors_stay_graphs_with_shapes_and_numbers(kind: str) -> N
         assert operations(function.graph) <= spelled
     given = {name: np.ones(shape) / 3 for name, shape in shapes.items()}
     given["X"] = np.sin(np.arange(12.0)).reshape(3, 4)
-    before = arrays.forward(program.graph, given)
-    after = arrays.forward(lowered.graph, given)
+    before = arrays.forward_arrays(program.graph, given)
+    after = arrays.forward_arrays(lowered.graph, given)
     for one, other in zip(program.outputs, lowered.outputs, strict=True):
         np.testing.assert_array_equal(before[one], after[other])
 

@@ -18,7 +18,7 @@ from exprgrad.derive.sweeps.gradient import gradient, hessian
 from exprgrad.graph.graph import CONST, INPUT, STAGES, STEPS, Graph, Program
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import length, program
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 from invariants import check
 from oracles import Real, decimal, evaluate, mp, mpf
 from rounding import bounds
@@ -106,7 +106,7 @@ def test_all_second_derivatives_of_a_call(market: dict[str, float]) -> None:
     graph = parse(CALL)
     names = list(graph.inputs)
     program, entries = hessian(graph, names)
-    numbers = forward(program.graph, market)
+    numbers = forward_numbers(program.graph, market)
     found = bounds(program.graph, market)
     assert len(entries) == len(names) ** 2
     with mp.workdps(50):
@@ -134,7 +134,7 @@ def test_rosenbrock_is_tridiagonal() -> None:
     program, entries = hessian(graph, names)
     check(program.graph)
     point = {name: (-1.2, 1.0, 0.3)[number[name] % 3] for name in names}
-    values = forward(program.graph, point)
+    values = forward_numbers(program.graph, point)
     x = {number[name]: mpf(value) for name, value in point.items()}
     expected: dict[tuple[int, int], Real] = {}
     for i in range(1, 101):

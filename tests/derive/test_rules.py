@@ -15,7 +15,7 @@ from exprgrad.derive.sweeps import walks
 from exprgrad.derive.sweeps.walks import specialised
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from oracles import Real, computed, evaluate, holds, is_special, mp, mpf, reference, ulp
 from strategies import points
 from together import together
@@ -24,9 +24,9 @@ from together import together
 def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dict[str, float]:
     """The sweep's grads by name; a constant or what is not differentiated is left out."""
     graph = parse(text)
-    values = forward(graph, inputs)
+    values = forward_numbers(graph, inputs)
     chosen = wrt.split() if wrt else list(graph.inputs)
-    adjoints = reverse(graph, values, [graph.inputs[name] for name in chosen])
+    adjoints = reverse_sweep(graph, values, [graph.inputs[name] for name in chosen])
     return {name: adjoints.grads[graph.inputs[name]] or 0.0 for name in chosen}
 
 

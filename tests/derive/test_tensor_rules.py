@@ -53,7 +53,7 @@ def close(found: Array, true: Array, scale: float) -> None:
 def played(program: Program, values: dict[str, Array]) -> list[Array]:
     """A program's outputs."""
     check(program.graph)
-    found = arrays.forward(program.graph, values, program.outputs)
+    found = arrays.forward_arrays(program.graph, values, program.outputs)
     return [found[output] for output in program.outputs]
 
 

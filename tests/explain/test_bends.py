@@ -9,7 +9,7 @@ import pytest
 from exprgrad import parse
 from exprgrad.explain.derivatives import diagnose_hessian
 from exprgrad.run.evaluation import evaluator_for
-from exprgrad.run.matrices import Point, hessian
+from exprgrad.run.matrices import Point, hessian_at
 from shell import command
 
 
@@ -39,7 +39,7 @@ def test_a_kink_of_the_first_derivative_is_a_warning(
 ) -> None:
     evaluator = evaluator_for(parse(text).graph)
     at = Point(evaluator, point, {"": evaluator.graph.output}, tuple(point))
-    found = diagnose_hessian(text, at, hessian(at))
+    found = diagnose_hessian(text, at, hessian_at(at))
     assert [d.message for d in found if d.code == "kink" and d.severity == "warning"] == kinks
 
 

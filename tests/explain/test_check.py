@@ -78,9 +78,9 @@ CASES: dict[str, list[tuple[str, str, str, str]]] = {
 def no_flint(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if python-flint were not installed."""
     monkeypatch.setitem(sys.modules, "flint", None)
-    balls.flint.cache_clear()
+    balls.import_flint.cache_clear()
     yield
-    balls.flint.cache_clear()
+    balls.import_flint.cache_clear()
 
 
 @pytest.mark.parametrize("group", CASES)
@@ -322,10 +322,10 @@ def test_a_long_check_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         graph: Graph, inputs: Mapping[str, balls.Ball], *, typed: bool = False
     ) -> list[balls.Ball]:
         nonlocal spent
-        spent += len(graph) * balls.flint().ctx.prec
-        return balls.evaluate(graph, inputs, typed=typed)
+        spent += len(graph) * balls.import_flint().ctx.prec
+        return balls.evaluate_in_balls(graph, inputs, typed=typed)
 
-    monkeypatch.setattr(by_balls, "evaluate", evaluate)
+    monkeypatch.setattr(by_balls, "evaluate_in_balls", evaluate)
     lines = [f"y{at + 1} = sin(y{at})" for at in range(36_000)]
     f = parse("; ".join(["y0 = abs(x)^1.01", *lines]))
     assert [check.verdict for check in f.check(x=0)] == ["undecided"]

@@ -73,7 +73,7 @@ def mutants(op: Op) -> Iterator[Op]:
 def forget() -> None:
     """Nothing that was worked out from a row or a primitive may outlive it."""
     walks.passing.cache_clear()
-    sweeps.row.cache_clear()
+    sweeps.row_rules.cache_clear()
     sweeps.compile_template.cache_clear()
 
 
@@ -119,9 +119,9 @@ def test_a_broken_rule_is_found(op: Op) -> None:
 def no_flint(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if python-flint were not installed."""
     monkeypatch.setitem(sys.modules, "flint", None)
-    balls.flint.cache_clear()
+    balls.import_flint.cache_clear()
     yield
-    balls.flint.cache_clear()
+    balls.import_flint.cache_clear()
 
 
 @pytest.mark.slow

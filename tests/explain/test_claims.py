@@ -209,13 +209,13 @@ def test_a_wrong_rule_vouches_for_nobody(monkeypatch: pytest.MonkeyPatch) -> Non
     """A claim that copies a broken rule is not confirmed: differences deny it."""
     monkeypatch.setitem(BY_NAME, "sin", BY_NAME["sin"]._replace(partials=("sin(x)",), shown=()))
     walks.passing.cache_clear()
-    sweeps.row.cache_clear()
+    sweeps.row_rules.cache_clear()
     found = claimed("sin(x)", "x=sin(x)")
     assert found.verdict == "undecided"
     assert found.message.startswith("undecided: differences contradict our own formula at x = ")
     monkeypatch.undo()
     walks.passing.cache_clear()
-    sweeps.row.cache_clear()
+    sweeps.row_rules.cache_clear()
 
 
 def test_claims_that_cannot_be_read() -> None:
@@ -240,10 +240,10 @@ def test_claims_that_cannot_be_read() -> None:
 
 def test_without_flint_the_install_line_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "flint", None)
-    balls.flint.cache_clear()
+    balls.import_flint.cache_clear()
     with pytest.raises(MissingExtraError) as caught:
         parse("a*b").check(claims={"a": "b"})
-    balls.flint.cache_clear()
+    balls.import_flint.cache_clear()
     assert caught.value.help == install("python-flint")
     assert "a claim" in caught.value.message
 

@@ -19,8 +19,8 @@ from exprgrad.explain.checking.differences import (
 )
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.bounds import data_errors
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.bounds import number_data_errors
+from exprgrad.run.numbers.sweeps import forward_numbers
 from invariants import check
 from oracles import evaluate, gradient, mp, mpf
 from strategies import everyday, smooth
@@ -32,7 +32,7 @@ def test_the_graph_of_quotients() -> None:
     graph = parse("x^3 + y")
     found = quotients(graph, graph.inputs["x"])
     check(found.graph)
-    values = forward(found.graph, {"x": 2.0, "y": 5.0, **steps(-2)})
+    values = forward_numbers(found.graph, {"x": 2.0, "y": 5.0, **steps(-2)})
     assert values[found.left] == (8 - 1.75**3) / 0.25
     assert values[found.right] == (2.25**3 - 8) / 0.25
     assert values[found.center] == (2.25**3 - 1.75**3) / 0.5
@@ -49,7 +49,7 @@ def test_a_node_is_bumped_for_all_its_users() -> None:
     graph = parse("e = a*b; e*e + e")
     e = graph.bindings[0].node
     found = quotients(graph, e)
-    values = forward(found.graph, {"a": 2.0, "b": 1.5, **steps(-3)})
+    values = forward_numbers(found.graph, {"a": 2.0, "b": 1.5, **steps(-3)})
     assert values[found.center] == 2 * 3 + 1
 
 
@@ -82,7 +82,7 @@ def test_errors_hold_against_mpmath() -> None:
     def holds(text: str, x: float, y: float, z: float) -> None:
         graph = parse(text)
         values = {name: {"x": x, "y": y, "z": z}[name] for name in graph.inputs}
-        data = forward(graph, values)
+        data = forward_numbers(graph, values)
         if not all(map(math.isfinite, data)) or not graph.inputs:
             return
         true = gradient(graph, values)
@@ -180,7 +180,9 @@ NARROW = [
 def test_what_is_smooth_only_from_very_near_is_smooth(text: str, at: float, slope: float) -> None:
     """A steep slope is no jump, and a narrow bend no kink."""
     graph = parse(text)
-    expected = forward(graph, {"x": at})[graph.output]  # whatever number, but the derivative
+    expected = forward_numbers(graph, {"x": at})[
+        graph.output
+    ]  # whatever number, but the derivative
     found = true_differences(graph, {"x": at}, graph.inputs["x"], at, expected=expected - 0.125)
     assert found.kind == "smooth" and found.center is not None
     assert abs(float(found.center) - slope) <= 2**-48 * abs(
@@ -219,8 +221,8 @@ def test_rounding_is_followed_node_by_node() -> None:
     nodes = [node for node, kind in enumerate(graph.kinds) if kind not in (INPUT, CONST)]
     for _ in range(200):
         values = {"x": random.uniform(0.1, 5), "y": random.uniform(0.5, 3)}
-        data = forward(graph, values)
-        errors = data_errors(graph, data, moved=nodes)
+        data = forward_numbers(graph, values)
+        errors = number_data_errors(graph, data, moved=nodes)
         true = evaluate(graph, {name: mpf(value) for name, value in values.items()})
         for node in nodes:
             assert abs(mpf(data[node]) - true[node]) <= errors[node]

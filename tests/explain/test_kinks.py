@@ -22,7 +22,7 @@ from exprgrad.explain.kinks_met import flagged, stirs_edge
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.explain.sides.one_sided import error_of, rounding
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.run.numbers.sweeps import functions, sides
+from exprgrad.run.numbers.sweeps import companion_values, functions
 from oracles import Real, Unwieldy, evaluate, is_special, mp, mpf
 from shell import command, spelled
 from strategies import apply, tree
@@ -368,7 +368,7 @@ def test_more_operands_that_move_never_make_a_node_stay(op: Op) -> None:
     """That is why not every operand has to be asked."""
     count = 2 if op.variadic else len(op.names)
     for values in product([-math.inf, -0.5, 0.0, 2.0, math.inf], repeat=count):
-        views = sides(op, [*values, functions[op.name](*values)], [1.0] * count)
+        views = companion_values(op, [*values, functions[op.name](*values)], [1.0] * count)
         one, *more = (
             any(flags[at] and stirs_edge(op, at, views[at], flags) for at in range(count))
             for flags in ([at <= last for at in range(count)] for last in range(count))

@@ -10,9 +10,9 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME, OPS
-from exprgrad.run.balls.balls import working
+from exprgrad.run.balls.balls import working_precision
 from exprgrad.run.balls.intervals import reach_of
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 from together import together
 
 inf = math.inf
@@ -59,7 +59,7 @@ def test_ranges(formula: str, low: float, high: float) -> None:
 
 def ends_of(graph: Graph, given: dict[str, float]) -> tuple[float, float]:
     """The bounds of a formula's values, as doubles."""
-    with working(128):
+    with working_precision(128):
         found = reach_of(graph, given)[graph.output]
         return float(found.low), float(found.high)
 
@@ -78,6 +78,6 @@ def test_values_lie_in_their_ranges(name: str) -> None:
         low, high = ends_of(graph, {})
         for _ in range(20):
             drawn = [random.uniform(*limits) for limits in ends]
-            value = forward(graph, dict(zip("xy", drawn, strict=False)))[graph.output]
+            value = forward_numbers(graph, dict(zip("xy", drawn, strict=False)))[graph.output]
             slack = 1e-15 * abs(value) if math.isfinite(value) else 0.0
             assert math.isnan(value) or low - slack <= value <= high + slack, (text, drawn)

@@ -24,7 +24,7 @@ from exprgrad.explain.digits.judgements import (
 )
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.run import evaluation
-from exprgrad.run.balls.balls import Ball, working
+from exprgrad.run.balls.balls import Ball, working_precision
 from exprgrad.run.evaluation import DOUBLE_DIGITS, right_digits
 from lost_digits import VALUE, about
 from oracles import Real, mp, mpf, reference
@@ -146,7 +146,7 @@ def digits_of(x: float, true: Ball, found: TrueNumbers) -> int | None:
         return DOUBLE_DIGITS
     if verdict == "undefined":
         return 0 if math.isfinite(x) else DOUBLE_DIGITS
-    with working(found.bits):
+    with working_precision(found.bits):
         return min(proven_digits(x, true), DOUBLE_DIGITS)
 
 

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 
 from exprgrad import parse
 from exprgrad.graph.graph import element_name
-from exprgrad.run.arrays.elements import elements
+from exprgrad.run.arrays.elements import expand_elements
 from golden import CASES
 from oracles import Real, evaluate, mp, mpf
 from shell import command
@@ -87,7 +87,7 @@ class Oracle:
 
     def __init__(self, formula: str, values: Mapping[str, Any]) -> None:
         run = parse(formula).evaluate(values)
-        over, _, nodes = elements(run)
+        over, _, nodes = expand_elements(run)
         self.graph, self.outputs = over.graph, [int(n) for n in nodes[run.graph.output].flat]
         self.inputs = {name: mpf(x) for name, x in over.inputs.items()}
         self.steps = {

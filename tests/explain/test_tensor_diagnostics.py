@@ -12,7 +12,7 @@ import pytest
 import golden
 from exprgrad import parse
 from exprgrad.explain.limits import beyond_sides
-from exprgrad.run.arrays.arrays import record
+from exprgrad.run.arrays.arrays import record_arrays
 from shell import command, spelled
 
 # Each: the formula, its values, and the diagnostics as "code" or "code?" for a note.
@@ -174,7 +174,7 @@ def test_a_gradient_is_corrected_number_by_number() -> None:
 )
 def test_which_nodes_may_meet_a_kink_is_known_beforehand(text: str, suspected: list[str]) -> None:
     graph = parse(text).gradient(x=[1, 2], W=[[1], [1]]).graph
-    found = record(graph, list(graph.inputs)).suspects
+    found = record_arrays(graph, list(graph.inputs)).suspects
     nodes = [] if found is None else [*found.others, *chain(*[s.owners for s in found.screens])]
     assert [graph.kinds[node] for node in sorted({*nodes}, reverse=True)] == suspected
 

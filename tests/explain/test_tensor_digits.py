@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from exprgrad import Run, parse
 from exprgrad.explain.digits.judgements import enclose_outputs
 from exprgrad.graph.graph import MOST_ELEMENTS, element_name
-from exprgrad.run.arrays.elements import elements
-from exprgrad.run.balls.balls import ball, working
+from exprgrad.run.arrays.elements import expand_elements
+from exprgrad.run.balls.balls import exact_ball, working_precision
 from shell import command
 
 COUNTED = 6
@@ -60,7 +60,7 @@ CATASTROPHES: list[tuple[str, dict[str, Any]]] = [
 
 def numbers(run: Run) -> list[tuple[str, Any, Any]]:
     """The numbers of an answer, as the guard leaves them: name, number, and the truth."""
-    over, _, nodes = elements(run)
+    over, _, nodes = expand_elements(run)
     outputs = [int(node) for node in nodes[run.graph.output].flat]
     found = enclose_outputs(over.graph, over.inputs, over.wrt, outputs=outputs)
     true = run.true
@@ -72,7 +72,7 @@ def numbers(run: Run) -> list[tuple[str, Any, Any]]:
         for place, number in np.ndenumerate(np.asarray(grad)):
             assert found.swept is not None
             slope = found.swept.grads[over.graph.inputs[element_name(name, place)]]
-            listed.append((f"{name}{[*place]}", number, ball(0) if slope is None else slope))
+            listed.append((f"{name}{[*place]}", number, exact_ball(0) if slope is None else slope))
     return listed
 
 
@@ -88,8 +88,8 @@ def test_no_wrong_digit_is_silent(formula: str, values: dict[str, Any]) -> None:
     )
     for name, number, true in numbers(run):
         if math.isfinite(number) and true.is_finite() and bool(true != 0):
-            with working(256):
-                off = float((abs(ball(float(number)) - true) / abs(true)).abs_upper())
+            with working_precision(256):
+                off = float((abs(exact_ball(float(number)) - true) / abs(true)).abs_upper())
             assert off < 10.0**-COUNTED or "zero" in warned or "hangs" in warned, (name, number)
 
 

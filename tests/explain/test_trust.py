@@ -292,7 +292,7 @@ def test_without_flint(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ImportError(name)
         return real(name, *args, **options)
 
-    balls.flint.cache_clear()
+    balls.import_flint.cache_clear()
     monkeypatch.setattr(builtins, "__import__", blocked)
     run = parse("log(1 + x)").gradient(x=1e-10)
     (found,) = run.diagnostics

@@ -24,7 +24,7 @@ from exprgrad.derive.rules import slots
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 from oracles import Real, holds, is_special, mp, reference, true_partial, true_value, ulps
 from programs import Answer, Program, run
 from rounding import Bounds, bounds
@@ -249,7 +249,7 @@ def bound(text: str, point: tuple[float, ...]) -> Bounds | None:
     """The truth and the rounding bounds; None where a first-order bound means nothing."""
     graph = parse(text).graph
     inputs = dict(zip(graph.inputs, point, strict=True))
-    if not all(v == 0 or 1e-60 < abs(v) < 1e60 for v in forward(graph, inputs)):
+    if not all(v == 0 or 1e-60 < abs(v) < 1e60 for v in forward_numbers(graph, inputs)):
         return None
     found = bounds(graph, inputs)
     return found if meaningful(graph, found) else None

@@ -42,7 +42,7 @@ def test_programs_of_any_shapes_and_settings_find_what_the_engine_finds(
         weights = np.linspace(0.5, 1.5, size(graph.shapes[graph.inputs["c"]]))
         values = [*case.operands, weights.reshape(graph.shapes[graph.inputs["c"]])]
         program = gradient(graph, [*graph.inputs])
-        wanted = arrays.forward(program.graph, dict(zip(graph.inputs, values, strict=True)))
+        wanted = arrays.forward_arrays(program.graph, dict(zip(graph.inputs, values, strict=True)))
         for target in ("numpy", "torch"):
             value, found = call(target, translate(graph, target), "f", values)
             for output, array in zip(program.outputs, [value, *found], strict=True):

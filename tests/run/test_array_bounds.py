@@ -14,10 +14,10 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.structural import Parameter, Structural
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.arrays.bounds import data_errors, of_kind
-from exprgrad.run.arrays.elements import elements
-from exprgrad.run.balls.balls import Ball, ball, enclose, working
-from exprgrad.run.balls.sweep import sweep
+from exprgrad.run.arrays.bounds import array_data_errors, of_kind
+from exprgrad.run.arrays.elements import expand_elements
+from exprgrad.run.balls.balls import Ball, enclose_nodes, exact_ball, working_precision
+from exprgrad.run.balls.sweep import sweep_balls
 from exprgrad.run.evaluation import evaluator_for, right_digits
 from shell import command
 from tensor_formulas import SHAPES, drawn
@@ -43,21 +43,21 @@ def measured(formula: str, values: dict[str, Any]) -> Iterator[Measured]:
     """All numbers of a run, data and gradient, whose truth is known."""
     run = parse(formula).gradient(values)
     data, grads = evaluator_for(run.graph).errors(run.values, run.adjoints)
-    over, _, nodes = elements(run)
-    true = enclose(over.graph, over.inputs, BITS)
-    swept = sweep(over.graph, true, over.graph.inputs.values(), BITS)
+    over, _, nodes = expand_elements(run)
+    true = enclose_nodes(over.graph, over.inputs, BITS)
+    swept = sweep_balls(over.graph, true, over.graph.inputs.values(), BITS)
 
     def of(name: str, value: Any, error: Any, truth: list[Ball | None], node: int) -> Any:
         error = np.broadcast_to(error, np.shape(value))
         for place, at in np.ndenumerate(nodes[node]):
             known = truth[int(at)]
-            known = ball(0) if known is None else known
+            known = exact_ball(0) if known is None else known
             number, bound = float(np.asarray(value)[place]), float(error[place])
             if not (math.isfinite(number) and known.is_finite()):
                 continue
             if known.is_exact() or known.rel_accuracy_bits() >= KNOWN_BITS:
-                with working(BITS):
-                    off = float(abs(ball(number) - known).abs_upper())
+                with working_precision(BITS):
+                    off = float(abs(exact_ball(number) - known).abs_upper())
                 yield Measured(f"{name}{[*place]}", number, bound, off)
 
     for node in range(len(run.graph)):
@@ -211,7 +211,7 @@ def test_right_digits_of_numbers_and_arrays_are_the_same_and_never_too_many() ->
 
 def test_a_constant_is_rounded() -> None:
     graph = parse("sum(pi*x)").evaluate(x=[1, 2]).graph
-    errors = data_errors(graph, parse("sum(pi*x)").evaluate(x=[1, 2]).values, [graph.output])
+    errors = array_data_errors(graph, parse("sum(pi*x)").evaluate(x=[1, 2]).values, [graph.output])
     assert errors[graph.output] > 0
 
 
@@ -247,8 +247,8 @@ def test_what_underflows_is_seen() -> None:
 def test_a_singular_matrix_has_its_determinant(count: int) -> None:
     """Where elimination finds no pivot, the truth is found without division."""
     matrix = np.add.outer(np.arange(count), 3.0 * np.arange(count))  # of rank 2
-    over, *_ = elements(parse("det(A)").evaluate(A=matrix))
-    true = enclose(over.graph, over.inputs, BITS)[over.graph.output]
+    over, *_ = expand_elements(parse("det(A)").evaluate(A=matrix))
+    true = enclose_nodes(over.graph, over.inputs, BITS)[over.graph.output]
     assert true.is_finite() and abs(true).abs_upper() < 1e-60
     assert parse("det(A)").evaluate(A=matrix + np.eye(count)).digits["value"] > 6
 
@@ -260,7 +260,7 @@ def test_a_dot_product_s_bound_is_the_known_one(count: int) -> None:
     a, b = draw.normal(size=(2, count))
     run = parse("dot(a, b)").evaluate(a=a, b=b)
     output = run.graph.output
-    bound = float(data_errors(run.graph, run.values, [output])[output])
+    bound = float(array_data_errors(run.graph, run.values, [output])[output])
     rounded = count * 2.0**-53
     known = rounded / (1 - rounded) * math.fsum(abs(a * b))
     true = sum(Fraction(x) * Fraction(y) for x, y in zip(a.tolist(), b.tolist(), strict=True))

@@ -65,7 +65,7 @@ def swept(op: Op, rows: list[tuple[float, ...]]) -> tuple[Any, dict[int, Any]]:
 def test_values_are_within_the_engines_ulps(op: Op, seed: int, values: int, partials: int) -> None:
     rows = inside(op, seed, values)
     assert len(rows) > values / 10
-    found = arrays.forward(parse_call(op), named(rows))[-1]
+    found = arrays.forward_arrays(parse_call(op), named(rows))[-1]
     for args, number in zip(rows, found, strict=True):
         true = true_value(op.name, *args)
         near_zero = abs(true - float(number)) <= op.value_abs

@@ -24,20 +24,20 @@ from exprgrad.language.read.parse import parse
 from exprgrad.run.balls.balls import (
     CARE,
     Ball,
-    apply,
-    ball,
-    enclose,
-    flint,
+    apply_to_balls,
+    decide_truth,
+    enclose_nodes,
+    exact_ball,
+    import_flint,
     is_infinite,
     is_known,
-    nearest,
-    truth,
-    undefined,
-    unknown,
-    working,
+    middle_text,
+    undefined_ball,
+    whole_line,
+    working_precision,
 )
-from exprgrad.run.balls.sweep import sweep
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.balls.sweep import sweep_balls
+from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from oracles import (
     Real,
     evaluate,
@@ -84,7 +84,7 @@ def is_moderate(found: Ball, bits: int = PRECISION) -> bool:
     """Whether a true number is finite and so many bits carry it, and its square, through a formula."""
     if not found.is_finite():
         return False
-    edge = ball(2) ** (bits // 4)
+    edge = exact_ball(2) ** (bits // 4)
     return bool(found.is_zero()) or (bool(1 / edge < abs(found)) and bool(abs(found) < edge))
 
 
@@ -192,8 +192,8 @@ def one_expression(seed: int, told: Counter[str]) -> None:
     if not all(is_moderate(x) for x in found.values):
         told["left out"] += 1
         return
-    data = forward(graph, inputs)
-    grads = reverse(graph, data, graph.inputs.values()).grads
+    data = forward_numbers(graph, inputs)
+    grads = reverse_sweep(graph, data, graph.inputs.values()).grads
     is_easy = all(is_moderate(x, FEWER) for x in found.values) and not STEP.keys() & {*graph.kinds}
     with mp.workprec(FEWER if is_easy else PRECISION):
         values = evaluate(graph, inputs)
@@ -279,7 +279,7 @@ def test_every_row_is_enclosed(op: Op, count: int) -> None:
         for position, name in enumerate(inputs):
             slope = partial_by_mpmath(op.name, position, args)
             grad = found.grad(graph.inputs[name])
-            if mp.isnan(slope) or (slope == 0 and bool(abs(grad) < ball(2) ** -1090)):
+            if mp.isnan(slope) or (slope == 0 and bool(abs(grad) < exact_ball(2) ** -1090)):
                 continue
             with mp.workprec(PRECISION):
                 error = mp.ldexp(abs(slope), -60) if mp.isfinite(slope) else mpf(0)
@@ -293,12 +293,19 @@ def holds_conventions(graph: Graph, inputs: dict[str, float], wrt: Iterable[str]
     One convention differs from another by far more than rounding does.
     """
     found = enclose_outputs(graph, inputs, tuple(wrt))
-    grads = reverse(graph, forward(graph, inputs), [graph.inputs[name] for name in wrt]).grads
+    grads = reverse_sweep(
+        graph, forward_numbers(graph, inputs), [graph.inputs[name] for name in wrt]
+    ).grads
     for name in wrt:
         grad, number = found.grad(graph.inputs[name]), grads[graph.inputs[name]] or 0.0
         if grad.is_finite() and math.isfinite(number):
-            rounding = ball(2) ** -40 * max(1, abs(number))
-            assert bool(abs(grad - ball(number)) <= rounding), (graph.kinds, inputs, name, grad)
+            rounding = exact_ball(2) ** -40 * max(1, abs(number))
+            assert bool(abs(grad - exact_ball(number)) <= rounding), (
+                graph.kinds,
+                inputs,
+                name,
+                grad,
+            )
         elif is_infinite(grad):
             assert float(grad) == number, (graph.kinds, inputs, name)
         else:
@@ -328,15 +335,19 @@ def test_a_wide_ball_holds_what_each_of_its_numbers_gives(op: Op) -> None:
     random = Random(f"wide {op.name}")
     arity = 2 if op.variadic else len(op.names)
     told = 0
-    with working(128):
+    with working_precision(128):
         for _ in range(80):
             middles = [
                 random.choice((0.0, 0.5, 1.0, -1.0, 2.5, random.uniform(-3, 3)))
                 for _ in range(arity)
             ]
             radii = [random.choice((0.0, 1e-9, 0.25, 1.0, 2.0)) for _ in range(arity)]
-            wide = apply(
-                op.name, [ball(m) + flint().arb(0, r) for m, r in zip(middles, radii, strict=True)]
+            wide = apply_to_balls(
+                op.name,
+                [
+                    exact_ball(m) + import_flint().arb(0, r)
+                    for m, r in zip(middles, radii, strict=True)
+                ],
             )
             told += bool(wide.is_finite())
             for _ in range(6):
@@ -346,7 +357,7 @@ def test_a_wide_ball_holds_what_each_of_its_numbers_gives(op: Op) -> None:
                 inner = [m + s * r for m, s, r in zip(middles, shifts, radii, strict=True)]
                 if not all(abs(x - m) <= r for x, m, r in zip(inner, middles, radii, strict=True)):
                     continue  # rounded out of the ball
-                narrow = apply(op.name, [ball(x) for x in inner])
+                narrow = apply_to_balls(op.name, [exact_ball(x) for x in inner])
                 if wide.is_finite():
                     assert narrow.is_finite() and wide.overlaps(narrow), (middles, radii, inner)
                 elif wide.is_nan() or is_infinite(wide):
@@ -357,14 +368,14 @@ def test_a_wide_ball_holds_what_each_of_its_numbers_gives(op: Op) -> None:
 def test_every_row_has_a_way_to_be_computed() -> None:
     """Arb's function of the same name, a line of care, or the row's definition."""
     for op in OPS:
-        assert op.name in CARE or hasattr(flint().arb, op.name) or op.definition, op.name
+        assert op.name in CARE or hasattr(import_flint().arb, op.name) or op.definition, op.name
 
 
 def at(text: str, bits: int = 128, **inputs: float) -> tuple[Ball, dict[str, Ball | None]]:
     """The true value and gradient of a formula."""
     graph = parse(text)
-    values = enclose(graph, inputs, bits)
-    found = sweep(graph, values, graph.inputs.values(), bits)
+    values = enclose_nodes(graph, inputs, bits)
+    found = sweep_balls(graph, values, graph.inputs.values(), bits)
     grads = {name: found.grads[node] for name, node in graph.inputs.items()}
     return values[graph.output], grads
 
@@ -427,7 +438,7 @@ def test_a_tie_in_balls_that_are_not_doubles_is_not_decided() -> None:
     """Both operands are pi, and two balls do not tell: the share that is agreed on is still enclosed."""
     for text in ("clamp(x*pi, pi*x, 5)", "clamp(x*pi, 0, x*pi)"):
         grad = at(text, x=1.0)[1]["x"]
-        assert grad is not None and grad.overlaps(flint().arb.pi()), text
+        assert grad is not None and grad.overlaps(import_flint().arb.pi()), text
 
 
 def test_nobody_knows_an_infinity_times_what_may_be_0() -> None:
@@ -436,15 +447,15 @@ def test_nobody_knows_an_infinity_times_what_may_be_0() -> None:
         for x in (1.0, -1.0):
             grad = at(text, x=x)[1]["x"]
             assert grad is not None and not is_infinite(grad), (text, x)
-    infinity = ball(math.inf)
-    with working(128):
-        about_0 = ball(0.01) + flint().arb(0, 0.1)
+    infinity = exact_ball(math.inf)
+    with working_precision(128):
+        about_0 = exact_ball(0.01) + import_flint().arb(0, 0.1)
         for kind, operands in (("mul", (infinity, about_0)), ("div", (infinity, about_0))):
-            found = apply(kind, operands)
+            found = apply_to_balls(kind, operands)
             assert not is_infinite(found) and not found.is_nan(), kind
-        three = ball(3) + flint().arb(0, 0.1)
+        three = exact_ball(3) + import_flint().arb(0, 0.1)
         for kind in ("add", "sub", "mul", "div"):
-            assert apply(kind, (infinity, three)) == infinity
+            assert apply_to_balls(kind, (infinity, three)) == infinity
 
 
 def test_what_has_no_value_is_told_from_what_nobody_knows() -> None:
@@ -474,13 +485,13 @@ def test_what_has_no_value_is_told_from_what_nobody_knows() -> None:
 )
 def test_an_infinity_against_another_has_no_value(kind: str, operands: tuple[float, ...]) -> None:
     """Where doubles give nan at exact operands, so it is: no value, which says more than an unknown one."""
-    with working(80):
-        assert apply(kind, [ball(operand) for operand in operands]).is_nan()
+    with working_precision(80):
+        assert apply_to_balls(kind, [exact_ball(operand) for operand in operands]).is_nan()
 
 
 def test_a_comparison_that_is_not_decided_is_either() -> None:
     value, _ = at("sqrt(2)^2 > 2")
-    assert truth(value) is None and value.contains(0) and value.contains(1)
+    assert decide_truth(value) is None and value.contains(0) and value.contains(1)
     chosen, grads = at("where(sqrt(2)^2 > 2, 3*x, 5*x)", x=1.0)
     assert chosen.contains(3) and chosen.contains(5) and not chosen.contains(6)
     grad = grads["x"]
@@ -497,7 +508,10 @@ def test_a_tie_that_is_not_decided_is_all_or_nothing() -> None:
 def test_what_is_beaten_is_passed_nothing_whoever_wins() -> None:
     _, grads = at("max(x*sqrt(2)*sqrt(2), 2*y, z)", x=1.0, y=1.0, z=1.5)
     assert grads["z"] == 0
-    assert truth(grads["x"] or ball(0)) is None and truth(grads["y"] or ball(0)) is None
+    assert (
+        decide_truth(grads["x"] or exact_ball(0)) is None
+        and decide_truth(grads["y"] or exact_ball(0)) is None
+    )
 
 
 def test_a_wide_tie_takes_a_few_comparisons_for_each_operand(
@@ -507,21 +521,23 @@ def test_a_wide_tie_takes_a_few_comparisons_for_each_operand(
 
     def counting(kind: str, operands: Sequence[Ball]) -> Ball:
         counted.append(kind)
-        return apply(kind, operands)
+        return apply_to_balls(kind, operands)
 
-    monkeypatch.setattr("exprgrad.run.balls.sweep.apply", counting)
+    monkeypatch.setattr("exprgrad.run.balls.sweep.apply_to_balls", counting)
     for count in (50, 100):
         names = [f"x{number}" for number in range(count)]
         counted.clear()
         _, grads = at(f"max({', '.join(names)})", 128, **dict.fromkeys(names, 1.0))
-        assert all(grad is not None and (grad * count).overlaps(ball(1)) for grad in grads.values())
+        assert all(
+            grad is not None and (grad * count).overlaps(exact_ball(1)) for grad in grads.values()
+        )
         assert len(counted) <= 4 * count
 
 
 def test_named_constants_are_what_they_name() -> None:
-    assert bool(abs(at("sin(pi)", 256)[0]) < ball(10) ** -70)
-    assert bool(abs(at("acos(-1) - pi", 256)[0]) < ball(10) ** -70)
-    assert bool(abs(at("sin(3.141592653589793)", 256)[0]) > ball(10) ** -17)
+    assert bool(abs(at("sin(pi)", 256)[0]) < exact_ball(10) ** -70)
+    assert bool(abs(at("acos(-1) - pi", 256)[0]) < exact_ball(10) ** -70)
+    assert bool(abs(at("sin(3.141592653589793)", 256)[0]) > exact_ball(10) ** -17)
 
 
 @pytest.mark.parametrize(
@@ -543,7 +559,7 @@ def test_named_constants_are_what_they_name() -> None:
 )
 def test_astronomical_numbers_stay_small(text: str) -> None:
     """At the highest precision too: no ball has many more bits, in its digits or in its exponent."""
-    for found in enclose(parse(text), {}, 16384):
+    for found in enclose_nodes(parse(text), {}, 16384):
         assert found.bits() <= 16384 + 128
         if found.is_finite():
             assert int(found.mid().man_exp()[1]).bit_length() <= 16384
@@ -551,23 +567,28 @@ def test_astronomical_numbers_stay_small(text: str) -> None:
 
 def test_a_long_formula_is_no_recursion() -> None:
     graph = parse("sin(" * 20_000 + "x" + ")" * 20_000)
-    values = enclose(graph, {"x": 0.5}, 128)
-    found = sweep(graph, values, [0], 128).grads[0]
+    values = enclose_nodes(graph, {"x": 0.5}, 128)
+    found = sweep_balls(graph, values, [0], 128).grads[0]
     assert found is not None and found.is_finite()
 
 
 def test_the_nearest_decimal() -> None:
-    with working(200):
-        assert nearest(flint().arb.pi(), 17) == "3.1415926535897932"
-        assert nearest(ball(-2) / 3, 5) == "-0.66667"
-        assert nearest(ball(10) ** 400, 17) == "1e+400"
-        assert nearest(ball(0.1), 17) == "0.10000000000000001" and nearest(ball(0), 3) == "0"
-        assert nearest(ball(99999) / 100000, 3) == "1"
+    with working_precision(200):
+        assert middle_text(import_flint().arb.pi(), 17) == "3.1415926535897932"
+        assert middle_text(exact_ball(-2) / 3, 5) == "-0.66667"
+        assert middle_text(exact_ball(10) ** 400, 17) == "1e+400"
+        assert (
+            middle_text(exact_ball(0.1), 17) == "0.10000000000000001"
+            and middle_text(exact_ball(0), 3) == "0"
+        )
+        assert middle_text(exact_ball(99999) / 100000, 3) == "1"
 
 
 def test_what_is_not_finite_stays_what_it_is() -> None:
-    assert undefined().is_nan() and not unknown().is_finite() and not is_infinite(unknown())
-    assert is_infinite(ball(math.inf)) and is_infinite(ball(-math.inf))
+    assert (
+        undefined_ball().is_nan() and not whole_line().is_finite() and not is_infinite(whole_line())
+    )
+    assert is_infinite(exact_ball(math.inf)) and is_infinite(exact_ball(-math.inf))
 
 
 def test_trust_says_the_same_of_whole_runs() -> None:
@@ -582,16 +603,17 @@ def test_trust_says_the_same_of_whole_runs() -> None:
     assert measure_trust(run, run.swept, {}).value.low == value.low
 
 
-NAN, INF = undefined(), ball(math.inf)
+NAN, INF = undefined_ball(), exact_ball(math.inf)
 """No value; and an infinity."""
 WITHOUT_A_VALUE = [
-    ("add", (NAN, ball(1)), "nan"), ("mul", (NAN, ball(0)), "nan"), ("sin", (NAN,), "nan"),
-    ("max", (NAN, ball(1)), "nan"), ("lt", (NAN, ball(1)), "0"), ("ge", (NAN, NAN), "0"),
-    ("eq", (NAN, NAN), "0"), ("ne", (NAN, NAN), "1"), ("where", (ball(1), ball(2), NAN), "2"),
-    ("where", (ball(0), ball(2), NAN), "nan"), ("sub", (INF, INF), "nan"), ("mul", (INF, ball(0)), "nan"),
-    ("div", (ball(1), INF), "0"), ("tanh", (INF,), "1"), ("atan", (-INF,), "decided"),
-    ("exp", (-INF,), "0"), ("log", (ball(-1),), "nan"), ("log", (ball(0),), "-inf"),
-    ("log", (ball(0).union(ball(1)),), "unknown"), ("sqrt", (unknown(),), "unknown"),
+    ("add", (NAN, exact_ball(1)), "nan"), ("mul", (NAN, exact_ball(0)), "nan"), ("sin", (NAN,), "nan"),
+    ("max", (NAN, exact_ball(1)), "nan"), ("lt", (NAN, exact_ball(1)), "0"), ("ge", (NAN, NAN), "0"),
+    ("eq", (NAN, NAN), "0"), ("ne", (NAN, NAN), "1"), ("where", (exact_ball(1), exact_ball(2), NAN), "2"),
+    ("where", (exact_ball(0), exact_ball(2), NAN), "nan"), ("sub", (INF, INF), "nan"),
+    ("mul", (INF, exact_ball(0)), "nan"),
+    ("div", (exact_ball(1), INF), "0"), ("tanh", (INF,), "1"), ("atan", (-INF,), "decided"),
+    ("exp", (-INF,), "0"), ("log", (exact_ball(-1),), "nan"), ("log", (exact_ball(0),), "-inf"),
+    ("log", (exact_ball(0).union(exact_ball(1)),), "unknown"), ("sqrt", (whole_line(),), "unknown"),
 ]  # fmt: skip
 
 
@@ -600,7 +622,7 @@ def test_what_has_no_value_and_what_is_infinite(
     kind: str, operands: tuple[Any, ...], expected: str
 ) -> None:
     """As in IEEE: nan goes through all but comparisons, and a branch that is not taken."""
-    found = apply(kind, operands)
+    found = apply_to_balls(kind, operands)
     if expected == "nan":
         assert found.is_nan()
     elif expected == "unknown":

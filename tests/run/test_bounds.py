@@ -10,16 +10,16 @@ from exprgrad import parse
 from exprgrad.derive.error_rules import TINY, UNIT, equal_at_special
 from exprgrad.graph.op import Op
 from exprgrad.graph.ops import OPS
-from exprgrad.run.numbers.bounds import data_errors, grad_errors
+from exprgrad.run.numbers.bounds import number_data_errors, number_grad_errors
 from exprgrad.run.numbers.sweeps import Adjoints
 
 
 def errors(formula: str, **inputs: float) -> tuple[float, dict[str, float]]:
     """What the value and the gradient of a formula may be off by."""
     run = parse(formula).gradient(inputs)
-    data = data_errors(run.graph, run.values)
+    data = number_data_errors(run.graph, run.values)
     assert isinstance(run.adjoints, Adjoints)
-    grads = grad_errors(run.adjoints, data)
+    grads = number_grad_errors(run.adjoints, data)
     return data[run.graph.output], {name: grads[node] for name, node in run.graph.inputs.items()}
 
 
@@ -78,7 +78,7 @@ def test_a_term_of_logsumexp_that_may_be_the_greatest() -> None:
     """``x + 1e18`` is off by 60, so that the term that weighs nothing weighs all in truth."""
     run = parse("logsumexp(x + 1e18 - 1e18, 50)").evaluate(x=60)
     assert run.value == 50
-    assert data_errors(run.graph, run.values)[-1] > 10
+    assert number_data_errors(run.graph, run.values)[-1] > 10
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_rows_of_numbers_that_may_be_off_by_much(op: Op) -> None:
         for x, d in AROUND:
             given = dict.fromkeys(names, 0.7) | {moved: x}
             run = expression.gradient(given)
-            data = data_errors(run.graph, run.values, {run.graph.inputs[moved]: d})
+            data = number_data_errors(run.graph, run.values, {run.graph.inputs[moved]: d})
             assert isinstance(run.adjoints, Adjoints)
-            slopes = grad_errors(run.adjoints, data)
+            slopes = number_grad_errors(run.adjoints, data)
             bounds = [data[run.graph.output], *[slopes[run.graph.inputs[name]] for name in names]]
             here = [run.value, *run.gradient.values()]
             for step in range(-10, 11):

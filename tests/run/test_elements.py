@@ -10,7 +10,7 @@ import pytest
 from exprgrad import errors, parse
 from exprgrad.graph.graph import MOST_ELEMENTS
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.arrays.elements import elements
+from exprgrad.run.arrays.elements import expand_elements
 from invariants import check
 
 DRAWN = np.random.default_rng(0)
@@ -48,7 +48,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 def test_the_same_numbers(formula: str, values: dict[str, Any]) -> None:
     """The value and the gradient are those of the run over tensors, number by number."""
     run = parse(formula).gradient(values)
-    found = elements(run)
+    found = expand_elements(run)
     check(found.run.graph)
     assert found.run.value == pytest.approx(run.value, rel=1e-12)
     for name, grad in run.gradient.items():
@@ -67,7 +67,7 @@ def test_every_structural_row_is_written_out() -> None:
 
 def test_numbers_know_where_they_come_from() -> None:
     run = parse("h = X @ w; sum(h)").gradient(X=[[1, 2], [3, 4]], w=[5, 6])
-    found = elements(run)
+    found = expand_elements(run)
     graph = found.run.graph
     assert [*graph.inputs] == ["X[0, 0]", "X[0, 1]", "X[1, 0]", "X[1, 1]", "w[0]", "w[1]"]
     assert found.run.label(int(found.nodes[2][1])) == "h[1]"
@@ -85,6 +85,6 @@ def test_numbers_know_where_they_come_from() -> None:
 def test_a_large_formula_is_refused() -> None:
     run = parse("sum(x*x)").gradient(x=np.ones(MOST_ELEMENTS // 2))
     with pytest.raises(errors.RequestError) as refused:
-        elements(run)
+        expand_elements(run)
     assert refused.value.code == "too-large"
     assert "4,096 elements over all nodes; this formula has 4,097" in str(refused.value)

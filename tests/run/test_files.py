@@ -11,7 +11,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import Asked, InputError
-from exprgrad.run.values.files import decode, json_in
+from exprgrad.run.values.files import decode_text, json_in
 from exprgrad.run.values.inputs import as_value
 from shell import command
 
@@ -203,6 +203,6 @@ def test_texts_say_how_they_are_encoded(encoding: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("größe,b\r\n1,2\r\n3,4\r\n", encoding=encoding, newline="")
     (tmp_path / "x.json").write_text('{"größe": [1, 3]}', encoding=encoding)
     (tmp_path / "f.txt").write_text("sum(größe^2)\r\n", encoding=encoding, newline="")
-    f = parse(decode((tmp_path / "f.txt").read_bytes(), "f"))
+    f = parse(decode_text((tmp_path / "f.txt").read_bytes(), "f"))
     assert f(größe=f"@{tmp_path / 'x.csv'}:größe") == 10
     assert f(json_in(str(tmp_path / "x.json"))) == 10

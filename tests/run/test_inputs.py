@@ -20,10 +20,10 @@ from exprgrad.run.values.inputs import (
     as_number,
     as_value,
     constant_value,
-    is_plain,
+    is_plain_number,
     list_hint,
-    resolve,
-    select,
+    resolve_inputs,
+    select_inputs,
 )
 
 
@@ -32,7 +32,7 @@ from exprgrad.run.values.inputs import (
 def test_which_texts_are_plain_numbers(text: str) -> None:
     """Fewer than Python reads: no ``1_0``, no ``nan``, no blanks and no digits of other scripts."""
     pattern = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-    assert is_plain(text) == (re.fullmatch(pattern, text) is not None)
+    assert is_plain_number(text) == (re.fullmatch(pattern, text) is not None)
 
 
 class Doubled:
@@ -86,7 +86,7 @@ def test_the_message_names_the_input() -> None:
 @pytest.mark.parametrize(("read", "given"), [("τ", "tau"), ("tau", "τ"), ("Δ", "Delta")])
 def test_a_letter_given_by_its_name_is_meant(read: str, given: str) -> None:
     with pytest.raises(InputError) as caught:
-        resolve(parse(f"{read}*x"), f"{read}*x", {"x": 1, given: 2})
+        resolve_inputs(parse(f"{read}*x"), f"{read}*x", {"x": 1, given: 2})
     assert caught.value.help == f"did you mean '{read}'?"
 
 
@@ -111,8 +111,8 @@ def test_thousands_set_apart_by_a_comma_are_one_number() -> None:
 
 def test_resolve_keeps_the_order_of_appearance() -> None:
     graph = parse("b*a + c")
-    assert list(resolve(graph, "b*a + c", {"c": 1, "a": 2, "b": 3})) == ["b", "a", "c"]
-    assert resolve(graph, "b*a + c", {"c": 1, "a": "1/4", "b": 3})["a"] == 0.25
+    assert list(resolve_inputs(graph, "b*a + c", {"c": 1, "a": 2, "b": 3})) == ["b", "a", "c"]
+    assert resolve_inputs(graph, "b*a + c", {"c": 1, "a": "1/4", "b": 3})["a"] == 0.25
 
 
 @pytest.mark.parametrize(
@@ -127,20 +127,20 @@ def test_resolve_keeps_the_order_of_appearance() -> None:
 )  # fmt: skip
 def test_wrong_values(text: str, given: dict[str, object], code: str) -> None:
     with pytest.raises(InputError) as caught:
-        resolve(parse(text), text, given)
+        resolve_inputs(parse(text), text, given)
     assert caught.value.code == code
     assert caught.value.help or code in ("bad-value", "unknown-input")
 
 
 def test_select() -> None:
     graph = parse("a*b + c")
-    assert select(graph, None) == ("a", "b", "c")
-    assert select(graph, ["c", "a"]) == ("a", "c")
-    assert select(graph, "b") == ("b",)
-    assert select(graph, iter(["b"])) == ("b",)
+    assert select_inputs(graph, None) == ("a", "b", "c")
+    assert select_inputs(graph, ["c", "a"]) == ("a", "c")
+    assert select_inputs(graph, "b") == ("b",)
+    assert select_inputs(graph, iter(["b"])) == ("b",)
     for wrong in (["d"], [""], [], ["a", 1], ["c", "a", "c"]):
         with pytest.raises(InputError):
-            select(graph, wrong)  # type: ignore[arg-type]
+            select_inputs(graph, wrong)  # type: ignore[arg-type]
 
 
 def test_a_hundred_thousand_names_are_searched_quickly() -> None:
@@ -148,7 +148,7 @@ def test_a_hundred_thousand_names_are_searched_quickly() -> None:
     text = "+".join(f"name{i}" for i in range(20_000))
     graph = parse(text)
     with pytest.raises(InputError) as caught:
-        resolve(graph, text, {f"name{i}": 1 for i in range(20_000)} | {"nmae7": 1})
+        resolve_inputs(graph, text, {f"name{i}": 1 for i in range(20_000)} | {"nmae7": 1})
     assert caught.value.code == "unknown-input"
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.sweeps import follow, forward, plan
+from exprgrad.run.numbers.sweeps import follow_plan, forward_numbers, plan_forward
 from strategies import everyday, expressions
 
 Point = tuple[float, float]
@@ -22,21 +22,25 @@ doubles = st.sampled_from((0.0, -0.0, 1.0, -2.5, 1e-300, 1e200)) | everyday
 def test_a_plan_finds_what_a_sweep_finds(text: str, one: Point, other: Point) -> None:
     """At one point and then at another: nothing stays behind."""
     graph = parse(text)
-    planned = plan(graph)
+    planned = plan_forward(graph)
     for point in (one, other):
         inputs = dict(zip("xy", point, strict=True))
-        assert list(map(repr, follow(planned, inputs))) == list(map(repr, forward(graph, inputs)))
+        assert list(map(repr, follow_plan(planned, inputs))) == list(
+            map(repr, forward_numbers(graph, inputs))
+        )
 
 
 def test_operations_of_one_two_and_more_operands() -> None:
     graph = parse(
         "t = max(a, b, c, -2); u = where(a > b, t, -c); clamp(u, 0, 1)*hypot(a, b) + tanh(c)"
     )
-    planned = plan(graph)
+    planned = plan_forward(graph)
     for inputs in ({"a": 1.0, "b": 2.0, "c": 0.5}, {"a": -1.0, "b": -2.0, "c": -0.0}):
-        assert list(map(repr, follow(planned, inputs))) == list(map(repr, forward(graph, inputs)))
+        assert list(map(repr, follow_plan(planned, inputs))) == list(
+            map(repr, forward_numbers(graph, inputs))
+        )
 
 
 def test_a_leaf_alone() -> None:
-    assert follow(plan(parse("x")), {"x": -0.0}) == [0.0]
-    assert follow(plan(parse("2")), {}) == [2.0]
+    assert follow_plan(plan_forward(parse("x")), {"x": -0.0}) == [0.0]
+    assert follow_plan(plan_forward(parse("2")), {}) == [2.0]

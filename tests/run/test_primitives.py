@@ -14,7 +14,7 @@ from climbing import worst_partial, worst_value
 from exprgrad.derive.rules import template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.sweeps import forward, functions, reverse
+from exprgrad.run.numbers.sweeps import forward_numbers, functions, reverse_sweep
 from oracles import (
     MAX,
     Real,
@@ -172,7 +172,7 @@ def test_a_zero_has_no_sign_for_a_power_that_is_no_whole_number() -> None:
     for text in ("x^-0.5", "x^-1.5"):
         graph = parse(text)
         for x in (0.0, -0.0):
-            found = reverse(graph, forward(graph, {"x": x}), [0]).grads[0]
+            found = reverse_sweep(graph, forward_numbers(graph, {"x": x}), [0]).grads[0]
             assert found == -math.inf
 
 
@@ -193,7 +193,7 @@ def test_powers_with_a_constant_exponent(exponent: float) -> None:
         args = (base, exponent)
         if not in_domain(op, args) or at_pole(op, args) or base == 0:
             continue
-        found = reverse(graph, forward(graph, {"x": base}), [node]).grads[node]
+        found = reverse_sweep(graph, forward_numbers(graph, {"x": base}), [node]).grads[node]
         true = true_partial("pow", 0, args)
         assert found is not None
         assert ulps(found, true) <= op.partial_ulp + SETTLED, (base, found, mp.nstr(true, 20))

@@ -18,7 +18,7 @@ from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.read.parse import parse
 from exprgrad.run.arrays import arrays
-from exprgrad.run.balls.balls import enclose, has_balls
+from exprgrad.run.balls.balls import enclose_nodes, has_balls
 from exprgrad.run.numbers.sweeps import functions
 from placeholders import Hand, kepler
 from programs import Program, run
@@ -190,7 +190,7 @@ def test_arrays_are_solved_all_at_once() -> None:
     assert np.allclose(found.ravel(), singles, rtol=4e-16, atol=1e-300)
     row = f.graph.kinds[f.graph.output]
     assert np.isnan(
-        arrays.function(row)(np.array([0.5]), np.array([np.nan]), np.array([1.0]))
+        arrays.array_function(row)(np.array([0.5]), np.array([np.nan]), np.array([1.0]))
     ).all()
 
 
@@ -232,7 +232,7 @@ def test_balls_hold_the_root() -> None:
     random, graph = Random(5), kepler().graph
     for _ in range(20):
         m, e = random.uniform(-3, 3), random.uniform(0, 0.95)
-        ball = enclose(graph, {"M": m, "e": e}, 128)[graph.output]
+        ball = enclose_nodes(graph, {"M": m, "e": e}, 128)[graph.output]
         true, *_ = true_kepler(m, e, float(ball.mid()))
         assert ball.is_finite()
         with mpmath.workdps(40):
@@ -255,7 +255,7 @@ def test_balls_say_nothing_of_what_they_cannot_prove(text: str, ends: list[float
     hand = Hand()
     graph = hand.graph
     graph.output = hand.apply(row.name, *ends)
-    ball = enclose(graph, {}, 128)[graph.output]
+    ball = enclose_nodes(graph, {}, 128)[graph.output]
     assert not ball.is_finite()
     assert OUT in residual.inputs
 

@@ -17,11 +17,11 @@ from exprgrad.language.read.parse import parse
 from exprgrad.run.numbers.sweeps import (
     Adjoints,
     compile_template,
-    forward,
+    forward_numbers,
     functions,
-    play,
-    record,
-    reverse,
+    play_tape,
+    record_tape,
+    reverse_sweep,
 )
 from oracles import evaluate, gradient, holds, mp, mpf
 from rounding import Bounds, bounds
@@ -36,8 +36,8 @@ def sweep(
 ) -> tuple[Graph, Adjoints]:
     graph = parse(text)
     chosen = graph.inputs if wrt is None else wrt
-    values = forward(graph, inputs)
-    return graph, reverse(graph, values, [graph.inputs[name] for name in chosen])
+    values = forward_numbers(graph, inputs)
+    return graph, reverse_sweep(graph, values, [graph.inputs[name] for name in chosen])
 
 
 def grads(
@@ -130,8 +130,8 @@ def test_the_sweep_is_the_textbook_sweep_bit_for_bit(
     graph = parse(text)
     inputs = dict(zip("xyz", point, strict=True))
     wrt = sorted(chosen & graph.inputs.keys())
-    values = forward(graph, inputs)
-    found = reverse(graph, values, [graph.inputs[name] for name in wrt])
+    values = forward_numbers(graph, inputs)
+    found = reverse_sweep(graph, values, [graph.inputs[name] for name in wrt])
     expected = textbook(graph, inputs, wrt)
     assert all(identical(v, e.data) for v, e in zip(values, expected, strict=True))
     assert all(identical(g, e.grad) for g, e in zip(found.grads, expected, strict=True)), text
@@ -139,7 +139,7 @@ def test_the_sweep_is_the_textbook_sweep_bit_for_bit(
 
 def ordinary(graph: Graph, inputs: Mapping[str, float]) -> bool:
     """Whether every node's data is neither huge nor tiny: mpmath would carry exp(exp(exp(x))) exactly."""
-    return all(v == 0 or 1e-60 < abs(v) < 1e60 for v in forward(graph, inputs))
+    return all(v == 0 or 1e-60 < abs(v) < 1e60 for v in forward_numbers(graph, inputs))
 
 
 def well_behaved(graph: Graph, found: Bounds) -> bool:
@@ -171,7 +171,7 @@ def test_values_and_gradient_are_within_the_rounding_bound(
     assume(graph.inputs and ordinary(graph, inputs))
     found = bounds(graph, inputs)
     assume(well_behaved(graph, found))
-    values = forward(graph, inputs)
+    values = forward_numbers(graph, inputs)
     with mp.workprec(800):
         true_gradient = gradient(graph, inputs)
         for value, true, error in zip(values, found.values, found.errors, strict=True):
@@ -277,7 +277,7 @@ def test_a_deep_chain_does_not_recurse() -> None:
     text = "sin(" * depth + "x" + ")" * depth
     graph, adjoints = sweep(text, {"x": 0.5})
     assert len(graph) == depth + 1
-    data = forward(graph, {"x": 0.5})
+    data = forward_numbers(graph, {"x": 0.5})
     expected = 1.0
     for value in reversed(data[:-1]):
         expected *= math.cos(value)
@@ -291,13 +291,15 @@ def test_a_long_sum_accumulates() -> None:
 
 def test_evaluation_in_mpmath_reads_the_same_graph() -> None:
     graph = parse("t = x*y; t^2 + where(x > 0, t, 0)")
-    assert [float(v) for v in evaluate(graph, {"x": 2, "y": 3})] == forward(graph, {"x": 2, "y": 3})
+    assert [float(v) for v in evaluate(graph, {"x": 2, "y": 3})] == forward_numbers(
+        graph, {"x": 2, "y": 3}
+    )
 
 
 def test_what_a_sum_passes_on_is_not_worked_out_again() -> None:
     """A grad that is another's takes no edge of the sweep; every node has its own all the same."""
     graph = parse("t = a*b; t + c + (d + a)")
-    tape = record(graph, graph.inputs.values())
+    tape = record_tape(graph, graph.inputs.values())
     names = {node: name for name, node in graph.inputs.items()}
     passed = {names.get(node, graph.kinds[node]) for node in tape.passed[0]}
     assert passed == {"mul", "c", "d", "add"}
@@ -305,7 +307,7 @@ def test_what_a_sum_passes_on_is_not_worked_out_again() -> None:
     edges = [*zip(tape.visits.firsts, tape.visits.first_sources, strict=True)]
     edges += zip(tape.visits.seconds, tape.visits.second_sources, strict=True)
     assert sorted(names[node] for node, _ in edges if node in names) == ["a", "a", "b"]
-    found = play(tape, forward(graph, {"a": 2.0, "b": 3.0, "c": 5.0, "d": 7.0}))
+    found = play_tape(tape, forward_numbers(graph, {"a": 2.0, "b": 3.0, "c": 5.0, "d": 7.0}))
     assert found.grads[graph.inputs["a"]] == 4.0
     assert [found.grads[graph.inputs[name]] for name in "bcd"] == [2.0, 1.0, 1.0]
     assert found.locals[graph.output] == (1.0, 1.0)

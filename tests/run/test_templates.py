@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from exprgrad.derive.rules import slots, template
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.language.read.parse import parse
-from exprgrad.run.numbers.sweeps import compile_template, forward, functions
+from exprgrad.run.numbers.sweeps import compile_template, forward_numbers, functions
 from strategies import expressions, points
 from together import together
 
@@ -31,7 +31,7 @@ def same_number(one: float, other: float) -> bool:
 )
 def test_a_template_is_a_forward_sweep(text: str, x: float, y: float) -> None:
     graph = parse(text)
-    expected = forward(graph, {"x": x, "y": y})[graph.output]
+    expected = forward_numbers(graph, {"x": x, "y": y})[graph.output]
     assert same_number(compile_template(graph, ("x", "y"))((x, y)), expected), text
 
 
@@ -41,7 +41,7 @@ def test_every_rule_is_what_a_forward_sweep_of_it_finds(op: Op) -> None:
     for args in points(Random(op.name), len(names), 20):
         for text in (*op.partials, *op.shown, *(special.where for special in op.special)):
             graph = template(text)
-            expected = forward(graph, dict(zip(names, args, strict=True)))[graph.output]
+            expected = forward_numbers(graph, dict(zip(names, args, strict=True)))[graph.output]
             assert same_number(compile_template(graph, names)(args), expected), (text, args)
 
 

@@ -17,7 +17,7 @@ from exprgrad.api import Expression
 from exprgrad.derive.sweeps.gradient import cotangent, jvp, tangent, vjp
 from exprgrad.graph.graph import size
 from exprgrad.run.evaluation import Evaluator
-from exprgrad.run.matrices import derived, fill, sweeps
+from exprgrad.run.matrices import cheaper_products, derive_once, fill_matrices
 
 inf = math.inf
 FORMULAS: dict[str, tuple[dict[str, str], Callable[..., Any]]] = {
@@ -130,8 +130,8 @@ def by_columns(evaluator: Evaluator, values: dict[str, Any]) -> dict[str, Any]:
     graph, found = evaluator.graph, {}
     for name, value in values.items():
         found[name] = np.zeros((size(graph.shape(graph.output)), np.size(value)))
-        program = derived(evaluator, jvp, graph, (name,), (graph.output,), masked=True)
-        fill(evaluator, program, values, (tangent(name), np.shape(value)), [found[name].T])
+        program = derive_once(evaluator, jvp, graph, (name,), (graph.output,), masked=True)
+        fill_matrices(evaluator, program, values, (tangent(name), np.shape(value)), [found[name].T])
     return found
 
 
@@ -140,8 +140,8 @@ def by_rows(evaluator: Evaluator, values: dict[str, Any]) -> dict[str, Any]:
     graph = evaluator.graph
     shape = graph.shape(graph.output)
     found = {name: np.zeros((size(shape), np.size(value))) for name, value in values.items()}
-    program = derived(evaluator, vjp, graph, (graph.output,), tuple(values), masked=True)
-    fill(evaluator, program, values, (cotangent(0), shape), [*found.values()])
+    program = derive_once(evaluator, vjp, graph, (graph.output,), tuple(values), masked=True)
+    fill_matrices(evaluator, program, values, (cotangent(0), shape), [*found.values()])
     return found
 
 
@@ -164,7 +164,7 @@ def test_central_differences() -> None:
 def passes(f: Expression, **values: Any) -> tuple[str, int]:
     """How the Jacobian of an expression's output is made."""
     graph = f.evaluator(f.given(values, {})).graph
-    return sweeps(graph, {"y": graph.output}, list(graph.inputs))
+    return cheaper_products(graph, {"y": graph.output}, list(graph.inputs))
 
 
 def test_the_fewer_products() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import exprgrad
 from exprgrad import ExprgradError, InputError
-from exprgrad.run.values.uncertain import as_uncertain, concise, plus_minus, split
+from exprgrad.run.values.uncertain import as_uncertain, concise_text, plus_minus, split_uncertain
 from together import together
 
 READ: dict[str, tuple[Any, Any]] = {
@@ -90,7 +90,7 @@ def test_what_is_wrong_is_shown(text: str) -> None:
 
 def test_values_are_parted_from_their_uncertainties() -> None:
     given = {"x": "2.0±0.1", "y": 3, "w": ["1±0.1", 2], "z": exprgrad.uncertain(1, 0.5)}
-    values, spread = split(given)
+    values, spread = split_uncertain(given)
     assert (values["x"], values["y"], values["z"]) == ("2.0", 3, 1.0)
     assert values["w"].tolist() == [1, 2]  # type: ignore[attr-defined]
     assert spread.deviations["x"] == 0.1 and spread.deviations["z"] == 0.5
@@ -130,13 +130,13 @@ ROUNDED = {
 @together(ROUNDED)
 def test_uncertainties_have_two_digits(value: float, uncertainty: float) -> None:
     pair = float(value), float(uncertainty)
-    assert (plus_minus(*pair), concise(*pair)) == ROUNDED[value, uncertainty]
+    assert (plus_minus(*pair), concise_text(*pair)) == ROUNDED[value, uncertainty]
 
 
 @together([(9.8123, 0.1187), (12345.0, 678.0), (1.2e-9, 3.4e-11), (-5e30, 1e28), (0.03, 0.12)])
 def test_what_is_written_is_read(value: float, uncertainty: float) -> None:
     """To what rounding to two digits leaves of it."""
-    for text in (plus_minus(value, uncertainty), concise(value, uncertainty)):
+    for text in (plus_minus(value, uncertainty), concise_text(value, uncertainty)):
         made = exprgrad.uncertain(text)
         assert made.value == pytest.approx(value, abs=0.06 * uncertainty)
         assert made.uncertainty == pytest.approx(uncertainty, rel=0.05)

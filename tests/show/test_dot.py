@@ -17,7 +17,7 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.read.parse import parse
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from exprgrad.show.picture.cards import shown
 from exprgrad.show.picture.dot import LARGEST, source
 from exprgrad.show.text.lines import signed as number
@@ -29,8 +29,8 @@ def evaluated(text: str, **inputs: float) -> Run:
     """A run with both sweeps."""
     graph = parse(text)
     inputs = {name: float(value) for name, value in inputs.items()}
-    values = forward(graph, inputs)
-    adjoints = reverse(graph, values, list(graph.inputs.values()))
+    values = forward_numbers(graph, inputs)
+    adjoints = reverse_sweep(graph, values, list(graph.inputs.values()))
     return Run(text, graph, inputs, values, adjoints, tuple(graph.inputs))
 
 
@@ -142,7 +142,7 @@ def test_a_formula_alone_shows_rules_and_no_numbers() -> None:
 def test_a_forward_sweep_shows_data_and_rules() -> None:
     graph = parse("a*b")
     inputs = {"a": 2.0, "b": 3.0}
-    dot = source(graph, Run("a*b", graph, inputs, forward(graph, inputs)))
+    dot = source(graph, Run("a*b", graph, inputs, forward_numbers(graph, inputs)))
     assert words(statement(dot, "n2 [")) == ["output", "a * b", "data", "6"]
     assert words(statement(dot, "n2_0 [")) == ["b"]
 

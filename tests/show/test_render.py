@@ -18,7 +18,7 @@ from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.language.read.parse import parse
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from exprgrad.show.picture.dot import finished, render, source
 from exprgrad.show.picture.picture import FORMATS, Picture
 from exprgrad.show.picture.theme import DARK, DATA, GRAD, QUIET, WIRE
@@ -60,8 +60,8 @@ def picture(text: str, **inputs: float) -> str:
     """The DOT of an expression with both sweeps."""
     graph = parse(text)
     inputs = {name: float(value) for name, value in inputs.items()}
-    values = forward(graph, inputs)
-    adjoints = reverse(graph, values, list(graph.inputs.values()))
+    values = forward_numbers(graph, inputs)
+    adjoints = reverse_sweep(graph, values, list(graph.inputs.values()))
     return source(graph, Run(text, graph, inputs, values, adjoints, tuple(graph.inputs)))
 
 

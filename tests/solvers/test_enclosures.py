@@ -9,8 +9,8 @@ import pytest
 
 from exprgrad.errors import ExprgradError
 from exprgrad.language.read.parse import read
-from exprgrad.run.balls.balls import ball, evaluate, working
-from exprgrad.run.balls.intervals import spanning
+from exprgrad.run.balls.balls import evaluate_in_balls, exact_ball, working_precision
+from exprgrad.run.balls.intervals import interval_between
 from exprgrad.solvers.roots.systems import Sight, System
 from strategies import FREQUENT, tree
 
@@ -22,7 +22,7 @@ BITS = 128
 def test_enclosures_hold_values_and_slopes(count: int) -> None:
     random = Random(7)
     seen = 0
-    with working(BITS):
+    with working_precision(BITS):
         for _ in range(count):
             text = tree(random, LEAVES, FREQUENT, random.randint(1, 7))
             sight = sight_of(text)
@@ -57,7 +57,7 @@ def held(sight: Sight, low: float, high: float, random: Random, text: str) -> in
     """Hold the enclosures over an interval against some points; how many values there were."""
     if not low < high:
         return 0
-    box = [spanning(ball(low), ball(high))]
+    box = [interval_between(exact_ball(low), exact_ball(high))]
     look, smooth = sight.look(box), sight.is_smooth(box)
     (residual,), ((slope,),) = look.residuals, look.slopes
     first = low if math.isfinite(low) else high - 10 ** random.uniform(-2, 8)
@@ -70,8 +70,8 @@ def held(sight: Sight, low: float, high: float, random: Random, text: str) -> in
     }
     known = []
     for x in sorted(point for point in chosen if low <= point <= high):
-        given = {**{name: value.ball for name, value in sight.given.items()}, "x": ball(x)}
-        values = evaluate(sight.system.graph, given, typed=True)
+        given = {**{name: value.ball for name, value in sight.given.items()}, "x": exact_ball(x)}
+        values = evaluate_in_balls(sight.system.graph, given, typed=True)
         value = values[sight.system.outputs[0]]
         if all(each.is_finite() for each in values):
             assert not residual.is_empty and not value < residual.low, (text, low, high, x)
@@ -82,7 +82,7 @@ def held(sight: Sight, low: float, high: float, random: Random, text: str) -> in
         for x, before in known:
             for y, after in known:
                 if x < y:
-                    quotient = (after - before) / (ball(y) - ball(x))
+                    quotient = (after - before) / (exact_ball(y) - exact_ball(x))
                     assert not quotient < slope.low, (text, low, high, x, y)
                     assert not quotient > slope.high, (text, low, high, x, y)
     return len(known)

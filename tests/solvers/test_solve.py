@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import exprgrad
 from exprgrad.errors import ExprgradError
 from exprgrad.graph.ops import OPS
-from exprgrad.run.balls.balls import ball, working
+from exprgrad.run.balls.balls import exact_ball, working_precision
 from exprgrad.run.balls.intervals import EDGES
 from exprgrad.run.numbers.sweeps import functions
 from exprgrad.solvers.roots import boxes
@@ -222,10 +222,10 @@ def test_monotone_rows_are_and_their_domains_end_at_the_edges() -> None:
 
 
 def test_bounds_are_doubles_rounded_outwards() -> None:
-    with working(256):
-        third, half = ball(1) / 3, ball(0.5)
+    with working_precision(256):
+        third, half = exact_ball(1) / 3, exact_ball(0.5)
         low, high = outward(third, -INF), outward(third, INF)
-        assert ball(low) < third < ball(high) and math.nextafter(low, INF) == high
+        assert exact_ball(low) < third < exact_ball(high) and math.nextafter(low, INF) == high
         assert outward(half, -INF) == outward(half, INF) == 0.5
 
 
@@ -259,7 +259,7 @@ def test_ranges_end_where_they_are_typed_to_end(
 def test_a_search_for_roots_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boxes, "MOST_EVALUATED", 20_000)
     problem = problem_of("prod(x-k/100 for k in 1..100)", {"x": "-1:1"})
-    with working(256):
+    with working_precision(256):
         sight = Sight(problem.system)
         found = in_ranges(sight, problem.ends)
     assert not found.is_whole and found.reason == "there are too many places to look at"

@@ -13,7 +13,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.graph.graph import Algebra, Graph, interpret
-from exprgrad.run.values.uncertain import split
+from exprgrad.run.values.uncertain import split_uncertain
 from exprgrad.solvers.uncertainty.nonlinear import half_unit
 from exprgrad.solvers.uncertainty.propagation import Uncertainty
 from together import together
@@ -107,7 +107,7 @@ def by_package(case: Example) -> Any:
     uncertainties = pytest.importorskip("uncertainties")
     from uncertainties import umath
 
-    values, spread = split(case.values)
+    values, spread = split_uncertain(case.values)
     centres = {name: parse("x")(x=value) for name, value in values.items()}
     names = list(spread.deviations)
     r = [

@@ -32,19 +32,26 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import program
-from exprgrad.run.evaluation import NOTHING, Evaluator, adjoints_of, evaluator_for, kept, shapes_of
+from exprgrad.run.evaluation import (
+    NOTHING,
+    Evaluator,
+    adjoints_of,
+    evaluator_for,
+    remember,
+    shapes_of,
+)
 from exprgrad.run.values.inputs import (
     FLOAT,
-    absent,
     as_number,
-    declared,
+    declared_shapes,
     has_parts,
-    normal,
+    missing_values,
+    normal_name,
     not_an_input,
-    resolve,
-    select,
-    spelled,
+    resolve_inputs,
+    select_inputs,
     unexpected_uncertainty,
+    value_texts,
 )
 from exprgrad.source import WIDTH
 
@@ -97,7 +104,7 @@ def parse(
             )
         text = limited(text, limit)
     graph = parsed(text)
-    return Expression(text, graph, shapes=declared(graph, shapes))
+    return Expression(text, graph, shapes=declared_shapes(graph, shapes))
 
 
 def from_latex(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Expression:
@@ -298,7 +305,7 @@ class Expression(Drawn):
         if self.known:
             unread = set(self.known).difference(self.graph.inputs)
             wanted = {name: value for name, value in wanted.items() if name not in unread}
-        return resolve(self.graph, self.text, wanted, partly=partly)
+        return resolve_inputs(self.graph, self.text, wanted, partly=partly)
 
     def at(
         self, values: Mapping[str, object] | None, inputs: Mapping[str, object] = NOTHING
@@ -341,7 +348,7 @@ class Expression(Drawn):
             gradient = Gradient(run.gradient)
             gradient.run = run
             return gradient
-        chosen, found = select(self.graph, wrt), self.columns(merged).gradient
+        chosen, found = select_inputs(self.graph, wrt), self.columns(merged).gradient
         return {name: found[name] for name in chosen}
 
     @cached_property
@@ -366,7 +373,7 @@ class Expression(Drawn):
             evaluator, given = self.at(values)
         except InputError as error:
             return run_around(error, values, self.evaluate)
-        return Run.of(self.text, evaluator, given, spelled=spelled(values))
+        return Run.of(self.text, evaluator, given, spelled=value_texts(values))
 
     def evaluator(
         self, given: Mapping[str, Any], origins: Mapping[str, str] | None = None
@@ -389,7 +396,7 @@ class Expression(Drawn):
         self, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
     ) -> Evaluator:
         """The same, given every input's shape, in order."""
-        return kept(
+        return remember(
             self.by_shape,
             tuple(shapes.values()),
             lambda: evaluator_for(at_shapes(self.graph, self.text, shapes, origins)),
@@ -413,9 +420,9 @@ class Expression(Drawn):
             evaluator, given = self.at(values)
         except InputError as error:
             return run_around(error, values, partial(self.gradient, wrt=wrt))
-        chosen = select(self.graph, wrt)
+        chosen = select_inputs(self.graph, wrt)
         try:
-            return self.swept(evaluator, given, chosen, spelled(values))
+            return self.swept(evaluator, given, chosen, value_texts(values))
         except ShapeError as error:
             if self.is_elementwise:
                 error.help = (
@@ -442,9 +449,9 @@ class Expression(Drawn):
     ) -> tuple[Graph, dict[str, Any], tuple[str, ...], Callable[[Mapping[str, Any]], Run]]:
         """What a search begins with: graph, start, the inputs that move, and the run at any point."""
         evaluator, given = self.at(values)
-        chosen = select(self.graph, wrt)
+        chosen = select_inputs(self.graph, wrt)
         need_number(evaluator.graph, self.text, command)
-        texts = {**spelled(values), **dict.fromkeys(chosen, "")}  # where it ends was not typed
+        texts = {**value_texts(values), **dict.fromkeys(chosen, "")}  # where it ends was not typed
         return (
             evaluator.graph,
             given,
@@ -575,7 +582,9 @@ class Expression(Drawn):
         given = self.named(values, inputs)
         options = {"descend", "order", "rate", "shown", "steps", "tangent"}
         for name in self.graph.inputs.keys() & options - given.keys():
-            raise absent(self.graph, self.text, [name])  # and not drawn over its usual range
+            raise missing_values(
+                self.graph, self.text, [name]
+            )  # and not drawn over its usual range
         found = ranged(self.graph, self.text, given, shown, tangent)
         if isinstance(found, Curve):
             if descend is not None:
@@ -596,7 +605,7 @@ class Expression(Drawn):
             raise RequestError("usage", "second derivatives are drawn over the range of one input")
         if descend is not None:
             require(descend, Mapping, "the start of a descent is a mapping, such as {'x': -1}")
-            start = resolve(self.graph, self.text, {**found.given, **descend})
+            start = resolve_inputs(self.graph, self.text, {**found.given, **descend})
             course = self.descend(start, rate=rate, steps=steps, wrt=found.names)
             found = descended(found, course)
         return Map(found)
@@ -628,7 +637,7 @@ class Expression(Drawn):
         from exprgrad.solvers.minima.minimize import Wanted, minimize
 
         graph, given, chosen, at = self.searched(self.named(values, inputs), wrt, "minimize")
-        ends = {normal(n): as_interval(b, n, infinite=True) for n, b in (bounds or {}).items()}
+        ends = {normal_name(n): as_interval(b, n, infinite=True) for n, b in (bounds or {}).items()}
         listed = (subject,) if isinstance(subject, str) else tuple(subject)
         wanted = Wanted(ends, listed, maximize, steps, starts, seed)
         found = Minimized(*minimize(at, graph, given, chosen, wanted))
@@ -686,8 +695,8 @@ class Expression(Drawn):
         from exprgrad.run.matrices import Point
 
         evaluator, given = self.at(values)
-        outputs, chosen = outputs_of(evaluator, of), select(self.graph, wrt)
-        point = Point(evaluator, given, outputs, chosen, spelled=spelled(values))
+        outputs, chosen = outputs_of(evaluator, of), select_inputs(self.graph, wrt)
+        point = Point(evaluator, given, outputs, chosen, spelled=value_texts(values))
         return Derivatives(self.text, point, kind)
 
     def hessian(
@@ -716,7 +725,7 @@ class Expression(Drawn):
 
         need_number(self.typed, self.text, "hess")
         shapes = {name: self.shapes.get(name, ()) for name in self.inputs}
-        return matrices.pattern(self.for_shapes(shapes), select(self.graph, wrt))
+        return matrices.nonzero_blocks(self.for_shapes(shapes), select_inputs(self.graph, wrt))
 
     def jvp(
         self,
@@ -737,8 +746,8 @@ class Expression(Drawn):
 
         evaluator, given = self.at(values, inputs)
         outputs = outputs_of(evaluator, of)
-        direction = directions.tangents(evaluator.graph, self.text, tangent)
-        found = matrices.jvp(matrices.Point(evaluator, given, outputs, (), direction))
+        direction = directions.read_tangents(evaluator.graph, self.text, tangent)
+        found = matrices.jvp_at(matrices.Point(evaluator, given, outputs, (), direction))
         return next(iter(found.values())) if of is None else found
 
     def vjp(
@@ -763,7 +772,7 @@ class Expression(Drawn):
 
         found = self.derivatives(VJP, self.named(values, inputs), wrt, of)
         outputs, graph = found.point.outputs, found.point.evaluator.graph
-        weights = directions.cotangents(graph, self.text, outputs, cotangent)
+        weights = directions.read_cotangents(graph, self.text, outputs, cotangent)
         found.point = found.point._replace(direction=weights)
         return DerivativesByName(found)
 
@@ -793,7 +802,7 @@ class Expression(Drawn):
             from exprgrad.explain.checking.claims import check_claims
 
             require(claims, Mapping, "claims are a mapping, such as {'a': 'b*c'}")
-            texts = {normal(name): str(claim) for name, claim in claims.items()}
+            texts = {normal_name(name): str(claim) for name, claim in claims.items()}
             given = self.given(values, inputs, partly=True)
             return as_checks(check_claims(self.graph, texts, given), None)
         step = None if h is None else as_number(h, "h")
@@ -823,7 +832,7 @@ class Expression(Drawn):
                 raise TypeError(f"the input is given twice: as {name!r} and as wrt={wrt!r}")
             require(wrt, str, "a derivative is with respect to one input, such as wrt='x'")
             name = wrt
-        name = self.only_input if name is None else normal(name)
+        name = self.only_input if name is None else normal_name(name)
         help = f"an order is a whole number from 1 to {HIGHEST}; "
         help += "a mixed derivative is f.derivative('x').derivative('y')"
         times = order_in(order, range(1, HIGHEST + 1), "derivative", help)
@@ -832,7 +841,7 @@ class Expression(Drawn):
             builder = Builder(Graph([]))
             builder.graph.output = builder.fill(0.0, self.shapes.get(name, ()))
             return derived(program(builder.graph), names, self.shapes)
-        (chosen,) = select(self.graph, [name])
+        (chosen,) = select_inputs(self.graph, [name])
         graph = self.for_people.typed
         refuse_tensors(graph, self.text, [chosen], times)
         ((_, formula),) = every(graph, [chosen], times, again=bool(self.known))
@@ -861,7 +870,7 @@ class Expression(Drawn):
         from exprgrad.explain.derivations import steps
         from exprgrad.show.text.formulas import step_lines
 
-        (chosen,) = select(self.graph, [self.only_input if name is None else name])
+        (chosen,) = select_inputs(self.graph, [self.only_input if name is None else name])
         return Text("\n".join(step_lines(self.graph, chosen, steps(self.typed, chosen))))
 
     def code(
@@ -883,14 +892,14 @@ class Expression(Drawn):
         were given when the formula was read, except for a Jacobian or a Hessian; other targets refuse them.
         """
         from exprgrad.derive.lower.translate import translate
-        from exprgrad.run.values.directions import outputs
+        from exprgrad.run.values.directions import select_outputs
 
         require(to, str, "the language to write in is a string, such as 'c'")
         require(name, str, "a function's name is a string")
         require(value_only, bool, "value_only is True or False")
         require(hessian, bool, "hessian is True or False")
-        chosen = select(self.graph, wrt)
-        asked = None if of is None else outputs(self.typed, of)
+        chosen = select_inputs(self.graph, wrt)
+        asked = None if of is None else select_outputs(self.typed, of)
         return translate(
             self.typed, to, wrt=chosen, name=name, value_only=value_only, of=asked, second=hessian,
             text=self.text,
@@ -1057,12 +1066,12 @@ class Expression(Drawn):
 
 def outputs_of(evaluator: Evaluator, of: Iterable[str] | None) -> Mapping[str, int]:
     """The outputs to answer about, name → node; what the formula's own is called is worked out once."""
-    from exprgrad.run.matrices import derived
-    from exprgrad.run.values.directions import outputs
+    from exprgrad.run.matrices import derive_once
+    from exprgrad.run.values.directions import select_outputs
 
     if of is not None:
-        return outputs(evaluator.graph, of)
-    return derived(evaluator, outputs, evaluator.graph, None)
+        return select_outputs(evaluator.graph, of)
+    return derive_once(evaluator, select_outputs, evaluator.graph, None)
 
 
 def run_around(
@@ -1074,9 +1083,9 @@ def run_around(
     """
     if error.code != "uncertain":
         raise error
-    from exprgrad.run.values.uncertain import split
+    from exprgrad.run.values.uncertain import split_uncertain
 
-    centres, spread = split(values)
+    centres, spread = split_uncertain(values)
     run = run_at(centres)
     run.spread = spread
     return run
@@ -1127,7 +1136,7 @@ class Run(Drawn, diagnostics.Run):
             return self.gradient[name]
         node = next((node for node, other in self.names.items() if other == name), None)
         if node is None:
-            raise not_an_input(self.graph, normal(name))
+            raise not_an_input(self.graph, normal_name(name))
         return self.grad(node)
 
     def __float__(self) -> float:

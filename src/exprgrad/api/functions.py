@@ -94,9 +94,9 @@ def grad(
 
 def in_every_row(expression: Expression, values: dict[str, object], rows: int) -> dict[str, Any]:
     """Columns, and numbers as columns: the VJP of all rows together is then the gradient in every row."""
-    from exprgrad.run.arrays.arrays import stretched
+    from exprgrad.run.arrays.arrays import broadcast_view
 
-    return {name: stretched(one, (rows,)) for name, one in expression.given(values).items()}
+    return {name: broadcast_view(one, (rows,)) for name, one in expression.given(values).items()}
 
 
 def diff(

@@ -31,7 +31,15 @@ from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import fresh, name_shared, program
 from exprgrad.run.evaluation import evaluator_for
-from exprgrad.run.numbers.sweeps import LocalRule, Template, functions, part_of, reader, row, sides
+from exprgrad.run.numbers.sweeps import (
+    LocalRule,
+    Template,
+    companion_values,
+    functions,
+    row_rules,
+    template_part,
+    template_reader,
+)
 from exprgrad.run.values.inputs import as_number, has_parts
 
 if TYPE_CHECKING:
@@ -82,14 +90,14 @@ def passing(
     rules = rules_for(op, varies, numbers)
     edges = [(at, part, gate) for at, (part, gate) in enumerate(rules) if varies[at]]
     if any(gate for _, _, gate in edges) or len(varies) > 2:
-        return gate_by_gate([(at, reader(part), gate) for at, part, gate in edges])
+        return gate_by_gate([(at, template_reader(part), gate) for at, part, gate in edges])
     if len(varies) == 1:
-        return of_one(reader(edges[0][1]))
+        return of_one(template_reader(edges[0][1]))
     if len(edges) == 1:
-        return to_one_of_two(edges[0][0], reader(edges[0][1]))
+        return to_one_of_two(edges[0][0], template_reader(edges[0][1]))
     (_, first, _), (_, second, _) = edges
     if callable(first) or callable(second):
-        return of_two(reader(first), reader(second))
+        return of_two(template_reader(first), template_reader(second))
     return by_cells(first, second)
 
 
@@ -97,7 +105,7 @@ def rules_for(
     op: Op, varies: tuple[bool, ...], numbers: tuple[float | None, ...]
 ) -> Sequence[LocalRule]:
     """A row's rules for the operands that vary, and for constants; and whether they are gated."""
-    rules, companions = row(op)
+    rules, companions = row_rules(op)
     filled = {name: x.hex() for name, x in zip(op.names, numbers, strict=False) if x is not None}
     if not (filled or companions):
         return rules
@@ -107,7 +115,9 @@ def rules_for(
     for name, flag in zip(slots(op)[len(seen) :], varies, strict=True):
         filled[name] = float(flag).hex()
     graphs = [specialised(op.partial(at), (*filled.items(),)) for at in range(len(varies))]
-    return [(part_of(graph, seen), gate) for graph, (_, gate) in zip(graphs, rules, strict=True)]
+    return [
+        (template_part(graph, seen), gate) for graph, (_, gate) in zip(graphs, rules, strict=True)
+    ]
 
 
 def gate_by_gate(edges: Sequence[tuple[int, Template, bool]]) -> Backward:
@@ -180,12 +190,12 @@ def by_cells(first: int | float, second: int | float) -> Backward:
 
 def shared_out(op: Op, varies: Sequence[bool]) -> Backward:
     """The step of a row that takes any number of operands, by one rule."""
-    (rule,) = (reader(part) for part, _ in row(op)[0])
+    (rule,) = (template_reader(part) for part, _ in row_rules(op)[0])
     beside = [float(flag) for flag in varies]
 
     def step(value: Value) -> None:
         cells = [operand._data for operand in value.operands]
-        seen = sides(op, [*cells, value._data], beside)
+        seen = companion_values(op, [*cells, value._data], beside)
         for operand, mine, flag in zip(value.operands, seen, varies, strict=True):
             if flag:
                 operand._grad += value._grad * rule(mine)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from exprgrad.errors import ExprgradError, InputError
 from exprgrad.graph.graph import Graph, dependencies
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.values.inputs import constant_value, is_plain
+from exprgrad.run.values.inputs import constant_value, is_plain_number
 from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.source import Source, Span, cut, depths, pieces, trimmed
 
@@ -164,7 +164,7 @@ def with_equals(argument: str, formula: str | None) -> str | None:
     found = re.fullmatch(r"\{?\s*([^\W\d]\w*)\s*:\s*([^\s,{}]+)\s*\}?", argument)
     if found:
         return f"{found[1]}={found[2]}"
-    inputs = names(formula)[0] if formula is not None and is_plain(argument) else []
+    inputs = names(formula)[0] if formula is not None and is_plain_number(argument) else []
     return f"{inputs[0]}={argument}" if len(inputs) == 1 else None
 
 
@@ -191,13 +191,13 @@ def weights(argument: str, option: str) -> dict[str, Any]:
         ).about(argument, (start, end))
 
     def help_at(start: int, is_later: bool) -> str:
-        plain = [is_plain(argument[a:b].strip()) for a, b in pieces(argument)]
+        plain = [is_plain_number(argument[a:b].strip()) for a, b in pieces(argument)]
         listed = cut(f"[{argument.strip()}]", 40)
         if all(plain) and option == "--tangent":
             return f"say which input moves so: {option} x=1,y=0; a list is x={listed}"
         if all(plain):
             return f"for a list write {option} {listed}; for several outputs, x=1,y=0"
-        if is_later and is_plain(re.split("[,=]", argument[start:])[0].strip()):
+        if is_later and is_plain_number(re.split("[,=]", argument[start:])[0].strip()):
             return f"write a list in square brackets: {last_list(argument, start)}"
         return f"names and values are separated by commas: {option} x=1,y=0"
 
@@ -211,7 +211,7 @@ def last_list(argument: str, start: int) -> str:
     """``x=[1,0]`` for the plain numbers around an offset in ``x=1,0,y=2``."""
     name, _, first = argument[:start].rstrip(",").rpartition(",")[2].partition("=")
     more = [argument[a:b].strip() for a, b in pieces(argument) if a >= start]
-    plain = list(takewhile(is_plain, more))
+    plain = list(takewhile(is_plain_number, more))
     return cut(f"{name.strip()}=[{','.join([first.strip(), *plain])}]", 60)
 
 

@@ -48,10 +48,10 @@ class Request(NamedTuple):
     @property
     def texts(self) -> Mapping[str, str]:
         """The texts of values, as ``Run.spelled`` has them."""
-        from exprgrad.run.values.inputs import spelled
+        from exprgrad.run.values.inputs import value_texts
 
         typed = {name: argument.partition("=")[2] for name, argument in self.spelled.items()}
-        return spelled({**typed, **self.centres})
+        return value_texts({**typed, **self.centres})
 
     @property
     def has_ranges(self) -> bool:
@@ -157,9 +157,9 @@ def split_assignment(argument: str, formula: str | None, *, alone: bool) -> tupl
     name, equals, value = argument.partition("=")
     second = find_second_assignment(value) if equals else None
     if second is None and name.strip().isidentifier() and value.strip()[:1] not in ("", "="):
-        from exprgrad.run.values.inputs import normal
+        from exprgrad.run.values.inputs import normal_name
 
-        return normal(name.strip()), value.strip()
+        return normal_name(name.strip()), value.strip()
     from exprgrad.cli.assignments import no_assignment
 
     raise no_assignment(argument, formula, second, alone=alone)
@@ -177,18 +177,18 @@ def find_second_assignment(value: str) -> int | None:
 
 def split_uncertainties(request: Request) -> Request:
     """A request whose values may be uncertain, with the uncertainties apart."""
-    from exprgrad.run.values.inputs import is_plain, is_uncertain
+    from exprgrad.run.values.inputs import is_plain_number, is_uncertain
 
     def may_be(value: object) -> bool:
         if isinstance(value, str):
-            return not is_plain(value) and is_uncertain(value)
+            return not is_plain_number(value) and is_uncertain(value)
         return isinstance(value, list)
 
     if not any(map(may_be, request.values.values())):
         return request
-    from exprgrad.run.values.uncertain import split
+    from exprgrad.run.values.uncertain import split_uncertain
 
-    values, spread = split(request.values)
+    values, spread = split_uncertain(request.values)
     if not spread.deviations:
         return request
     centres = {name: values[name] for name in spread.deviations}
@@ -198,15 +198,15 @@ def split_uncertainties(request: Request) -> Request:
 
 def read_file_text(path: str) -> str:
     """The text of a file, or of standard input if that is ``-``."""
-    from exprgrad.run.values.files import decode, read_bytes
+    from exprgrad.run.values.files import decode_text, read_bytes
 
     if path != "-":
-        return decode(read_bytes(path), f"'{path}'")
+        return decode_text(read_bytes(path), f"'{path}'")
     try:
         content = sys.stdin.buffer.read() if sys.stdin is not None else b""
     except OSError as error:
         raise RequestError("file", f"cannot read standard input: {error.strerror}") from None
-    return decode(content, "standard input")
+    return decode_text(content, "standard input")
 
 
 def read_inputs_file(path: str) -> dict[str, object]:
@@ -257,9 +257,9 @@ def parse_request(
 
 def resolve_values(expression: "Expression", request: Request) -> dict[str, Any]:
     """Every input's value, with the arguments at hand for errors; files are read once."""
-    from exprgrad.run.values.inputs import resolve
+    from exprgrad.run.values.inputs import resolve_inputs
 
-    values = resolve(expression.graph, expression.text, request.values, request.spelled)
+    values = resolve_inputs(expression.graph, expression.text, request.values, request.spelled)
     request.values.update(values)
     return values
 
@@ -281,12 +281,12 @@ def run_expression(
 ) -> "Run":
     """Evaluate or differentiate."""
     from exprgrad.api import Run
-    from exprgrad.run.values.inputs import select
+    from exprgrad.run.values.inputs import select_inputs
 
     evaluator, values = prepare_evaluator(expression, request)
     texts = request.texts
     if grad:
-        run = expression.swept(evaluator, values, select(expression.graph, wrt), texts)
+        run = expression.swept(evaluator, values, select_inputs(expression.graph, wrt), texts)
     else:
         run = Run.of(expression.text, evaluator, values, spelled=texts)
     run.spread = request.spread
@@ -303,10 +303,10 @@ def declare_shapes(expression: "Expression", sizes: str) -> "Expression":
     """The expression with the shapes of its inputs, given the value of ``--shape``."""
     from exprgrad.api import Expression
     from exprgrad.cli.assignments import shapes_in
-    from exprgrad.run.values.inputs import declared
+    from exprgrad.run.values.inputs import declared_shapes
 
     graph = expression.graph
-    return Expression(expression.text, graph, shapes=declared(graph, shapes_in(sizes)))
+    return Expression(expression.text, graph, shapes=declared_shapes(graph, shapes_in(sizes)))
 
 
 NEXT_LETTERS = {"e": "d", "E": "D", "i": "h", "I": "H", "Pi": "", "PI": ""}

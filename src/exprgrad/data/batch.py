@@ -45,24 +45,13 @@ from exprgrad.data.sums import (
 from exprgrad.data.targets import Manifest, Reached, growing, parts_folder, target
 from exprgrad.data.threads import Threads, in_order, threads_of
 from exprgrad.errors import DigitsWarning, InputError, advice
-from exprgrad.run.engines.columns import staggered
+from exprgrad.run.engines.columns import staggered_columns
 from exprgrad.source import without_controls
 
 __all__ = [
-    "Computed",
-    "Done",
-    "Progress",
-    "Workers",
-    "as_column",
-    "carried_out",
-    "partition_done",
-    "partition_rows",
-    "result_columns",
-    "results",
-    "rows_reduced",
-    "tallied",
-    "warn_of_lost_digits",
-]
+    "Computed", "Done", "Progress", "Workers", "as_column", "carried_out", "partition_done",
+    "partition_rows", "result_columns", "results", "rows_reduced", "tallied", "warn_of_lost_digits",
+]  # fmt: skip
 
 Progress = Callable[[int], None]
 """Told of the rows that are done, as they are."""
@@ -260,7 +249,7 @@ def rows_reduced(
     if kernel.engine == "native" and job.reduce in ("sum", "mean") and not job.by:
         return rows_summed(job, partition, rows, progress)
     partial, tally = start(job.reduce, kernel.results), Tally()
-    memory = staggered(kernel.outputs, CHUNK)
+    memory = staggered_columns(kernel.outputs, CHUNK)
     for batch, columns, low, high, row in chunks(job, partition.row, rows, progress):
         block = computed(job, columns, low, high, memory)
         tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
@@ -278,7 +267,7 @@ def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: P
     from exprgrad.run.engines.native import Totals
 
     kernel = prepared(job)
-    memory = staggered(kernel.outputs, CHUNK)
+    memory = staggered_columns(kernel.outputs, CHUNK)
     totals, tally = Totals(memory[: kernel.results]), Tally()
     huge: list[Partial] = []
     kept = np.zeros(1 + kernel.results, dtype=np.int64)

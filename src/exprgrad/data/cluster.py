@@ -36,7 +36,7 @@ from exprgrad.data.places import store
 from exprgrad.data.plans import BatchPlan
 from exprgrad.data.targets import parts_folder, versions
 from exprgrad.errors import ExprgradError, RequestError, extra
-from exprgrad.run.engines.compiled import cores
+from exprgrad.run.engines.compiled import count_cores
 
 __all__ = ["Cluster", "cluster_at"]
 
@@ -189,7 +189,7 @@ def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> 
     dask.config.set({"distributed.comm.timeouts.connect": REACH})
     scheduler: Any = address
     if count is not None:
-        scheduler = started_here(int(count[1] or cores()))
+        scheduler = started_here(int(count[1] or count_cores()))
     try:
         client = distributed.Client(scheduler, timeout=REACH, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:

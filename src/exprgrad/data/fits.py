@@ -32,11 +32,11 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.language.mistakes.hints import constant_hint, meant, nearest
 from exprgrad.language.read.relations import related
-from exprgrad.run.engines.columns import as_column, take
-from exprgrad.run.engines.compiled import Kernel, built
+from exprgrad.run.engines.columns import contiguous_column, take_columns
+from exprgrad.run.engines.compiled import Kernel, build_kernel
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.values.files import LISTED, listed_columns
-from exprgrad.run.values.inputs import as_number, is_plain, normal, surplus
+from exprgrad.run.values.inputs import as_number, is_plain_number, normal_name, surplus_value
 from exprgrad.run.values.layouts import CHANGES, UNKNOWN, Layout
 from exprgrad.run.values.ranges import as_interval
 from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted, likely
@@ -91,7 +91,7 @@ def fit_to(asked: FitRequest) -> Fit:
     text = asked.text
     graph = formula_of_numbers(text) if asked.objective else model_of(text)
     response = graph.output if asked.objective else graph.operands[graph.output][0]
-    start = {normal(name): as_number(value, name) for name, value in asked.start.items()}
+    start = {normal_name(name): as_number(value, name) for name, value in asked.start.items()}
     held = fixed_in(asked.fix, start)
     given = {**start, **held}
     refuse_unread(graph, text, given, asked.spelled or {})
@@ -135,13 +135,13 @@ def with_numbers_for_scale(asked: FitRequest, listed: Sequence[Table]) -> FitReq
     scale, (table, *_) = asked.scale, listed
     if scale is None or (isinstance(scale, str) and scale in table.columns):
         return asked
-    if isinstance(scale, str) and not is_plain(scale):
+    if isinstance(scale, str) and not is_plain_number(scale):
         raise InputError(
             "bad-column",
             f"{table.title} has no column '{scale}'",
             help=meant(scale, table.columns, f"its columns are {listed_columns(table.columns)}"),
         )
-    return asked._replace(**{option: as_column(scale, option, [], [])})
+    return asked._replace(**{option: contiguous_column(scale, option, [], [])})
 
 
 # The formula.
@@ -186,7 +186,7 @@ def columns_of(
     table, *others = tables
     for name in renamed:
         if name not in graph.inputs and not (condition and name in condition.inputs):
-            raise surplus(graph, text, name, [], {})
+            raise surplus_value(graph, text, name, [], {})
     for name in given:
         if name in renamed or name in table.columns:
             raise InputError(
@@ -280,7 +280,7 @@ def fixed_in(
     )
     held = {}
     for name, value in named.items():
-        name = normal(name)
+        name = normal_name(name)
         if value is None and name not in given:
             raise InputError(
                 "missing-input",
@@ -297,7 +297,7 @@ def refuse_unread(
     """An error for a parameter that the model does not read, or whose start is not finite."""
     for name, value in given.items():
         if name not in graph.inputs:
-            raise surplus(graph, text, name, [], spelled)
+            raise surplus_value(graph, text, name, [], spelled)
         if not isfinite(value):
             raise InputError(
                 "bad-value",
@@ -494,7 +494,7 @@ def of_columns(data: Mapping[str, Any]) -> Table:
     def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
         graph = Graph()
         graph.inputs = dict.fromkeys(read.values(), 0)
-        taken = take({name: data[name] for name in graph.inputs}, graph, "", ())
+        taken = take_columns({name: data[name] for name in graph.inputs}, graph, "", ())
         found = dict(zip(graph.inputs, taken.columns, strict=True))
         yield [Doubles(found[column]) for column in read.values()]
 
@@ -598,7 +598,7 @@ def rows_met(
     counting = [name in model.inputs or not name for name in columns]
     chosen = None
     if condition is not None:
-        chosen = built(Program(condition, (condition.output,)), names, "numpy", False)[1]
+        chosen = build_kernel(Program(condition, (condition.output,)), names, "numpy", False)[1]
     total, is_apart = 0, not (is_column or scale is None)
     for table in listed:
         row = 0

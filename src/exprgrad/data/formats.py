@@ -47,7 +47,7 @@ from exprgrad.data.places import (
 )
 from exprgrad.data.threads import Threads, in_order
 from exprgrad.errors import ExprgradError, InputError, RequestError, advice
-from exprgrad.run.values.files import once
+from exprgrad.run.values.files import fields_given_once
 from exprgrad.run.values.layouts import (
     DECIMAL_COMMAS,
     LAST_WHOLE,
@@ -550,7 +550,7 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
         if not text.strip():
             continue
         try:
-            row = json.loads(text, object_pairs_hook=once, parse_float=real_cell)
+            row = json.loads(text, object_pairs_hook=fields_given_once, parse_float=real_cell)
         except InputError as error:
             raise error.at(path) from None
         except (ValueError, RecursionError):

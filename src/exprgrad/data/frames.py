@@ -51,8 +51,8 @@ from exprgrad.data.plans import (
 from exprgrad.data.sums import REDUCTIONS, finished, labelled
 from exprgrad.data.targets import manifest_beside, resumable
 from exprgrad.errors import InputError, RequestError, extra
-from exprgrad.run.engines.compiled import cores, counted
-from exprgrad.run.values.inputs import select, spelled
+from exprgrad.run.engines.compiled import count_cores, thread_count
+from exprgrad.run.values.inputs import select_inputs, value_texts
 from exprgrad.run.values.layouts import Layout
 from exprgrad.source import Source
 
@@ -120,7 +120,7 @@ def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
     """
     by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
     files = files_in(data)
-    asked["texts"] = spelled(asked["constants"])
+    asked["texts"] = value_texts(asked["constants"])
     refuse(manner, by, files is not None, shows_digits=bool(asked.get("show_digits")))
     if files is None:
         job = job_of(text, **asked)._replace(bad=manner.bad_rows, reduce=manner.reduce or "", by=by)
@@ -141,7 +141,7 @@ def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
     if manner.reduce:
         return reduced_answer(plan.job, done(plan, manner))
     return (
-        results(plan, counted(manner.threads) or cores())
+        results(plan, thread_count(manner.threads) or count_cores())
         if output is None
         else done(plan, manner).tally
     )
@@ -200,7 +200,7 @@ def done(plan: BatchPlan, manner: Manner) -> Done:
 
             workers = around.enter_context(cluster_at(manner.cluster))
         return carried_out(
-            plan, kept=kept, workers=workers, threads=counted(manner.threads) or cores()
+            plan, kept=kept, workers=workers, threads=thread_count(manner.threads) or count_cores()
         )
 
 
@@ -358,7 +358,7 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
 
     def __init__(self, text: str, name: str = "", *, wrt: Iterable[str] | None = None) -> None:
         graph = formula_of_numbers(text)
-        self.text, self.inputs, chosen = text, tuple(graph.inputs), select(graph, wrt)
+        self.text, self.inputs, chosen = text, tuple(graph.inputs), select_inputs(graph, wrt)
         if not self.inputs:
             raise RequestError(
                 "missing-input",

@@ -26,10 +26,16 @@ from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import number
 from exprgrad.run import evaluation, matrices
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.bounds import data_errors
-from exprgrad.run.engines.columns import staggered
+from exprgrad.run.arrays.bounds import array_data_errors
+from exprgrad.run.engines.columns import staggered_columns
 from exprgrad.run.evaluation import Diagnostic, Evaluator, Flag, right_digits, shapes_of
-from exprgrad.run.values.inputs import is_range, normal, resolve, select, spelled
+from exprgrad.run.values.inputs import (
+    is_range,
+    normal_name,
+    resolve_inputs,
+    select_inputs,
+    value_texts,
+)
 from exprgrad.run.values.ranges import Range, range_in
 from exprgrad.show.text.lines import diagnosed
 from exprgrad.show.text.rows import rows_table
@@ -38,16 +44,9 @@ from exprgrad.solvers.elasticity import elasticity_of
 from exprgrad.source import bytes_text, printable
 
 __all__ = [
-    "Grid",
-    "RangeTable",
-    "Tally",
-    "grid_over",
-    "grid_rows",
-    "row_fields",
-    "row_names",
-    "tabled",
+    "Grid", "RangeTable", "Tally", "grid_over", "grid_rows", "row_fields", "row_names", "tabled",
     "warnings_about",
-]
+]  # fmt: skip
 
 ROWS_AT_ONCE, NUMBERS_AT_ONCE = 4096, 2**22
 """How many rows are computed at a time, and of how many nodes' numbers altogether."""
@@ -139,7 +138,7 @@ def grid_over(
     from.  Raises ``InputError`` for values that are none, ``ShapeError`` for those that do not fit.
     """
     ranges = {
-        normal(name): range_in(value, name)
+        normal_name(name): range_in(value, name)
         for name, value in values.items()
         if isinstance(value, str) and is_range(value)
     }
@@ -150,14 +149,16 @@ def grid_over(
             help='such as f.table(x="0:10:101"); the table of a point is f.gradient(x=2).table()',
         )
     starts = {name: one.points([0])[0] for name, one in ranges.items()}
-    given = {normal(name): value for name, value in values.items()} | starts
-    found = resolve(graph, text, given, arguments)
+    given = {normal_name(name): value for name, value in values.items()} | starts
+    found = resolve_inputs(graph, text, given, arguments)
     shaped = at_shapes(graph, text, shapes_of(found), origins)
     if order:
         need_number(shaped, text, "grad" if order == 1 else "hess")
     fixed = {name: value for name, value in found.items() if name not in ranges}
-    chosen = select(graph, wrt)
-    texts = spelled({name: value for name, value in values.items() if normal(name) in fixed})
+    chosen = select_inputs(graph, wrt)
+    texts = value_texts(
+        {name: value for name, value in values.items() if normal_name(name) in fixed}
+    )
     if order == 2:
         numbers_only(
             shaped,
@@ -361,7 +362,7 @@ def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
 def screened(grid: Grid, given: Sequence[np.ndarray], first: int, tally: Tally) -> list[np.ndarray]:
     """A block's results, those of doubtful rows being what is found at the point by itself."""
     kernel, size = prepared(grid.job), len(given[0])
-    memory = staggered(kernel.outputs, size)
+    memory = staggered_columns(kernel.outputs, size)
     with np.errstate(all="ignore"):
         kernel.kernel(given, memory, 0, size)
         results = memory[: kernel.results]
@@ -393,7 +394,7 @@ def doubtful(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
     """
     graph, outputs = program_of(grid.job)
     inputs = {**dict(zip(grid.ranges, given, strict=True)), **grid.fixed}
-    values, size = arrays.forward(graph, inputs), len(given[0])
+    values, size = arrays.forward_arrays(graph, inputs), len(given[0])
     rounded = {
         graph.inputs[name]: np.where(np.rint(one) == one, 0.0, UNIT * np.abs(one))
         for name, one in zip(grid.ranges, given, strict=True)
@@ -402,11 +403,11 @@ def doubtful(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
     found = np.zeros(size, dtype=bool)
     for off, digits in ((rounded, min(grid.digits, SHARED)), ({}, grid.digits)):
         if off or digits > SHARED:
-            errors = data_errors(graph, values, outputs, off)
+            errors = array_data_errors(graph, values, outputs, off)
             for one in outputs:
                 found |= right_digits(values[one], errors[one]) < min(digits, MOST_COUNTED)
     if grid.order:
-        for value in arrays.forward(grid.graph, inputs):
+        for value in arrays.forward_arrays(grid.graph, inputs):
             found |= np.isinf(value)
     return found
 

@@ -28,8 +28,8 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
-from exprgrad.run.engines.columns import staggered
-from exprgrad.run.engines.compiled import Kernel, built
+from exprgrad.run.engines.columns import staggered_columns
+from exprgrad.run.engines.compiled import Kernel, build_kernel
 from exprgrad.run.evaluation import DOUBLE_DIGITS, Evaluator, evaluator_for, right_digits
 from exprgrad.run.values.layouts import CHANGES
 
@@ -189,7 +189,7 @@ def prepared(job: Job) -> Prepared:
         places["sure"] = len(outputs)
         program = with_screen(program, results, job.digits)
     names = [name for name, _ in job.columns]
-    engine, kernel, _ = built(program, names, job.engine, job.precise)
+    engine, kernel, _ = build_kernel(program, names, job.engine, job.precise)
     reads = frozenset[str]().union(*map(inputs_needed, views))
     chosen = (tuple(name in some for name in names) for some in (reads, asks))
     counts = results, places["kink"], places["condition"], places["sure"], len(program.outputs)
@@ -211,7 +211,7 @@ def bound_kernel(job: Job, engine: str | None) -> tuple[Kernel, int]:
     builder, _, outputs = over_columns(job)
     program = with_bounds(builder.program(outputs), len(outputs))
     names = [name for name, _ in job.columns]
-    return built(program, names, engine, False)[1], len(program.outputs)
+    return build_kernel(program, names, engine, False)[1], len(program.outputs)
 
 
 def inputs_needed(graph: Graph) -> frozenset[str]:
@@ -477,7 +477,7 @@ def computed(
 ) -> Block:
     """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
     kernel = prepared(job)
-    memory = staggered(kernel.outputs, high - low) if memory is None else memory
+    memory = staggered_columns(kernel.outputs, high - low) if memory is None else memory
     played(kernel, columns, low, high, memory)
     return judged(job, columns, low, high, memory)
 
@@ -547,7 +547,7 @@ def count_digits(
     found = np.full((results, len(doubtful)), DOUBLE_DIGITS, dtype=np.int8)
     if len(rows):
         kernel, outputs = bound_kernel(job, job.engine if len(rows) > FEW_ROWS else "numpy")
-        memory = staggered(outputs, len(rows))
+        memory = staggered_columns(outputs, len(rows))
         kernel([column.values[low + rows] for column in columns], memory, 0, len(rows))
         for at in range(results):
             bound = memory[results + at]

@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple
 
 from exprgrad.data.arrow import arrow
 from exprgrad.errors import InputError, MissingExtraError, RequestError, advice, extra, install
-from exprgrad.run.values.files import unreadable
+from exprgrad.run.values.files import unreadable_file
 from exprgrad.run.values.layouts import Layout
 
 __all__ = [
@@ -266,7 +266,7 @@ def not_opened(path: str, error: Exception) -> RequestError:
             names = sorted(one.name for one in Path(path).parent.iterdir())
             near = nearest(Path(path).name, names)
             help = f"did you mean '{near}'?" if near else None
-    return unreadable(path, error, help)
+    return unreadable_file(path, error, help)
 
 
 @lru_cache(maxsize=1)

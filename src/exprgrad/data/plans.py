@@ -45,9 +45,9 @@ from exprgrad.language.mistakes.hints import meant, value_hint
 from exprgrad.language.read.names import CONSTANT_SIGNS, plain
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import NOTHING
-from exprgrad.run.values.directions import outputs
+from exprgrad.run.values.directions import select_outputs
 from exprgrad.run.values.files import listed_columns, say_remarks
-from exprgrad.run.values.inputs import OPTIONS, as_number, normal, select, surplus
+from exprgrad.run.values.inputs import OPTIONS, as_number, normal_name, select_inputs, surplus_value
 from exprgrad.run.values.layouts import (
     MEASURED,
     ODD_NUMBER,
@@ -246,16 +246,16 @@ def job_of(
     graph = formula_of_numbers(text)
     condition = condition_of(where) if where is not None else None
     names = [*graph.inputs, *(condition.inputs if condition else ())]
-    fixed = {normal(name): as_number(value, name) for name, value in (constants or {}).items()}
+    fixed = {normal_name(name): as_number(value, name) for name, value in (constants or {}).items()}
     for name in fixed:
         if name not in names:
-            raise surplus(graph, text, name, [], spelled or {})
+            raise surplus_value(graph, text, name, [], spelled or {})
     job = Job(
         text,
         mapped(names, fixed, renamed or {}, graph, text),
         tuple(sorted(fixed.items())),
-        tuple(outputs(graph, of)) if of is not None else (),
-        () if value_only else select(graph, wrt),
+        tuple(select_outputs(graph, of)) if of is not None else (),
+        () if value_only else select_inputs(graph, wrt),
         hessian,
         where or "",
         digits=COUNTED,
@@ -321,7 +321,7 @@ def mapped(
                 help=f"leave out {name}=…, or --map {name}=…",
             )
         if name not in wanted:
-            raise surplus(graph, text, name, [], {})
+            raise surplus_value(graph, text, name, [], {})
         wanted[name] = column
     if not wanted:
         raise InputError(

@@ -11,8 +11,8 @@ from exprgrad.explain.diagnostics import Run, told_once
 from exprgrad.explain.digits.truths import truths_of_run
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import DOUBLE_DIGITS, Diagnostic, Evaluator, Path
-from exprgrad.run.values.directions import outputs
-from exprgrad.run.values.inputs import spelled
+from exprgrad.run.values.directions import select_outputs
+from exprgrad.run.values.inputs import value_texts
 
 __all__ = ["PointAnswer", "PointQuestion", "answer_point"]
 
@@ -58,7 +58,7 @@ def answer_point(
     """The answer at a point.  Its diagnostics name the node that loses digits if ``is_explained``."""
     given = {**question.fixed, **point}
     inputs = {name: given[name] for name in question.evaluator.graph.inputs}
-    texts = {**question.texts, **spelled({name: repr(value) for name, value in point.items()})}
+    texts = {**question.texts, **value_texts({name: repr(value) for name, value in point.items()})}
     with ONE_AT_A_TIME:
         if question.hessian or question.of:
             return answer_matrices(question, inputs, texts)
@@ -81,7 +81,7 @@ def answer_matrices(
     """The answer with second derivatives, of which those on and above the diagonal count, or a Jacobian."""
     text, evaluator, wrt, of, is_second, digits, *_ = question
     bound = {binding.name: binding.node for binding in evaluator.graph.bindings}
-    chosen = {name: bound[name] for name in of} or outputs(evaluator.graph, None)
+    chosen = {name: bound[name] for name in of} or select_outputs(evaluator.graph, None)
     kind = matrices.HESSIAN if is_second else matrices.JACOBIAN
     point = matrices.Point(evaluator, inputs, chosen, wrt, spelled=texts)
     found = Derivatives(text, point, kind, digits, ())
@@ -91,7 +91,7 @@ def answer_matrices(
         paths += [("hessian", a, b) for at, a in enumerate(wrt) for b in wrt[at:]]
     else:
         paths += [("jacobian", name, x) for name in chosen for x in wrt]
-    numbers = matrices.blocks(found.true)
+    numbers = matrices.blocks_by_path(found.true)
     return PointAnswer(
         [numbers.get(path, 0.0) for path in paths],
         [found.whole.digits.get(path, DOUBLE_DIGITS) for path in paths],

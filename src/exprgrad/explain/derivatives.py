@@ -36,13 +36,13 @@ from exprgrad.run.matrices import (
     Kind,
     Matrix,
     Point,
-    blocks,
+    blocks_by_path,
     entry_data,
-    first,
-    moves,
+    gradient_program,
+    has_motion,
 )
-from exprgrad.run.numbers.bounds import data_errors, typed_errors
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.bounds import number_data_errors, typed_errors
+from exprgrad.run.numbers.sweeps import forward_numbers
 from exprgrad.source import cut
 
 if TYPE_CHECKING:
@@ -151,8 +151,10 @@ class Derivatives:
         point, found = self.point, self.true[self.kind.name]
         if self.kind is HESSIAN:
             return diagnose_hessian(self.text, point, found)
-        answers = () if point.evaluator.by_entries else blocks({self.kind.name: found}).values()
-        moving = tuple([name for name, one in point.direction.items() if moves(one)])
+        answers = (
+            () if point.evaluator.by_entries else blocks_by_path({self.kind.name: found}).values()
+        )
+        moving = tuple([name for name, one in point.direction.items() if has_motion(one)])
         if self.kind is JVP:
             point = point._replace(wrt=moving)
         return diagnose_outputs(self.text, point, answers, moving if self.kind is VJP else None)
@@ -240,7 +242,7 @@ def kinked_twice(text: str, point: Point) -> bytearray:
     from exprgrad.explain.sides.kinks import one_sided
 
     own, wrt = point.evaluator.graph, point.wrt
-    graph, outputs = first(point.evaluator, wrt)
+    graph, outputs = gradient_program(point.evaluator, wrt)
     names: set[str] = set()
     for view in (own, *[seen_from(graph, output) for output in outputs[1:]]):
         run = Run.of(text, evaluator_for(view), point.inputs, wrt)
@@ -267,7 +269,7 @@ def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
         return settled
     from exprgrad.explain.sides.kinks import one_sided
 
-    graph, outputs = first(point.evaluator, wrt)
+    graph, outputs = gradient_program(point.evaluator, wrt)
     help: str | None = "the entry is corrected; the gradient has this slope on both sides"
     for row, column in unknown:
         view = seen_from(graph, outputs[1 + row])
@@ -311,8 +313,8 @@ def bounds_by_entries(point: Point, kind: Kind) -> Bounds:
     """The numbers of an answer that one derived graph finds, with what they may be off by."""
     question = kind.question(point)
     graph, nodes = question.derive(question.graph, computed, None)
-    data = forward(graph, question.inputs)
-    errors, typed = data_errors(graph, data), typed_errors(graph, data, question.spelled)
+    data = forward_numbers(graph, question.inputs)
+    errors, typed = number_data_errors(graph, data), typed_errors(graph, data, question.spelled)
     valueless = {name for name in question.outputs if math.isnan(data[nodes["value", name]])}
 
     off = {path: errors[node] for path, node in nodes.items()}
@@ -328,11 +330,11 @@ def bounds_along(run: Run, point: Point, kind: Kind, fields: Mapping[str, Any]) 
     from exprgrad.run.arrays import bounds
 
     assert isinstance(point.evaluator, Arrays)
-    data = bounds.data_errors(run.graph, run.values, point.outputs.values())
+    data = bounds.array_data_errors(run.graph, run.values, point.outputs.values())
     off = {name: data[node] for name, node in point.outputs.items()}
     evaluator = ArrayBounds(point.evaluator)
-    errors = blocks({"value": off, **kind.sweep(point._replace(evaluator=evaluator))})
-    return blocks(fields), errors, {}
+    errors = blocks_by_path({"value": off, **kind.sweep(point._replace(evaluator=evaluator))})
+    return blocks_by_path(fields), errors, {}
 
 
 def with_numbers(found: Any, numbers: Mapping[Path, Any]) -> Any:

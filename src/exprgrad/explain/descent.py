@@ -417,9 +417,9 @@ def silently(operation: Callable[..., Any]) -> Callable[..., Any]:
     def apply(value: Any, *others: Any) -> Any:
         if isinstance(value, float):
             return operation(value, *others)
-        from exprgrad.run.arrays.arrays import quietly
+        from exprgrad.run.arrays.arrays import without_warnings
 
-        return quietly(operation, value, *others)
+        return without_warnings(operation, value, *others)
 
     return apply
 
@@ -443,9 +443,9 @@ def length(value: Any) -> float:
     """A number's size, or a tensor's norm: the root of its sum of squares."""
     if isinstance(value, float):
         return abs(value)
-    from exprgrad.run.arrays.arrays import measure
+    from exprgrad.run.arrays.arrays import measure_tensor
 
-    return measure(value).norm
+    return measure_tensor(value).norm
 
 
 def trouble(value: Any) -> str:

@@ -26,7 +26,7 @@ from exprgrad.run.evaluation import (
     fewest_right_digits,
     is_finite,
     right_digits,
-    smallest,
+    smallest_count,
 )
 
 if TYPE_CHECKING:
@@ -422,9 +422,9 @@ def without(error: Any, place: Shape, value: Any) -> Any:
     """What a tensor's numbers may be off by, but for one that is off by nothing; of a number nothing."""
     if not place:
         return 0.0
-    from exprgrad.run.arrays.arrays import stretched
+    from exprgrad.run.arrays.arrays import broadcast_view
 
-    left = stretched(error, value.shape).copy()
+    left = broadcast_view(error, value.shape).copy()
     left[place] = 0.0
     return left
 
@@ -480,7 +480,7 @@ def resolve_digits(
     if not any(BY_NAME[kind].special for kind in kinds):  # then nothing has a kink or a jump
         values = {path: one for path, one in values.items() if path[0] not in unseen}
     by_number = {path: right_digits(one, errors[path]) for path, one in values.items()}
-    counts = {path: smallest(count) for path, count in by_number.items()}
+    counts = {path: smallest_count(count) for path, count in by_number.items()}
     found = Settled({**values}, counts, {})
     ambiguous = [
         path

@@ -20,11 +20,11 @@ from exprgrad.run.evaluation import Diagnostic, Flag, Run, evaluator_for
 from exprgrad.run.numbers.sweeps import (
     Adjoints,
     Template,
+    companion_values,
     compile_template,
     functions,
-    number,
-    sides,
     special_tests,
+    template_number,
 )
 
 __all__ = [
@@ -210,7 +210,7 @@ def views(run: Run, node: int, moves: Sequence[bool]) -> list[list[float]]:
     """What the rules of a node see, operand by operand."""
     graph, values = run.graph, run.values
     arguments = [*[values[operand] for operand in graph.operands[node]], values[node]]
-    return sides(BY_NAME[graph.kinds[node]], arguments, [float(m) for m in moves])
+    return companion_values(BY_NAME[graph.kinds[node]], arguments, [float(m) for m in moves])
 
 
 def stirs_edge(
@@ -252,7 +252,7 @@ def stirs(
     jump an operation of the template is taken to move.
     """
 
-    algebra = Algebra(number, lambda _, node, seen: functions[graph.kinds[node]](*seen))
+    algebra = Algebra(template_number, lambda _, node, seen: functions[graph.kinds[node]](*seen))
     values = interpret(graph, algebra, given)
     asked = bytearray(len(graph))
     asked[graph.output] = 1
@@ -265,7 +265,7 @@ def stirs(
         if asked[node] and any(moves):
             op = BY_NAME[graph.kinds[node]]
             seen = [values[operand] for operand in operands]
-            views = sides(op, [*seen, values[node]], [float(m) for m in moves])
+            views = companion_values(op, [*seen, values[node]], [float(m) for m in moves])
             flags[node] = met(op, views, moves) is not None or any(
                 moves[at] and stirs_edge(op, 0 if op.variadic else at, view, moves, depth)
                 for at, view in enumerate(views)

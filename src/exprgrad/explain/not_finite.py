@@ -20,10 +20,10 @@ from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.builder import has_digits
 from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
-from exprgrad.run.balls.balls import enclose, has_balls
+from exprgrad.run.balls.balls import enclose_nodes, has_balls
 from exprgrad.run.evaluation import Diagnostic, Edge, Run, is_finite
-from exprgrad.run.numbers.sweeps import at_pole, compile_template, holds
-from exprgrad.run.values.inputs import is_plain
+from exprgrad.run.numbers.sweeps import at_pole, compile_template, condition_holds
+from exprgrad.run.values.inputs import is_plain_number
 from exprgrad.source import cut
 
 __all__ = ["forward_trouble", "reverse_trouble", "underflows"]
@@ -123,7 +123,7 @@ def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | 
     if op.infix and value != value and not any(x and abs(x) < math.inf for x in arguments):
         form = operation_text(kind, [(number(abs(x)), ATOM) for x in arguments])
         form = f": {form}"
-    if value != value and op.domain and not holds(op.domain, op.names, arguments):
+    if value != value and op.domain and not condition_holds(op.domain, op.names, arguments):
         return f"{form}{',' if form else ':'} outside the domain", domain_help(run, node)
     return overflow if finite else (form, None)
 
@@ -173,7 +173,7 @@ def is_rounded(run: Run, node: int) -> bool:
     """Whether a number that is 0 is another in truth."""
     graph, (errors, _) = run.graph, run.errors
     is_asked = not graph.shapes and errors[node] and len(graph) <= LARGEST_ENCLOSED and has_balls()
-    return is_asked and bool(enclose(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
+    return is_asked and bool(enclose_nodes(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
 
 
 def not_finite_words(run: Run, node: int) -> str:
@@ -189,7 +189,7 @@ def wrong_labels(run: Run, node: int) -> str:
     graph, settings = run.graph, run.graph.payloads[node]
     if not isinstance(settings, tuple):
         return ""
-    from exprgrad.run.arrays.arrays import held
+    from exprgrad.run.arrays.arrays import condition_on_arrays
 
     operands = graph.operands[node]
     row, shapes = STRUCTURAL[graph.kinds[node]], [graph.shape(operand) for operand in operands]
@@ -199,7 +199,7 @@ def wrong_labels(run: Run, node: int) -> str:
     position, classes = labels
     given = run.values[operands[position]]
     none = "max(y != floor(y), y < 0, y >= classes)"
-    found = where(held(none, ("y", "classes"), (given, float(classes))) != 0)
+    found = where(condition_on_arrays(none, ("y", "classes"), (given, float(classes))) != 0)
     if found is None:
         return ""
     name, value = label_of(run, operands[position]), number(at(given, found.place))
@@ -211,7 +211,7 @@ def wrong_labels(run: Run, node: int) -> str:
 
 def overflows(run: Run, node: int) -> bool:
     """Whether a node that is not finite was typed as a number beyond the doubles, such as ``1e400``."""
-    return is_plain(run.spelling(node))
+    return is_plain_number(run.spelling(node))
 
 
 def name_of(run: Run, node: int) -> str:
@@ -226,7 +226,12 @@ def underflows(run: Run) -> Iterator[Diagnostic]:
     given = (graph.inputs[name] for name in run.spelled if name in graph.inputs)
     for node in sorted([*graph.spelled, *given]):
         text = run.spelling(node)
-        if not graph.shape(node) and run.values[node] == 0 and is_plain(text) and has_digits(text):
+        if (
+            not graph.shape(node)
+            and run.values[node] == 0
+            and is_plain_number(text)
+            and has_digits(text)
+        ):
             name = "" if node in graph.spelled else f"{run.label(node)} = "
             message = f"{name}{cut(text, LIMIT)} is read as 0: underflow"
             yield Diagnostic("lost-digits", "note", message, node, graph.span(node), LEAST_ABOVE)

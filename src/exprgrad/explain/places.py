@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
 __all__ = [
-    "Found", "Numbers", "at", "every", "find_nodes", "in_numbers", "label_of", "live", "nans",
-    "node_in", "not_finite", "operations", "places_in", "series", "where",
+    "Found", "Numbers", "at", "every", "find_nodes", "in_numbers", "label_of", "live", "nans", "node_in",
+    "not_finite", "operations", "places_in", "series", "where",
 ]  # fmt: skip
 
 R = TypeVar("R", bound=Run)
@@ -152,9 +152,9 @@ def in_numbers(run: R) -> Numbers[R]:
     """
     if not run.graph.shapes:
         return Numbers(run, (), range(len(run.graph)))
-    from exprgrad.run.arrays.elements import elements
+    from exprgrad.run.arrays.elements import expand_elements
 
-    return cast("Numbers[R]", Numbers(*elements(run)))
+    return cast("Numbers[R]", Numbers(*expand_elements(run)))
 
 
 def places_in(value: Any) -> Iterator[Shape]:

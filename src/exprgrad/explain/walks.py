@@ -37,7 +37,7 @@ from exprgrad.explain.places import in_numbers, node_in
 from exprgrad.graph.graph import collect_by_key
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import Run, adjoints_of
-from exprgrad.run.numbers.sweeps import gated
+from exprgrad.run.numbers.sweeps import is_gated_edge
 from exprgrad.source import Source, Span, pieces
 
 __all__ = [
@@ -145,7 +145,7 @@ def web_of(run: Run) -> Web:
         web.above[graph.output] = []
     for user in run.order:
         for position, local, _ in adjoints.passed(user):
-            if local == 0 and gated(BY_NAME[graph.kinds[user]], position):
+            if local == 0 and is_gated_edge(BY_NAME[graph.kinds[user]], position):
                 continue
             operand = graph.operands[user][position]
             web.above.setdefault(operand, []).append(len(web.users))

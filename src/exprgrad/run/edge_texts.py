@@ -27,8 +27,8 @@ from exprgrad.language.write.infix import (
 from exprgrad.source import cut
 
 __all__ = [
-    "PASSED", "EdgeTexts", "contribution_texts", "grouped", "label_in_product", "pass_texts", "rule_of",
-    "shown_rules",
+    "PASSED", "EdgeTexts", "contribution_texts", "label_in_parentheses", "label_in_product", "pass_texts",
+    "rule_of", "shown_rules",
 ]  # fmt: skip
 
 PASSED = "·"
@@ -74,7 +74,7 @@ def rule_of(
     op = BY_NAME[graph.kinds[user]]
     rule = template(op.shown_partial(position))
     if not rule.inputs:
-        return number_text(rule)
+        return constant_rule_text(rule)
     operands = graph.operands[user]
     nodes = (operands[position],) if op.variadic else operands
     slots = zip((*op.names, "out"), (*nodes, user), strict=True)
@@ -91,7 +91,7 @@ def rule_of(
 
 
 @cache
-def number_text(rule: Graph) -> tuple[str, int]:
+def constant_rule_text(rule: Graph) -> tuple[str, int]:
     """A rule that is the same everywhere, and its level."""
     return rule_text(rule, {})
 
@@ -133,19 +133,19 @@ def contribution_texts(
     active = {operand for operand in run.graph.operands[user] if flags[operand]}
     program = edge_program(run.graph, user, active, run.varying, shown)
     (graph, outputs), positions, is_local = program
-    texts = prefixes(graph, {}, labels(run, graph, called, grad), limit)
+    texts = prefixes(graph, {}, edge_labels(run, graph, called, grad), limit)
     found = {}
     for at, (position, local) in enumerate(zip(positions, is_local, strict=True)):
         passed, slope = outputs[2 * at], outputs[2 * at + 1]
         found[position] = EdgeTexts(
             cut(texts[passed], limit),
             by_shapes(graph, passed),
-            diagonal(run, user, texts[slope], limit) if local else "",
+            diagonal_text(run, user, texts[slope], limit) if local else "",
         )
     return found
 
 
-def labels(
+def edge_labels(
     run: Named, graph: Graph, called: Callable[[int], str], grad: str
 ) -> dict[int, tuple[str, int]]:
     """By node of the program of a node's edges: the text that stands for it, and its level.
@@ -155,7 +155,7 @@ def labels(
     from exprgrad.derive.sweeps.gradient import GRAD
 
     whose = {node: int(name) for name, node in graph.inputs.items() if name != GRAD}
-    found = {node: labelled(run, own, called) for node, own in whose.items()}
+    found = {node: label_of_node(run, own, called) for node, own in whose.items()}
     if GRAD in graph.inputs:
         found[graph.inputs[GRAD]] = grad, ATOM
     for node, kind in enumerate(graph.kinds):
@@ -165,11 +165,11 @@ def labels(
             own = whose[graph.operands[node][0]]
             twice = (run.graph.kinds[own], run.graph.payloads[own]) == (kind, (None,))
             if twice and called(own) == run.texts[own] and own not in run.names:
-                found[node] = labelled(run, run.graph.operands[own][0], called)
+                found[node] = label_of_node(run, run.graph.operands[own][0], called)
     return found
 
 
-def labelled(run: Named, node: int, called: Callable[[int], str]) -> tuple[str, int]:
+def label_of_node(run: Named, node: int, called: Callable[[int], str]) -> tuple[str, int]:
     """What a node is called, and its level."""
     label = called(node)
     own = run.graph.operands[node][0] if node in run.graph.implicit else node
@@ -177,9 +177,9 @@ def labelled(run: Named, node: int, called: Callable[[int], str]) -> tuple[str, 
     return label, ATOM if is_bare else operand_level(run.graph, own, run.names)
 
 
-def grouped(run: Named, node: int, called: Callable[[int], str]) -> str:
+def label_in_parentheses(run: Named, node: int, called: Callable[[int], str]) -> str:
     """What a node is called, in parentheses if that is more than a name."""
-    label, level = labelled(run, node, called)
+    label, level = label_of_node(run, node, called)
     return label if level == ATOM else f"({label})"
 
 
@@ -200,6 +200,6 @@ def by_shapes(graph: Graph, node: int) -> str:
     return operation_text(graph.kinds[node], called, settings=graph.payloads[node], spaced=True)
 
 
-def diagonal(run: Named, user: int, slope: str, limit: int) -> str:
+def diagonal_text(run: Named, user: int, slope: str, limit: int) -> str:
     """A local derivative, number by number: a diagonal matrix, or a number."""
     return cut(f"diag({slope})" if run.graph.shape(user) else slope, limit)

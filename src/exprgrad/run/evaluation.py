@@ -21,13 +21,13 @@ from exprgrad.run.numbers.sweeps import (
     Adjoints,
     Plan,
     Tape,
-    follow,
-    forward,
-    gated,
-    holds,
-    plan,
-    play,
-    record,
+    condition_holds,
+    follow_plan,
+    forward_numbers,
+    is_gated_edge,
+    plan_forward,
+    play_tape,
+    record_tape,
 )
 from exprgrad.source import Span
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DOUBLE_DIGITS", "NOTHING", "ArrayBounds", "Arrays", "Diagnostic", "Edge", "Evaluator", "Flag",
     "Floats", "Guarded", "Node", "Path", "Run", "Settled", "adjoints_of", "evaluator_for",
-    "fewest_right_digits", "is_finite", "kept", "right_digits", "shapes_of", "smallest",
+    "fewest_right_digits", "is_finite", "remember", "right_digits", "shapes_of", "smallest_count",
 ]  # fmt: skip
 
 Path = tuple[str, ...]
@@ -70,7 +70,7 @@ def shapes_of(values: Mapping[str, Any]) -> dict[str, Shape]:
     return {name: getattr(value, "shape", ()) for name, value in values.items()}
 
 
-def kept(memory: dict[Any, V], key: object, make: Callable[[], V], most: int) -> V:
+def remember(memory: dict[Any, V], key: object, make: Callable[[], V], most: int) -> V:
     """What is remembered under a key, made now if it is not there; of ``most`` the oldest goes."""
     found = memory.get(key)
     if found is None:
@@ -93,49 +93,52 @@ class Floats:
     @cached_property
     def plan(self) -> Plan:
         """The forward sweep, worked out once."""
-        return plan(self.graph)
+        return plan_forward(self.graph)
 
     def tape(self, wrt: tuple[str, ...]) -> Tape:
         """The reverse sweep for some inputs, worked out once."""
         nodes = self.graph.inputs
-        return kept(
-            self.tapes, wrt, lambda: record(self.graph, [nodes[name] for name in wrt]), MOST_SWEEPS
+        return remember(
+            self.tapes,
+            wrt,
+            lambda: record_tape(self.graph, [nodes[name] for name in wrt]),
+            MOST_SWEEPS,
         )
 
     def forward(self, inputs: Mapping[str, Any]) -> list[Any]:
         """Every node's data."""
-        return follow(self.plan, inputs)
+        return follow_plan(self.plan, inputs)
 
     def gradient(
         self, inputs: Mapping[str, Any], wrt: tuple[str, ...]
     ) -> tuple[list[Any], Adjoints]:
         """Every node's data and grad."""
-        data = follow(self.plan, inputs)
-        return data, play(self.tapes.get(wrt) or self.tape(wrt), data)
+        data = follow_plan(self.plan, inputs)
+        return data, play_tape(self.tapes.get(wrt) or self.tape(wrt), data)
 
     def errors(self, values: list[Any], adjoints: Any) -> tuple[list[float], list[float]]:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
-        from exprgrad.run.numbers.bounds import data_errors, grad_errors
+        from exprgrad.run.numbers.bounds import number_data_errors, number_grad_errors
 
-        data = data_errors(self.graph, values)
-        return data, [] if adjoints is None else grad_errors(adjoints, data)
+        data = number_data_errors(self.graph, values)
+        return data, [] if adjoints is None else number_grad_errors(adjoints, data)
 
     def typed_errors(
         self, values: list[Any], adjoints: Any, spelled: Mapping[str, str]
     ) -> tuple[list[float], list[float]]:
         """How far both are from what the numbers as typed come to; empty where these are the doubles."""
-        from exprgrad.run.numbers.bounds import grad_errors, typed_errors
+        from exprgrad.run.numbers.bounds import number_grad_errors, typed_errors
 
         data = typed_errors(self.graph, values, spelled)
-        return data, grad_errors(adjoints, data) if data and adjoints is not None else []
+        return data, number_grad_errors(adjoints, data) if data and adjoints is not None else []
 
     def holds(self, condition: str, names: Sequence[str], values: Sequence[Any]) -> bool:
         """Whether a condition of a row holds."""
-        return holds(condition, names, values)
+        return condition_holds(condition, names, values)
 
     def answers(self, program: Program, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of a derived program."""
-        numbers = forward(program.graph, inputs)
+        numbers = forward_numbers(program.graph, inputs)
         return [numbers[output] for output in program.outputs]
 
     def rules(self, run: "Run", user: int) -> Callable[[int], str | None]:
@@ -160,7 +163,7 @@ class Arrays:
         """Every node's data."""
         from exprgrad.run.arrays import arrays
 
-        return arrays.data(self.graph, inputs)
+        return arrays.node_data(self.graph, inputs)
 
     def gradient(
         self, inputs: Mapping[str, Any], wrt: tuple[str, ...]
@@ -168,34 +171,36 @@ class Arrays:
         """Every node's data and grad."""
         from exprgrad.run.arrays import arrays
 
-        sweep = kept(self.recorded, wrt, lambda: arrays.record(self.graph, wrt), MOST_SWEEPS)
-        return arrays.play(self.graph, inputs, wrt, sweep)
+        sweep = remember(
+            self.recorded, wrt, lambda: arrays.record_arrays(self.graph, wrt), MOST_SWEEPS
+        )
+        return arrays.play_arrays(self.graph, inputs, wrt, sweep)
 
     def errors(self, values: list[Any], adjoints: Any) -> tuple[list[Any], list[Any]]:
         """By node: what rounding may have done to its data, and to its grad, as far as bounds tell."""
-        from exprgrad.run.arrays.bounds import data_errors, edges_of, grad_errors
+        from exprgrad.run.arrays.bounds import active_edges, array_data_errors, array_grad_errors
 
         graph = self.graph
-        data = data_errors(graph, values, [graph.output])
+        data = array_data_errors(graph, values, [graph.output])
         if adjoints is None:
             return data, []
 
         def edges(user: int) -> Any:
             active = frozenset([o for o in graph.operands[user] if adjoints.active[o]])
-            return kept(
+            return remember(
                 self.edges,
                 (user, active),
-                lambda: edges_of(graph, user, active, adjoints.varying),
+                lambda: active_edges(graph, user, active, adjoints.varying),
                 MOST_SWEEPS * len(graph),
             )
 
-        return data, grad_errors(adjoints, data, edges)
+        return data, array_grad_errors(adjoints, data, edges)
 
     def holds(self, condition: str, names: Sequence[str], values: Sequence[Any]) -> bool:
         """Whether a condition of a row holds at some number."""
         from exprgrad.run.arrays import arrays
 
-        return bool((arrays.held(condition, names, values) != 0).any())
+        return bool((arrays.condition_on_arrays(condition, names, values) != 0).any())
 
     def typed_errors(
         self, values: list[Any], adjoints: Any, spelled: Mapping[str, str]
@@ -263,10 +268,10 @@ def right_digits(value: Any, error: Any) -> Any:
 
 def fewest_right_digits(value: Any, error: Any) -> int:
     """How many digits are right of a number, or of the worst of a tensor's."""
-    return smallest(right_digits(value, error))
+    return smallest_count(right_digits(value, error))
 
 
-def smallest(counts: Any) -> int:
+def smallest_count(counts: Any) -> int:
     """A count, or the smallest of a tensor's."""
     return int(getattr(counts, "min", counts.__int__)())
 
@@ -568,7 +573,11 @@ class Run:
             slope, operands = found[user], self.graph.operands[user]
             for position, local, _ in self.adjoints.passed(user):
                 is_number, operand = type(local) is float, operands[position]
-                if is_number and not local and gated(BY_NAME[self.graph.kinds[user]], position):
+                if (
+                    is_number
+                    and not local
+                    and is_gated_edge(BY_NAME[self.graph.kinds[user]], position)
+                ):
                     continue
                 before = found.get(operand, 0.0)
                 if not is_number or slope is None or before is None:
@@ -647,8 +656,8 @@ class Settled(NamedTuple):
 
     def among(self, field: str) -> "Settled":
         """The numbers of one field, by the rest of their paths."""
-        values, digits = rest(self.values, field), rest(self.digits, field)
-        return Settled(values, digits, rest(self.corrected, field))
+        values, digits = under_field(self.values, field), under_field(self.digits, field)
+        return Settled(values, digits, under_field(self.corrected, field))
 
 
 def adjoints_of(run: Run, what: str, help: str | None = None) -> "Adjoints | over_arrays.Adjoints":
@@ -658,6 +667,6 @@ def adjoints_of(run: Run, what: str, help: str | None = None) -> "Adjoints | ove
     return run.adjoints
 
 
-def rest(found: Mapping[Path, V], field: str) -> dict[Path, V]:
+def under_field(found: Mapping[Path, V], field: str) -> dict[Path, V]:
     """What stands under a field, by the rest of its path."""
     return {path[1:]: one for path, one in found.items() if path[0] == field}

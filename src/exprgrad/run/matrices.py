@@ -14,14 +14,15 @@ from exprgrad.derive.rules import Rule, computed
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, Graph, Program, Shape, size
-from exprgrad.run.evaluation import NOTHING, Evaluator, kept
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.evaluation import NOTHING, Evaluator, remember
+from exprgrad.run.numbers.sweeps import forward_numbers
 from exprgrad.source import bytes_text
 
 __all__ = [
     "BY_OUTPUT", "HESSIAN", "JACOBIAN", "JVP", "MATRICES", "MOST_PROGRAMS", "VJP", "Derived", "Kind",
-    "Matrix", "Point", "Question", "blocks", "derived", "entry_data", "fill", "first", "hessian",
-    "jacobian", "jvp", "moves", "pattern", "second", "sweeps", "vjp",
+    "Matrix", "Point", "Question", "blocks_by_path", "cheaper_products", "derive_once", "entry_data",
+    "fill_matrices", "gradient_program", "has_motion", "hessian_at", "hessian_program", "jacobian_at",
+    "jvp_at", "nonzero_blocks", "vjp_at",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -69,7 +70,7 @@ class Matrix(NamedTuple):
             yield self.rows[row], self.columns[column], self.entries[row, column]
 
 
-def is_zero(graph: Graph, node: int) -> bool:
+def is_zero_node(graph: Graph, node: int) -> bool:
     """Whether a node is the constant 0, stretched or not."""
     if graph.kinds[node] == "broadcast":
         (node,) = graph.operands[node]
@@ -94,51 +95,51 @@ class Point(NamedTuple):
 # Programs.
 
 
-def derived(
+def derive_once(
     evaluator: Evaluator, make: Callable[..., T], graph: Graph, *arguments: Any, **settings: Any
 ) -> T:
     """What ``make`` derives from a graph, the evaluator's or one of it: now, if it is not there."""
     key = make, graph, *arguments, *settings.items()
     memory: dict[object, T] = evaluator.programs
-    return kept(memory, key, lambda: make(graph, *arguments, **settings), MOST_PROGRAMS)
+    return remember(memory, key, lambda: make(graph, *arguments, **settings), MOST_PROGRAMS)
 
 
-def first(evaluator: Evaluator, wrt: Sequence[str], rule: Rule = computed) -> Program:
+def gradient_program(evaluator: Evaluator, wrt: Sequence[str], rule: Rule = computed) -> Program:
     """The program of the output and its gradient."""
-    return derived(evaluator, derive.gradient, evaluator.graph, tuple(wrt), rule)
+    return derive_once(evaluator, derive.gradient, evaluator.graph, tuple(wrt), rule)
 
 
-def second(
+def hessian_program(
     evaluator: Evaluator, wrt: Sequence[str], graph: Graph | None = None, rule: Rule = computed
 ) -> Derived:
     """The program of the second derivatives of numbers, and the position of each entry."""
-    return derived(evaluator, derive.hessian, graph or evaluator.graph, tuple(wrt), rule)
+    return derive_once(evaluator, derive.hessian, graph or evaluator.graph, tuple(wrt), rule)
 
 
 def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Program:
     """The program of a row of blocks of the Hessian, from the diagonal on: JVPs of the gradient."""
-    graph, outputs = first(evaluator, wrt)
+    graph, outputs = gradient_program(evaluator, wrt)
     nodes = outputs[1 + at_row :]
-    return derived(evaluator, derive.jvp, graph, (wrt[at_row],), nodes, masked=True)
+    return derive_once(evaluator, derive.jvp, graph, (wrt[at_row],), nodes, masked=True)
 
 
 # Matrices.
 
 
-def jacobian(point: Point) -> Matrix:
+def jacobian_at(point: Point) -> Matrix:
     """The derivatives of the outputs: a row for each."""
     evaluator, values, outputs, wrt, _, _ = point
     graph, nodes = evaluator.graph, tuple(outputs.values())
     if evaluator.by_entries:
-        made = derived(evaluator, derive.jacobian, graph, nodes, wrt, computed)
-        return matrix(evaluator, outputs, wrt, entries(evaluator, made, values))
-    way, _ = sweeps(graph, outputs, wrt)
-    blocks, shape = empty(graph, nodes, wrt), graph.shape
+        made = derive_once(evaluator, derive.jacobian, graph, nodes, wrt, computed)
+        return assemble_matrix(evaluator, outputs, wrt, matrix_entries(evaluator, made, values))
+    way, _ = cheaper_products(graph, outputs, wrt)
+    blocks, shape = zero_blocks(graph, nodes, wrt), graph.shape
     if way == "JVP":
         for column, name in enumerate(wrt):
-            program = derived(evaluator, derive.jvp, graph, (name,), nodes, masked=True)
+            program = derive_once(evaluator, derive.jvp, graph, (name,), nodes, masked=True)
             columns = [blocks[row, column].T for row in range(len(nodes))]
-            fill(
+            fill_matrices(
                 evaluator,
                 program,
                 values,
@@ -147,46 +148,55 @@ def jacobian(point: Point) -> Matrix:
             )
     else:
         for row, node in enumerate(nodes):
-            program = derived(evaluator, derive.vjp, graph, (node,), wrt, masked=True)
+            program = derive_once(evaluator, derive.vjp, graph, (node,), wrt, masked=True)
             rows = [blocks[row, column] for column in range(len(wrt))]
-            fill(evaluator, program, values, (derive.cotangent(0), shape(node)), rows)
-    return matrix(evaluator, outputs, wrt, blocks)
+            fill_matrices(evaluator, program, values, (derive.cotangent(0), shape(node)), rows)
+    return assemble_matrix(evaluator, outputs, wrt, blocks)
 
 
-def hessian(point: Point) -> Matrix:
+def hessian_at(point: Point) -> Matrix:
     """The second derivatives of the output, a number, with respect to each two of ``wrt``; symmetric."""
     evaluator, values, wrt = point.evaluator, point.inputs, point.wrt
     graph = evaluator.graph
     nodes = {name: graph.inputs[name] for name in wrt}
     if evaluator.by_entries:
-        return matrix(evaluator, nodes, wrt, entries(evaluator, second(evaluator, wrt), values))
-    from exprgrad.run.arrays.arrays import symmetric
+        return assemble_matrix(
+            evaluator,
+            nodes,
+            wrt,
+            matrix_entries(evaluator, hessian_program(evaluator, wrt), values),
+        )
+    from exprgrad.run.arrays.arrays import mirror_upper_triangle
 
     refuse_large(sum(size(graph.shape(node)) for node in nodes.values()) ** 2)
-    blocks = empty(graph, nodes.values(), wrt)
+    blocks = zero_blocks(graph, nodes.values(), wrt)
     for row, name in enumerate(wrt):
         program = row_program(evaluator, wrt, row)
         rows = [blocks[row, column] for column in range(row, len(wrt))]
-        fill(evaluator, program, values, (derive.tangent(name), graph.shape(nodes[name])), rows)
-        blocks[row, row] = symmetric(blocks[row, row])
+        fill_matrices(
+            evaluator, program, values, (derive.tangent(name), graph.shape(nodes[name])), rows
+        )
+        blocks[row, row] = mirror_upper_triangle(blocks[row, row])
         for column in range(row + 1, len(wrt)):
             blocks[column, row] = blocks[row, column].T.copy()
-    return matrix(evaluator, nodes, wrt, blocks)
+    return assemble_matrix(evaluator, nodes, wrt, blocks)
 
 
-def empty(graph: Graph, nodes: Iterable[int], wrt: Sequence[str]) -> dict[tuple[int, int], Any]:
+def zero_blocks(
+    graph: Graph, nodes: Iterable[int], wrt: Sequence[str]
+) -> dict[tuple[int, int], Any]:
     """Matrices of zeros: a row for each number of a node, a column for each of an input."""
-    from exprgrad.run.arrays.arrays import zeros
+    from exprgrad.run.arrays.arrays import zero_tensor
 
     columns = [size(graph.shape(graph.inputs[name])) for name in wrt]
     return {
-        (row, column): zeros((size(graph.shape(node)), length))
+        (row, column): zero_tensor((size(graph.shape(node)), length))
         for row, node in enumerate(nodes)
         for column, length in enumerate(columns)
     }
 
 
-def fill(
+def fill_matrices(
     evaluator: Evaluator,
     program: Program,
     values: Mapping[str, Any],
@@ -197,10 +207,10 @@ def fill(
 
     ``seed`` is what the program calls the direction, and its shape.
     """
-    from exprgrad.run.arrays.arrays import zeros
+    from exprgrad.run.arrays.arrays import zero_tensor
 
     name, shape = seed
-    direction = zeros(shape)
+    direction = zero_tensor(shape)
     flat = direction.reshape(-1)
     for at in range(flat.size):
         flat[at] = 1.0
@@ -223,18 +233,18 @@ def entry_data(
     """
     row, column = place
     if evaluator.by_entries:
-        (graph, outputs), known = second(evaluator, wrt)
-        return graph, outputs[known[place]], forward(graph, values)
+        (graph, outputs), known = hessian_program(evaluator, wrt)
+        return graph, outputs[known[place]], forward_numbers(graph, values)
     from exprgrad.run.arrays import arrays
 
     graph, outputs = row_program(evaluator, wrt, row)
-    direction = arrays.zeros(evaluator.graph.shape(evaluator.graph.inputs[wrt[row]]))
+    direction = arrays.zero_tensor(evaluator.graph.shape(evaluator.graph.inputs[wrt[row]]))
     direction[index] = 1.0
-    data = arrays.data(graph, {**values, derive.tangent(wrt[row]): direction})
+    data = arrays.node_data(graph, {**values, derive.tangent(wrt[row]): direction})
     return graph, outputs[column - row], data
 
 
-def entries(
+def matrix_entries(
     evaluator: Evaluator, program: Derived, values: Mapping[str, Any]
 ) -> dict[tuple[int, int], Any]:
     """The entries of a program's matrix at a point."""
@@ -242,7 +252,7 @@ def entries(
     return {place: numbers[at] for place, at in program[1].items()}
 
 
-def matrix(
+def assemble_matrix(
     evaluator: Evaluator,
     rows: Mapping[str, int],
     wrt: Sequence[str],
@@ -252,29 +262,31 @@ def matrix(
     shape, inputs = evaluator.graph.shape, evaluator.graph.inputs
     above, beside = [*map(shape, rows.values())], [shape(inputs[name]) for name in wrt]
     if not evaluator.by_entries:
-        from exprgrad.run.arrays.arrays import plain
+        from exprgrad.run.arrays.arrays import float_or_array
 
         found = {
-            (row, column): plain(block.reshape(above[row] + beside[column]))
+            (row, column): float_or_array(block.reshape(above[row] + beside[column]))
             for (row, column), block in found.items()
         }
     return Matrix(tuple(rows), tuple(wrt), found, tuple(above), tuple(beside))
 
 
-def pattern(evaluator: Evaluator, wrt: Sequence[str]) -> list[tuple[str, str]]:
+def nonzero_blocks(evaluator: Evaluator, wrt: Sequence[str]) -> list[tuple[str, str]]:
     """The blocks of the Hessian, (row, column), that are not structurally 0, row by row."""
     if evaluator.by_entries:
-        return [(wrt[row], wrt[column]) for row, column in sorted(second(evaluator, wrt)[1])]
+        return [
+            (wrt[row], wrt[column]) for row, column in sorted(hessian_program(evaluator, wrt)[1])
+        ]
     found = set()
     for at_row, row in enumerate(wrt):
         graph, outputs = row_program(evaluator, wrt, at_row)
         for column, output in zip(wrt[at_row:], outputs, strict=True):
-            if not is_zero(graph, output):
+            if not is_zero_node(graph, output):
                 found |= {(row, column), (column, row)}
     return [(row, column) for row in wrt for column in wrt if (row, column) in found]
 
 
-def sweeps(
+def cheaper_products(
     graph: Graph, outputs: Mapping[str, int], wrt: Sequence[str]
 ) -> tuple[Literal["JVP", "VJP"], int]:
     """Which products a Jacobian is made of, and how many: the fewer; VJPs, its rows, if they are equal."""
@@ -297,30 +309,36 @@ def refuse_large(count: int) -> None:
 # Vectors.
 
 
-def gradient(point: Point) -> dict[str, Any]:
+def gradient_at(point: Point) -> dict[str, Any]:
     """The gradient, of which the Hessian is the derivative; the program of numbers' Hessian has it."""
     evaluator, wrt = point.evaluator, point.wrt
-    program = second(evaluator, wrt)[0] if evaluator.by_entries else first(evaluator, wrt)
+    program = (
+        hessian_program(evaluator, wrt)[0]
+        if evaluator.by_entries
+        else gradient_program(evaluator, wrt)
+    )
     return dict(zip(wrt, evaluator.answers(program, point.inputs)[1 : 1 + len(wrt)], strict=True))
 
 
-def jvp(point: Point) -> dict[str, Any]:
+def jvp_at(point: Point) -> dict[str, Any]:
     """By output, the derivative along the direction.
 
     A number whose tangent is 0 is held fixed: its derivatives, which may be infinite, play no part.
     """
-    return products(point, "jvp", point.outputs, jvp_question(point))
+    return ask_products(point, "jvp", point.outputs, jvp_question(point))
 
 
-def vjp(point: Point) -> dict[str, Any]:
+def vjp_at(point: Point) -> dict[str, Any]:
     """By input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
 
     A number whose cotangent is 0 is left out: its derivatives, which may be infinite, play no part.
     """
-    return products(point, "vjp", point.wrt, vjp_question(point))
+    return ask_products(point, "vjp", point.wrt, vjp_question(point))
 
 
-def products(point: Point, field: str, names: Iterable[str], question: Question) -> dict[str, Any]:
+def ask_products(
+    point: Point, field: str, names: Iterable[str], question: Question
+) -> dict[str, Any]:
     """The answers to a question, by name, that stand under a field."""
     paths = [(field, name) for name in names]
     graph, nodes = question.derive(question.graph, computed, paths)
@@ -334,7 +352,7 @@ def is_masked(directions: Iterable[Any]) -> bool:
     return not all(bool(one) if isinstance(one, float) else bool(one.all()) for one in directions)
 
 
-def moves(direction: Any) -> bool:
+def has_motion(direction: Any) -> bool:
     """Whether a number, or any number of a tensor, is not 0."""
     return bool(direction) if isinstance(direction, float) else bool(direction.any())
 
@@ -364,7 +382,7 @@ class Question(NamedTuple):
     spelled: Mapping[str, str] = NOTHING
 
 
-def question(
+def ask_program(
     point: Point,
     program: Callable[[Graph, Rule, Paths], tuple[Graph, NodesByPath]],
     directions: Mapping[str, Any] = NOTHING,
@@ -378,72 +396,72 @@ def jacobian_question(point: Point) -> Question:
     """The outputs, ``("value", y)``, and the entries of their Jacobian, ``("jacobian", y, x)``."""
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
-        rows, columns = asked(point.outputs, paths, 1), asked(point.wrt, paths, 2)
+        rows, columns = names_asked(point.outputs, paths, 1), names_asked(point.wrt, paths, 2)
         given = graph, tuple([point.outputs[name] for name in rows]), columns, rule
-        (made, found), known = derived(point.evaluator, derive.jacobian, *given)
+        (made, found), known = derive_once(point.evaluator, derive.jacobian, *given)
         entries = {
             ("jacobian", rows[row], columns[column]): found[at]
             for (row, column), at in known.items()
         }
-        return made, values_of(rows, found) | entries
+        return made, paths_of_values(rows, found) | entries
 
-    return question(point, program)
+    return ask_program(point, program)
 
 
 def hessian_question(point: Point) -> Question:
     """The output, its gradient, ``("gradient", x)``, and half its Hessian, ``("hessian", x, y)``."""
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
-        names = asked(point.wrt, paths, 1, 2)
-        (made, found), known = second(point.evaluator, names, graph, rule)
-        nodes = values_of(point.outputs, found)
+        names = names_asked(point.wrt, paths, 1, 2)
+        (made, found), known = hessian_program(point.evaluator, names, graph, rule)
+        nodes = paths_of_values(point.outputs, found)
         nodes |= {("gradient", name): node for name, node in zip(names, found[1:], strict=False)}
         for (row, column), at in sorted(known.items()):
             if row <= column:
                 nodes["hessian", names[row], names[column]] = found[at]
         return made, nodes
 
-    return question(point, program)
+    return ask_program(point, program)
 
 
 def jvp_question(point: Point) -> Question:
     """The outputs, and their derivatives along a direction, ``("jvp", y)``."""
-    moving = {name: tangent for name, tangent in point.direction.items() if moves(tangent)}
+    moving = {name: tangent for name, tangent in point.direction.items() if has_motion(tangent)}
     given = {derive.tangent(name): tangent for name, tangent in moving.items()}
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
-        names = asked(point.outputs, paths, 1)
+        names = names_asked(point.outputs, paths, 1)
         nodes = tuple([point.outputs[name] for name in names])
         is_asked = paths is None or any(path[0] == "value" for path in paths)
-        made, found = derived(
+        made, found = derive_once(
             point.evaluator, derive.jvp, graph, tuple(moving), nodes, rule,
             masked=is_masked(moving.values()), beside=nodes if is_asked else (),
         )  # fmt: skip
-        return made, slopes_of("jvp", names, names, found)
+        return made, paths_of_slopes("jvp", names, names, found)
 
-    return question(point, program, given)
+    return ask_program(point, program, given)
 
 
 def vjp_question(point: Point) -> Question:
     """The outputs, and the inputs' derivatives of a weighted sum of them, ``("vjp", x)``."""
     weights: dict[int, Any] = {}  # by node: two names may stand for one, which then weighs both
     for name, node in point.outputs.items():
-        if moves(weight := point.direction[name]):
+        if has_motion(weight := point.direction[name]):
             weights[node] = weights[node] + weight if node in weights else weight
     given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
-        names, beside = asked(point.wrt, paths, 1), asked(point.outputs, paths, 1)
+        names, beside = names_asked(point.wrt, paths, 1), names_asked(point.outputs, paths, 1)
         nodes = tuple([point.outputs[name] for name in beside])
         if not names:
-            return graph, values_of(beside, nodes)
-        made, found = derived(
+            return graph, paths_of_values(beside, nodes)
+        made, found = derive_once(
             point.evaluator, derive.vjp, graph, tuple(weights), names, rule,
             masked=is_masked(weights.values()), beside=nodes,
         )  # fmt: skip
-        return made, slopes_of("vjp", names, beside, found)
+        return made, paths_of_slopes("vjp", names, beside, found)
 
-    return question(point, program, given)
+    return ask_program(point, program, given)
 
 
 class Kind(NamedTuple):
@@ -458,26 +476,26 @@ class Kind(NamedTuple):
         return {field: find(point) for field, find in self.fields.items() if field not in unseen}
 
 
-JACOBIAN = Kind("jacobian", {"jacobian": jacobian}, jacobian_question)
-HESSIAN = Kind("hessian", {"gradient": gradient, "hessian": hessian}, hessian_question)
-JVP = Kind("jvp", {"jvp": jvp}, jvp_question)
-VJP = Kind("vjp", {"vjp": vjp}, vjp_question)
+JACOBIAN = Kind("jacobian", {"jacobian": jacobian_at}, jacobian_question)
+HESSIAN = Kind("hessian", {"gradient": gradient_at, "hessian": hessian_at}, hessian_question)
+JVP = Kind("jvp", {"jvp": jvp_at}, jvp_question)
+VJP = Kind("vjp", {"vjp": vjp_at}, vjp_question)
 
 
-def slopes_of(
+def paths_of_slopes(
     field: str, names: Sequence[str], outputs: Iterable[str], nodes: Sequence[int]
 ) -> NodesByPath:
     """Derivatives, which come first of some nodes, and the outputs behind them, by their paths."""
     slopes = {(field, name): node for name, node in zip(names, nodes, strict=False)}
-    return values_of(outputs, nodes[len(names) :]) | slopes
+    return paths_of_values(outputs, nodes[len(names) :]) | slopes
 
 
-def values_of(names: Iterable[str], nodes: Iterable[int]) -> NodesByPath:
+def paths_of_values(names: Iterable[str], nodes: Iterable[int]) -> NodesByPath:
     """Outputs, which come first of some nodes, by their paths."""
     return {("value", name): node for name, node in zip(names, nodes, strict=False)}
 
 
-def blocks(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tuple[str, ...], Any]:
+def blocks_by_path(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tuple[str, ...], Any]:
     """Numbers and tensors by path; of a Hessian those from the diagonal on."""
     found: dict[tuple[str, ...], Any] = {}
     for field, answer in fields.items():
@@ -491,7 +509,7 @@ def blocks(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tuple[str, 
     return found
 
 
-def asked(names: Iterable[str], paths: Paths, *places: int) -> tuple[str, ...]:
+def names_asked(names: Iterable[str], paths: Paths, *places: int) -> tuple[str, ...]:
     """The names that stand at some places of the paths; all if no paths are given."""
     if paths is None:
         return tuple(names)

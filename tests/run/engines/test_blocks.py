@@ -29,11 +29,11 @@ from exprgrad.run.engines.numpy_engine import (
     TABLE,
     Kernel,
     Plan,
-    build,
-    plan,
+    build_numpy_kernel,
+    plan_steps,
 )  # fmt: skip
-from exprgrad.run.engines.programs import contracted, fused, written_out
-from exprgrad.run.numbers.sweeps import forward, functions
+from exprgrad.run.engines.programs import contract_polynomials, fuse_partials, lower_for_engine
+from exprgrad.run.numbers.sweeps import forward_numbers, functions
 from invariants import check
 from strategies import programs, seeds, tree
 
@@ -70,10 +70,10 @@ def alike(found: list[float], expected: list[float]) -> bool:
 def test_a_plan_computes_the_program(text: str) -> None:
     f = parse(text)
     program = gradient(f.graph, f.inputs)
-    steps = plan(program, f.inputs)
+    steps = plan_steps(program, f.inputs)
     for number in (0.0, 1.0, -2.5, float("nan")):
         given_ = {name: number + at for at, name in enumerate(f.inputs)}
-        values = forward(program.graph, given_)
+        values = forward_numbers(program.graph, given_)
         expected = [values[output] for output in program.outputs]
         assert alike(played(steps, [*given_.values()]), expected)
 
@@ -83,7 +83,7 @@ def test_a_plan_computes_the_program(text: str) -> None:
 def test_writing_out_with_care_changes_no_number(text: str) -> None:
     f = parse(text)
     program = gradient(f.graph, f.inputs)
-    written = written_out(program, functions_only := {*NATIVE, "logsumexp"}, exact=True)
+    written = lower_for_engine(program, functions_only := {*NATIVE, "logsumexp"}, exact=True)
     check(written.graph)
     assert {*written.graph.kinds} <= {*functions_only, "input", "const"}
 
@@ -111,7 +111,7 @@ def test_what_is_shorter() -> None:
     }
     for text, kinds in cases.items():
         graph = parse(text).graph
-        written = written_out(Program(graph, (graph.output,)), NATIVE).graph
+        written = lower_for_engine(Program(graph, (graph.output,)), NATIVE).graph
         assert sorted(set(written.kinds) - {"input", "const"}) == sorted({*kinds}), text
         assert sum(kind not in ("input", "const") for kind in written.kinds) == len(kinds), text
 
@@ -119,7 +119,7 @@ def test_what_is_shorter() -> None:
 def test_registers_are_used_again() -> None:
     """A sum of products needs two, however long; the depth of a formula shows, not its size."""
     graph = parse(" + ".join(f"sin({n}*x)*cos({n}*y)" for n in range(1, 200))).graph
-    steps = plan(Program(graph, (graph.output,)), ["x", "y"])
+    steps = plan_steps(Program(graph, (graph.output,)), ["x", "y"])
     assert steps.registers <= 3
     assert steps.masks == 0
 
@@ -133,14 +133,14 @@ def test_masks_are_used_again() -> None:
         ]
     )
     graph = parse(text).graph
-    steps = plan(Program(graph, (graph.output,)), ["x", "y"])
+    steps = plan_steps(Program(graph, (graph.output,)), ["x", "y"])
     assert (steps.registers <= 3, steps.masks <= 2) == (True, True)
     assert {kind for kind, _ in steps.steps} <= {"gt", "and", "add", "where", "fill"}
 
 
 def test_a_result_stands_apart_where_a_step_takes_several_calls() -> None:
     graph = parse("sign(x + 1)*2").graph
-    steps = plan(Program(graph, (graph.output,)), ["x"], SEVERAL)
+    steps = plan_steps(Program(graph, (graph.output,)), ["x"], SEVERAL)
     (cells,) = [cells for kind, cells in steps.steps if kind == "sign"]
     assert cells[0] != cells[1]
 
@@ -165,7 +165,11 @@ def test_a_limit_goes_along_to_engines() -> None:
     """A long text, or a raised limit, allows an engine's program as much as the derivatives."""
     f = parse("x^3*y - tanh(x - 2)*where(x > y, x, 3 - x*y*2)", limit=12_345_678)
     program = gradient(f.graph, f.inputs)
-    for made in (fused(program), written_out(program, NATIVE), contracted(program)):
+    for made in (
+        fuse_partials(program),
+        lower_for_engine(program, NATIVE),
+        contract_polynomials(program),
+    ):
         assert made.graph.budget == f.graph.budget
 
 
@@ -174,7 +178,7 @@ def test_memory_is_kept_for_as_many_threads_as_there_may_be(
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     f = parse("x*y + sin(x)")
-    kernel = build(gradient(f.graph, f.inputs), f.inputs)
+    kernel = build_numpy_kernel(gradient(f.graph, f.inputs), f.inputs)
     play, inner = kernel.play, list[int]()
 
     def nested(*arguments: Any) -> None:
@@ -196,7 +200,7 @@ def costs(length: int) -> tuple[float, float, float]:
     """For each step of a chain: calls of functions to build and to run it, and registers."""
     f = parse(chain(length))
     program = gradient(f.graph, f.inputs)
-    kernel, built = calls(lambda: build(program, f.inputs))
+    kernel, built = calls(lambda: build_numpy_kernel(program, f.inputs))
     columns = [np.full(128, 1e-3), np.full(128, 1e-3)]
     outputs = [np.empty(128) for _ in range(3)]
     _, run = calls(lambda: kernel(columns, outputs, 0, 128))
@@ -219,9 +223,9 @@ CELLS = (1.5, -0.3, 0.0, 1e308, 5e-324, 3e-308, -1e-160, 1e200, math.inf, math.n
 @given(seeds)
 def test_what_is_shorter_is_the_same_double(random: Random) -> None:
     graph = parse(tree(random, LEAVES, ARITHMETIC, random.randint(1, 12))).graph
-    written = written_out(Program(graph, (graph.output,)), NATIVE)
+    written = lower_for_engine(Program(graph, (graph.output,)), NATIVE)
     for _ in range(6):
         point = {name: random.choice(CELLS) for name in graph.inputs}
-        expected = forward(graph, point)[graph.output]
-        found = forward(written.graph, point)[written.outputs[0]]
+        expected = forward_numbers(graph, point)[graph.output]
+        found = forward_numbers(written.graph, point)[written.outputs[0]]
         assert alike([found], [expected]), point

@@ -15,7 +15,7 @@ import pytest
 
 from engines import each_engine
 from exprgrad import ExprgradError, InputError, RequestError, parse
-from exprgrad.run.engines.columns import address, staggered, take
+from exprgrad.run.engines.columns import data_address, staggered_columns, take_columns
 from together import together
 
 F = parse("x*y + sin(x)")
@@ -77,7 +77,7 @@ CONVERTED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("column", SAME.values(), ids=SAME.keys())
 def test_a_column_of_doubles_is_taken_as_it_is(column: Any) -> None:
-    taken = take({"x": column, "y": X}, F.graph, F.text)
+    taken = take_columns({"x": column, "y": X}, F.graph, F.text)
     assert (taken.rows, taken.notes) == (37, ())
     assert isinstance(column, Pretender) or np.shares_memory(taken.columns[0], column)
 
@@ -323,7 +323,7 @@ def test_nothing_was_written_to_the_columns() -> None:
     ids=["whole", "later", "strided", "reversed", "empty", "read-only", "float32", "memmap"],
 )
 def test_where_a_column_begins(column: Any) -> None:
-    assert address(column) == column.ctypes.data
+    assert data_address(column) == column.ctypes.data
 
 
 def test_a_mapped_file_may_be_written(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_its_errors_are_the_librarys(error: type[Exception]) -> None:
 
 @pytest.mark.parametrize("rows", [0, 1, 500, 513, 10_000, 600_000])
 def test_new_columns_do_not_share_their_places_in_the_cache(rows: int) -> None:
-    columns = staggered(7, rows)
+    columns = staggered_columns(7, rows)
     assert all(column.shape == (rows,) and column.flags.aligned for column in columns)
     places = {column.ctypes.data % 4096 for column in columns}
     assert rows < 513 or len(places) == 7

@@ -153,7 +153,7 @@ def test_threads_share_what_pays(
     chunks: list[tuple[int, int]],
 ) -> None:
     played = []
-    monkeypatch.setattr(module, "cores", lambda: cores)
+    monkeypatch.setattr(module, "count_cores", lambda: cores)
     g = F.compile("numpy", threads=threads)
     g.kernel = Recorded(lambda columns, outputs, start, stop: played.append((start, stop)))
     g(columns(rows))
@@ -209,7 +209,7 @@ def test_the_default_is_native_where_llvmlite_is(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_package_that_is_missing_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    jax_engine.package.cache_clear()
+    jax_engine.import_jax.cache_clear()
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(MissingExtraError, match="the engine jax needs jax") as missing:
         F.compile("jax")
@@ -237,7 +237,7 @@ def test_where_llvmlite_does_not_work_numpy_computes(
         raise error
 
     monkeypatch.setattr(module, "find_spec", lambda name: True)
-    monkeypatch.setattr(native, "build", fail)
+    monkeypatch.setattr(native, "build_native_kernel", fail)
     g = F.compile()
     assert (g.engine, g.note) == ("numpy", "llvmlite does not work: no libLLVM")
     with pytest.raises(type(error)):
@@ -287,7 +287,7 @@ def test_jax_takes_the_first_lengths_as_they_come() -> None:
     ("rows", "longer"), [(1, 1), (8, 8), (15, 15), (17, 18), (1003, 1024), (100_000, 106_496)]
 )
 def test_batches_are_filled_up_to_parts_of_a_power_of_two(rows: int, longer: int) -> None:
-    assert jax_engine.lengthened(rows) == longer
+    assert jax_engine.padded_rows(rows) == longer
 
 
 @pytest.mark.slow

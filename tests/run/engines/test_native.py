@@ -28,10 +28,10 @@ from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse
 from exprgrad.run.engines import native
 from exprgrad.run.engines.compiled import Compiled
-from exprgrad.run.engines.llvm_text import SELDOM, Dialect, module
+from exprgrad.run.engines.llvm_text import SELDOM, Dialect, llvm_module
 from exprgrad.run.engines.native import NativeKernel, StagedKernel
 from exprgrad.run.engines.programs import MASKS
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 from oracles import graph_of, is_special, true_partial, true_value, ulps
 from strategies import double, expressions, points
 from together import together
@@ -77,7 +77,7 @@ def built(
     program: Program, inputs: tuple[str, ...], precise: bool
 ) -> NativeKernel | StagedKernel | str:
     """The machine code: to compile it takes longer than most tests."""
-    return native.build(program, inputs, precise=precise)
+    return native.build_native_kernel(program, inputs, precise=precise)
 
 
 def refused(program: Program, inputs: Sequence[str]) -> bool:
@@ -86,7 +86,7 @@ def refused(program: Program, inputs: Sequence[str]) -> bool:
 
 
 def scalar(program: Program, inputs: Sequence[str], row: Sequence[float]) -> list[float]:
-    values = forward(program.graph, dict(zip(inputs, row, strict=True)))
+    values = forward_numbers(program.graph, dict(zip(inputs, row, strict=True)))
     return [values[output] for output in program.outputs]
 
 
@@ -294,7 +294,7 @@ def compiled(text: str) -> tuple[native.NativeKernel, Program, list[str]]:
     graph = parse(text)
     inputs = list(graph.inputs)
     program = gradient(graph, inputs)
-    kernel = native.build(program, inputs)
+    kernel = native.build_native_kernel(program, inputs)
     assert isinstance(kernel, native.NativeKernel)
     return kernel, program, inputs
 
@@ -376,14 +376,14 @@ def test_long_code_has_no_other_stores(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_threads_compile_the_other_stores_once(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = compiled("x*y")[0]
     made = []
-    compile_one = native.compiled
+    compile_one = native.compile_module
 
     def slowly(*given: Any) -> Any:
         time.sleep(0.02)
         made.append(compile_one(*given))
         return made[-1]
 
-    monkeypatch.setattr(native, "compiled", slowly)
+    monkeypatch.setattr(native, "compile_module", slowly)
     with ThreadPoolExecutor(4) as pool:
         twins = list(pool.map(lambda _: kernel.streaming(), range(4)))
     assert len(made) == 1
@@ -438,14 +438,16 @@ def test_a_surplus_column_is_no_matter() -> None:
 
 def test_large_programs_are_left_to_others() -> None:
     graph = parse(" + ".join(f"x^{n}" for n in range(native.MOST_LINES)))
-    assert native.build(Program(graph, (graph.output,)), ["x"]) == native.TOO_LARGE
+    assert native.build_native_kernel(Program(graph, (graph.output,)), ["x"]) == native.TOO_LARGE
 
 
 def test_many_instructions_are_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "MOST_LINES", 40)
     graph = parse("tanh(x)")
-    assert native.build(gradient(graph, ["x"]), ["x"]) == native.TOO_LARGE
-    assert isinstance(native.build(gradient(parse("x*x"), ["x"]), ["x"]), native.NativeKernel)
+    assert native.build_native_kernel(gradient(graph, ["x"]), ["x"]) == native.TOO_LARGE
+    assert isinstance(
+        native.build_native_kernel(gradient(parse("x*x"), ["x"]), ["x"]), native.NativeKernel
+    )
 
 
 @pytest.mark.parametrize("text", ["hypot(x, y)", "logsumexp(x, y, 1)", "atan(x)"])
@@ -453,10 +455,12 @@ def test_what_python_computes_is_no_native_code(text: str) -> None:
     """Where signals are handled in a call from native code, what the handler raises would be lost."""
     graph = parse(text)
     inputs = list(graph.inputs)
-    found = native.build(gradient(graph, inputs), inputs, precise=True)
+    found = native.build_native_kernel(gradient(graph, inputs), inputs, precise=True)
     assert isinstance(found, str)
     assert found.startswith("native code has no precise ")
-    assert isinstance(native.build(gradient(graph, inputs), inputs), native.NativeKernel)
+    assert isinstance(
+        native.build_native_kernel(gradient(graph, inputs), inputs), native.NativeKernel
+    )
 
 
 def test_an_interrupt_is_heard() -> None:
@@ -499,7 +503,7 @@ def test_a_broken_llvmlite(error: Exception, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Broken(error), *sys.meta_path])
     with pytest.raises(MissingExtraError, match="installed, but it cannot be loaded") as raised:
-        native.binding.__wrapped__()
+        native.import_llvmlite.__wrapped__()
     assert str(error) in raised.value.message
     assert "engine 'numpy'" in str(raised.value.help)
 
@@ -507,22 +511,22 @@ def test_a_broken_llvmlite(error: Exception, monkeypatch: pytest.MonkeyPatch) ->
 def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
     graph = parse("x*x")
-    native.binding.cache_clear()
-    native.machine.cache_clear()
+    native.import_llvmlite.cache_clear()
+    native.detect_machine.cache_clear()
     try:
         with pytest.raises(MissingExtraError) as raised:
-            native.build(gradient(graph, ["x"]), ["x"])
+            native.build_native_kernel(gradient(graph, ["x"]), ["x"])
     finally:
         monkeypatch.undo()
-        native.binding.cache_clear()
-        native.machine.cache_clear()
+        native.import_llvmlite.cache_clear()
+        native.detect_machine.cache_clear()
     assert "llvmlite, or take" in str(raised.value.help)
 
 
 # Other machines.
 
 MACHINES = {
-    "no vector library": native.machine()._replace(prefix=""),
+    "no vector library": native.detect_machine()._replace(prefix=""),
     "four at a time": native.Machine(4, True, False, "_ZGVdN4"),
     "two at a time": native.Machine(2, True, False, ""),
     "no multiply-add": native.Machine(2, False, False, ""),
@@ -532,11 +536,11 @@ MACHINES = {
 @pytest.mark.parametrize("name", MACHINES)
 def test_other_machines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Narrower vectors and fewer instructions, as far as this machine can stand for another."""
-    other, mine = MACHINES[name], native.machine()
+    other, mine = MACHINES[name], native.detect_machine()
     lacks = (other.prefix and not mine.prefix) or (other.fused and not mine.fused)
     if other.width > mine.width or lacks:
         pytest.skip("this machine cannot")
-    monkeypatch.setattr(native, "machine", lambda: other)
+    monkeypatch.setattr(native, "detect_machine", lambda: other)
     for op in (BY_NAME[row] for row in ("tanh", "erfc", "log", "pow", "cbrt", "expm1", "sin")):
         program, inputs = derived(op)
         rows = list(points(Random(name), arity(op), 21))
@@ -552,7 +556,7 @@ def test_other_machines(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_are_spelled_or_have_a_formula() -> None:
     for machine in MACHINES.values():
-        dialect = native.fast(machine)
+        dialect = native.fast_dialect(machine)
         spelled = {*dialect.texts, *dialect.scalar, *dialect.vector}
         for op in OPS:
             assert op.name in spelled or op.value or op.formula or op.joint, op.name
@@ -560,7 +564,7 @@ def test_rows_are_spelled_or_have_a_formula() -> None:
 
 
 def dialect(*, fetches: bool) -> Dialect:
-    return native.fast(native.machine())._replace(fetches=fetches)
+    return native.fast_dialect(native.detect_machine())._replace(fetches=fetches)
 
 
 @pytest.mark.parametrize("text", [TEXT, "exp(x) + log(y)*erfc(x)", "0.1*x*y + 0.1*x - 0.1*y + 0.1"])
@@ -572,7 +576,7 @@ def test_numbers_that_the_loop_fetches_are_the_same(
     for fetches in (False, True):
         chosen = dialect(fetches=fetches)
         with monkeypatch.context() as patch:
-            patch.setattr(native, "fast", lambda found, chosen=chosen: chosen)
+            patch.setattr(native, "fast_dialect", lambda found, chosen=chosen: chosen)
             kernel, program, inputs = compiled(text)
         assert ("@numbers" in kernel.text) == fetches
         outputs = [np.empty(100) for _ in program.outputs]
@@ -585,7 +589,7 @@ def test_numbers_that_many_need_are_not_fetched() -> None:
     """They stay in a register."""
     graph = parse(" + ".join(f"0.1*x{n}" for n in range(SELDOM + 1)) + " + 0.7*x0")
     program = Program(graph, (graph.output,))
-    source, _ = module(program, list(graph.inputs), dialect(fetches=True))
+    source, _ = llvm_module(program, list(graph.inputs), dialect(fetches=True))
     (line,) = [line for line in source.splitlines() if line.startswith("@numbers")]
     assert [float_of(number) for number in re.findall("0x([0-9A-F]+)", line)] == [0.7]
 
@@ -598,8 +602,8 @@ def float_of(bits: str) -> float:
 def test_what_is_put_away_stands_at_the_end_of_a_page() -> None:
     """Else it may share its place in the cache with the literals, by the depth of the caller's stack."""
     source = compiled("exp(x) + log(y)*erfc(x)*erfc(y)")[0].text
-    binding = native.binding()
+    binding = native.import_llvmlite()
     if not binding.get_process_triple().startswith("x86_64"):
         pytest.skip("another machine's language")
-    assembly = native.target(1000).emit_assembly(binding.parse_assembly(source))
+    assembly = native.code_generator(1000).emit_assembly(binding.parse_assembly(source))
     assert re.search(r"and[ql]?\s+\$-4096, %rsp", assembly)

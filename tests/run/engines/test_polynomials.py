@@ -6,7 +6,7 @@ import pytest
 
 from exprgrad.graph.graph import CONST, INPUT, Program
 from exprgrad.language.read.parse import parse
-from exprgrad.run.engines.programs import FMA, contracted
+from exprgrad.run.engines.programs import FMA, contract_polynomials
 
 
 def kinds(program: Program) -> list[str]:
@@ -30,26 +30,26 @@ def kinds(program: Program) -> list[str]:
 )
 def test_polynomials_alone(text: str, left: list[str]) -> None:
     graph = parse(text)
-    assert kinds(contracted(Program(graph, (graph.output,)))) == left
+    assert kinds(contract_polynomials(Program(graph, (graph.output,)))) == left
 
 
 def test_a_product_with_another_user_stays() -> None:
     graph = parse("p = 2*x; q = (p + 3)*x; q + 4 + p + q")
-    assert FMA not in kinds(contracted(Program(graph, (graph.output,))))
+    assert FMA not in kinds(contract_polynomials(Program(graph, (graph.output,))))
 
 
 def test_a_product_that_is_asked_for_stays() -> None:
     graph = parse("p = (2*x + 3)*x; p + 4")
-    assert kinds(contracted(Program(graph, (graph.output,)))) == [FMA, FMA]
+    assert kinds(contract_polynomials(Program(graph, (graph.output,)))) == [FMA, FMA]
     product = graph.bindings[0].node
-    found = contracted(Program(graph, (graph.output, product)))
+    found = contract_polynomials(Program(graph, (graph.output, product)))
     assert FMA not in kinds(found)
     assert [found.graph.kinds[output] for output in found.outputs] == ["add", "mul"]
 
 
 def test_the_operands_are_the_products() -> None:
     graph = parse("(2*x - 3)*x - 4")
-    found = contracted(Program(graph, (graph.output,))).graph
+    found = contract_polynomials(Program(graph, (graph.output,))).graph
     x = found.inputs["x"]
     inner, last = [node for node, kind in enumerate(found.kinds) if kind == FMA]
     *factors, constant = found.operands[last]

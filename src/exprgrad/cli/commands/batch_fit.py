@@ -145,7 +145,7 @@ def batch_command(**options: Any) -> int:
     from exprgrad.data.batch import carried_out
     from exprgrad.data.job import CORRECTED
     from exprgrad.data.plans import planned
-    from exprgrad.run.engines.compiled import cores
+    from exprgrad.run.engines.compiled import count_cores
     from exprgrad.run.values.layouts import Layout
     from exprgrad.show.text.rows import Progress
 
@@ -173,7 +173,7 @@ def batch_command(**options: Any) -> int:
         with Progress(found.rows) as progress:
             before = found.partitions[: kept.reached.done] if kept else ()
             progress(sum(max(one.rows, 0) for one in before))  # -1 is not known
-            done = carried_out(found, progress, kept, workers, options["threads"] or cores())
+            done = carried_out(found, progress, kept, workers, options["threads"] or count_cores())
         tell(done.tally, found)
         tell_left_out(found)
         status = 0

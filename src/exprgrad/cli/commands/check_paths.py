@@ -59,7 +59,7 @@ def check_command(**options: Any) -> int:
     derivative agrees, or what is wrong: a kink, lost digits, overflow, or a rule that is to blame.  Exits
     with 1 if one disagrees.
     """
-    from exprgrad.run.values.inputs import as_number, resolve
+    from exprgrad.run.values.inputs import as_number, resolve_inputs
 
     expression, request = parse_request(options, values=not options["claims"])
     step, nodes, wrt = options["step"], options["nodes"], options["wrt"]
@@ -68,7 +68,7 @@ def check_command(**options: Any) -> int:
     if options["claims"]:
         refuse_together("--claim", {"--wrt": wrt, "--node": nodes, "--h": step}, help)
         claimed = claims_in(options["claims"])
-        given = resolve(
+        given = resolve_inputs(
             expression.graph, expression.text, request.values, request.spelled, partly=True
         )
         found = expression.check(given, claims=claimed)

@@ -65,7 +65,7 @@ class Language(Words):
 @json_option
 def code_command(target: str | None, value_only: bool, path: str | None, **options: Any) -> int:
     """A program for value and gradient: one self-contained function."""
-    from exprgrad.run.values.inputs import select
+    from exprgrad.run.values.inputs import select_inputs
     from exprgrad.show.picture.picture import put
 
     target = language(target, path)
@@ -83,7 +83,7 @@ def code_command(target: str | None, value_only: bool, path: str | None, **optio
         "--of", {"--hessian": second and of is not None}, "the Hessian is of the last statement"
     )
     graph, names, name = expression.graph, split_names(options["wrt"]), options["name"]
-    listed = [] if value_only else list(select(graph, names))
+    listed = [] if value_only else list(select_inputs(graph, names))
     how = {"name": name, "value_only": value_only, "of": of, "hessian": second}
     code = expression.code(target, wrt=names, **how)
     if path is not None:

@@ -69,11 +69,11 @@ def diff_command(**options: Any) -> int:
     """Derivatives as formulas, simplified."""
     from exprgrad.derive.simplify.formula import refuse_tensors
     from exprgrad.derive.simplify.orders import every
-    from exprgrad.run.values.inputs import select
+    from exprgrad.run.values.inputs import select_inputs
 
     expression = parse_without_values(options, "diff")
     graph, order, to = expression.for_people.typed, options["order"], options["to"]
-    chosen = select(graph, split_names(options["wrt"]))
+    chosen = select_inputs(graph, split_names(options["wrt"]))
     count = comb(len(chosen) + order - 1, order) if chosen else 0
     if order > 1 and (len(chosen) ** order if options["as_json"] else count) > MOST_DERIVATIVES:
         most = f"{MOST_DERIVATIVES:,} derivatives of order {order}"

@@ -170,9 +170,9 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     if asked.elasticity is not None:
         lines = asked.elasticity
     elif asked.uncertainty is not None and command == "eval":
-        from exprgrad.run.values.uncertain import typed
+        from exprgrad.run.values.uncertain import typed_text
 
-        lines = {"": typed(asked.uncertainty.estimate, asked.uncertainty.value)}
+        lines = {"": typed_text(asked.uncertainty.estimate, asked.uncertainty.value)}
     return Answer(
         command,
         run.text,

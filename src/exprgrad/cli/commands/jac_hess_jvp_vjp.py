@@ -74,15 +74,15 @@ class Asked(NamedTuple):
 
 def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None = None) -> Asked:
     """Read a request as far as all four commands agree, if it has not been ``started`` to be read."""
-    from exprgrad.run.values.directions import outputs
-    from exprgrad.run.values.inputs import select
+    from exprgrad.run.values.directions import select_outputs
+    from exprgrad.run.values.inputs import select_inputs
 
     options = {"of": None, "wrt": None, **options}
     expression, request = started or parse_request(options)
     evaluator, given = prepare_evaluator(expression, request)
     graph = evaluator.graph
-    asked = outputs(graph, split_names(options["of"], "--of"))
-    wrt = select(graph, split_names(options["wrt"]))
+    asked = select_outputs(graph, split_names(options["of"], "--of"))
+    wrt = select_inputs(graph, split_names(options["wrt"]))
     point = Point(evaluator, given, asked, wrt, spelled=request.texts)
     return Asked(expression.text, point, options)
 
@@ -128,7 +128,7 @@ def jac_command(**options: Any) -> int:
     shown = drawn.Derivative(found, asked.among_tensors, "d {row} / d {column}", is_named)
     foot = drawn.outputs_foot(derivatives.true["value"], digits, whole=whole)
     if asked.among_tensors and asked.point.wrt:
-        kind, count = matrices.sweeps(asked.graph, asked.point.outputs, asked.point.wrt)
+        kind, count = matrices.cheaper_products(asked.graph, asked.point.outputs, asked.point.wrt)
         foot += f"\nfound by {count:,} {kind}{'s' * (count != 1)}"
     return told(
         asked,
@@ -161,7 +161,7 @@ def hess_command(**options: Any) -> int:
     derivatives = asked.derivatives(matrices.HESSIAN)
     fields = {field: one for field, one in derivatives.true.items() if field != "value"}
     found = fields["hessian"]
-    moving = matrices.pattern(asked.point.evaluator, asked.point.wrt)
+    moving = matrices.nonzero_blocks(asked.point.evaluator, asked.point.wrt)
     called = f"d² {grouped(next(iter(asked.point.outputs)))} / d {{row}} d {{column}}"
     shown = drawn.Derivative(found, asked.among_tensors, called, pattern=moving)
     foot = drawn.outputs_foot(derivatives.true["value"], digits)
@@ -190,11 +190,11 @@ def hess_command(**options: Any) -> int:
 def jvp_command(**options: Any) -> int:
     """Forward mode: how the outputs change along a direction."""
     from exprgrad.cli.assignments import weights
-    from exprgrad.run.values.directions import tangents
+    from exprgrad.run.values.directions import read_tangents
 
     asked, written = ask(options), options["tangent"]
     given = weights(written, "--tangent") if written.strip() else {}
-    direction = tangents(asked.graph, asked.text, given)
+    direction = read_tangents(asked.graph, asked.text, given)
     derivatives = asked.derivatives(matrices.JVP, direction)
     values, found = derivatives.true.values()
     rows = {name: (value, found[name]) for name, value in values.items()}
@@ -215,11 +215,11 @@ def jvp_command(**options: Any) -> int:
 def vjp_command(**options: Any) -> int:
     """Reverse mode: the gradient of a weighted sum of outputs."""
     from exprgrad.cli.assignments import number_or_weights
-    from exprgrad.run.values.directions import cotangents
+    from exprgrad.run.values.directions import read_cotangents
 
     asked = ask(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
-    weight = cotangents(asked.graph, asked.text, asked.point.outputs, given)
+    weight = read_cotangents(asked.graph, asked.text, asked.point.outputs, given)
     derivatives = asked.derivatives(matrices.VJP, weight)
     values, found = derivatives.true.values()
     rows = {name: (asked.point.inputs[name], slope) for name, slope in found.items()}

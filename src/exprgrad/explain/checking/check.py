@@ -61,9 +61,9 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import Ball, enclose, has_balls
+from exprgrad.run.balls.balls import Ball, enclose_nodes, has_balls
 from exprgrad.run.evaluation import evaluator_for
-from exprgrad.run.numbers.sweeps import Adjoints, forward
+from exprgrad.run.numbers.sweeps import Adjoints, forward_numbers
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
@@ -432,7 +432,7 @@ def alone(run: Run, user: int) -> tuple[Graph, dict[str, float]]:
 
 def true_value(graph: Graph, inputs: dict[str, float]) -> float | None:
     """One operation's value, by balls; None where they do not tell a double."""
-    true = enclose(graph, inputs, BITS)[graph.output]
+    true = enclose_nodes(graph, inputs, BITS)[graph.output]
     found = float(true) if true.is_finite() else math.inf
     return found if math.isfinite(found) else None
 
@@ -592,7 +592,7 @@ def usable(data: float) -> str:
 
 def bumped(run: Run, found: Quotients, step: float) -> tuple[float, float, float]:
     """The quotient to the right and the central one at a step, and L2 - L1."""
-    values = forward(found.graph, {**run.inputs, STEP: step, SCALE: 1.0})
+    values = forward_numbers(found.graph, {**run.inputs, STEP: step, SCALE: 1.0})
     rise = values[found.graph.operands[found.right][0]]
     return rise / step, values[found.center], rise
 

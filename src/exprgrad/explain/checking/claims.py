@@ -55,9 +55,15 @@ from exprgrad.explain.kinks_met import flagged
 from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, number, operand_level, texts
-from exprgrad.run.balls.balls import Ball, ball, decimal, evaluate, working
+from exprgrad.run.balls.balls import (
+    Ball,
+    decimal_ball,
+    evaluate_in_balls,
+    exact_ball,
+    working_precision,
+)
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.sweeps import forward, play, record
+from exprgrad.run.numbers.sweeps import forward_numbers, play_tape, record_tape
 from exprgrad.run.values.inputs import not_an_input
 from exprgrad.source import Span
 
@@ -116,7 +122,7 @@ def check_claims(
     )
     read = {name: read_claim(graph, name, claim) for name, claim in claims.items()}
     try:
-        with working(BITS):
+        with working_precision(BITS):
             work = MOST_WORK // max(len(read), 1)
             return [
                 check_claim(graph, name, claims[name], read[name], given, work) for name in read
@@ -289,9 +295,9 @@ def is_zero(gap: Program) -> bool:
 
 def gap_at(gap: Program, point: Mapping[str, float], bits: int) -> Ball:
     """The difference at a point."""
-    with working(bits):
-        inputs = {name: decimal(point[name]) for name in gap.graph.inputs}
-        return evaluate(gap.graph, inputs, typed=True)[gap.outputs[0]]
+    with working_precision(bits):
+        inputs = {name: decimal_ball(point[name]) for name in gap.graph.inputs}
+        return evaluate_in_balls(gap.graph, inputs, typed=True)[gap.outputs[0]]
 
 
 def is_apart(gap: Ball) -> bool:
@@ -350,12 +356,13 @@ def enclosed_within(
             point = {**given, **{one: (a + b) / 2 for one, (a, b) in zip(free, part, strict=True)}}
             if is_apart(gap_at(gap, point, BITS)):
                 suspects.append(point)
-            with working(COARSE):
-                inputs = {one: decimal(given[one]) for one in gap.graph.inputs.keys() & given}
+            with working_precision(COARSE):
+                inputs = {one: decimal_ball(given[one]) for one in gap.graph.inputs.keys() & given}
                 inputs |= {
-                    one: ball(a).union(ball(b)) for one, (a, b) in zip(free, part, strict=True)
+                    one: exact_ball(a).union(exact_ball(b))
+                    for one, (a, b) in zip(free, part, strict=True)
                 }
-                most = bound_gap(evaluate(gap.graph, inputs, typed=True)[gap.outputs[0]])
+                most = bound_gap(evaluate_in_balls(gap.graph, inputs, typed=True)[gap.outputs[0]])
             heapq.heappush(heap, (-most, low - high, part))
     return -heap[0][0], suspects
 
@@ -539,10 +546,10 @@ def looked_at_as(
     if strange is not None:
         why = f"{strange} is {number(point[strange])}, where nothing can be compared"
         return Obstacle(point, Verdict().says("undecided", why))
-    inputs = {name: (decimal if typed else ball)(value) for name, value in point.items()}
-    values = evaluate(graph, inputs, typed=typed)
+    inputs = {name: (decimal_ball if typed else exact_ball)(value) for name, value in point.items()}
+    values = evaluate_in_balls(graph, inputs, typed=typed)
     known = {binding.name: values[binding.node] for binding in graph.bindings} | inputs
-    said, formed = (evaluate(other, known, typed=typed) for other in (claim, formula))
+    said, formed = (evaluate_in_balls(other, known, typed=typed) for other in (claim, formula))
     value, ours, claimed = values[graph.output], formed[formula.output], said[claim.output]
 
     def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
@@ -600,8 +607,8 @@ def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
 
 def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
     """Whether a kink or a jump is met at a point: there the formula is a convention."""
-    data = forward(graph, point)
-    adjoints = play(record(graph, [graph.inputs[name]]), data)
+    data = forward_numbers(graph, point)
+    adjoints = play_tape(record_tape(graph, [graph.inputs[name]]), data)
     return bool(flagged(Run("", graph, dict(point), data, adjoints, (name,))))
 
 
@@ -799,7 +806,7 @@ def as_power(text: str, binds: int, count: int) -> str:
 def factors_of(side: Side, term: Piece) -> list[Piece]:
     """The factors of a term; how often it is there is one of them."""
     found, count = pieces_of(side, term.node, terms=False), abs(term.times)
-    times = Piece(str(count), [ball(count)] * len(term.values), term.span, term.node, 1)
+    times = Piece(str(count), [exact_ball(count)] * len(term.values), term.span, term.node, 1)
     return found if count == 1 else [times, *found]
 
 

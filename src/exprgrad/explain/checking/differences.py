@@ -41,16 +41,23 @@ from exprgrad.graph.graph import (
     transform,
 )
 from exprgrad.graph.ops import COMMON, PRODUCTS, SUMS
-from exprgrad.run.balls.balls import Ball, ball, decimal, enclose, evaluate, has_balls, working
+from exprgrad.run.balls.balls import (
+    Ball,
+    decimal_ball,
+    enclose_nodes,
+    evaluate_in_balls,
+    exact_ball,
+    has_balls,
+    working_precision,
+)
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.bounds import data_errors
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.bounds import number_data_errors
+from exprgrad.run.numbers.sweeps import forward_numbers
 
 __all__ = [
-    "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "Estimate", "Limit", "Quotients", "Sides",
-    "Truth", "below_doubles", "difference_table", "differences", "extrapolated", "guesses",
-    "least_work", "limit", "measured", "measured_differences", "quotients", "steps",
-    "true_differences",
+    "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "Estimate", "Limit", "Quotients", "Sides", "Truth",
+    "below_doubles", "difference_table", "differences", "extrapolated", "guesses", "least_work", "limit",
+    "measured", "measured_differences", "quotients", "steps", "true_differences",
 ]  # fmt: skip
 
 STEP = "the step"
@@ -252,8 +259,8 @@ def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str
     Where the data less and more the step are rounded, one of them is farther away than the other.  Then the
     slope between them is that beside the point, off by as much as the slope changes on the way.
     """
-    values = forward(found.graph, {**inputs, **step})
-    errors = data_errors(found.graph, values, moved=found.moved)
+    values = forward_numbers(found.graph, {**inputs, **step})
+    errors = number_data_errors(found.graph, values, moved=found.moved)
     across = found.graph.operands[found.center][1]
     plus, minus = (values[end] for end in found.graph.operands[across])
     if minus < plus:
@@ -438,11 +445,13 @@ def true_differences(
         work -= 2 * bits * len(found.graph)
         if not is_first and work < 0:
             break
-        with working(bits):
-            number = decimal if typed else ball
-            given = {name: number(value) for name, value in inputs.items()} | {SCALE: ball(1)}
+        with working_precision(bits):
+            number = decimal_ball if typed else exact_ball
+            given = {name: number(value) for name, value in inputs.items()} | {SCALE: exact_ball(1)}
             far, close = (
-                evaluate(found.graph, given | {STEP: ball(2) ** exponent}, typed=typed)
+                evaluate_in_balls(
+                    found.graph, given | {STEP: exact_ball(2) ** exponent}, typed=typed
+                )
                 for exponent in (near - below + APART, near - below)
             )
         truth = told_by_steps(found, far, close, graph.output)
@@ -581,14 +590,14 @@ def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
     for bits in PRECISE:
         if 4 * bits * size > work:
             break
-        with working(bits):
-            unit = sign * ODD * ball(2) ** start
+        with working_precision(bits):
+            unit = sign * ODD * exact_ball(2) ** start
             steps = unit * 2**APART, unit
             far, close = (value_beside(run, name, step, bits, typed=typed) for step in steps)
             if math.isnan(run.value):
                 told = Guess(limit=number_of(limit(far, close, 1)))
             else:
-                here = value_beside(run, name, ball(0), bits, typed=typed)
+                here = value_beside(run, name, exact_ball(0), bits, typed=typed)
                 if not here.is_finite():
                     here = value_beside(run, name, unit / 2**NEARER, bits, typed=typed)
                 told = against(run.value, here, (far, close), steps)
@@ -599,7 +608,9 @@ def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
 
 def value_beside(run: Run, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
     """The output's true value with one input a little aside."""
-    return enclose(run.graph, run.inputs, bits, typed=typed, aside={name: step})[run.graph.output]
+    return enclose_nodes(run.graph, run.inputs, bits, typed=typed, aside={name: step})[
+        run.graph.output
+    ]
 
 
 def against(value: float, here: Ball, there: Pair, steps: Pair) -> Guess:

@@ -22,11 +22,11 @@ from exprgrad.graph.graph import Graph, Program, collect_by_key, dependencies, t
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import texts
 from exprgrad.run.balls.intervals import reach_of
-from exprgrad.run.numbers.sweeps import forward, play, record
+from exprgrad.run.numbers.sweeps import forward_numbers, play_tape, record_tape
 
 __all__ = [
-    "GapSide", "Gaps", "Threshold", "beyond", "find_gaps", "included",
-    "mixed", "on_both_sides", "points_beside", "sides_met", "thresholds", "unmet",
+    "GapSide", "Gaps", "Threshold", "beyond", "find_gaps", "included", "mixed", "on_both_sides",
+    "points_beside", "sides_met", "thresholds", "unmet",
 ]  # fmt: skip
 
 Coordinates = Mapping[str, float]
@@ -203,7 +203,7 @@ class Line:
         """A gap at a place."""
         if x not in self.values:
             self.left -= 1
-            data = forward(self.gaps.graph, {**self.base, self.name: x})
+            data = forward_numbers(self.gaps.graph, {**self.base, self.name: x})
             self.values[x] = [data[gap.node] for gap in self.gaps.found]
         return self.values[x][at]
 
@@ -380,7 +380,7 @@ def sides_met(gaps: Gaps, points: Iterable[Coordinates]) -> Counter[GapSide]:
     """How many of some points lie on each side of each gap."""
     met: Counter[GapSide] = Counter()
     for point in points:
-        data = forward(gaps.graph, point)
+        data = forward_numbers(gaps.graph, point)
         met.update(GapSide(at, sign(data[gap.node])) for at, gap in enumerate(gaps.found))
     return met
 
@@ -406,7 +406,7 @@ def beyond(
     """The thresholds around a point on each of some sides, looked for from ``points``."""
     found: list[Threshold] = []
     met: Counter[GapSide] = Counter()
-    data = forward(gaps.graph, points[0])
+    data = forward_numbers(gaps.graph, points[0])
     farthest = sorted(sides, key=lambda side: -abs(data[gaps.found[side.gap].node]))
     for at, wanted in farthest[:MOST_GAPS]:  # whoever gets there has passed others on the way
         if GapSide(at, wanted) in met:
@@ -429,7 +429,7 @@ def beyond(
 
 def size(gaps: Gaps, point: Coordinates) -> float:
     """How far from 0 the first of some gaps is at a point; infinite where it has no value."""
-    found = abs(forward(gaps.graph, point)[gaps.found[0].node])
+    found = abs(forward_numbers(gaps.graph, point)[gaps.found[0].node])
     return math.inf if math.isnan(found) else found
 
 
@@ -442,18 +442,18 @@ def crossed(
     an axis there is no way down into a narrow valley that lies across.
     """
     graph, point = gaps.graph, start
-    tape = record(graph, [graph.inputs[name] for name in names])
+    tape = record_tape(graph, [graph.inputs[name] for name in names])
     for _ in range(ROUNDS):
         for name in names:
             line = Line(gaps, point, name, left)
             point = {**point, name: least(line)}
             left = line.left
         for _ in range(DESCENT):
-            data = forward(graph, point)
+            data = forward_numbers(graph, point)
             gap = data[graph.output]
             if sign(gap) == wanted:
                 return plainest(gaps, wanted, point, start), left
-            grads = play(tape, data).grads
+            grads = play_tape(tape, data).grads
             slopes = {name: grads[graph.inputs[name]] or 0.0 for name in names}
             steepness = math.hypot(*slopes.values())
             if left <= 0 or not 0 < steepness < math.inf:
@@ -482,6 +482,6 @@ def plainest(gaps: Gaps, wanted: float, point: Coordinates, start: Coordinates) 
     moved = {name: x for name, x in point.items() if x != start[name]}
     for digits in range(1, 17):
         short = {**point, **{name: float(f"{x:.{digits}g}") for name, x in moved.items()}}
-        if sign(forward(gaps.graph, short)[gaps.graph.output]) == wanted:
+        if sign(forward_numbers(gaps.graph, short)[gaps.graph.output]) == wanted:
             return short
     return point

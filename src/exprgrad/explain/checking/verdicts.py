@@ -10,15 +10,14 @@ from exprgrad.explain.places import operations
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import dependencies
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import Ball, nearest, rough
+from exprgrad.run.balls.balls import Ball, middle_text, rough_text
 from exprgrad.run.evaluation import Run
 from exprgrad.run.numbers.sweeps import at_pole
 from exprgrad.source import Span
 
 __all__ = [
     "ENOUGH_DIGITS", "Verdict", "agreement", "apart", "as_float", "balls_apart", "by_differences",
-    "by_truth", "digits_of", "infinite", "one_side", "pole", "short_ball", "short_number",
-    "unsettled",
+    "by_truth", "digits_of", "infinite", "one_side", "pole", "short_ball", "short_number", "unsettled",
 ]  # fmt: skip
 
 MESSAGE_DIGITS = 6
@@ -64,7 +63,7 @@ def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
     if not doubles[0]:
         return short_ball(one), short_ball(other)
     for digits in (ALL_DIGITS + 1, 2 * ALL_DIGITS):
-        first, second = nearest(one, digits), nearest(other, digits)
+        first, second = middle_text(one, digits), middle_text(other, digits)
         if first is not None and second is not None and first != second:
             return first, second
     sort, by = ("more", other - one) if other > one else ("less", one - other)
@@ -75,7 +74,7 @@ def short_ball(ball: Ball) -> str:
     """A ball's middle in a message, whatever its size."""
     value = float(ball)
     beyond_doubles = ball.is_finite() and (value == 0 or math.isinf(value))
-    return rough(ball, MESSAGE_DIGITS) if beyond_doubles else short_number(value)
+    return rough_text(ball, MESSAGE_DIGITS) if beyond_doubles else short_number(value)
 
 
 def digits_of(off: float, size: float) -> int:

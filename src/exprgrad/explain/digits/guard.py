@@ -29,7 +29,15 @@ from exprgrad.explain.limits import SHARED
 from exprgrad.explain.places import at, every, places_in, series, where
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, collect_by_key, place_of, size
-from exprgrad.run.balls.balls import Ball, ball, bounds, has_balls, is_infinite, rough, working
+from exprgrad.run.balls.balls import (
+    Ball,
+    decimal_bounds,
+    exact_ball,
+    has_balls,
+    is_infinite,
+    rough_text,
+    working_precision,
+)
 from exprgrad.run.evaluation import (
     DOUBLE_DIGITS,
     Diagnostic,
@@ -37,7 +45,7 @@ from exprgrad.run.evaluation import (
     Run,
     Settled,
     right_digits,
-    smallest,
+    smallest_count,
 )
 
 __all__ = ["check_sides", "confirm_poor_nodes", "settle_numbers"]
@@ -134,7 +142,7 @@ def warn_by_bounds(
         if poor is None:
             continue
         node, first = source.suspect(path, least)
-        label, digits = source.label(path), smallest(number)
+        label, digits = source.label(path), smallest_count(number)
         message = f"may have {digits_text(digits)}{' only' * (digits > 0)}, as far as bounds tell"
         if poor.place:
             label = f"{part(poor.many, poor.of)} {label}"
@@ -189,7 +197,7 @@ def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judge
     value, true = plain.value, plain.true
     is_whole = plain.verdict == "nearest" and plain.word in ("exact", "pole", "zero")
     plain = plain._replace(digits=DOUBLE_DIGITS if is_whole else min(plain.digits, DOUBLE_DIGITS))
-    with working(bits):
+    with working_precision(bits):
         if plain.verdict == "undefined":
             is_typed = typed.is_finite() and is_tight(typed, bits)
             return plain._replace(verdict="ambiguous") if is_typed else plain
@@ -350,7 +358,10 @@ def confirm_poor_nodes(
             return False
         plain = judge(value, true, found.bits)
         if plain.verdict == "undecided" and true.is_finite():  # all that it may be is far away
-            return bool(abs(ball(value) - true).abs_lower() * ball(10) ** least > true.abs_upper())
+            return bool(
+                abs(exact_ball(value) - true).abs_lower() * exact_ball(10) ** least
+                > true.abs_upper()
+            )
         return plain.verdict == "zero" or (plain.verdict == "counted" and plain.digits < least)
 
     def numbers(node: int, values: Sequence[Any], *, own: bool) -> Iterator[tuple[float, int]]:
@@ -471,7 +482,9 @@ def explain_zeros(group: Sequence[PoorNumber]) -> str:
     whose = "" if len(near) == len(group) else f" of {near[0].label}"
     numbers = f"number{whose} is" if whose or not group[1:] else "numbers are"
     if bool(near[0].plain.true != 0):
-        return f"; the true {numbers} below the doubles, about {rough(near[0].plain.true, BRIEF)}"
+        return (
+            f"; the true {numbers} below the doubles, about {rough_text(near[0].plain.true, BRIEF)}"
+        )
     return f"; the true {numbers} zero to within {format_bound(near[0].plain.true)}, not proved"
 
 
@@ -512,10 +525,10 @@ def format_ball(true: Ball) -> str:
     if true.is_nan():
         return "undefined"
     if true.is_finite() and true.rel_accuracy_bits() >= EXACT_ENOUGH:
-        return rough(true, SHORT)
+        return rough_text(true, SHORT)
     if not bool(true != 0):
         return f"0 to within {format_bound(true)}" if bool(true.abs_upper() < 1) else "undecided"
-    ends = bounds(true)
+    ends = decimal_bounds(true)
     if ends is None:
         return "undecided"
     low, high = (f"{float(end):.{BRIEF}g}" for end in ends)
@@ -524,6 +537,6 @@ def format_ball(true: Ball) -> str:
 
 def format_bound(true: Ball) -> str:
     """A bound on the size of what may be zero."""
-    _, high = bounds(abs(true), 3) or ("", "inf")
+    _, high = decimal_bounds(abs(true), 3) or ("", "inf")
     exponent = high.partition("e")[2]
     return f"1e{int(exponent) + 1}" if exponent else high

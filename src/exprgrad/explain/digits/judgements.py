@@ -12,14 +12,22 @@ from typing import NamedTuple
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.balls.balls import Ball, Decimals, ball, enclose, is_infinite, is_known, working
-from exprgrad.run.balls.sweep import Sweep, sweep
+from exprgrad.run.balls.balls import (
+    Ball,
+    Decimals,
+    enclose_nodes,
+    exact_ball,
+    is_infinite,
+    is_known,
+    working_precision,
+)
+from exprgrad.run.balls.sweep import Sweep, sweep_balls
 from exprgrad.source import cut
 
 __all__ = [
-    "FIRST_BITS", "FULL", "LONGEST_LABEL", "MOST_WORK", "Judgement", "TrueNumbers",
-    "enclose_outputs", "find_rounded_decimals", "have_same_digits", "is_nearest", "is_tight", "judge",
-    "proven_digits", "round_ball", "round_outputs",
+    "FIRST_BITS", "FULL", "LONGEST_LABEL", "MOST_WORK", "Judgement", "TrueNumbers", "enclose_outputs",
+    "find_rounded_decimals", "have_same_digits", "is_nearest", "is_tight", "judge", "proven_digits",
+    "round_ball", "round_outputs",
 ]  # fmt: skip
 
 FULL = 17
@@ -50,7 +58,7 @@ class TrueNumbers(NamedTuple):
     def grad(self, node: int) -> Ball:
         """A node's true grad; 0 if none arrived there."""
         grad = None if self.swept is None else self.swept.grads[node]
-        return ball(0) if grad is None else grad
+        return exact_ball(0) if grad is None else grad
 
 
 def enclose_outputs(
@@ -64,16 +72,16 @@ def enclose_outputs(
 ) -> TrueNumbers:
     """The true numbers, in a precision that makes the value and the gradient tight if any does.
 
-    Inputs and literals are the doubles that they were read as, or the decimals, as ``enclose`` says of
+    Inputs and literals are the doubles that they were read as, or decimals, as ``enclose_nodes`` says of
     ``typed``.  With ``outputs`` those nodes are made tight, instead of the graph's output.  ``bits`` are
     tried first.
     """
     plain, most = most_bits(graph)
     nodes = [graph.inputs[name] for name in wrt or ()]
     while True:
-        values = enclose(graph, inputs, bits, typed=typed)
+        values = enclose_nodes(graph, inputs, bits, typed=typed)
         found = TrueNumbers(
-            values, None if wrt is None else sweep(graph, values, nodes, bits), bits
+            values, None if wrt is None else sweep_balls(graph, values, nodes, bits), bits
         )
         asked = [values[node] for node in ([graph.output] if outputs is None else outputs)]
         asked += map(found.grad, nodes)
@@ -100,7 +108,7 @@ def is_tight(x: Ball, bits: int) -> bool:
     """Whether more precision would tell no more that matters."""
     if not x.is_finite():
         return is_infinite(x) or bool(x.is_nan())
-    is_negligible = bits >= NEGLIGIBLE_BITS and x.abs_upper() < ball(2) ** -TINY_BITS
+    is_negligible = bits >= NEGLIGIBLE_BITS and x.abs_upper() < exact_ball(2) ** -TINY_BITS
     return bool(is_negligible or x.is_exact() or x.rel_accuracy_bits() >= TIGHT)
 
 
@@ -111,7 +119,7 @@ def have_same_digits(one: Ball, other: Ball, digits: int, bits: int) -> bool:
     if not bool(one != 0):
         return not bool(other.abs_lower() > 0)
     is_known = other.is_finite() and is_tight(other, bits)
-    return is_known and bool(abs(one - other) * ball(10) ** digits <= abs(one))
+    return is_known and bool(abs(one - other) * exact_ball(10) ** digits <= abs(one))
 
 
 def find_rounded_decimals(
@@ -127,7 +135,7 @@ def find_rounded_decimals(
         if isinstance(x, float) and (node in graph.spelled or node not in graph.symbols)
     }
     given = {name: (spelled.get(name), x) for name, x in inputs.items()}
-    with working(FIRST_BITS):
+    with working_precision(FIRST_BITS):
         decimals = Decimals()
         typed = {
             name: (decimals.read(*one), one[1]) for name, one in [*literals.items(), *given.items()]
@@ -135,7 +143,7 @@ def find_rounded_decimals(
         return [
             cut(name, LONGEST_LABEL)
             for name, (number, x) in typed.items()
-            if math.isfinite(x) != number.is_finite() or not bool(number == ball(x))
+            if math.isfinite(x) != number.is_finite() or not bool(number == exact_ball(x))
         ]
 
 
@@ -161,7 +169,7 @@ class Judgement(NamedTuple):
     def is_exact(self) -> bool:
         """Whether the double is the true number."""
         is_known = self.true.is_exact() and math.isfinite(self.value)
-        return is_known and bool(ball(self.value) == self.true)
+        return is_known and bool(exact_ball(self.value) == self.true)
 
     @property
     def word(self) -> str:
@@ -179,7 +187,7 @@ class Judgement(NamedTuple):
 
 def judge(value: float, true: Ball, bits: int) -> Judgement:
     """What an enclosure says of a number."""
-    with working(max(bits, FIRST_BITS)):
+    with working_precision(max(bits, FIRST_BITS)):
         return Judgement(value, true, find_verdict(value, true, bits), proven_digits(value, true))
 
 
@@ -194,7 +202,7 @@ def find_verdict(value: float, true: Ball, bits: int) -> str:
     if is_nearest(value, true):
         return "nearest"
     if not true.is_exact() and not bool(true != 0):
-        return "zero" if bool(true.abs_upper() < ball(2) ** -TINY_BITS) else "undecided"
+        return "zero" if bool(true.abs_upper() < exact_ball(2) ** -TINY_BITS) else "undecided"
     return "counted" if is_tight(true, bits) else "undecided"
 
 
@@ -204,10 +212,10 @@ def proven_digits(value: float, true: Ball) -> int:
     That is the greatest N, from 0, for which its error is proven to be at most 10^-N of the true number.
     """
     if not (true.is_finite() and math.isfinite(value)) or not bool(true != 0):
-        return FULL if bool(ball(value) == true) else 0
-    error = abs(ball(value) - true).abs_upper()
+        return FULL if bool(exact_ball(value) == true) else 0
+    error = abs(exact_ball(value) - true).abs_upper()
     size = true.abs_lower()
-    return next((n for n in range(FULL, 0, -1) if bool(error * ball(10) ** n <= size)), 0)
+    return next((n for n in range(FULL, 0, -1) if bool(error * exact_ball(10) ** n <= size)), 0)
 
 
 def round_ball(true: Ball) -> float:
@@ -222,7 +230,7 @@ def round_outputs(
 ) -> tuple[list[float], list[float]]:
     """The doubles nearest to a program's outputs, and what their balls leave open of each.
 
-    Inputs and literals are as ``enclose`` says of ``typed``.  What has no value, or none that is known, is
+    Inputs and literals are as ``enclose_nodes`` says of ``typed``.  What has no known value is
     nan.
     """
     found = enclose_outputs(program.graph, inputs, None, typed=typed, outputs=program.outputs)
@@ -241,10 +249,14 @@ def is_nearest(value: float, true: Ball) -> bool:
         inner = ends[0] if value > 0 else ends[1]
         edge = (extend_double(inner) + extend_double(value)) / 2
         return bool(true >= edge) if value > 0 else bool(true <= edge)
-    low, high = ((extend_double(end) + ball(value)) / 2 for end in ends)
+    low, high = ((extend_double(end) + exact_ball(value)) / 2 for end in ends)
     return bool(true >= low) and bool(true <= high)
 
 
 def extend_double(value: float) -> Ball:
     """A double, or what stands beyond the last of them."""
-    return ball(value) if math.isfinite(value) else ball(math.copysign(1, value)) * ball(2) ** 1024
+    return (
+        exact_ball(value)
+        if math.isfinite(value)
+        else exact_ball(math.copysign(1, value)) * exact_ball(2) ** 1024
+    )

@@ -18,7 +18,14 @@ from exprgrad.explain.digits.judgements import FULL, TrueNumbers, proven_digits
 from exprgrad.graph.graph import Shape
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import Ball, apply, ball, rough, unknown, working
+from exprgrad.run.balls.balls import (
+    Ball,
+    apply_to_balls,
+    exact_ball,
+    rough_text,
+    whole_line,
+    working_precision,
+)
 from exprgrad.run.evaluation import Run
 from exprgrad.source import Span
 
@@ -98,9 +105,9 @@ class Evidence:
         passed = theirs[position] if theirs is not None else None
         true = mine[position] if mine is not None else None
         contribution = 0.0 if passed is None and slope == 0 else self.grad(user)[0] * slope
-        return (slope, unknown() if true is None else true), (
+        return (slope, whole_line() if true is None else true), (
             contribution,
-            ball(0) if passed is None else passed,
+            exact_ball(0) if passed is None else passed,
         )
 
 
@@ -112,7 +119,7 @@ def count_kept(pair: tuple[float, Ball]) -> int:
 def bound_error(pair: tuple[float, Ball]) -> Ball:
     """How far a number is from the truth, as an upper bound."""
     value, true = pair
-    return abs(ball(value) - true).abs_upper() if math.isfinite(value) else unknown()
+    return abs(exact_ball(value) - true).abs_upper() if math.isfinite(value) else whole_line()
 
 
 def find_heaviest(errors: Sequence[Ball]) -> int:
@@ -133,7 +140,7 @@ def find_loss(
     all nodes that the error came through, this one first.
     """
     graph = evidence.graph
-    with working(max(evidence.found.bits, 128)):
+    with working_precision(max(evidence.found.bits, 128)):
         steps = list(follow_grads(evidence, node) if is_slope else follow_data(evidence, node))
         worst = max(steps, key=lambda step: step.before - max(step.after, digits), default=None)
         if worst is None or worst.before - max(worst.after, digits) < LEAST_DROP:
@@ -173,10 +180,10 @@ def find_culprit(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Bal
     out, errors = evidence.found.values[node], [bound_error(pair) for pair in pairs]
     if not out.is_finite() or not all(math.isfinite(value) for value, _ in pairs):
         return find_heaviest(errors)
-    weights = [ball(0)] * len(pairs)
+    weights = [exact_ball(0)] * len(pairs)
     for place, (value, _) in enumerate(pairs):
         if errors[place] != 0:
-            moved = apply(kind, [*true[:place], ball(value), *true[place + 1 :]])
+            moved = apply_to_balls(kind, [*true[:place], exact_ball(value), *true[place + 1 :]])
             weights[place] = abs(moved - out).abs_upper()
     best = find_heaviest(weights)
     is_large = bool(weights[best] * 100 >= bound_error(evidence.data(node)))
@@ -248,7 +255,7 @@ def explain_data(evidence: Evidence, step: LossStep) -> str:
     kind, operands = graph.kinds[node], graph.operands[node]
     value, true = evidence.data(node)
     given = [evidence.run.values[operand] for operand in operands]
-    about = f", where the true value is about {rough(true, 4)}" if true.is_finite() else ""
+    about = f", where the true value is about {rough_text(true, 4)}" if true.is_finite() else ""
     if not math.isfinite(value):
         return f"it is {number(value)} in doubles{about}"
     if abs(value) < SMALLEST and bool(abs(true) < SMALLEST):

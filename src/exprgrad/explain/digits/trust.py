@@ -14,7 +14,7 @@ from exprgrad.explain.places import at
 from exprgrad.explain.rewriting.rewrites import Better
 from exprgrad.graph.graph import Shape, dependents, element_name, nested
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import bounds, nearest, undefined, working
+from exprgrad.run.balls.balls import decimal_bounds, middle_text, undefined_ball, working_precision
 from exprgrad.run.evaluation import Path, Run
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class TrustedNumber(NamedTuple):
     ``verdict``  ``exact``; ``rounded``: no double is nearer; ``right``: as ``digits`` say; ``wrong``: no
                  digit is right; ``overflow`` or ``underflow``: the true number is beyond the doubles,
                  or too near 0; ``zero``: it is 0, or as near to 0 as ``low`` and ``high``; ``pole``: it is
-                 infinite; ``undefined``: there is none; ``undecided``: nothing tighter was found;
+                 infinite; ``undefined_ball``: there is none; ``undecided``: nothing tighter was found;
                  ``corrected``: a one-sided rule, not the sweep, found the number at a kink
     ``true``     the true number with 17 digits; None where it is not known so well
     ``low``, ``high``  decimal numbers between which the true one is; None where nobody knows
@@ -102,7 +102,7 @@ def measure_trust(run: Run, gradient: Mapping[str, Any], sides: Mapping[str, One
     def measure(path: Path, value: float, name: str = "") -> TrustedNumber:
         if name in corrected:
             return TrustedNumber(value, 0, False, "corrected", None, None, None, True, None, None)
-        true = source.truth(path)[0] if has_value or not name else undefined()
+        true = source.truth(path)[0] if has_value or not name else undefined_ball()
         plain = judge(value, true, bits)
         found = describe_number(plain, bits)._replace(convention=name in special)
         is_zero = plain.word == "zero" and value == 0
@@ -135,10 +135,10 @@ def measure_trust(run: Run, gradient: Mapping[str, Any], sides: Mapping[str, One
 def describe_number(plain: Judgement, bits: int) -> TrustedNumber:
     """A number beside the truth, as texts."""
     value, true, word = plain.value, plain.true, plain.word
-    with working(bits):
-        low, high = bounds(true) or (None, None)
+    with working_precision(bits):
+        low, high = decimal_bounds(true) or (None, None)
         is_known = true.is_finite() and is_tight(true, bits) and (true.is_exact() or true != 0)
-        text = nearest(true, FULL) if is_known else low if word == "pole" else None
+        text = middle_text(true, FULL) if is_known else low if word == "pole" else None
     if word == "exact":
         text = number(value)
     return TrustedNumber(

@@ -42,16 +42,16 @@ from exprgrad.graph.graph import (
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.balls import (
     Ball,
-    ball,
-    either,
-    enclose,
+    enclose_nodes,
+    exact_ball,
     specials_met,
-    undefined,
-    working,
+    undecided_ball,
+    undefined_ball,
+    working_precision,
 )
 from exprgrad.run.evaluation import Path, Run, evaluator_for, fewest_right_digits
 from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.sweeps import forward_numbers
 from exprgrad.source import Span, cut
 
 __all__ = [
@@ -245,10 +245,10 @@ class Truths:
         if not self.asked.is_derived:
             return self.doubles.values, self.typed.values
         graph, run = self.over.run.graph, self.asked.computed
-        doubles = enclose(graph, run.inputs, self.bits)
+        doubles = enclose_nodes(graph, run.inputs, self.bits)
         if not self.decimals:
             return doubles, doubles
-        return doubles, enclose(graph, run.inputs, self.bits, typed=run.spelled)
+        return doubles, enclose_nodes(graph, run.inputs, self.bits, typed=run.spelled)
 
     def is_slope(self, path: Path) -> bool:
         """Whether a number is the grad of its node."""
@@ -259,9 +259,9 @@ class Truths:
         number = self.number(path)
         node = self.asked.true_nodes.get(number)
         if node is None:
-            return ball(0), ball(0)
+            return exact_ball(0), exact_ball(0)
         if number in self.alone:
-            return undefined(), undefined()
+            return undefined_ball(), undefined_ball()
         if self.is_slope(path):
             return self.doubles.grad(node), self.typed.grad(node)
         return self.doubles.values[node], self.typed.values[node]
@@ -282,7 +282,7 @@ class Truths:
         if not infinite:
             return set()
         aside = steps_around(run.inputs, self.bits)
-        beside = enclose(self.asked.graph, run.inputs, self.bits, aside=aside)
+        beside = enclose_nodes(self.asked.graph, run.inputs, self.bits, aside=aside)
         return {path for path in infinite if not beside[nodes[path]].is_finite()}
 
     def has_value(self, path: Path) -> bool:
@@ -306,7 +306,7 @@ class Truths:
         """
         if not self.decimals or len(self.over.run.graph) > MOST_TURNS:
             return None
-        with working(self.bits):
+        with working_precision(self.bits):
             turns = list(self.turns())
         return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
 
@@ -335,14 +335,14 @@ class Truths:
             graph, outputs = gradient(name_literals(graph), run.wrt, real)
         for bits in (self.bits, 2 * self.bits):
             aside = steps_around(run.inputs, bits)
-            near = enclose(graph, run.inputs, 2 * bits, typed=run.spelled, aside=aside)
+            near = enclose_nodes(graph, run.inputs, 2 * bits, typed=run.spelled, aside=aside)
             widths.append([near[node].rad() for node in outputs])
         return any(bool(fine * 2 > wide) for wide, fine in zip(*widths, strict=True))
 
     def rounded_kinks(self, nodes: Iterable[int]) -> set[int]:
         """Of nodes at kinks and jumps those that are there by rounding alone, for certain."""
         graph, varying = self.over.run.graph, self.over.run.varying
-        with working(self.bits):
+        with working_precision(self.bits):
             return {
                 node
                 for node in nodes
@@ -361,7 +361,7 @@ class Truths:
         run = self.asked.computed
         if not self.asked.is_derived:
             return Evidence(run, self.doubles)
-        values = enclose(run.graph, run.inputs, self.bits)
+        values = enclose_nodes(run.graph, run.inputs, self.bits)
         return Evidence(run, TrueNumbers(values, None, self.bits))
 
     @cached_property
@@ -454,7 +454,7 @@ def truths_of_question(run: Run, point: Point, kind: Kind, label: Label) -> Trut
         asked = kind.question(point if over.run is run else write_out(point, over))
         wanted = paths if over.origins else None  # over numbers the evaluator keeps all
         graph, nodes = asked.derive(asked.graph, computed, wanted)
-        data, spelled = forward(graph, asked.inputs), asked.spelled
+        data, spelled = forward_numbers(graph, asked.inputs), asked.spelled
         done = Run(run.text, graph, asked.inputs, data, spelled=spelled)
         true, true_nodes = asked.derive(name_literals(asked.graph), real, paths)
         found, known = select_nodes(nodes, paths), select_nodes(true_nodes, paths)
@@ -517,9 +517,9 @@ def label_in_run(run: Run, field: str, names: Sequence[tuple[str, Shape]]) -> st
 
 def steps_around(inputs: Mapping[str, float], bits: int) -> dict[str, Ball]:
     """A way to both sides of every input, shorter than that to the next double by far."""
-    with working(bits):
-        both = (either() - ball(1) / 2) * ball(2) ** -bits
-        return {name: both * ball(abs(x) or TINY) for name, x in inputs.items()}
+    with working_precision(bits):
+        both = (undecided_ball() - exact_ball(1) / 2) * exact_ball(2) ** -bits
+        return {name: both * exact_ball(abs(x) or TINY) for name, x in inputs.items()}
 
 
 def find_first_poor(

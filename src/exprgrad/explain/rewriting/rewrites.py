@@ -42,7 +42,7 @@ from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.write.infix import LIMIT, expression, level, operand_level
 from exprgrad.run.balls.balls import Ball
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from exprgrad.source import Span, cut
 
 __all__ = [
@@ -496,7 +496,7 @@ def is_true(run: Run, mend: Mend) -> bool:
         return True
     where = "*".join(f"({one})" for one in mend.where)
     graph, images = replaced(run.graph, mend.node, where)
-    return bool(forward(graph, run.inputs)[images[mend.node]])
+    return bool(forward_numbers(graph, run.inputs)[images[mend.node]])
 
 
 def health(run: Run, graph: Graph, output: int) -> int:
@@ -506,11 +506,11 @@ def health(run: Run, graph: Graph, output: int) -> int:
     its gradient too.
     """
     view = seen_from(graph, output)
-    values = forward(view, run.inputs)
+    values = forward_numbers(view, run.inputs)
     wrt = tuple([name for name in run.wrt or () if name in view.inputs])
     adjoints = None
     if run.adjoints is not None:
-        adjoints = reverse(view, values, [view.inputs[name] for name in wrt])
+        adjoints = reverse_sweep(view, values, [view.inputs[name] for name in wrt])
     found = Run("", view, run.inputs, values, adjoints, wrt)
     used = live(found)
     parts = [value for value, flag in zip(values, used, strict=True) if flag]
@@ -591,7 +591,7 @@ class Menders:
         if {*graph.kinds} - {INPUT, CONST, *BY_NAME} or (name and name not in graph.inputs):
             return None  # over tensors, as a formula is whose numbers were written out
         inputs = {read: self.run.inputs[read] for read in graph.inputs}
-        values = forward(graph, inputs)
+        values = forward_numbers(graph, inputs)
         found = enclose_outputs(graph, inputs, [name] if name else None)
         number, other = values[graph.output], found.values[graph.output]
         is_nan = other.is_nan()
@@ -599,6 +599,9 @@ class Menders:
             return None
         if name:
             node = graph.inputs[name]
-            number, other = reverse(graph, values, [node]).grads[node] or 0.0, found.grad(node)
+            number, other = (
+                reverse_sweep(graph, values, [node]).grads[node] or 0.0,
+                found.grad(node),
+            )
         is_same = other.is_finite() and other.overlaps(true)
         return judge(number, other, found.bits) if is_same else None

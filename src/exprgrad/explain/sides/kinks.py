@@ -42,9 +42,9 @@ from exprgrad.graph.graph import (
 )
 from exprgrad.language.read.parse import parse
 from exprgrad.language.write.infix import number
-from exprgrad.run.balls.balls import enclose, has_balls
+from exprgrad.run.balls.balls import enclose_nodes, has_balls
 from exprgrad.run.evaluation import Diagnostic, Run, evaluator_for, is_finite
-from exprgrad.run.numbers.sweeps import at_pole, holds
+from exprgrad.run.numbers.sweeps import at_pole, condition_holds
 
 __all__ = [
     "OneSided", "corrections", "edges", "findings", "one_sided", "value_by_sides", "verdicts",
@@ -149,7 +149,9 @@ def true_poles(run: Run) -> list[int]:
     found = poles(run)
     if not found or not has_balls():
         return found
-    readings = [enclose(run.graph, run.inputs, BITS, typed=typed) for typed in (None, run.spelled)]
+    readings = [
+        enclose_nodes(run.graph, run.inputs, BITS, typed=typed) for typed in (None, run.spelled)
+    ]
     return [node for node in found if not all(balls[node].is_finite() for balls in readings)]
 
 
@@ -384,7 +386,7 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
     ends = [  # where the slope is finite, or at a pole
         node
         for node, op, seen in operations(over, live(over))
-        if at_pole(op, seen) or (op.edge and holds(op.edge, op.names, seen))
+        if at_pole(op, seen) or (op.edge and condition_holds(op.edge, op.names, seen))
     ]
     behind = dependencies(graph, *ends)
     names = [name for name in over.wrt or () if behind[graph.inputs[name]] and name not in told]

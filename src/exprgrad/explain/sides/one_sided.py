@@ -27,19 +27,19 @@ from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, inter
 from exprgrad.graph.op import Op, Special
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.bounds import data_errors, kind_of, row_error
+from exprgrad.run.numbers.bounds import kind_of, number_data_errors, row_error
 from exprgrad.run.numbers.sweeps import (
     at_pole,
+    companion_values,
     compile_template,
+    condition_holds,
     functions,
-    holds,
-    number,
-    sides,
+    template_number,
 )
 
 __all__ = [
-    "RUNNING", "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around", "error_of",
-    "leading_slope", "rounding", "towards",
+    "RUNNING", "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around", "error_of", "leading_slope",
+    "rounding", "towards",
 ]  # fmt: skip
 
 UNDECIDED, UNDEFINED = "undecided", "undefined"
@@ -108,13 +108,13 @@ def noise(run: Run) -> list[float]:
     Data are taken as they were computed, and that makes no difference as long as everything is finite: what
     belongs to a rounded number is off by little.  Of noise times infinity even the sign means nothing.
     """
-    errors = data_errors(run.graph, run.values)
+    errors = number_data_errors(run.graph, run.values)
     return [e if math.isfinite(x) else 0.0 for x, e in zip(run.values, errors, strict=True)]
 
 
 def as_typed(graph: Graph, node: int) -> Measured:
     """A number as typed, which is off by nothing, or one with a name, such as pi."""
-    value = number(graph, node)
+    value = template_number(graph, node)
     is_named = node in graph.symbols and math.isfinite(value)
     return Measured(value, math.ulp(value) / 2 if is_named else 0.0)
 
@@ -248,7 +248,7 @@ def stays_inside(run: Run, node: int, op: Op) -> bool:
         for operand in run.graph.operands[node]
         for x in [run.values[operand]]
     ]
-    return all(holds(op.domain, op.names, place) for place in product(*places))
+    return all(condition_holds(op.domain, op.names, place) for place in product(*places))
 
 
 def twins(graph: Graph) -> list[int]:
@@ -355,7 +355,7 @@ def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) ->
         motions, moves,
     )  # fmt: skip
     out = functions[op.name](*here.values) if changed else data
-    views = sides(op, [*here.values, out], [float(m) for m in moves])
+    views = companion_values(op, [*here.values, out], [float(m) for m in moves])
     special = met(op, views, moves) if any(moves) else None
     reason = lost_with(here, views, special)
     if reason:
@@ -661,7 +661,9 @@ def is_inside(here: Here) -> bool | None:
     if not here.op.domain:
         return True
     tests = [here.op.domain, *(where for where, _ in here.op.poles)]
-    found = {any(holds(test, here.op.names, place) for test in tests) for place in places(here)}
+    found = {
+        any(condition_holds(test, here.op.names, place) for test in tests) for place in places(here)
+    }
     return found.pop() if len(found) == 1 else None
 
 
@@ -757,7 +759,7 @@ def leading_slope(run: Run, value: float, name: str, sign: float) -> Measured | 
         doubt = max(found.doubt, here, doubts[node])
         return found._replace(doubt=0.0 if is_exact and not found.limit else doubt)
 
-    algebra = Algebra(lambda graph, node: Term(number(graph, node)), step)
+    algebra = Algebra(lambda graph, node: Term(template_number(graph, node)), step)
     limit, gain, power, _ = interpret(run.graph, algebra, given)[run.graph.output]
     if limit != value or (power < 1.0 and abs(gain.value) <= gain.error):
         return None
@@ -779,7 +781,7 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
         return of_product(operands[0], of_power(operands[1], -1.0))
     if op.name == "pow" and not limits[0] and not moves[1]:
         return of_power(operands[0], limits[1]) if is_exact else LOST
-    views = sides(op, [*limits, out], [float(m) for m in moves])
+    views = companion_values(op, [*limits, out], [float(m) for m in moves])
     special = met(op, views, moves)
     positions = [0 if op.variadic else at for at in range(len(operands))]
     locals_ = [
@@ -805,7 +807,7 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
     if not {"where", *COMPARISONS}.isdisjoint(graph.kinds):
         return LOST  # a case may hold at the point alone
     algebra = Algebra(
-        lambda graph, node: Term(number(graph, node)),
+        lambda graph, node: Term(template_number(graph, node)),
         lambda graph, node, seen: of_row(BY_NAME[graph.kinds[node]], seen, depth - 1),
     )
     return interpret(graph, algebra, dict(zip(op.names, operands, strict=True)))[graph.output]

@@ -41,15 +41,17 @@ from exprgrad.graph.op import Special
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.numbers.sweeps import sides
+from exprgrad.run.numbers.sweeps import companion_values
 
 if TYPE_CHECKING:
     from exprgrad.derive.switches import Suspects
 
 __all__ = [
-    "AT_ONCE", "COMPARED", "NATIVE", "Adjoints", "Array", "AtOnce", "Measure", "Sweep", "answers", "apart",
-    "as_array", "as_tensor", "data", "forward", "function", "held", "measure", "own_answers", "plain",
-    "play", "quietly", "record", "searched", "sides_of", "stretched", "structural", "symmetric", "zeros",
+    "AT_ONCE", "COMPARED", "NATIVE", "Adjoints", "Array", "AtOnce", "Measure", "Sweep", "array_function",
+    "array_of_doubles", "as_tensor", "broadcast_view", "condition_on_arrays", "copies_apart",
+    "float_or_array", "forward_arrays", "measure_tensor", "mirror_upper_triangle", "node_data",
+    "own_answers", "play_arrays", "program_outputs", "record_arrays", "search_rows", "sides_of",
+    "structural_value", "without_warnings", "zero_tensor",
 ]  # fmt: skip
 
 Array = Any
@@ -58,12 +60,12 @@ Search = Callable[[Sequence[Array]], Array]
 """A program of a search, on columns."""
 
 
-def compared(test: Callable[..., Any]) -> Callable[..., Array]:
+def comparison_of_arrays(test: Callable[..., Any]) -> Callable[..., Array]:
     """A comparison that gives 1 or 0."""
     return lambda x, y: np.where(test(x, y), 1.0, 0.0)
 
 
-def folding(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
+def fold_arrays(function: Callable[[Any, Any], Any]) -> Callable[..., Array]:
     """A function of two operands for any number of them."""
 
     return lambda *operands: reduce(function, operands)
@@ -98,11 +100,11 @@ NATIVE: dict[str, Callable[..., Array]] = {
     "mod": np.mod,
     "pow": elementwise_power,
     "neg": np.negative,
-    **{row: compared(test) for row, test in COMPARED.items()},
+    **{row: comparison_of_arrays(test) for row, test in COMPARED.items()},
     "where": lambda c, x, y: np.where(np.not_equal(c, 0), x, y),
-    "min": folding(np.minimum),
-    "max": folding(np.maximum),
-    "logsumexp": folding(np.logaddexp),
+    "min": fold_arrays(np.minimum),
+    "max": fold_arrays(np.maximum),
+    "logsumexp": fold_arrays(np.logaddexp),
     "logaddexp": np.logaddexp,
     "sign": lambda x: np.where(np.equal(x, 0), x, np.sign(x)),
     "round": np.rint,
@@ -128,24 +130,26 @@ Which of two zeros ``max`` and ``min`` give is no promise.
 
 
 @cache
-def function(kind: str) -> Callable[..., Array]:
+def array_function(kind: str) -> Callable[..., Array]:
     """An elementwise row as a function of arrays."""
     if kind in NATIVE:
         return NATIVE[kind]
     if BY_NAME[kind].equation is not None:
-        return root(kind)
+        return array_root(kind)
     graph, names = template(formula_of(kind)), BY_NAME[kind].names
 
-    return lambda *operands: forward(graph, dict(zip(names, operands, strict=True)))[graph.output]
+    return lambda *operands: forward_arrays(graph, dict(zip(names, operands, strict=True)))[
+        graph.output
+    ]
 
 
-def root(kind: str) -> Callable[..., Array]:
+def array_root(kind: str) -> Callable[..., Array]:
     """A root, number by number."""
     (state, *programs), names = search(kind), BY_NAME[kind].names
 
     def played(program: Program, columns: Sequence[Array]) -> Array:
         """A program's outputs, for columns of what it reads."""
-        found = answers(program, dict(zip((*names, *state), columns, strict=False)))
+        found = program_outputs(program, dict(zip((*names, *state), columns, strict=False)))
         return np.array([np.broadcast_to(x, columns[0].shape) for x in found])
 
     first, turn, last = [partial(played, program) for program in programs]
@@ -153,12 +157,12 @@ def root(kind: str) -> Callable[..., Array]:
     def found(*operands: Array) -> Array:
         given = np.broadcast_arrays(*operands)
         columns = np.array([np.ravel(x) for x in given], dtype=np.float64)
-        return np.reshape(searched(first, turn, last, columns), given[0].shape)[()]
+        return np.reshape(search_rows(first, turn, last, columns), given[0].shape)[()]
 
     return found
 
 
-def searched(first: Search, turn: Search, last: Search, columns: Array) -> Array:
+def search_rows(first: Search, turn: Search, last: Search, columns: Array) -> Array:
     """A root in every row: each turn is for the rows in which it is still looked for."""
     given, now = columns, first(columns)
     whole, left = now, np.arange(columns.shape[1])
@@ -172,40 +176,40 @@ def searched(first: Search, turn: Search, last: Search, columns: Array) -> Array
     return last([*columns, *whole])[0]
 
 
-def answers(program: Program, inputs: Mapping[str, Array]) -> list[Array]:
+def program_outputs(program: Program, inputs: Mapping[str, Array]) -> list[Array]:
     """The outputs of a program, given every input."""
     graph, outputs = program
-    values = forward(graph, inputs, outputs)
+    values = forward_arrays(graph, inputs, outputs)
     return [values[output] for output in outputs]
 
 
-def as_array(value: object) -> Array:
+def array_of_doubles(value: object) -> Array:
     """A value as an array of doubles: in C order or any other, and no copy where it is one already."""
     return np.asarray(value, dtype=np.float64)[()]
 
 
-def zeros(shape: Shape) -> Array:
+def zero_tensor(shape: Shape) -> Array:
     """A tensor of zeros."""
     return np.zeros(shape)
 
 
-def stretched(value: Array, shape: Shape) -> Array:
+def broadcast_view(value: Array, shape: Shape) -> Array:
     """A number, or a tensor, repeated to a shape; no memory is taken for that."""
-    return plain(np.broadcast_to(value, shape)[()])
+    return float_or_array(np.broadcast_to(value, shape)[()])
 
 
-def quietly(operation: Callable[..., Array], *operands: Array) -> Array:
+def without_warnings(operation: Callable[..., Array], *operands: Array) -> Array:
     """What an operation comes to, without a warning."""
     with np.errstate(all="ignore"):
         return operation(*operands)
 
 
-def plain(value: Array) -> Array:
+def float_or_array(value: Array) -> Array:
     """A number as a float, an array as it is."""
     return float(value) if np.ndim(value) == 0 else value
 
 
-def apart(found: Iterable[Array], used: Iterable[Array]) -> list[Array]:
+def copies_apart(found: Iterable[Array], used: Iterable[Array]) -> list[Array]:
     """Values that may be changed in place: copies of those that ``used`` or one of them shares memory with.
 
     What looks into another's memory has a ``base``.
@@ -219,7 +223,7 @@ def apart(found: Iterable[Array], used: Iterable[Array]) -> list[Array]:
     return answers
 
 
-def forward(
+def forward_arrays(
     graph: Graph, inputs: Mapping[str, Array], keep: Collection[int] | None = None
 ) -> list[Array]:
     """Every node's data, given every input's; or that of the nodes to ``keep`` alone, the others None.
@@ -230,13 +234,13 @@ def forward(
         return interpret(graph, ARRAYS, inputs, keep)
 
 
-def applied(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
+def apply_to_node(graph: Graph, node: int, operands: Sequence[Array]) -> Array:
     """One operation of a graph."""
     settings = cast(Settings, graph.payloads[node])
     return applied_at_once(graph.kinds[node], *operands, settings=settings)
 
 
-def structural(row: Structural, operands: Sequence[Array], settings: Settings) -> Array:
+def structural_value(row: Structural, operands: Sequence[Array], settings: Settings) -> Array:
     """A structural row's value: what it says of NumPy, or its formula on the arrays themselves."""
     if row.value is not None:
         return row.value(np, operands, settings)
@@ -262,8 +266,8 @@ class AtOnce(NamedTuple):
 def applied_at_once(kind: str, *operands: Array, settings: Settings | None = None) -> Array:
     """An operation's value."""
     if kind in BY_NAME:
-        return function(kind)(*operands)
-    return structural(STRUCTURAL[kind], operands, settings or ())
+        return array_function(kind)(*operands)
+    return structural_value(STRUCTURAL[kind], operands, settings or ())
 
 
 def literal_array(literal: Literal) -> Array:
@@ -274,7 +278,7 @@ def literal_array(literal: Literal) -> Array:
 AT_ONCE = AtOnce(applied_at_once, np.float64, literal_array, np.shape)
 
 
-def constant(graph: Graph, node: int) -> Array:
+def constant_array(graph: Graph, node: int) -> Array:
     """A constant's number, or its tensor."""
     payload = graph.payloads[node]
     if isinstance(payload, Literal):
@@ -282,7 +286,7 @@ def constant(graph: Graph, node: int) -> Array:
     return np.float64(cast(float, payload))
 
 
-ARRAYS = Algebra(constant, applied)
+ARRAYS = Algebra(constant_array, apply_to_node)
 
 
 # The sweeps: in reverse the derived graph, with an adjoint for every node, is evaluated forward.
@@ -305,12 +309,12 @@ class Sweep(NamedTuple):
     suspects: Suspects | None
 
 
-def data(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
+def node_data(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
     """Every node's data; a number is a float."""
-    return [plain(value) for value in forward(graph, inputs)]
+    return [float_or_array(value) for value in forward_arrays(graph, inputs)]
 
 
-def record(graph: Graph, wrt: Sequence[str]) -> Sweep:
+def record_arrays(graph: Graph, wrt: Sequence[str]) -> Sweep:
     """The program of a reverse sweep: it does not depend on the numbers."""
     from exprgrad.derive.switches import suspects
 
@@ -374,13 +378,13 @@ class Adjoints:
         """By node, in the order of the visits: the kinks and jumps that it meets, and where."""
         if self.suspects is None:
             return {}
-        nodes = self.suspects.candidates(self.values, are_equal)
-        found = {node: specials(self.suspects, node, self.values) for node in nodes}
+        nodes = self.suspects.candidates(self.values, any_equal)
+        found = {node: specials_of_arrays(self.suspects, node, self.values) for node in nodes}
         return {node: listed for node, listed in found.items() if listed}
 
     def zero(self, node: int) -> Any:
         """The grad of a node that no gradient reached."""
-        return plain(zeros(self.graph.shape(node)))
+        return float_or_array(zero_tensor(self.graph.shape(node)))
 
     def ends(self, user: int, operand: int) -> tuple[Shape, Shape]:
         """The shapes of an edge's ends, which its whole local derivative would have had."""
@@ -395,42 +399,42 @@ class Adjoints:
         edges = edge_program(graph, user, active, self.varying)
         given = {str(node): self.values[node] for node in (*operands, user)}
         program, outputs = edges.program
-        numbers = forward(program, {**given, GRAD: self.grads[user]}, outputs)
+        numbers = forward_arrays(program, {**given, GRAD: self.grads[user]}, outputs)
         for at, (position, local) in enumerate(zip(edges.positions, edges.locals, strict=True)):
             passed, slope = (numbers[outputs[2 * at + step]] for step in (0, 1))
             if local and user in self.masks:
                 passed = np.where(self.masks[user], passed, 0.0)[()]
-            diagonal = stretched(slope, graph.shape(user)) if local else None
-            yield position, diagonal, plain(passed)
+            diagonal = broadcast_view(slope, graph.shape(user)) if local else None
+            yield position, diagonal, float_or_array(passed)
 
 
 def own_answers(program: Program, inputs: Mapping[str, Any]) -> list[Any]:
     """A program's outputs, none of which shares memory with an input."""
-    found = apart(answers(program, inputs), inputs.values())
-    return [plain(value) for value in found]
+    found = copies_apart(program_outputs(program, inputs), inputs.values())
+    return [float_or_array(value) for value in found]
 
 
-def play(
+def play_arrays(
     graph: Graph, inputs: Mapping[str, Any], wrt: Sequence[str], sweep: Sweep
 ) -> tuple[list[Any], Adjoints]:
     """Every node's data and grad."""
     program, reached, conditional, *_ = sweep
-    found = forward(program.graph, inputs, program.outputs)
-    answers = [plain(found[output]) for output in program.outputs]
+    found = forward_arrays(program.graph, inputs, program.outputs)
+    answers = [float_or_array(found[output]) for output in program.outputs]
     values, adjoints = answers[: len(graph)], answers[len(graph) :]
     grads: list[Any] = [None] * len(graph)
     for node, adjoint in zip(reached, adjoints[: len(reached)], strict=True):
         grads[node] = adjoint
     asked = dict.fromkeys(graph.inputs[name] for name in wrt)
     others = [grads[node] for node in reached if node not in asked]
-    mine = apart([grads[node] for node in asked], [*values, *others])
+    mine = copies_apart([grads[node] for node in asked], [*values, *others])
     for node, grad in zip(asked, mine, strict=True):
         grads[node] = grad
     masks = dict(zip(conditional, adjoints[len(reached) :], strict=True))
     return values, Adjoints(graph, sweep, values, grads, masks)
 
 
-def symmetric(block: Array) -> Array:
+def mirror_upper_triangle(block: Array) -> Array:
     """The symmetric matrix with the upper triangle of another."""
     return np.triu(block) + np.triu(block, 1).T
 
@@ -438,12 +442,14 @@ def symmetric(block: Array) -> Array:
 # Kinks and jumps: ``derive/switches.py`` says which nodes are suspect.
 
 
-def are_equal(one: Array, other: Array) -> bool:
+def any_equal(one: Array, other: Array) -> bool:
     """Whether some number equals another in its place."""
     return bool(np.any(one == other))
 
 
-def specials(suspects: Suspects, node: int, values: Sequence[Array]) -> list[tuple[Special, Array]]:
+def specials_of_arrays(
+    suspects: Suspects, node: int, values: Sequence[Array]
+) -> list[tuple[Special, Array]]:
     """The kinks and jumps that one node meets, each with flags that say where."""
     graph, operands = suspects.graph, suspects.graph.operands[node]
     given, out = [values[operand] for operand in operands], values[node]
@@ -453,7 +459,7 @@ def specials(suspects: Suspects, node: int, values: Sequence[Array]) -> list[tup
         views = sides_of(op, [*given, out], [float(suspects.moving[o]) for o in operands])
         mine = [v for v, operand in zip(views, operands, strict=True) if suspects.active[operand]]
         for special in op.special:
-            held_by = [held(special.where, slots(op), view) for view in mine]
+            held_by = [condition_on_arrays(special.where, slots(op), view) for view in mine]
             tests.append((special, np.any(np.broadcast_arrays(*held_by), axis=0)))
     else:
         row = STRUCTURAL[graph.kinds[node]]
@@ -466,13 +472,13 @@ def specials(suspects: Suspects, node: int, values: Sequence[Array]) -> list[tup
 
 def sides_of(op: Op, arguments: Sequence[Array], varies: Sequence[float]) -> list[list[Any]]:
     """For each operand, the values that a rule with companions sees."""
-    return sides(op, arguments, varies, partial(held, op.ties, slots(op)))
+    return companion_values(op, arguments, varies, partial(condition_on_arrays, op.ties, slots(op)))
 
 
-def held(text: str, names: Sequence[str], arguments: Sequence[Array]) -> Array:
+def condition_on_arrays(text: str, names: Sequence[str], arguments: Sequence[Array]) -> Array:
     """A condition of a row, evaluated at every number of its arguments."""
     graph = template(text)
-    return forward(graph, dict(zip(names, arguments, strict=True)))[graph.output]
+    return forward_arrays(graph, dict(zip(names, arguments, strict=True)))[graph.output]
 
 
 # What is told of a tensor.
@@ -488,7 +494,7 @@ class Measure(NamedTuple):
     nans: int
 
 
-def measure(value: Array) -> Measure:
+def measure_tensor(value: Array) -> Measure:
     """A tensor's shape, the root of its sum of squares, its extremes, and how many nan it holds."""
     with np.errstate(all="ignore"):
         count = int(np.count_nonzero(np.isnan(value)))
@@ -499,7 +505,7 @@ def measure(value: Array) -> Measure:
             return Measure(shape, np.nan, *ends, count)
         root = float(np.sqrt(np.vdot(value, value)))
         if not 1e-140 < root < 1e150:
-            root = float(structural(STRUCTURAL["norm"], [value], (None, False)))
+            root = float(structural_value(STRUCTURAL["norm"], [value], (None, False)))
         return Measure(shape, root, float(np.min(value)), float(np.max(value)), 0)
 
 
@@ -534,7 +540,7 @@ def as_tensor(value: object, name: str, as_number: Callable[[object, str], float
         raise bad_value(
             f"the value of '{name}' is empty{its_shape}", "a tensor holds at least one number"
         )
-    return plain(as_array(found))
+    return float_or_array(array_of_doubles(found))
 
 
 def bad_value(message: str, help: str | None = None) -> InputError:
@@ -578,11 +584,11 @@ def number_by_number(value: object, name: str, as_number: Callable[[object, str]
     """Nested lists whose numbers NumPy does not take as they are; or what is wrong with them."""
     level = [value]
     shape: list[int] = []
-    while any(children(part) is not None for part in level):
-        lists = [children(part) for part in level]
+    while any(parts_of_value(part) is not None for part in level):
+        lists = [parts_of_value(part) for part in level]
         lengths = [None if parts is None else len(parts) for parts in lists]
         if len(set(lengths)) > 1:
-            raise ragged(lengths, shape, name)
+            raise ragged_lists(lengths, shape, name)
         shape.append(len(lists[0] or ()))
         level = [part for parts in lists for part in parts or ()]
         if len(shape) > MOST_AXES:
@@ -594,7 +600,7 @@ def number_by_number(value: object, name: str, as_number: Callable[[object, str]
     return np.array(numbers, dtype=np.float64).reshape(shape)
 
 
-def children(value: object) -> Sequence[Any] | None:
+def parts_of_value(value: object) -> Sequence[Any] | None:
     """The parts of a list, or of an array of any library; None for what has no parts."""
     if isinstance(value, Sequence):
         return None if isinstance(value, str | bytes) else value
@@ -605,7 +611,7 @@ def children(value: object) -> Sequence[Any] | None:
     return None
 
 
-def ragged(lengths: Sequence[int | None], shape: Sequence[int], name: str) -> InputError:
+def ragged_lists(lengths: Sequence[int | None], shape: Sequence[int], name: str) -> InputError:
     """The error for lists that do not line up; ``lengths`` are those at one depth, None for a number."""
     at = next(i for i, length in enumerate(lengths) if length != lengths[0])
     first, other = (

@@ -49,12 +49,7 @@ from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Adjoints, Array, AtOnce, sides_of
 from exprgrad.run.numbers.bounds import EXACT_BELOW
 
-__all__ = [
-    "answer_errors",
-    "data_errors",
-    "edges_of",
-    "grad_errors",
-]
+__all__ = ["active_edges", "answer_errors", "array_data_errors", "array_grad_errors"]
 
 inf = np.inf
 NOTHING_OFF: Mapping[int, Any] = {}
@@ -73,7 +68,7 @@ class Pair(NamedTuple):
     error: Error
 
 
-def data_errors(
+def array_data_errors(
     graph: Graph,
     values: Sequence[Array],
     outputs: Iterable[int],
@@ -101,7 +96,7 @@ def data_errors(
 def answer_errors(program: Program, inputs: Mapping[str, Any]) -> list[Error]:
     """What the outputs of a derived program may be off by."""
     graph, outputs = program
-    errors = data_errors(graph, arrays.forward(graph, inputs), outputs)
+    errors = array_data_errors(graph, arrays.forward_arrays(graph, inputs), outputs)
     return [np.broadcast_to(errors[output], graph.shape(output)) for output in outputs]
 
 
@@ -110,16 +105,16 @@ def of_kind(
 ) -> Error:
     """What a row's result may be off by."""
     if kind in BY_NAME:
-        return of_row(BY_NAME[kind], out, seen, off)
+        return array_row_error(BY_NAME[kind], out, seen, off)
     return of_structural(STRUCTURAL[kind], out, seen, off, settings)
 
 
-def is_zero(error: Error) -> bool:
+def is_zero_error(error: Error) -> bool:
     """Whether nothing is off."""
     return isinstance(error, float) and not error
 
 
-def are_whole(numbers: Sequence[Array]) -> bool:
+def are_whole_arrays(numbers: Sequence[Array]) -> bool:
     """Whether all are whole numbers of which the doubles leave out none."""
     return all(
         bool(((np.rint(x) == x) & (np.abs(x) < EXACT_BELOW)).all())
@@ -130,14 +125,14 @@ def are_whole(numbers: Sequence[Array]) -> bool:
 # Elementwise rows.
 
 
-def of_row(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
+def array_row_error(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Error]) -> Error:
     """What an elementwise row's result may be off by."""
     ulps = op.value_ulp
     if ulps > 0.5 and op.name not in NATIVE:
         ulps = max(ulps, FORMULA_ULP)
     error: Error = op.value_abs
-    is_exact = all(map(is_zero, off))
-    if ulps and not (is_exact and ulps <= 0.5 and are_whole([out, *seen])):
+    is_exact = all(map(is_zero_error, off))
+    if ulps and not (is_exact and ulps <= 0.5 and are_whole_arrays([out, *seen])):
         error = bound_rounding(1.0, out, ulps, least_rounding(op, ulps))
         if not np.all(out):
             error = np.where(may_be_rounded(op, out, seen), error, op.value_abs)[()]
@@ -150,14 +145,14 @@ def unless_zero(size: Array, error: Error) -> Error:
     return np.where(np.equal(size, 0), 0.0, found) if np.isnan(np.sum(found)) else found
 
 
-def slopes_of(op: Op, seen: Sequence[Array], out: Array) -> Callable[[int], Array]:
+def array_slopes(op: Op, seen: Sequence[Array], out: Array) -> Callable[[int], Array]:
     """A row's local derivatives, by the operand's position."""
     views = sides_of(op, [*seen, out], [1.0] * len(seen))
 
     def slope(position: int) -> Array:
         rule = template(op.partial(position))
         given = dict(zip(slots(op), views[position], strict=True))
-        return arrays.forward(rule, given)[rule.output]
+        return arrays.forward_arrays(rule, given)[rule.output]
 
     return slope
 
@@ -170,10 +165,10 @@ def choose_numbers(condition: Array, one: Callable[[], Error], other: Callable[[
 
 
 ARRAYS = Carrier(
-    function=arrays.function,
-    slopes=slopes_of,
+    function=arrays.array_function,
+    slopes=array_slopes,
     number=lambda x: float(x) if np.ndim(x) == 0 else None,
-    is_zero=is_zero,
+    is_zero=is_zero_error,
     choose=choose_numbers,
     no=np.logical_not,
     most=np.maximum,
@@ -196,7 +191,7 @@ def of_structural(
         given: list[Any] = [Pair(*pair) for pair in zip(seen, off, strict=True)]
         found: Any = row.formula(cast(Any, PAIRS), given, settings)
         return found.error
-    is_exact = all(map(is_zero, off))
+    is_exact = all(map(is_zero_error, off))
     if row.push is not None:
         return inf
     if row.variadic:
@@ -204,20 +199,20 @@ def of_structural(
     sizes = [np.abs(x) for x in seen]
     error: Error = 0.0
     for position, d in enumerate(off):
-        if not is_zero(d):
+        if not is_zero_error(d):
             given = [*sizes[:position], spread[position], *sizes[position + 1 :]]
             error = error + row.value(np, given, settings)
-    terms = terms_of(row, [np.shape(x) for x in seen], np.shape(out), settings)
+    terms = count_terms(row, [np.shape(x) for x in seen], np.shape(out), settings)
     if terms > 1 or len(seen) > 1:
         whole = row.value(np, sizes, settings)
-        if not (is_exact and are_whole([*seen, out, whole])):
+        if not (is_exact and are_whole_arrays([*seen, out, whole])):
             # A sum does not underflow, and a mean does once; products may, each.
             tiny = terms * TINY if len(seen) > 1 else np.where(np.equal(whole, 0), 0.0, TINY)
             error = error + terms * UNIT * whole + tiny
     return error
 
 
-def terms_of(row: Structural, shapes: Sequence[Shape], out: Shape, settings: Settings) -> int:
+def count_terms(row: Structural, shapes: Sequence[Shape], out: Shape, settings: Settings) -> int:
     """How many products, or numbers, each number of a linear row's result adds up at most."""
     if row.terms is not None:
         return row.terms(shapes, settings)
@@ -225,7 +220,7 @@ def terms_of(row: Structural, shapes: Sequence[Shape], out: Shape, settings: Set
     return int(np.ceil(used ** (1 / len(shapes)) - 1e-9))
 
 
-def pair_of(kind: str, *operands: Pair, settings: Settings | None = None) -> Pair:
+def value_and_error(kind: str, *operands: Pair, settings: Settings | None = None) -> Pair:
     """An operation's value, and what it may be off by."""
     seen, off = [pair.value for pair in operands], [pair.error for pair in operands]
     out = AT_ONCE.apply(kind, *seen, settings=settings)
@@ -233,14 +228,14 @@ def pair_of(kind: str, *operands: Pair, settings: Settings | None = None) -> Pai
 
 
 PAIRS = AtOnce(
-    pair_of,
+    value_and_error,
     lambda value: Pair(AT_ONCE.constant(value), 0.0),
     lambda literal: Pair(AT_ONCE.literal(literal), 0.0),
     lambda pair: np.shape(pair.value),
 )
 
 
-def leaf(graph: Graph, node: int) -> Pair:
+def leaf_pair(graph: Graph, node: int) -> Pair:
     """A constant; pi is rounded."""
     value = arrays.ARRAYS.constant(graph, node)
     return Pair(value, UNIT * np.abs(value) if node in graph.symbols else 0.0)
@@ -248,10 +243,12 @@ def leaf(graph: Graph, node: int) -> Pair:
 
 def with_error(graph: Graph, node: int, operands: Sequence[Pair]) -> Pair:
     """One operation of a graph."""
-    return pair_of(graph.kinds[node], *operands, settings=cast(Settings, graph.payloads[node]))
+    return value_and_error(
+        graph.kinds[node], *operands, settings=cast(Settings, graph.payloads[node])
+    )
 
 
-BOUNDED = Algebra(leaf, with_error)
+BOUNDED = Algebra(leaf_pair, with_error)
 
 
 # The reverse sweep.
@@ -268,7 +265,7 @@ class Edges(NamedTuple):
     locals: tuple[Local, ...]
 
 
-def edges_of(graph: Graph, user: int, active: Collection[int], varying: Sequence[int]) -> Edges:
+def active_edges(graph: Graph, user: int, active: Collection[int], varying: Sequence[int]) -> Edges:
     """A node's edges to active operands, worked out once."""
     program, positions, _ = edge_program(graph, user, active, varying)
     if graph.kinds[user] not in BY_NAME:
@@ -285,11 +282,11 @@ def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int
     With kinks or jumps it reads the operands, of which the node's own data is made anew.
     """
     if graph.kinds[node] == CONST:
-        known = leaf(graph, node)
+        known = leaf_pair(graph, node)
         return lambda given: known
     if graph.kinds[node] == INPUT:
         return itemgetter(str(graph.payloads[node]))
-    needed, function = dependencies(graph, node), arrays.function(op.name)
+    needed, function = dependencies(graph, node), arrays.array_function(op.name)
     inputs = {name: at for name, at in graph.inputs.items() if needed[at]}
     read = [*dict.fromkeys(map(str, operands))] if op.special else [*inputs]
     steps = [at for at in range(node + 1) if needed[at] and graph.operands[at]]
@@ -320,13 +317,13 @@ def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[
     if op.special:
         return Pair(value, error + bound_at_ends(ARRAYS, rule, value, seen, off))
     for position, d in enumerate(off):
-        if not is_zero(d):
+        if not is_zero_error(d):
             apart = bound_along(ARRAYS, rule, value, seen, position, d)
             error = error + np.where(hides_waves(op, d), inf, apart)
     return Pair(value, error)
 
 
-def grad_errors(
+def array_grad_errors(
     found: Adjoints, errors: Sequence[Error], edges: Callable[[int], Edges]
 ) -> list[Error]:
     """By node: what its grad may be off by, given what every node's data may be, and each node's edges."""
@@ -342,7 +339,11 @@ def grad_errors(
                 value, error = passed
                 if sofar[operand] is not None:
                     value = sofar[operand] + value
-                    if not (is_zero(off[operand]) and is_zero(error) and are_whole([value])):
+                    if not (
+                        is_zero_error(off[operand])
+                        and is_zero_error(error)
+                        and are_whole_arrays([value])
+                    ):
                         error = error + UNIT * np.abs(value)
                 sofar[operand] = value
                 off[operand] = off[operand] + error
@@ -357,7 +358,7 @@ def finite_where(found: Adjoints, node: int, error: Error) -> Error:
     grad = found.grads[node]
     if node in found.masks:
         error = np.where(np.not_equal(found.masks[node], 0), error, 0.0)
-    return 0.0 if is_zero(error) else np.where(np.isfinite(grad), error, inf)[()]
+    return 0.0 if is_zero_error(error) else np.where(np.isfinite(grad), error, inf)[()]
 
 
 def passed_on(
@@ -376,28 +377,30 @@ def passed_on(
     op = BY_NAME[graph.kinds[user]]
     branches = [position in op.branches for position in edges.positions]
     return [
-        (place, contribution(grad, local(given), is_branch=is_branch))
+        (place, contribution_pair(grad, local(given), is_branch=is_branch))
         for place, local, is_branch in zip(places, edges.locals, branches, strict=True)
     ]
 
 
-def contribution(grad: Pair, local: Pair, *, is_branch: bool) -> Pair:
+def contribution_pair(grad: Pair, local: Pair, *, is_branch: bool) -> Pair:
     """A grad times a local derivative; into a branch that is not taken nothing is passed."""
     if is_branch:
         taken = np.not_equal(local.value, 0)
         error = np.where(taken, grad.error, 0.0)
-        if not is_zero(local.error):
+        if not is_zero_error(local.error):
             error = error + np.where(local.error, np.abs(grad.value) + grad.error, 0.0)
-        is_exact = is_zero(grad.error) and is_zero(local.error)
+        is_exact = is_zero_error(grad.error) and is_zero_error(local.error)
         return Pair(np.where(taken, grad.value, 0.0), 0.0 if is_exact else error)
     value = grad.value * local.value
     pairs = grad, local
     if np.ndim(local.value) == 0 and abs(local.value) == 1:
-        return Pair(value, grad.error if is_zero(local.error) else product_of(pairs, value))
-    return Pair(value, product_of(pairs, value))
+        return Pair(
+            value, grad.error if is_zero_error(local.error) else product_error(pairs, value)
+        )
+    return Pair(value, product_error(pairs, value))
 
 
-def product_of(pairs: Sequence[Pair], value: Array) -> Error:
+def product_error(pairs: Sequence[Pair], value: Array) -> Error:
     """What a product may be off by."""
     seen, off = [pair.value for pair in pairs], [pair.error for pair in pairs]
-    return of_row(BY_NAME["mul"], value, seen, off)
+    return array_row_error(BY_NAME["mul"], value, seen, off)

@@ -30,12 +30,12 @@ from exprgrad.graph.graph import (
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Structural, axes_of, kept
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.run.arrays.arrays import Array, as_array, structural
+from exprgrad.run.arrays.arrays import Array, array_of_doubles, structural_value
 from exprgrad.run.evaluation import Run
-from exprgrad.run.numbers.sweeps import forward, reverse
+from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from exprgrad.source import Span
 
-__all__ = ["Elements", "Origin", "elements", "refuse_many"]
+__all__ = ["Elements", "Origin", "expand_elements", "refuse_many"]
 
 
 class Origin(NamedTuple):
@@ -73,7 +73,7 @@ def refuse_many(graph: Graph) -> None:
         )
 
 
-def elements(run: Run) -> Elements:
+def expand_elements(run: Run) -> Elements:
     """A run over tensors, written out; with a reverse sweep if it has one.
 
     Raises ``RequestError`` above ``MOST_ELEMENTS``.
@@ -93,15 +93,15 @@ def elements(run: Run) -> Elements:
     inputs = {
         element_name(name, place): float(number)
         for name in source.inputs
-        for place, number in np.ndenumerate(as_array(run.inputs[name]))
+        for place, number in np.ndenumerate(array_of_doubles(run.inputs[name]))
     }
-    values = forward(graph, inputs)
+    values = forward_numbers(graph, inputs)
     if run.wrt is None:
         written = type(run)(run.text, graph, inputs, values, spelled=run.spelled)
         return Elements(written, writer.origins, nodes)
     moved = [int(number) for name in run.wrt for number in nodes[source.inputs[name]].flat]
     wrt = tuple([str(graph.payloads[number]) for number in moved])
-    swept = reverse(graph, values, moved)
+    swept = reverse_sweep(graph, values, moved)
     written = type(run)(run.text, graph, inputs, values, swept, wrt, run.spelled)
     return Elements(written, writer.origins, nodes)
 
@@ -116,7 +116,7 @@ class Number:
         self.node = node
 
 
-def operator(kind: str, *, turned: bool = False) -> Callable[[Number, Any], Any]:
+def python_operator(kind: str, *, turned: bool = False) -> Callable[[Number, Any], Any]:
     """An operator of Python's; ``turned``: its left operand comes second."""
 
     def apply(self: Number, other: Any) -> Any:
@@ -126,8 +126,8 @@ def operator(kind: str, *, turned: bool = False) -> Callable[[Number, Any], Any]
 
 
 for name, kind in (("add", "add"), ("mul", "mul"), ("truediv", "div")):
-    setattr(Number, f"__{name}__", operator(kind))
-    setattr(Number, f"__r{name}__", operator(kind, turned=True))
+    setattr(Number, f"__{name}__", python_operator(kind))
+    setattr(Number, f"__r{name}__", python_operator(kind, turned=True))
 
 
 class ObjectArrays:
@@ -187,7 +187,7 @@ class Writer:
     def leaves(self, node: int) -> Array:
         """The numbers of an input or a constant."""
         source, found = self.source, np.empty(self.source.shape(node), dtype=object)
-        for place, value in np.ndenumerate(as_array(self.values[node])):
+        for place, value in np.ndenumerate(array_of_doubles(self.values[node])):
             if source.kinds[node] == INPUT:
                 name = element_name(str(source.payloads[node]), place)
                 number = self.append(INPUT, (), name)
@@ -216,7 +216,7 @@ class Writer:
     ) -> Array:
         """A structural row over arrays; what passes nothing on is what the run found."""
         if row.gate == "blocker":
-            return np.asarray(structural(row, data, settings), dtype=object)
+            return np.asarray(structural_value(row, data, settings), dtype=object)
         if row.definition is None and row.value is not None:
             given = [array[()] for array in arrays]  # a number is no array of one
             return np.asarray(row.value(ObjectArrays(), given, settings), dtype=object)

@@ -6,8 +6,8 @@ Johansson, Arb: efficient arbitrary-precision midpoint-radius interval arithmeti
 
 A row of the op table is arb's function of the same name, or one of ``CARE``, or else its ``definition``, so
 a new row needs no line here.  Beside finite balls there are four answers: an exact infinity, at a pole;
-``undefined()`` (nan), outside the domain; ``unknown()``, the whole line, where nothing was decided; and the
-ball [0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
+``undefined_ball()`` (nan), outside the domain; ``whole_line()``, where nothing was decided; and the ball
+[0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
 __all__ = [
-    "Ball", "Decimals", "apply", "ball", "bounds", "decimal", "either", "enclose", "evaluate", "flint",
-    "formula", "has_balls", "is_double", "is_infinite", "is_known", "may_jump", "nearest", "rough",
-    "scientific", "seen_by", "specials_met", "truth", "undefined", "unknown", "where", "working",
+    "Ball", "Decimals", "apply_to_balls", "ball_where", "decide_truth", "decimal_ball", "decimal_bounds",
+    "enclose_nodes", "evaluate_in_balls", "exact_ball", "formula_ball", "has_balls", "import_flint",
+    "is_double", "is_infinite", "is_known", "may_jump", "middle_text", "rough_text", "scientific_text",
+    "seen_by", "specials_met", "undecided_ball", "undefined_ball", "whole_line", "working_precision",
 ]  # fmt: skip
 
 Ball = Any
@@ -49,7 +50,7 @@ EXACT_BITS = 8192
 
 
 @cache
-def flint() -> Any:
+def import_flint() -> Any:
     """The package.  Raises ``MissingExtraError`` where it is not installed."""
     try:
         import flint as package
@@ -65,36 +66,36 @@ def flint() -> Any:
 def has_balls() -> bool:
     """Whether python-flint is there."""
     try:
-        flint()
+        import_flint()
     except MissingExtraError:
         return False
     return True
 
 
-def working(bits: int) -> AbstractContextManager[Any]:
+def working_precision(bits: int) -> AbstractContextManager[Any]:
     """A context in which balls are computed with so many bits."""
-    context: AbstractContextManager[Any] = flint().ctx.workprec(bits)
+    context: AbstractContextManager[Any] = import_flint().ctx.workprec(bits)
     return context
 
 
-def ball(value: float | int) -> Ball:
+def exact_ball(value: float | int) -> Ball:
     """A double, or a whole number, as an exact ball."""
-    return flint().arb(value)
+    return import_flint().arb(value)
 
 
-def unknown() -> Ball:
+def whole_line() -> Ball:
     """The whole line: nothing is known."""
-    return flint().arb(0, flint().arb.pos_inf())
+    return import_flint().arb(0, import_flint().arb.pos_inf())
 
 
-def undefined() -> Ball:
+def undefined_ball() -> Ball:
     """What there is no value for."""
-    return flint().arb.nan()
+    return import_flint().arb.nan()
 
 
-def either() -> Ball:
+def undecided_ball() -> Ball:
     """0 or 1: a comparison that the balls do not decide."""
-    return flint().arb(0.5, 0.5)
+    return import_flint().arb(0.5, 0.5)
 
 
 def is_infinite(x: Ball) -> bool:
@@ -107,7 +108,7 @@ def is_known(x: Ball) -> bool:
     return bool(x.is_finite()) or is_infinite(x)
 
 
-def truth(condition: Ball) -> bool | None:
+def decide_truth(condition: Ball) -> bool | None:
     """Whether a condition holds; None where that is not decided.  As in IEEE, nan is not 0."""
     if condition.is_nan():
         return True
@@ -116,7 +117,7 @@ def truth(condition: Ball) -> bool | None:
     return True if bool(condition != 0) else None
 
 
-def enclose(
+def enclose_nodes(
     graph: Graph,
     inputs: Mapping[str, float],
     bits: int,
@@ -130,32 +131,36 @@ def enclose(
     ``typed``: the texts of inputs, as far as these aren't the shortest texts of their doubles.  ``aside``
     is what is added to inputs, by name.
     """
-    with working(bits):
-        decimals, given = Decimals(), {name: ball(value) for name, value in inputs.items()}
+    with working_precision(bits):
+        decimals, given = Decimals(), {name: exact_ball(value) for name, value in inputs.items()}
         if typed is not None:
             given = {name: decimals.read(typed.get(name), x) for name, x in inputs.items()}
         given |= {name: given[name] + step for name, step in (aside or {}).items()}
         return interpret(graph, BALLS if typed is None else decimals.algebra, given)
 
 
-def evaluate(graph: Graph, given: Mapping[str, Ball], *, typed: bool = False) -> list[Ball]:
+def evaluate_in_balls(
+    graph: Graph, given: Mapping[str, Ball], *, typed: bool = False
+) -> list[Ball]:
     """Every node's data in the precision at hand, given every input's; ``typed``: literals are decimals."""
     return interpret(graph, Decimals().algebra if typed else BALLS, given)
 
 
-def decimal(value: float) -> Ball:
+def decimal_ball(value: float) -> Ball:
     """The decimal number that a double is written as, in the precision at hand."""
-    return flint().arb(repr(value)) if math.isfinite(value) else ball(value)
+    return import_flint().arb(repr(value)) if math.isfinite(value) else exact_ball(value)
 
 
-def constant(graph: Graph, node: int) -> Ball:
+def constant_ball(graph: Graph, node: int) -> Ball:
     """A constant; one that has a name is what it names."""
     is_pi = graph.symbols.get(node) == "pi"
-    return pi(flint().ctx.prec) if is_pi else ball(cast(float, graph.payloads[node]))
+    return (
+        pi_ball(import_flint().ctx.prec) if is_pi else exact_ball(cast(float, graph.payloads[node]))
+    )
 
 
 BALLS: Algebra[Ball] = Algebra(
-    constant, lambda graph, node, operands: apply(graph.kinds[node], operands)
+    constant_ball, lambda graph, node, operands: apply_to_balls(graph.kinds[node], operands)
 )
 
 
@@ -178,7 +183,7 @@ class Decimals:
         parts = number.numerator, number.denominator  # a fraction's own hash takes long
         made = self.balls.get(parts)
         if made is None:
-            made = self.balls[parts] = flint().arb(number.numerator) / number.denominator
+            made = self.balls[parts] = import_flint().arb(number.numerator) / number.denominator
             self.rational[id(made)] = number
         return made
 
@@ -188,9 +193,9 @@ class Decimals:
         What nobody typed has an empty text: it is the double itself.
         """
         if text is None:
-            return self.number(repr(value)) if math.isfinite(value) else ball(value)
+            return self.number(repr(value)) if math.isfinite(value) else exact_ball(value)
         if not text:
-            return self.exactly(self.fraction(value)) if math.isfinite(value) else ball(value)
+            return self.exactly(self.fraction(value)) if math.isfinite(value) else exact_ball(value)
         try:
             return self.number(text)
         except (ValueError, ZeroDivisionError):
@@ -203,14 +208,14 @@ class Decimals:
         """A decimal number."""
         digits, _, exponent = text.casefold().partition("e")
         if abs(int(exponent or 0)) + len(digits) > LONGEST_DECIMAL:
-            return flint().arb(text)
+            return import_flint().arb(text)
         return self.exactly(fraction_of(text))
 
     def constant(self, graph: Graph, node: int) -> Ball:
         """A literal; a constant that has a name is what it names."""
         text = graph.spelled.get(node) or graph.symbols.get(node)
         if text in NAMED:
-            return constant(graph, node)
+            return constant_ball(graph, node)
         return self.read(text, cast(float, graph.payloads[node]))
 
     def apply(self, graph: Graph, node: int, operands: Sequence[Ball]) -> Ball:
@@ -223,7 +228,7 @@ class Decimals:
                 and (found.numerator * found.denominator).bit_length() < EXACT_BITS
             ):
                 return self.exactly(found)
-        return apply(kind, operands)
+        return apply_to_balls(kind, operands)
 
     def known(self, x: Ball) -> int | Fraction | None:
         """What a ball is exactly, as far as that is known."""
@@ -242,10 +247,10 @@ def fraction_of(text: str) -> Fraction:
     return Fraction(text)
 
 
-def formula(text: str, given: Mapping[str, Ball]) -> Ball:
+def formula_ball(text: str, given: Mapping[str, Ball]) -> Ball:
     """What a rule, a condition or a formula of the op table is worth."""
     graph = template(text)
-    return evaluate(graph, given)[graph.output]
+    return evaluate_in_balls(graph, given)[graph.output]
 
 
 NAMED = {"pi", "inf", "nan"}
@@ -253,27 +258,27 @@ NAMED = {"pi", "inf", "nan"}
 
 
 @cache
-def pi(bits: int) -> Ball:
+def pi_ball(bits: int) -> Ball:
     """The number pi in the precision at hand: one ball, so that it equals itself."""
-    return flint().arb.pi()
+    return import_flint().arb.pi()
 
 
-def apply(kind: str, operands: Sequence[Ball]) -> Ball:
+def apply_to_balls(kind: str, operands: Sequence[Ball]) -> Ball:
     """One operation on balls."""
     finite = True
     for x in operands:
         finite = finite and x.is_finite()
     if not finite and kind not in TAKES_NAN and any(x.is_nan() for x in operands):
-        return undefined()
-    found = function(kind)(*operands)
-    return found if finite and found.is_finite() else settled(BY_NAME[kind], operands, found)
+        return undefined_ball()
+    found = ball_function(kind)(*operands)
+    return found if finite and found.is_finite() else settle_ball(BY_NAME[kind], operands, found)
 
 
 TAKES_NAN = COMPARISONS | {op.name for op in COMMON if op.branches}
 """What has a value even where an operand has none, as in IEEE."""
 
 
-def settled(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
+def settle_ball(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
     """What an operation is worth at, or to, what is not finite: a pole, no value, or nobody knows.
 
     A row says itself where it is defined and where its poles are.  At an infinite operand the row's
@@ -281,26 +286,26 @@ def settled(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
     """
     given = dict(zip(op.names, operands, strict=False))
     if op.domain and not op.variadic:
-        inside = truth(formula(op.domain, given))
+        inside = decide_truth(formula_ball(op.domain, given))
         if inside is None:
-            return unknown()
+            return whole_line()
         if not inside:
             for where, value in op.poles:
-                here = truth(formula(where, given))
+                here = decide_truth(formula_ball(where, given))
                 if here is not False:
-                    return formula(value, given) if here else unknown()
-            return undefined()
+                    return formula_ball(value, given) if here else whole_line()
+            return undefined_ball()
     if found.is_finite():
         return found
     infinite = any(is_infinite(x) for x in operands)
     if infinite and not found.is_nan() and not found.mid().is_finite():
         # Infinity and a finite radius is that infinity; with an infinite radius it is any number.
-        return found.mid() if found.rad().is_finite() else unknown()
+        return found.mid() if found.rad().is_finite() else whole_line()
     if infinite and (limit := limit_of(op, operands)) is not None:
         return limit
     if found.is_nan() and (op.name == "where" or op.equation is not None):
-        return undefined()
-    return unknown()
+        return undefined_ball()
+    return whole_line()
 
 
 LIMITS = (0.0, 0.5, 1.0, 2.0, -0.5, -1.0)
@@ -313,7 +318,7 @@ def limit_of(op: Op, operands: Sequence[Ball]) -> Ball | None:
     The other operand, of a row that has two, is asked for at both ends of its ball: between them such a
     row is monotone.
     """
-    corners = list(product(*map(ends, operands)))
+    corners = list(product(*map(double_ends, operands)))
     if len(corners) > 2:
         return None
     numbers = {functions[op.name](*corner) for corner in corners}
@@ -324,17 +329,17 @@ def limit_of(op: Op, operands: Sequence[Ball]) -> Ball | None:
     if numbers:
         return None
     if number != number:
-        return undefined()
+        return undefined_ball()
     exact = math.isinf(number) or op.value_ulp == 0 or number in LIMITS or number in corners[0]
-    return ball(number) if exact else None
+    return exact_ball(number) if exact else None
 
 
 def is_double(x: Ball) -> bool:
     """Whether a ball is exactly a double."""
-    return bool(x.is_exact() and ball(float(x)) == x)
+    return bool(x.is_exact() and exact_ball(float(x)) == x)
 
 
-def ends(x: Ball) -> tuple[float, ...]:
+def double_ends(x: Ball) -> tuple[float, ...]:
     """A double, or two between which a ball lies."""
     if is_double(x):
         return (float(x),)
@@ -345,7 +350,7 @@ def ends(x: Ball) -> tuple[float, ...]:
 # The operations that arb calls otherwise, or that need care.
 
 
-def comparison(op: Op) -> Callable[[Ball, Ball], Ball]:
+def ball_comparison(op: Op) -> Callable[[Ball, Ball], Ball]:
     """A comparison: 1 where balls decide that it holds, 0 where they decide that it fails.
 
     One and the same ball stands for one number, however wide it is.
@@ -355,27 +360,27 @@ def comparison(op: Op) -> Callable[[Ball, Ball], Ball]:
 
     def compare(x: Ball, y: Ball) -> Ball:
         if x.is_nan() or y.is_nan():  # nan differs from everything, and is neither less nor greater
-            return ball(int(holds(math.nan, math.nan)))
+            return exact_ball(int(holds(math.nan, math.nan)))
         if not (is_known(x) and is_known(y)):
-            return either()
+            return undecided_ball()
         if x is y:  # one node, or one constant
-            return ball(int(holds(0, 0)))
-        return ball(1) if holds(x, y) else ball(0) if fails(x, y) else either()
+            return exact_ball(int(holds(0, 0)))
+        return exact_ball(1) if holds(x, y) else exact_ball(0) if fails(x, y) else undecided_ball()
 
     return compare
 
 
-def where(c: Ball, x: Ball, y: Ball) -> Ball:
+def ball_where(c: Ball, x: Ball, y: Ball) -> Ball:
     """One of two; both in one ball where the condition is not decided."""
-    taken = truth(c)
+    taken = decide_truth(c)
     if taken is None:
-        return x.union(y) if x.is_finite() and y.is_finite() else unknown()
+        return x.union(y) if x.is_finite() and y.is_finite() else whole_line()
     return x if taken else y
 
 
-def rounded(x: Ball) -> Ball:
+def nearest_whole_ball(x: Ball) -> Ball:
     """The nearest whole number; of two, the even one."""
-    above = x + ball(0.5)
+    above = x + exact_ball(0.5)
     found = above.floor()
     if above.is_exact() and above.is_integer() and int(found.unique_fmpz()) % 2:
         return found - 1
@@ -391,57 +396,59 @@ def only_whole(x: Ball) -> Any:
     return x.unique_fmpz() if x.is_zero() or (size > 0.5 and size < 2.0**1000) else None
 
 
-def power(x: Ball, y: Ball) -> Ball:
-    """x to the power y; nan stands for what ``settled`` must tell."""
+def ball_power(x: Ball, y: Ball) -> Ball:
+    """x to the power y; nan stands for what ``settle_ball`` must tell."""
     if y.is_integer() and (whole := only_whole(y)) is not None:
         if y == 0:
-            return ball(1)
+            return exact_ball(1)
         if y > 0 and not (x.is_exact() or bool(x != 0)):  # for which python-flint has no answer
             end = x.abs_upper() ** whole
-            return end.union(-end if whole % 2 else ball(0))
-        return x**whole if y > 0 or bool(x != 0) else undefined()
+            return end.union(-end if whole % 2 else exact_ball(0))
+        return x**whole if y > 0 or bool(x != 0) else undefined_ball()
     if x.is_zero() and y > 0:
-        return ball(0)
-    return x**y if x > 0 else undefined()
+        return exact_ball(0)
+    return x**y if x > 0 else undefined_ball()
 
 
-def cbrt(x: Ball) -> Ball:
+def ball_cbrt(x: Ball) -> Ball:
     """The cube root, exact for the cubes of whole numbers."""
     if not bool(x != 0):
         end = x.abs_upper().root(3)
-        return ball(0) if x.is_zero() else end.union(-end)
+        return exact_ball(0) if x.is_zero() else end.union(-end)
     root = x.root(3) if x > 0 else -(-x).root(3)
     whole = only_whole(root)
-    return ball(int(whole)) if whole is not None and ball(int(whole)) ** 3 == x else root
+    return (
+        exact_ball(int(whole)) if whole is not None and exact_ball(int(whole)) ** 3 == x else root
+    )
 
 
-def log2(x: Ball) -> Ball:
+def ball_log2(x: Ball) -> Ball:
     """The logarithm to base 2, exact for powers of 2."""
     if x.is_exact() and x > 0 and x.is_finite():
         mantissa, exponent = x.man_exp()
         if mantissa == 1:
-            return ball(int(exponent))
-    return x.log() / flint().arb.const_log2()
+            return exact_ball(int(exponent))
+    return x.log() / import_flint().arb.const_log2()
 
 
-def log10(x: Ball) -> Ball:
+def ball_log10(x: Ball) -> Ball:
     """The logarithm to base 10, exact for whole powers of 10."""
-    found = x.log() / flint().arb.const_log10()
+    found = x.log() / import_flint().arb.const_log10()
     whole = only_whole(found)
-    return ball(int(whole)) if whole is not None and ball(10) ** whole == x else found
+    return exact_ball(int(whole)) if whole is not None and exact_ball(10) ** whole == x else found
 
 
-def lesser(x: Ball, y: Ball) -> Ball:
+def ball_min(x: Ball, y: Ball) -> Ball:
     """The lesser of two, itself if balls decide which it is: so it equals the operand that it is."""
     return x if x is y or x <= y else y if y <= x else x.min(y)
 
 
-def greater(x: Ball, y: Ball) -> Ball:
+def ball_max(x: Ball, y: Ball) -> Ball:
     """The greater of two, in the same way."""
     return x if x is y or x >= y else y if y >= x else x.max(y)
 
 
-def logsumexp(*operands: Ball) -> Ball:
+def ball_logsumexp(*operands: Ball) -> Ball:
     """The greatest taken out, so that nothing overflows."""
     top = reduce(lambda x, y: x.max(y), operands)
     return top + sum((x - top).exp() for x in operands).log()
@@ -450,31 +457,31 @@ def logsumexp(*operands: Ball) -> Ball:
 # What is one ball on both sides is one number, however little is known of it.
 CARE: dict[str, Callable[..., Ball]] = {
     "add": operator.add,
-    "sub": lambda x, y: ball(0) if x is y and bool(x.is_finite()) else x - y,
+    "sub": lambda x, y: exact_ball(0) if x is y and bool(x.is_finite()) else x - y,
     "mul": operator.mul,
-    "div": lambda x, y: ball(1) if x is y and bool(x != 0) else x / y,
+    "div": lambda x, y: exact_ball(1) if x is y and bool(x != 0) else x / y,
     "neg": operator.neg,
-    "pow": power,
-    **{kind: comparison(BY_NAME[kind]) for kind in COMPARISONS},
-    "where": where,
-    "min": lambda *operands: reduce(lesser, operands),
-    "max": lambda *operands: reduce(greater, operands),
+    "pow": ball_power,
+    **{kind: ball_comparison(BY_NAME[kind]) for kind in COMPARISONS},
+    "where": ball_where,
+    "min": lambda *operands: reduce(ball_min, operands),
+    "max": lambda *operands: reduce(ball_max, operands),
     "abs": abs,
     "sign": lambda x: x.sgn(),
-    "round": rounded,
-    "cbrt": cbrt,
-    "log2": log2,
-    "log10": log10,
-    "atan2": lambda y, x: flint().arb.atan2(y, x),
+    "round": nearest_whole_ball,
+    "cbrt": ball_cbrt,
+    "log2": ball_log2,
+    "log10": ball_log10,
+    "atan2": lambda y, x: import_flint().arb.atan2(y, x),
     "hypot": lambda x, y: (x * x + y * y).nonnegative_part().sqrt(),
-    "logsumexp": logsumexp,
+    "logsumexp": ball_logsumexp,
     "lgamma": lambda x: x.lgamma(),
     "beta": lambda a, b: a.gamma() * b.gamma() * (a + b).rgamma(),
     "lbeta": lambda a, b: a.lgamma() + b.lgamma() - (a + b).lgamma(),
     "factorial": lambda x: (x + 1).gamma(),
-    "normpdf": lambda x: (-x * x / 2).exp() / (2 * flint().arb.pi()).sqrt(),
-    "normcdf": lambda x: (-x / flint().arb(2).sqrt()).erfc() / 2,
-    "norminv": lambda x: -(2 * x).erfcinv() * flint().arb(2).sqrt(),
+    "normpdf": lambda x: (-x * x / 2).exp() / (2 * import_flint().arb.pi()).sqrt(),
+    "normcdf": lambda x: (-x / import_flint().arb(2).sqrt()).erfc() / 2,
+    "norminv": lambda x: -(2 * x).erfcinv() * import_flint().arb(2).sqrt(),
     "erfcx": lambda x: (x * x).exp() * x.erfc(),
     "j0": lambda x: x.bessel_j(0),
     "j1": lambda x: x.bessel_j(1),
@@ -491,15 +498,15 @@ CARE: dict[str, Callable[..., Ball]] = {
     "airybi": lambda x: x.airy_bi(),
     "airyaiprime": lambda x: x.airy_ai(derivative=1),
     "airybiprime": lambda x: x.airy_bi(derivative=1),
-    "elliptic_k": lambda x: flint().acb(x).elliptic_k().real,
-    "elliptic_e": lambda x: flint().acb(x).elliptic_e().real,
-    "rad": lambda x: x * flint().arb.pi() / 180,  # arb's is a ball's radius
+    "elliptic_k": lambda x: import_flint().acb(x).elliptic_k().real,
+    "elliptic_e": lambda x: import_flint().acb(x).elliptic_e().real,
+    "rad": lambda x: x * import_flint().arb.pi() / 180,  # arb's is a ball's radius
     "softplus": lambda x: x.exp().log1p(),
 }
 
 
 FAMILIES: dict[str, Callable[[int, Ball], Ball]] = {
-    "polygamma": lambda n, x: flint().acb(x).polygamma(n).real,
+    "polygamma": lambda n, x: import_flint().acb(x).polygamma(n).real,
     "besselj": lambda n, x: x.bessel_j(n),
     "bessely": lambda n, x: x.bessel_y(n),
     "besseli": lambda n, x: over_ends(lambda end: end.bessel_i(n), x),
@@ -512,7 +519,7 @@ def over_ends(function: Callable[[Ball], Ball], x: Ball) -> Ball:
     """A function monotone on both sides of 0, by its ends: series over a wide ball take seconds."""
     if x.is_exact() or not x.is_finite():
         return function(x)
-    ends = [x.lower(), x.upper(), *([ball(0)] if x.contains(0) else ())]
+    ends = [x.lower(), x.upper(), *([exact_ball(0)] if x.contains(0) else ())]
     return reduce(lambda one, other: one.union(other), map(function, ends))
 
 
@@ -522,9 +529,9 @@ def bessel_k(n: int, x: Ball) -> Ball:
     By the Wronskian and by recurrence: DLMF 10.28.2 and 10.29.1.  The limit that defines it in other orders
     takes seconds at 1,000 bits.
     """
-    bits = flint().ctx.prec
+    bits = import_flint().ctx.prec
     cancelled = int(3 * float(x.mid())) if x < bits else 0  # beyond, asymptotics lose nothing
-    with working(bits + cancelled):
+    with working_precision(bits + cancelled):
         before = x.bessel_k(0)
         here = (1 / x - x.bessel_i(1) * before) / x.bessel_i(0)
     if not here.is_finite():
@@ -534,23 +541,23 @@ def bessel_k(n: int, x: Ball) -> Ball:
     return before
 
 
-def defined(op: Op) -> Callable[..., Ball]:
+def defined_row(op: Op) -> Callable[..., Ball]:
     """A row by what it is in other rows; nobody knows what a row without a definition is."""
     if not op.definition:
-        return lambda *operands: unknown()
+        return lambda *operands: whole_line()
 
     def by_definition(*operands: Ball) -> Ball:
-        return formula(op.definition, dict(zip(op.formula_names, operands, strict=True)))
+        return formula_ball(op.definition, dict(zip(op.formula_names, operands, strict=True)))
 
     return (lambda *operands: reduce(by_definition, operands)) if op.variadic else by_definition
 
 
-def within(op: Op, function: Callable[..., Ball]) -> Callable[..., Ball]:
+def within_interval(op: Op, function: Callable[..., Ball]) -> Callable[..., Ball]:
     """A function where an approximation of it is said to hold: it may cover less."""
 
     def known(*operands: Ball) -> Ball:
-        holds = formula(op.domain, dict(zip(op.names, operands, strict=True)))
-        return where(holds, function(*operands), undefined())
+        holds = formula_ball(op.domain, dict(zip(op.names, operands, strict=True)))
+        return ball_where(holds, function(*operands), undefined_ball())
 
     return known
 
@@ -563,7 +570,7 @@ NARROWED = 12
 """How often it is made narrower at most: each time it has twice as many digits."""
 
 
-def root(op: Op) -> Callable[..., Ball]:
+def newton_root(op: Op) -> Callable[..., Ball]:
     """A root by the interval Newton method: R. E. Moore, Interval Analysis (1966), chapter 7.
 
     Around the root that doubles find lies a ball X.  If N(X) = m - g(m)/g'(X) lies inside of X, for its
@@ -577,31 +584,31 @@ def root(op: Op) -> Callable[..., Ball]:
     bent = special_nodes(graph, dependents(graph, [graph.inputs[OUT]]))
 
     def newton(given: dict[str, Ball], x: Ball) -> Ball:
-        if bent and may_jump(graph, evaluate(graph, {**given, OUT: x}), bent, moving):
-            return unknown()
+        if bent and may_jump(graph, evaluate_in_balls(graph, {**given, OUT: x}), bent, moving):
+            return whole_line()
         middle = x.mid()
-        residual = formula(equation.residual, {**given, OUT: middle})
-        return middle - residual / formula(equation.shown_slope, {**given, OUT: x})
+        residual = formula_ball(equation.residual, {**given, OUT: middle})
+        return middle - residual / formula_ball(equation.shown_slope, {**given, OUT: x})
 
     def enclosed(*operands: Ball) -> Ball:
         start = functions[op.name](*[float(x) for x in operands])
         given = dict(zip(op.names, operands, strict=True))
         if not math.isfinite(start):
-            return undefined()
-        if formula(equation.residual, {**given, OUT: ball(start)}).is_zero():
-            return ball(start)
-        step = newton(given, ball(start))
+            return undefined_ball()
+        if formula_ball(equation.residual, {**given, OUT: exact_ball(start)}).is_zero():
+            return exact_ball(start)
+        step = newton(given, exact_ball(start))
         if not step.is_finite():
-            return unknown()
+            return whole_line()
         radius = 2 * (step - start).abs_upper() + math.ulp(start)
         for _ in range(WIDENED):
-            x = flint().arb(start, radius)
+            x = import_flint().arb(start, radius)
             step = newton(given, x)
             if step.is_finite() and x.contains_interior(step):
                 break
             radius *= 64
         else:
-            return unknown()
+            return whole_line()
         for _ in range(NARROWED):
             before, x = step.rad(), step
             step = newton(given, x)
@@ -618,7 +625,7 @@ def seen_by(
     """What the rules of a node's row see, by their names for it: see ``derive.rules.slots``."""
     operands = graph.operands[node]
     seen = [*[values[operand] for operand in operands], values[node]]
-    flags = [ball(varying[operand]) for operand in operands]
+    flags = [exact_ball(varying[operand]) for operand in operands]
     return dict(zip(slots(BY_NAME[graph.kinds[node]]), [*seen, *flags], strict=True))
 
 
@@ -635,14 +642,14 @@ def specials_met(
     if not op.special or not any(varying[operand] for operand in operands):
         return {}
     if op.variadic:
-        tied = [truth(apply("eq", (values[o], out))) for o in {*operands}]
+        tied = [decide_truth(apply_to_balls("eq", (values[o], out))) for o in {*operands}]
         if None in tied:
             return dict.fromkeys(op.special)
-        ties = ball(sum(map(bool, tied)))
-        given = dict(zip(slots(op), (out, out, ball(1), ties), strict=True))
+        ties = exact_ball(sum(map(bool, tied)))
+        given = dict(zip(slots(op), (out, out, exact_ball(1), ties), strict=True))
     else:
         given = seen_by(graph, values, node, varying)
-    return {special: truth(formula(special.where, given)) for special in op.special}
+    return {special: decide_truth(formula_ball(special.where, given)) for special in op.special}
 
 
 def may_jump(
@@ -657,17 +664,17 @@ def may_jump(
 
 
 @cache
-def function(name: str) -> Callable[..., Ball]:
+def ball_function(name: str) -> Callable[..., Ball]:
     """A row as a function on balls."""
     op = BY_NAME[name]
-    known = CARE.get(name) or getattr(flint().arb, name, None)
+    known = CARE.get(name) or getattr(import_flint().arb, name, None)
     if op.setting is not None:
         word, number = op.setting
         known = partial(FAMILIES[word], number)
-    made: Callable[..., Ball] = known or defined(op)
-    made = root(op) if op.equation is not None else made
+    made: Callable[..., Ball] = known or defined_row(op)
+    made = newton_root(op) if op.equation is not None else made
     if op.value and op.domain and not op.definition:
-        made = within(op, made)
+        made = within_interval(op, made)
     return made
 
 
@@ -679,28 +686,30 @@ MOST_EXPONENT = 10**9
 """The largest exponent that is written out: beyond it lie 0 and infinity."""
 
 
-def bounds(x: Any, digits: int = 20) -> tuple[str, str] | None:
+def decimal_bounds(x: Any, digits: int = 20) -> tuple[str, str] | None:
     """Decimal numbers with so many digits below and above whatever a ball holds; None if nobody knows."""
     if not x.is_finite():
         return (str(float(x)),) * 2 if x.is_exact() and not x.is_nan() else None
     middle, radius, exponent = (int(part) for part in x.mid_rad_10exp(digits))
-    return end(middle - radius, exponent, up=False), end(middle + radius, exponent, up=True)
+    return ball_bound_text(middle - radius, exponent, up=False), ball_bound_text(
+        middle + radius, exponent, up=True
+    )
 
 
-def end(whole: int, exponent: int, *, up: bool) -> str:
+def ball_bound_text(whole: int, exponent: int, *, up: bool) -> str:
     """A bound; one too near 0, or too far from it, to be written out gives way to one that is not."""
     if whole and abs(exponent) > MOST_EXPONENT:
         sign, outward = "-" * (whole < 0), (whole > 0) == up
         if exponent > 0:
             return f"{sign}inf" if outward else f"{sign}1e+{MOST_EXPONENT}"
         return f"{sign}1e-{MOST_EXPONENT}" if outward else "0"
-    return scientific(whole, exponent)
+    return scientific_text(whole, exponent)
 
 
-def nearest(x: Any, digits: int) -> str | None:
+def middle_text(x: Any, digits: int) -> str | None:
     """The middle of a finite ball with so many significant digits; None beyond what is written out."""
     whole, exponent = rounded_middle(x, digits)
-    return scientific(whole, exponent) if abs(exponent) <= MOST_EXPONENT else None
+    return scientific_text(whole, exponent) if abs(exponent) <= MOST_EXPONENT else None
 
 
 def rounded_middle(x: Any, digits: int) -> tuple[int, int]:
@@ -712,22 +721,22 @@ def rounded_middle(x: Any, digits: int) -> tuple[int, int]:
     return shorter if middle >= 0 else -shorter, exponent + surplus
 
 
-def rough(x: Any, digits: int) -> str:
+def rough_text(x: Any, digits: int) -> str:
     """The middle of a finite ball for sentences: where even the exponent is long, ``10^-4.34e+399``."""
     whole, exponent = rounded_middle(x, digits)
     if abs(exponent) < 10**LONGEST_EXPONENT:
-        return scientific(whole, exponent)
-    return f"{'-' * (whole < 0)}10^{power_text(exponent)}"
+        return scientific_text(whole, exponent)
+    return f"{'-' * (whole < 0)}10^{long_exponent(exponent)}"
 
 
-def power_text(exponent: int) -> str:
+def long_exponent(exponent: int) -> str:
     """A long exponent with three digits."""
     size = abs(exponent)
     lead = size.bit_length() * 30103 // 100000 - 2  # at most one more than three digits are left
-    return scientific(-(size // 10**lead) if exponent < 0 else size // 10**lead, lead)
+    return scientific_text(-(size // 10**lead) if exponent < 0 else size // 10**lead, lead)
 
 
-def scientific(whole: int, exponent: int) -> str:
+def scientific_text(whole: int, exponent: int) -> str:
     """whole times 10^exponent as Python writes a float: ``0.0125`` or ``1.25e-07``."""
     sign, text = ("-" if whole < 0 else ""), str(abs(whole))
     exponent += len(text) - 1

@@ -20,26 +20,20 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS, Op
 from exprgrad.run.balls.balls import (
     Ball,
     Decimals,
-    apply,
-    ball,
-    flint,
-    formula,
-    truth,
-    undefined,
-    unknown,
+    apply_to_balls,
+    decide_truth,
+    exact_ball,
+    formula_ball,
+    import_flint,
+    undefined_ball,
+    whole_line,
 )
 from exprgrad.run.numbers.sweeps import functions
 
 __all__ = [
-    "EDGES",
-    "Enclosure",
-    "Enclosures",
-    "exactly",
-    "hull",
-    "opposite",
+    "EDGES", "Enclosure", "Enclosures", "exact_enclosure", "hull", "interval_between", "negate_enclosure",
     "reach_of",
-    "spanning",
-]
+]  # fmt: skip
 
 WIDE = 30
 """To how many bits a ball may be known that bounds do not make narrower."""
@@ -89,47 +83,47 @@ class Enclosure(NamedTuple):
         return bool(self.high > 0 if sign > 0 else self.low < 0)
 
 
-def spanning(low: Ball, high: Ball, *, total: bool = True) -> Enclosure:
+def interval_between(low: Ball, high: Ball, *, total: bool = True) -> Enclosure:
     """All that lies between two bounds; one that is not known is infinite."""
-    low = -flint().arb.pos_inf() if low.is_nan() else low
-    high = flint().arb.pos_inf() if high.is_nan() else high
-    around = low.union(high) if low.is_finite() and high.is_finite() else unknown()
+    low = -import_flint().arb.pos_inf() if low.is_nan() else low
+    high = import_flint().arb.pos_inf() if high.is_nan() else high
+    around = low.union(high) if low.is_finite() and high.is_finite() else whole_line()
     return Enclosure(low, high, around, total)
 
 
-def exactly(number: Ball) -> Enclosure:
+def exact_enclosure(number: Ball) -> Enclosure:
     """What is known as a ball."""
     if number.is_nan():
-        return nowhere()
+        return empty_enclosure()
     if not number.is_finite():
         if number.is_exact():
-            return Enclosure(number, number, unknown(), total=False)
-        return everywhere()
+            return Enclosure(number, number, whole_line(), total=False)
+        return unbounded_enclosure()
     return Enclosure(number.lower(), number.upper(), number)
 
 
 def hull(x: Enclosure, y: Enclosure, *, total: bool = True) -> Enclosure:
     """The least interval that holds two."""
-    return spanning(min(x.low, y.low), max(x.high, y.high), total=total)
+    return interval_between(min(x.low, y.low), max(x.high, y.high), total=total)
 
 
-def nowhere() -> Enclosure:
+def empty_enclosure() -> Enclosure:
     """What has no value."""
-    return Enclosure(undefined(), undefined(), undefined(), total=False)
+    return Enclosure(undefined_ball(), undefined_ball(), undefined_ball(), total=False)
 
 
-def everywhere() -> Enclosure:
+def unbounded_enclosure() -> Enclosure:
     """Nothing is known."""
-    infinity = flint().arb.pos_inf()
-    return Enclosure(-infinity, infinity, unknown(), total=False)
+    infinity = import_flint().arb.pos_inf()
+    return Enclosure(-infinity, infinity, whole_line(), total=False)
 
 
 def reach_of(graph: Graph, given: Mapping[str, float]) -> list[Enclosure]:
     """Between which bounds every node lies, some inputs being given, and the others any numbers."""
-    algebra, infinity = Enclosures(), flint().arb.pos_inf()
-    inputs = dict.fromkeys(graph.inputs, spanning(-infinity, infinity))
+    algebra, infinity = Enclosures(), import_flint().arb.pos_inf()
+    inputs = dict.fromkeys(graph.inputs, interval_between(-infinity, infinity))
     for name in graph.inputs.keys() & given.keys():
-        inputs[name] = exactly(algebra.decimals.read(None, given[name]))
+        inputs[name] = exact_enclosure(algebra.decimals.read(None, given[name]))
     return algebra.evaluate(graph, inputs)
 
 
@@ -153,15 +147,15 @@ class Enclosures:
 
     def constant(self, graph: Graph, node: int) -> Enclosure:
         """A literal, or a constant with a name."""
-        return exactly(self.decimals.constant(graph, node))
+        return exact_enclosure(self.decimals.constant(graph, node))
 
     def apply(self, graph: Graph, node: int, operands: Sequence[Enclosure]) -> Enclosure:
         """One operation."""
         made = self.made(graph, node, operands)
-        if not (is_whole(graph.kinds[node]) and made.ball.is_finite()):
+        if not (takes_whole_numbers(graph.kinds[node]) and made.ball.is_finite()):
             return made
         if node in self.chosen:
-            return exactly(ball(self.chosen[node]))._replace(total=made.total)
+            return exact_enclosure(exact_ball(self.chosen[node]))._replace(total=made.total)
         low, high = made.low.ceil(), made.high.floor()
         if low < high:
             self.undecided[node] = range(int(low.unique_fmpz()), int(high.unique_fmpz()) + 1)
@@ -173,11 +167,11 @@ class Enclosures:
         op = BY_NAME[kind]
         total = all(x.total for x in operands)
         if op.branches:
-            return choice(*operands)
+            return choose_enclosure(*operands)
         if kind in COMPARISONS:
             return comparison_of(op, *operands) if total else either_way()
         if any(x.is_empty for x in operands):
-            return nowhere()
+            return empty_enclosure()
         balls = [x.ball for x in operands]
         made = self.decimals.apply(graph, node, balls)
         if made.is_finite():
@@ -185,26 +179,26 @@ class Enclosures:
                 if made is x.ball:
                     return x._replace(total=total)
             is_wide = made.rel_accuracy_bits() < WIDE
-            found = (sharpened(op, operands) if is_wide else None) or exactly(made)
+            found = (sharpen_enclosure(op, operands) if is_wide else None) or exact_enclosure(made)
             found = found._replace(total=True)
         elif all(x.is_finite() for x in balls) and made.is_nan():
-            return nowhere()
+            return empty_enclosure()
         else:
-            found = of_bounds(op, operands) or by_definition(op, operands) or everywhere()
+            found = of_bounds(op, operands) or by_definition(op, operands) or unbounded_enclosure()
         if op.not_negative and found.low < 0:
-            found = spanning(ball(0), found.high, total=found.total)
+            found = interval_between(exact_ball(0), found.high, total=found.total)
         return found._replace(total=found.total and total)
 
 
 @cache
-def is_whole(kind: str) -> bool:
+def takes_whole_numbers(kind: str) -> bool:
     """Whether an operation is flat but for steps, and takes whole numbers alone: at a step, too."""
     op = BY_NAME[kind]
     steps = (functions[kind](*[x] * len(op.names)) for x in (0.0, 0.5))
     return op.gate == "blocker" and all(x.is_integer() for x in steps)
 
 
-def choice(condition: Enclosure, x: Enclosure, y: Enclosure) -> Enclosure:
+def choose_enclosure(condition: Enclosure, x: Enclosure, y: Enclosure) -> Enclosure:
     """One of two, or both where that is not decided."""
     if condition.total and (condition.ball.is_zero() or not condition.has_zero):
         return y if condition.ball.is_zero() else x
@@ -215,28 +209,28 @@ def choice(condition: Enclosure, x: Enclosure, y: Enclosure) -> Enclosure:
 
 def comparison_of(op: Op, x: Enclosure, y: Enclosure) -> Enclosure:
     """A comparison, by balls, which know what is one number; or by bounds, where these are infinite."""
-    made = apply(op.name, [x.ball, y.ball])
+    made = apply_to_balls(op.name, [x.ball, y.ball])
     holds, fails = op.exact, BY_NAME[op.opposite].exact
     assert holds is not None and fails is not None
     if x.ball is not y.ball and not (made.is_zero() or made == 1):
         pairs = [*product((x.low, x.high), (y.low, y.high))]
         apart = x.high < y.low or y.high < x.low
         if apart and all(holds(*pair) for pair in pairs):
-            made = ball(1)
+            made = exact_ball(1)
         elif apart and all(fails(*pair) for pair in pairs):
-            made = ball(0)
-    return exactly(made) if made.is_exact() else either_way()
+            made = exact_ball(0)
+    return exact_enclosure(made) if made.is_exact() else either_way()
 
 
 def either_way() -> Enclosure:
     """0 or 1: a comparison that is not decided."""
-    return spanning(ball(0), ball(1))
+    return interval_between(exact_ball(0), exact_ball(1))
 
 
 # Where balls are not finite, or where bounds are sharper.
 
 
-def sharpened(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
+def sharpen_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """A narrower enclosure than the ball of an operation; None where that is as narrow."""
     if op.signs or op.powers or op.monotone or op.special:
         return of_bounds(op, operands) or by_definition(op, operands)
@@ -244,29 +238,34 @@ def sharpened(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
         return None
     (x,), (name,) = operands, op.names
     # a wave, which has no turning point where its slope is not 0
-    if not bool(formula(op.shown_partial(0), {name: x.ball, OUT: apply(op.name, [x.ball])}) != 0):
+    if not bool(
+        formula_ball(op.shown_partial(0), {name: x.ball, OUT: apply_to_balls(op.name, [x.ball])})
+        != 0
+    ):
         return None
-    first, last = (apply(op.name, [end]) for end in (x.low, x.high))
+    first, last = (apply_to_balls(op.name, [end]) for end in (x.low, x.high))
     low, high = (first, last) if first.mid() < last.mid() else (last, first)
-    return spanning(low.lower(), high.upper())
+    return interval_between(low.lower(), high.upper())
 
 
 def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """What an operation makes of bounds; None where nobody knows."""
     if op.signs:
         pairs = zip(op.signs, operands, strict=True)
-        terms = [x if sign > 0 else opposite(x) for sign, x in pairs]
-        return spanning(sum(x.low for x in terms).lower(), sum(x.high for x in terms).upper())
+        terms = [x if sign > 0 else negate_enclosure(x) for sign, x in pairs]
+        return interval_between(
+            sum(x.low for x in terms).lower(), sum(x.high for x in terms).upper()
+        )
     if op.powers:
-        return product_of(op.powers, operands)
+        return multiply_enclosures(op.powers, operands)
     if op.gate == "power":
-        return power(*operands)
+        return power_enclosure(*operands)
     if op.monotone:
         return monotone_image(op, *operands)
     if op.winner:
-        return winner(op, operands)
+        return winning_enclosure(op, operands)
     if op.square and op.square[1:] == (1, -1):  # its square and another one add up to 1
-        return spanning(ball(-1), ball(1))
+        return interval_between(exact_ball(-1), exact_ball(1))
     return None
 
 
@@ -284,60 +283,62 @@ def by_definition(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     return found._replace(total=found.total and not op.domain)
 
 
-def opposite(x: Enclosure) -> Enclosure:
+def negate_enclosure(x: Enclosure) -> Enclosure:
     """The negative."""
-    return spanning(-x.high, -x.low, total=x.total)
+    return interval_between(-x.high, -x.low, total=x.total)
 
 
-def product_of(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
+def multiply_enclosures(powers: Sequence[int], operands: Sequence[Enclosure]) -> Enclosure:
     """A product, or a quotient; what is divided by itself is 1."""
     made, total = None, True
     if operands[0] is operands[-1]:
         if sum(powers):
-            return raised(operands[0], 2)
-        return exactly(ball(1))._replace(total=not operands[0].has_zero)
+            return integer_power(operands[0], 2)
+        return exact_enclosure(exact_ball(1))._replace(total=not operands[0].has_zero)
     for power_, x in zip(powers, operands, strict=True):
         if power_ < 0:
             if x.low.is_zero() and x.high.is_zero():
-                return nowhere()
+                return empty_enclosure()
             total = total and not x.has_zero
-            x = reciprocal(x)
+            x = reciprocal_enclosure(x)
         made = x if made is None else interval_product(made, x)
     assert made is not None
     return made._replace(total=total)
 
 
-def reciprocal(x: Enclosure) -> Enclosure:
+def reciprocal_enclosure(x: Enclosure) -> Enclosure:
     """1/x, where x is not 0."""
-    infinity = flint().arb.pos_inf()
+    infinity = import_flint().arb.pos_inf()
     if x.low < 0 and x.high > 0:
-        return everywhere()
+        return unbounded_enclosure()
     low = -infinity if x.high.is_zero() else (1 / x.high).lower()
     high = infinity if x.low.is_zero() else (1 / x.low).upper()
-    return spanning(low, high)
+    return interval_between(low, high)
 
 
 def interval_product(x: Enclosure, y: Enclosure) -> Enclosure:
     """x*y: 0 times infinity is 0, for a bound is only approached."""
     ends = [
-        ball(0) if one.is_zero() or other.is_zero() else one * other
+        exact_ball(0) if one.is_zero() or other.is_zero() else one * other
         for one, other in product((x.low, x.high), (y.low, y.high))
     ]
-    return spanning(min(end.lower() for end in ends), max(end.upper() for end in ends))
+    return interval_between(min(end.lower() for end in ends), max(end.upper() for end in ends))
 
 
-def power(x: Enclosure, y: Enclosure) -> Enclosure | None:
+def power_enclosure(x: Enclosure, y: Enclosure) -> Enclosure | None:
     """x to a power that is one number, as far as that is known."""
     if y.ball.is_exact() and y.ball.is_integer():
         return whole_power(x, int(y.ball.unique_fmpz())) if abs(y.ball) < LARGEST_POWER else None
     if not y.ball.is_finite() or y.ball.contains_integer():
         return None
     if x.high < 0:
-        return nowhere()
-    ends = ball(0) if x.low < 0 else x.low, x.high
-    first, last = (apply("pow", [end, y.ball]) for end in (ends if y.ball > 0 else ends[::-1]))
+        return empty_enclosure()
+    ends = exact_ball(0) if x.low < 0 else x.low, x.high
+    first, last = (
+        apply_to_balls("pow", [end, y.ball]) for end in (ends if y.ball > 0 else ends[::-1])
+    )
     total = bool(x.low > 0) or bool(x.low.is_zero() and y.ball > 0)
-    return spanning(first.lower(), last.upper(), total=total)
+    return interval_between(first.lower(), last.upper(), total=total)
 
 
 def whole_power(x: Enclosure, whole: int) -> Enclosure | None:
@@ -345,61 +346,64 @@ def whole_power(x: Enclosure, whole: int) -> Enclosure | None:
     if whole < 0:
         if x.low.is_zero() and x.high.is_zero():
             return None
-        return reciprocal(raised(x, -whole))._replace(total=not x.has_zero)
-    return raised(x, whole)
+        return reciprocal_enclosure(integer_power(x, -whole))._replace(total=not x.has_zero)
+    return integer_power(x, whole)
 
 
-def raised(x: Enclosure, whole: int) -> Enclosure:
+def integer_power(x: Enclosure, whole: int) -> Enclosure:
     """x to a power that is a whole number from 0 up."""
     if whole == 0:
-        return exactly(ball(1))
+        return exact_enclosure(exact_ball(1))
     low, high = (end**whole if end.is_finite() else end for end in (x.low, x.high))
     if whole % 2 == 0:
         if x.has_zero:
-            return spanning(ball(0), max(abs(low).upper(), abs(high).upper()))
+            return interval_between(exact_ball(0), max(abs(low).upper(), abs(high).upper()))
         if x.high < 0:
             low, high = abs(high), abs(low)
-    return spanning(low.lower(), high.upper())
+    return interval_between(low.lower(), high.upper())
 
 
 def monotone_image(op: Op, x: Enclosure) -> Enclosure:
     """A monotone row, of what of the operand is inside of its domain."""
-    low, high, inside = clipped(op, x.low, x.high)
+    low, high, inside = clip_to_domain(op, x.low, x.high)
     if low.is_nan():
-        return nowhere()
+        return empty_enclosure()
     first, last = (
-        apply(op.name, [end]) for end in ((low, high) if op.monotone > 0 else (high, low))
+        apply_to_balls(op.name, [end]) for end in ((low, high) if op.monotone > 0 else (high, low))
     )
     overflows = op.monotone > 0 and not first.is_finite()
     if overflows and low > CALM:  # it is no less than here
-        first = apply(op.name, [ball(CALM)])
-    return spanning(first.lower(), last.upper(), total=inside)
+        first = apply_to_balls(op.name, [exact_ball(CALM)])
+    return interval_between(first.lower(), last.upper(), total=inside)
 
 
-def clipped(op: Op, low: Ball, high: Ball) -> tuple[Ball, Ball, bool]:
+def clip_to_domain(op: Op, low: Ball, high: Ball) -> tuple[Ball, Ball, bool]:
     """The part of an interval inside of a row's domain, nan if there is none; and whether that is all."""
     if not op.domain:
         return low, high, True
-    edges = [low, *[ball(edge) for edge in EDGES if low < edge and high > edge], high]
+    edges = [low, *[exact_ball(edge) for edge in EDGES if low < edge and high > edge], high]
     (name,) = op.names
     inside = []
     for start, stop in pairwise(edges):
         middle = (start + stop) / 2
         if not middle.is_finite():
-            middle = start + 1 if start.is_finite() else stop - 1 if stop.is_finite() else ball(0)
-        if truth(formula(op.domain, {name: middle.mid()})):
+            middle = (
+                start + 1 if start.is_finite() else stop - 1 if stop.is_finite() else exact_ball(0)
+            )
+        if decide_truth(formula_ball(op.domain, {name: middle.mid()})):
             inside.append((start, stop))
     if not inside:
         edge = next(
-            (end for end in (low, high) if truth(formula(op.domain, {name: end}))), undefined()
+            (end for end in (low, high) if decide_truth(formula_ball(op.domain, {name: end}))),
+            undefined_ball(),
         )
         return edge, edge, False
     start, stop = inside[0][0], inside[-1][1]
-    whole = all(truth(formula(op.domain, {name: end})) for end in (start, stop))
+    whole = all(decide_truth(formula_ball(op.domain, {name: end})) for end in (start, stop))
     return start, stop, whole and start is low and stop is high
 
 
-def winner(op: Op, operands: Sequence[Enclosure]) -> Enclosure:
+def winning_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure:
     """The greatest operand, or the least."""
     best = max if op.winner == "ge" else min
-    return spanning(best(x.low for x in operands), best(x.high for x in operands))
+    return interval_between(best(x.low for x in operands), best(x.high for x in operands))

@@ -16,24 +16,24 @@ from exprgrad.graph.graph import CONST, Graph, dependents
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.balls.balls import (
     Ball,
-    apply,
-    ball,
-    either,
-    formula,
+    apply_to_balls,
+    ball_where,
+    decide_truth,
+    exact_ball,
+    formula_ball,
     is_double,
     is_infinite,
     is_known,
     seen_by,
     specials_met,
-    truth,
-    undefined,
-    unknown,
-    where,
-    working,
+    undecided_ball,
+    undefined_ball,
+    whole_line,
+    working_precision,
 )
-from exprgrad.run.numbers.sweeps import compile_template, gated
+from exprgrad.run.numbers.sweeps import compile_template, is_gated_edge
 
-__all__ = ["Sweep", "locals_of", "sweep"]
+__all__ = ["Sweep", "locals_of", "sweep_balls"]
 
 
 class Sweep(NamedTuple):
@@ -50,15 +50,15 @@ class Sweep(NamedTuple):
     contributions: list[tuple[Ball | None, ...] | None]
 
 
-def sweep(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -> Sweep:
+def sweep_balls(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -> Sweep:
     """Every node's true grad, given every node's true data: the walk of ``run/numbers/sweeps.py``."""
     active = dependents(graph, wrt)
     varying = dependents(graph, graph.inputs.values())
     grads: list[Ball | None] = [None] * len(graph)
     locals_: list[tuple[Ball | None, ...] | None] = [None] * len(graph)
     passed: list[tuple[Ball | None, ...] | None] = [None] * len(graph)
-    with working(bits):
-        grads[graph.output] = ball(1)
+    with working_precision(bits):
+        grads[graph.output] = exact_ball(1)
         for node in range(graph.output, -1, -1):
             grad, operands = grads[node], graph.operands[node]
             if grad is None or not operands or not active[node]:
@@ -69,14 +69,16 @@ def sweep(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -
             mine = tuple(slopes.get(place) for place in range(len(operands)))
             found: list[Ball | None] = []
             for position, (operand, slope) in enumerate(zip(operands, mine, strict=True)):
-                if slope is None or (gated(op, position) and slope.is_zero()):
+                if slope is None or (is_gated_edge(op, position) and slope.is_zero()):
                     found.append(None)
                     continue
-                contribution = apply("mul", (grad, slope))
+                contribution = apply_to_balls("mul", (grad, slope))
                 found.append(contribution)
                 before = grads[operand]
                 grads[operand] = (
-                    contribution if before is None else apply("add", (before, contribution))
+                    contribution
+                    if before is None
+                    else apply_to_balls("add", (before, contribution))
                 )
             locals_[node], passed[node] = mine, tuple(found)
     return Sweep(grads, locals_, passed)
@@ -96,31 +98,33 @@ def locals_of(
     op = BY_NAME[graph.kinds[node]]
     out = values[node]
     if op.domain and not is_known(out):
-        return [undefined() if out.is_nan() else unknown() for _ in positions]
+        return [undefined_ball() if out.is_nan() else whole_line() for _ in positions]
     if op.variadic and op.special:
-        share = shares(graph, values, node, varying)
+        share = operand_shares(graph, values, node, varying)
         return [share[graph.operands[node][position]] for position in positions]
-    return [local(graph, values, node, position, varying) for position in positions]
+    return [local_derivative_ball(graph, values, node, position, varying) for position in positions]
 
 
-def local(
+def local_derivative_ball(
     graph: Graph, values: Sequence[Ball], node: int, position: int, varying: Sequence[int]
 ) -> Ball:
     """One local derivative of a node that has a value, if its rule sees that operand or few."""
     op = BY_NAME[graph.kinds[node]]
     operands = graph.operands[node]
     out = values[node]
-    if not op.special and (fixed := number(op, position)) is not None:
-        return ball(fixed)
+    if not op.special and (fixed := constant_local_derivative(op, position)) is not None:
+        return exact_ball(fixed)
     if op.variadic:
         given = {op.names[0]: values[operands[position]], "out": out}
-        found = formula(op.shown_partial(position), given)
+        found = formula_ball(op.shown_partial(position), given)
         if found.is_nan() and op.ties:
-            shares = [formula(op.ties, {**given, op.names[0]: values[one]}) for one in operands]
-            return formula(op.partial(position), {**given, "ties": sum(shares, ball(0))})
+            shares = [
+                formula_ball(op.ties, {**given, op.names[0]: values[one]}) for one in operands
+            ]
+            return formula_ball(op.partial(position), {**given, "ties": sum(shares, exact_ball(0))})
         return found
     given = seen_by(graph, values, node, varying)
-    found = formula(op.shown_partial(position), given)
+    found = formula_ball(op.shown_partial(position), given)
     if not op.shown:
         return found
     if found.is_finite():
@@ -132,19 +136,19 @@ def local(
         )
     if conventional is False:
         return found
-    convention = formula(op.partial(position), given)
-    return convention if conventional else where(either(), found, convention)
+    convention = formula_ball(op.partial(position), given)
+    return convention if conventional else ball_where(undecided_ball(), found, convention)
 
 
 @cache
-def number(op: Op, position: int) -> float | None:
+def constant_local_derivative(op: Op, position: int) -> float | None:
     """The local derivative of an edge if it is the same everywhere, such as 1 for a sum."""
     rule = template(op.shown_partial(position))
     is_plain = set(rule.kinds) <= {CONST, "neg"} and not rule.symbols
     return compile_template(rule, ())(()) if is_plain else None
 
 
-def shares(
+def operand_shares(
     graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
 ) -> dict[int, Ball]:
     """By operand, what a row that chooses among its operands passes it: all, a share in a tie, or nothing.
@@ -155,11 +159,16 @@ def shares(
     """
     operands, out = graph.operands[node], values[node]
     if not is_known(out):
-        return dict.fromkeys(operands, undefined() if out.is_nan() else unknown())
-    leading = [o for o in operands if truth(apply("eq", (values[o], out))) is not False]
+        return dict.fromkeys(operands, undefined_ball() if out.is_nan() else whole_line())
+    leading = [
+        o for o in operands if decide_truth(apply_to_balls("eq", (values[o], out))) is not False
+    ]
     first = leading[0]
-    passed = either()
-    if all(o == first or truth(apply("eq", (values[o], values[first]))) for o in leading):
+    passed = undecided_ball()
+    if all(
+        o == first or decide_truth(apply_to_balls("eq", (values[o], values[first])))
+        for o in leading
+    ):
         equal = all(o == first or (varying[o] and varying[first]) for o in leading)
-        passed = ball(1) / len(leading) if equal else ball(0)
-    return {**dict.fromkeys(operands, ball(0)), **dict.fromkeys(leading, passed)}
+        passed = exact_ball(1) / len(leading) if equal else exact_ball(0)
+    return {**dict.fromkeys(operands, exact_ball(0)), **dict.fromkeys(leading, passed)}

@@ -13,22 +13,18 @@ import numpy as np
 
 from exprgrad.errors import InputError, RequestError
 from exprgrad.graph.graph import Graph
-from exprgrad.run.values.inputs import absent, as_number, detached, normal, surplus
+from exprgrad.run.values.inputs import (
+    as_number,
+    detach_value,
+    missing_values,
+    normal_name,
+    surplus_value,
+)
 
 __all__ = [
-    "APART",
-    "LINE",
-    "PAGE",
-    "Note",
-    "Taken",
-    "address",
-    "aligned",
-    "as_column",
-    "is_ready",
-    "reused",
-    "staggered",
-    "take",
-]
+    "APART", "LINE", "PAGE", "Note", "Taken", "aligned_memory", "contiguous_column", "data_address",
+    "is_ready", "reuse_output", "staggered_columns", "take_columns",
+]  # fmt: skip
 
 NUMBERS = "fiub"
 """The kinds of NumPy's types that are real numbers."""
@@ -57,7 +53,7 @@ class Taken(NamedTuple):
     is_single: bool = False
 
 
-def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Taken:
+def take_columns(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Taken:
     """The inputs' columns, in order of appearance.
 
     ``columns`` maps names to what NumPy can make an array of one axis; a number stands for itself in every
@@ -71,7 +67,7 @@ def take(columns: Any, graph: Graph, text: str, known: Sequence[str] = ()) -> Ta
         given, unread = looked_up(columns, graph, text, known)
     notes: list[Note] = []
     converted: list[Any] = []
-    found = {name: as_column(given[name], name, notes, converted) for name in graph.inputs}
+    found = {name: contiguous_column(given[name], name, notes, converted) for name in graph.inputs}
     length = common_length(found, unread)
     rows = 1 if length is None else length
     filled = [np.full(rows, x) if isinstance(x, float) else x for x in found.values()]
@@ -88,26 +84,26 @@ def looked_up(
     columns: Any, graph: Graph, text: str, known: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The inputs' columns, and those that are known and not read."""
-    given = by_name(columns, graph)
+    given = columns_by_name(columns, graph)
     unasked = [name for name in known if name in given and name not in graph.inputs]
     unread = {name: given.pop(name) for name in unasked}
     for name in given:
         if name not in graph.inputs:
             free = [other for other in graph.inputs if other not in given]
-            error = surplus(graph, text, name, free, {})
+            error = surplus_value(graph, text, name, free, {})
             if not (free or isinstance(columns, Mapping)):
                 error.help = "choose those that it reads: columns[list(g.inputs)]"
             raise error
     missing = [name for name in graph.inputs if name not in given]
     if missing:
-        error = absent(graph, text, missing)
+        error = missing_values(graph, text, missing)
         many = "columns" if len(missing) > 1 else "a column"
         error.help = f"give {many}, or a number for every row: columns['{missing[0]}'] = …"
         raise error
     return given, unread
 
 
-def by_name(columns: Any, graph: Graph) -> dict[str, Any]:
+def columns_by_name(columns: Any, graph: Graph) -> dict[str, Any]:
     """The columns that were given."""
     keys = None if isinstance(columns, type) else getattr(columns, "keys", None)
     if not callable(keys):
@@ -123,20 +119,20 @@ def by_name(columns: Any, graph: Graph) -> dict[str, Any]:
         )
     given: dict[str, Any] = {}
     for name in keys():
-        if normal(name) in given:
+        if normal_name(name) in given:
             how = "" if name in given else ", by different spellings of it"
-            raise InputError("bad-columns", f"two columns are named '{normal(name)}'{how}")
-        given[normal(name)] = columns[name]
+            raise InputError("bad-columns", f"two columns are named '{normal_name(name)}'{how}")
+        given[normal_name(name)] = columns[name]
     return given
 
 
-def as_column(value: Any, name: str, notes: list[Note], converted: list[Any]) -> Any:
+def contiguous_column(value: Any, name: str, notes: list[Note], converted: list[Any]) -> Any:
     """One column as contiguous doubles; a number as a float."""
     if type(value) is np.ndarray and value.ndim == 1 and is_ready(value):
         return value
     if isinstance(value, int | float | str):
         return as_number(value, name)
-    array = as_array(value, name)
+    array = given_array(value, name)
     if array.ndim == 0:
         return only_number(array, name)
     refuse_others(array, name)
@@ -154,7 +150,7 @@ def as_column(value: Any, name: str, notes: list[Note], converted: list[Any]) ->
             doubles = np.ascontiguousarray(array, dtype=np.float64)
     listed = not hasattr(value, "__array__")
     if listed or not is_ready(array):
-        notes.append(Note(name, said(array, value if listed else None, name)))
+        notes.append(Note(name, describe_conversion(array, value if listed else None, name)))
     elif not holds_doubles(value):
         notes.append(Note(name, f"column '{name}' is {value.dtype}: converted to float64"))
     return doubles
@@ -177,12 +173,12 @@ def is_column(value: Any) -> bool:
     return not isinstance(value, str) and hasattr(value, "__len__") and np.ndim(value) == 1
 
 
-def as_array(value: Any, name: str) -> Any:
+def given_array(value: Any, name: str) -> Any:
     """What was given as an array."""
     try:
-        array = np.asarray(detached(value))
+        array = np.asarray(detach_value(value))
     except (TypeError, ValueError, RuntimeError, OverflowError):
-        raise no_column(value, name) from None
+        raise not_a_column(value, name) from None
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise InputError(
             "bad-column",
@@ -195,16 +191,16 @@ def as_array(value: Any, name: str) -> Any:
 def only_number(array: Any, name: str) -> float:
     """The number that an array without axes holds."""
     found = array.item()
-    if array.dtype.kind == "O" and not is_number(found):
+    if array.dtype.kind == "O" and not is_foreign_number(found):
         help = NAN if found is None else None
         if isinstance(found, Iterable):
             help = f"make it a list: list(…{'.values()' * isinstance(found, Mapping)})"
-        raise no_column(found, name, help)
+        raise not_a_column(found, name, help)
     refuse_others(array, name)
     return as_number(found, name)
 
 
-def no_column(value: object, name: str, help: str | None = None) -> InputError:
+def not_a_column(value: object, name: str, help: str | None = None) -> InputError:
     """The error for what is neither a number nor a column."""
     return InputError(
         "bad-column",
@@ -213,7 +209,7 @@ def no_column(value: object, name: str, help: str | None = None) -> InputError:
     )
 
 
-def is_number(value: object) -> bool:
+def is_foreign_number(value: object) -> bool:
     """Whether an object is a number, if not one of NumPy's: a fraction, a decimal, a large integer."""
     return hasattr(value, "__float__") and not isinstance(value, np.ndarray)
 
@@ -224,7 +220,7 @@ def refuse_others(array: Any, name: str) -> None:
     if kind in NUMBERS:
         return
     if kind == "O":
-        others = [x for x in array.flat if not is_number(x)]
+        others = [x for x in array.flat if not is_foreign_number(x)]
         if not others:
             return
         help = NAN if others[0] is None else None
@@ -233,14 +229,14 @@ def refuse_others(array: Any, name: str) -> None:
     raise InputError("bad-column", f"the column '{name}' holds {what}, not real numbers", help=help)
 
 
-def said(array: Any, listed: Any, name: str) -> str:
+def describe_conversion(array: Any, listed: Any, name: str) -> str:
     """What was done to an array that was not ready, or to a list."""
     if listed is not None:
         kind = type(listed).__name__
         article = "an" if kind[0] in "aeiou" else "a"
-        return f"column '{name}' is {article} {kind}: converted to an array{rounded(array, listed)}"
+        return f"column '{name}' is {article} {kind}: converted to an array{rounded_numbers(array, listed)}"
     if array.dtype.newbyteorder("=") != np.float64:
-        how = f"converted to float64{rounded(array, ())}"
+        how = f"converted to float64{rounded_numbers(array, ())}"
         return f"column '{name}' is {array.dtype.name}: {how}"
     why = "not of this machine's byte order"
     if array.dtype.isnative:
@@ -248,7 +244,7 @@ def said(array: Any, listed: Any, name: str) -> str:
     return f"column '{name}' is {why}: copied"
 
 
-def rounded(array: Any, listed: Any) -> str:
+def rounded_numbers(array: Any, listed: Any) -> str:
     """Which numbers are rounded, of an array of another type, or of what was a list."""
     kind = array.dtype.kind
     if kind == "f" and array.dtype.itemsize > 8:
@@ -295,7 +291,7 @@ SMALL = PAGE // 8
 """Columns of up to so many rows are allocated as they come."""
 
 
-def address(array: Any) -> int:
+def data_address(array: Any) -> int:
     """Where an array's first number is; NumPy's own answer takes five times as long."""
     try:
         return addressof(c_char.from_buffer(array))
@@ -304,14 +300,14 @@ def address(array: Any) -> int:
         return found
 
 
-def aligned(count: int, shift: int = 0, page: int = PAGE) -> Any:
+def aligned_memory(count: int, shift: int = 0, page: int = PAGE) -> Any:
     """So many doubles, uninitialised, from the start of a page, or so many bytes after it."""
     raw = np.empty(count + (page + shift) // 8)
-    start = (-address(raw) % page + shift) // 8
+    start = (-data_address(raw) % page + shift) // 8
     return raw[start : start + count]
 
 
-def staggered(count: int, rows: int) -> list[Any]:
+def staggered_columns(count: int, rows: int) -> list[Any]:
     """Some new columns that do not all share the same places in the cache.
 
     Large ones begin near a large page, so that as many of those as can be are taken: to find memory is then
@@ -320,26 +316,26 @@ def staggered(count: int, rows: int) -> list[Any]:
     if rows <= SMALL:
         return [np.empty(rows) for _ in range(count)]
     page = LARGE_PAGE if 8 * rows >= 2 * LARGE_PAGE else PAGE
-    return [aligned(rows, at * APART % PAGE, page) for at in range(count)]
+    return [aligned_memory(rows, at * APART % PAGE, page) for at in range(count)]
 
 
-def reused(out: Any, wrt: Sequence[str], taken: Taken) -> tuple[Any, dict[str, Any]]:
+def reuse_output(out: Any, wrt: Sequence[str], taken: Taken) -> tuple[Any, dict[str, Any]]:
     """The memory of an earlier answer, if this one fits into it."""
     try:
         value, gradient = out
         found = {name: gradient[name] for name in wrt}
     except (TypeError, ValueError, KeyError, IndexError):
-        raise refused("is not an earlier answer of this formula, value and gradient") from None
+        raise refuse_out("is not an earlier answer of this formula, value and gradient") from None
     named = {"the value": value, **{f"'{name}'": column for name, column in found.items()}}
     for name, column in named.items():
-        if (wrong := misfit(column, name, taken.rows)) is not None:
-            raise refused(wrong)
-    if overlap([value, *found.values()], [*taken.columns, *taken.given]):
-        raise refused("shares memory with a column, or with itself")
+        if (wrong := output_misfit(column, name, taken.rows)) is not None:
+            raise refuse_out(wrong)
+    if has_overlap([value, *found.values()], [*taken.columns, *taken.given]):
+        raise refuse_out("shares memory with a column, or with itself")
     return value, found
 
 
-def misfit(column: Any, name: str, rows: int) -> str | None:
+def output_misfit(column: Any, name: str, rows: int) -> str | None:
     """Why something is not a column of so many rows that can be written; None if it is one."""
     if not (isinstance(column, np.ndarray) and column.ndim == 1):
         return f"has no column for {name}"
@@ -352,10 +348,11 @@ def misfit(column: Any, name: str, rows: int) -> str | None:
     return None if column.flags.writeable else f"has a column for {name} that is read-only"
 
 
-def overlap(outputs: Sequence[Any], columns: Sequence[Any]) -> bool:
+def has_overlap(outputs: Sequence[Any], columns: Sequence[Any]) -> bool:
     """Whether something that is written shares memory with anything else."""
     ranges = sorted(
-        [place(x, 1) for x in outputs if len(x)] + [place(x, 0) for x in columns if len(x)]
+        [memory_range(x, 1) for x in outputs if len(x)]
+        + [memory_range(x, 0) for x in columns if len(x)]
     )
     end, end_written = 0, 0
     for start, stop, written in ranges:
@@ -368,16 +365,16 @@ def overlap(outputs: Sequence[Any], columns: Sequence[Any]) -> bool:
     return False
 
 
-def place(column: Any, written: int) -> tuple[int, int, int]:
+def memory_range(column: Any, written: int) -> tuple[int, int, int]:
     """Where a column begins and ends, whichever way it runs, and whether it is written."""
-    start = address(column)
+    start = data_address(column)
     if column.flags.c_contiguous:
         return start, start + column.nbytes, written
     reach = column.strides[0] * (len(column) - 1)
     return start + min(reach, 0), start + max(reach, 0) + column.itemsize, written
 
 
-def refused(what: str) -> RequestError:
+def refuse_out(what: str) -> RequestError:
     """The error for an ``out`` that cannot be written."""
     return RequestError(
         "bad-out",

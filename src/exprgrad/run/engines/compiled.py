@@ -12,11 +12,11 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, InputError, RequestError, whole
 from exprgrad.graph.graph import Graph, Program, numbers_only
-from exprgrad.run.engines.columns import Note, reused, staggered, take
-from exprgrad.run.values.inputs import select
+from exprgrad.run.engines.columns import Note, reuse_output, staggered_columns, take_columns
+from exprgrad.run.values.inputs import select_inputs
 from exprgrad.source import Source, Span
 
-__all__ = ["Compiled", "Kernel", "Rows", "built", "cores", "counted"]
+__all__ = ["Compiled", "Kernel", "Rows", "build_kernel", "count_cores", "thread_count"]
 
 
 class Kernel(Protocol):
@@ -71,22 +71,24 @@ class Compiled:
         precise: bool = False,
         threads: int | None = None,
     ) -> None:
-        numbers_only(graph, lambda node: tensors(text, graph.span(node)))
+        numbers_only(graph, lambda node: refuse_tensor_formula(text, graph.span(node)))
         if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
-            raise unknown(engine)
+            raise unknown_engine(engine)
         self.text = text
         self.graph = graph
         self.known = known
         self.inputs: tuple[str, ...] = tuple(graph.inputs)
-        self.wrt: tuple[str, ...] = select(graph, wrt)
+        self.wrt: tuple[str, ...] = select_inputs(graph, wrt)
         self.precise: bool = bool(precise)
-        self.threads: int | None = counted(threads)
+        self.threads: int | None = thread_count(threads)
         self.choice = engine
         program = gradient(graph, self.wrt)
         self.engine: str
         self.kernel: Kernel
         self.note: str | None
-        self.engine, self.kernel, self.note = built(program, self.inputs, engine, self.precise)
+        self.engine, self.kernel, self.note = build_kernel(
+            program, self.inputs, engine, self.precise
+        )
         self.size: int = len(program.graph)
 
     def __call__(self, columns: Any = None, out: Any = None, **named: object) -> Rows:
@@ -105,12 +107,12 @@ class Compiled:
                 "columns are given in a dictionary, not as keywords",
                 help=f"g({{{names}}})",
             )
-        taken = take(columns, self.graph, self.text, self.known)
+        taken = take_columns(columns, self.graph, self.text, self.known)
         if out is None:
-            value, *derivatives = staggered(1 + len(self.wrt), taken.rows)
+            value, *derivatives = staggered_columns(1 + len(self.wrt), taken.rows)
             by_input = dict(zip(self.wrt, derivatives, strict=True))
         else:
-            value, by_input = reused(out, self.wrt, taken)
+            value, by_input = reuse_output(out, self.wrt, taken)
         self.run(taken.columns, [value, *by_input.values()], taken.rows)
         if taken.is_single and out is None:
             value, by_input = float(value[0]), {name: float(x[0]) for name, x in by_input.items()}
@@ -122,7 +124,7 @@ class Compiled:
         """Compute all rows, with as many threads as pay."""
         kernel, threads = self.kernel, self.threads
         if threads is None:
-            threads = min(cores(), rows * self.size // kernel.work)
+            threads = min(count_cores(), rows * self.size // kernel.work)
         threads = min(threads, kernel.threads)
         if threads <= 1 or rows <= kernel.chunk:
             kernel(columns, outputs, 0, rows)
@@ -138,7 +140,7 @@ class Compiled:
 
     def __reduce__(self) -> tuple[Any, ...]:
         choices = {"wrt": self.wrt or None, "precise": self.precise, "threads": self.threads}
-        return again, (self.text, self.known, {"engine": self.choice, **choices})
+        return recompile_text, (self.text, self.known, {"engine": self.choice, **choices})
 
     def __repr__(self) -> str:
         shown = self.text if len(self.text) <= 60 else self.text[:59] + "…"
@@ -147,7 +149,7 @@ class Compiled:
         return f"<{shown!r} compiled for columns: engine {self.engine}{exactness}{why}>"
 
 
-def counted(threads: Any) -> int | None:
+def thread_count(threads: Any) -> int | None:
     """A number of threads that was asked for."""
     found = whole(threads)
     if threads is not None and (found is None or found < 1):
@@ -159,12 +161,12 @@ def counted(threads: Any) -> int | None:
     return found
 
 
-def again(text: str, known: tuple[str, ...], choices: dict[str, Any]) -> Compiled:
+def recompile_text(text: str, known: tuple[str, ...], choices: dict[str, Any]) -> Compiled:
     """A compiled formula from its text: how it is pickled and copied."""
     return Compiled(text, parsed(text), known, **choices)
 
 
-def tensors(text: str, span: Span) -> RequestError:
+def refuse_tensor_formula(text: str, span: Span) -> RequestError:
     """The error for a formula that is not of numbers alone."""
     return RequestError(
         "no-tensors",
@@ -175,7 +177,7 @@ def tensors(text: str, span: Span) -> RequestError:
     )
 
 
-def unknown(engine: object) -> RequestError:
+def unknown_engine(engine: object) -> RequestError:
     """The error for an engine that is none."""
     from exprgrad.language.mistakes.hints import meant
 
@@ -187,7 +189,7 @@ def unknown(engine: object) -> RequestError:
     ).about(name)
 
 
-def cores() -> int:
+def count_cores() -> int:
     """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -197,22 +199,24 @@ def cores() -> int:
 # Engines.
 
 ENGINES = {"native": "native", "numpy": "numpy_engine", "jax": "jax_engine"}
-"""Engine → the module that has it; its ``build`` makes a kernel of a program, or says why there is none."""
+"""Engine → the module that has ``build_native_kernel``, …, which says why there is none where that is so."""
 
 
-def built(
+def build_kernel(
     program: Program, inputs: Sequence[str], engine: str | None, precise: bool
 ) -> tuple[str, Kernel, str | None]:
     """The engine that computes, its kernel, and why it is another than was to be expected, if it is."""
     if engine is None and find_spec("llvmlite") is None:
         engine = "numpy"
     try:
-        build = import_module(f"exprgrad.run.engines.{ENGINES[engine or 'native']}").build
+        name = engine or "native"
+        module = import_module(f"exprgrad.run.engines.{ENGINES[name]}")
+        build = getattr(module, f"build_{name}_kernel")
         kernel: Kernel | str = build(program, inputs, precise=precise)
     except (ExprgradError, ImportError, OSError, AttributeError, RuntimeError) as error:
         if engine is not None:
             raise
         kernel = "llvmlite does not work: " + str(error).partition("\n")[0]
     if isinstance(kernel, str):
-        return *built(program, inputs, "numpy", precise)[:2], kernel
+        return *build_kernel(program, inputs, "numpy", precise)[:2], kernel
     return engine or "native", kernel, None

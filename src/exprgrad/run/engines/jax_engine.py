@@ -20,9 +20,9 @@ from exprgrad.errors import MissingExtraError, RequestError, install
 from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.run.engines.programs import fused, with_truths, written_out
+from exprgrad.run.engines.programs import fuse_partials, lower_for_engine, with_truths
 
-__all__ = ["Kernel", "build"]
+__all__ = ["Kernel", "build_jax_kernel"]
 
 Function = Callable[..., Any]
 
@@ -37,7 +37,7 @@ OPTIONS = {"xla_disable_hlo_passes": "algsimp"}
 
 
 @cache
-def package() -> Any:
+def import_jax() -> Any:
     """JAX.  Raises ``MissingExtraError`` where it is not installed."""
     try:
         import jax
@@ -49,9 +49,9 @@ def package() -> Any:
 
 
 @cache
-def operations() -> dict[str, Function]:
+def jax_operations() -> dict[str, Function]:
     """The operators, and the steps about masks."""
-    jnp = package().numpy
+    jnp = import_jax().numpy
     return {
         **{row: BY_NAME[row].exact for row in (*COMPARISONS, "add", "sub", "mul", "div", "neg")},
         "where": jnp.where,
@@ -65,15 +65,15 @@ def operations() -> dict[str, Function]:
     }
 
 
-def named(path: str) -> Function:
+def jax_function(path: str) -> Function:
     """One of JAX's functions, by its spelling in the table of targets."""
     first, *rest = path.split(".")
-    jax = package()
+    jax = import_jax()
     function: Function = reduce(getattr, rest, {"jnp": jax.numpy, "jax": jax}[first])
     return function
 
 
-def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> Kernel:
+def build_jax_kernel(program: Program, inputs: Sequence[str], *, precise: bool = False) -> Kernel:
     """A program of numbers as a kernel over columns, which are given in the order of ``inputs``.
 
     Raises ``RequestError`` where it is to be precise.
@@ -85,8 +85,8 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
             help="native and numpy are, with precise=True",
         )
     calls = {row: path for row, path in TARGETS["jax"].calls.items() if row not in FORMULAS}
-    functions = {**operations(), **{row: named(path) for row, path in calls.items()}}
-    lowered = written_out(fused(program), functions, FORMULAS)
+    functions = {**jax_operations(), **{row: jax_function(path) for row, path in calls.items()}}
+    lowered = lower_for_engine(fuse_partials(program), functions, FORMULAS)
     for kind in {*lowered.graph.kinds}:
         with_roots(functions, kind)
     return Kernel(with_truths(lowered), inputs, functions)
@@ -99,7 +99,7 @@ def with_roots(table: dict[str, Function], kind: str) -> None:
         return
     rows = {**table}
     state, *programs = search(kind)
-    lowered = [written_out(program, rows, FORMULAS) for program in programs]
+    lowered = [lower_for_engine(program, rows, FORMULAS) for program in programs]
     for program in lowered:
         for inner in {*program.graph.kinds}:
             with_roots(table, inner)
@@ -107,12 +107,12 @@ def with_roots(table: dict[str, Function], kind: str) -> None:
 
     def found(*operands: Any) -> Any:
         """The root; what is found in some rows waits for the others."""
-        jnp, loop = package().numpy, package().lax.while_loop
+        jnp, loop = import_jax().numpy, import_jax().lax.while_loop
         columns = jnp.broadcast_arrays(*[jnp.asarray(x, dtype=float) for x in operands])
 
         def play(program: Program, now: Sequence[Any]) -> list[Any]:
             given = dict(zip((*row.names, *state), (*columns, *now), strict=False))
-            values = interpreted(program, table, given)
+            values = interpret_program(program, table, given)
             return [jnp.full_like(columns[0], value) for value in values]
 
         def turned(now: Any) -> Any:
@@ -126,7 +126,7 @@ def with_roots(table: dict[str, Function], kind: str) -> None:
     table[kind] = found
 
 
-def interpreted(
+def interpret_program(
     program: Program, table: Mapping[str, Function], inputs: Mapping[str, Any]
 ) -> list[Any]:
     """The outputs of a program, by a table of functions."""
@@ -139,9 +139,9 @@ def interpreted(
     return [values[output] for output in outputs]
 
 
-def doubles() -> Any:
+def double_precision() -> Any:
     """A context in which JAX has doubles."""
-    jax = package()
+    jax = import_jax()
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
     from jax.experimental import enable_x64
@@ -159,7 +159,7 @@ class Kernel:
         self.inputs = tuple(inputs)
         self.table = table
         self.lengths: set[int] = set()
-        self.jitted = package().jit(self.traced, compiler_options=OPTIONS)
+        self.jitted = import_jax().jit(self.traced, compiler_options=OPTIONS)
 
     def traced(self, one: Any, *columns: Any) -> list[Any]:
         """Every output, of the columns; this is Python only while JAX looks on.
@@ -168,9 +168,11 @@ class Kernel:
         operation of a product and a sum, rounded once, and then a*b - c*d is not 0 where they are equal.
         Now that operation is what it makes of the rounded product times 1.
         """
-        jnp = package().numpy
+        jnp = import_jax().numpy
         table = {**self.table, "mul": lambda x, y: x * y * one}
-        values = interpreted(self.program, table, dict(zip(self.inputs, columns, strict=True)))
+        values = interpret_program(
+            self.program, table, dict(zip(self.inputs, columns, strict=True))
+        )
         rows = columns[0].shape if columns else (1,)
         return [jnp.broadcast_to(jnp.asarray(value, dtype=float), rows) for value in values]
 
@@ -180,8 +182,8 @@ class Kernel:
         """Write rows ``start`` to ``stop`` of every output."""
         rows = stop - start
         length = self.length(rows)
-        given = [stretched(column[start:stop], length) for column in columns]
-        with doubles():
+        given = [pad_column(column[start:stop], length) for column in columns]
+        with double_precision():
             found = self.jitted(np.float64(1.0), *given)
         for output, column in zip(outputs, found, strict=True):
             np.copyto(output[start:stop], np.asarray(column)[:rows])
@@ -190,16 +192,16 @@ class Kernel:
         """For how many rows there is a function, or is to be one, for some rows."""
         if len(self.lengths) < FIRST:
             self.lengths.add(rows)
-        return rows if rows in self.lengths else lengthened(rows)
+        return rows if rows in self.lengths else padded_rows(rows)
 
 
-def lengthened(rows: int) -> int:
+def padded_rows(rows: int) -> int:
     """For how many rows a function is compiled that is to compute some: of each power of two some parts."""
     part = 1 << max((rows - 1).bit_length() - PARTS, 0)
     return -(-rows // part) * part
 
 
-def stretched(column: Any, rows: int) -> Any:
+def pad_column(column: Any, rows: int) -> Any:
     """A column with its last number repeated, until it has so many rows."""
     more = rows - len(column)
     return np.concatenate([column, np.full(more, column[-1])]) if more else column

@@ -22,17 +22,9 @@ from exprgrad.run.engines.columns import PAGE
 from exprgrad.run.engines.programs import MASKS, with_truths
 
 __all__ = [
-    "ENTRY",
-    "EXACT",
-    "FAST",
-    "LIBRARY",
-    "SELDOM",
-    "VECTOR_LIBRARY",
-    "WRITTEN",
-    "Dialect",
-    "module",
-    "streamed",
-]
+    "ENTRY", "EXACT", "FAST", "LIBRARY", "SELDOM", "VECTOR_LIBRARY", "WRITTEN", "Dialect", "llvm_module",
+    "stream_stores",
+]  # fmt: skip
 
 ENTRY = "kernel"
 """The name of the function: (columns, outputs, start, stop), both arrays of pointers."""
@@ -144,7 +136,7 @@ def steps_of(text: str) -> list[Instruction]:
 
 
 @cache
-def literal(text: str, whole: bool) -> str:
+def llvm_literal(text: str, whole: bool) -> str:
     """A number as a vector of it; a double by its bits, for LLVM reads no decimals that are inexact."""
     if whole:
         return f"splat (i64 {int(text)})"
@@ -152,7 +144,7 @@ def literal(text: str, whole: bool) -> str:
     return f"splat (double 0x{bits:016X})"
 
 
-def module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tuple[str, list[str]]:
+def llvm_module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tuple[str, list[str]]:
     """The text of a module with one function, ``ENTRY``, and the functions that it calls.
 
     The rows from ``start`` to before ``stop`` must be as many as a vector has, or more.
@@ -167,12 +159,12 @@ def module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tuple[s
         page=PAGE,
         entry="\n".join(writer.entry),
         body=writer.body(),
-        declared="\n".join([*writer.declared.values(), *table(writer.numbers)]),
+        declared="\n".join([*writer.declared.values(), *number_table(writer.numbers)]),
     )
     return text, list(writer.declared)
 
 
-def table(numbers: Sequence[str]) -> list[str]:
+def number_table(numbers: Sequence[str]) -> list[str]:
     """The definition of the numbers that are fetched, if there are any."""
     if not numbers:
         return []
@@ -180,7 +172,7 @@ def table(numbers: Sequence[str]) -> list[str]:
     return [f"@numbers = internal global [{len(numbers)} x double] [{listed}]"]
 
 
-def streamed(text: str, width: int) -> str:
+def stream_stores(text: str, width: int) -> str:
     """The module with stores that pass the caches by, for outputs at multiples of a vector's size.
 
     They are seen by other threads after a fence.
@@ -206,7 +198,7 @@ def write_program(writer: Writer, program: Program, columns: Mapping[str, int]) 
             if isinstance(payload, str):
                 values[node] = writer.load(columns[payload])
             else:
-                values[node] = literal(repr(payload), False)
+                values[node] = llvm_literal(repr(payload), False)
         return values[node]
 
     for node, operands in enumerate(graph.operands):
@@ -332,7 +324,7 @@ class Writer:
         found = ""
         for result, opcode, names in steps_of(text):
             whole = opcode in ON_INTEGERS
-            given = [known[name] if name in known else literal(name, whole) for name in names]
+            given = [known[name] if name in known else llvm_literal(name, whole) for name in names]
             instruction = self.instructions.get(opcode)
             if instruction is not None:
                 found = self.step(instruction.format(*given))
@@ -375,7 +367,7 @@ VECTOR_LIBRARY = frozenset((
 """Functions that are taken from the vector library, where there is one; its tan is off by 4 ulp."""
 
 
-def horner(coefficients: Sequence[float], name: str, result: str) -> str:
+def horner_steps(coefficients: Sequence[float], name: str, result: str) -> str:
     """The steps of a polynomial, its coefficients from the lowest power up."""
     *rest, top = coefficients
     steps, last = [], repr(top)
@@ -406,8 +398,8 @@ REDUCED = f"""
     high = gt x 710; below = select high 710 x; low = lt below -746; held = select low -746 below
     turned = fma held {1 / 0.6931471805599453!r} {SHIFT!r}; n = sub turned {SHIFT!r}
     more = fma n {-LN2!r} held; r = fma n {-LN2_REST!r} more; square = mul r r
-    {horner(EXP_SERIES[::2], "square", "even")}
-    {horner(EXP_SERIES[1::2], "square", "odd")}
+    {horner_steps(EXP_SERIES[::2], "square", "even")}
+    {horner_steps(EXP_SERIES[1::2], "square", "odd")}
     p = fma odd r even
     small = fma p square r
 """
@@ -437,7 +429,7 @@ LOG = f"""
     bias = select tiny {2.0**52 + 1077!r} {2.0**52 + 1023!r}; n = sub raised bias
     fraction = iand moved {(1 << 52) - 1}; bits = iadd fraction {SQRT_HALF}; m = double bits
     f = sub m 1; below = add m 1; s = div f below; z = mul s s
-    {horner(LOG_SERIES, "z", "p")}
+    {horner_steps(LOG_SERIES, "z", "p")}
     series = mul z p; gap = sub f series; lost = mul s gap; minus = neg lost
     rest = fma n {LN2_REST!r} minus; sum = add f rest; value = fma n {LN2!r} sum
     above = gt x 0; finite = lt x inf; inside = and above finite

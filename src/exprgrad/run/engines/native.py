@@ -23,8 +23,8 @@ from exprgrad.derive.search import search
 from exprgrad.errors import MissingExtraError, install
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.arrays.arrays import searched
-from exprgrad.run.engines.columns import address
+from exprgrad.run.arrays.arrays import search_rows
+from exprgrad.run.engines.columns import data_address
 from exprgrad.run.engines.compiled import Kernel
 from exprgrad.run.engines.llvm_text import (
     ENTRY,
@@ -34,13 +34,13 @@ from exprgrad.run.engines.llvm_text import (
     VECTOR_LIBRARY,
     WRITTEN,
     Dialect,
-    module,
-    streamed,
+    llvm_module,
+    stream_stores,
 )
-from exprgrad.run.engines.programs import FMA, contracted, fused, written_out
+from exprgrad.run.engines.programs import FMA, contract_polynomials, fuse_partials, lower_for_engine
 from exprgrad.run.numbers.sweeps import functions
 
-__all__ = ["NativeKernel", "StagedKernel", "Totals", "build"]
+__all__ = ["NativeKernel", "StagedKernel", "Totals", "build_native_kernel"]
 
 MOST_LINES = 10_000
 """The most lines that are compiled, at 25 to 110 microseconds each: it takes a second, or little more."""
@@ -82,7 +82,7 @@ class Machine(NamedTuple):
 
 
 @cache
-def binding() -> Any:
+def import_llvmlite() -> Any:
     """llvmlite, ready for this machine.
 
     Raises ``MissingExtraError`` where it is not installed, or is and cannot be loaded.
@@ -91,20 +91,20 @@ def binding() -> Any:
         import llvmlite.binding as llvm
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "llvmlite":
-            raise broken(error) from error
+            raise broken_llvmlite(error) from error
         raise MissingExtraError(
             "missing-llvmlite",
             "the engine 'native' needs llvmlite",
             help=f"{install('llvmlite')}, or take the engine 'numpy'",
         ) from None
     except (ImportError, OSError) as error:
-        raise broken(error) from error
+        raise broken_llvmlite(error) from error
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm
 
 
-def broken(error: Exception) -> MissingExtraError:
+def broken_llvmlite(error: Exception) -> MissingExtraError:
     """The error for a llvmlite that is there and cannot be loaded."""
     return MissingExtraError(
         "missing-llvmlite",
@@ -114,9 +114,9 @@ def broken(error: Exception) -> MissingExtraError:
 
 
 @cache
-def machine() -> Machine:
+def detect_machine() -> Machine:
     """What this machine can do."""
-    llvm = binding()
+    llvm = import_llvmlite()
     features = llvm.get_host_cpu_features()
     triple = llvm.get_process_triple()
     if not triple.startswith("x86_64"):
@@ -140,15 +140,15 @@ def vector_library() -> ctypes.CDLL | None:
     return library
 
 
-def symbol(name: str) -> int:
+def vector_function_address(name: str) -> int:
     """The address of a vector function; 0 where the library has none of this name, as older ones."""
     function = getattr(vector_library(), name, None)
     return ctypes.cast(function, ctypes.c_void_p).value or 0 if function is not None else 0
 
 
-def target(lines: int) -> Any:
+def code_generator(lines: int) -> Any:
     """A code generator for this machine and a text; the engine that it is given to owns it."""
-    llvm = binding()
+    llvm = import_llvmlite()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
@@ -157,12 +157,12 @@ def target(lines: int) -> Any:
     )
 
 
-def compiled(text: str, symbols: Mapping[str, int] = MappingProxyType({})) -> Any:
+def compile_module(text: str, symbols: Mapping[str, int] = MappingProxyType({})) -> Any:
     """A module's function, ``ENTRY``; ``symbols`` are the addresses of functions that it calls."""
-    llvm = binding()
+    llvm = import_llvmlite()
     for name, place in symbols.items():
         llvm.add_symbol(name, place)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), target(text.count("\n")))
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), code_generator(text.count("\n")))
     engine.finalize_object()
     function: Any = SIGNATURE(engine.get_function_address(ENTRY))
     function.engine = engine  # which must live as long as it is called
@@ -192,13 +192,13 @@ class NativeKernel:
         self.streams = text.count("\n") <= MEMORY
         self.lock = Lock()
         self.twin: Any = None
-        self.function = compiled(text, symbols)
+        self.function = compile_module(text, symbols)
 
     def streaming(self) -> Any:
         """The same function for large outputs, compiled when there are any."""
         with self.lock:
             if self.twin is None:
-                self.twin = compiled(streamed(self.text, self.width), self.symbols)
+                self.twin = compile_module(stream_stores(self.text, self.width), self.symbols)
             return self.twin
 
     def __call__(
@@ -206,7 +206,7 @@ class NativeKernel:
     ) -> None:
         """Compute the rows from ``start`` to before ``stop``."""
         if stop - start >= self.width:
-            places = array("Q", [*map(address, columns), *map(address, outputs)])
+            places = array("Q", [*map(data_address, columns), *map(data_address, outputs)])
             given, _ = places.buffer_info()
             found = given + places.itemsize * len(columns)
             large = self.streams and len(outputs) * outputs[0].nbytes >= LARGE
@@ -244,7 +244,7 @@ def first_aligned(outputs: Iterable[int], start: int, width: int) -> int | None:
     return None if past % 8 else start + -(past // 8) % width
 
 
-def build(
+def build_native_kernel(
     program: Program, inputs: Sequence[str], *, precise: bool = False
 ) -> NativeKernel | StagedKernel | str:
     """Compile a program of numbers; ``inputs`` are the names of the columns, in order.
@@ -254,26 +254,32 @@ def build(
     signals raises in them would be lost.  Then, and where the program is too large to be compiled in time,
     the answer is why.  Raises ``MissingExtraError`` without llvmlite.
     """
-    found = machine()
+    found = detect_machine()
     if len(program.graph) > MOST_LINES:
         return TOO_LARGE
-    if roots_of(program):
-        return NO_PRECISE_ROOTS if precise else staged(program, inputs, build)
-    dialect = exact(found) if precise else fast(found)
+    if root_nodes(program):
+        return (
+            NO_PRECISE_ROOTS
+            if precise
+            else build_staged_kernel(program, inputs, build_native_kernel)
+        )
+    dialect = exact_dialect(found) if precise else fast_dialect(found)
     rows = spelled = frozenset((*dialect.texts, *dialect.scalar, *dialect.vector))
     if precise:
         rows |= {row for row, op in BY_NAME.items() if not op.value}
     read = in_single_steps if FMA in rows else template
     if not precise:
-        program = fused(program, read=read)
-    program = written_out(program, rows, exact=precise, read=read)
+        program = fuse_partials(program, read=read)
+    program = lower_for_engine(program, rows, exact=precise, read=read)
     lacking = {*program.graph.kinds} & {*BY_NAME} - spelled
     if lacking:
         return f"native code has no precise {min(lacking)}"
-    text, called = module(program, inputs, dialect)
+    text, called = llvm_module(program, inputs, dialect)
     if text.count("\n") > MOST_LINES:
         return TOO_LARGE
-    known = {name: symbol(name) for name in called if name in dialect.vector.values()}
+    known = {
+        name: vector_function_address(name) for name in called if name in dialect.vector.values()
+    }
     return NativeKernel(text, known, found.width)
 
 
@@ -281,22 +287,22 @@ def build(
 def in_single_steps(text: str) -> Graph:
     """The graph of one of the op table's texts, its polynomials in single steps."""
     builder, graph = Builder(), template(text)
-    return contracted(builder.program([builder.include(graph)[graph.output]])).graph
+    return contract_polynomials(builder.program([builder.include(graph)[graph.output]])).graph
 
 
 @cache
-def exact(found: Machine) -> Dialect:
+def exact_dialect(found: Machine) -> Dialect:
     """Spellings whose answers are the scalar engine's to the bit."""
     return Dialect(found.width, EXACT, {row: row for row in LIBRARY}, {})
 
 
 @cache
-def fast(found: Machine) -> Dialect:
+def fast_dialect(found: Machine) -> Dialect:
     """Spellings within 5 ulp."""
     vector = {}
     for row in VECTOR_LIBRARY if found.prefix else ():
         name = f"{found.prefix}{'v' * len(BY_NAME[row].names)}_{row}"
-        if symbol(name):
+        if vector_function_address(name):
             vector[row] = name
     own = {*VECTOR_LIBRARY, "tan"} if found.fused else {*VECTOR_LIBRARY, "tan", *WRITTEN}
     texts = {row: text for row, text in FAST.items() if found.fused or row not in WRITTEN}
@@ -318,7 +324,7 @@ Stage = list[Callable[[Sequence[np.ndarray]], np.ndarray]]
 """One root: what finds its operands of the columns and the roots before, and its search, on all rows."""
 
 
-def roots_of(program: Program) -> list[int]:
+def root_nodes(program: Program) -> list[int]:
     """The nodes of a program that are roots."""
     kinds = program.graph.kinds
     return [
@@ -326,7 +332,9 @@ def roots_of(program: Program) -> list[int]:
     ]
 
 
-def staged(program: Program, inputs: Sequence[str], build: Build) -> StagedKernel | str:
+def build_staged_kernel(
+    program: Program, inputs: Sequence[str], build: Build
+) -> StagedKernel | str:
     """A kernel for a program with roots, of kernels that are built without; or why there is none."""
     graph, outputs = program
     builder = Builder()
@@ -359,12 +367,12 @@ def staged(program: Program, inputs: Sequence[str], build: Build) -> StagedKerne
             kernel = build(one, read)
             if isinstance(kernel, str):
                 return kernel
-            stage.append(partial(played, kernel, len(one.outputs)))
+            stage.append(partial(run_kernel, kernel, len(one.outputs)))
         stages.append(stage)
     return rest if isinstance(rest, str) else StagedKernel(stages, rest)
 
 
-def played(kernel: Kernel, count: int, columns: Sequence[np.ndarray]) -> np.ndarray:
+def run_kernel(kernel: Kernel, count: int, columns: Sequence[np.ndarray]) -> np.ndarray:
     """A kernel's outputs, so many, for all rows of some columns."""
     rows = len(columns[0])
     outputs = np.empty((count, rows))
@@ -388,7 +396,7 @@ class StagedKernel:
             high = min(low + BLOCK, stop)
             given = [np.ascontiguousarray(column[low:high]) for column in columns]
             for operands, first, turn, last in self.stages:
-                given.append(searched(first, turn, last, operands(given)))
+                given.append(search_rows(first, turn, last, operands(given)))
             self.rest(given, [output[low:high] for output in outputs], 0, high - low)
 
 
@@ -449,9 +457,9 @@ are added at a time.  Each sum and what it lost by rounding: D. E. Knuth, The Ar
 
 
 @cache
-def summing() -> Any:
+def compiled_summation() -> Any:
     """The function that adds rows; one thread at a time may compile it."""
-    return compiled(TEXT)
+    return compile_module(TEXT)
 
 
 class Totals:
@@ -459,10 +467,10 @@ class Totals:
 
     def __init__(self, columns: Sequence[np.ndarray]) -> None:
         self.columns = columns
-        self.places = array("Q", map(address, columns))
+        self.places = array("Q", map(data_address, columns))
         self.state = np.zeros((len(columns), 2, LANES))
         with COMPILING:
-            self.function = summing()
+            self.function = compiled_summation()
 
     def add(self, rows: int, *, anyway: bool = False) -> bool:
         """Add the first few rows of each column; not if a sum would be too large, unless ``anyway``.
@@ -474,7 +482,7 @@ class Totals:
             column[rows:whole] = 0.0
         before = self.state.copy()
         given, count = self.places.buffer_info()
-        self.function(given, address(self.state), count, whole)
+        self.function(given, data_address(self.state), count, whole)
         if anyway or (np.abs(self.state) < BOUND).all():
             return True
         self.state = before

@@ -25,11 +25,11 @@ from exprgrad.graph.graph import Graph, Program, dependencies
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import COMPARED, NATIVE
-from exprgrad.run.engines.columns import APART, LINE, aligned
-from exprgrad.run.engines.programs import MASKS, fused, with_truths, written_out
+from exprgrad.run.engines.columns import APART, LINE, aligned_memory
+from exprgrad.run.engines.programs import MASKS, fuse_partials, lower_for_engine, with_truths
 from exprgrad.run.numbers.sweeps import functions
 
-__all__ = ["Kernel", "Plan", "build", "ordered", "plan"]
+__all__ = ["Kernel", "Plan", "build_numpy_kernel", "order_operations", "plan_steps"]
 
 
 # A program as steps over cells.
@@ -57,13 +57,13 @@ class Plan(NamedTuple):
     copies: list[tuple[int, int]]
 
 
-def plan(program: Program, inputs: Sequence[str], apart: Collection[str] = ()) -> Plan:
+def plan_steps(program: Program, inputs: Sequence[str], apart: Collection[str] = ()) -> Plan:
     """The steps for a program of numbers.
 
     ``apart`` are the kinds whose result may not stand where an operand does.
     """
     needed = dependencies(program.graph, *program.outputs)
-    graph, outputs = with_truths(program, ordered(*program, needed))
+    graph, outputs = with_truths(program, order_operations(*program, needed))
     cells = [NOWHERE] * len(graph)
     for place, name in enumerate(inputs):
         if name in graph.inputs:
@@ -81,8 +81,8 @@ def plan(program: Program, inputs: Sequence[str], apart: Collection[str] = ()) -
             copies.append((place, cells[output]))
     first += len(constants)
     order = [node for node, operands in enumerate(graph.operands) if operands]
-    registers, masks = allocate(graph, order, cells, apart, first)
-    steps = [step(graph, node, cells, first + registers) for node in order]
+    registers, masks = allocate_cells(graph, order, cells, apart, first)
+    steps = [numpy_step(graph, node, cells, first + registers) for node in order]
     numbers = tuple(map(float.fromhex, constants))
     return Plan(len(inputs), len(outputs), numbers, registers, masks, steps, copies)
 
@@ -91,7 +91,7 @@ NOWHERE = -1
 """The cell of a node that has none yet.  Masks are counted from -2 down until the registers are counted."""
 
 
-def allocate(
+def allocate_cells(
     graph: Graph, order: Sequence[int], cells: list[int], apart: Collection[str], first: int
 ) -> tuple[int, int]:
     """Give every result a cell; returns how many registers and masks that takes.
@@ -130,7 +130,7 @@ def allocate(
     return count, -least
 
 
-def step(graph: Graph, node: int, cells: Sequence[int], masks: int) -> Step:
+def numpy_step(graph: Graph, node: int, cells: Sequence[int], masks: int) -> Step:
     """An operation with its cells, the result's last; the first mask is the cell ``masks``."""
     kind = graph.kinds[node]
     places = [cells[operand] for operand in (*graph.operands[node], node)]
@@ -142,7 +142,7 @@ def step(graph: Graph, node: int, cells: Sequence[int], masks: int) -> Step:
 # The order in which a program's operations are done: one in which few results wait for others.
 
 
-def ordered(graph: Graph, outputs: Sequence[int], needed: Sequence[int]) -> list[int]:
+def order_operations(graph: Graph, outputs: Sequence[int], needed: Sequence[int]) -> list[int]:
     """The ``needed`` operations, each after its operands, so that few results are alive at a time."""
     given = [node for node, operands in enumerate(graph.operands) if operands and needed[node]]
     free = bytearray(len(graph))
@@ -150,11 +150,11 @@ def ordered(graph: Graph, outputs: Sequence[int], needed: Sequence[int]) -> list
         free[node] = not operands
     for output in outputs:
         free[output] = 1
-    other = thrifty(graph, given, free)
-    return min((given, other), key=lambda order: alive(graph, order, free))
+    other = order_by_memory(graph, given, free)
+    return min((given, other), key=lambda order: peak_alive(graph, order, free))
 
 
-def thrifty(graph: Graph, given: Sequence[int], free: Sequence[int]) -> list[int]:
+def order_by_memory(graph: Graph, given: Sequence[int], free: Sequence[int]) -> list[int]:
     """Always that operation next, of those that are ready, which leaves the fewest results alive.
 
     Of equals it is the first of the graph.  What is ``free``, leaves and outputs, takes no memory.  It is a
@@ -164,13 +164,13 @@ def thrifty(graph: Graph, given: Sequence[int], free: Sequence[int]) -> list[int
     size = len(graph)
     waits, uses, users = [0] * size, [0] * size, [0] * size
     """By node: the operands to come; the operations to come that read it, and the sum of their indices."""
-    operands_of = [different(operands) for operands in graph.operands]
+    operands_of = [distinct_operands(operands) for operands in graph.operands]
     for node in given:
         for operand in operands_of[node]:
             uses[operand] += 1
             users[operand] += node
             waits[node] += bool(graph.operands[operand])
-    flat, first = readers(operands_of, given, uses)
+    flat, first = find_readers(operands_of, given, uses)
     change = [0 if free[node] else size for node in range(size)]
     """By node: how many more results are alive once it is done, times the size."""
     for node in given:
@@ -201,7 +201,7 @@ def thrifty(graph: Graph, given: Sequence[int], free: Sequence[int]) -> list[int
     return order
 
 
-def readers(
+def find_readers(
     operands_of: Sequence[Sequence[int]], given: Sequence[int], uses: Sequence[int]
 ) -> tuple[list[int], list[int]]:
     """The operations that read each node, node after node; and by node where its own begin."""
@@ -214,14 +214,14 @@ def readers(
     return flat, first
 
 
-def different(operands: tuple[int, ...]) -> tuple[int, ...]:
+def distinct_operands(operands: tuple[int, ...]) -> tuple[int, ...]:
     """The operands, each once."""
     if len(operands) == 2:
         return operands if operands[0] != operands[1] else operands[:1]
     return operands if len(operands) < 2 else tuple(set(operands))
 
 
-def alive(graph: Graph, order: Sequence[int], free: Sequence[int]) -> int:
+def peak_alive(graph: Graph, order: Sequence[int], free: Sequence[int]) -> int:
     """The most results that are alive at a time, in some order."""
     last = [0] * len(graph)
     for at, node in enumerate(order):
@@ -229,7 +229,7 @@ def alive(graph: Graph, order: Sequence[int], free: Sequence[int]) -> int:
             last[operand] = at
     count = most = 0
     for at, node in enumerate(order):
-        for operand in different(graph.operands[node]):
+        for operand in distinct_operands(graph.operands[node]):
             if last[operand] == at and not free[operand]:
                 count -= 1
         if not free[node]:
@@ -258,12 +258,12 @@ WORK = 2**22
 """The operations, counted row by row, that take about a millisecond."""
 
 
-def sign(x: Any, out: Any) -> None:
+def sign_into(x: Any, out: Any) -> None:
     np.sign(x, out)
     np.copysign(out, x, out)
 
 
-def power(x: Any, y: Any, out: Any) -> None:
+def power_into(x: Any, y: Any, out: Any) -> None:
     """NumPy takes the square root where the exponent is the number 1/2; the power of -inf is another."""
     if type(y) is not float or y != 0.5:
         np.power(x, y, out)
@@ -274,13 +274,13 @@ def power(x: Any, y: Any, out: Any) -> None:
     np.putmask(out, low, np.inf)
 
 
-def choose(c: Any, x: Any, y: Any, out: Any) -> None:
+def choose_into(c: Any, x: Any, y: Any, out: Any) -> None:
     np.copyto(out, y)
     np.putmask(out, c, x)
 
 
 SPECIAL: dict[str, Operation] = {
-    "where": choose,
+    "where": choose_into,
     "fill": lambda c, x, y, out: np.putmask(out, c, x),
     "mask": lambda x, out: np.not_equal(x, 0.0, out),
     "number": lambda x, out: np.copyto(out, x),
@@ -292,8 +292,8 @@ SPECIAL: dict[str, Operation] = {
     "min": lambda x, y, out: np.minimum(x, y, out=out),
     "max": lambda x, y, out: np.maximum(x, y, out=out),
     "logsumexp": np.logaddexp,
-    "sign": sign,
-    "pow": power,
+    "sign": sign_into,
+    "pow": power_into,
 }
 TABLE: dict[str, Operation] = {**NATIVE, **COMPARED, **SPECIAL}
 """Every row that NumPy has, and the steps about masks."""
@@ -308,27 +308,31 @@ FIRST_OF_TWO = {
 """Of two zeros the one that comes first, as for single numbers."""
 
 
-def each(function: Callable[..., float], *arguments: Any) -> None:
+def apply_row_by_row(function: Callable[..., float], *arguments: Any) -> None:
     """A function of numbers, on every row."""
     *operands, out = arguments
     listed = [x.tolist() if isinstance(x, np.ndarray) else repeat(x) for x in operands]
     out[:] = list(map(function, *listed))
 
 
-def quickly(kind: str) -> Operation:
+def fast_operation(kind: str) -> Operation:
     """A row, or a step about masks, as NumPy has it; a root is looked for in all rows at once."""
     if kind in TABLE:
         return TABLE[kind]
-    search = arrays.function(kind)
+    search = arrays.array_function(kind)
     return lambda *cells: np.copyto(cells[-1], search(*cells[:-1]))
 
 
-def exactly(kind: str) -> Operation:
+def exact_operation(kind: str) -> Operation:
     """A row, or a step about masks, as the engine for single numbers has it."""
-    return TABLE[kind] if kind in EXACT or kind not in BY_NAME else partial(each, functions[kind])
+    return (
+        TABLE[kind]
+        if kind in EXACT or kind not in BY_NAME
+        else partial(apply_row_by_row, functions[kind])
+    )
 
 
-def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> Kernel:
+def build_numpy_kernel(program: Program, inputs: Sequence[str], *, precise: bool = False) -> Kernel:
     """A program of numbers as a kernel over columns, which are given in the order of ``inputs``.
 
     With ``precise`` every result is, to the bit, what the engine for single numbers finds, but for the
@@ -337,10 +341,10 @@ def build(program: Program, inputs: Sequence[str], *, precise: bool = False) -> 
     if precise:  # by what the engine for single numbers computes by no formula, extrema aside
         rows = [row for row, op in BY_NAME.items() if not op.value and op.equation is None]
         known = frozenset(rows) - FIRST_OF_TWO.keys()
-        lowered = written_out(program, known, FIRST_OF_TWO, exact=True)
-        return Kernel(plan(lowered, inputs, SEVERAL), exactly)
-    lowered = written_out(fused(program, NATIVE), NATIVE)
-    return Kernel(plan(lowered, inputs, SEVERAL), quickly)
+        lowered = lower_for_engine(program, known, FIRST_OF_TWO, exact=True)
+        return Kernel(plan_steps(lowered, inputs, SEVERAL), exact_operation)
+    lowered = lower_for_engine(fuse_partials(program, NATIVE), NATIVE)
+    return Kernel(plan_steps(lowered, inputs, SEVERAL), fast_operation)
 
 
 def rows_that_fit(memory: int, row: int) -> int:
@@ -406,7 +410,7 @@ class Workspace:
     def __init__(self, plan: Plan, rows: int) -> None:
         self.rows = rows
         pitch = rows + (APART // 8 if rows > LEAST_ROWS else LINE)
-        whole = aligned(plan.registers * pitch)
+        whole = aligned_memory(plan.registers * pitch)
         masks = np.empty((plan.masks, rows + 8 * LINE), dtype=bool)
         registers = [whole[at * pitch : at * pitch + rows] for at in range(plan.registers)]
         self.constants: list[Any] = [*plan.constants]

@@ -28,7 +28,9 @@ from exprgrad.graph.graph import CONST, INPUT, Graph, Program, copied, dependenc
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.run.numbers.sweeps import functions
 
-__all__ = ["FMA", "MASKS", "contracted", "fused", "with_truths", "written_out"]
+__all__ = [
+    "FMA", "MASKS", "contract_polynomials", "fuse_partials", "lower_for_engine", "with_truths",
+]  # fmt: skip
 
 Read = Callable[[str], Graph]
 """A text's graph, in rows, and in what an engine has beside them."""
@@ -37,7 +39,7 @@ Read = Callable[[str], Graph]
 # Values and partials that share their work.
 
 
-def fused(program: Program, but: Container[str] = (), read: Read = template) -> Program:
+def fuse_partials(program: Program, but: Container[str] = (), read: Read = template) -> Program:
     """The program with its values and partials taken together; within 5 ulp of each, as engines are.
 
     Rows of ``but`` stay as they are.  ``read`` makes a graph of a joint text.  A partial is found by its
@@ -85,7 +87,7 @@ def fused(program: Program, but: Container[str] = (), read: Read = template) -> 
 # In the rows of an engine.
 
 
-def written_out(
+def lower_for_engine(
     program: Program,
     rows: Container[str],
     own: Mapping[str, str] = MappingProxyType({}),
@@ -97,7 +99,7 @@ def written_out(
 
     ``own`` are the engine's own texts, by row: of its operands, or of a variadic one of x and y.
     What depends on no input is computed now.  With ``exact`` every operation of ``rows`` stays what it is.
-    Without, what takes any number of operands is done two at a time, and operations become ``shorter``.
+    Without, what takes any number of operands is done two at a time, and operations are shortened.
     """
     builder = Builder(program.graph.empty())
 
@@ -125,17 +127,17 @@ def written_out(
         if kind in rows or op.equation is not None:
             if exact:
                 return builder.apply(kind, *operands)
-            make: Callable[..., int] = partial(shorter, builder, kind)
+            make: Callable[..., int] = partial(shorten_operation, builder, kind)
         else:
             text = read(own.get(kind) or formula_of(kind))
-            make = partial(instead, included, text, op.formula_names)
+            make = partial(inline_formula, included, text, op.formula_names)
         return balanced(make, operands) if op.variadic else make(*operands)
 
     images = included(program.graph)
     return builder.program([images[output] for output in program.outputs])
 
 
-def instead(
+def inline_formula(
     included: Callable[[Graph, Mapping[str, int]], list[int]],
     text: Graph,
     names: Sequence[str],
@@ -148,39 +150,39 @@ def instead(
 # Shorter operations.
 
 
-def shorter(builder: Builder, kind: str, *operands: int) -> int:
+def shorten_operation(builder: Builder, kind: str, *operands: int) -> int:
     """The node of an operation, done otherwise where there is something better."""
     found = SHORTER[kind](builder, *operands) if kind in SHORTER else None
     return builder.apply(kind, *operands) if found is None else found
 
 
-def negative(builder: Builder, x: int) -> int | None:
+def negated_product(builder: Builder, x: int) -> int | None:
     """The negative of a product with a constant."""
-    found = factors(builder, x)
+    found = constant_factor(builder, x)
     if found is None:
         return None
     value, y = found
     return builder.apply("mul", builder.constant(-value), y)
 
 
-def difference(builder: Builder, x: int, y: int) -> int | None:
+def subtract_negative(builder: Builder, x: int, y: int) -> int | None:
     """A difference from a negative."""
-    other = opposite(builder, y)
+    other = negated_operand(builder, y)
     return None if other is None else builder.apply("add", x, other)
 
 
-def factored(kind: str, builder: Builder, x: int, y: int) -> int | None:
-    """A product or quotient: of negatives without their signs, of others as ``scaled`` says."""
-    minus_x, minus_y = opposite(builder, x), opposite(builder, y)
+def shorten_product(kind: str, builder: Builder, x: int, y: int) -> int | None:
+    """A product or quotient: of negatives without their signs, of others as ``scale_product`` says."""
+    minus_x, minus_y = negated_operand(builder, x), negated_operand(builder, y)
     if minus_x is None and minus_y is None:
-        return scaled(builder, kind, x, y)
+        return scale_product(builder, kind, x, y)
     x = x if minus_x is None else minus_x
     y = y if minus_y is None else minus_y
-    found = shorter(builder, kind, x, y)
+    found = shorten_operation(builder, kind, x, y)
     return builder.apply("neg", found) if minus_x is None or minus_y is None else found
 
 
-def scaled(builder: Builder, kind: str, x: int, y: int) -> int | None:
+def scale_product(builder: Builder, kind: str, x: int, y: int) -> int | None:
     """A quotient by a power of two; a product of a constant and a product with one."""
     value = builder.value(y)
     if kind == "div":
@@ -191,7 +193,7 @@ def scaled(builder: Builder, kind: str, x: int, y: int) -> int | None:
         x, y = y, x
     else:
         value = builder.value(x)
-    found = factors(builder, y)
+    found = constant_factor(builder, y)
     if value is None or found is None:
         return None
     inner, z = found
@@ -201,7 +203,7 @@ def scaled(builder: Builder, kind: str, x: int, y: int) -> int | None:
     return builder.apply("mul", builder.constant(inner * value), z)
 
 
-def power(builder: Builder, x: int, y: int) -> int | None:
+def small_power(builder: Builder, x: int, y: int) -> int | None:
     """A small power, as a product or quotient."""
     value = builder.value(y)
     if value == -1:
@@ -212,13 +214,13 @@ def power(builder: Builder, x: int, y: int) -> int | None:
     return square if value == 2 else builder.apply("mul", square, x if value == 3 else square)
 
 
-def opposite(builder: Builder, node: int) -> int | None:
+def negated_operand(builder: Builder, node: int) -> int | None:
     """What a node is the negative of, if it is one."""
     graph = builder.graph
     return graph.operands[node][0] if graph.kinds[node] == "neg" else None
 
 
-def factors(builder: Builder, node: int) -> tuple[float, int] | None:
+def constant_factor(builder: Builder, node: int) -> tuple[float, int] | None:
     """The constant and the other factor of a product that has one."""
     if builder.graph.kinds[node] == "mul":
         x, y = builder.graph.operands[node]
@@ -235,12 +237,12 @@ def is_power_of_two(value: float) -> bool:
 
 
 SHORTER: dict[str, Callable[..., int | None]] = {
-    "neg": negative,
+    "neg": negated_product,
     "add": added,
-    "sub": difference,
-    "mul": partial(factored, "mul"),
-    "div": partial(factored, "div"),
-    "pow": power,
+    "sub": subtract_negative,
+    "mul": partial(shorten_product, "mul"),
+    "div": partial(shorten_product, "div"),
+    "pow": small_power,
 }
 """How an operation is done otherwise, of the builder and the operands."""
 
@@ -317,7 +319,7 @@ def as_logic(
     if kind != "where":
         return None
     c, x, y = operands
-    first, second = flag(graph, x), flag(graph, y)
+    first, second = flag_value(graph, x), flag_value(graph, y)
     if (first, second) == (1, 0):
         return "or", (c, c)
     if (first, second) == (0, 1):
@@ -329,7 +331,7 @@ def as_logic(
     return None
 
 
-def flag(graph: Graph, node: int) -> float | None:
+def flag_value(graph: Graph, node: int) -> float | None:
     """A constant's number, if it is 1 or 0."""
     payload = graph.payloads[node]
     return payload if isinstance(payload, float) and is_flag(payload) else None
@@ -353,10 +355,10 @@ class MultiplyAdd(NamedTuple):
     product: int
 
 
-def contracted(program: Program) -> Program:
+def contract_polynomials(program: Program) -> Program:
     """The program with ``x*y + c``, ``x*y - c`` and ``c - x*y`` within polynomials as single steps."""
     graph, outputs = program
-    steps = contractions(program)
+    steps = find_contractions(program)
     gone = {step.product for step in steps.values()}
     builder = Builder(graph.empty())
 
@@ -373,7 +375,7 @@ def contracted(program: Program) -> Program:
     return builder.program([made[output] for output in outputs])
 
 
-def contractions(program: Program) -> dict[int, MultiplyAdd]:
+def find_contractions(program: Program) -> dict[int, MultiplyAdd]:
     """The nodes that become single steps."""
     graph, outputs = program
     uses = Counter(operand for operands in graph.operands for operand in operands)
@@ -382,21 +384,23 @@ def contractions(program: Program) -> dict[int, MultiplyAdd]:
     degrees: dict[int, int] = {}
     found: dict[int, MultiplyAdd] = {}
     for node, kind in enumerate(graph.kinds):
-        step = single(graph, kind, graph.operands[node]) if kind in ("add", "sub") else None
+        step = (
+            multiply_add_of(graph, kind, graph.operands[node]) if kind in ("add", "sub") else None
+        )
         if step is None or uses[step.product] > 1:
             continue
         steps[node] = step
-        inner = inside(step, steps)
+        inner = nested_factor(step, steps)
         degrees[node] = 1 if inner is None else degrees[inner] + 1
         if degrees[node] >= LEAST_DEGREE:
             link: int | None = node
             while link is not None and link not in found:
                 found[link] = steps[link]
-                link = inside(steps[link], steps)
+                link = nested_factor(steps[link], steps)
     return found
 
 
-def single(graph: Graph, kind: str, operands: tuple[int, ...]) -> MultiplyAdd | None:
+def multiply_add_of(graph: Graph, kind: str, operands: tuple[int, ...]) -> MultiplyAdd | None:
     """A sum or difference of a product and a constant as a single step."""
     for at in (0, 1):
         product, payload = operands[at], graph.payloads[operands[1 - at]]
@@ -407,7 +411,7 @@ def single(graph: Graph, kind: str, operands: tuple[int, ...]) -> MultiplyAdd | 
     return None
 
 
-def inside(step: MultiplyAdd, steps: dict[int, MultiplyAdd]) -> int | None:
+def nested_factor(step: MultiplyAdd, steps: dict[int, MultiplyAdd]) -> int | None:
     """The factor that is a step of a polynomial itself, and in the same number."""
     for inner, other in ((step.x, step.y), (step.y, step.x)):
         if inner in steps and other in (steps[inner].x, steps[inner].y):

@@ -40,15 +40,15 @@ from exprgrad.run.numbers.sweeps import (
     Tape,
     Template,
     Visits,
-    forward,
+    companion_values,
+    forward_numbers,
     functions,
-    reader,
-    row,
-    sides,
+    row_rules,
+    template_reader,
 )
 
 __all__ = [
-    "EXACT_BELOW", "data_errors", "grad_errors", "kind_of", "row_error", "typed_errors"
+    "EXACT_BELOW", "kind_of", "number_data_errors", "number_grad_errors", "row_error", "typed_errors",
 ]  # fmt: skip
 
 inf = math.inf
@@ -88,8 +88,8 @@ class Kind:
     @cached_property
     def rules(self) -> tuple[tuple[Template, ...], bool]:
         """By operand, what finds the local derivative; and whether it sees companions."""
-        rules, companions = row(self.op)
-        return tuple([reader(part) for part, _ in rules]), companions
+        rules, companions = row_rules(self.op)
+        return tuple([template_reader(part) for part, _ in rules]), companions
 
     @cached_property
     def bends_at_0(self) -> bool:
@@ -121,11 +121,11 @@ def sort_of(op: Op) -> int:
 # Floats.
 
 
-def slopes_of(op: Op, seen: Sequence[float], out: float) -> Callable[[int], float]:
+def number_slopes(op: Op, seen: Sequence[float], out: float) -> Callable[[int], float]:
     """A row's local derivatives, by the operand's position."""
     rules, companions = kind_of(op.name).rules
     if op.variadic:
-        views = sides(op, [*seen, out], [1.0] * len(seen))
+        views = companion_values(op, [*seen, out], [1.0] * len(seen))
         return lambda position: rules[0](views[position])
     view = [*seen, out, *[1.0] * len(seen)] if companions else [*seen, out]
     return lambda position: rules[position](view)
@@ -133,7 +133,7 @@ def slopes_of(op: Op, seen: Sequence[float], out: float) -> Callable[[int], floa
 
 FLOATS = Carrier(
     function=functions.__getitem__,
-    slopes=slopes_of,
+    slopes=number_slopes,
     number=lambda x: x,
     is_zero=operator.not_,
     choose=lambda condition, one, other: one() if condition else other(),
@@ -143,7 +143,7 @@ FLOATS = Carrier(
 )
 
 
-def data_errors(
+def number_data_errors(
     graph: Graph,
     values: Sequence[float],
     leaves: Mapping[int, float] = EXACT,
@@ -215,18 +215,20 @@ def constant_error(text: str, x: float) -> float:
     except ValueError:
         graph = constant_graph(text)
         if graph is not None:
-            values = forward(graph, {})
-            return data_errors(graph, values, leaf_errors(graph, values, EXACT))[graph.output]
+            values = forward_numbers(graph, {})
+            return number_data_errors(graph, values, leaf_errors(graph, values, EXACT))[
+                graph.output
+            ]
     return UNIT * abs(x) + TINY
 
 
 def typed_errors(graph: Graph, values: Sequence[float], spelled: Mapping[str, str]) -> list[float]:
-    """The same as ``data_errors``, but that inputs and literals are the numbers that were typed.
+    """The same as ``number_data_errors``, but that inputs and literals are the numbers that were typed.
 
     Empty where these are the doubles.
     """
     leaves = leaf_errors(graph, values, spelled)
-    return data_errors(graph, values, leaves) if leaves else []
+    return number_data_errors(graph, values, leaves) if leaves else []
 
 
 def is_short(x: float) -> bool:
@@ -234,7 +236,7 @@ def is_short(x: float) -> bool:
     return (QUARTERS * x).is_integer() and abs(x) < SHORT_BELOW
 
 
-def are_whole(numbers: Iterable[float]) -> bool:
+def are_whole_numbers(numbers: Iterable[float]) -> bool:
     """Whether all are whole numbers of which the doubles leave out none, so that nothing was rounded."""
     return all(x.is_integer() and -EXACT_BELOW < x < EXACT_BELOW for x in numbers)
 
@@ -252,7 +254,7 @@ def row_error(
     if kind.sort == ROOT:
         return of_root(op, out, seen, off)
     error = relative * abs(out) + least
-    if relative and op.value_ulp <= 0.5 and are_whole([out, *seen]):
+    if relative and op.value_ulp <= 0.5 and are_whole_numbers([out, *seen]):
         error = 0.0
     elif error and not (out or may_be_rounded(op, out, seen)):
         error = op.value_abs
@@ -289,30 +291,30 @@ def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> 
 def of_text(text: str, given: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     """What a row's text comes to for numbers, each with what it is off by; and what that is off by."""
     graph = template(text)
-    values = forward(graph, {name: given[name][0] for name in graph.inputs})
+    values = forward_numbers(graph, {name: given[name][0] for name in graph.inputs})
     leaves = {node: given[name][1] for name, node in graph.inputs.items()}
-    return values[graph.output], data_errors(graph, values, leaves)[graph.output]
+    return values[graph.output], number_data_errors(graph, values, leaves)[graph.output]
 
 
-def grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
+def number_grad_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     """By node: what its grad may be off by, given what every node's data may be."""
     tape, cells, grads = found.tape, found.cells, found.grads
     rows = [BY_NAME[kind] for kind in {*tape.graph.kinds} - LEAVES]
     is_exact = not any(errors) and all(op.value_ulp <= 0.5 for op in rows)
-    if is_exact and are_whole([*cells, *filter(None, grads)]):
+    if is_exact and are_whole_numbers([*cells, *filter(None, grads)]):
         return [0.0] * len(tape.start)
     locals_ = local_errors(found, errors)
     off = [0.0] * len(tape.start)
     if tape.gated is None:
-        visited(tape.visits, grads, cells, locals_, off)
+        bound_visits(tape.visits, grads, cells, locals_, off)
         for node, other in zip(*tape.passed, strict=True):
             off[node] = off[other]
     else:
-        gated(tape, grads, cells, locals_, off)
+        bound_gated_edges(tape, grads, cells, locals_, off)
     return off if sum(off) < inf else [error if error < inf else inf for error in off]
 
 
-def visited(
+def bound_visits(
     visits: Visits,
     grads: Sequence[float],
     cells: Sequence[float],
@@ -343,7 +345,7 @@ def visited(
             off[second] += TINY
 
 
-def gated(
+def bound_gated_edges(
     tape: Tape,
     grads: Sequence[float | None],
     cells: Sequence[float],

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TIES", "Adjoints", "Function", "LocalRule", "Plan", "Tape", "Template", "TemplatePart", "Visits",
-    "at_pole", "compile_template", "follow", "forward", "functions", "gated", "holds", "number", "part_of",
-    "plan", "play", "reader", "record", "reverse", "row", "sides", "special_tests",
+    "at_pole", "companion_values", "compile_template", "condition_holds", "follow_plan", "forward_numbers",
+    "functions", "is_gated_edge", "plan_forward", "play_tape", "record_tape", "reverse_sweep", "row_rules",
+    "special_tests", "template_number", "template_part", "template_reader",
 ]  # fmt: skip
 
 
@@ -47,7 +48,7 @@ TemplatePart = Template | int | float
 inf, nan, copysign = math.inf, math.nan, math.copysign
 
 
-def div(x: float, y: float) -> float:
+def ieee_divide(x: float, y: float) -> float:
     """IEEE division: x/0 is an infinity with the sign of both zeros heeded, 0/0 is nan."""
     try:
         return x / y
@@ -55,7 +56,7 @@ def div(x: float, y: float) -> float:
         return nan if x == 0 or x != x else copysign(inf, x) * copysign(1.0, y)
 
 
-def mod(x: float, y: float) -> float:
+def floor_modulus(x: float, y: float) -> float:
     """The floor modulus, with the sign of y; nan where y is 0."""
     try:
         return x % y
@@ -77,16 +78,16 @@ def real_power(x: float, y: float) -> float:
         return copysign(inf, x) if y % 2 == 1 else inf
 
 
-def sign(x: float) -> float:
+def sign_of(x: float) -> float:
     return x if x == 0 or x != x else copysign(1.0, x)
 
 
-def whole(fn: Callable[[float], int]) -> Function:
+def keep_special_values(fn: Callable[[float], int]) -> Function:
     """A rounding function that keeps nan, infinities and the sign of zero."""
     return lambda x: copysign(float(fn(x)), x) if math.isfinite(x) else x
 
 
-def cbrt(x: float) -> float:
+def accurate_cbrt(x: float) -> float:
     """The cube root: the C library's, 3.1 ulp off at worst, mended by one Newton step."""
     root = math.cbrt(x)
     if root == 0 or not math.isfinite(root):
@@ -94,17 +95,17 @@ def cbrt(x: float) -> float:
     return root - (root - x / (root * root)) / 3
 
 
-def minimum(*operands: float) -> float:
+def nan_minimum(*operands: float) -> float:
     return nan if any(map(math.isnan, operands)) else min(operands)
 
 
-def maximum(*operands: float) -> float:
+def nan_maximum(*operands: float) -> float:
     return nan if any(map(math.isnan, operands)) else max(operands)
 
 
-def logsumexp(*operands: float) -> float:
+def stable_logsumexp(*operands: float) -> float:
     """The greatest operand, and the logarithm of how many times as much the exponentials are together."""
-    top = maximum(*operands)
+    top = nan_maximum(*operands)
     if not math.isfinite(top):
         return top
     rest = list(operands)
@@ -116,8 +117,8 @@ NATIVE: dict[str, Function] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
-    "div": div,
-    "mod": mod,
+    "div": ieee_divide,
+    "mod": floor_modulus,
     "pow": real_power,
     "neg": operator.neg,
     "lt": lambda x, y: 1.0 if x < y else 0.0,
@@ -127,19 +128,19 @@ NATIVE: dict[str, Function] = {
     "eq": lambda x, y: 1.0 if x == y else 0.0,
     "ne": lambda x, y: 1.0 if x != y else 0.0,
     "where": lambda c, x, y: x if c else y,
-    "min": minimum,
-    "max": maximum,
-    "logsumexp": logsumexp,
+    "min": nan_minimum,
+    "max": nan_maximum,
+    "logsumexp": stable_logsumexp,
     "abs": abs,
-    "sign": sign,
-    "floor": whole(math.floor),
-    "ceil": whole(math.ceil),
-    "round": whole(round),
-    "cbrt": cbrt,
+    "sign": sign_of,
+    "floor": keep_special_values(math.floor),
+    "ceil": keep_special_values(math.ceil),
+    "round": keep_special_values(round),
+    "cbrt": accurate_cbrt,
 }
 
 
-def guarded(op: Op, fn: Function) -> Function:
+def guard_math_function(op: Op, fn: Function) -> Function:
     """A ``math`` function with IEEE's answers where Python raises.
 
     Overflow is an infinity with the function's sign on that side of 0; a domain error is the row's
@@ -161,26 +162,26 @@ def guarded(op: Op, fn: Function) -> Function:
 
 
 @cache
-def function(op: Op) -> Function:
+def number_function(op: Op) -> Function:
     """One operation as a function of its operands."""
     if op.name in NATIVE:
         return NATIVE[op.name]
     if op.equation is not None:
-        return root(op)
-    refuse_unknown(op)
+        return number_root(op)
+    refuse_uncomputable(op)
     if not op.value and hasattr(math, op.name):
-        return guarded(op, getattr(math, op.name))
+        return guard_math_function(op, getattr(math, op.name))
     formula = compile_template(template(op.value or op.formula), op.names)
     return lambda *operands: formula(operands)
 
 
-def root(op: Op) -> Function:
+def number_root(op: Op) -> Function:
     """A root as a function of its operands: nan where none is found."""
     from exprgrad.derive.search import search
 
     state, *programs = search(op.name)
     inputs = (*op.names, *state)
-    first, turn, last = [played(program, inputs) for program in programs]
+    first, turn, last = [compile_forward(program, inputs) for program in programs]
 
     def found(*operands: float) -> float:
         now = first(operands)
@@ -192,7 +193,9 @@ def root(op: Op) -> Function:
     return found
 
 
-def played(program: Program, inputs: Sequence[str]) -> Callable[[Sequence[float]], list[float]]:
+def compile_forward(
+    program: Program, inputs: Sequence[str]
+) -> Callable[[Sequence[float]], list[float]]:
     """A program as a function of its inputs' numbers, in order, that gives its outputs'."""
     graph, outputs = program
     start = [
@@ -221,7 +224,7 @@ def played(program: Program, inputs: Sequence[str]) -> Callable[[Sequence[float]
     return play
 
 
-def refuse_unknown(op: Op) -> None:
+def refuse_uncomputable(op: Op) -> None:
     """Raise ``ValueError`` for a row of which nothing says how it is computed."""
     if not (op.value or op.formula or op.name in NATIVE or hasattr(math, op.name)):
         raise ValueError(
@@ -233,7 +236,7 @@ class Functions(dict[str, Function]):
     """Row name → function, made on first use."""
 
     def __missing__(self, name: str) -> Function:
-        self[name] = made = function(BY_NAME[name])
+        self[name] = made = number_function(BY_NAME[name])
         return made
 
 
@@ -244,7 +247,7 @@ functions = Functions()
 # a ``where`` does not take is not evaluated.
 
 
-def number(graph: Graph, node: int) -> float:
+def template_number(graph: Graph, node: int) -> float:
     """A constant of a template."""
     return cast(float, graph.payloads[node])
 
@@ -256,17 +259,17 @@ LONGEST_CLOSURE = 300
 @cache
 def compile_template(graph: Graph, slots: tuple[str, ...]) -> Template:
     """The template as a function of its slots' values, in the order of ``slots``."""
-    return reader(part_of(graph, slots))
+    return template_reader(template_part(graph, slots))
 
 
-def part_of(graph: Graph, slots: tuple[str, ...]) -> TemplatePart:
+def template_part(graph: Graph, slots: tuple[str, ...]) -> TemplatePart:
     """A template as the slot that it names, as a number, or as a function of the slots' values.
 
     A node that is used twice is evaluated once, ahead of the rest.  A root's template is as long as its
     equation, and closures would be as deep: it is evaluated node by node.
     """
     if len(graph) > LONGEST_CLOSURE:
-        play = played(Program(graph, (graph.output,)), slots)
+        play = compile_forward(Program(graph, (graph.output,)), slots)
         return lambda values: play(values)[0]
     uses = Counter(operand for operands in graph.operands for operand in operands)
     shared: list[Template] = []
@@ -275,17 +278,17 @@ def part_of(graph: Graph, slots: tuple[str, ...]) -> TemplatePart:
         kind = graph.kinds[node]
         if all(isinstance(operand, float) for operand in operands):
             return functions[kind](*operands)
-        made = closure(kind, operands)
+        made = close_over_parts(kind, operands)
         if uses[node] < 2:
             return made
         shared.append(made)
         return len(slots) + len(shared) - 1
 
     inputs: dict[str, TemplatePart] = {name: slots.index(name) for name in graph.inputs}
-    part = interpret(graph, Algebra(number, operation), inputs)[graph.output]
+    part = interpret(graph, Algebra(template_number, operation), inputs)[graph.output]
     if not shared:
         return part
-    answer = reader(part)
+    answer = template_reader(part)
 
     def with_shared(values: Sequence[float]) -> float:
         extended = list(values)
@@ -296,32 +299,32 @@ def part_of(graph: Graph, slots: tuple[str, ...]) -> TemplatePart:
     return with_shared
 
 
-def reader(part: TemplatePart) -> Template:
+def template_reader(part: TemplatePart) -> Template:
     """A part of a template as a function."""
     if isinstance(part, float):
         return lambda values: part
     return itemgetter(part) if isinstance(part, int) else part
 
 
-def closure(kind: str, operands: Sequence[TemplatePart]) -> Template:
+def close_over_parts(kind: str, operands: Sequence[TemplatePart]) -> Template:
     """One operation on parts of a template: one call less for each operand that is a slot or a number."""
     if kind == "where":
-        return choice(*operands)
+        return lazy_choice(*operands)
     function = functions[kind]
     if len(operands) > 2:
-        parts = [reader(operand) for operand in operands]
+        parts = [template_reader(operand) for operand in operands]
         return lambda values: function(*(part(values) for part in parts))
     x, y = operands[0], operands[-1]
     if len(operands) == 1:
         if isinstance(x, int):
             return lambda values: function(values[x])
-        inner = reader(x)
+        inner = template_reader(x)
         return lambda values: function(inner(values))
     if isinstance(x, int) and isinstance(y, int):
         return lambda values: function(values[x], values[y])
     if isinstance(x, int) and isinstance(y, float):
         return lambda values: function(values[x], y)
-    first, second = reader(x), reader(y)
+    first, second = template_reader(x), template_reader(y)
     if isinstance(y, int):
         return lambda values: function(first(values), values[y])
     if isinstance(y, float):
@@ -331,15 +334,15 @@ def closure(kind: str, operands: Sequence[TemplatePart]) -> Template:
     return lambda values: function(first(values), second(values))
 
 
-def choice(c: TemplatePart, x: TemplatePart, y: TemplatePart) -> Template:
+def lazy_choice(c: TemplatePart, x: TemplatePart, y: TemplatePart) -> Template:
     """A ``where``, of which the branch that is not taken is not evaluated."""
-    condition, first, second = reader(c), reader(x), reader(y)
+    condition, first, second = template_reader(c), template_reader(x), template_reader(y)
     if isinstance(x, float) and isinstance(y, float):
         return lambda values: x if condition(values) else y
     return lambda values: first(values) if condition(values) else second(values)
 
 
-def sides(
+def companion_values(
     op: Op,
     arguments: Sequence[Any],
     varies: Sequence[float],
@@ -358,20 +361,20 @@ def sides(
     return [[*side[:3], tied] for side in found]
 
 
-def holds(condition: str, names: Sequence[str], values: Sequence[float]) -> bool:
+def condition_holds(condition: str, names: Sequence[str], values: Sequence[float]) -> bool:
     """Whether a condition of the op table holds for the values of its names."""
     return bool(compile_template(template(condition), tuple(names))(values))
 
 
 def at_pole(op: Op, operands: Sequence[float]) -> bool:
     """Whether a row's operands are at one of its poles."""
-    return any(holds(where, op.names, operands) for where, _ in op.poles)
+    return any(condition_holds(where, op.names, operands) for where, _ in op.poles)
 
 
 # Forward.
 
 
-def forward(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
+def forward_numbers(graph: Graph, inputs: Mapping[str, float]) -> list[float]:
     """Every node's data, given every input's: for a graph that is evaluated once."""
     table = {kind: functions[kind] for kind in {*graph.kinds} - {INPUT, CONST}}
     values: list[float] = []
@@ -414,7 +417,7 @@ class Plan(NamedTuple):
     seconds: list[int]
 
 
-def plan(graph: Graph) -> Plan:
+def plan_forward(graph: Graph) -> Plan:
     """The plan of a graph of numbers.
 
     It takes about as long as two sweeps to make, so it is worth while from the third point on.
@@ -429,15 +432,15 @@ def plan(graph: Graph) -> Plan:
         operands,
         graph.payloads.copy(),
         inputs,
-        close(nodes),
+        pack_closely(nodes),
         [table[kinds[node]] for node in nodes],
-        close([mine[0] for mine in operands if mine]),
-        close(seconds),
+        pack_closely([mine[0] for mine in operands if mine]),
+        pack_closely(seconds),
     )
 
 
-def follow(plan: Plan, inputs: Mapping[str, float]) -> list[float]:
-    """Every node's data, given every input's: what ``forward`` finds, in two thirds of the time."""
+def follow_plan(plan: Plan, inputs: Mapping[str, float]) -> list[float]:
+    """Every node's data, given every input's: what ``forward_numbers`` finds, in two thirds of the time."""
     values = plan.start.copy()
     for node, name in plan.inputs:
         values[node] = inputs[name]
@@ -452,7 +455,7 @@ def follow(plan: Plan, inputs: Mapping[str, float]) -> list[float]:
     return values
 
 
-def close(numbers: Iterable[int]) -> list[int]:
+def pack_closely(numbers: Iterable[int]) -> list[int]:
     """The numbers as objects that lie side by side in memory: a sweep over them is up to a third faster."""
     return list(array("q", numbers))
 
@@ -521,7 +524,7 @@ class Tape(NamedTuple):
     suspects: "Suspects | None" = None
 
 
-def gated(op: Op, position: int) -> bool:
+def is_gated_edge(op: Op, position: int) -> bool:
     """Whether an edge passes nothing, not even 0 times infinity, when its local derivative is 0.
 
     So it is for a rule that is the constant 0, and for a branch that a ``where`` did not take.
@@ -530,28 +533,30 @@ def gated(op: Op, position: int) -> bool:
 
 
 @cache
-def row(op: Op) -> RowRules:
+def row_rules(op: Op) -> RowRules:
     """The rules of one row, as plain as can be."""
     graphs = [template(op.partial(position)) for position in range(len(op.names))]
     names: tuple[str, ...] = (*op.names, "out")
     companions = not {name for graph in graphs for name in graph.inputs} <= {*names}
     if companions:
         names = slots(op)
-    rules = [(part_of(graph, names), gated(op, at)) for at, graph in enumerate(graphs)]
+    rules = [
+        (template_part(graph, names), is_gated_edge(op, at)) for at, graph in enumerate(graphs)
+    ]
     return tuple(rules), companions
 
 
-def record(graph: Graph, wrt: Iterable[int]) -> Tape:
+def record_tape(graph: Graph, wrt: Iterable[int]) -> Tape:
     """The tape of a graph for the inputs to differentiate.
 
     No local derivative is computed for an operand that depends on none of them.
     """
     active = dependents(graph, wrt)
-    rows = {kind: row(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
+    rows = {kind: row_rules(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
     stated = [part for rules, _ in rows.values() for part, _ in rules]
     constants = sorted({0.0, 1.0, *[part for part in stated if isinstance(part, float)]})
     cell = {constant: len(graph) + index for index, constant in enumerate(constants)}
-    edges, gates, steps = walked(graph, active, rows, cell)
+    edges, gates, steps = walk_edges(graph, active, rows, cell)
     certain = not any(gates)
     # Adding a double to -0.0 gives that double, even where it is a zero.
     start: list[float | None] = [None] * len(graph)
@@ -567,16 +572,16 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     passed: dict[int, int] = {}
     visits = Visits([], [], [], [], [])
     if certain:
-        rest, passed = shortened(edges, len(graph), cell[1.0])
-        visits = Visits(*map(close, paired(rest, len(graph), cell[0.0])))
+        rest, passed = shorten_edges(edges, len(graph), cell[1.0])
+        visits = Visits(*map(pack_closely, pair_visits(rest, len(graph), cell[0.0])))
     return Tape(
         graph,
         active,
         [*start, 0.0],
-        Edges(*[array("q", numbers) if certain else close(numbers) for numbers in edges]),
+        Edges(*[array("q", numbers) if certain else pack_closely(numbers) for numbers in edges]),
         None if certain else gates,
         visits,
-        (close(passed), close(passed.values())),
+        (pack_closely(passed), pack_closely(passed.values())),
         constants,
         [step for step, _ in steps],
         [slope for _, slope in steps],
@@ -584,7 +589,7 @@ def record(graph: Graph, wrt: Iterable[int]) -> Tape:
     )
 
 
-def walked(
+def walk_edges(
     graph: Graph, active: Sequence[int], rows: Mapping[str, RowRules], cell: Mapping[float, int]
 ) -> tuple[Edges, bytearray, list[tuple[LocalStep, Slope]]]:
     """The active edges in the order of the visits, which of them are gated, and what has to be computed.
@@ -609,7 +614,7 @@ def walked(
         if companions:
             varying = varying or dependents(graph, graph.inputs.values())
             varies = [cell[float(varying[operand])] for operand in mine]
-            rules, views = accompanied(graph, node, rules, varies, steps, first_step)
+            rules, views = companion_rules(graph, node, rules, varies, steps, first_step)
         edges = zip(mine, views, rules, strict=False)
         for position, (operand, view, (part, gate)) in enumerate(edges):
             if not active[operand]:
@@ -629,7 +634,7 @@ def walked(
     return Edges(users, operands, sources), gates, steps
 
 
-def accompanied(
+def companion_rules(
     graph: Graph,
     node: int,
     rules: tuple[LocalRule, ...],
@@ -646,12 +651,12 @@ def accompanied(
     if not op.variadic:
         return rules, repeat(view)
     tied = first_step + len(steps)
-    steps.append(((partial(ties, op), itemgetter(*view)), (op.name, TIES)))
+    steps.append(((partial(tie_shares, op), itemgetter(*view)), (op.name, TIES)))
     seen = [(operand, node, v, tied) for operand, v in zip(operands, varies, strict=True)]
     return rules * len(operands), seen
 
 
-def shortened(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, int]]:
+def shorten_edges(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, int]]:
     """The edges that take a product or a sum, and the nodes whose grad is another's, by node.
 
     Where the local derivative is ``one`` and nothing else arrives, the grad is the user's.
@@ -674,7 +679,7 @@ def shortened(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, int]]
     return Edges(users, operands, sources), passed
 
 
-def paired(edges: Edges, nobody: int, zero: int) -> Visits:
+def pair_visits(edges: Edges, nobody: int, zero: int) -> Visits:
     """The edges two by two, as far as they are of one grad; the rest with what stands for no edge."""
     users, firsts, first_sources, seconds, second_sources = found = Visits([], [], [], [], [])
     alone = -1
@@ -692,10 +697,10 @@ def paired(edges: Edges, nobody: int, zero: int) -> Visits:
     return found
 
 
-def ties(op: Op, values: Sequence[float]) -> Any:
+def tie_shares(op: Op, values: Sequence[float]) -> Any:
     """A variadic row's ties, from its operands, ``out``, and which of them vary."""
     count = len(values) // 2
-    return sides(op, values[: count + 1], values[count + 1 :])[0][-1]
+    return companion_values(op, values[: count + 1], values[count + 1 :])[0][-1]
 
 
 # In reverse: the sweep.
@@ -765,7 +770,7 @@ class Adjoints:
         op = BY_NAME[self.tape.graph.kinds[user]]
         for position, local in enumerate(locals_):
             if local is not None:
-                closed = local == 0 and gated(op, position)
+                closed = local == 0 and is_gated_edge(op, position)
                 yield position, local, 0.0 if closed else grad * local
 
 
@@ -776,7 +781,9 @@ def special_of(
     graph, operands = suspects.graph, suspects.graph.operands[node]
     op = BY_NAME[graph.kinds[node]]
     arguments = [*[values[operand] for operand in operands], values[node]]
-    seen = sides(op, arguments, [float(suspects.moving[operand]) for operand in operands])
+    seen = companion_values(
+        op, arguments, [float(suspects.moving[operand]) for operand in operands]
+    )
     mine = [side for side, operand in zip(seen, operands, strict=True) if suspects.active[operand]]
     return [(special, True) for special, test in special_tests(op.name) if any(map(test, mine))]
 
@@ -790,12 +797,12 @@ def special_tests(name: str) -> tuple[tuple[Special, Template], ...]:
     )
 
 
-def reverse(graph: Graph, values: Sequence[float], wrt: Iterable[int]) -> Adjoints:
+def reverse_sweep(graph: Graph, values: Sequence[float], wrt: Iterable[int]) -> Adjoints:
     """Every node's grad, given every node's data; ``wrt`` are the inputs to differentiate."""
-    return play(record(graph, wrt), values)
+    return play_tape(record_tape(graph, wrt), values)
 
 
-def play(tape: Tape, values: Sequence[float]) -> Adjoints:
+def play_tape(tape: Tape, values: Sequence[float]) -> Adjoints:
     """Pass each node's grad on to its operands, edge by edge in the order of the visits."""
     cells = [*values, *tape.constants]
     for function, pick in tape.steps:

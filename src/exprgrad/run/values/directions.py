@@ -10,17 +10,17 @@ from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import Run
-from exprgrad.run.values.inputs import as_value, asked_names, normal, not_an_input
+from exprgrad.run.values.inputs import as_value, asked_names, normal_name, not_an_input
 from exprgrad.source import Source
 
-__all__ = ["cotangents", "outputs", "tangents"]
+__all__ = ["read_cotangents", "read_tangents", "select_outputs"]
 
 LISTED = 8
 """How many names a hint lists."""
 WHAT_0_DOES = {"tangent": "0 holds an input fixed", "cotangent": "0 leaves an output out"}
 
 
-def outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
+def select_outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
     """The outputs to answer about, name → node, in order of appearance.
 
     ``of`` names statements of the expression; None stands for the expression's own output.
@@ -64,31 +64,31 @@ def in_a_row(texts: Iterable[str], comma: str = ", ") -> str:
     return comma.join([*listed[:LISTED], "…"] if len(listed) > LISTED else listed)
 
 
-def tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, Any]:
+def read_tangents(graph: Graph, text: str, given: Mapping[str, object]) -> dict[str, Any]:
     """Every input's tangent, in order of appearance; an error for what is missing or no input."""
     if not isinstance(given, Mapping):
         raise InputError(
             "bad-value",
             f"a tangent is a mapping from inputs to numbers, not {type(given).__name__}",
         )
-    return fitted(graph, text, "tangent", graph.inputs, given)
+    return fit_directions(graph, text, "tangent", graph.inputs, given)
 
 
-def cotangents(
+def read_cotangents(
     graph: Graph, text: str, outputs: Mapping[str, int], given: object
 ) -> dict[str, Any]:
     """Every output's cotangent; a number will do for one output alone."""
     if not isinstance(given, Mapping):
         given = dict.fromkeys(outputs, given) if len(outputs) == 1 else {}
-    return fitted(graph, text, "cotangent", outputs, given)
+    return fit_directions(graph, text, "cotangent", outputs, given)
 
 
-def fitted(
+def fit_directions(
     graph: Graph, text: str, kind: str, nodes: Mapping[str, int], given: Mapping[str, object]
 ) -> dict[str, Any]:
     """The tangents of inputs, or the cotangents of outputs, by name; an error for what does not fit."""
     of_inputs = kind == "tangent"
-    numbers = {normal(name): value for name, value in given.items()}
+    numbers = {normal_name(name): value for name, value in given.items()}
     for name in numbers:
         if name not in nodes:
             raise not_an_input(graph, name) if of_inputs else no_such_cotangent(graph, nodes, name)
@@ -97,15 +97,18 @@ def fitted(
             error = InputError(
                 f"missing-{kind}",
                 f"{'input' if of_inputs else 'output'} '{name}' has no {kind}",
-                help=f"write {example(kind, nodes, numbers)} ({WHAT_0_DOES[kind]})",
+                help=f"write {example_directions(kind, nodes, numbers)} ({WHAT_0_DOES[kind]})",
             )
             places = {binding.name: binding.span for binding in graph.bindings}
             error.span = places.get(name, graph.span(node))
             raise error.at(Source(text))
-    return {name: fitting(graph, node, numbers[name], kind, name) for name, node in nodes.items()}
+    return {
+        name: direction_in_shape(graph, node, numbers[name], kind, name)
+        for name, node in nodes.items()
+    }
 
 
-def fitting(graph: Graph, node: int, value: object, kind: str, name: str) -> Any:
+def direction_in_shape(graph: Graph, node: int, value: object, kind: str, name: str) -> Any:
     """A tangent or cotangent in the shape of its node; a number stands for a tensor full of it."""
     found = as_value(value, name)
     shape = graph.shape(node)
@@ -120,9 +123,9 @@ def fitting(graph: Graph, node: int, value: object, kind: str, name: str) -> Any
             f"the {kind} of '{name}' is {shape_text(mine)}, and '{name}' is {shape_text(shape)}",
             help=help,
         )
-    from exprgrad.run.arrays.arrays import stretched
+    from exprgrad.run.arrays.arrays import broadcast_view
 
-    return stretched(found, shape)
+    return broadcast_view(found, shape)
 
 
 def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> InputError:
@@ -138,7 +141,7 @@ def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> In
     ).about(name)
 
 
-def example(kind: str, names: Iterable[str], given: Mapping[str, object]) -> str:
+def example_directions(kind: str, names: Iterable[str], given: Mapping[str, object]) -> str:
     """What could be written for every name: what is given, or else 1 for the first and 0 for others."""
     pairs = []
     for at, name in enumerate(names):

@@ -28,26 +28,17 @@ from exprgrad.run.values.layouts import (
     Layout,
     change_of,
     detect_layout,
-    is_number,
+    is_number_cell,
     raw_cells,
     rewrite_rows,
-    unquoted,
+    strip_quotes,
 )
 from exprgrad.source import Source, Span, cut
 
 __all__ = [
-    "LISTED",
-    "decode",
-    "json_in",
-    "json_value",
-    "listed_columns",
-    "once",
-    "read_bytes",
-    "read_tensor",
-    "rows_in",
-    "say_remarks",
-    "unreadable",
-]
+    "LISTED", "decode_text", "fields_given_once", "json_in", "json_value", "listed_columns", "read_bytes",
+    "read_tensor", "rows_in", "say_remarks", "unreadable_file",
+]  # fmt: skip
 
 LONGEST_CELL = 40
 """Where a cell is cut in a message."""
@@ -70,10 +61,10 @@ def read_bytes(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
 
 
-def unreadable(path: str, error: Exception, help: str | None = None) -> RequestError:
+def unreadable_file(path: str, error: Exception, help: str | None = None) -> RequestError:
     """The error for a file that cannot be read, and why."""
     reason = getattr(error, "strerror", None) or (
         "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
@@ -81,7 +72,7 @@ def unreadable(path: str, error: Exception, help: str | None = None) -> RequestE
     return RequestError("file", f"cannot read '{path}': {reason}", help=help)
 
 
-def decode(content: bytes, name: str, *, is_expression: bool = True) -> str:
+def decode_text(content: bytes, name: str, *, is_expression: bool = True) -> str:
     """Text from UTF-8, without a byte order mark; ``name`` says whose it is.
 
     A file that begins with the mark of UTF-16, as PowerShell writes them, is read as UTF-16.
@@ -113,9 +104,9 @@ def json_in(path: str) -> Any:
             f"'{path}' is not JSON",
             help=f"--inputs reads a JSON object; for one array write x=@{path}",
         )
-    text = decode(content, f"'{path}'", is_expression=False)
+    text = decode_text(content, f"'{path}'", is_expression=False)
     try:
-        found = json.loads(text, object_pairs_hook=once)
+        found = json.loads(text, object_pairs_hook=fields_given_once)
     except json.JSONDecodeError as error:
         raise RequestError(
             "file", f"'{path}' is not JSON: {error.msg.lower()}, in line {error.lineno}"
@@ -166,7 +157,7 @@ def first_wrong(value: object) -> tuple[str, str]:
     return (cut(str(list(index)), SHOWN) if index else ""), kind
 
 
-def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def fields_given_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A JSON object's fields; an error if one is given twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
@@ -188,7 +179,7 @@ def read_tensor(path: str, name: str) -> Any:
             f"the '@' of '{name}' needs a file name after it",
             help=f"write {name}=@FILE, such as {name}=@x.npy",
         )
-    ending = Path(parted(path)[0]).suffix.lower()
+    ending = Path(split_columns(path)[0]).suffix.lower()
     if ending not in readers:
         raise InputError(
             "unknown-format",
@@ -232,10 +223,10 @@ def read_npy(path: str, name: str) -> Any:
                 raise ValueError
             return found
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable_file(path, error) from None
     except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError) as error:
         if "\0" in path:
-            raise unreadable(path, error) from None
+            raise unreadable_file(path, error) from None
         if "Object arrays" in str(error):
             raise InputError(
                 "bad-value",
@@ -256,7 +247,7 @@ class CsvLine(NamedTuple):
     cells: list[str]
 
 
-def parted(path: str) -> tuple[str, list[str]]:
+def split_columns(path: str) -> tuple[str, list[str]]:
     """The path of a file, and the columns asked for after the last ``.csv:``, if any."""
     end = path.lower().rfind(".csv:") + len(".csv")
     if end < len(".csv"):
@@ -270,7 +261,7 @@ def read_csv(path: str, name: str) -> Any:
     One column makes a vector, several make a matrix; a file without a header is a vector if it has only one
     row, too.
     """
-    path, wanted = parted(path)
+    path, wanted = split_columns(path)
     header, rows, text = rows_in(path, wanted)
     if len(header) > 1 and not wanted:
         raise which_column(header, path, name)
@@ -278,13 +269,13 @@ def read_csv(path: str, name: str) -> Any:
     if not rows:
         raise InputError("bad-value", f"'{path}' holds no numbers")
     width = len(header) or len(rows[0].cells)
-    table = [numbers_in(row, width, text, path, columns) for row in rows]
+    table = [row_numbers(row, width, text, path, columns) for row in rows]
     places = range(width) if columns is None else columns
     changes = Counter(
         change
         for row, numbers in zip(rows, table, strict=True)
         for change in {
-            change_of(unquoted(row.cells[at]), x)
+            change_of(strip_quotes(row.cells[at]), x)
             for at, x in zip(places, numbers, strict=True)
             if not x or abs(x) >= LAST_WHOLE
         }
@@ -345,7 +336,7 @@ def listed_columns(columns: Sequence[str]) -> str:
 
 def rows_in(path: str, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], list[CsvLine], str]:
     """The names of a CSV file's columns, if it has any, its rows, and the text that these stand in."""
-    text = decode(read_bytes(path), f"'{path}'", is_expression=False)
+    text = decode_text(read_bytes(path), f"'{path}'", is_expression=False)
     layout = detect_layout(text, Layout(), wanted)
     say_remarks({layout.remark: path})
     above = "\n" * len(text[: layout.start].splitlines())
@@ -365,14 +356,14 @@ def say_remarks(remarks: Mapping[str, str]) -> None:
             Asked.take_note(f"'{path}': {remark}")
 
 
-def numbers_in(
+def row_numbers(
     row: CsvLine, width: int, text: str, path: str, columns: Sequence[int] | None
 ) -> list[float]:
     """A row's numbers, as many as the first line has: ``width``; or those in some columns."""
     cells = row.cells
     if len(cells) != width:
         has = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
-        raise wrong(
+        raise error_in_file(
             text,
             (row.start, row.start + len(row.text)),
             f"line {row.line} of '{path}' has {has} instead of {width}",
@@ -383,9 +374,9 @@ def numbers_in(
         with suppress(ValueError):
             return list(map(float, chosen))
     places = range(width) if columns is None else columns
-    bad = next((at for at in places if not is_number(cells[at])), None)
+    bad = next((at for at in places if not is_number_cell(cells[at])), None)
     if bad is None:
-        return [float(unquoted(cell)) for cell in chosen]
+        return [float(strip_quotes(cell)) for cell in chosen]
     cell = cells[bad].strip()
     start = row.start + sum(len(before) + 1 for before in cells[:bad]) + cells[bad].index(cell)
     what = advice(f"'{cut(cell, LONGEST_CELL)}'", "the cell")
@@ -399,7 +390,7 @@ def numbers_in(
     else:
         help = "only the first line may be a header, and it holds no numbers; "
         help += "cells are separated by ',', ';', tab or blanks"
-    raise wrong(
+    raise error_in_file(
         text,
         (start, start + max(len(cell), 1)),
         f"{what} {where} is not a number" if cell else f"there is no number {where}",
@@ -407,6 +398,6 @@ def numbers_in(
     )
 
 
-def wrong(text: str, span: Span, message: str, help: str | None) -> InputError:
+def error_in_file(text: str, span: Span, message: str, help: str | None) -> InputError:
     """An error in a file, with its place."""
     return InputError("bad-value", message, help=help).quoting(text, span)

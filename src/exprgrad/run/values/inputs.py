@@ -17,34 +17,12 @@ from exprgrad.run.evaluation import NOTHING, evaluator_for
 from exprgrad.source import Source, Span, depths
 
 __all__ = [
-    "BRACKETED",
-    "FLOAT",
-    "OPTIONS",
-    "absent",
-    "as_held",
-    "as_number",
-    "as_value",
-    "asked_names",
-    "between_colons",
-    "constant_value",
-    "declared",
-    "detached",
-    "file",
-    "has_parts",
-    "is_plain",
-    "is_range",
-    "is_uncertain",
-    "normal",
-    "not_an_input",
-    "outer_signs",
-    "refuse_bare_path",
-    "refuse_text",
-    "resolve",
-    "select",
-    "spelled",
-    "surplus",
-    "unexpected_uncertainty",
-]
+    "BRACKETED", "FLOAT", "OPTIONS", "as_held", "as_number", "as_value", "asked_names", "between_colons",
+    "constant_value", "declared_shapes", "detach_value", "file", "has_parts", "is_plain_number", "is_range",
+    "is_uncertain", "missing_values", "normal_name", "not_an_input", "outer_signs", "refuse_bare_path",
+    "refuse_text", "resolve_inputs", "select_inputs", "surplus_value", "unexpected_uncertainty",
+    "value_texts",
+]  # fmt: skip
 
 FLOAT = frozenset((float,))
 PLAIN = frozenset("0123456789+-.eE")
@@ -79,13 +57,13 @@ VALUE_WORDS = {
 
 def constant_value(text: str, name: str) -> Any:
     """The value of a number, a constant expression (``1/3``, ``[1, pi/2]``), or a file (``@x.npy``)."""
-    if is_plain(text):
+    if is_plain_number(text):
         return float(text)
     if text.lstrip()[:1] == "@":
         return in_file(text.strip()[1:], name) if Asked.by_command else refuse_text(text, name)
     refuse_bare_path(text, name)
     if is_range(text):
-        raise misplaced(text, name)
+        raise misplaced_range(text, name)
     if is_uncertain(text):
         raise unexpected_uncertainty(text, name)
     try:
@@ -151,7 +129,7 @@ def as_held(value: object, name: str, path: str) -> Any:
         raise
 
 
-def is_plain(text: str) -> bool:
+def is_plain_number(text: str) -> bool:
     """Whether a text is a number as it is typed."""
     if not PLAIN.issuperset(text):
         return False
@@ -171,18 +149,18 @@ def between_colons(text: str) -> list[Span]:
     """The parts between colons, as spans; a colon in brackets, or in a file's name, separates nothing."""
     if text.lstrip()[:1] == "@":
         return [(0, len(text))]
-    colons = [at for at, _ in outside(":", text, text)]
+    colons = [at for at, _ in outside_brackets(":", text, text)]
     return list(zip([0, *(at + 1 for at in colons)], [*colons, len(text)], strict=True))
 
 
-def outside(pattern: str, text: str, bracketed: str) -> list[Span]:
+def outside_brackets(pattern: str, text: str, bracketed: str) -> list[Span]:
     """Where a pattern is found that stands in no brackets, as another text of the same length has them."""
     found = [match.span() for match in re.finditer(pattern, text)]
     levels = depths(bracketed) if found else ()
     return [span for span in found if not levels[span[0]]]
 
 
-def misplaced(text: str, name: str) -> InputError:
+def misplaced_range(text: str, name: str) -> InputError:
     """The error for a range where a number or a tensor should stand."""
     shell = "eval, grad and hess take START:STOP:COUNT, plot and solve LOW:HIGH"
     return InputError(
@@ -204,7 +182,7 @@ def is_uncertain(text: str) -> bool:
 def outer_signs(text: str, *, in_lists: bool = False) -> list[Span]:
     """Where ``±``, ``+-`` or ``+/-`` stand outside of brackets; or outside of round ones alone."""
     bracketed = text.replace("[", " ").replace("]", " ") if in_lists else text
-    return outside(PLUS_MINUS, text, bracketed)
+    return outside_brackets(PLUS_MINUS, text, bracketed)
 
 
 def unexpected_uncertainty(text: str, name: str) -> InputError:
@@ -217,7 +195,7 @@ def unexpected_uncertainty(text: str, name: str) -> InputError:
     return error.about(text) if text else error
 
 
-def spelled(values: Mapping[str, object]) -> Mapping[str, str]:
+def value_texts(values: Mapping[str, object]) -> Mapping[str, str]:
     """The texts of values whose doubles may have others: long decimals, and constant expressions."""
     if FLOAT.issuperset(map(type, values.values())):
         return NOTHING
@@ -226,12 +204,12 @@ def spelled(values: Mapping[str, object]) -> Mapping[str, str]:
         for name, text in values.items()
         if isinstance(text, str) and is_spelled(text)
     }
-    return {normal(name): text for name, text in found.items()} if found else NOTHING
+    return {normal_name(name): text for name, text in found.items()} if found else NOTHING
 
 
 def is_spelled(text: str) -> bool:
     """Whether a value may not be the shortest text of the double that it is read as."""
-    if not is_plain(text):
+    if not is_plain_number(text):
         return not text.startswith("@")
     is_normal = LEAST_NORMAL <= abs(float(text)) < inf or not has_digits(text)
     return len(text) > SAFE_DIGITS or not is_normal
@@ -262,13 +240,13 @@ def list_hint(text: str, name: str) -> str | None:
         ends = f"{dotted[1].strip()}:{dotted[2].strip()}"
         count = f"{name}={ends} in solve and plot, {name}={ends}:11, with its count, elsewhere"
         return f"a range is {count}; a list, {name}=[0, 0.5, 1]"
-    if plain[-1:] == "%" and is_plain(plain[:-1].rstrip()):
+    if plain[-1:] == "%" and is_plain_number(plain[:-1].rstrip()):
         return f"a percentage is a quotient: write {name}={plain[:-1].rstrip()}/100"
     if plain[:1] in ("{", "(") and plain[-1:] in ("}", ")"):
         plain = plain[1:-1]
     if re.fullmatch(r"[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?", text.strip()):
         return f"write {name}={plain.replace(',', '')}; for a list, {name}=[{plain}]"
-    if "," in plain and all(is_plain(part.strip()) for part in plain.split(",")):
+    if "," in plain and all(is_plain_number(part.strip()) for part in plain.split(",")):
         decimal = "; a decimal point is '.'" if re.fullmatch(r"[0-9]+,[0-9]+", text.strip()) else ""
         return f"for a list write {name}=[{','.join(part.strip() for part in plain.split(','))}]{decimal}"
     return None
@@ -285,7 +263,7 @@ def as_value(value: object, name: str) -> Any:
     if has_parts(value):
         from exprgrad.run.arrays.arrays import as_tensor
 
-        return as_tensor(detached(value), name, as_number)
+        return as_tensor(detach_value(value), name, as_number)
     return as_number(value, name)
 
 
@@ -298,16 +276,16 @@ def has_parts(value: object) -> bool:
 def as_number(value: object, name: str) -> float:
     """Any number as a double; a text is read as a constant expression."""
     is_read = isinstance(value, str) or hasattr(value, "__fspath__")
-    found = as_value(value, name) if is_read else as_double(value, name)
+    found = as_value(value, name) if is_read else number_as_double(value, name)
     if isinstance(found, float):
         return found
     raise InputError("bad-value", f"the value of '{name}' is not a number but a tensor")
 
 
-def as_double(value: object, name: str) -> float:
+def number_as_double(value: object, name: str) -> float:
     """A number of Python or of some library as a double."""
     dtype = getattr(value, "dtype", None)
-    value = detached(value)
+    value = detach_value(value)
     try:
         if getattr(dtype, "kind", "f") in NOT_REAL:
             raise TypeError
@@ -324,13 +302,13 @@ def as_double(value: object, name: str) -> float:
         raise InputError("bad-value", f"the value of '{name}' is too large for a double") from None
 
 
-def detached(value: object) -> Any:
+def detach_value(value: object) -> Any:
     """A value, or a PyTorch tensor without the gradient that is wanted of it."""
     detach = getattr(value, "detach", None)
     return detach() if callable(detach) else value
 
 
-def resolve(
+def resolve_inputs(
     graph: Graph,
     text: str,
     given: Mapping[str, object],
@@ -345,24 +323,24 @@ def resolve(
     """
     if given.keys() == graph.inputs.keys() and FLOAT.issuperset(map(type, given.values())):
         return {name: given[name] for name in graph.inputs}  # quick, as every run asks it
-    given = {normal(name): value for name, value in given.items()}
+    given = {normal_name(name): value for name, value in given.items()}
     missing = [] if partly else [name for name in graph.inputs if name not in given]
     for name in given:
         if name not in graph.inputs:
-            raise surplus(graph, text, name, missing, spelled or {}, given)
+            raise surplus_value(graph, text, name, missing, spelled or {}, given)
     if missing:
-        raise absent(graph, text, missing)
+        raise missing_values(graph, text, missing)
     return {name: as_value(given[name], name) for name in graph.inputs if name in given}
 
 
-def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:
+def declared_shapes(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, Shape]:
     """The shapes declared for inputs; an error for a name that is not an input, and for a bad shape."""
     found: dict[str, Shape] = {}
     if shapes is None:
         return found
     require(shapes, Mapping, "shapes are a mapping, such as {'X': (150, 4)}")
     for given, sizes in shapes.items():
-        name = normal(given)
+        name = normal_name(given)
         if name not in graph.inputs:
             raise not_an_input(graph, name)
         is_text = isinstance(sizes, str | bytes) or not isinstance(sizes, Iterable)
@@ -381,7 +359,7 @@ def declared(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) -> dict[s
     return found
 
 
-def normal(name: object) -> str:
+def normal_name(name: object) -> str:
     """A name as the language has it: in NFC."""
     if not isinstance(name, str):
         raise InputError("unknown-input", f"an input's name is a string, not {type(name).__name__}")
@@ -392,7 +370,7 @@ def normal(name: object) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def surplus(
+def surplus_value(
     graph: Graph,
     text: str,
     name: str,
@@ -440,7 +418,7 @@ def inputs_in_words(graph: Graph) -> str:
     return f"its inputs are {', '.join(names[:20])}{', …' if len(names) > 20 else ''}"
 
 
-def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
+def missing_values(graph: Graph, text: str, missing: list[str]) -> InputError:
     """The error for inputs without a value."""
     from exprgrad.language.mistakes.hints import constant_hint
 
@@ -471,10 +449,10 @@ def absent(graph: Graph, text: str, missing: list[str]) -> InputError:
 def asked_names(listed: Iterable[str]) -> list[str]:
     """The names that are asked for, of which one may stand by itself."""
     several = isinstance(listed, Iterable) and not isinstance(listed, str)
-    return list(map(normal, listed if several else [listed]))
+    return list(map(normal_name, listed if several else [listed]))
 
 
-def select(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
+def select_inputs(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
     """The inputs to differentiate, in order of appearance; all of them where none are chosen."""
     if wrt is None:
         return tuple(graph.inputs)

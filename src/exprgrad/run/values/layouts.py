@@ -11,23 +11,9 @@ from typing import NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "CHANGES",
-    "DECIMAL_COMMAS",
-    "LAST_WHOLE",
-    "LINE",
-    "MEASURED",
-    "ODD_NUMBER",
-    "SPELLED",
-    "UNITS_ABOVE",
-    "UNKNOWN",
-    "Layout",
-    "change_of",
-    "detect_layout",
-    "is_number",
-    "raw_cells",
-    "refuse_layout",
-    "rewrite_rows",
-    "unquoted",
+    "CHANGES", "DECIMAL_COMMAS", "LAST_WHOLE", "LINE", "MEASURED", "ODD_NUMBER", "SPELLED", "UNITS_ABOVE",
+    "UNKNOWN", "Layout", "change_of", "detect_layout", "is_number_cell", "raw_cells", "refuse_layout",
+    "rewrite_rows", "strip_quotes",
 ]  # fmt: skip
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
@@ -117,14 +103,21 @@ def detect_layout(text: str, given: Layout, wanted: Collection[str] | None = Non
     table = [split_cells(line[1], delimiter) for line in lines]
     decimal = given.decimal or find_decimal(table)
     numeric = [
-        [is_number(cell.replace(decimal, ".")) or bool(ODD_NUMBER.fullmatch(cell)) for cell in row]
+        [
+            is_number_cell(cell.replace(decimal, ".")) or bool(ODD_NUMBER.fullmatch(cell))
+            for cell in row
+        ]
         for row in table
     ]
     names, start, remarks = table[0], first.end(), []
     if decimal == "," and not given.decimal:
         remarks.append(f"cells are separated by {delimiter!r}, decimals by ','")
     in_comment = split_cells(above[-1][1].lstrip(f"{mark} \t"), delimiter) if above else []
-    if any(numeric[0]) and len(in_comment) == len(names) and not any(map(is_number, in_comment)):
+    if (
+        any(numeric[0])
+        and len(in_comment) == len(names)
+        and not any(map(is_number_cell, in_comment))
+    ):
         names, start = in_comment, first.start()
         remarks.append("the names of its columns are those of the comment above its rows")
     elif (all if wanted is None else any)(numeric[0]) and not (wanted and {*wanted} <= {*names}):
@@ -172,7 +165,7 @@ def find_delimiter(lines: Sequence[str]) -> str:
             return mark
     widths = {len(line.split()) for line in masked}
     cells = [cell for line in masked[1:] for cell in line.split()]
-    if len(widths) == 1 and widths != {1} and cells and all(map(is_number, cells)):
+    if len(widths) == 1 and widths != {1} and cells and all(map(is_number_cell, cells)):
         return " "
     return max(",;\t", key=masked[0].count)
 
@@ -183,7 +176,7 @@ def find_decimal(table: Sequence[Sequence[str]]) -> str:
     commas = [cell for cell in cells if COMMA.fullmatch(cell)]
     is_certain = any(not GROUPED.fullmatch(cell) for cell in commas)
     has_points = any(
-        "." in cell and is_number(cell) and not GROUPED.fullmatch(cell) for cell in cells
+        "." in cell and is_number_cell(cell) and not GROUPED.fullmatch(cell) for cell in cells
     )
     return "," if is_certain and not has_points else "."
 
@@ -215,7 +208,7 @@ def rewrite_rows(text: str, layout: Layout) -> str:
 
 def split_cells(line: str, separator: str) -> list[str]:
     """The cells of a line, without blanks and quotes around them."""
-    return [unquoted(cell) for cell in raw_cells(line, separator)]
+    return [strip_quotes(cell) for cell in raw_cells(line, separator)]
 
 
 def raw_cells(line: str, separator: str, decimal: str = ".") -> list[str]:
@@ -239,20 +232,20 @@ def change_of(cell: str, value: float) -> str:
     return "" if is_same else change
 
 
-def unquoted(cell: str) -> str:
+def strip_quotes(cell: str) -> str:
     """A cell without blanks and quotes around it."""
     cell = cell.strip()
     return cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
 
 
-def is_number(cell: str) -> bool:
+def is_number_cell(cell: str) -> bool:
     """Whether a cell is a number, ``nan`` or ``inf``; Python alone would read more, such as ``1_000``.
 
     A minus sign may be that of typography, U+2212.
     """
     cell = cell.replace("−", "-")
     try:
-        float(unquoted(cell))
+        float(strip_quotes(cell))
     except ValueError:
         return False
     return cell.isascii() and "_" not in cell

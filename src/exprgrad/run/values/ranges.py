@@ -18,7 +18,7 @@ from exprgrad.derive.parsed import parsed
 from exprgrad.errors import ExprgradError, InputError, advice
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.values.inputs import as_number, between_colons, is_plain, refuse_bare_path
+from exprgrad.run.values.inputs import as_number, between_colons, is_plain_number, refuse_bare_path
 from exprgrad.source import Source, Span, trimmed
 
 __all__ = ["Interval", "Range", "as_interval", "exact_ends", "range_in"]
@@ -78,7 +78,7 @@ def in_steps(asked: Range, places: Iterable[int]) -> list[float]:
 def in_ratio(asked: Range, places: Iterable[int]) -> list[float]:
     """Points of a logarithmic range: start·(stop/start)^(k/(size − 1))."""
     with localcontext(prec=LOG_DIGITS):
-        start, rate = growth(asked)
+        start, rate = logarithmic_growth(asked)
         fine = fine_steps(asked)
         bases: dict[int, Decimal] = {}
         found = []
@@ -91,7 +91,7 @@ def in_ratio(asked: Range, places: Iterable[int]) -> list[float]:
 
 
 @lru_cache(maxsize=64)
-def growth(asked: Range) -> tuple[Decimal, Decimal]:
+def logarithmic_growth(asked: Range) -> tuple[Decimal, Decimal]:
     """The start of a logarithmic range, and the logarithm of the ratio of two points side by side."""
     with localcontext(prec=LOG_DIGITS):
         start, stop = (
@@ -104,7 +104,7 @@ def growth(asked: Range) -> tuple[Decimal, Decimal]:
 def fine_steps(asked: Range) -> list[Decimal]:
     """What the first points of a logarithmic range are times its start."""
     with localcontext(prec=LOG_DIGITS):
-        _, rate = growth(asked)
+        _, rate = logarithmic_growth(asked)
         return [(rate * k).exp() for k in range(min(STRIDE, asked.size))]
 
 
@@ -177,7 +177,7 @@ def range_in(text: str, name: str) -> Range:
     is_logarithmic = len(parts) > 2 and text[slice(*parts[2])].strip().casefold() == "log"
     usage = LOGARITHMIC if is_logarithmic else ORDINARY
     if len(parts) != 3 + is_logarithmic:
-        raise miscounted(text, parts, name, usage)
+        raise miscounted_parts(text, parts, name, usage)
     ends = (end_in(text, part, name, usage) for part in parts[:2])
     start, stop = (Fraction(value) if exact is None else exact for value, exact in ends)
     if is_logarithmic:
@@ -185,7 +185,7 @@ def range_in(text: str, name: str) -> Range:
     return Range(start, stop, size_in(text, parts[-1], (start, stop), name), is_logarithmic)
 
 
-def miscounted(text: str, parts: Sequence[Span], name: str, usage: str) -> InputError:
+def miscounted_parts(text: str, parts: Sequence[Span], name: str, usage: str) -> InputError:
     """The error for too few parts, or too many."""
     if len(parts) < usage.partition(",")[0].count(":") + 1:
         written = text.strip() if all(text[slice(*part)].strip() for part in parts) else "0:10"
@@ -233,13 +233,13 @@ def exact_number(written: str, value: float) -> Fraction | None:
     """The number that a text says; None where that is not rational, or a monster."""
     if not isfinite(value):
         return Fraction(0)
-    if is_plain(written):
+    if is_plain_number(written):
         return Fraction(written if value and len(written) <= LONGEST_DECIMAL else value)
     graph = parsed(written, is_expression=False)
     return interpret(graph, RATIONAL, {})[graph.output]
 
 
-def literal(graph: Graph, node: int) -> Fraction | None:
+def literal_fraction(graph: Graph, node: int) -> Fraction | None:
     """A literal as it is typed; None for a constant with a name, and for a tensor."""
     value = graph.payloads[node]
     if node in graph.symbols or not isinstance(value, float):
@@ -257,7 +257,7 @@ def of_fractions(graph: Graph, node: int, operands: Sequence[Fraction | None]) -
     return None if exact is None else Fraction(exact)
 
 
-RATIONAL: Algebra[Fraction | None] = Algebra(literal, of_fractions)
+RATIONAL: Algebra[Fraction | None] = Algebra(literal_fraction, of_fractions)
 
 
 def refuse_zero(text: str, parts: Sequence[Span], ends: Sequence[Fraction], name: str) -> None:

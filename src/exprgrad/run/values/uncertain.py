@@ -22,28 +22,18 @@ from exprgrad.run.values.inputs import (
     as_number,
     as_value,
     constant_value,
-    detached,
+    detach_value,
     has_parts,
-    is_plain,
+    is_plain_number,
     is_uncertain,
-    normal,
+    normal_name,
     outer_signs,
 )
 from exprgrad.source import Source, Span, trimmed
 
 __all__ = [
-    "Spread",
-    "Uncertain",
-    "UncertainNumbers",
-    "as_uncertain",
-    "concise",
-    "number_names",
-    "plus_minus",
-    "split",
-    "to_two_digits",
-    "two_digits",
-    "typed",
-    "uncertain",
+    "Spread", "Uncertain", "UncertainNumbers", "as_uncertain", "concise_text", "number_names", "plus_minus",
+    "split_uncertain", "to_two_digits", "two_digits", "typed_text", "uncertain",
 ]  # fmt: skip
 
 SCALED = re.compile(r"\s*\((.*)\)\s*((?:[eE][-+]?[0-9]+)?)\s*")
@@ -104,12 +94,14 @@ def uncertain(value: object, uncertainty: object = None) -> Uncertain:
     number for all.  Raises ``InputError`` for an uncertainty that is negative or not finite.
     """
     if uncertainty is not None:
-        return pair_of(as_value(value, "value"), as_value(uncertainty, "uncertainty"), "value")
+        return uncertain_pair(
+            as_value(value, "value"), as_value(uncertainty, "uncertainty"), "value"
+        )
     given, text = as_uncertain(value, "value")
     return Uncertain(as_value(given, "value"), 0.0 if text is None else text)
 
 
-def split(given: Mapping[str, object]) -> tuple[dict[str, object], Spread]:
+def split_uncertain(given: Mapping[str, object]) -> tuple[dict[str, object], Spread]:
     """Values without their uncertainties, and the uncertainties; text stays text, ``2.0`` for ``2.0±0.1``.
 
     The objects of the package ``uncertainties`` bring their correlations along.
@@ -118,7 +110,7 @@ def split(given: Mapping[str, object]) -> tuple[dict[str, object], Spread]:
     deviations: dict[str, Any] = {}
     foreign: dict[str, Any] = {}
     for key, value in given.items():
-        name = normal(key)
+        name = normal_name(key)
         values[name], deviation = as_uncertain(value, name, foreign)
         if deviation is not None:
             deviations[name] = deviation
@@ -136,10 +128,10 @@ def as_uncertain(
     if isinstance(value, str):
         return text_parts(value, name) if is_uncertain(value) else (value, None)
     if isinstance(value, Uncertain):
-        found = pair_of(value.value, value.uncertainty, name)
+        found = uncertain_pair(value.value, value.uncertainty, name)
         return found.value, found.uncertainty
     if hasattr(value, "nominal_value") and hasattr(value, "std_dev"):
-        found = pair_of(float(value.nominal_value), float(value.std_dev), name)
+        found = uncertain_pair(float(value.nominal_value), float(value.std_dev), name)
         kept[name] = value
         return found.value, found.uncertainty
     if has_parts(value):
@@ -160,7 +152,7 @@ def tensor_parts(value: object, name: str, foreign: dict[str, Any]) -> tuple[obj
         uncertain_ones.append(deviation is not None)
         return as_number(centre, label)
 
-    found = as_tensor(detached(value), name, number)
+    found = as_tensor(detach_value(value), name, number)
     if not any(uncertain_ones):
         return value, None
     return found, found * 0.0 + as_tensor(deviations, name, as_number).reshape(found.shape)
@@ -186,7 +178,9 @@ def number_names(name: str, value: Any) -> list[str]:
     return [element_name(name, place_of(at, shape)) for at in range(size(shape))]
 
 
-def pair_of(value: Any, uncertainty: Any, name: str, place: Notation | None = None) -> Uncertain:
+def uncertain_pair(
+    value: Any, uncertainty: Any, name: str, place: Notation | None = None
+) -> Uncertain:
     """A value and its uncertainty; an error, with its place in a text if there is one, for a bad one."""
 
     def wrong(message: str, *, of_value: bool = False, help: str | None = None) -> InputError:
@@ -231,22 +225,22 @@ def text_parts(text: str, name: str) -> tuple[object, Any]:
     """The value, as a text or an array, and the uncertainty of a text that has one."""
     if text.lstrip().startswith("[") and not outer_signs(text):
         return list_parts(text, name)
-    written = notation(text, name)
+    written = read_notation(text, name)
     centre = read_in_place(written.value, text, written.value_span, name)
     deviation = read_in_place(written.uncertainty, text, written.uncertainty_span, name)
     if written.is_percent:
         deviation = abs(centre) * deviation / 100
-    found = pair_of(centre, deviation, name, written)
+    found = uncertain_pair(centre, deviation, name, written)
     is_typed = isinstance(centre, float) and not written.value.startswith("@")
     return written.value if is_typed else found.value, found.uncertainty
 
 
-def notation(text: str, name: str) -> Notation:
+def read_notation(text: str, name: str) -> Notation:
     """How a text writes an uncertain number.  Raises ``InputError`` where a part is missing, or two are."""
     if match := re.fullmatch(BRACKETED, text):
         number, digits, closing, exponent = match.groups()
         if not closing:
-            raise miswritten(
+            raise miswritten_uncertainty(
                 "the bracket is not closed", text, match.span(2), f"write {name}={number}({digits})"
             )
         power = int(exponent[1:]) if exponent else 0
@@ -270,14 +264,14 @@ def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]
     found = [(a + start, b + start) for a, b in outer_signs(text[start:end])]
     if not found:
         place = text.find("±")
-        raise miswritten(
+        raise miswritten_uncertainty(
             "this is not an uncertain number",
             text,
             (0, len(text)) if place < 0 else (place, place + 1),
             f"an uncertainty follows the whole value: {name}=2.0±0.1",
         )
     if found[1:]:
-        raise miswritten(
+        raise miswritten_uncertainty(
             f"the value of '{name}' has two uncertainties",
             text,
             found[1],
@@ -286,13 +280,15 @@ def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]
     ((before, after),) = found
     sign, help = text[before:after], HELP.format(name=name)
     if not text[start:before].strip():
-        raise miswritten(f"there is no value before the '{sign}'", text, found[0], help)
+        raise miswritten_uncertainty(f"there is no value before the '{sign}'", text, found[0], help)
     if not text[after:end].strip(" %"):
-        raise miswritten(f"there is no uncertainty after the '{sign}'", text, found[0], help)
+        raise miswritten_uncertainty(
+            f"there is no uncertainty after the '{sign}'", text, found[0], help
+        )
     return trimmed(text, start, before), trimmed(text, after, end)
 
 
-def miswritten(message: str, text: str, span: Span, help: str) -> InputError:
+def miswritten_uncertainty(message: str, text: str, span: Span, help: str) -> InputError:
     """The error for a text that should be an uncertain number."""
     return InputError("bad-uncertainty", message, help=help).about(text, span)
 
@@ -301,7 +297,7 @@ def times_power(written: str, exponent: str) -> str:
     """A constant expression times a power of ten, ``e-3``."""
     if not exponent:
         return written
-    return f"{written}{exponent}" if is_plain(written) else f"({written})*1{exponent}"
+    return f"{written}{exponent}" if is_plain_number(written) else f"({written})*1{exponent}"
 
 
 def read_in_place(written: str, text: str, span: Span, name: str) -> Any:
@@ -324,7 +320,7 @@ def list_parts(text: str, name: str) -> tuple[object, Any]:
             continue
         if text[start:at].strip():
             span = trimmed(text, start, at)
-            inner[-1].append(element(text, span, element_name(name, (len(inner[-1]),))))
+            inner[-1].append(list_element(text, span, element_name(name, (len(inner[-1]),))))
         elif sign == "," and text[:at].rstrip()[-1:] != "]":
             raise InputError("bad-value", f"a number is missing in the list of '{name}'").about(
                 text, (at, at + 1)
@@ -343,7 +339,7 @@ def list_parts(text: str, name: str) -> tuple[object, Any]:
     return tensor_parts(inner[0][0], name, {})
 
 
-def element(text: str, span: Span, label: str) -> Uncertain:
+def list_element(text: str, span: Span, label: str) -> Uncertain:
     """A number in a list; an error shows its place in the list."""
     part = text[slice(*span)]
     try:
@@ -368,7 +364,7 @@ def plus_minus(value: float, uncertainty: float) -> str:
     return f"({text})e{power}" if power else text
 
 
-def concise(value: float, uncertainty: float) -> str:
+def concise_text(value: float, uncertainty: float) -> str:
     """``9.81(12)``: the same, the uncertainty counting in the last digits of the value (GUM 7.2.2)."""
     found = to_two_digits(value, uncertainty)
     if found is None:
@@ -380,7 +376,7 @@ def concise(value: float, uncertainty: float) -> str:
     return f"{number:f}({count})" + (f"e{power}" if power else "")
 
 
-def typed(value: Any, uncertainty: Any) -> str:
+def typed_text(value: Any, uncertainty: Any) -> str:
     """A value and its uncertainty with all digits, as they are read: ``9.81±0.12``; of tensors as lists."""
     if isinstance(value, float):
         return f"{value!r}±{uncertainty!r}"

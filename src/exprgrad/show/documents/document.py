@@ -12,22 +12,8 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 __all__ = [
-    "LARGEST_SHOWN",
-    "SCHEMA",
-    "Apart",
-    "Lines",
-    "Quoted",
-    "Short",
-    "csv_line",
-    "csv_rows",
-    "document",
-    "envelope",
-    "finite",
-    "lists",
-    "records",
-    "short",
-    "shorts",
-    "whole_text",
+    "LARGEST_SHOWN", "SCHEMA", "Apart", "Lines", "Quoted", "Short", "csv_line", "csv_rows", "document",
+    "envelope", "finite", "lists", "records", "short", "shorts", "whole_text",
 ]  # fmt: skip
 
 AT_ONCE = 4096
@@ -207,9 +193,9 @@ def unnamed(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
 
 def summary(value: Any) -> dict[str, Any]:
     """A large tensor's summary; a nan makes its norm nan, and its extremes leave nans out."""
-    from exprgrad.run.arrays.arrays import measure
+    from exprgrad.run.arrays.arrays import measure_tensor
 
-    found = measure(value)
+    found = measure_tensor(value)
     numbers = {"norm": found.norm, "min": found.least, "max": found.greatest}
     return {"shape": list(found.shape), **numbers}
 

@@ -39,12 +39,11 @@ from exprgrad.language.code.target import Routine
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.write.infix import number
 from exprgrad.run.evaluation import evaluator_for
-from exprgrad.run.numbers.sweeps import gated
+from exprgrad.run.numbers.sweeps import is_gated_edge
 from exprgrad.show.documents.document import finite
 
 __all__ = [
-    "OUT", "SPECIAL", "Written", "arithmetic", "fixed", "names_of",
-    "rows", "tensor_program", "written_out",
+    "OUT", "SPECIAL", "Written", "arithmetic", "fixed", "names_of", "rows", "tensor_program", "written_out",
 ]  # fmt: skip
 
 JAVASCRIPT = TARGETS["javascript"]
@@ -287,12 +286,12 @@ def written_out(run: Run) -> dict[int, Written]:
 
 def alone(run: Run, node: int) -> Written:
     """One operation by itself, over numbers: its operands are inputs."""
-    from exprgrad.run.arrays.arrays import as_array
-    from exprgrad.run.arrays.elements import elements
+    from exprgrad.run.arrays.arrays import array_of_doubles
+    from exprgrad.run.arrays.elements import expand_elements
 
     assert run.adjoints is not None
     graph, kind, operands = run.graph, run.graph.kinds[node], run.graph.operands[node]
-    told = [(*as_array(run.values[operand]).ravel().tolist(),) for operand in operands]
+    told = [(*array_of_doubles(run.values[operand]).ravel().tolist(),) for operand in operands]
     held = {at: told[at] for at, operand in enumerate(operands) if not run.varying[operand]}
     # A row may ask for the number of an operand that is the same whatever the inputs: it has to be one.
     is_uneven = any(len({*numbers}) > 1 for numbers in held.values())
@@ -315,7 +314,7 @@ def alone(run: Run, node: int) -> Written:
     done = type(run).of("", evaluator_for(own), inputs, wrt)
     if by_number:
         return Written(done, [own.output])
-    written = elements(done)
+    written = expand_elements(done)
     over, nodes = cast(Run, written.run), written.nodes
     return Written(over, nodes[own.output].ravel().tolist())
 
@@ -338,7 +337,8 @@ def tensor_program(run: Run, node: int, written: Written) -> dict[str, Any]:
     told = {
         "shape": shape,
         "gates": [
-            [at for at in range(counts[key]) if gated(BY_NAME[kinds[key]], at)] for key in used
+            [at for at in range(counts[key]) if is_gated_edge(BY_NAME[kinds[key]], at)]
+            for key in used
         ],
         "reads": [[read(kinds[key], at) for at in range(counts[key])] for key in used],
     }

@@ -23,9 +23,14 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
 from exprgrad.language.write.mathml import mathml
-from exprgrad.run.edge_texts import contribution_texts, grouped, label_in_product, rule_of
+from exprgrad.run.edge_texts import (
+    contribution_texts,
+    label_in_parentheses,
+    label_in_product,
+    rule_of,
+)
 from exprgrad.run.evaluation import Diagnostic
-from exprgrad.run.numbers.sweeps import Adjoints, gated
+from exprgrad.run.numbers.sweeps import Adjoints, is_gated_edge
 from exprgrad.show.documents.document import finite
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.page.arithmetic import fixed, rows
@@ -40,16 +45,9 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "call_key",
-    "call_program",
-    "edges",
-    "model",
-    "packed",
-    "places_of",
-    "rule_math",
-    "short_names",
+    "call_key", "call_program", "edges", "model", "packed", "places_of", "rule_math", "short_names",
     "tensor_key",
-]
+]  # fmt: skip
 
 SHORT_NAME = 24
 """The longest text that stands for a node without a name, in characters."""
@@ -272,7 +270,7 @@ def edge_fields(
         fields["math"] = rule_math(run, user, position)
     op = BY_NAME[graph.kinds[user]]
     return fields | flagged(
-        gated=gated(op, position), branch=position in op.branches, loose=level <= SUM
+        gated=is_gated_edge(op, position), branch=position in op.branches, loose=level <= SUM
     )
 
 
@@ -306,7 +304,7 @@ def tensor_key(run: Run, node: int, mark: str) -> str:
 def tensor_edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
     """The words on an edge over tensors: its Jacobian's name, and how large it would be."""
     called = partial(label_in_product, run)
-    texts = contribution_texts(run, user, called, f"{grouped(run, user, called)}.grad")
+    texts = contribution_texts(run, user, called, f"{label_in_parentheses(run, user, called)}.grad")
     passed = texts[position].passed if position in texts else "0"
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
     count, axes = jacobian_bytes(ends), len(ends[0]) + len(ends[1])
@@ -355,7 +353,7 @@ def call_program(run: Run, closed: Closed) -> dict[str, Any]:
 
     passing = [
         {"user": places[user], "position": position, "operand": places[operand]}
-        | flagged(gated=gated(BY_NAME[graph.kinds[user]], position))
+        | flagged(gated=is_gated_edge(BY_NAME[graph.kinds[user]], position))
         for user in closed.inside
         for position, operand in enumerate(graph.operands[user])
         if active[operand]

@@ -20,37 +20,10 @@ if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic
 
 __all__ = [
-    "EDGE_ROWS",
-    "FULL",
-    "INDENT",
-    "IN_CELL",
-    "LONGEST_WHOLE",
-    "PICTURED",
-    "VIEWS",
-    "WHOLE_VIEW",
-    "YELLOW",
-    "View",
-    "aligned",
-    "all_shows",
-    "answer_text",
-    "broken",
-    "cells",
-    "colored",
-    "decimal",
-    "diagnosed",
-    "directed",
-    "elided",
-    "ends",
-    "fitted",
-    "folded",
-    "gap",
-    "is_rightward",
-    "minus",
-    "narrowed",
-    "packed",
-    "signed",
-    "view",
-    "ways",
+    "EDGE_ROWS", "FULL", "INDENT", "IN_CELL", "LONGEST_WHOLE", "PICTURED", "VIEWS", "WHOLE_VIEW", "YELLOW",
+    "View", "aligned", "all_shows", "answer_text", "broken", "cells", "colored", "decimal", "diagnosed",
+    "directed", "elided", "ends", "fitted", "folded", "gap", "is_rightward", "minus", "narrowed", "packed",
+    "signed", "view", "ways",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -261,10 +234,10 @@ def ways(value: Any, digits: int, how: View = FULL) -> list[str]:
         return [decimal(value, digits)]
     if how.most is None:
         return [in_brackets(value, digits)]
-    from exprgrad.run.arrays.arrays import measure
+    from exprgrad.run.arrays.arrays import measure_tensor
 
     found = [in_brackets(value, digits)] if value.size <= how.most else []
-    return found + in_few_words(measure(value), digits, ends=how.ends)
+    return found + in_few_words(measure_tensor(value), digits, ends=how.ends)
 
 
 def in_few_words(found: Measure, digits: int, *, ends: bool) -> list[str]:

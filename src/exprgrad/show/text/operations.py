@@ -36,7 +36,13 @@ from exprgrad.graph.ops import (
 from exprgrad.graph.structural import Mismatch, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
-from exprgrad.run.numbers.sweeps import at_pole, compile_template, functions, holds, sides
+from exprgrad.run.numbers.sweeps import (
+    at_pole,
+    companion_values,
+    compile_template,
+    condition_holds,
+    functions,
+)
 from exprgrad.show.documents.document import csv_rows, envelope, finite
 from exprgrad.show.text.lines import INDENT, aligned, decimal
 from exprgrad.show.text.table import Column, Table
@@ -641,14 +647,14 @@ def candidates(op: Op) -> Iterator[tuple[float, ...]]:
 def sort_of_point(op: Op, operands: Sequence[float]) -> str:
     """What a point is, in words; empty for an ordinary one."""
     value, partials = answer_at(op, operands, computed)
-    views = sides(op, [*operands, value], [1.0] * len(operands))
+    views = companion_values(op, [*operands, value], [1.0] * len(operands))
     finite = all(map(math.isfinite, operands))
     for special in op.special if finite else ():
-        if any(holds(special.where, slots(op), view) for view in views):
+        if any(condition_holds(special.where, slots(op), view) for view in views):
             return f"a {special.code}"
     if at_pole(op, operands):
         return "a pole"
-    if op.domain and not holds(op.domain, op.names, operands):
+    if op.domain and not condition_holds(op.domain, op.names, operands):
         return "outside the domain"
     if not finite:
         return ""
@@ -663,7 +669,7 @@ def sort_of_point(op: Op, operands: Sequence[float]) -> str:
 def answer_at(op: Op, operands: Sequence[float], rule: Rule) -> tuple[float, tuple[float, ...]]:
     """The row's value, and its local derivatives according to ``rule``; every operand varies."""
     value = functions[op.name](*operands)
-    views = sides(op, [*operands, value], [1.0] * len(operands))
+    views = companion_values(op, [*operands, value], [1.0] * len(operands))
     partials = [
         compile_template(template(rule(op, position)), slots(op))(view)
         for position, view in enumerate(views)

@@ -19,8 +19,14 @@ from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import CONST, INPUT, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_text
-from exprgrad.run.edge_texts import PASSED, EdgeTexts, contribution_texts, grouped, rule_of
-from exprgrad.run.numbers.sweeps import gated
+from exprgrad.run.edge_texts import (
+    PASSED,
+    EdgeTexts,
+    contribution_texts,
+    label_in_parentheses,
+    rule_of,
+)
+from exprgrad.run.numbers.sweeps import is_gated_edge
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.text.lines import (
     FULL,
@@ -49,18 +55,9 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "Names",
-    "Passed",
-    "Visit",
-    "called",
-    "define",
-    "definitions",
-    "elided_contributions",
-    "in_columns",
-    "short_names",
-    "trace",
-    "trace_parts",
-]
+    "Names", "Passed", "Visit", "called", "define", "definitions", "elided_contributions", "in_columns",
+    "short_names", "trace", "trace_parts",
+]  # fmt: skip
 
 LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
 """Where a definition or a formula is cut, in characters: in a column, and where it has more room."""
@@ -241,7 +238,7 @@ def contributions(
 def closed(kind: str, position: int, local: Any) -> bool:
     """Whether an edge is a branch that is nowhere taken, given its local derivative."""
     op = BY_NAME.get(kind)
-    return op is not None and gated(op, position) and vanishes(local)
+    return op is not None and is_gated_edge(op, position) and vanishes(local)
 
 
 def elided_contributions(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
@@ -532,7 +529,7 @@ def visit_pieces(entry: Entry, width: int | None) -> Iterator[str]:
 
 def grouped_name(run: Run, node: int, names: Names) -> str:
     """What a node is called before a ``.grad``: in parentheses if that is more than a name."""
-    return grouped(run, node, partial(called, run, names=names))
+    return label_in_parentheses(run, node, partial(called, run, names=names))
 
 
 def tensor_lines(

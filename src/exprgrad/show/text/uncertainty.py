@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import Run
 from exprgrad.graph.graph import element_name, place_of
 from exprgrad.language.write.infix import ATOM, operand_level
-from exprgrad.run.values.uncertain import concise, plus_minus, to_two_digits
+from exprgrad.run.values.uncertain import concise_text, plus_minus, to_two_digits
 from exprgrad.show.documents.document import Apart, csv_rows, shorts
 from exprgrad.show.documents.runs import node_rows
 from exprgrad.show.text.lines import IN_CELL, decimal
@@ -85,14 +85,14 @@ def fewer(text: str, *, up: bool) -> str:
     """A decimal number rounded to 3 digits, up or down; an infinity, or nan, as it is."""
     if text.lstrip("+-") in ("inf", "nan"):
         return text
-    from exprgrad.run.balls.balls import scientific
+    from exprgrad.run.balls.balls import scientific_text
 
     mantissa, _, exponent = text.partition("e")
     before, _, after = mantissa.partition(".")
     whole = int(before + after)
     unit = 10 ** max(len(str(abs(whole))) - 3, 0)
     rounded = -(-whole // unit) if up else whole // unit
-    return scientific(rounded * unit, int(exponent or 0) - len(after))
+    return scientific_text(rounded * unit, int(exponent or 0) - len(after))
 
 
 def digits_text(number: TrustedNumber) -> str:
@@ -247,7 +247,7 @@ def answer_lines(run: Run, found: Uncertainty) -> Iterator[str]:
     """The value with its uncertainty, in both notations, and what Monte Carlo found of it."""
     value, uncertainty = found.estimate, found.value
     text = f"{printable(run.output_label)} = {plus_minus(value, uncertainty)}"
-    brief = concise(value, uncertainty)
+    brief = concise_text(value, uncertainty)
     yield f"{text}, or {brief}" if "(" in brief else text
     if (sample := found.sample) is not None:
         low, high = (at_place(end, sample.value) for end in (sample.low, sample.high))
@@ -323,7 +323,7 @@ def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
     if isinstance(found.estimate, float):
         fields["text"] = [
             plus_minus(found.estimate, found.value),
-            concise(found.estimate, found.value),
+            concise_text(found.estimate, found.value),
         ]
     else:
         fields["covariance"] = found.covariance

@@ -13,7 +13,7 @@ from exprgrad.errors import InputError, RequestError, advice
 from exprgrad.explain.descent import Descent
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.write.infix import number
-from exprgrad.run.values.inputs import absent, as_number, is_range, resolve
+from exprgrad.run.values.inputs import as_number, is_range, missing_values, resolve_inputs
 from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.solvers.curves.breaks import (
     BREAKS,
@@ -595,7 +595,7 @@ def ranged(
         if is_range(value) or (isinstance(value, tuple | list) and len(value) == 2)
     }
     values = {name: value for name, value in given.items() if name not in ranges}
-    fixed = resolve(graph, text, {**values, **dict.fromkeys(ranges, 0.0)}, partly=True)
+    fixed = resolve_inputs(graph, text, {**values, **dict.fromkeys(ranges, 0.0)}, partly=True)
     spans = {name: as_interval(value, name) for name, value in ranges.items()}
     refuse_undrawable(spans)
     missing = [name for name in graph.inputs if name not in fixed]
@@ -604,7 +604,7 @@ def ranged(
     if len(spans) not in (1, 2):
         raise many(graph, spans)
     if missing:
-        raise absent(graph, text, missing)
+        raise missing_values(graph, text, missing)
     others = {name: value for name, value in fixed.items() if name not in spans}
     for name, value in others.items():
         if not isinstance(value, float):

@@ -25,31 +25,20 @@ from exprgrad.derive.sweeps.gradient import hessian
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.bounds import data_errors
-from exprgrad.run.balls.balls import Ball, ball, evaluate, is_infinite, working
-from exprgrad.run.engines.compiled import Kernel, built
+from exprgrad.run.arrays.bounds import array_data_errors
+from exprgrad.run.balls.balls import (
+    Ball,
+    evaluate_in_balls,
+    exact_ball,
+    is_infinite,
+    working_precision,
+)
+from exprgrad.run.engines.compiled import Kernel, build_kernel
 from exprgrad.run.values.ranges import Interval
 
 __all__ = [
-    "FIRST_POINTS",
-    "JET_BITS",
-    "LONGEST_AXIS",
-    "ORDERS",
-    "SEEN",
-    "UNSEEN_RISE",
-    "Jets",
-    "Plane",
-    "Samples",
-    "blurred",
-    "jets_of",
-    "legible",
-    "merged",
-    "odd",
-    "overlapping",
-    "plane",
-    "rough",
-    "sampled",
-    "spread",
+    "FIRST_POINTS", "JET_BITS", "LONGEST_AXIS", "ORDERS", "SEEN", "UNSEEN_RISE", "Jets", "Plane", "Samples",
+    "blurred", "jets_of", "legible", "merged", "odd", "overlapping", "plane", "rough", "sampled", "spread",
     "window",
 ]  # fmt: skip
 
@@ -103,7 +92,9 @@ class Jets(NamedTuple):
         Bounds tell; where they know nothing, as where something overflows on the way, balls do.
         """
         columns, graph = self.columns(places), self.program.graph
-        errors = data_errors(graph, arrays.forward(graph, columns), self.program.outputs)
+        errors = array_data_errors(
+            graph, arrays.forward_arrays(graph, columns), self.program.outputs
+        )
         rows = [0.0 if node is None else errors[node] for node in self.outputs]
         off = np.array([np.broadcast_to(row, found.shape[1:]) for row in rows])
         off[np.isnan(off)] = math.inf
@@ -130,15 +121,17 @@ class Jets(NamedTuple):
 
         Literals are the decimals typed, and inputs the doubles.
         """
-        with working(bits):
-            given = {name: ball(value) for name, value in self.given.items()}
-            given[self.names[0]] = ball(x) + ball(beside) + type(ball(0))(0, around)
-            return evaluate(self.program.graph, given, typed=True)
+        with working_precision(bits):
+            given = {name: exact_ball(value) for name, value in self.given.items()}
+            given[self.names[0]] = (
+                exact_ball(x) + exact_ball(beside) + type(exact_ball(0))(0, around)
+            )
+            return evaluate_in_balls(self.program.graph, given, typed=True)
 
     def truly(self, x: float, beside: float = 0.0, bits: int = JET_BITS) -> list[Ball]:
         """The jet in balls, a step from a point."""
         values = self.enclosed(x, beside=beside, bits=bits)
-        return [ball(0) if node is None else values[node] for node in self.outputs]
+        return [exact_ball(0) if node is None else values[node] for node in self.outputs]
 
     def beside(self, x: float, step: float) -> list[float]:
         """The jet a small step from a point as doubles, free of what rounding would do there.
@@ -169,7 +162,7 @@ def jets_of(graph: Graph, names: Sequence[str], given: Mapping[str, float]) -> J
     outputs = (*program.outputs[: 1 + len(names)], *second)
     wanted = Program(program.graph, tuple(node for node in outputs if node is not None))
     values = {name: given.get(name, 0.0) for name in graph.inputs}
-    _, kernel, _ = built(wanted, tuple(graph.inputs), "numpy", True)
+    _, kernel, _ = build_kernel(wanted, tuple(graph.inputs), "numpy", True)
     most = min(ROOT_VISITS // max(visits_in_roots(wanted.graph), 1), MOST)
     return Jets(tuple(names), values, wanted, outputs, kernel, max(most, FEWEST_POINTS))
 

@@ -30,14 +30,14 @@ from exprgrad.explain.digits.judgements import round_outputs
 from exprgrad.explain.digits.truths import name_literals
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.bounds import data_errors
-from exprgrad.run.engines.columns import staggered
-from exprgrad.run.engines.compiled import built
+from exprgrad.run.arrays.bounds import array_data_errors
+from exprgrad.run.engines.columns import staggered_columns
+from exprgrad.run.engines.compiled import build_kernel
 
 __all__ = [
-    "FINE", "LARGEST_POWER", "LOSSES", "NEED", "POINTS", "SAFE_POWER", "Columns", "Linearized",
-    "Minimum", "Problem", "Ready", "Scales", "by_lengths", "descended", "polished", "problem_of",
-    "rescale_problem", "scales_at", "stacked", "strictly_inside",
+    "FINE", "LARGEST_POWER", "LOSSES", "NEED", "POINTS", "SAFE_POWER", "Columns", "Linearized", "Minimum",
+    "Problem", "Ready", "Scales", "by_lengths", "descended", "polished", "problem_of", "rescale_problem",
+    "scales_at", "stacked", "strictly_inside",
 ]  # fmt: skip
 
 PIECE = 2**14
@@ -181,7 +181,7 @@ class Problem:
         if self.rule is real:
             return Ready(partial(fill_truly, program, names), len(program.outputs))
         is_large = self.rows * len(program.graph) >= COMPILED
-        kernel = built(program, names, None if is_large else "numpy", False)[1]
+        kernel = build_kernel(program, names, None if is_large else "numpy", False)[1]
         return Ready(kernel, len(program.outputs))
 
     def results(
@@ -192,7 +192,7 @@ class Problem:
         Every row has a scale there; residuals and derivatives are not multiplied with it yet.
         """
         kernel, count = ready or self.first
-        memory = staggered(count, min(PIECE, self.rows))
+        memory = staggered_columns(count, min(PIECE, self.rows))
         values = [np.full(min(PIECE, self.rows), value) for value in point]
         for block in self.blocks():
             scales = 1.0 if block.scale is None else block.scale
@@ -215,7 +215,7 @@ class Problem:
                 continue
             given = dict(zip(self.columns, block.columns, strict=True))
             given |= dict(zip(self.parameters, map(float, point), strict=True))
-            bounds = data_errors(graph, arrays.forward(graph, given), outputs)
+            bounds = array_data_errors(graph, arrays.forward_arrays(graph, given), outputs)
             shape = results[0].shape
             yield block, results, [np.broadcast_to(bounds[output], shape) for output in outputs]
 

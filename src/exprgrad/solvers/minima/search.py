@@ -27,11 +27,11 @@ from exprgrad.explain.digits.judgements import round_outputs
 from exprgrad.explain.digits.truths import name_literals
 from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_of, size
 from exprgrad.run import matrices
-from exprgrad.run.arrays.arrays import plain
-from exprgrad.run.balls.balls import Ball, ball, evaluate, working
+from exprgrad.run.arrays.arrays import float_or_array
+from exprgrad.run.balls.balls import Ball, evaluate_in_balls, exact_ball, working_precision
 from exprgrad.run.evaluation import Evaluator, evaluator_for
-from exprgrad.run.numbers.bounds import data_errors
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.bounds import number_data_errors
+from exprgrad.run.numbers.sweeps import forward_numbers
 
 __all__ = [
     "ALIGNED", "EPSILON", "MOST_DENSE", "SINGULAR", "SLOW", "Box", "Counts", "Course", "Flags", "Layout",
@@ -83,7 +83,7 @@ class Layout(NamedTuple):
         start = 0
         for name, shape in self.shapes.items():
             end = start + size(shape)
-            found[name] = plain(vector[start:end].reshape(shape).copy())
+            found[name] = float_or_array(vector[start:end].reshape(shape).copy())
             start = end
         return found
 
@@ -137,7 +137,7 @@ class Objective:
     @cached_property
     def first(self) -> tuple[Program, Evaluator]:
         """The derived program of value and gradient, and what evaluates it."""
-        program = matrices.first(self.evaluator, self.wrt, self.rule)
+        program = matrices.gradient_program(self.evaluator, self.wrt, self.rule)
         return program, evaluator_for(program.graph)
 
     @cached_property
@@ -175,12 +175,12 @@ class Objective:
         inputs = self.inputs(at)
         if self.graph.shapes or not all(isinstance(value, float) for value in inputs.values()):
             return None
-        with working(TRUE_BITS):
-            given = {name: ball(value) for name, value in inputs.items()}
+        with working_precision(TRUE_BITS):
+            given = {name: exact_ball(value) for name, value in inputs.items()}
             for name, part in self.layout.named(step + np.zeros_like(at)).items():
                 if name in given:
-                    given[name] += ball(part)
-            return evaluate(self.graph, given, typed=True)[self.graph.output] * self.sign
+                    given[name] += exact_ball(part)
+            return evaluate_in_balls(self.graph, given, typed=True)[self.graph.output] * self.sign
 
     def slope(self, at: Vector) -> tuple[float, Vector]:
         """The value and the gradient."""
@@ -206,11 +206,13 @@ class Objective:
         """The Hessian, worked out."""
         given = self.inputs(at)
         if not self.graph.shapes:
-            program, entries = matrices.second(self.evaluator, self.wrt, rule=self.rule)
+            program, entries = matrices.hessian_program(self.evaluator, self.wrt, rule=self.rule)
             found = self.answers(program, evaluator_for(program.graph), given)
             blocks = {place: found[output] for place, output in entries.items()}
         else:
-            blocks = matrices.hessian(matrices.Point(self.evaluator, given, {}, self.wrt)).entries
+            blocks = matrices.hessian_at(
+                matrices.Point(self.evaluator, given, {}, self.wrt)
+            ).entries
         return self.sign * self.spread_matrix(blocks) + 0.0
 
     def spread_matrix(self, blocks: Mapping[tuple[int, int], Any]) -> NDArray[np.float64]:
@@ -248,8 +250,8 @@ class Objective:
 
     def hessian_noise(self, at: Vector) -> NDArray[np.float64]:
         """The same of the Hessian, for a formula of numbers in doubles."""
-        (graph, outputs), entries = matrices.second(self.evaluator, self.wrt)
-        errors = data_errors(graph, forward(graph, self.inputs(at)))
+        (graph, outputs), entries = matrices.hessian_program(self.evaluator, self.wrt)
+        errors = number_data_errors(graph, forward_numbers(graph, self.inputs(at)))
         return self.spread_matrix({place: errors[outputs[one]] for place, one in entries.items()})
 
 

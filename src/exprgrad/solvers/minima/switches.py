@@ -21,7 +21,7 @@ from exprgrad.derive.switches import edges_of, gaps_of
 from exprgrad.graph.graph import Graph, seen_from
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import texts
-from exprgrad.run.numbers.sweeps import forward, holds
+from exprgrad.run.numbers.sweeps import condition_holds, forward_numbers
 from exprgrad.solvers.minima.constraints import (
     Constraint,
     along_surfaces,
@@ -211,7 +211,7 @@ def surfaces(objective: Objective, course: Course) -> Iterator[Constraint]:
     program = builder.program([image[graph.output], *[node for node, _ in gaps]])
     passed = [*course.turns[:: max(len(course.turns) // SAMPLED, 1)], course.last]
     points = [*[turn.at for turn in passed], *course.blocked[-3:]]
-    seen = [forward(program.graph, {**layout.fixed, **layout.named(at)}) for at in points]
+    seen = [forward_numbers(program.graph, {**layout.fixed, **layout.named(at)}) for at in points]
     for node, ((_, is_edge), text) in zip(program.outputs[1:], gaps.items(), strict=True):
         values = [data[node] for data in seen]
         last, most = values[len(passed) - 1], max(map(abs, values))
@@ -227,7 +227,7 @@ def may_end(graph: Graph, node: int, row: Op) -> bool:
     others = [value for value in payloads if isinstance(value, float)]
     if len(others) < len(payloads):
         return True
-    return not all(holds(row.domain, row.names, [x, *others]) for x in ANYWHERE)
+    return not all(condition_holds(row.domain, row.names, [x, *others]) for x in ANYWHERE)
 
 
 def is_near(one: Constraint, course: Course) -> bool:

@@ -20,8 +20,13 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from exprgrad.run.balls.balls import Ball, ball, flint
-from exprgrad.run.balls.intervals import Enclosure, exactly, opposite, spanning
+from exprgrad.run.balls.balls import Ball, exact_ball, import_flint
+from exprgrad.run.balls.intervals import (
+    Enclosure,
+    exact_enclosure,
+    interval_between,
+    negate_enclosure,
+)
 from exprgrad.solvers.roots.systems import PRECISION, Box, Look, Sight, Vector, ball_about
 
 __all__ = [
@@ -78,8 +83,8 @@ def middle(interval: Enclosure) -> Ball:
     if low.is_finite() and high.is_finite():
         return ((low + high) / 2).mid()
     if low.is_finite():
-        return (2 * max(low, ball(1))).mid()
-    return -middle(opposite(interval)) if high.is_finite() else ball(0)
+        return (2 * max(low, exact_ball(1))).mid()
+    return -middle(negate_enclosure(interval)) if high.is_finite() else exact_ball(0)
 
 
 def width(interval: Enclosure) -> Ball:
@@ -91,14 +96,14 @@ def inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | None:
     """The inverse of a matrix of numbers, about; None where there is none."""
     if len(rows) == 1:
         return None if rows[0][0].is_zero() else [[(1 / rows[0][0]).mid()]]
-    found = flint().arb_mat([[*row] for row in rows]).inv(nonstop=True)
+    found = import_flint().arb_mat([[*row] for row in rows]).inv(nonstop=True)
     table = [[entry.mid() for entry in row] for row in found.table()]
     return table if all(entry.is_finite() for row in table for entry in row) else None
 
 
 def greatest(numbers: Sequence[Ball]) -> Ball:
     """The greatest of some numbers, their signs aside."""
-    return max((abs(x).upper() for x in numbers), default=ball(0))
+    return max((abs(x).upper() for x in numbers), default=exact_ball(0))
 
 
 def product_of(matrix: Sequence[Sequence[Ball]], vector: Sequence[Ball]) -> Vector:
@@ -131,7 +136,7 @@ def krawczyk_over(sight: Sight, box: Box) -> list[Ball] | None:
     """K over a box of which nothing else is known."""
     centre = [middle(x) for x in box]
     slopes = sight.look(box).slopes
-    return krawczyk(box, centre, sight.residuals([exactly(x) for x in centre]), slopes)
+    return krawczyk(box, centre, sight.residuals([exact_enclosure(x) for x in centre]), slopes)
 
 
 def is_never_zero(
@@ -157,7 +162,7 @@ def meeting(balls: Sequence[Ball], box: Box) -> Box | None:
         low, high = max(x.low, k.lower()), min(x.high, k.upper())
         if low > high:
             return None
-        found.append(spanning(low, high))
+        found.append(interval_between(low, high))
     return found
 
 
@@ -181,7 +186,7 @@ def proved(sight: Sight, box: Box) -> Proof | None:
     found = krawczyk_over(sight, box)
     if found is None or not lies_inside(found, box):
         return None
-    return Proof(refined(sight, [spanning(k.lower(), k.upper()) for k in found], box), box)
+    return Proof(refined(sight, [interval_between(k.lower(), k.upper()) for k in found], box), box)
 
 
 def refined(sight: Sight, box: Box, whole: Box) -> Box:
@@ -190,17 +195,17 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
     A double that is the root exactly is found out.
     """
     start = [middle(x) for x in box]
-    point, step = newton(sight, start) or Arrival(start, ball(0))
+    point, step = newton(sight, start) or Arrival(start, exact_ball(0))
     step = max(step, greatest(point) * 2.0 ** (8 - PRECISION))
     for least in (ABOUT_ZERO, 0.0):
-        double = [exactly(ball(float(x) if abs(x) > least else 0)) for x in point]
+        double = [exact_enclosure(exact_ball(float(x) if abs(x) > least else 0)) for x in point]
         if is_within(double, whole) and all(f.is_zero for f in sight.residuals(double)):
             return double
     for _ in range(WIDER):
         beside = [ball_about(x, step) for x in point]
         found = krawczyk_over(sight, beside)
         if found is not None and lies_inside(found, beside) and is_within(beside, whole):
-            return [spanning(k.lower(), k.upper()) for k in found]
+            return [interval_between(k.lower(), k.upper()) for k in found]
         blurs = [] if found is None else [2 * k.rad() for k in found]  # by what is rounded
         step = greatest([16 * step, *blurs])
     return box
@@ -234,7 +239,7 @@ class Arrival(NamedTuple):
 
 def newton(sight: Sight, start: Vector) -> Arrival | None:
     """Newton's method; None where it leads out of the domain, or nowhere."""
-    point, step, ratios = start, ball(1), list[float]()
+    point, step, ratios = start, exact_ball(1), list[float]()
     seen = sight.at(point)
     for turn in range(MOST_TURNS):
         if seen is None:
@@ -242,7 +247,7 @@ def newton(sight: Sight, start: Vector) -> Arrival | None:
         residuals, slopes = seen
         y = inverse(slopes)
         if all(f.is_zero() for f in residuals):
-            return Arrival(point, ball(0))
+            return Arrival(point, exact_ball(0))
         if y is None:
             return None
         move = product_of(y, residuals)
@@ -277,7 +282,7 @@ def advanced(
     part, length = 1.0, greatest(move)
     while part > LEAST_PART:
         there = [(x - part * dx).mid() for x, dx in zip(point, move, strict=True)]
-        residuals = sight.residuals([exactly(x) for x in there])
+        residuals = sight.residuals([exact_enclosure(x) for x in there])
         if all(f.is_finite for f in residuals):
             left = greatest(product_of(y, [f.ball.mid() for f in residuals]))
             if left <= (1 - part / 4) * length:
@@ -352,7 +357,7 @@ def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
     if not all(x.ball.is_finite() for x in box):
         return (None if is_risen(sight, box, look) else box), None
     centre = [middle(x) for x in box]
-    at_centre = sight.residuals([exactly(x) for x in centre])
+    at_centre = sight.residuals([exact_enclosure(x) for x in centre])
     pairs = [*zip(at_centre, look.slopes, strict=True)] if look.is_finite else []
     if any(is_never_zero(box, centre, f, row) for f, row in pairs):
         return None, None
@@ -381,7 +386,7 @@ def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
 
 def is_never_zero_above(sight: Sight, box: Box, centre: Vector, look: Look) -> bool:
     """Whether the mean value theorem says that some numerator is not 0 anywhere."""
-    seen = sight.look([exactly(x) for x in centre]).above
+    seen = sight.look([exact_enclosure(x) for x in centre]).above
     return any(
         value.is_finite and is_never_zero(box, centre, at_centre, slopes)
         for (value, slopes), (at_centre, _) in zip(look.above, seen, strict=True)
@@ -396,7 +401,7 @@ def is_risen(sight: Sight, box: Box, look: Look) -> bool:
     rises, falls = slope.low >= 0, slope.high <= 0
     for end, starts_above, starts_below in ((x.low, rises, falls), (x.high, falls, rises)):
         if end.is_finite():
-            (f,) = sight.residuals([exactly(end)])
+            (f,) = sight.residuals([exact_enclosure(end)])
             if f.is_finite and ((starts_above and f.low > 0) or (starts_below and f.high < 0)):
                 return True
     return False
@@ -417,7 +422,7 @@ def is_blurred(sight: Sight, box: Box) -> bool:
     """Whether a small box has a midpoint of which this precision does not tell if it is a root."""
     if not all(x.ball.is_finite() and width(x) < BLURRED * (1 + abs(middle(x))) for x in box):
         return False
-    residuals = sight.residuals([exactly(middle(x)) for x in box])
+    residuals = sight.residuals([exact_enclosure(middle(x)) for x in box])
     return all(f.has_zero for f in residuals) and not all(f.is_zero for f in residuals)
 
 
@@ -434,7 +439,9 @@ def is_at_zero(sight: Sight, box: Box, tiny: float = ABOUT_ZERO) -> bool:
         or any(is_near and width(x) > tiny for x, is_near in pairs)
     ):
         return False
-    zero = [exactly(ball(0) if at else middle(x)) for x, at in zip(box, near, strict=True)]
+    zero = [
+        exact_enclosure(exact_ball(0) if at else middle(x)) for x, at in zip(box, near, strict=True)
+    ]
     return all(f.is_zero for f in sight.residuals(zero))
 
 
@@ -443,7 +450,7 @@ def widest(box: Box) -> int:
 
     def size(x: Enclosure) -> Ball:
         if not x.ball.is_finite():
-            return flint().arb.pos_inf()
+            return import_flint().arb.pos_inf()
         return (width(x) / (1 + abs(middle(x)))).upper()
 
     return max(range(len(box)), key=lambda at: size(box[at]))
@@ -453,7 +460,7 @@ def halves(box: Box) -> list[Box]:
     """Two halves of a box."""
     at = widest(box)
     x, cut = box[at], parting(box[at])
-    parts = spanning(x.low, cut), spanning(cut, x.high)
+    parts = interval_between(x.low, cut), interval_between(cut, x.high)
     return [[*box[:at], part, *box[at + 1 :]] for part in parts]
 
 
@@ -461,7 +468,7 @@ def parting(x: Enclosure) -> Ball:
     """Where an interval is cut: halfway, or, over many scales, halfway in ratio."""
     low, high = x.low, x.high
     if high < 0 or (high.is_finite() and not low.is_finite()):
-        return -parting(opposite(x))
+        return -parting(negate_enclosure(x))
     if low.is_finite() and not high.is_finite():
         return (low * low).mid() if low > 1 else middle(x)
     return (low * high).sqrt().mid() if low > 0 and high > 1024 * low else middle(x)

@@ -19,17 +19,17 @@ from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.language.read.relations import Relations, related
-from exprgrad.run.balls.balls import Ball, ball, flint, working
-from exprgrad.run.balls.intervals import Enclosure, exactly, hull, spanning
+from exprgrad.run.balls.balls import Ball, exact_ball, import_flint, working_precision
+from exprgrad.run.balls.intervals import Enclosure, exact_enclosure, hull, interval_between
 from exprgrad.run.evaluation import Run, evaluator_for, shapes_of
 from exprgrad.run.values.inputs import (
-    absent,
     as_value,
     asked_names,
     is_range,
-    normal,
-    spelled,
-    surplus,
+    missing_values,
+    normal_name,
+    surplus_value,
+    value_texts,
 )
 from exprgrad.run.values.ranges import Interval, exact_ends
 from exprgrad.solvers.roots.boxes import (
@@ -108,7 +108,7 @@ class Solution(NamedTuple):
 
 def solved(problem: Problem) -> Solution:
     """The roots that a problem asks for."""
-    with working(PRECISION):
+    with working_precision(PRECISION):
         sight = Sight(problem.system)
         if problem.ranges:
             return in_ranges(sight, problem.ends)
@@ -145,18 +145,18 @@ def problem_of(
     ``arguments`` are values as they were typed, for excerpts in errors.  Raises ``LanguageError``,
     ``InputError`` or ``RequestError`` for what cannot be solved.
     """
-    values = {normal(name): value for name, value in values.items()}
+    values = {normal_name(name): value for name, value in values.items()}
     unknowns = [*values] if wrt is None else asked_names(wrt)
     graph = equations(text, unknowns)
     missing = [name for name in graph.inputs if name not in values]
     for name in (*values, *unknowns):
         if name not in graph.inputs:
-            raise surplus(graph, text, name, missing, arguments or {})
+            raise surplus_value(graph, text, name, missing, arguments or {})
     if missing:
         raise without_start(graph, text, missing)
     ranges = ranges_of(values, unknowns)
     given = {name: as_value(x, name) for name, x in values.items() if name not in ranges}
-    typed = spelled({name: x for name, x in values.items() if name not in unknowns})
+    typed = value_texts({name: x for name, x in values.items() if name not in unknowns})
     if ranges:
         numbers_only(graph, lambda _: without_ranges(ranges), shapes_of(given))
     else:
@@ -233,7 +233,7 @@ def read_equations(text: str, unknowns: Sequence[str]) -> Relations:
     except LanguageError as error:
         if error.code != "bound-twice" or error.span is None:
             raise
-        name = normal(text[slice(*error.span)])
+        name = normal_name(text[slice(*error.span)])
         with suppress(LanguageError):
             return related(text, "=", [*unknowns, name])
         raise
@@ -243,7 +243,7 @@ def without_start(graph: Graph, text: str, missing: list[str]) -> InputError:
     """The error for inputs without a value."""
     from exprgrad.language.mistakes.hints import constant_hint
 
-    error, name = absent(graph, text, missing), missing[0]
+    error, name = missing_values(graph, text, missing), missing[0]
     ends = advice("-10:10", "(-10, 10)")
     error.help = f"{name}=1 is a start, and {name}={ends} a range in which all roots are looked for"
     if len(graph.inputs) > 1:
@@ -358,7 +358,7 @@ def by_elements(
 
 def in_ranges(sight: Sight, ranges: Sequence[Sequence[tuple[float, Fraction | None]]]) -> Solution:
     """All roots in a box, whose ends are those typed."""
-    box = [hull(*(exactly(end_ball(*end)) for end in ends)) for ends in ranges]
+    box = [hull(*(exact_enclosure(end_ball(*end)) for end in ends)) for ends in ranges]
     if all(f.is_zero for f in sight.residuals(box)):
         return Solution((), undecided=(interval_by_name(sight.system, box),), reason=ALL_OVER)
     found = branch_and_prune(sight, box)
@@ -371,10 +371,10 @@ def in_ranges(sight: Sight, ranges: Sequence[Sequence[tuple[float, Fraction | No
 def end_ball(double: float, exact: Fraction | None) -> Ball:
     """The end of a range in balls; of pi, of which the double alone is known, all from one beside it."""
     if not math.isfinite(double):
-        return ball(double)
+        return exact_ball(double)
     if exact is None:
-        return ball(double) + type(ball(0))(0, math.ulp(double))
-    return ball(flint().fmpq(exact.numerator, exact.denominator))
+        return exact_ball(double) + type(exact_ball(0))(0, math.ulp(double))
+    return exact_ball(import_flint().fmpq(exact.numerator, exact.denominator))
 
 
 def roots_of(
@@ -415,7 +415,7 @@ def candidate(sight: Sight, cluster: Box) -> Root | None:
     if not all(x.ball.is_finite() for x in cluster):
         return None
     if is_at_zero(sight, cluster, NEAR_ZERO):
-        return unproved(sight, [ball(nearest_double(x)) for x in cluster], cluster)
+        return unproved(sight, [exact_ball(nearest_double(x)) for x in cluster], cluster)
     for start in ([middle(x) for x in cluster], [x.low for x in cluster]):
         arrival = newton(sight, start)
         if arrival is None:
@@ -435,10 +435,10 @@ def candidate(sight: Sight, cluster: Box) -> Root | None:
 
 def from_start(sight: Sight, start: Sequence[float]) -> Solution:
     """A root near a start: where Newton's method leads, or the nearest one in wider and wider boxes."""
-    point = [ball(x) for x in start]
+    point = [exact_ball(x) for x in start]
     arrival = newton(sight, point)
-    if all(f.is_zero for f in sight.residuals([ball_about(x, ball(1)) for x in point])):
-        here = unproved(sight, point, [exactly(x) for x in point])
+    if all(f.is_zero for f in sight.residuals([ball_about(x, exact_ball(1)) for x in point])):
+        here = unproved(sight, point, [exact_enclosure(x) for x in point])
         return Solution(() if here is None else (here._replace(why=ALL_OVER),))
     root = None if arrival is None else arrived(sight, arrival)
     return around_start(sight, point) if root is None else Solution((root,))
@@ -447,9 +447,10 @@ def from_start(sight: Sight, start: Sequence[float]) -> Solution:
 def around_start(sight: Sight, start: Vector) -> Solution:
     """The nearest root in boxes around a start; if there is none in the whole space, that is said."""
     for width in WIDTHS if len(start) <= 3 else ():
-        reach = [ball(width) * (1 + abs(x)) for x in start]
+        reach = [exact_ball(width) * (1 + abs(x)) for x in start]
         box = [
-            spanning((x - r).lower(), (x + r).upper()) for x, r in zip(start, reach, strict=True)
+            interval_between((x - r).lower(), (x + r).upper())
+            for x, r in zip(start, reach, strict=True)
         ]
         found = branch_and_prune(sight, box, LOOKS_AROUND)
         roots, undecided = roots_of(sight, found)
@@ -473,20 +474,20 @@ def nearest_root(roots: Sequence[Root], start: Vector) -> Root:
 def arrived(sight: Sight, arrival: Arrival) -> Root | None:
     """The root that Newton's method led to: proved, or not, or none."""
     least = 4 * arrival.step.upper() + greatest(arrival.point) * 2.0 ** (-3 * PRECISION // 4)
-    radii = [least + 4 * ball(math.ulp(float(x))) for x in arrival.point]
+    radii = [least + 4 * exact_ball(math.ulp(float(x))) for x in arrival.point]
     for reach in (radii, [least for _ in radii]):  # first so wide that doubles have room in it
         proof = proof_around(sight, arrival.point, reach)
         if proof is not None:
             return rooted(sight, proof)
     if arrival.is_close and touches(sight, arrival.point):
-        return unproved(sight, arrival.point, [exactly(x) for x in arrival.point])
+        return unproved(sight, arrival.point, [exact_enclosure(x) for x in arrival.point])
     return None
 
 
 def touches(sight: Sight, point: Vector) -> bool:
     """Whether each residual is next to nothing, compared with what it is made of."""
     graph = sight.system.graph
-    values = sight.algebra.evaluate(graph, sight.inputs([exactly(x) for x in point]))
+    values = sight.algebra.evaluate(graph, sight.inputs([exact_enclosure(x) for x in point]))
     for node in sight.system.outputs:
         if not values[node].is_finite:
             return False
@@ -510,7 +511,7 @@ def interval_by_name(system: System, box: Box) -> dict[str, Interval]:
 def outward(bound: Ball, towards: float) -> float:
     """A bound as a double, rounded towards an infinity."""
     found = float(bound.mid())
-    beyond = ball(found) < bound if towards > 0 else ball(found) > bound
+    beyond = exact_ball(found) < bound if towards > 0 else exact_ball(found) > bound
     return math.nextafter(found, towards) if beyond else found
 
 
@@ -518,9 +519,9 @@ def rooted(sight: Sight, proof: Proof) -> Root:
     """A root that is proved, also to be the only one between the doubles around it."""
     system, inner, whole = sight.system, proof.inner, proof.whole
     ends = interval_by_name(system, inner)
-    outer = [spanning(ball(low), ball(high)) for low, high in ends.values()]
+    outer = [interval_between(exact_ball(low), exact_ball(high)) for low, high in ends.values()]
     if not is_within(outer, whole):
-        radii = [x.ball.rad() + 2 * ball(math.ulp(float(x.high))) for x in outer]
+        radii = [x.ball.rad() + 2 * exact_ball(math.ulp(float(x.high))) for x in outer]
         wider = proof_around(sight, [middle(x) for x in outer], radii)
         whole = whole if wider is None else wider.whole
     is_alone = is_within(outer, whole)
@@ -537,8 +538,8 @@ def nearest_double(x: Enclosure) -> float:
 def unproved(sight: Sight, point: Vector, box: Box) -> Root | None:
     """A root that is not proved, and why not; None where the formula has no value there."""
     system = sight.system
-    doubles = [nearest_double(exactly(x)) for x in point]
-    typed = [exactly(sight.algebra.decimals.read(None, x)) for x in doubles]
+    doubles = [nearest_double(exact_enclosure(x)) for x in point]
+    typed = [exact_enclosure(sight.algebra.decimals.read(None, x)) for x in doubles]
     at_typed, smooth = sight.residuals(typed), sight.is_smooth(typed)
     if any(f.is_empty for f in at_typed):
         return None
@@ -549,6 +550,6 @@ def unproved(sight: Sight, point: Vector, box: Box) -> Root | None:
         why = "the residual is exactly 0 there, and its slope may be 0: a multiple root, or a kink"
     elif not all(f.is_finite for f in sight.residuals(box)):
         return None
-    hulls = [hull(exactly(ball(x)), y) for x, y in zip(doubles, box, strict=True)]
+    hulls = [hull(exact_enclosure(exact_ball(x)), y) for x, y in zip(doubles, box, strict=True)]
     by_name = dict(zip(system.unknowns, doubles, strict=True))
     return Root(by_name, interval_by_name(system, hulls), proved=False, why=why)

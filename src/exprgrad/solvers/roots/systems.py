@@ -12,8 +12,8 @@ from exprgrad.derive.sweeps.gradient import jacobian
 from exprgrad.derive.switches import movable, special_nodes
 from exprgrad.graph.graph import CONST, Graph, dependencies, dependents
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
-from exprgrad.run.balls.balls import Ball, flint, specials_met
-from exprgrad.run.balls.intervals import Enclosure, Enclosures, exactly, spanning
+from exprgrad.run.balls.balls import Ball, import_flint, specials_met
+from exprgrad.run.balls.intervals import Enclosure, Enclosures, exact_enclosure, interval_between
 
 __all__ = ["PRECISION", "Box", "Look", "Sight", "System", "Vector", "ball_about"]
 
@@ -157,7 +157,7 @@ class Sight:
         self.work = 0
         graph, unknowns = system.graph, system.unknowns
         self.given = {
-            name: exactly(self.algebra.decimals.read(text, value))
+            name: exact_enclosure(self.algebra.decimals.read(text, value))
             for name, (value, text) in system.values.items()
         }
         builder = Builder(typed=True)
@@ -189,7 +189,7 @@ class Sight:
         inputs, count = self.inputs(box), len(self.system.outputs)
         values = self.algebra.evaluate(self.program.graph, inputs)
         outputs = [values[node] for node in self.program.outputs]
-        zero = exactly(flint().arb(0))
+        zero = exact_enclosure(import_flint().arb(0))
         slopes = [
             [
                 outputs[self.entries[row, column]] if (row, column) in self.entries else zero
@@ -244,7 +244,7 @@ class Sight:
 
     def at(self, point: Vector) -> tuple[Vector, list[Vector]] | None:
         """Residuals and slopes at a point, as numbers; None where some are not finite."""
-        look = self.look([exactly(x) for x in point])
+        look = self.look([exact_enclosure(x) for x in point])
         if not look.is_finite:
             return None
         return [f.ball.mid() for f in look.residuals], [
@@ -254,4 +254,4 @@ class Sight:
 
 def ball_about(middle: Ball, radius: Ball) -> Enclosure:
     """What is no further from a number than a radius."""
-    return spanning((middle - radius).lower(), (middle + radius).upper())
+    return interval_between((middle - radius).lower(), (middle + radius).upper())

@@ -10,8 +10,8 @@ from typing import Any
 
 from exprgrad.errors import InputError, RequestError
 from exprgrad.run.values.files import json_in, rows_in
-from exprgrad.run.values.inputs import as_held, as_number, normal
-from exprgrad.run.values.layouts import unquoted
+from exprgrad.run.values.inputs import as_held, as_number, normal_name
+from exprgrad.run.values.layouts import strip_quotes
 from exprgrad.run.values.uncertain import Spread, UncertainNumbers, number_names
 from exprgrad.source import pieces
 
@@ -26,7 +26,7 @@ Matrix = Mapping[str, Mapping[str, float]]
 def correlation_in(text: str) -> tuple[tuple[str, str], float]:
     """The two names and the coefficient in ``a,b=0.3``."""
     names, equals, value = text.partition("=")
-    pair = tuple([normal(names[a:b].strip()) for a, b in pieces(names)])
+    pair = tuple([normal_name(names[a:b].strip()) for a, b in pieces(names)])
     if not equals or len(pair) != 2 or not all(pair) or not value.strip():
         raise InputError(
             "usage", "this is not NAME,NAME=COEFFICIENT", help="such as --correlation a,b=0.3"
@@ -72,8 +72,8 @@ def in_object(found: Any, number: Callable[[object, str], float]) -> Any:
 def below_header(path: str) -> Any:
     """The same below the header of a CSV file; its first column may have the names, too."""
     header, lines, _ = rows_in(path)
-    names = [*map(normal, header)]
-    rows = [[unquoted(cell) for cell in line.cells] for line in lines]
+    names = [*map(normal_name, header)]
+    rows = [[strip_quotes(cell) for cell in line.cells] for line in lines]
     if len(names) == len(rows) + 1 and [row[0] for row in rows] == names[1:]:
         names, rows = names[1:], [row[1:] for row in rows]
     if not names or len(rows) != len(names) or any(len(row) != len(names) for row in rows):
@@ -122,7 +122,7 @@ def correlated(
                 "correlations are by pairs of names",
                 help='write {("a", "b"): 0.3}',
             )
-        one, other = map(normal, pair)
+        one, other = map(normal_name, pair)
         r = as_number(coefficient, f"{one}, {other}")
         for name in (one, other):
             if name not in numbers:

@@ -37,10 +37,10 @@ from exprgrad.explain.places import in_numbers, live, places_in
 from exprgrad.graph.graph import MOST_ELEMENTS, Graph, Program, dependents, seen_from, size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
-from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, kept
+from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, remember
 from exprgrad.run.matrices import Point
-from exprgrad.run.numbers.bounds import data_errors
-from exprgrad.run.numbers.sweeps import forward
+from exprgrad.run.numbers.bounds import number_data_errors
+from exprgrad.run.numbers.sweeps import forward_numbers
 from exprgrad.run.values.uncertain import (
     UncertainNumbers,
     number_names,
@@ -159,7 +159,7 @@ def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None
 
     What seems to matter is worked out in balls, too: rounding may have made it up.
     """
-    evaluator = kept(EVALUATORS, run.graph, lambda: evaluator_for(run.graph), MOST_KEPT)
+    evaluator = remember(EVALUATORS, run.graph, lambda: evaluator_for(run.graph), MOST_KEPT)
     found = terms_at(Derivatives(evaluator), run.inputs, numbers, u)
     work = len(run.graph) * len(numbers.deviations) ** 2
     if found is None or work > MOST_IN_BALLS:
@@ -177,8 +177,8 @@ def second_noise(
 ) -> float:
     """What rounding may have done to terms of second order, all of them together."""
     names = [name for name in evaluator.graph.inputs if name in numbers.deviations]
-    (graph, outputs), places = matrices.second(evaluator, names)
-    errors, u = data_errors(graph, forward(graph, inputs)), numbers.deviations
+    (graph, outputs), places = matrices.hessian_program(evaluator, names)
+    errors, u = number_data_errors(graph, forward_numbers(graph, inputs)), numbers.deviations
     return sum(
         errors[outputs[at]] * u[names[row]] * u[names[column]]
         for (row, column), at in places.items()
@@ -212,7 +212,7 @@ def terms_at(
 
     from exprgrad.solvers.uncertainty.covariance import correlation_matrix
 
-    (graph, nodes), places = matrices.second(evaluator, names, rule=rule)
+    (graph, nodes), places = matrices.hessian_program(evaluator, names, rule=rule)
     answers = derivatives.answers(Program(graph, nodes), inputs)
     deviations = np.array([numbers.deviations[name] for name in names])
     r, bent = correlation_matrix(names, numbers), np.zeros((len(names), len(names)))
@@ -245,14 +245,14 @@ def third_term(
 ) -> float:
     """The derivative of tr(HΣ) along the steps Σg."""
     evaluator, rule = derivatives
-    (graph, outputs), entries = matrices.second(evaluator, names, rule=rule)
+    (graph, outputs), entries = matrices.hessian_program(evaluator, names, rule=rule)
     asked = [(i, j) for i, j in entries if i <= j and r[i, j]]
     if not asked or not any(steps.values()):
         return 0.0
     nodes = tuple([outputs[entries[place]] for place in asked])
     moving = tuple([name for name in names if steps[name]])
     masked = len(moving) < len(names)
-    program = matrices.derived(evaluator, derive.jvp, graph, moving, nodes, rule, masked=masked)
+    program = matrices.derive_once(evaluator, derive.jvp, graph, moving, nodes, rule, masked=masked)
     given = {**inputs, **{derive.tangent(name): steps[name] for name in moving}}
     slopes = derivatives.answers(program, given)
     total: float = sum(
@@ -341,7 +341,7 @@ def draw_values(run: Run, numbers: UncertainNumbers) -> Draws:
     moves[:, 0] = 0.0
     drawn = {name: inputs[name] + move for name, move in zip(names, moves, strict=True)}
     moved = {name: x - inputs[name] for name, x in drawn.items()}
-    return moved, np.zeros(count), arrays.forward(graph, {**inputs, **drawn})
+    return moved, np.zeros(count), arrays.forward_arrays(graph, {**inputs, **drawn})
 
 
 def drawn_terms(
@@ -367,7 +367,9 @@ def drawn_terms(
         y = values[run.graph.output] + zero
         parts = [slopes[name] * move for name, move in moves.items()]
         line = sum(parts) + zero
-        error = bounds.data_errors(run.graph, values, [run.graph.output])[run.graph.output] + zero
+        error = (
+            bounds.array_data_errors(run.graph, values, [run.graph.output])[run.graph.output] + zero
+        )
         error = np.nan_to_num(error + error[0] + 4 * UNIT * sum(map(np.abs, parts)), nan=inf)
         off = y - y[0] - line
         off = np.sign(off) * np.maximum(np.abs(off) - error, 0.0)
@@ -428,7 +430,7 @@ def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direct
     evaluator, compared = evaluator_for(run.graph), evaluator_for(graph)
     here = compared.forward(run.inputs)
     outputs = {str(at): gap for at, (_, (gap, _)) in enumerate(found)}
-    slopes = matrices.jacobian(Point(compared, run.inputs, outputs, names))
+    slopes = matrices.jacobian_at(Point(compared, run.inputs, outputs, names))
     for at, (node, gap) in enumerate(found):
         moves = {name: slope * numbers.deviations[name] for name, slope in slopes.row(at).items()}
         line = direction_of(run, evaluator, moves, numbers)

@@ -238,7 +238,7 @@ def of_first_order(
     """
     import numpy as np
 
-    from exprgrad.run.arrays.arrays import plain
+    from exprgrad.run.arrays.arrays import float_or_array
 
     shape = run.graph.shape(run.graph.output)
     columns: list[Any] = []
@@ -266,10 +266,12 @@ def of_first_order(
         weights = products / np.where(variances == 0, 1.0, variances)[:, None]
         value = np.where(np.isfinite(largest), unit[:, 0] * np.sqrt(variances), largest)
     shares = {
-        name: plain(weights[:, [owner == name for owner in owners]].sum(axis=1).reshape(shape))
+        name: float_or_array(
+            weights[:, [owner == name for owner in owners]].sum(axis=1).reshape(shape)
+        )
         for name in deviations
     }
-    number = plain(value.reshape(shape))
+    number = float_or_array(value.reshape(shape))
     return Uncertainty(
         estimate, number, shares, slopes, deviations, spread.correlations, covariance
     )
@@ -301,7 +303,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
     import numpy as np
 
     from exprgrad.run.arrays import arrays
-    from exprgrad.run.engines.compiled import built
+    from exprgrad.run.engines.compiled import build_kernel
     from exprgrad.solvers.uncertainty.covariance import draw_moves
 
     over = in_numbers(run)
@@ -317,7 +319,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
         },
     )
     program = builder.program([images[output] for output in outputs])
-    _, kernel, _ = built(program, names, None, False)
+    _, kernel, _ = build_kernel(program, names, None, False)
     values, off = np.empty((len(outputs), draws)), np.zeros(len(outputs))
     random = np.random.default_rng(seed)
     centre = np.array([[inputs[name]] for name in names]).reshape(-1, 1)
@@ -329,7 +331,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
         values[:, start : start + rows] = block
         if not start:
             off = rounded_by(program, dict(zip(names, columns[:, :BOUNDED], strict=True)))
-    rounded = arrays.plain(off.reshape(np.shape(run.value)))
+    rounded = arrays.float_or_array(off.reshape(np.shape(run.value)))
     return described(values, draws, seed, run.value)._replace(rounded=rounded)
 
 
@@ -338,12 +340,12 @@ def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
     import numpy as np
 
     from exprgrad.run.arrays import arrays
-    from exprgrad.run.arrays.bounds import data_errors
+    from exprgrad.run.arrays.bounds import array_data_errors
 
     graph, outputs = program
     with np.errstate(all="ignore"):
-        values = arrays.forward(graph, columns)
-        errors = data_errors(graph, values, outputs)
+        values = arrays.forward_arrays(graph, columns)
+        errors = array_data_errors(graph, values, outputs)
         squares = [
             np.where(np.isfinite(values[node]), np.nan_to_num(errors[node], nan=inf) ** 2, 0.0)
             for node in outputs
@@ -355,7 +357,7 @@ def described(values: Any, draws: int, seed: int, like: Any) -> Sampled:
     """What is said of drawn values, a row for each number of a value that they are like."""
     import numpy as np
 
-    from exprgrad.run.arrays.arrays import plain
+    from exprgrad.run.arrays.arrays import float_or_array
 
     good = np.isfinite(values).all(axis=0)
     kept = values[:, good] if not good.all() else values
@@ -365,5 +367,5 @@ def described(values: Any, draws: int, seed: int, like: Any) -> Sampled:
     else:
         ends = np.percentile(kept, COVERED, axis=1, overwrite_input=False)
         found = [kept.mean(axis=1), kept.std(axis=1, ddof=1), *ends]
-    mean, value, low, high = (plain(row.reshape(np.shape(like))) for row in found)
+    mean, value, low, high = (float_or_array(row.reshape(np.shape(like))) for row in found)
     return Sampled(draws, seed, mean, value, low, high, without)
