@@ -12,9 +12,9 @@ import numpy as np
 
 from benchmarks.measure import Call, Report, left_out, medians, peer, ratio, table, times, turns
 from benchmarks.regimes import COLUMNS, summary
-from exprgrad.data.arrow import arrow
+from exprgrad.data.arrow import import_arrow
 from exprgrad.data.batch import carried_out
-from exprgrad.data.plans import planned
+from exprgrad.data.plans import plan_batch
 
 __all__ = ["report"]
 
@@ -51,10 +51,12 @@ def report(*, quick: bool) -> Report:
 def written(folder: Path, rows: int) -> None:
     """Rows of the neuron's inputs, as Parquet and as CSV; and with its results, for whoever copies them."""
     random = np.random.default_rng(1)
-    rows_of = arrow().table({name: random.standard_normal(rows) for name in NAMES})
-    arrow("parquet").write_table(rows_of, folder / "rows.parquet")
-    arrow("csv").write_csv(rows_of, folder / "rows.csv")
-    carried_out(planned(NEURON, [str(folder / "rows.parquet")], path=str(folder / "done.parquet")))
+    rows_of = import_arrow().table({name: random.standard_normal(rows) for name in NAMES})
+    import_arrow("parquet").write_table(rows_of, folder / "rows.parquet")
+    import_arrow("csv").write_csv(rows_of, folder / "rows.csv")
+    carried_out(
+        plan_batch(NEURON, [str(folder / "rows.parquet")], path=str(folder / "done.parquet"))
+    )
 
 
 def read(batches: Callable[[], Any]) -> None:
@@ -65,12 +67,12 @@ def read(batches: Callable[[], Any]) -> None:
 
 def parquet_batches(path: str) -> Any:
     """A Parquet file's batches."""
-    return arrow("parquet").ParquetFile(path).iter_batches(BATCH)
+    return import_arrow("parquet").ParquetFile(path).iter_batches(BATCH)
 
 
 def ours(data: str, **options: Any) -> None:
     """What the command does."""
-    carried_out(planned(NEURON, [data], **options))
+    carried_out(plan_batch(NEURON, [data], **options))
 
 
 def sums(path: str) -> dict[str, Call]:
@@ -86,22 +88,24 @@ def csv_sums(path: str) -> dict[str, Call]:
     """The same of CSV; and what pyarrow takes to read it in a stream."""
     return {
         "exprgrad": partial(ours, path, reduce="sum"),
-        "read": partial(read, partial(arrow("csv").open_csv, path)),
+        "read": partial(read, partial(import_arrow("csv").open_csv, path)),
     }
 
 
 def copies(folder: str, ending: str) -> dict[str, Call]:
     """The rows with their results, written; and the same columns, which are there already."""
-    done = arrow("parquet").read_table(f"{folder}/done.{ending}")
+    done = import_arrow("parquet").read_table(f"{folder}/done.{ending}")
 
     def copy() -> None:
         at = 0
-        parquet = arrow("parquet")
+        parquet = import_arrow("parquet")
         with parquet.ParquetWriter(f"{folder}/copy.{ending}", done.schema) as writer:
             for batch in parquet_batches(f"{folder}/rows.{ending}"):
                 results = done.slice(at, batch.num_rows).combine_chunks().to_batches()[0]
                 columns = [*batch.columns, *results.columns[len(NAMES) :]]
-                writer.write_batch(arrow().RecordBatch.from_arrays(columns, schema=done.schema))
+                writer.write_batch(
+                    import_arrow().RecordBatch.from_arrays(columns, schema=done.schema)
+                )
                 at += batch.num_rows
 
     return {

@@ -15,8 +15,8 @@ from typing import Any
 import exprgrad
 from benchmarks.libraries import OPERATORS, OWN, Library, jax_library, torch_library
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.show.documents.document import finite
-from exprgrad.show.text.operations import critical_points
+from exprgrad.show.documents.document import finite_or_name
+from exprgrad.show.text.operations import critical_points_of_row
 
 __all__ = ["record", "text"]
 
@@ -44,9 +44,9 @@ def record() -> dict[str, Any]:
 
 def recorded(op: Op, libraries: dict[str, Library]) -> dict[str, Any]:
     """One row; empty where it has no critical point."""
-    points = [point.operands for point in critical_points(op)]
+    points = [point.operands for point in critical_points_of_row(op)]
     found: dict[str, Any] = (
-        {"points": [[*map(finite, point)] for point in points]} if points else {}
+        {"points": [[*map(finite_or_name, point)] for point in points]} if points else {}
     )
     for name, library in libraries.items():
         function = OPERATORS[op.name][0] if op.name in OPERATORS else OWN[name].get(op.name)
@@ -62,7 +62,7 @@ def answer(library: Library, name: str, point: tuple[float, ...]) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value, partials = library.gradient(library.words[name], point)
-    return [finite(value), [*map(finite, partials)]]
+    return [finite_or_name(value), [*map(finite_or_name, partials)]]
 
 
 def text() -> str:

@@ -22,11 +22,11 @@ from benchmarks.measure import Call, Report, interleaved, left_out, peer, table,
 from benchmarks.peers.symengine import symengine_contestant
 from benchmarks.points import find_point, values
 from benchmarks.symbols import MASKS, Contestant, casadi_contestant, sympy_contestant
-from exprgrad.derive.rules import Rule, computed, fewest, shown
-from exprgrad.derive.simplify.formula import simplify
+from exprgrad.derive.rules import Rule, computed, shortest_rule, shown
+from exprgrad.derive.simplify.formula import simplify_program
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 
 __all__ = ["report"]
 
@@ -61,7 +61,7 @@ def growth(peers: Mapping[str, Any], quick: bool) -> str:
         before: dict[str, float] = {}
         factor = 1.0
         for place, count in enumerate(counts[:2] if quick else counts):
-            graph = parse(shape(count))
+            graph = parse_text(shape(count))
             every = contestants_for(graph, peers)
             if place:
                 factor = count / counts[place - 1]
@@ -105,13 +105,13 @@ def contestants_for(graph: Graph, peers: Mapping[str, Any]) -> dict[str, Contest
     return found
 
 
-def ours(graph: Graph, rule: Rule = fewest, *, lean: bool = True) -> Contestant:
+def ours(graph: Graph, rule: Rule = shortest_rule, *, lean: bool = True) -> Contestant:
     """exprgrad with some rules, simplified or not."""
     names = list(graph.inputs)
 
     def derive() -> Program:
         program = gradient(graph, names, rule)
-        return simplify(program, graph) if lean else program
+        return simplify_program(program, graph) if lean else program
 
     return Contestant(derive, lambda program: operations(program.graph, MASKS), values)
 
@@ -206,7 +206,7 @@ def corpus(peers: Mapping[str, Any], quick: bool) -> str:
     ratios: dict[str, list[tuple[float, str]]] = {way: [] for way in ways}
     taken: dict[str, list[float]] = {way: [] for way in ways}
     for name, text in lines[:: 10 if quick else 1]:
-        graph = parse(text)
+        graph = parse_text(text)
         contestants: dict[str, Contestant] = {}
         for way, make in ways.items():
             try:

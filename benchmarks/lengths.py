@@ -12,11 +12,11 @@ from benchmarks.formulas import table_of
 from benchmarks.measure import Call, interleaved, table, times
 from benchmarks.points import find_point, values
 from benchmarks.symbols import sympy_read
-from exprgrad.derive.simplify.formula import derivatives
+from exprgrad.derive.simplify.formula import simplified_derivatives
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.infix import length
-from exprgrad.language.write.infix import program as printed
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.infix import count_tokens
+from exprgrad.language.write.infix import program_text as printed
 
 __all__ = ["lengths", "theirs"]
 
@@ -30,7 +30,7 @@ def lengths(sympy: Any, quick: bool) -> str:
     taken: dict[str, list[float]] = {"diff": [], "simplify": []}
     lines = list(table_of("textbook.txt"))[:: 8 if quick else 1]
     for text, name, *_ in lines:
-        graph = parse(text)
+        graph = parse_text(text)
         output, inputs = sympy_read(sympy, graph)
         x = inputs[list(graph.inputs).index(name)]
         texts = {
@@ -40,7 +40,7 @@ def lengths(sympy: Any, quick: bool) -> str:
         }
         compare(sympy, graph, name, [output.diff(x), sympy.simplify(output.diff(x))])
         for way, text_of in texts.items():
-            tokens[way].append(length(text_of()))
+            tokens[way].append(count_tokens(text_of()))
         found = measured(texts, sympy.core.cache.clear_cache, 1 if quick else 2)
         for way in taken:
             taken[way].append(found[way] / found["exprgrad"])
@@ -78,7 +78,7 @@ def lengths(sympy: Any, quick: bool) -> str:
 
 def derivative(graph: Graph, name: str) -> Graph:
     """The derivative as `diff` prints it."""
-    (found,) = derivatives(graph, [name])
+    (found,) = simplified_derivatives(graph, [name])
     return found
 
 

@@ -20,7 +20,7 @@ from benchmarks.truth import from_tests
 from exprgrad import parse
 from exprgrad.explain.places import in_numbers
 from exprgrad.graph.graph import Graph
-from exprgrad.solvers.minima.search import Counts, Layout, Objective
+from exprgrad.solvers.minima.search import Counts, Objective, PointLayout
 
 __all__ = ["report"]
 
@@ -70,7 +70,7 @@ def by_scipy(method: str, derivatives: Sequence[str]) -> Solver:
 
         expression = parse(problem.formula)
         evaluator, given = expression.at(problem.start)
-        objective = Objective(evaluator.graph, Layout.of(given, [*expression.inputs]))
+        objective = Objective(evaluator.graph, PointLayout.of(given, [*expression.inputs]))
         makers = {
             "jac": lambda at: objective.slope(at)[1],
             "hess": objective.curvature,

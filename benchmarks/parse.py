@@ -7,7 +7,7 @@ from typing import Any
 import exprgrad
 from benchmarks.formulas import tree
 from benchmarks.measure import Report, medians, peer, ratio, table, times, turns
-from exprgrad.language.read.lalr import grammar_text, lark_parser, load
+from exprgrad.language.read.lalr import grammar_text, lark_parser, load_tables
 
 __all__ = ["report"]
 
@@ -49,7 +49,7 @@ def with_callbacks(grammar: str) -> Any:
     """Lark's parser with a callback inlined for each action, which builds nothing."""
     lark = peer("lark")
     callbacks = lark.Transformer()
-    for _, _, action in load().rules:
+    for _, _, action in load_tables().rules:
         if action is not None:
             setattr(callbacks, action, lambda children: None)
     return lark.Lark(grammar, parser="lalr", lexer="basic", start="start", transformer=callbacks)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from exprgrad.show.picture import theme as look
-from exprgrad.show.picture.theme import style
+from exprgrad.show.picture.theme import style_block
 
 __all__ = ["Panel", "svg"]
 
@@ -60,7 +60,7 @@ def svg(panels: Iterable[Panel]) -> str:
     return (
         f'<svg class="exprgrad" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{HEIGHT}" '
         f'viewBox="0 0 {width} {HEIGHT}" role="img" font-family="{look.FONT}" font-size="11">\n'
-        f"<title>{'; '.join(panel.title for panel in drawn)}</title>\n{style()}\n"
+        f"<title>{'; '.join(panel.title for panel in drawn)}</title>\n{style_block()}\n"
         f'<rect width="{width}" height="{HEIGHT}" fill="{look.CARD}"/>\n'
         + "\n".join(parts)
         + "\n</svg>\n"

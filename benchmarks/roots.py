@@ -21,7 +21,7 @@ from benchmarks.machine import machine
 from benchmarks.measure import peer, table
 from benchmarks.pages import fill
 from benchmarks.truth import from_tests
-from exprgrad.language.read.relations import related
+from exprgrad.language.read.relations import read_relations
 from exprgrad.run.numbers.sweeps import forward_numbers
 
 __all__ = ["answers", "tallies"]
@@ -37,7 +37,7 @@ Finder = Callable[[Any, Callable[[Sequence[float]], list[float]]], "Sequence[flo
 
 def residuals_of(equation: Any) -> Callable[[Sequence[float]], list[float]]:
     """The residuals in doubles."""
-    graph, relations = related(equation.text, unknowns=equation.values)
+    graph, relations = read_relations(equation.text, unknowns=equation.values)
 
     def residuals(point: Sequence[float]) -> list[float]:
         values = forward_numbers(graph, dict(zip(equation.values, map(float, point), strict=True)))
@@ -84,7 +84,7 @@ def by_findroot(equation: Any, residuals: Callable[[Sequence[float]], list[float
 def in_digits(equation: Any, start: Sequence[float], digits: int) -> list[float]:
     """What mpmath finds from a start, in so many digits."""
     oracles = from_tests("oracles")
-    graph, relations = related(equation.text, unknowns=equation.values)
+    graph, relations = read_relations(equation.text, unknowns=equation.values)
 
     def exact(*point: Any) -> Any:
         given = dict(zip(equation.values, point, strict=True))

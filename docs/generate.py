@@ -14,12 +14,17 @@ from exprgrad import parse
 from exprgrad.cli.command import load_command
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.group import Group
-from exprgrad.explain.rewriting.rewrites import EXTENSIONS, REWRITES, Rewrite, conditions
+from exprgrad.explain.rewriting.rewrites import (
+    EXTENSIONS,
+    REWRITES,
+    Rewrite,
+    rewrite_conditions,
+)
 from exprgrad.graph.ops import COMPARISONS, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.show.text.lines import decimal
-from exprgrad.show.text.operations import details, usage
+from exprgrad.show.text.lines import decimal_text
+from exprgrad.show.text.operations import operation_details, operation_usage
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -68,10 +73,12 @@ def operations() -> str:
         "| operation | formula | what it is |\n| --- | --- | --- |",
     ]
     for op in OPS:
-        parts.append(f"| {linked(usage(op), op.name)} | {formula(op.latex)} | {op.about} |")
+        parts.append(
+            f"| {linked(operation_usage(op), op.name)} | {formula(op.latex)} | {op.about} |"
+        )
     parts.append("")
     for op in OPS:
-        parts.append(f"### {op.name}\n\n```text\n{details(op).rstrip()}\n```\n")
+        parts.append(f"### {op.name}\n\n```text\n{operation_details(op).rstrip()}\n```\n")
     parts += [
         "## Structural\n",
         "A structural row is linear in each operand, or nearly.  It states no Jacobian but how a "
@@ -79,10 +86,12 @@ def operations() -> str:
         "| operation | formula | what it is |\n| --- | --- | --- |",
     ]
     for row in STRUCTURAL.values():
-        parts.append(f"| {linked(usage(row), row.name)} | {formula(row.latex)} | {row.about} |")
+        parts.append(
+            f"| {linked(operation_usage(row), row.name)} | {formula(row.latex)} | {row.about} |"
+        )
     parts.append("")
     for row in STRUCTURAL.values():
-        parts.append(f"### {row.name}\n\n```text\n{details(row).rstrip()}\n```\n")
+        parts.append(f"### {row.name}\n\n```text\n{operation_details(row).rstrip()}\n```\n")
     return "\n".join(parts)
 
 
@@ -113,7 +122,7 @@ def rewrites() -> str:
 def rewrite_row(row: Rewrite) -> str:
     """A rewrite as a row of a table."""
     repeated = f", any number of terms like that with {row.repeats}" if row.repeats else ""
-    where = " and ".join(f"`{one}`" for one in conditions(row)) or "everywhere"
+    where = " and ".join(f"`{one}`" for one in rewrite_conditions(row)) or "everywhere"
     at = ", ".join(f"`{part.replace('=', ' = ')}`" for part in row.at.split())
     return f"| `{row.pattern}`{repeated} | `{row.better}` | {where} | {at} |"
 
@@ -166,7 +175,7 @@ def in_cell(value: Any) -> str:
     """A number, or the numbers of a tensor, with 6 digits."""
     if getattr(value, "ndim", 0):
         return f"[{', '.join(map(in_cell, value))}]"
-    return decimal(float(value), 6)
+    return decimal_text(float(value), 6)
 
 
 def schema() -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from exprgrad.api import Expression
 from exprgrad.graph.graph import INPUT, Call
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 
 
 class Part(NamedTuple):
@@ -25,7 +25,7 @@ def with_calls(text: str, *parts: Part, shown: str | None = None) -> Expression:
 
     ``operands`` are texts of nodes, between blanks; ``shown`` is what was typed.
     """
-    graph = parse(text)
+    graph = parse_text(text)
     spans = []
     for part in parts:
         start = text.index(part.part, part.after)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from corpus import table
 from exprgrad.graph.graph import Graph
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from lost_digits import VALUE
 from oracles import Real, decimal, evaluate, gradient, mp, mpf, second_derivatives
 
@@ -55,7 +55,7 @@ class Catastrophe:
     @cached_property
     def graph(self) -> Graph:
         """The formula that mpmath evaluates."""
-        return parse(self.same)
+        return parse_text(self.same)
 
     @cached_property
     def first(self) -> dict[str, Truth]:

@@ -21,11 +21,11 @@ from typing import Any
 from mpmath import mp as mp
 from mpmath import mpf as mpf
 
-from exprgrad.derive.rules import slots, template
-from exprgrad.derive.sweeps.gradient import Entries, hessian
+from exprgrad.derive.rules import rule_slots, template
+from exprgrad.derive.sweeps.gradient import Entries, hessian_entries
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.balls.balls import Ball, apply_to_balls, exact_ball, working_precision
 from exprgrad.run.numbers import sweeps
 from exprgrad.run.numbers.sweeps import Tape, forward_numbers, play_tape, record_tape
@@ -701,8 +701,8 @@ def graph_of(op: Op, count: int) -> Graph:
     """The operation alone, on so many inputs named a0, a1…"""
     names = [f"a{position}" for position in range(count)]
     if op.prefix:
-        return parse(op.prefix + names[0])
-    return parse(op.infix.join(names) if op.infix else f"{op.name}({', '.join(names)})")
+        return parse_text(op.prefix + names[0])
+    return parse_text(op.infix.join(names) if op.infix else f"{op.name}({', '.join(names)})")
 
 
 def computed(op: Op, args: Sequence[float]) -> tuple[float, list[float]]:
@@ -727,7 +727,7 @@ def is_special(op: Op, args: Sequence[float]) -> bool:
         return bool(op.special) and len(set(args)) < len(args)
     if not op.special:
         return False
-    names = slots(op)
+    names = rule_slots(op)
     values = [*args, computed(op, args)[0], *[1.0] * len(args)]
     return any(holds(special.where, names, values) for special in op.special)
 
@@ -816,4 +816,4 @@ def computed_second(op: Op, args: Sequence[float]) -> dict[tuple[int, int], floa
 @cache
 def hessian_of(op: Op, count: int) -> tuple[Program, Entries]:
     """The second derivatives of the operation alone."""
-    return hessian(graph_of(op, count), [f"a{position}" for position in range(count)])
+    return hessian_entries(graph_of(op, count), [f"a{position}" for position in range(count)])

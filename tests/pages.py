@@ -11,7 +11,7 @@ import numpy as np
 
 from exprgrad.api import Run, parse
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listed
+from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listing_data
 
 __all__ = [
     "DEEP", "LAST", "Shown", "code_of", "edit", "follow", "html_of", "last", "lesson_html", "listing",
@@ -119,7 +119,7 @@ def panel(page: Any, name: str) -> Any:
 
 def code_of(run: Run) -> dict[str, Any]:
     """The code of a run in all libraries."""
-    return listed(run, OF_TENSORS if run.graph.shapes else OF_NUMBERS)
+    return listing_data(run, OF_TENSORS if run.graph.shapes else OF_NUMBERS)
 
 
 def listing(run: Run, title: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exprgrad.api import Expression
-from exprgrad.derive.placeholders import resolved
+from exprgrad.derive.placeholders import resolve_placeholders
 from exprgrad.graph.graph import CONST, INPUT, Graph, Payload
 
 __all__ = ["Hand", "kepler"]
@@ -49,7 +49,7 @@ class Hand:
     def resolved(self, output: int) -> Graph:
         """The graph, its placeholders replaced."""
         self.graph.output = output
-        return resolved(self.graph, "?")
+        return resolve_placeholders(self.graph, "?")
 
     def expression(self, output: int) -> Expression:
         """The formula."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import CONST, INPUT, Graph, dependents
+from exprgrad.graph.graph import CONST, INPUT, Graph, dependent_flags
 from exprgrad.graph.ops import BY_NAME, Op
 from oracles import CONSTANTS, Real, evaluate, mp, mpf, reference, ulp
 
@@ -87,7 +87,7 @@ def of_partial(op: Op, position: int, engine: float) -> float:
 
 def find(graph: Graph, inputs: Mapping[str, float], engine: float) -> Bounds:
     values = evaluate(graph, inputs)
-    active = dependents(graph, graph.inputs.values())
+    active = dependent_flags(graph, graph.inputs.values())
     errors: list[Real] = []
     locals_: list[list[Real]] = []
     for node, kind in enumerate(graph.kinds):

@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import Any
 
 from exprgrad import Run
-from exprgrad.show.page.arithmetic import arithmetic, tensor_program, written_out
-from exprgrad.show.page.model import model, tensor_key
+from exprgrad.show.page.arithmetic import page_arithmetic, tensor_program, written_out
+from exprgrad.show.page.model import page_model, tensor_key
 from exprgrad.show.page.page import squeezed_script
 from programs import require
 
@@ -57,7 +57,7 @@ def ask(cases: Sequence[tuple[Run | None, str, Any]]) -> list[Any]:
     asked = [
         {
             "ops": "" if run is None else operations(run),
-            "page": None if run is None else model(run),
+            "page": None if run is None else page_model(run),
             "over": "tensors" if run is not None and run.graph.shapes else "numbers",
             "args": args,
             "body": body,
@@ -92,7 +92,7 @@ def operations(run: Run) -> str:
         tensor_key(run, node, ""): tensor_program(run, node, one) for node, one in written.items()
     }
     over = f"const TENSORS = {json.dumps(told)};\n" if told else ""
-    return over + squeezed_script(arithmetic(run, *(one.run for one in written.values())))
+    return over + squeezed_script(page_arithmetic(run, *(one.run for one in written.values())))
 
 
 def read(answer: Any) -> Any:

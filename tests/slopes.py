@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from exprgrad.derive.rules import slots
+from exprgrad.derive.rules import rule_slots
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from oracles import Real, decimal, evaluate, holds, mp, mpf
 
 __all__ = ["Point"]
@@ -18,7 +18,7 @@ STEP = mpf(10) ** -25
 """Of the central differences; 80 digits are carried, and 20 asked for."""
 
 
-parsed = lru_cache(maxsize=512)(parse)
+parsed = lru_cache(maxsize=512)(parse_text)
 """The same few texts are asked at several points."""
 
 
@@ -70,7 +70,7 @@ class Point:
             if op is not None and not op.variadic:
                 args = [values[operand] for operand in graph.operands[node]]
                 seen = [*args, values[node], *(mpf(1) for _ in args)]
-                if any(holds(special.where, slots(op), seen) for special in op.special):
+                if any(holds(special.where, rule_slots(op), seen) for special in op.special):
                     return True
         return False
 

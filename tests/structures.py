@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.graph.graph import Graph, Settings, Shape
 from oracles import Real, mp, mpf
 
@@ -238,7 +238,7 @@ def case_of(draw: st.DrawFn, name: str) -> Case:
 
 def graph_of(case: Case) -> Graph:
     """The operation alone, on inputs named a0, a1…"""
-    builder = Builder(Graph([]), plain=True)
+    builder = GraphBuilder(Graph([]), plain=True)
     operands = [builder.input(f"a{at}", x.shape) for at, x in enumerate(case.operands)]
     output = builder.apply(case.name, *operands, settings=case.settings)
     return builder.program([output]).graph

@@ -51,7 +51,7 @@ def java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Target:
     (tmp_path / "java.py").write_text(found[1], "utf-8")
     monkeypatch.setattr(targets, "__path__", [*targets.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, f"{targets.__name__}.java", raising=False)
-    gathered = targets.gathered()
+    gathered = targets.find_targets()
     assert gathered.keys() == {*targets.TARGETS, "java"}
     monkeypatch.setitem(targets.TARGETS, "java", gathered["java"])
     return gathered["java"]

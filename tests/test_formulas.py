@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from invariants import check
 from oracles import Real, mp, mpf
@@ -213,7 +213,7 @@ def derivative(formula: Formula, name: str) -> Real:
 
 @each
 def test_value_and_gradient_are_the_books(formula: Formula) -> None:
-    graph = parse(formula.text)
+    graph = parse_text(formula.text)
     check(graph)
     assert graph.inputs.keys() == formula.inputs.keys()
     found = bounds(graph, formula.inputs)
@@ -237,9 +237,9 @@ TRUNCATED = {"pendulum, arithmetic-geometric mean": mpf(10) ** -25}
 @each
 def test_the_bound_says_something(formula: Formula) -> None:
     """Every bound leaves at least ten digits, or agreement would mean nothing."""
-    found = bounds(parse(formula.text), formula.inputs)
-    output = found.values[parse(formula.text).output]
-    assert parse(formula.text).output >= 0
+    found = bounds(parse_text(formula.text), formula.inputs)
+    output = found.values[parse_text(formula.text).output]
+    assert parse_text(formula.text).output >= 0
     assert 0 < found.errors[-1] < abs(output) * mpf(10) ** -10
     for name, true in found.gradient.items():
         assert found.gradient_errors[name] < abs(true) * mpf(10) ** -10, name
@@ -248,7 +248,7 @@ def test_the_bound_says_something(formula: Formula) -> None:
 @together(NIST)
 def test_the_models_of_nist(row: dict[str, Any]) -> None:
     """Value and gradient against digits that were computed elsewhere."""
-    graph = parse(row["model"])
+    graph = parse_text(row["model"])
     found = bounds(graph, row["inputs"])
     values = forward_numbers(graph, row["inputs"])
     grads = reverse_sweep(graph, values, graph.inputs.values()).grads

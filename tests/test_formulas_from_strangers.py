@@ -16,9 +16,9 @@ import pytest
 import exprgrad
 from corpus import table, trades
 from exprgrad.derive import placeholders
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.simplify.forms import Forms
-from exprgrad.graph.graph import STEPS, Budget, limited
+from exprgrad.graph.graph import STEPS, Budget, limit_text
 from exprgrad.graph.ops import BY_NAME, MOST_BITS, rational_power
 from exprgrad.language.read.expansion import Expander
 from shell import command
@@ -100,7 +100,7 @@ def test_a_greater_limit_allows_more() -> None:
 def test_long_texts_bring_their_own_steps() -> None:
     assert Budget.from_text("x" * 100_000).steps == STEPS
     assert Budget.from_text("x" * 1_000_000).steps == 10 * STEPS
-    assert Budget.from_text(limited("x" * 1_000_000, 5)).steps == 5
+    assert Budget.from_text(limit_text("x" * 1_000_000, 5)).steps == 5
 
 
 @together([*(text for _, text in table("corpus.txt")), *(each.text for each in trades())], every=8)
@@ -164,8 +164,10 @@ def test_what_passes_through_a_long_list_grows_in_proportion(
             looked_up.append(node)
             return super().__getitem__(node)
 
-    include = Builder.include
-    monkeypatch.setattr(Builder, "include", lambda *given, **more: Images(include(*given, **more)))
+    include = GraphBuilder.include
+    monkeypatch.setattr(
+        GraphBuilder, "include", lambda *given, **more: Images(include(*given, **more))
+    )
     counts = []
     for length in (100, 400):
         looked_up.clear()
@@ -209,7 +211,7 @@ def test_the_work_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted: nothing goes on appending or rewriting beyond the limit."""
     made: list[int] = []
     rewrites: list[int] = []
-    append, intern = Builder.append, Forms.intern
+    append, intern = GraphBuilder.append, Forms.intern
 
     def count_node(*arguments: Any) -> int:
         made.append(1)
@@ -219,7 +221,7 @@ def test_the_work_stops_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         rewrites.append(1)
         return intern(*arguments)
 
-    monkeypatch.setattr(Builder, "append", count_node)
+    monkeypatch.setattr(GraphBuilder, "append", count_node)
     monkeypatch.setattr(Forms, "intern", count_rewrite)
     formula = exprgrad.parse("+".join(f"sin(x*{k})^{k}" for k in range(300)), limit=1_000_000)
     with pytest.raises(exprgrad.RequestError):

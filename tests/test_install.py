@@ -34,13 +34,13 @@ def test_where_its_pip_is_the_one_on_the_path(
     environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(environment))
-    assert errors.install("llvmlite") == "pip install llvmlite"
+    assert errors.install_command("llvmlite") == "pip install llvmlite"
 
 
 def test_from_a_clone_whose_environment_is_not_activated(environment: Path) -> None:
     pytest.importorskip("pip")
     python = os.path.join(".venv", "bin", "python")  # noqa: PTH118
-    assert errors.install("llvmlite") == f"{python} -m pip install llvmlite"
+    assert errors.install_command("llvmlite") == f"{python} -m pip install llvmlite"
 
 
 def test_from_another_folder(
@@ -52,16 +52,16 @@ def test_from_another_folder(
     python = elsewhere / "bin" / "python"
     monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.chdir("/")
-    said = errors.install("llvmlite").replace(str(python.relative_to("/")), "PYTHON")
+    said = errors.install_command("llvmlite").replace(str(python.relative_to("/")), "PYTHON")
     assert said == '"PYTHON" -m pip install llvmlite'
 
 
 def test_in_environments_of_other_tools(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     python = os.path.join(".venv", "bin", "python")  # noqa: PTH118
-    assert errors.install("jax") == f"uv pip install --python {python} jax"
+    assert errors.install_command("jax") == f"uv pip install --python {python} jax"
     monkeypatch.setattr(sys, "prefix", os.path.join("home", "pipx", "venvs", "exprgrad"))  # noqa: PTH118
-    assert errors.install("jax") == "pipx inject exprgrad jax"
+    assert errors.install_command("jax") == "pipx inject exprgrad jax"
 
 
 def build_wheel(folder: Path, seed: str = "random") -> Path:

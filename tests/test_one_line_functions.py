@@ -21,7 +21,7 @@ import exprgrad
 from corpus import table, trades
 from digits import is_right
 from exprgrad import DigitsWarning, Expression, parse
-from exprgrad.language.read.parse import parse as graph_of
+from exprgrad.language.read.parse import parse_text as graph_of
 from exprgrad.run import matrices
 from exprgrad.run.engines.compiled import Compiled
 from exprgrad.run.numbers.sweeps import forward_numbers

@@ -24,10 +24,10 @@ from catastrophes import DIGITS, PLACES, Catastrophe, Truth, collected, truths
 from corpus import trades
 from exprgrad.cli.commands import COMMANDS
 from exprgrad.data.arrow import Doubles
-from exprgrad.data.job import Job, computed
+from exprgrad.data.job import BatchJob, compute_rows
 from exprgrad.errors import DigitsWarning, ExprgradError
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.show.page.model import model
+from exprgrad.show.page.model import page_model
 from lost_digits import VALUE, about
 from oracles import Real, decimal, evaluate, mp, mpf
 from shell import command
@@ -188,9 +188,9 @@ def by_engine(engine: str) -> Callable[[Catastrophe], Answer]:
     def ask(case: Catastrophe) -> Answer:
         names = [*case.inputs]
         pairs = tuple((name, name) for name in names)
-        job = Job(case.formula, pairs, wrt=tuple(names), engine=engine, digits=PLACES)
+        job = BatchJob(case.formula, pairs, wrt=tuple(names), engine=engine, digits=PLACES)
         columns = columns_of(case)
-        block = computed(job, [Doubles(columns[name]) for name in names], 0, 1)
+        block = compute_rows(job, [Doubles(columns[name]) for name in names], 0, 1)
         return {
             name: Printed(
                 float(block.results[at][0]),
@@ -236,7 +236,7 @@ def first_step(case: Catastrophe) -> Answer:
 def on_the_page(case: Catastrophe) -> Answer:
     """The numbers of ``explore``: those that lack digits are marked."""
     run = exprgrad.parse(case.formula).gradient(case.inputs)
-    page = model(run)
+    page = page_model(run)
     vague = {field: {*nodes} for field, nodes in page.get("vague", {}).items()}
     places = dict(page["inputs"])
     found: dict[Key, Printed] = {VALUE: Printed(run.value, page["output"] in vague.get("data", ()))}

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exprgrad.errors import ExprgradError, LanguageError, render
-from exprgrad.source import Source, cut, depths, display_width, excerpt, position, printable
+from exprgrad.errors import ExprgradError, LanguageError, render_error
+from exprgrad.source import (
+    Source,
+    bracket_depths,
+    cut_text,
+    display_width,
+    excerpt_lines,
+    line_and_column,
+    printable_text,
+)
 
 quick = settings(derandomize=True, max_examples=80)
 texts = st.text(st.sampled_from("ab é長\u0301\t\r\n\x1b\u202e\ud800#"), max_size=30)
@@ -23,7 +31,7 @@ texts = st.text(st.sampled_from("ab é長\u0301\t\r\n\x1b\u202e\ud800#"), max_si
     ],
 )  # fmt: skip
 def test_position(text: str, offset: int, place: tuple[int, int]) -> None:
-    assert position(text, offset) == place
+    assert line_and_column(text, offset) == place
 
 
 @quick
@@ -34,15 +42,15 @@ def test_positions_are_those_of_splitlines(text: str, offset: int) -> None:
     if text[offset - 1 : offset + 1] == "\r\n":
         return
     lines = (text[:offset] + "|").splitlines()
-    assert position(text, offset) == (len(lines), len(lines[-1]))
+    assert line_and_column(text, offset) == (len(lines), len(lines[-1]))
 
 
 @quick
 @given(texts)
 def test_printable_keeps_length_and_hides_what_a_terminal_obeys(text: str) -> None:
-    shown = printable(text)
+    shown = printable_text(text)
     assert len(shown) == len(text)
-    assert printable(shown) == shown
+    assert printable_text(shown) == shown
     assert not set(shown) & set("\t\r\n\x1b\u202e\ud800")
 
 
@@ -55,18 +63,21 @@ def test_display_width(text: str, width: int) -> None:
 
 
 def test_cut() -> None:
-    assert cut("abc", 3) == "abc"
-    assert cut("abcd", 3) == "ab…"
+    assert cut_text("abc", 3) == "abc"
+    assert cut_text("abcd", 3) == "ab…"
 
 
 def test_excerpt() -> None:
-    assert excerpt(Source("a + 長$ + b"), (5, 6)) == ["  1 │ a + 長$ + b", "    │       ^"]
-    assert excerpt(Source("a=2x", False), (3, 4)) == ["    │ a=2x", "    │    ^"]
-    assert excerpt(Source("a\n" * 99 + "b"), (198, 199), "here") == ["  100 │ b", "      │ ^ here"]
+    assert excerpt_lines(Source("a + 長$ + b"), (5, 6)) == ["  1 │ a + 長$ + b", "    │       ^"]
+    assert excerpt_lines(Source("a=2x", False), (3, 4)) == ["    │ a=2x", "    │    ^"]
+    assert excerpt_lines(Source("a\n" * 99 + "b"), (198, 199), "here") == [
+        "  100 │ b",
+        "      │ ^ here",
+    ]
 
 
 def test_a_span_over_lines_is_underlined_to_the_end_of_its_first() -> None:
-    assert excerpt(Source("(a +\n b)"), (0, 8)) == ["  1 │ (a +", "    │ ^^^^"]
+    assert excerpt_lines(Source("(a +\n b)"), (0, 8)) == ["  1 │ (a +", "    │ ^^^^"]
 
 
 @quick
@@ -74,7 +85,7 @@ def test_a_span_over_lines_is_underlined_to_the_end_of_its_first() -> None:
 def test_a_long_line_is_a_window(start: int, length: int, width: int) -> None:
     """It is never wider than asked, and shows the span's beginning."""
     text = "".join(chr(ord("a") + i % 26) for i in range(800))
-    line, carets = excerpt(Source(text), (start, start + length), width=width)
+    line, carets = excerpt_lines(Source(text), (start, start + length), width=width)
     assert len(line) <= width and len(carets) <= width
     first = carets.index("^")
     assert line[first] in (text[start], "…")
@@ -87,13 +98,13 @@ def test_any_span_of_any_text_can_be_shown(text: str, start: int, length: int) -
     error = ExprgradError(
         "x", "m", source=Source(text), span=(start, min(start + length, len(text)))
     )
-    lines = render(error).split("\n")
+    lines = render_error(error).split("\n")
     assert len(lines) == 3 and "^" in lines[2]
 
 
 def test_messages_and_help_cannot_command_a_terminal() -> None:
     error = ExprgradError("x", "a\x1b[31mb\nc", help="d\x07e\u202e")
-    assert render(error) == "error: a�[31mb c\n  help: d�e�"
+    assert render_error(error) == "error: a�[31mb c\n  help: d�e�"
     assert len(ExprgradError("x", "a" * 1000).message) < 300
 
 
@@ -116,7 +127,7 @@ def test_the_error_as_a_value() -> None:
     ],
 )
 def test_depths(text: str, expected: list[int]) -> None:
-    assert depths(text) == expected
+    assert bracket_depths(text) == expected
 
 
 def test_an_error_gets_its_place() -> None:

@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 
 import exprgrad
 from exprgrad import InputError, Value, parse
-from exprgrad.api.value import graph_of, of_micrograd, reached
+from exprgrad.api.value import graph_of_values, of_micrograd, values_reached
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS
-from exprgrad.language.write.infix import program
+from exprgrad.language.write.infix import program_text
 from invariants import check
 from oracles import mp
 from programs import require
@@ -228,9 +228,9 @@ def test_a_picture_as_micrograd_draws_it() -> None:
     ],
 )  # fmt: skip
 def test_what_micrograd_makes_of_it(made: Callable[[Value, Value], Value], text: str) -> None:
-    values = reached(made(Value(3.0, label="a"), Value(2.0, label="b")))
-    graph = of_micrograd(graph_of(values, {v: v.label for v in values if v.label}))
-    assert program(graph) == text
+    values = values_reached(made(Value(3.0, label="a"), Value(2.0, label="b")))
+    graph = of_micrograd(graph_of_values(values, {v: v.label for v in values if v.label}))
+    assert program_text(graph) == text
     check(graph)
 
 
@@ -745,9 +745,9 @@ def test_the_truth_is_within_the_rounding_bound(
 
 def varies(graph: Graph) -> set[int]:
     """The nodes that depend on an input: where all operands are numbers, Python works them out itself."""
-    from exprgrad.graph.graph import dependents
+    from exprgrad.graph.graph import dependent_flags
 
-    return {node for node, flag in enumerate(dependents(graph, graph.inputs.values())) if flag}
+    return {node for node, flag in enumerate(dependent_flags(graph, graph.inputs.values())) if flag}
 
 
 def test_pytorch_finds_the_same() -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from exprgrad.graph.graph import Shape, size
+from exprgrad.graph.graph import Shape, shape_size
 from strategies import seeds
 
 __all__ = ["Formula", "formulas"]
@@ -53,7 +53,7 @@ class Writer:
 
     def write(self, shape: Shape, count: int) -> str:
         """An expression of so many operations at most."""
-        if count <= 0 or size(shape) > 60:
+        if count <= 0 or shape_size(shape) > 60:
             return self.leaf(shape)
         makers: list[Callable[[Shape, int], str | None]] = [
             self.elementwise, self.elementwise, self.product, self.moved, self.reduced, self.taken,
@@ -116,7 +116,7 @@ class Writer:
             if random.random() < 0.3:
                 wanted[random.randrange(len(wanted))] = -1
             key = random.choice(("", "shape="))
-            return f"reshape({self.write((size(shape),), count)}, {key}{wanted})"
+            return f"reshape({self.write((shape_size(shape),), count)}, {key}{wanted})"
         if shape:
             return f"broadcast({self.write(self.narrower(shape), count)}, {list(shape)})"
         return None

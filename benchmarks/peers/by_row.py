@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.measure import peer
 from benchmarks.problems import Answer, Columns, Problem, pitch, staggered
 from benchmarks.symbols import casadi_read
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 
 __all__ = ["casadi", "numba", "numba_compiled"]
 
@@ -109,7 +109,7 @@ def numba(problem: Problem, given: Columns) -> Answer:
 def casadi(problem: Problem, given: Columns) -> Answer:
     """CasADi's own gradient, ``cse`` and ``map``, called by its buffers, which copy nothing."""
     module = peer("casadi")
-    graph = parse(problem.text)
+    graph = parse_text(problem.text)
     output, inputs = casadi_read(module, graph)
     gradient = module.gradient(output, module.vertcat(*inputs))
     parts = module.cse(module.vertcat(output, gradient))

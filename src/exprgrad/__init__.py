@@ -49,46 +49,12 @@ if TYPE_CHECKING:
     from exprgrad.show.picture.picture import Picture, draw
 
 __all__ = [
-    "LESSONS",
-    "OPS",
-    "Check",
-    "Diagnostic",
-    "DigitsWarning",
-    "Edge",
-    "Expression",
-    "ExprgradError",
-    "Graph",
-    "InputError",
-    "LanguageError",
-    "Lesson",
-    "MissingExtraError",
-    "Node",
-    "Op",
-    "Page",
-    "Picture",
-    "RequestError",
-    "Run",
-    "ShapeError",
-    "Uncertain",
-    "Value",
-    "__version__",
-    "arrow_function",
-    "check",
-    "diff",
-    "draw",
-    "eval",
-    "evaluate",
-    "file",
-    "fit",
-    "from_latex",
-    "grad",
-    "hessian",
-    "jacobian",
-    "minimize",
-    "parse",
-    "solve",
-    "uncertain",
-]
+    "LESSONS", "OPS", "Check", "Diagnostic", "DigitsWarning", "Edge", "Expression", "ExprgradError",
+    "Graph", "InputError", "LanguageError", "Lesson", "MissingExtraError", "Node", "Op", "Page", "Picture",
+    "RequestError", "Run", "ShapeError", "Uncertain", "Value", "__version__", "arrow_function", "check",
+    "diff", "draw", "eval", "evaluate", "file", "fit", "from_latex", "grad", "hessian", "jacobian",
+    "minimize", "parse", "solve", "uncertain",
+]  # fmt: skip
 
 __version__ = "0.1.0"
 
@@ -135,15 +101,15 @@ if not TYPE_CHECKING:  # which would take any name for one that is there
 
             value = getattr(import_module(f"exprgrad.{LAZY[name]}"), name)
             if LAZY[name].startswith("api"):
-                from exprgrad.api.guesses import introduce
+                from exprgrad.api.guesses import introduce_guesses
 
-                introduce()
+                introduce_guesses()
             return value
         if name.startswith("_"):  # whoever looks for those knows what to do without
             raise AttributeError(f"module 'exprgrad' has no attribute '{name}'")
-        from exprgrad.api.guesses import missing
+        from exprgrad.api.guesses import missing_attribute
 
-        raise missing(name, __all__)
+        raise missing_attribute(name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -20,25 +20,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-from exprgrad.source import WIDTH, Source, Span, cut, excerpt, position, printable, shows
+from exprgrad.source import (
+    WIDTH,
+    Source,
+    Span,
+    cut_text,
+    excerpt_lines,
+    excerpt_shows,
+    line_and_column,
+    printable_text,
+)
 
 __all__ = [
-    "Asked",
-    "DigitsWarning",
-    "ExprgradError",
-    "InputError",
-    "LanguageError",
-    "MissingExtraError",
-    "RequestError",
-    "ShapeError",
-    "advice",
-    "extra",
-    "install",
-    "missing_package",
-    "render",
-    "require",
-    "whole",
-]
+    "Asker", "DigitsWarning", "ExprgradError", "InputError", "LanguageError", "MissingExtraError",
+    "RequestError", "ShapeError", "command_or_python", "import_extra", "install_command", "missing_package",
+    "render_error", "require_kind", "whole_number",
+]  # fmt: skip
 
 
 class DigitsWarning(UserWarning):
@@ -66,13 +63,13 @@ class ExprgradError(Exception):
         help: str | None = None,
         related: tuple[tuple[str, Span], ...] = (),
     ) -> None:
-        message = cut(message, LONGEST_MESSAGE)
+        message = cut_text(message, LONGEST_MESSAGE)
         super().__init__(message)
         self.code: str = code
         self.message: str = message
         self.source: Source | None = source
         self.span: Span | None = span
-        self.help: str | None = None if help is None else cut(help, LONGEST_MESSAGE)
+        self.help: str | None = None if help is None else cut_text(help, LONGEST_MESSAGE)
         self.related: tuple[tuple[str, Span], ...] = related
 
     def at(self, place: Source | str, start: int = 0) -> Self:
@@ -85,8 +82,8 @@ class ExprgradError(Exception):
             return self
         self.source = place
         if self.span is not None:
-            self.span = moved(self.span, start)
-        self.related = tuple([(note, moved(span, start)) for note, span in self.related])
+            self.span = shift_span(self.span, start)
+        self.related = tuple([(note, shift_span(span, start)) for note, span in self.related])
         return self
 
     def about(self, text: str, span: Span | None = None) -> Self:
@@ -96,23 +93,23 @@ class ExprgradError(Exception):
 
     def quoting(self, text: str, span: Span | None = None) -> Self:
         """The error with its place in a file's text, which is for the shell's user alone to see."""
-        return self.about(text, span) if Asked.by_command else self
+        return self.about(text, span) if Asker.by_command else self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return remade, (type(self), self.code, *self.args), self.__dict__
+        return rebuild_error, (type(self), self.code, *self.args), self.__dict__
 
     def __str__(self) -> str:
-        return render(self).removeprefix("error: ")
+        return render_error(self).removeprefix("error: ")
 
     def _render_traceback_(self) -> list[str]:
         """What IPython and notebooks show: the message, and the line of one's own that led to it."""
-        return [f"{type(self).__name__}: {self}", *caller(self.__traceback__)]
+        return [f"{type(self).__name__}: {self}", *caller_line(self.__traceback__)]
 
     def as_json(self) -> dict[str, object]:
         """The ``error`` object of the JSON envelope; a span is given only within the expression."""
         place: dict[str, object] = {"span": None, "line": None, "column": None}
         if self.source is not None and self.span is not None and self.source.is_expression:
-            line, column = position(self.source.text, self.span[0])
+            line, column = line_and_column(self.source.text, self.span[0])
             place = {"span": list(self.span), "line": line, "column": column}
         return {"code": self.code, "message": self.message, **place, "help": self.help}
 
@@ -146,19 +143,19 @@ class MissingExtraError(ExprgradError):
     """A package that this needs is not installed."""
 
 
-class Asked:
+class Asker:
     """Who asks: a command line, which is advised in its own words and takes notes, or Python."""
 
     by_command = False
     take_note: Callable[[str], object] = staticmethod(lambda text: None)
 
 
-def advice(command: str, python: str) -> str:
+def command_or_python(command: str, python: str) -> str:
     """How to go on: by a command's option, or by an argument in Python, as whoever asks would."""
-    return command if Asked.by_command else python
+    return command if Asker.by_command else python
 
 
-def extra(module: str, message: str) -> Any:
+def import_extra(module: str, message: str) -> Any:
     """A module of a package that an extra installs.
 
     Raises ``MissingExtraError``, whose ``message`` says what needs the package, where it is not there.
@@ -169,7 +166,9 @@ def extra(module: str, message: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtraError(f"missing-{package}", message, help=install(package)) from None
+        raise MissingExtraError(
+            f"missing-{package}", message, help=install_command(package)
+        ) from None
 
 
 def missing_package(error: ModuleNotFoundError) -> MissingExtraError:
@@ -180,11 +179,11 @@ def missing_package(error: ModuleNotFoundError) -> MissingExtraError:
     package = (error.name or "exprgrad").partition(".")[0]
     if package == "exprgrad":
         raise error
-    message = f"{package} is not installed: {install(package)}"
+    message = f"{package} is not installed: {install_command(package)}"
     return MissingExtraError(f"missing-{package}", message)
 
 
-def install(package: str) -> str:
+def install_command(package: str) -> str:
     """The command that puts a package where this Python finds it, whoever made its environment."""
     import os
     import shutil
@@ -205,12 +204,12 @@ def install(package: str) -> str:
     return f"{path} -m pip install {package}"
 
 
-def remade(kind: type[ExprgradError], code: str, message: str) -> ExprgradError:
+def rebuild_error(kind: type[ExprgradError], code: str, message: str) -> ExprgradError:
     """An error from its parts: how errors are pickled, so that they come back from other processes."""
     return kind(code, message)
 
 
-def whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """A whole number of Python's or of any library's; None for what is none, and for True and False."""
     try:
         return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
@@ -218,13 +217,13 @@ def whole(value: object) -> int | None:
         return None
 
 
-def require(value: object, kind: type | tuple[type, ...], what: str) -> None:
+def require_kind(value: object, kind: type | tuple[type, ...], what: str) -> None:
     """Raise ``TypeError`` unless a value is of a kind; ``what`` says in words what it has to be."""
     if not isinstance(value, kind):
         raise TypeError(f"{what}, not {type(value).__name__}")
 
 
-def caller(traceback: TracebackType | None) -> list[str]:
+def caller_line(traceback: TracebackType | None) -> list[str]:
     """The last line before this package's own, if it is known."""
     from linecache import getline
     from pathlib import Path
@@ -240,20 +239,22 @@ def caller(traceback: TracebackType | None) -> list[str]:
     return [f"  line {number}: {line}"] if line else []
 
 
-def moved(span: Span, by: int) -> Span:
+def shift_span(span: Span, by: int) -> Span:
     """A span so many characters further on."""
     return span[0] + by, span[1] + by
 
 
-def render(error: ExprgradError, width: int = WIDTH) -> str:
+def render_error(error: ExprgradError, width: int = WIDTH) -> str:
     """The error as people read it: message, excerpt with carets, help; no colour, no final newline."""
-    lines = [printable(f"error: {error.message}")]
+    lines = [printable_text(f"error: {error.message}")]
     if error.source is not None and error.span is not None:
-        parts = [place for place in error.related if shows(error.source, error.span, place[1])]
+        parts = [
+            place for place in error.related if excerpt_shows(error.source, error.span, place[1])
+        ]
         apart = [place for place in error.related if place not in parts]
         for note, span in sorted([("", error.span), *apart], key=lambda place: place[1]):
             inside = parts if span is error.span else ()
-            lines.extend(excerpt(error.source, span, note, width, inside))
+            lines.extend(excerpt_lines(error.source, span, note, width, inside))
     if error.help is not None:
-        lines.append(printable(f"  help: {error.help}"))
+        lines.append(printable_text(f"  help: {error.help}"))
     return "\n".join(lines)

@@ -6,21 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 __all__ = [
-    "WIDTH",
-    "Source",
-    "Span",
-    "bytes_text",
-    "cut",
-    "depths",
-    "display_width",
-    "excerpt",
-    "pieces",
-    "position",
-    "printable",
-    "shows",
-    "trimmed",
-    "without_controls",
-]
+    "WIDTH", "Source", "Span", "bracket_depths", "bytes_text", "comma_parts", "cut_text", "display_width",
+    "excerpt_lines", "excerpt_shows", "line_and_column", "printable_text", "trim_span", "without_controls",
+]  # fmt: skip
 
 Span = tuple[int, int]
 """A half-open range of code points, counted from 0."""
@@ -36,7 +24,7 @@ class Source(NamedTuple):
     is_expression: bool = True
 
 
-def position(text: str, offset: int) -> tuple[int, int]:
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
     r"""Line and column of an offset, both counted from 1; ``\n``, ``\r\n`` and ``\r`` end a line."""
     start = line_start(text, offset)
     before = text[:start]
@@ -57,7 +45,7 @@ def line_end(text: str, offset: int) -> int:
     return min(ends, default=len(text))
 
 
-def printable(text: str) -> str:
+def printable_text(text: str) -> str:
     """The text with white space as single spaces and whatever a terminal would obey as ``\ufffd``.
 
     One character in gives one character out, so offsets stay what they were.
@@ -92,12 +80,12 @@ def display_width(text: str) -> int:
     )
 
 
-def cut(text: str, limit: int) -> str:
+def cut_text(text: str, limit: int) -> str:
     """The text, or its first ``limit - 1`` characters and an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def excerpt(
+def excerpt_lines(
     source: Source,
     span: Span,
     note: str = "",
@@ -108,12 +96,12 @@ def excerpt(
 
     A span over several lines is underlined to the end of its first.  A line longer than ``width`` is
     shown as a window around the span.  ``parts`` of the span, each with a note, get a line of carets each;
-    they must be in sight, as ``shows`` tells.
+    they must be in sight, as ``excerpt_shows`` tells.
     """
     text = source.text
     first, last = line_start(text, span[0]), line_end(text, span[0])
     left, right = shown_part(source, span, width)
-    shown = printable(text[left:right])
+    shown = printable_text(text[left:right])
     if left > first:
         shown = "…" + shown[1:]
     if right < last:
@@ -127,7 +115,7 @@ def excerpt(
     return lines
 
 
-def shows(source: Source, span: Span, part: Span, width: int = WIDTH) -> bool:
+def excerpt_shows(source: Source, span: Span, part: Span, width: int = WIDTH) -> bool:
     """Whether the excerpt of a span shows all of a part of it."""
     left, right = shown_part(source, span, width)
     return max(span[0], left) <= part[0] and part[1] <= min(span[1], right)
@@ -135,7 +123,7 @@ def shows(source: Source, span: Span, part: Span, width: int = WIDTH) -> bool:
 
 def line_label(source: Source, offset: int) -> str:
     """What stands before a line: its number, if the text is the expression."""
-    return str(position(source.text, offset)[0]) if source.is_expression else " "
+    return str(line_and_column(source.text, offset)[0]) if source.is_expression else " "
 
 
 def shown_part(source: Source, span: Span, width: int) -> Span:
@@ -143,10 +131,10 @@ def shown_part(source: Source, span: Span, width: int) -> Span:
     text, (start, end) = source.text, span
     first, last = line_start(text, start), line_end(text, start)
     room = max(width - len(line_label(source, start)) - 6, 16)
-    return window(first, last, start, max(min(end, last), start), room)
+    return line_window(first, last, start, max(min(end, last), start), room)
 
 
-def window(first: int, last: int, start: int, end: int, room: int) -> tuple[int, int]:
+def line_window(first: int, last: int, start: int, end: int, room: int) -> tuple[int, int]:
     """The part of a line, at most ``room`` characters, that shows as much of a span as it can."""
     if last - first <= room:
         return first, last
@@ -155,7 +143,7 @@ def window(first: int, last: int, start: int, end: int, room: int) -> tuple[int,
     return left, left + room
 
 
-def depths(text: str) -> list[int]:
+def bracket_depths(text: str) -> list[int]:
     """How many brackets, ``(`` or ``[``, are open at each character; a pair's own do not count.
 
     A closing bracket without a partner closes nothing.
@@ -169,17 +157,17 @@ def depths(text: str) -> list[int]:
     return found
 
 
-def pieces(text: str) -> Iterator[Span]:
+def comma_parts(text: str) -> Iterator[Span]:
     """The parts between commas, as spans; a comma inside brackets separates nothing."""
     start = 0
-    for at, depth in enumerate(depths(text)):
+    for at, depth in enumerate(bracket_depths(text)):
         if text[at] == "," and not depth:
             yield start, at
             start = at + 1
     yield start, len(text)
 
 
-def trimmed(text: str, start: int, end: int) -> Span:
+def trim_span(text: str, start: int, end: int) -> Span:
     """A span without the white space at its ends, if that leaves anything."""
     part = text[start:end]
     if not part.strip():

@@ -8,7 +8,7 @@ import pytest
 
 from browsers import axe
 from exprgrad import parse
-from exprgrad.show.picture.theme import style
+from exprgrad.show.picture.theme import style_block
 from notebooks import executed, shown
 
 RULES = """
@@ -67,7 +67,8 @@ def test_a_picture_is_as_dark_as_the_notebook(
 ) -> None:
     """A page that doesn't say follows the system; no picture is wider than its cell."""
     page = browse.show(
-        f"<!doctype html><html lang=en><title>A</title><body {attribute}>{PICTURE.format(style=style())}",
+        f"<!doctype html><html lang=en><title>A</title><body {attribute}>"
+        f"{PICTURE.format(style=style_block())}",
         color_scheme=system,
     )
     colour = page.locator("rect").evaluate("rect => getComputedStyle(rect).fill")

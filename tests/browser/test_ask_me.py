@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.text.lines import signed as number
+from exprgrad.show.text.lines import signed_number as number
 from pages import edit, html_of, lesson_html, panel, press, read, run_of
 
 GRADS = {"L": "1", "d": "-2", "f": "4", "e": "−2", "c": "-2.0", "a": "6", "b": "-4"}

@@ -11,7 +11,7 @@ import pytest
 
 from browsers import axe
 from exprgrad.api import parse
-from exprgrad.show.page.lessons import LESSONS, Lesson, Part, columns
+from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, set_columns
 from networks import names_of_weights, room, trained
 from pages import edit, last, panel, press, read
 
@@ -43,7 +43,7 @@ def open_part(page: Any, at: int) -> Any:
     return part
 
 
-def formula_of(lesson: Lesson, part: Part) -> Any:
+def formula_of(lesson: Lesson, part: LessonPart) -> Any:
     """The run of the formula that a part shows."""
     for formula in lesson.formulas:
         if formula.name == part.formula:
@@ -373,8 +373,8 @@ def test_training_is_numpy_s(points: str, steps: int, browse: Any) -> None:
     page, lesson = lesson_page(browse, "network"), LESSONS["network"]
     part = open_part(page, 1)
     found = train(page, part, points, steps)
-    wanted = trained(lesson.values, columns(points), 0.5, steps).weights
-    apart = room(wanted, columns(points), 0.5)
+    wanted = trained(lesson.values, set_columns(points), 0.5, steps).weights
+    apart = room(wanted, set_columns(points), 0.5)
     assert abs(found[0] - wanted[1]).max() < 1e-15
     assert np.all(abs(found[-1] - wanted[-1]) <= apart) and apart.max() < 1e-9
     assert f"After {steps} steps" in part.inner_text()
@@ -402,7 +402,7 @@ def test_a_neuron_opens_while_it_trains(browse: Any) -> None:
             assert sorted(shown) == sorted(f"{x + 0:.6g}".replace("-", "−") for x in wanted)
         assert axe(page, "light") == []
     page.locator(".mark").nth(20).click()
-    across, up, _ = columns("spiral")
+    across, up, _ = set_columns("spiral")
     now = read(page).data
     assert [now[expression.graph.inputs[name]] for name in "xy"] == [across[20], up[20]]
     assert page.locator("#closer .inside").is_visible()

@@ -11,7 +11,7 @@ import pytest
 from browsers import axe
 from exprgrad.api import parse
 from exprgrad.explain.walks import Visited
-from exprgrad.show.text.lines import signed as number
+from exprgrad.show.text.lines import signed_number as number
 from pages import edit, html_of, last, lesson_html, panel, press, results, run_of
 
 RULES = {"preorder": "preorder", "bfs": "breadth first", "naive": "naive"}

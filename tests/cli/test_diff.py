@@ -10,7 +10,7 @@ import pytest
 
 import golden
 from corpus import table
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from oracles import evaluate, gradient, mp, mpf
 from shell import command, process, spelled
 from together import together
@@ -111,7 +111,7 @@ def test_mixed_derivatives_are_found_in_any_order() -> None:
 
 def whole(text: str) -> bool:
     """Whether a formula has no decimals, which simplification and differences take for two things."""
-    return all(not isinstance(p, float) or p.is_integer() for p in parse(text).payloads)
+    return all(not isinstance(p, float) or p.is_integer() for p in parse_text(text).payloads)
 
 
 WHOLE = [text for _, text in table("corpus.txt") if whole(text)]
@@ -121,13 +121,13 @@ WHOLE = [text for _, text in table("corpus.txt") if whole(text)]
 def test_answers_are_read_back(text: str) -> None:
     """Each derivative is read as it was printed, and is the difference quotient to 20 digits."""
     random = Random(text)
-    graph = parse(text)
+    graph = parse_text(text)
     inputs = {name: random.uniform(0.2, 1.8) for name in graph.inputs}
     derivatives = json.loads(command("diff", "--json", text).out)["derivatives"]
     assert list(derivatives) == list(graph.inputs)
     true = gradient(graph, inputs)
     for name, formula in derivatives.items():
-        read = parse(formula)
+        read = parse_text(formula)
         given = {used: inputs[used] for used in read.inputs}
         arguments = [f"{used}={value!r}" for used, value in given.items()]
         assert command("eval", "-q", formula, *arguments).status == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import golden
-from exprgrad.show.picture.plots import matplotlib
+from exprgrad.show.picture.plots import import_matplotlib
 from shell import command, on_terminal, spelled
 
 pytest.importorskip("scipy", reason="pip install 'exprgrad[fit]'")
@@ -92,7 +92,7 @@ def test_without_matplotlib_nothing_is_computed(
     argv: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    matplotlib.cache_clear()
+    import_matplotlib.cache_clear()
     Path("rows.csv").write_text("no rows", "utf-8")
     status, out, err = command(*argv, "-o", "picture.svg")
     assert (status, out) == (2, "") and "a plot as a file needs Matplotlib" in err

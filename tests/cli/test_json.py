@@ -208,7 +208,7 @@ REQUESTS = [
 ]
 
 
-CALL = re.compile(r"""\b(extra|fail|\w*Error)\(\s*["']([^"']*)["']""")
+CALL = re.compile(r"""\b(import_extra|fail|\w*Error)\(\s*["']([^"']*)["']""")
 """A call that says a code, or the extra that is missing."""
 
 
@@ -305,7 +305,7 @@ def test_every_error_code_is_in_the_schema() -> None:
         if path.parent.name == "engines":  # ``compile`` is asked for in Python alone.
             continue
         for name, first in CALL.findall(path.read_text(encoding="utf-8")):
-            codes.add(f"missing-{first.partition('.')[0]}" if name == "extra" else first)
+            codes.add(f"missing-{first.partition('.')[0]}" if name == "import_extra" else first)
     codes = {code for code in codes if re.fullmatch("[a-z_-]+", code)} - {
         "no-gradient",
         "bad-order",

@@ -28,7 +28,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def leave(status: int) -> None:
         raise Ended(status)
 
-    monkeypatch.setattr(entry, "leave", leave)
+    monkeypatch.setattr(entry, "exit_at_once", leave)
     monkeypatch.setattr(entry, "discard_output", lambda: discarded.append("output"))
     return discarded
 

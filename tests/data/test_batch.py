@@ -27,8 +27,8 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 from exprgrad.cli.commands.batch_fit import batch_command  # noqa: E402
 from exprgrad.cli.options import Words  # noqa: E402
 from exprgrad.data import formats, sums  # noqa: E402
-from exprgrad.data.formats import FORMATS, batches, sampled, source_of  # noqa: E402
-from exprgrad.data.job import Job, prepared  # noqa: E402
+from exprgrad.data.formats import FORMATS, read_batches, row_file, sample_file  # noqa: E402
+from exprgrad.data.job import BatchJob, prepare_kernel  # noqa: E402
 from exprgrad.data.places import NO_CELL  # noqa: E402
 from exprgrad.data.plans import BAD_ROWS  # noqa: E402
 
@@ -46,7 +46,7 @@ def table() -> Any:
 def written(path: Path, rows: Any) -> str:
     """A file with some rows."""
     with path.open("wb") as file:
-        writer = FORMATS[formats.format_of(str(path))].writer(file, rows.schema)
+        writer = FORMATS[formats.format_by_ending(str(path))].writer(file, rows.schema)
         for batch in rows.to_batches():
             writer.write(writer.encoded(batch))
         writer.close()
@@ -55,12 +55,12 @@ def written(path: Path, rows: Any) -> str:
 
 def read(path: Path | str) -> Any:
     """The rows of a file."""
-    source, sample = sampled(source_of(str(path)))
+    source, sample = sample_file(row_file(str(path)))
     partitions = formats.partitions_of(source)
     return pa.Table.from_batches(
         batch
         for partition in partitions
-        for batch in batches(partition, sample.schema.names, sample.schema)
+        for batch in read_batches(partition, sample.schema.names, sample.schema)
     )
 
 
@@ -202,8 +202,8 @@ KINKED = [
 @together(KINKED)
 def test_rows_at_a_kink_are_those_that_a_run_flags(text: str) -> None:
     f = exprgrad.parse(text)
-    job = Job(text, tuple((name, name) for name in f.inputs), wrt=f.inputs)
-    kernel = prepared(job)
+    job = BatchJob(text, tuple((name, name) for name in f.inputs), wrt=f.inputs)
+    kernel = prepare_kernel(job)
     grid = np.array(
         list(product((-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0), repeat=len(f.inputs)))
     ).T.copy()
@@ -273,12 +273,12 @@ def test_without_native_code_sums_are_as_right(
 ) -> None:
     path = written(tmp_path / "rows.parquet", spread(sums.CHUNK + 5))
     native = json.loads(batch("x*y", "--data", path, "--reduce", "sum", "--json").out)
-    prepared.cache_clear()
+    prepare_kernel.cache_clear()
     monkeypatch.setattr("exprgrad.run.engines.compiled.find_spec", lambda name: None)
     try:
         other = json.loads(batch("x*y", "--data", path, "--reduce", "sum", "--json").out)
     finally:
-        prepared.cache_clear()
+        prepare_kernel.cache_clear()
     assert other["value"] == pytest.approx(native["value"], rel=1e-15)
     assert other["gradient"] == pytest.approx(native["gradient"], rel=1e-15)
 

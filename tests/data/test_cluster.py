@@ -22,9 +22,9 @@ from shell import PROGRAM, command
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 import exprgrad  # noqa: E402
-from exprgrad.data.cluster import attempted, check_versions  # noqa: E402
-from exprgrad.data.plans import BatchPlan, planned  # noqa: E402
-from exprgrad.data.targets import versions  # noqa: E402
+from exprgrad.data.cluster import attempt_task, check_versions  # noqa: E402
+from exprgrad.data.plans import BatchPlan, plan_batch  # noqa: E402
+from exprgrad.data.targets import run_versions  # noqa: E402
 from exprgrad.errors import RequestError  # noqa: E402
 
 ROUNDS = int(os.environ.get("EXPRGRAD_KILLS", "1"))
@@ -69,8 +69,8 @@ def test_what_workers_cannot_reach(tmp_path: Path) -> None:
 
 def test_a_worker_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed", reason="pip install 'exprgrad[cluster]'")
-    plan = planned("x", [rows_in(tmp_path, 1, 3)], reduce="sum")
-    here = versions(plan.job)
+    plan = plan_batch("x", [rows_in(tmp_path, 1, 3)], reduce="sum")
+    here = run_versions(plan.job)
     monkeypatch.setattr(distributed, "get_worker", lambda: distributed.Security())
     monkeypatch.setattr(distributed.Security, "address", "tcp://10.0.0.2:40001", raising=False)
     check_versions(plan, here)
@@ -79,7 +79,7 @@ def test_a_worker_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def never(*_: Any) -> None:
         raise AssertionError
 
-    error = attempted(never, plan, here)
+    error = attempt_task(never, plan, here)
     assert isinstance(error, RequestError)
     assert (error.code, "pip install" in str(error.help)) == ("version", True)
     where = "on the worker at tcp://10.0.0.2:40001"
@@ -234,6 +234,6 @@ def test_errors_there_are_ours(tmp_path: Path) -> None:
 def test_a_plan_travels(tmp_path: Path) -> None:
     import pickle
 
-    plan = planned("x", [rows_in(tmp_path, 1, 3)], path=str(tmp_path / "out.csv"))
+    plan = plan_batch("x", [rows_in(tmp_path, 1, 3)], path=str(tmp_path / "out.csv"))
     found: BatchPlan = pickle.loads(pickle.dumps(plan))
     assert found == plan

@@ -19,7 +19,7 @@ from shell import Outcome, command
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 from exprgrad.data import batch  # noqa: E402
-from exprgrad.data.targets import Manifest, sealed  # noqa: E402
+from exprgrad.data.targets import Manifest, seal_record  # noqa: E402
 
 DAMAGED = int(os.environ.get("EXPRGRAD_DAMAGED", "1250"))
 """How many damages the slow test tries for each target."""
@@ -220,7 +220,7 @@ def test_records_written_by_hand(left: Left) -> None:
         inside, key = [*places(changed)][numbers.randrange(count)]
         inside[key] = copy.deepcopy(numbers.choice(WRONG))
         left.restore()
-        left.record.write_bytes(sealed(json.dumps(changed).removesuffix("}").encode()))
+        left.record.write_bytes(seal_record(json.dumps(changed).removesuffix("}").encode()))
         status, out, err = left.run("--resume")
         assert status in (0, 2), (inside, key, out, err)
         assert "Traceback" not in err
@@ -240,7 +240,7 @@ def test_records_written_by_hand(left: Left) -> None:
 )
 @pytest.mark.parametrize("left", ["csv", "sum"], indirect=True)
 def test_records_that_are_none(left: Left, record: bytes) -> None:
-    for signs in (record, sealed(record.removesuffix(b"}"))):
+    for signs in (record, seal_record(record.removesuffix(b"}"))):
         left.restore()
         left.record.write_bytes(signs)
         status, out, err = left.run("--resume")

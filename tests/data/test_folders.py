@@ -16,7 +16,7 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 import pyarrow.dataset as dataset  # noqa: E402
 import pyarrow.parquet as parquet  # noqa: E402
 
-from exprgrad.data.targets import locked, unfinished  # noqa: E402
+from exprgrad.data.targets import open_locked, part_path  # noqa: E402
 
 NAMES = ("year=2023/a.parquet", "year=2024/a.parquet", "year=2024/b.parquet")
 
@@ -165,7 +165,7 @@ def test_a_bad_row_ends_the_run_and_what_is_done_stays(folder: Path) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--resume"]])
 def test_a_second_run_refuses(options: list[str], folder: Path) -> None:
-    with locked(unfinished("out"), "out"):
+    with open_locked(part_path("out"), "out"):
         found = batch("-o", "out/", *options)
     assert (found.status, "another run is writing 'out'" in found.err) == (2, True)
     assert not Path("out").exists()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import exprgrad
 from exprgrad.data import grids
-from exprgrad.data.grids import Grid, Tally, grid_over, grid_rows, warnings_about
+from exprgrad.data.grids import Grid, GridTally, grid_over, grid_rows, warnings_about
 from shell import command
 from strategies import programs
 
@@ -52,7 +52,7 @@ def test_rows_are_what_grad_prints(
     """To the bit, corrected where the command corrects, by whatever engine."""
     monkeypatch.setattr(grids, "LEAST_COMPILED", few)
     f = exprgrad.parse(text)
-    for x in grid_rows(grid_of(text, ranges, 1), Tally()):
+    for x in grid_rows(grid_of(text, ranges, 1), GridTally()):
         found = f.gradient({name: repr(one) for name, one in zip(ranges, x, strict=False)}).true
         assert bits(x[len(ranges) :]) == bits([found.value, *found.gradient.values()])
 
@@ -61,7 +61,7 @@ def test_rows_are_what_grad_prints(
 def test_rows_are_what_hess_prints(text: str, ranges: dict[str, str]) -> None:
     """Value, gradient and the second derivatives on and above the diagonal."""
     names = exprgrad.parse(text).inputs
-    for x in grid_rows(grid_of(text, ranges, 2), Tally()):
+    for x in grid_rows(grid_of(text, ranges, 2), GridTally()):
         point = [f"{name}={one!r}" for name, one in zip(ranges, x, strict=False)]
         found = json.loads(command("hess", text, *point, "--json")[1])
         numbers = [found["value"], *found["gradient"].values()]
@@ -83,21 +83,21 @@ def test_rows_of_any_formula(text: str, texts: list[str], order: int, few: int) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grids, "LEAST_COMPILED", few)
         grid = grid_over(f.graph, text, values, None, order)
-        found = list(grid_rows(grid, Tally()))
+        found = list(grid_rows(grid, GridTally()))
     for row, numbers in enumerate(found):
-        alone, _ = grids.looked_at(grid, grids.point_at(grid, row))
+        alone, _ = grids.examine_row(grid, grids.point_at(grid, row))
         assert bits(numbers[len(grid.ranges) :]) == bits(alone)
 
 
 def test_the_last_range_varies_fastest() -> None:
     """However many blocks there are."""
-    found = list(grid_rows(grid_of("x + 10*y", {"y": "0:9:10", "x": "0:999:1000"}, 0), Tally()))
+    found = list(grid_rows(grid_of("x + 10*y", {"y": "0:9:10", "x": "0:999:1000"}, 0), GridTally()))
     assert found == [(y, x, x + 10 * y) for y in range(10) for x in range(1000)]
 
 
 def test_what_is_told() -> None:
     """By reason: how many rows, the first few points, and where in the formula."""
-    grid, tally = grid_of("log(x) + abs(x - 1)", {"x": "-3:1:5"}, 1), Tally()
+    grid, tally = grid_of("log(x) + abs(x - 1)", {"x": "-3:1:5"}, 1), GridTally()
     assert len(list(grid_rows(grid, tally))) == 5
     assert tally.counts == {"domain": 3, "infinite": 1, "kink": 1}
     first, second, third = warnings_about(grid, tally)
@@ -115,7 +115,10 @@ def test_what_is_told() -> None:
 def test_rows_beyond_those_looked_at_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each reason has so many looks of its own."""
     monkeypatch.setattr(grids, "MOST_LOOKED", {"infinite": 2, "kink": 2, "digits": 2})
-    grid, tally = grid_of("floor(x)*(1 - cos(y))/y^2", {"x": "0:4:9", "y": "1e-9:1:2"}, 1), Tally()
+    grid, tally = (
+        grid_of("floor(x)*(1 - cos(y))/y^2", {"x": "0:4:9", "y": "1e-9:1:2"}, 1),
+        GridTally(),
+    )
     found = list(grid_rows(grid, tally))
     assert tally.unseen == {"kink": 8, "digits": 1}
     messages = [one.message for one in warnings_about(grid, tally)]
@@ -128,14 +131,14 @@ def test_rows_beyond_those_looked_at_are_counted(monkeypatch: pytest.MonkeyPatch
 
 def test_tensors_are_looked_at_row_by_row() -> None:
     """A range beside a tensor."""
-    found = list(grid_rows(grid_of("sum(x*w)^2", {"x": "0:2:3"}, 1, w=[1, 2]), Tally()))
+    found = list(grid_rows(grid_of("sum(x*w)^2", {"x": "0:2:3"}, 1, w=[1, 2]), GridTally()))
     assert [row[:3] for row in found] == [(0.0, 0.0, 0.0), (1.0, 9.0, 18.0), (2.0, 36.0, 36.0)]
     assert [row[3].tolist() for row in found] == [[0, 0], [6, 6], [24, 24]]
 
 
 def test_a_tensor_apart_from_the_range() -> None:
     """What is done to it alone needs no broadcasting, and is one of tensors all the same."""
-    found = list(grid_rows(grid_of("a = 2*x; y^2", {"x": "0:1:2"}, 0, y=[1, 2]), Tally()))
+    found = list(grid_rows(grid_of("a = 2*x; y^2", {"x": "0:1:2"}, 0, y=[1, 2]), GridTally()))
     assert [(x, value.tolist()) for x, value in found] == [(0.0, [1, 4]), (1.0, [1, 4])]
 
 

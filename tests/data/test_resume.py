@@ -25,11 +25,11 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 import exprgrad  # noqa: E402
 from exprgrad.data import batch, formats  # noqa: E402
-from exprgrad.data.formats import shifted  # noqa: E402
+from exprgrad.data.formats import shift_footer  # noqa: E402
 from exprgrad.data.targets import (  # noqa: E402
-    hashed,
-    locked,
-    unfinished,
+    content_hash,
+    open_locked,
+    part_path,
 )
 
 ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow")
@@ -257,7 +257,7 @@ def test_errors_keep_what_is_done_but_for_bad_rows(folder: Path, stop: Any) -> N
 @pytest.mark.parametrize("options", ["-o out.json --reduce sum", "-o out.csv"])
 def test_a_second_run_refuses(options: str, folder: Path) -> None:
     path = options.split()[1]
-    with locked(unfinished(path), path):
+    with open_locked(part_path(path), path):
         for resumed in ([], ["--resume"]):
             status, _, err = run(*options.split(), *resumed)
             assert (status, f"another run is writing '{path}'" in err) == (2, True)
@@ -267,10 +267,10 @@ def test_a_footer_that_is_moved_by_nothing_is_the_same(folder: Path) -> None:
     path = Path("many.parquet")
     content = path.read_bytes()
     footer = content[-8 - int.from_bytes(content[-8:-4], "little") : -8]
-    assert shifted(footer, 0) == footer
-    assert shifted(shifted(footer, 10**9), -(10**9)) == footer
+    assert shift_footer(footer, 0) == footer
+    assert shift_footer(shift_footer(footer, 10**9), -(10**9)) == footer
     with pytest.raises(ValueError, match="in a footer"):
-        shifted(b"\x1f\x00", 1)
+        shift_footer(b"\x1f\x00", 1)
 
 
 @pytest.mark.slow
@@ -313,4 +313,8 @@ def test_a_hash_is_that_of_the_rows_however_they_are_packed(tmp_path: Path) -> N
     plain, packed = tmp_path / "rows.csv", tmp_path / "rows.csv.gz"
     plain.write_bytes(b"x\n1\n")
     packed.write_bytes(gzip.compress(plain.read_bytes()))
-    assert hashed(str(plain)) == hashlib.sha256(b"x\n1\n").hexdigest() == hashed(str(packed))
+    assert (
+        content_hash(str(plain))
+        == hashlib.sha256(b"x\n1\n").hexdigest()
+        == content_hash(str(packed))
+    )

@@ -15,15 +15,15 @@ from jsonschema import validate
 import exprgrad
 from corpus import table
 from exprgrad.data.arrow import Doubles
-from exprgrad.data.job import Block, Job, computed
-from exprgrad.derive.build import Builder
+from exprgrad.data.job import BatchJob, RowBlock, compute_rows
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
-from exprgrad.derive.parsed import parsed
+from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.sweeps.gradient import gradient as gradient_program
 from exprgrad.derive.sweeps.rounding import error_bounds
-from exprgrad.derive.sweeps.walks import Source
+from exprgrad.derive.sweeps.walks import SweepSource
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.arrays import arrays
 from oracles import Real, evaluate, gradient, mp, mpf
 from shell import command
@@ -65,30 +65,30 @@ ORDINARY = (
 )
 
 
-def gradient_job(formula: str, names: Sequence[str], engine: str | None) -> Job:
+def gradient_job(formula: str, names: Sequence[str], engine: str | None) -> BatchJob:
     """The job that finds the value and all derivatives of each row, and counts their digits."""
     columns = tuple((name, name) for name in names)
-    return Job(formula, columns, wrt=tuple(names), engine=engine, digits=PLACES)
+    return BatchJob(formula, columns, wrt=tuple(names), engine=engine, digits=PLACES)
 
 
 def flags(
     formula: str, columns: Mapping[str, np.ndarray], engine: str | None
-) -> tuple[np.ndarray, Block]:
+) -> tuple[np.ndarray, RowBlock]:
     """By result, the value's and then the derivatives', which rows are flagged; and the results."""
-    names = [*parsed(formula).inputs]
+    names = [*parse_and_derive(formula).inputs]
     job = gradient_job(formula, names, engine)
     rows = len(columns[names[0]])
-    block = computed(job, [Doubles(columns[name]) for name in names], 0, rows)
+    block = compute_rows(job, [Doubles(columns[name]) for name in names], 0, rows)
     found = np.zeros((1 + len(names), rows), dtype=bool)
     for at, which in block.lost.items():
         found[at] = which
     return found, block
 
 
-def corrected(formula: str, inputs: Mapping[str, float], engine: str) -> Block:
+def corrected(formula: str, inputs: Mapping[str, float], engine: str) -> RowBlock:
     """A row's results as ``--correct`` has them."""
-    names = tuple(parsed(formula).inputs)
-    job = Job(
+    names = tuple(parse_and_derive(formula).inputs)
+    job = BatchJob(
         formula,
         tuple((name, name) for name in names),
         wrt=names,
@@ -96,7 +96,7 @@ def corrected(formula: str, inputs: Mapping[str, float], engine: str) -> Block:
         digits=PLACES,
         correct=True,
     )
-    return computed(job, [Doubles(np.array([inputs[name]])) for name in names], 0, 1)
+    return compute_rows(job, [Doubles(np.array([inputs[name]])) for name in names], 0, 1)
 
 
 def printed_by_grad(formula: str, inputs: Mapping[str, float]) -> list[float]:
@@ -117,7 +117,7 @@ def relative_error(found: float, true: Real) -> float:
 def test_every_wrong_number_is_flagged(engine: str) -> None:
     wrong = 0
     for formula, inputs in [*CATASTROPHES, *FURTHER]:
-        graph = parse(formula)
+        graph = parse_text(formula)
         with mp.workdps(800):
             exact = {name: mpf(x) for name, x in inputs.items()}
             true = [evaluate(graph, exact, mpf)[graph.output]]
@@ -150,7 +150,7 @@ def test_a_corrected_row_is_the_row_of_grad(engine: str) -> None:
         assert np.array_equal(results, printed_by_grad(formula, inputs), equal_nan=True), formula
         assert found.corrected is not None
         rows += bool(found.corrected[0])
-        graph = parse(formula)
+        graph = parse_text(formula)
         if not all(map(math.isfinite, inputs.values())) or formula in dict(FURTHER):
             continue
         with mp.workdps(800):
@@ -169,7 +169,7 @@ def test_a_corrected_row_is_the_row_of_grad(engine: str) -> None:
 @pytest.mark.parametrize("formula", ORDINARY)
 def test_ordinary_rows_are_not_flagged(formula: str, is_whole: bool) -> None:
     random = np.random.default_rng(1)
-    names = [*parsed(formula).inputs]
+    names = [*parse_and_derive(formula).inputs]
     draw = random.integers if is_whole else random.uniform
     columns = {name: draw(1, 9, 20_000).astype(float) for name in names}
     found, _ = flags(formula, columns, None)
@@ -198,14 +198,14 @@ def test_no_bound_is_below_the_true_error(ops: Sequence[Op], count: int) -> None
         text = tree(
             random, ("x", "y", "z", "x", "y", "2", "0.3"), (*ops, *infix * 4), random.randint(1, 8)
         )
-        graph = parse(text)
+        graph = parse_text(text)
         inputs = {
             name: random.choice((1, -1)) * 10 ** random.uniform(-3, 1) for name in graph.inputs
         }
         if not inputs:
             continue
         program = gradient_program(graph, [*inputs])
-        source = Source(Builder(program.graph.empty()), program.graph)
+        source = SweepSource(GraphBuilder(program.graph.empty()), program.graph)
         builder, zero = source.builder, source.builder.constant(0.0)
         both = [error_bounds(source, program.outputs, careful=careful) for careful in (False, True)]
         bounds = [[some.get(output, zero) for output in program.outputs] for some in both]
@@ -315,12 +315,12 @@ def true_of_cosine(x: float) -> tuple[float, float]:
 @pytest.mark.parametrize("formula", ORDINARY)
 @pytest.mark.parametrize("engine", ["native", "numpy"])
 def test_no_more_digits_are_shown_than_are_right(formula: str, engine: str) -> None:
-    random, graph = Random(formula), parse(formula)
+    random, graph = Random(formula), parse_text(formula)
     names = [*graph.inputs]
     points = [{name: random.uniform(1, 9) for name in names} for _ in range(20)]
     job = gradient_job(formula, names, engine)._replace(show_digits=True)
     columns = [Doubles(np.array([point[name] for point in points])) for name in names]
-    block = computed(job, columns, 0, len(points))
+    block = compute_rows(job, columns, 0, len(points))
     assert block.digits is not None
     assert not block.lost
     for row, point in enumerate(points):

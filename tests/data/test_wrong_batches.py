@@ -22,8 +22,8 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 import pyarrow.parquet as parquet  # noqa: E402
 
 from exprgrad.data.batch import carried_out  # noqa: E402
-from exprgrad.data.plans import planned  # noqa: E402
-from exprgrad.data.targets import target, unfinished  # noqa: E402
+from exprgrad.data.plans import plan_batch  # noqa: E402
+from exprgrad.data.targets import open_target, part_path  # noqa: E402
 
 TEXTS = {
     "rows.csv": "x,y,name\n1,2,a\n3,4,b\n",
@@ -256,7 +256,7 @@ def test_a_full_disk_leaves_nothing(folder: Path) -> None:
 
 
 def test_a_second_run_onto_a_target_is_refused(folder: Path) -> None:
-    with target("out.csv") as file:
+    with open_target("out.csv") as file:
         file.write(b"whole")
         status, out, err = command("batch", "x*y", "--data", "rows.csv", "-o", "out.csv")
         assert (status, out) == (2, "")
@@ -266,14 +266,14 @@ def test_a_second_run_onto_a_target_is_refused(folder: Path) -> None:
 
 
 def test_what_a_killed_run_left_is_begun_again(folder: Path) -> None:
-    Path(unfinished("out.csv")).write_text("x" * 1000)
+    Path(part_path("out.csv")).write_text("x" * 1000)
     assert command("batch", "x*y", "--data", "rows.csv", "-o", "out.csv", "--only").status == 0
     assert Path("out.csv").read_text() == "value,d_x,d_y\n2,2,1\n12,4,3\n"
-    assert not Path(unfinished("out.csv")).exists()
+    assert not Path(part_path("out.csv")).exists()
 
 
 def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:
-    plan = planned("x*y", ["rows.csv"], path="out.csv")
+    plan = plan_batch("x*y", ["rows.csv"], path="out.csv")
 
     def change(rows: int) -> None:
         os.utime("rows.csv", (0, 0))

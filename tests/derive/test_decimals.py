@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.build import Builder, as_decimal, as_typed, folded
+from exprgrad.derive.build import GraphBuilder, as_decimal, exact_as_written, fold_exactly
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.gradient import gradient
 from together import together
@@ -116,14 +116,14 @@ def test_evaluation_keeps_doubles() -> None:
 def test_folding(
     kind: str, values: tuple[float, ...], in_doubles: float | None, in_decimals: float | None
 ) -> None:
-    assert folded(kind, values) == in_doubles
-    assert folded(kind, values, typed=True) == in_decimals
+    assert fold_exactly(kind, values) == in_doubles
+    assert fold_exactly(kind, values, typed=True) == in_decimals
 
 
 def test_a_decimal_reads_back() -> None:
     for value in (0.1, 1e-320, 5e-324, 1.7976931348623157e308, 2.0**60, -0.3, 123456789.125, 3.0):
-        assert as_decimal(as_typed(value)) == value
-        assert as_typed(value) == Fraction(repr(value))
+        assert as_decimal(exact_as_written(value)) == value
+        assert exact_as_written(value) == Fraction(repr(value))
     assert as_decimal(Fraction(1, 3)) is None
     assert as_decimal(Fraction(2**60)) is None
     assert as_decimal(Fraction(10**400)) is None
@@ -131,7 +131,7 @@ def test_a_decimal_reads_back() -> None:
 
 def test_a_builder_of_doubles_is_one_of_doubles() -> None:
     for typed, expected in ((False, 2.2 - 1), (True, 1.2)):
-        builder = Builder(typed=typed)
+        builder = GraphBuilder(typed=typed)
         node = builder.apply("sub", builder.constant(2.2), builder.constant(1.0))
         assert builder.value(node) == expected
 
@@ -141,7 +141,7 @@ def test_a_derived_graph_of_decimals_keeps_the_digits_that_were_typed() -> None:
     graph = parse(f"x^{long}").graph
     assert long in gradient(graph, ["x"], shown).graph.spelled.values()
     assert not gradient(graph, ["x"]).graph.spelled  # which is one of doubles
-    builder = Builder(typed=True)
+    builder = GraphBuilder(typed=True)
     node = builder.constant(2.0, text=long)
-    assert builder.value(node) is None and Builder(typed=True).constant(2.0) == node == 0
+    assert builder.value(node) is None and GraphBuilder(typed=True).constant(2.0) == node == 0
     assert builder.value(builder.apply("mul", node, builder.constant(2.0))) is None

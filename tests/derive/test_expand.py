@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from exprgrad import RequestError, parse
-from exprgrad.derive.lower.expand import expanded, rows_to_expand
+from exprgrad.derive.lower.expand import expand_text, rows_to_expand
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph, same
+from exprgrad.graph.graph import Graph, same_graph
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from invariants import check
 from oracles import Real, agree, evaluate, graph_of, holds, is_special, mp, mpf
@@ -46,7 +46,7 @@ def test_value_and_gradient_stay(op: Op) -> None:
             if not all(map(mp.isfinite, true)):
                 continue
             for kinds in ([op.name], EVERY):
-                found = slopes(parse(expanded(graph, kinds)).graph, at)
+                found = slopes(parse(expand_text(graph, kinds)).graph, at)
                 for one, other in zip(found, true, strict=True):
                     near = agree(one, other, 60) or abs(one - other) < mp.ldexp(1, -1500)
                     assert near, (op.name, args, kinds)
@@ -59,7 +59,7 @@ def test_value_and_gradient_stay(op: Op) -> None:
 def test_definitions_do_not_go_in_circles() -> None:
     """Taken apart as far as it goes, every row ends in rows without a definition."""
     for op in DEFINED:
-        kinds = set(parse(expanded(graph_of(op, len(op.formula_names)), EVERY)).graph.kinds)
+        kinds = set(parse(expand_text(graph_of(op, len(op.formula_names)), EVERY)).graph.kinds)
         assert not kinds & set(EVERY)
 
 
@@ -75,7 +75,7 @@ def test_any_program(text: str) -> None:
     assert [b.name for b in whole.graph.bindings if b.name in kept] == kept
     assert whole.graph.output_name == formula.graph.output_name
     left = formula.expand([name for name in EVERY if name not in formula.graph.kinds])
-    assert same(left.graph, formula.graph)
+    assert same_graph(left.graph, formula.graph)
 
 
 def test_texts() -> None:
@@ -100,7 +100,7 @@ def test_a_constant_s_name_may_be_taken(monkeypatch: pytest.MonkeyPatch) -> None
     graph = parse("pi = 3; a = 2*pi; tan(x) + a").graph
     graph.kinds[graph.kinds.index("tan")] = "turn"
     monkeypatch.setitem(BY_NAME, "turn", turn)
-    assert expanded(graph, ["turn"]) == "pi = 3; a = 2*pi; x*3.141592653589793 + a"
+    assert expand_text(graph, ["turn"]) == "pi = 3; a = 2*pi; x*3.141592653589793 + a"
 
 
 def test_definitions_need_no_infinity() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from invariants import check
 from oracles import graph_of
@@ -29,7 +29,7 @@ def alike(one: float, other: float) -> bool:
 
 
 def hold_equal(text: str, points: Iterable[dict[str, float]]) -> None:
-    graph = parse(text)
+    graph = parse_text(text)
     program = gradient(graph, list(graph.inputs))
     check(program.graph)
     for values in points:

@@ -230,12 +230,12 @@ def test_the_picture_and_the_page() -> None:
 
 def arithmetic_of(run: exprgrad.Run) -> str:
     """What a page computes with, and what it says of the rows."""
-    from exprgrad.show.page.arithmetic import arithmetic
-    from exprgrad.show.page.model import row_fields
+    from exprgrad.show.page.arithmetic import page_arithmetic
+    from exprgrad.show.page.model import page_row
 
     kind = next(kind for kind in run.graph.kinds if kind.startswith("root"))
-    assert "while (go)" in arithmetic(run)
-    return str(row_fields(kind, 3)["about"])
+    assert "while (go)" in page_arithmetic(run)
+    return str(page_row(kind, 3)["about"])
 
 
 def test_columns_are_solved() -> None:
@@ -304,11 +304,11 @@ def test_a_root_in_latex_needs_what_is_below_it() -> None:
 
 
 def test_they_are_no_operations_of_the_table_and_told_as_what_they_are() -> None:
-    from exprgrad.show.text.operations import find
+    from exprgrad.show.text.operations import find_rows
 
     for name, said in (("root", "a root is root("), ("d", "inside a formula a derivative is d(")):
         with pytest.raises(
             exprgrad.RequestError, match=f"there is no operation '{name}'"
         ) as caught:
-            find(name)
+            find_rows(name)
         assert caught.value.help is not None and caught.value.help.startswith(said)

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import template
-from exprgrad.derive.sweeps.walks import LONG, specialised
+from exprgrad.derive.sweeps.walks import LONG, specialise_rule
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.run.numbers.sweeps import forward_numbers
 
@@ -46,11 +46,11 @@ def test_a_rule_with_numbers_is_the_rule(name: str, rule: str) -> None:
     for known in names:
         flag = known.startswith(("varies", "ties"))
         for number in (0.0, 1.0) if flag else NUMBERS:
-            whole, short = Builder(), Builder()
+            whole, short = GraphBuilder(), GraphBuilder()
             given = {n: whole.constant(number) if n == known else whole.input(n) for n in names}
             graph = template(rule)
             output = whole.include(graph, given)[graph.output]
-            part = specialised(rule, ((known, number.hex()),))
+            part = specialise_rule(rule, ((known, number.hex()),))
             given = {n: short.constant(number) if n == known else short.input(n) for n in names}
             other = short.include(part, given)[part.output]
             others = [n for n in names if n != known]
@@ -68,5 +68,5 @@ def test_what_a_power_becomes() -> None:
     """x^3 has 3*x^2, and x^2 has 2*x: what is for other exponents is gone before it is built."""
     rule = BY_NAME["pow"].partials[0]
     for exponent, operations in ((2.0, 1), (3.0, 2)):
-        found = specialised(rule, (("y", exponent.hex()), ("varies_y", (0.0).hex())))
+        found = specialise_rule(rule, (("y", exponent.hex()), ("varies_y", (0.0).hex())))
         assert sum(map(bool, found.operands)) == operations

@@ -9,16 +9,16 @@ from random import Random
 import pytest
 
 from exprgrad import parse as parse_expression
-from exprgrad.derive.build import Builder
-from exprgrad.derive.lower.lower import formula_of, formulas, lower
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.lower.lower import lower_program, row_formula, row_programs
 from exprgrad.derive.rules import template
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependency_flags
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.target import Target
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.numbers.sweeps import compile_template, forward_numbers
 from invariants import check
 from oracles import holds, true_value, ulps
@@ -34,7 +34,7 @@ def operations(graph: Graph) -> set[str]:
 
 
 def value(text: str) -> Program:
-    graph = parse(text)
+    graph = parse_text(text)
     return Program(graph, (graph.output,))
 
 
@@ -44,13 +44,13 @@ def test_every_row_comes_down_to_what_a_target_spells(op: object, target: object
     from exprgrad.language.code.target import Target
 
     assert isinstance(op, Op) and isinstance(target, Target)
-    graph = Builder()
+    graph = GraphBuilder()
     operands = [graph.input(f"a{i}") for i in range(3 if op.variadic else len(op.names))]
     output = graph.apply(op.name, *operands)
-    lowered = lower(Program(graph.graph, (output,)), target.spelled)
+    lowered = lower_program(Program(graph.graph, (output,)), target.spelled)
     graph.graph.output = output
     check(lowered.graph)
-    helpers = formulas(lowered, target.spelled)
+    helpers = row_programs(lowered, target.spelled)
     for program in (lowered, *helpers.values()):
         assert isinstance(program, Program)
         assert operations(program.graph) <= target.spelled | helpers.keys()
@@ -64,9 +64,9 @@ def test_lowering_to_everything_changes_no_number() -> None:
     random = Random("lower")
     for _ in range(300):
         text = tree(random, ("x", "y", "x", "2", "0.5", "-1"), FREQUENT, 8)
-        graph = parse(text)
+        graph = parse_text(text)
         program = gradient(graph, tuple(graph.inputs))
-        lowered = lower(program, EVERYTHING, graph)
+        lowered = lower_program(program, EVERYTHING, graph)
         check(lowered.graph)
         given = {name: random.uniform(-3, 3) for name in "xy"}
         before, after = forward_numbers(program.graph, given), forward_numbers(lowered.graph, given)
@@ -78,22 +78,22 @@ def test_lowering_to_everything_changes_no_number() -> None:
 
 def test_a_square_is_a_product_and_a_minus_is_no_sum() -> None:
     for text in ("x^2 + -y", "-x + y^2", "x^2 + -2"):
-        kinds = operations(lower(value(text), EVERYTHING).graph)
+        kinds = operations(lower_program(value(text), EVERYTHING).graph)
         assert {"mul", "sub"} <= kinds and not kinds & {"add", "pow"}
-    assert "pow" in operations(lower(value("x^3"), EVERYTHING).graph)
+    assert "pow" in operations(lower_program(value("x^3"), EVERYTHING).graph)
 
 
 def test_many_operands_become_pairs() -> None:
-    graph = lower(value("max(a, b, c, d)"), EVERYTHING).graph
+    graph = lower_program(value("max(a, b, c, d)"), EVERYTHING).graph
     assert graph.kinds.count("max") == 3
     assert all(len(o) == 2 for k, o in zip(graph.kinds, graph.operands, strict=True) if k == "max")
 
 
 def test_short_formulas_stand_in_place_and_long_ones_apart() -> None:
     spelled = EVERYTHING - {"relu", "sigmoid", "erf"}
-    lowered = lower(value("relu(x) + sigmoid(x) + erf(x)"), spelled)
+    lowered = lower_program(value("relu(x) + sigmoid(x) + erf(x)"), spelled)
     assert operations(lowered.graph) == {"add", "max", "sigmoid", "erf"}
-    assert list(formulas(lowered, spelled)) in (["erf", "sigmoid"], ["sigmoid", "erf"])
+    assert list(row_programs(lowered, spelled)) in (["erf", "sigmoid"], ["sigmoid", "erf"])
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_short_formulas_stand_in_place_and_long_ones_apart() -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_happen_is_not_guarded(text: str, guards: set[str]) -> None:
-    derived = gradient(parse(text), ["x"])
-    lowered = lower(derived, EVERYTHING)
-    used = dependencies(lowered.graph, lowered.outputs[1])
+    derived = gradient(parse_text(text), ["x"])
+    lowered = lower_program(derived, EVERYTHING)
+    used = dependency_flags(lowered.graph, lowered.outputs[1])
     kinds = {kind for kind, flag in zip(lowered.graph.kinds, used, strict=True) if flag}
     if "abs(" not in text:
         assert kinds & {"where", "ge", "abs"} == guards
@@ -132,8 +132,8 @@ def test_what_cannot_happen_is_not_guarded(text: str, guards: set[str]) -> None:
 
 
 def test_names_of_the_formula_stay() -> None:
-    graph = parse("a = x*y; o = tanh(a)")
-    lowered = lower(gradient(graph, ("x",)), EVERYTHING, graph)
+    graph = parse_text("a = x*y; o = tanh(a)")
+    lowered = lower_program(gradient(graph, ("x",)), EVERYTHING, graph)
     names = {binding.name: lowered.graph.kinds[binding.node] for binding in lowered.graph.bindings}
     assert names == {"a": "mul", "o": "tanh"}
 
@@ -163,14 +163,14 @@ SPELLED = ("abs", "mod", "sqrt")
 FALLBACKS = [
     op.name
     for op in OPS
-    if formula_of(op.name) and not op.value and op.equation is None and op.name not in SPELLED
+    if row_formula(op.name) and not op.value and op.equation is None and op.name not in SPELLED
 ]
 """Rows that are computed by others where a target does not spell them."""
 
 
 @each_target
 def test_what_no_formula_replaces_is_spelled(target: Target) -> None:
-    made = {op.name for op in OPS if formula_of(op.name) or op.equation is not None}
+    made = {op.name for op in OPS if row_formula(op.name) or op.equation is not None}
     assert {*SPELLED, *(EVERYTHING - made)} <= target.spelled
 
 
@@ -178,7 +178,7 @@ def test_native_code_spells_what_no_formula_replaces() -> None:
     pytest.importorskip("llvmlite")
     from exprgrad.run.engines import native
 
-    made = {op.name for op in OPS if formula_of(op.name) or op.equation is not None}
+    made = {op.name for op in OPS if row_formula(op.name) or op.equation is not None}
     dialect = native.fast_dialect(native.detect_machine())
     assert {*SPELLED, *(EVERYTHING - made)} <= {*dialect.texts, *dialect.scalar, *dialect.vector}
 
@@ -189,7 +189,7 @@ def test_formulas_are_accurate(name: str, count: int) -> None:
     op = BY_NAME[name]
     random = Random(name)
     names = op.formula_names
-    formula = compile_template(template(formula_of(name)), names)
+    formula = compile_template(template(row_formula(name)), names)
     sample = list(points(random, len(names), count))
     sample += [tuple(random.uniform(-3, 8) for _ in names) for _ in range(count)]
     sample += [tuple(10.0 ** random.uniform(-12, 9) for _ in names) for _ in range(count)]
@@ -207,7 +207,7 @@ def test_formulas_end_where_the_rows_do(name: str) -> None:
     from exprgrad.run.numbers.sweeps import functions
 
     names = BY_NAME[name].formula_names
-    formula = compile_template(template(formula_of(name)), names)
+    formula = compile_template(template(row_formula(name)), names)
     ends = (0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 2.0, -2.0)
     for x in product(ends, repeat=len(names)):
         found, expected = formula(x), functions[name](*x)
@@ -234,9 +234,9 @@ def test_programs_of_tensors_stay_graphs_with_shapes_and_numbers(kind: str) -> N
     f = parse_expression(text, shapes=shapes)
     program = gradient(f.typed, f.inputs)
     spelled = TARGETS["numpy"].spelled | EVERYTHING
-    lowered = lower(program, spelled, f.typed)
+    lowered = lower_program(program, spelled, f.typed)
     check(lowered.graph)
-    for function in formulas(lowered, spelled).values():
+    for function in row_programs(lowered, spelled).values():
         assert isinstance(function, Program)
         check(function.graph)
         assert operations(function.graph) <= spelled
@@ -250,7 +250,7 @@ def test_programs_of_tensors_stay_graphs_with_shapes_and_numbers(kind: str) -> N
 
 def test_what_is_stretched_is_computed_before_it_is() -> None:
     f = parse_expression("sum(exp(k)*2 + X)", shapes={"X": (3, 4)})
-    graph = lower(
+    graph = lower_program(
         Program(f.typed, (f.typed.output,)), EVERYTHING | STRUCTURAL.keys(), f.typed
     ).graph
     assert graph.shapes

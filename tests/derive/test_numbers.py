@@ -7,8 +7,15 @@ from fractions import Fraction
 
 import pytest
 
-from exprgrad.derive.build import EXACT_BELOW, Exact, as_decimal, folded, is_flag, result
-from exprgrad.derive.simplify.forms import accumulate, common_number, rational_root
+from exprgrad.derive.build import (
+    EXACT_BELOW,
+    Exact,
+    as_decimal,
+    exact_result,
+    fold_exactly,
+    is_zero_or_one,
+)
+from exprgrad.derive.simplify.forms import accumulate_form, common_number, rational_root
 
 
 @pytest.mark.parametrize(
@@ -29,13 +36,20 @@ from exprgrad.derive.simplify.forms import accumulate, common_number, rational_r
     ],
 )
 def test_a_fold_changes_no_number(kind: str, values: list[float], folds: float | None) -> None:
-    assert folded(kind, values) == folds
+    assert fold_exactly(kind, values) == folds
 
 
 def test_flags_and_exact_results() -> None:
-    assert [is_flag(x) for x in (0.0, 1.0, -0.0, -1.0, math.nan)] == [True, True, *[False] * 3]
-    assert result("floor", [Fraction(-1, 2)]) == -1 and result("sin", [Fraction(0)]) is None
-    assert result("pow", [Fraction(0), Fraction(-1)]) is None
+    assert [is_zero_or_one(x) for x in (0.0, 1.0, -0.0, -1.0, math.nan)] == [
+        True,
+        True,
+        *[False] * 3,
+    ]
+    assert (
+        exact_result("floor", [Fraction(-1, 2)]) == -1
+        and exact_result("sin", [Fraction(0)]) is None
+    )
+    assert exact_result("pow", [Fraction(0), Fraction(-1)]) is None
 
 
 def test_decimals() -> None:
@@ -53,6 +67,6 @@ def test_common_numbers_roots_and_sums_in_the_making() -> None:
     assert rational_root(Fraction(4, 9)) == Fraction(2, 3)
     assert rational_root(Fraction(2)) is None and rational_root(Fraction(-4)) is None
     terms: dict[int, Exact] = {7: Fraction(1)}
-    accumulate(terms, 7, Fraction(2))
-    accumulate(terms, 8, Fraction(5))
+    accumulate_form(terms, 7, Fraction(2))
+    accumulate_form(terms, 8, Fraction(5))
     assert terms == {7: 3, 8: 5}

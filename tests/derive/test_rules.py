@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import exprgrad
-from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import operation_count, slots, template
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.rules import operation_count, rule_slots, template
 from exprgrad.derive.sweeps import walks
-from exprgrad.derive.sweeps.walks import specialised
+from exprgrad.derive.sweeps.walks import specialise_rule
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from oracles import Real, computed, evaluate, holds, is_special, mp, mpf, reference, ulp
 from strategies import points
@@ -23,7 +23,7 @@ from together import together
 
 def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dict[str, float]:
     """The sweep's grads by name; a constant or what is not differentiated is left out."""
-    graph = parse(text)
+    graph = parse_text(text)
     values = forward_numbers(graph, inputs)
     chosen = wrt.split() if wrt else list(graph.inputs)
     adjoints = reverse_sweep(graph, values, [graph.inputs[name] for name in chosen])
@@ -60,7 +60,7 @@ def seen(op: Op, position: int, args: list[Real]) -> dict[str, Real]:
     """What a row's rules see at an operand, all operands varying."""
     out = reference(op.name, *args)
     if not op.variadic:
-        return dict(zip(slots(op), [*args, out, *[mpf(1)] * len(args)], strict=True))
+        return dict(zip(rule_slots(op), [*args, out, *[mpf(1)] * len(args)], strict=True))
     shared = {"out": out, "varies": mpf(1)}
     ties = [evaluate(template(op.ties), {**shared, op.names[0]: x})[-1] for x in args]
     return {**shared, op.names[0]: args[position], "ties": mp.fsum(ties)}
@@ -100,8 +100,16 @@ def test_what_is_read_holds_where_operands_are_one(text: str, slope: int) -> Non
 
 
 def test_slots_name_the_companions() -> None:
-    assert slots(BY_NAME["clamp"]) == ("x", "lo", "hi", "out", "varies_x", "varies_lo", "varies_hi")
-    assert slots(BY_NAME["max"]) == ("x", "out", "varies", "ties")
+    assert rule_slots(BY_NAME["clamp"]) == (
+        "x",
+        "lo",
+        "hi",
+        "out",
+        "varies_x",
+        "varies_lo",
+        "varies_hi",
+    )
+    assert rule_slots(BY_NAME["max"]) == ("x", "out", "varies", "ties")
 
 
 def test_operation_count() -> None:
@@ -184,14 +192,14 @@ def test_of_a_rule_with_a_known_number_only_what_it_takes_is_built() -> None:
     """A power's rule has some 90 operations; a whole exponent needs few of them, known ones among them."""
     built: list[str] = []
 
-    class Counting(Builder):
+    class Counting(GraphBuilder):
         def append(self, kind: str, *arguments: Any) -> int:
             built.append(kind)
             return super().append(kind, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walks, "Builder", Counting)
+        patch.setattr(walks, "GraphBuilder", Counting)
         numbers = (("y", (7.0).hex()), ("varies_y", (0.0).hex()))
-        graph = specialised.__wrapped__(BY_NAME["pow"].partial(0), numbers)
+        graph = specialise_rule.__wrapped__(BY_NAME["pow"].partial(0), numbers)
     assert len(graph) < 10
     assert not {"where", "sign", "gt"} & {*built}

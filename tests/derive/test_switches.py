@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.switches import (
-    Gap,
     Needed,
+    SwitchFunction,
     edges_of,
     equal_numbers,
+    find_suspects,
     gaps_of,
-    movable,
-    suspects,
+    movable_nodes,
 )
 from exprgrad.graph.op import Op
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import texts
+from exprgrad.language.write.infix import node_texts
 
 
 @pytest.mark.parametrize(
@@ -38,19 +38,19 @@ from exprgrad.language.write.infix import texts
 def test_what_a_node_needs_for_a_kink(text: str, needed: Needed | None) -> None:
     graph = parse(text).graph
     op = BY_NAME[graph.kinds[graph.output]]
-    assert equal_numbers(graph, graph.output, op, movable(graph)) == needed
+    assert equal_numbers(graph, graph.output, op, movable_nodes(graph)) == needed
 
 
 def test_what_no_small_step_moves() -> None:
     graph = parse("(x > y) + floor(x) + 2").graph
-    assert [graph.kinds[node] for node, moves in enumerate(movable(graph)) if moves] == [
+    assert [graph.kinds[node] for node, moves in enumerate(movable_nodes(graph)) if moves] == [
         "input"
     ] * 2
 
 
 def test_only_nodes_with_what_it_takes_are_tested() -> None:
     graph = parse("relu(x) + abs(y) + max(x, y)").graph
-    screen = suspects(graph, [1, 3, 4, 5, 6], [1] * len(graph))
+    screen = find_suspects(graph, [1, 3, 4, 5, 6], [1] * len(graph))
     assert screen is not None
     smooth, kinked, tied = [1.0, 1.0, 2.0, 2.0, 3.0, 2.0, 5.0], [0.0, 0.0], [3.0, 3.0]
     assert screen.quiet(smooth) and not screen.candidates(smooth)
@@ -58,7 +58,7 @@ def test_only_nodes_with_what_it_takes_are_tested() -> None:
     assert not screen.quiet(kinked) and screen.candidates(kinked) == [1]
     tied += [3.0, 3.0, 6.0, 3.0, 9.0]
     assert not screen.quiet(tied) and screen.candidates(tied) == [5]
-    assert suspects(parse("x*y").graph, [2], [1, 1, 1]) is None
+    assert find_suspects(parse("x*y").graph, [2], [1, 1, 1]) is None
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_the_domain_of_an_operation_compares(text: str, gaps: list[str]) ->
 
 
 def test_a_maximum_compares_all_with_its_winner() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     operands = [builder.input(name) for name in "abcdefghij"]
     out = builder.apply("max", *operands)
     winner = operands[3]
@@ -110,15 +110,15 @@ def test_a_maximum_compares_all_with_its_winner() -> None:
 
 
 def written_gaps(
-    text: str, rule: Callable[[Builder, Op, list[int], int], Iterable[Gap]]
+    text: str, rule: Callable[[GraphBuilder, Op, list[int], int], Iterable[SwitchFunction]]
 ) -> list[str]:
     """The gaps of a formula's last operation as people read them, beside the steps of stairs."""
-    graph, builder = parse(text).graph, Builder()
+    graph, builder = parse(text).graph, GraphBuilder()
     image = builder.include(graph)
     operands = [image[operand] for operand in graph.operands[graph.output]]
     row = BY_NAME[graph.kinds[graph.output]]
     found = [*rule(builder, row, operands, image[graph.output])]
-    written = texts(builder.graph, {})
+    written = node_texts(builder.graph, {})
     return [
         written[node] if step is None else f"{written[node]} steps {written[step]}"
         for node, step in found

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad import parse
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.tensors import STRUCTURAL
@@ -118,14 +118,14 @@ def test_values_and_first_derivatives(name: str, data: st.DataObject) -> None:
         return
     jacobian = true_jacobian(case)
     scale = most(true, *jacobian, *case.operands)
-    seeded = {**named(case), derive.cotangent(0): cotangent}
+    seeded = {**named(case), derive.cotangent_name(0): cotangent}
     pulled = played(derive.vjp(graph, [graph.output], wrt), seeded)
     for position, found in zip(case.smooth, pulled, strict=True):
         expected = np.tensordot(jacobian[position], cotangent, cotangent.ndim)
         close(found, expected, scale * max(1.0, np.sum(abs(cotangent))))
 
     tangents = {at: rng.uniform(-1, 1, case.operands[at].shape) for at in case.smooth}
-    moving = {derive.tangent(f"a{at}"): tangent for at, tangent in tangents.items()}
+    moving = {derive.tangent_name(f"a{at}"): tangent for at, tangent in tangents.items()}
     (pushed,) = played(derive.jvp(graph, wrt, [graph.output]), {**named(case), **moving})
     terms = [np.tensordot(t, jacobian[at], t.ndim) for at, t in tangents.items()]
     length = sum(np.sum(abs(t)) for t in tangents.values())
@@ -137,7 +137,7 @@ def test_values_and_first_derivatives(name: str, data: st.DataObject) -> None:
 
 def squared(graph: Graph) -> tuple[Graph, list[str]]:
     """sum(out*out*weights) of an operation, so that a linear one is bent too."""
-    builder = Builder(Graph([]))
+    builder = GraphBuilder(Graph([]))
     out = builder.include(graph)[graph.output]
     weights = builder.input("weights", builder.shape(out))
     bent = builder.apply("mul", builder.apply("mul", out, out), weights)
@@ -164,7 +164,7 @@ def test_second_derivatives(name: str, data: st.DataObject) -> None:
         rng.uniform(-1, 1, np.shape(x)) * (at in case.smooth) for at, x in enumerate(case.operands)
     ]
     given = {**named(case), "weights": weights}
-    given |= {derive.tangent(names[at]): along[at] for at in case.smooth}
+    given |= {derive.tangent_name(names[at]): along[at] for at in case.smooth}
     found = played(second, given)
     with mp.workdps(80):
         step, exact_weights = mpf(STEP), exact(weights)
@@ -207,7 +207,7 @@ def test_as_in_torch(name: str, data: st.DataObject) -> None:
     out = TORCH[name](*leaves, *case.settings)
     cotangent = np.random.default_rng(1).uniform(-1, 1, tuple(out.shape))
     out.backward(torch.tensor(cotangent, dtype=torch.float64))
-    values = {**named(case), derive.cotangent(0): cotangent}
+    values = {**named(case), derive.cotangent_name(0): cotangent}
     wrt = [f"a{position}" for position in case.smooth]
     (value,) = played(Program(graph, (graph.output,)), values)
     expected = out.detach().numpy()

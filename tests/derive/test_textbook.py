@@ -14,10 +14,10 @@ from benchmarks.symbols import sympy_read
 
 from corpus import table
 from exprgrad.derive.rules import shown
-from exprgrad.derive.simplify.formula import derivatives
+from exprgrad.derive.simplify.formula import simplified_derivatives
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.infix import length, program
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.infix import count_tokens, program_text
 from oracles import evaluate, mp, mpf
 from together import together
 
@@ -28,14 +28,14 @@ VERSION = "1.14.0"
 
 
 def derivative(text: str, name: str) -> str:
-    return program(next(derivatives(parse(text), [name])))
+    return program_text(next(simplified_derivatives(parse_text(text), [name])))
 
 
 def test_as_short_as_sympys() -> None:
     assert len(BOOK) >= 200
-    found = [length(derivative(text, name)) for text, name, *_ in BOOK]
+    found = [count_tokens(derivative(text, name)) for text, name, *_ in BOOK]
     for column, least in ((2, 0.95), (3, 0.85)):
-        others = [length(line[column]) for line in BOOK]
+        others = [count_tokens(line[column]) for line in BOOK]
         short = [mine <= other for mine, other in zip(found, others, strict=True)]
         assert sum(short) >= least * len(BOOK), column
 
@@ -43,9 +43,9 @@ def test_as_short_as_sympys() -> None:
 @together(BOOK, every=5)
 def test_the_same_in_value(text: str, name: str, diff: str, simplified: str) -> None:
     """At six points where the rules' own derivative is defined; SymPy's texts, as they were read, too."""
-    graph = parse(text)
+    graph = parse_text(text)
     raw = gradient(graph, [name], shown)
-    others = [parse(each) for each in (derivative(text, name), diff, simplified)]
+    others = [parse_text(each) for each in (derivative(text, name), diff, simplified)]
     random, compared = Random(text), 0
     with mp.workdps(50):
         for attempt in range(20 * POINTS):
@@ -59,7 +59,7 @@ def test_the_same_in_value(text: str, name: str, diff: str, simplified: str) -> 
                 value = evaluate(other, inputs)[other.output]
                 assert abs(value - true) <= max(1, abs(true)) * mpf(10) ** -30, (
                     point,
-                    program(other),
+                    program_text(other),
                 )
             compared += 1
             if compared == POINTS:
@@ -78,10 +78,12 @@ def test_what_sympy_finds(text: str, name: str, *held: str) -> None:
     sympy = pytest.importorskip("sympy")
     if sympy.__version__ != VERSION:
         pytest.skip(f"the table is of SymPy {VERSION}")
-    graph = parse(text)
+    graph = parse_text(text)
     output, inputs = sympy_read(sympy, graph)
     x = inputs[list(graph.inputs).index(name)]
     found = [theirs(output, x), theirs(output, x, sympy.simplify)]
-    assert [length(each) for each in found if "Piecewise" not in each] == [
-        length(each) for each, other in zip(held, found, strict=True) if "Piecewise" not in other
+    assert [count_tokens(each) for each in found if "Piecewise" not in each] == [
+        count_tokens(each)
+        for each, other in zip(held, found, strict=True)
+        if "Piecewise" not in other
     ]

@@ -11,7 +11,7 @@ import pytest
 
 import golden
 from exprgrad import Check, RequestError, parse
-from exprgrad.errors import install
+from exprgrad.errors import install_command
 from exprgrad.explain.checking import check as checks
 from exprgrad.explain.checking import differences as by_balls
 from exprgrad.graph.graph import Graph
@@ -105,7 +105,7 @@ def test_verdicts_without_flint(group: str, no_flint: None) -> None:
         found = parse(formula).check(given(values))
         assert " ".join(check.verdict for check in found) == (without or with_flint), argv
         _, out, err = command(*argv)
-        err = err.replace(install("python-flint"), "pip install python-flint")
+        err = err.replace(install_command("python-flint"), "pip install python-flint")
         pieces.append(f"{spelled(argv)}\n{out}{err}")
     golden.agree(f"check/{group}_in_doubles.txt", "\n".join(pieces))
 
@@ -214,7 +214,7 @@ def test_messages_are_ascii() -> None:
 def test_chances_of_better_digits_are_true(no_flint: None) -> None:
     """Without balls grad --trust has nothing to say."""
     _, _, err = command("check", "(1 - cos(x))/x^2", "x=1e-6")
-    assert err.endswith(f"help: ball arithmetic tells more: {install('python-flint')}\n")
+    assert err.endswith(f"help: ball arithmetic tells more: {install_command('python-flint')}\n")
 
 
 def chosen(random: Random) -> float:

@@ -72,7 +72,7 @@ def mutants(op: Op) -> Iterator[Op]:
 
 def forget() -> None:
     """Nothing that was worked out from a row or a primitive may outlive it."""
-    walks.passing.cache_clear()
+    walks.passing_positions.cache_clear()
     sweeps.row_rules.cache_clear()
     sweeps.compile_template.cache_clear()
 

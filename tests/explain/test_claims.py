@@ -15,10 +15,10 @@ import golden
 from counting import calls
 from exprgrad import Check, InputError, LanguageError, MissingExtraError, RequestError, parse
 from exprgrad.derive.sweeps import walks
-from exprgrad.errors import install
+from exprgrad.errors import install_command
 from exprgrad.explain.checking import claims
 from exprgrad.explain.checking.thresholds import find_gaps, points_beside
-from exprgrad.explain.checking.thresholds import thresholds as where_gaps_close
+from exprgrad.explain.checking.thresholds import find_thresholds as where_gaps_close
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls import balls
 from exprgrad.run.numbers import sweeps
@@ -208,13 +208,13 @@ def test_no_point_of_the_domain() -> None:
 def test_a_wrong_rule_vouches_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A claim that copies a broken rule is not confirmed: differences deny it."""
     monkeypatch.setitem(BY_NAME, "sin", BY_NAME["sin"]._replace(partials=("sin(x)",), shown=()))
-    walks.passing.cache_clear()
+    walks.passing_positions.cache_clear()
     sweeps.row_rules.cache_clear()
     found = claimed("sin(x)", "x=sin(x)")
     assert found.verdict == "undecided"
     assert found.message.startswith("undecided: differences contradict our own formula at x = ")
     monkeypatch.undo()
-    walks.passing.cache_clear()
+    walks.passing_positions.cache_clear()
     sweeps.row_rules.cache_clear()
 
 
@@ -244,7 +244,7 @@ def test_without_flint_the_install_line_is_said(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MissingExtraError) as caught:
         parse("a*b").check(claims={"a": "b"})
     balls.import_flint.cache_clear()
-    assert caught.value.help == install("python-flint")
+    assert caught.value.help == install_command("python-flint")
     assert "a claim" in caught.value.message
 
 
@@ -329,7 +329,7 @@ def test_the_search_ends_after_so_many_points_without_a_derivative(before: int, 
     """``TRIED`` of them, all in the domain, may come before the first that tells."""
     graph, claim = parse("abs(x)").graph, parse("sign(x)").graph
     points = [{"x": 0.0}] * before + [{"x": 3.0}]
-    found = claims.compared(claims.Formulas(graph, claim, claim), "x", points, 32, 2**40)
+    found = claims.compare_at_points(claims.Formulas(graph, claim, claim), "x", points, 32, 2**40)
     assert len(found.places) == seen
 
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 
 from exprgrad.explain.checking.differences import (
-    Estimate,
-    differences,
-    extrapolated,
-    quotients,
-    steps,
+    BoundedEstimate,
+    difference_estimates,
+    extrapolate,
+    quotient_graph,
+    step_inputs,
     true_differences,
 )
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.numbers.bounds import number_data_errors
 from exprgrad.run.numbers.sweeps import forward_numbers
 from invariants import check
@@ -29,10 +29,10 @@ from together import together
 
 def test_the_graph_of_quotients() -> None:
     """Three quotients of x^3 at 2 with a step of 1/4, by hand."""
-    graph = parse("x^3 + y")
-    found = quotients(graph, graph.inputs["x"])
+    graph = parse_text("x^3 + y")
+    found = quotient_graph(graph, graph.inputs["x"])
     check(found.graph)
-    values = forward_numbers(found.graph, {"x": 2.0, "y": 5.0, **steps(-2)})
+    values = forward_numbers(found.graph, {"x": 2.0, "y": 5.0, **step_inputs(-2)})
     assert values[found.left] == (8 - 1.75**3) / 0.25
     assert values[found.right] == (2.25**3 - 8) / 0.25
     assert values[found.center] == (2.25**3 - 1.75**3) / 0.5
@@ -41,36 +41,38 @@ def test_the_graph_of_quotients() -> None:
 
 def test_steps_reach_far_below_the_doubles() -> None:
     for exponent in (-2000, -1075, -1, 0, 7):
-        one, other = steps(exponent).values()
+        one, other = step_inputs(exponent).values()
         assert mpf(one) * mpf(other) == mpf(2) ** exponent
 
 
 def test_a_node_is_bumped_for_all_its_users() -> None:
-    graph = parse("e = a*b; e*e + e")
+    graph = parse_text("e = a*b; e*e + e")
     e = graph.bindings[0].node
-    found = quotients(graph, e)
-    values = forward_numbers(found.graph, {"a": 2.0, "b": 1.5, **steps(-3)})
+    found = quotient_graph(graph, e)
+    values = forward_numbers(found.graph, {"a": 2.0, "b": 1.5, **step_inputs(-3)})
     assert values[found.center] == 2 * 3 + 1
 
 
 def test_extrapolation_finds_limits() -> None:
-    exact = [Estimate(5 + 3 * 4.0**-k + 16.0**-k, 0.0) for k in range(6)]
-    found = extrapolated(exact, 2)
+    exact = [BoundedEstimate(5 + 3 * 4.0**-k + 16.0**-k, 0.0) for k in range(6)]
+    found = extrapolate(exact, 2)
     assert found is not None and abs(found.value - 5) <= found.error < 1e-12
-    assert extrapolated([None, None], 2) is None
-    assert extrapolated([Estimate(1.0, 0.0), None, Estimate(2.0, 0.0)], 2) is None
+    assert extrapolate([None, None], 2) is None
+    assert extrapolate([BoundedEstimate(1.0, 0.0), None, BoundedEstimate(2.0, 0.0)], 2) is None
 
 
 def test_small_steps_overrule_large_ones() -> None:
     """A bump that the large steps leap over: they all say 0, and the small ones 7."""
-    samples = [Estimate(0.0, 1e-9)] * 6 + [Estimate(7.0, 1e-9)] * 6
-    found = extrapolated(samples, 2)
+    samples = [BoundedEstimate(0.0, 1e-9)] * 6 + [BoundedEstimate(7.0, 1e-9)] * 6
+    found = extrapolate(samples, 2)
     assert found is not None and found.value == 7
 
 
 def test_what_settles() -> None:
-    assert Estimate(1.0, 0.05).settled(0.0) and not Estimate(1.0, 0.2).settled(0.0)
-    assert Estimate(0.0, 0.05).settled(1.0) and not Estimate(0.0, 0.05).settled(math.inf)
+    assert BoundedEstimate(1.0, 0.05).settled(0.0) and not BoundedEstimate(1.0, 0.2).settled(0.0)
+    assert BoundedEstimate(0.0, 0.05).settled(1.0) and not BoundedEstimate(0.0, 0.05).settled(
+        math.inf
+    )
 
 
 def test_errors_hold_against_mpmath() -> None:
@@ -80,7 +82,7 @@ def test_errors_hold_against_mpmath() -> None:
     @settings(max_examples=40)
     @given(text=smooth(), x=everyday, y=everyday, z=everyday)
     def holds(text: str, x: float, y: float, z: float) -> None:
-        graph = parse(text)
+        graph = parse_text(text)
         values = {name: {"x": x, "y": y, "z": z}[name] for name in graph.inputs}
         data = forward_numbers(graph, values)
         if not all(map(math.isfinite, data)) or not graph.inputs:
@@ -108,11 +110,11 @@ def test_errors_in_doubles_hold_against_mpmath() -> None:
         "tanh(x)^3",
         "(x - 1)^2*1e8 + x",
     ):
-        graph = parse(text)
+        graph = parse_text(text)
         for _ in range(8):
             values = {"x": random.uniform(-3, 3)}
             true = gradient(graph, values)["x"]
-            for side in differences(graph, values, graph.inputs["x"], values["x"]):
+            for side in difference_estimates(graph, values, graph.inputs["x"], values["x"]):
                 assert side is not None
                 assert abs(mpf(side.value) - true) <= side.error < 1e-3 * (1 + abs(true)), text
 
@@ -144,7 +146,7 @@ def test_errors_in_doubles_hold_against_mpmath() -> None:
 def test_kinds_of_points(
     text: str, at: float, kind: str, left: float | None, right: float | None
 ) -> None:
-    graph = parse(text)
+    graph = parse_text(text)
     found = true_differences(graph, {"x": at}, graph.inputs["x"], at)
     assert found.kind == kind
     for ball, side in ((found.left, left), (found.right, right)):
@@ -179,7 +181,7 @@ NARROW = [
 @pytest.mark.parametrize(("text", "at", "slope"), NARROW)
 def test_what_is_smooth_only_from_very_near_is_smooth(text: str, at: float, slope: float) -> None:
     """A steep slope is no jump, and a narrow bend no kink."""
-    graph = parse(text)
+    graph = parse_text(text)
     expected = forward_numbers(graph, {"x": at})[
         graph.output
     ]  # whatever number, but the derivative
@@ -192,7 +194,7 @@ def test_what_is_smooth_only_from_very_near_is_smooth(text: str, at: float, slop
 
 @pytest.mark.parametrize("x", [10.0, 100.0, 300.0, 700.0])
 def test_steep_waves_are_found_as_mpmath_finds_them(x: float) -> None:
-    graph = parse("sin(exp(x))")
+    graph = parse_text("sin(exp(x))")
     found = true_differences(graph, {"x": x}, graph.inputs["x"], x)
     with mp.workprec(4000):
         true = mp.cos(mp.exp(mpf(x))) * mp.exp(mpf(x))
@@ -210,14 +212,14 @@ def test_steep_waves_are_found_as_mpmath_finds_them(x: float) -> None:
 )
 def test_what_steps_do_not_resolve_is_unclear(text: str, at: float) -> None:
     """Waves and steps narrower than any step; slopes that change too slowly to tend to anything."""
-    graph = parse(text)
+    graph = parse_text(text)
     assert true_differences(graph, {"x": at}, graph.inputs["x"], at).kind == "unclear"
 
 
 def test_rounding_is_followed_node_by_node() -> None:
     """The bound holds for sums, products and functions at random doubles, and is not far above."""
     random = Random(2)
-    graph = parse("t = x*y + sin(x)/y; (t - 1)*exp(t/4) + log(x)")
+    graph = parse_text("t = x*y + sin(x)/y; (t - 1)*exp(t/4) + log(x)")
     nodes = [node for node, kind in enumerate(graph.kinds) if kind not in (INPUT, CONST)]
     for _ in range(200):
         values = {"x": random.uniform(0.1, 5), "y": random.uniform(0.5, 3)}
@@ -230,6 +232,6 @@ def test_rounding_is_followed_node_by_node() -> None:
 
 
 def test_a_dead_branch_does_no_harm() -> None:
-    graph = parse("where(x > 0, sqrt(x), x^2)")
-    for side in differences(graph, {"x": -1.0}, graph.inputs["x"], -1.0):
+    graph = parse_text("where(x > 0, sqrt(x), x^2)")
+    for side in difference_estimates(graph, {"x": -1.0}, graph.inputs["x"], -1.0):
         assert side is not None and abs(side.value + 2) <= side.error < 1e-9

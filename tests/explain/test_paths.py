@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from exprgrad import Edge, RequestError, Run, parse
 from exprgrad.cli.main import main
 from exprgrad.explain import walks as web
-from exprgrad.explain.walks import exact_total, magnitude, paths, times, web_of
+from exprgrad.explain.walks import exact_total, list_paths, size_of, times_size, web_of
 from strategies import everyday, smooth
 from together import together
 from walks import exact_run, nodes_of, product_of, walks
@@ -25,7 +25,7 @@ U = 2.0**-53
 
 
 def test_the_diamond() -> None:
-    found = paths(parse("b=a+1; c=a*3; d=b*c").gradient(a=2))["a"]
+    found = list_paths(parse("b=a+1; c=a*3; d=b*c").gradient(a=2))["a"]
     assert (found.count, found.gradient, found.rest) == (2, 15.0, 0.0)
     assert [(path.nodes, path.factors, path.product) for path in found.listed] == [
         ((5, 4, 0), (3.0, 3.0), 9.0),
@@ -34,27 +34,27 @@ def test_the_diamond() -> None:
 
 
 def test_two_edges_to_one_node_are_two_paths() -> None:
-    found = paths(parse("x*x").gradient(x=3))["x"]
+    found = list_paths(parse("x*x").gradient(x=3))["x"]
     assert found.count == 2
     assert [path.nodes for path in found.listed] == [(1, 0), (1, 0)]
     assert [path.product for path in found.listed] == [3.0, 3.0]
 
 
 def test_an_output_that_is_an_input() -> None:
-    found = paths(parse("x").gradient(x=3))["x"]
+    found = list_paths(parse("x").gradient(x=3))["x"]
     assert (found.count, found.listed[0].nodes, found.listed[0].product) == (1, (0,), 1.0)
 
 
 def test_no_path() -> None:
     """Not through a statement without users, a branch that was not taken, or a constant rule 0."""
     for text in ("t = x; y", "where(y > 0, y, x)", "y + floor(x)", "y*(x > 1)"):
-        found = paths(parse(text).gradient(x=1, y=2))["x"]
+        found = list_paths(parse(text).gradient(x=1, y=2))["x"]
         assert (found.count, found.gradient, found.listed, found.rest) == (0, 0.0, (), 0.0)
-    assert paths(parse("2+2").gradient()) == {}
+    assert list_paths(parse("2+2").gradient()) == {}
 
 
 def test_a_path_worth_nothing_is_a_path() -> None:
-    found = paths(parse("relu(x) + x*y").gradient(x=-1, y=0), 3)["x"]
+    found = list_paths(parse("relu(x) + x*y").gradient(x=-1, y=0), 3)["x"]
     assert (found.count, [path.product for path in found.listed]) == (2, [0.0, 0.0])
 
 
@@ -64,7 +64,7 @@ def test_as_walking_them_all(seed: int) -> None:
     random = Random(seed)
     run = exact_run(random)
     most = random.choice((0, 1, 2, 3, 5, 1000))
-    for name, found in paths(run, most).items():
+    for name, found in list_paths(run, most).items():
         walked = walks(run, run.graph.inputs[name])
         products = sorted(map(product_of, walked), key=abs, reverse=True)
         assert found.count == len(walked)
@@ -88,7 +88,7 @@ def test_in_doubles(text: str, x: float, y: float, z: float) -> None:
     assume(all(math.isfinite(edge.contribution) for edge in run.edges))
     assume(not any(0 < abs(edge.local) < 1e-30 or abs(edge.local) > 1e30 for edge in run.edges))
     relative = 4 * len(run.edges) * U
-    for name, found in paths(run, 3).items():
+    for name, found in list_paths(run, 3).items():
         walked = [product_of(path) for path in walks(run, run.graph.inputs[name])]
         sizes = sorted(map(abs, walked), reverse=True)
         assert found.count == len(walked)
@@ -224,7 +224,7 @@ def test_refusals() -> None:
 
 @given(st.floats(), st.floats())
 def test_sizes_are_ordered_as_products(one: float, other: float) -> None:
-    found = times(magnitude(one), magnitude(other))
+    found = times_size(size_of(one), size_of(other))
     if not (math.isfinite(one) and math.isfinite(other)):
         assert found[0] == math.inf
     else:

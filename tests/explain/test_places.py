@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from exprgrad.explain.places import where
+from exprgrad.explain.places import first_place
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,6 @@ from exprgrad.explain.places import where
     ],
 )  # fmt: skip
 def test_how_many_are_said_to_be_so(flags: object, words: tuple[str, str, str]) -> None:
-    found = where(np.array(flags))
+    found = first_place(np.array(flags))
     assert found is not None
     assert (found.numbers("x"), found.first(), found.counted()) == words

@@ -22,13 +22,13 @@ from exprgrad.explain.rewriting.rewrites import (
     Mend,
     Rewrite,
     mended_formula,
-    mends,
-    replaced,
+    replace_node,
+    rewrites_at_node,
     where_words,
 )
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import program, texts
+from exprgrad.language.write.infix import node_texts, program_text
 from together import together
 
 ROWS = [*REWRITES, *EXTENSIONS]
@@ -152,8 +152,12 @@ def program_of(graph: Graph, node: int) -> str:
 def found_in(text: str, rewrite: Rewrite) -> list[Mend]:
     """The mends by one row at any node of a formula."""
     graph = parse(text).graph
-    shown = texts(graph, graph.names())
-    every = (mend for node in range(len(graph)) for mend in mends(graph, shown, node, [rewrite]))
+    shown = node_texts(graph, graph.names())
+    every = (
+        mend
+        for node in range(len(graph))
+        for mend in rewrites_at_node(graph, shown, node, [rewrite])
+    )
     return list(dict.fromkeys(every))
 
 
@@ -212,10 +216,10 @@ def test_parentheses(context: str) -> None:
     Each context takes every third row, and each row meets at least four contexts.
     """
     for rewrite in ROWS[CONTEXTS.index(context) % 3 :: 3]:
-        text = program(parse(context.format(f"({rewrite.pattern})")).graph)
+        text = program_text(parse(context.format(f"({rewrite.pattern})")).graph)
         for mend in found_in(text, rewrite):
-            held, _ = replaced(parse(text).graph, mend.node, mend.text)
-            assert program(parse(mended_formula(text, mend)).graph) == program(held), text
+            held, _ = replace_node(parse(text).graph, mend.node, mend.text)
+            assert program_text(parse(mended_formula(text, mend)).graph) == program_text(held), text
 
 
 def test_conditions_are_in_the_users_operands() -> None:
@@ -300,7 +304,7 @@ SPELLINGS = {
 def test_what_is_written(text: str) -> None:
     """Operands as the user wrote them, parentheses where they are needed, and no more."""
     graph = parse(text).graph
-    shown = texts(graph, graph.names())
+    shown = node_texts(graph, graph.names())
     found = all_mends(text)
     results = [mended_formula(text, mend) for mend in found]
     assert SPELLINGS[text] in results, results
@@ -309,8 +313,8 @@ def test_what_is_written(text: str) -> None:
 
 def all_mends(text: str) -> list[Mend]:
     graph = parse(text).graph
-    shown = texts(graph, graph.names())
-    every = (mend for node in range(len(graph)) for mend in mends(graph, shown, node))
+    shown = node_texts(graph, graph.names())
+    every = (mend for node in range(len(graph)) for mend in rewrites_at_node(graph, shown, node))
     return list(dict.fromkeys(every))
 
 
@@ -331,8 +335,8 @@ def test_what_is_no_such_pattern(text: str) -> None:
 def test_a_node_takes_part_that_the_pattern_speaks_of() -> None:
     """Not what stands for one of its names, and not a constant or an input."""
     graph = parse("log(1 + exp(a*b)) + a").graph
-    shown = texts(graph, graph.names())
-    takes_part = [node for node in range(len(graph)) if any(mends(graph, shown, node))]
+    shown = node_texts(graph, graph.names())
+    takes_part = [node for node in range(len(graph)) if any(rewrites_at_node(graph, shown, node))]
     assert [shown[node] for node in takes_part] == ["exp(a*b)", "1 + exp(a*b)", "log(1 + exp(a*b))"]
 
 
@@ -341,9 +345,9 @@ def test_large_formulas_take_linear_time_and_no_recursion() -> None:
     for text in ("+".join(["exp(x)"] * 4_000), "sin(" * 4_000 + "1 - cos(x)" + ")" * 4_000):
         graph = parse(text).graph
         node = graph.kinds.index("exp" if "exp" in graph.kinds else "cos")
-        found = list(mends(graph, [""] * len(graph), node))
+        found = list(rewrites_at_node(graph, [""] * len(graph), node))
         assert len(found) == ("cos" in text)
     terms = [f"exp(x{number})" for number in range(60)]
     graph = parse(f"log({' + '.join(terms)})").graph
-    mend = next(mends(graph, texts(graph, graph.names()), graph.kinds.index("exp")))
+    mend = next(rewrites_at_node(graph, node_texts(graph, graph.names()), graph.kinds.index("exp")))
     assert mend.text == f"logsumexp({', '.join(f'x{number}' for number in range(60))})"

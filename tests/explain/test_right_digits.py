@@ -19,7 +19,7 @@ from exprgrad import Expression, parse
 from exprgrad.explain.digits.judgements import (
     TrueNumbers,
     enclose_outputs,
-    judge,
+    judge_number,
     proven_digits,
 )
 from exprgrad.graph.graph import CONST, INPUT, Graph
@@ -126,7 +126,7 @@ def truth(found: TrueNumbers, graph: Graph, name: str, sweep: float) -> Ball:
     return found.grad(graph.inputs[name]) if name and not has_none else value
 
 
-def sees_negative_zero(run: evaluation.Run) -> bool:
+def sees_negative_zero(run: evaluation.SweptRun) -> bool:
     """Whether an ``atan2`` meets a zero with a sign."""
     graph = run.graph
     return any(
@@ -139,7 +139,7 @@ def sees_negative_zero(run: evaluation.Run) -> bool:
 
 def digits_of(x: float, true: Ball, found: TrueNumbers) -> int | None:
     """How many digits are right, from 0 to 16; None where the balls do not tell."""
-    verdict = judge(x, true, found.bits).verdict
+    verdict = judge_number(x, true, found.bits).verdict
     if verdict == "undecided":
         return None
     if verdict == "nearest":

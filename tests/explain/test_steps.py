@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from corpus import table
 from counting import calls
-from exprgrad.derive.simplify.formula import derivatives
-from exprgrad.explain.derivations import Step, steps
+from exprgrad.derive.simplify.formula import simplified_derivatives
+from exprgrad.explain.derivations import DerivationStep, derivation_steps
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS
 from exprgrad.language.read.builder import CONSTANTS
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.infix import program
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.infix import program_text
 from oracles import Real, graph_of, mp, mpf
 from slopes import Point
 from strategies import tree
@@ -29,7 +29,9 @@ LONGEST = 1200
 """No text of a step of the generated formulas is longer, the answer aside."""
 
 
-def hold_steps(found: list[Step], graph: Graph, wrt: str, point: Mapping[str, float]) -> set[int]:
+def hold_steps(
+    found: list[DerivationStep], graph: Graph, wrt: str, point: Mapping[str, float]
+) -> set[int]:
     """Hold every formula of every step at a point; which steps could be held."""
     held = set()
     with mp.workdps(80):
@@ -53,7 +55,7 @@ def hold_steps(found: list[Step], graph: Graph, wrt: str, point: Mapping[str, fl
     return held
 
 
-def close(found: Real, true: Real, step: Step) -> bool:
+def close(found: Real, true: Real, step: DerivationStep) -> bool:
     """Whether a formula could be compared; it must then be right."""
     if not (mp.isfinite(found) and mp.isfinite(true) and abs(true) < 10**15):
         return False
@@ -66,11 +68,11 @@ def points(graph: Graph, random: Random) -> Iterator[dict[str, float]]:
         yield {name: random.uniform(low, high) for name in graph.inputs}
 
 
-def hold(text: str, wrt: str, random: Random) -> tuple[list[Step], set[int]]:
+def hold(text: str, wrt: str, random: Random) -> tuple[list[DerivationStep], set[int]]:
     """Steps whose formulas hold and that end in the answer; and which of them could be held."""
-    graph = parse(text)
-    found = steps(graph, wrt)
-    assert found[-1].formulas[-1] == program(next(derivatives(graph, [wrt])))
+    graph = parse_text(text)
+    found = derivation_steps(graph, wrt)
+    assert found[-1].formulas[-1] == program_text(next(simplified_derivatives(graph, [wrt])))
     for step in found:
         assert step.rule
         assert len(set(step.formulas)) == len(step.formulas) > 0
@@ -140,7 +142,7 @@ def test_every_row_has_its_step(inner: str) -> None:
     """By each operand: the input itself, and something with a derivative of its own."""
     for op in OPS:
         count = 3 if op.variadic else len(op.names)
-        plain = program(graph_of(op, count))
+        plain = program_text(graph_of(op, count))
         for place in range(count):
             wrt = f"a{place}"
             text = re.sub(rf"\b{wrt}\b", inner.format(wrt), plain)
@@ -167,7 +169,7 @@ def formula(random: Random) -> str:
 def generated(seed: int) -> None:
     random = Random(seed)
     text = formula(random)
-    if "x" not in parse(text).inputs:
+    if "x" not in parse_text(text).inputs:
         return
     found, _ = hold(text, "x", random)
     for step in found:
@@ -204,8 +206,8 @@ def nested(pattern: str, times: int) -> str:
 )
 def test_deep_formulas_take_short_steps(pattern: str) -> None:
     """And four times as deep takes four times as many calls of functions."""
-    short, called = calls(lambda: steps(parse(nested(pattern, 10)), "x"))
-    found, often = calls(lambda: steps(parse(nested(pattern, 40)), "x"))
+    short, called = calls(lambda: derivation_steps(parse_text(nested(pattern, 10)), "x"))
+    found, often = calls(lambda: derivation_steps(parse_text(nested(pattern, 40)), "x"))
     assert often < 5 * called
     assert len(short) < len(found)
     assert 32 < len(found) < 88
@@ -214,29 +216,31 @@ def test_deep_formulas_take_short_steps(pattern: str) -> None:
 
 @pytest.mark.parametrize("text", ["x", "y = x; 3", "floor(x)", "(x < 1) + round(x)", "z = x; y*2"])
 def test_formulas_without_a_rule(text: str) -> None:
-    (step,) = steps(parse(text), "x")
+    (step,) = derivation_steps(parse_text(text), "x")
     assert step.formulas == (("1",) if text == "x" else ("0",))
 
 
 def test_equal_parts_are_derived_once() -> None:
-    found = steps(parse("sin(x^2)*cos(x^2)/(1 + x^2)"), "x")
+    found = derivation_steps(parse_text("sin(x^2)*cos(x^2)/(1 + x^2)"), "x")
     assert [step.of for step in found].count("x^2") == 1
 
 
 def test_names_are_not_taken_from_the_formula() -> None:
-    found = steps(parse(SHARED["letters in use"]), "x")
+    found = derivation_steps(parse_text(SHARED["letters in use"]), "x")
     taken = {"u", "v", "w", "du1", "u1", "p", "x", *CONSTANTS}
     assert not taken & {part.name for step in found for part in step.parts}
 
 
 def test_letters_whose_differentials_are_inputs_are_left_out() -> None:
-    assert [part.name for step in steps(parse("du + dv*sin(x^2)"), "x") for part in step.parts] == [
-        "w"
-    ]
+    assert [
+        part.name
+        for step in derivation_steps(parse_text("du + dv*sin(x^2)"), "x")
+        for part in step.parts
+    ] == ["w"]
 
 
 def test_every_statement_is_derived_under_its_name() -> None:
-    found = steps(parse("a = sin(x); b = sin(x); a/(1 + b)"), "x")
+    found = derivation_steps(parse_text("a = sin(x); b = sin(x); a/(1 + b)"), "x")
     assert [step.name for step in found if step.of == "sin(x)"] == ["a", "b"]
 
 
@@ -252,9 +256,9 @@ def test_a_condition_is_not_derived() -> None:
 
 
 def test_a_derivative_that_has_a_name_is_called_by_it() -> None:
-    found = steps(parse("h = tanh(w*q); x*h + b"), "x")
+    found = derivation_steps(parse_text("h = tanh(w*q); x*h + b"), "x")
     assert [step.formulas for step in found] == [("h",), ("tanh(w*q)",)]
-    (step, *_) = steps(parse("h = tanh(w*q); (x*h)^2"), "x")
+    (step, *_) = derivation_steps(parse_text("h = tanh(w*q); (x*h)^2"), "x")
     assert step.formulas == ("2*u*du/dx", "2*(x*h)*h", "2*x*h^2")
 
 
@@ -263,12 +267,12 @@ def test_steps_of_a_long_formula_stay_as_the_rules_give_them(
 ) -> None:
     """Only the whole is simplified, so that ten thousand factors take seconds."""
     factors = [f"sin({number}*x)" for number in range(2, 40)]
-    graph = parse("*".join(factors))
-    assert steps(graph, "x")[0].formulas == ("cos(u)*du/dx", "cos(2*x)*2", "2*cos(2*x)")
+    graph = parse_text("*".join(factors))
+    assert derivation_steps(graph, "x")[0].formulas == ("cos(u)*du/dx", "cos(2*x)*2", "2*cos(2*x)")
     monkeypatch.setattr("exprgrad.explain.derivations.SIMPLIFIED", 100)
-    found, called = calls(lambda: steps(graph, "x"))
+    found, called = calls(lambda: derivation_steps(graph, "x"))
     assert found[0].formulas == ("cos(u)*du/dx", "cos(2*x)*2")
-    assert found[-1].formulas[-1] == program(next(derivatives(graph, ["x"])))
+    assert found[-1].formulas[-1] == program_text(next(simplified_derivatives(graph, ["x"])))
     hold_steps(found, graph, "x", {"x": 0.7})
-    _, often = calls(lambda: steps(parse("*".join(factors * 3)), "x"))
+    _, often = calls(lambda: derivation_steps(parse_text("*".join(factors * 3)), "x"))
     assert often < 3.3 * called

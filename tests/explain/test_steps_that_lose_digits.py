@@ -15,7 +15,7 @@ from corpus import table
 from exprgrad import DigitsWarning, parse
 from exprgrad.api.displays import Course
 from exprgrad.api.expression import Run
-from exprgrad.language.read.parse import parse as graph_of
+from exprgrad.language.read.parse import parse_text as graph_of
 from oracles import Real, evaluate, gradient, mp, mpf
 from shell import command
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from exprgrad import RequestError, parse
-from exprgrad.explain.checking.check import check_run, chosen
-from exprgrad.explain.checking.differences import difference_table, measured
+from exprgrad.explain.checking.check import check_run, numbers_to_check
+from exprgrad.explain.checking.differences import difference_table, measure_rounding
 from shell import command
 
 X = [[1.0, 2.0], [3.0, 4.0], [0.5, -1.0]]
@@ -42,7 +42,7 @@ def test_names_of_numbers() -> None:
 
 def test_a_large_tensor_is_sampled_evenly() -> None:
     run = parse("sum(a*b)*c").gradient(a=[1.0] * 100, b=[2.0] * 100, c=1.0)
-    places = chosen(run)
+    places = numbers_to_check(run)
     assert len(places) == 64 == len(set(places))
     assert [sum(input == name for input, _ in places) for name in "abc"] == [32, 32, 0]
     assert places[0] == ("a", (0,)) and places[1][1][0] in (2, 3, 4)
@@ -78,8 +78,10 @@ def test_what_is_not_for_tensors_is_refused() -> None:
 def test_noise_is_measured() -> None:
     """Of a polynomial of degree 3 all higher differences are rounding alone."""
     assert list(difference_table([0.0, 1.0, 8.0, 27.0, 64.0]))[3] == [0.0]
-    assert measured(lambda x: x**3, 1.0, 1) <= 2.0**-52
-    assert 1e-9 < measured(lambda x: (x + 1e8) - 1e8, 1.0, 1) < 1e-7  # an ulp of 1e8 is 1.5e-8
+    assert measure_rounding(lambda x: x**3, 1.0, 1) <= 2.0**-52
+    assert (
+        1e-9 < measure_rounding(lambda x: (x + 1e8) - 1e8, 1.0, 1) < 1e-7
+    )  # an ulp of 1e8 is 1.5e-8
 
 
 def test_waves_that_no_step_in_doubles_follows_are_followed_in_balls() -> None:

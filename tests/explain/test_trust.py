@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from exprgrad import parse
-from exprgrad.errors import MissingExtraError, RequestError, install
+from exprgrad.errors import MissingExtraError, RequestError, install_command
 from exprgrad.explain import digits
 from exprgrad.explain.digits.trust import TrustedNumber, measure_trust
 from exprgrad.run.balls import balls
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from oracles import evaluate, mp, mpf
 from strategies import FREQUENT, double, tree
 
@@ -128,9 +128,9 @@ def test_a_mend_of_another_value_is_not_suggested(monkeypatch: pytest.MonkeyPatc
     from exprgrad.explain.rewriting import rewrites
 
     wrong = rewrites.Rewrite("1 - cos(x)", "sin(x)^2/3", "made up", "x=1e-8")
-    real = rewrites.mends
+    real = rewrites.rewrites_at_node
     monkeypatch.setattr(
-        rewrites, "mends", lambda graph, texts, node: real(graph, texts, node, (wrong,))
+        rewrites, "rewrites_at_node", lambda graph, texts, node: real(graph, texts, node, (wrong,))
     )
     found = number("1 - cos(x)", x=1e-8)
     assert found.lost is not None and found.rewrite is None
@@ -157,11 +157,13 @@ def test_a_mend_that_is_true_elsewhere_is_not_suggested(
     """Left of 0, atan(y/x) and atan2(y, x) have one derivative and two values."""
     from exprgrad.explain.rewriting import rewrites
 
-    real = rewrites.mends
+    real = rewrites.rewrites_at_node
     if wrong is not None:
         made = rewrites.Rewrite(wrong[0], wrong[1], "made up", "x=1", wrong[2])
         monkeypatch.setattr(
-            rewrites, "mends", lambda graph, texts, node: real(graph, texts, node, (made,))
+            rewrites,
+            "rewrites_at_node",
+            lambda graph, texts, node: real(graph, texts, node, (made,)),
         )
     found = number(formula, "x", **point)
     assert found.lost is not None and found.rewrite is None
@@ -302,7 +304,7 @@ def test_without_flint(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtraError) as caught:
         run.trust()
     assert caught.value.code == "missing-flint"
-    assert caught.value.help == install("python-flint")
+    assert caught.value.help == install_command("python-flint")
 
 
 @pytest.mark.parametrize(
@@ -353,7 +355,7 @@ def test_whatever_is_said_holds_together(count: int) -> None:
                 check_mend(run, name, one)
 
 
-def check_mend(run: Run, name: str, one: TrustedNumber) -> None:
+def check_mend(run: SweptRun, name: str, one: TrustedNumber) -> None:
     """A mend makes a number of more digits: its own value is as near the truth as it says."""
     assert one.rewrite is not None
     assert one.rewrite.digits > one.digits or one.rewrite.verdict in (

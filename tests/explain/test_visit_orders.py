@@ -12,7 +12,7 @@ import pytest
 
 from exprgrad import Edge, RequestError, Run, parse
 from exprgrad.explain import walks as web
-from exprgrad.explain.walks import Path, Visited, visit
+from exprgrad.explain.walks import Path, Visited, visit_in_order
 from together import together
 from walks import exact_run, nodes_of, product_of, random_order, walks
 
@@ -36,7 +36,7 @@ DIAMOND = parse("b=a+1; c=a*3; d=b*c").gradient(a=2)
 def test_the_numbers_of_the_lesson(
     order: str | None, accumulate: str, got: tuple[float, float]
 ) -> None:
-    found = visit(LESSON, order if order != "" else [], accumulate)
+    found = visit_in_order(LESSON, order if order != "" else [], accumulate)
     assert tuple(found.got.values()) == got
     assert tuple(found.true.values()) == (-15, 6)
 
@@ -52,7 +52,7 @@ def test_the_lost_path_of_the_diamond() -> None:
 
 def test_reasons() -> None:
     def why(order: str, accumulate: str = "add") -> list[tuple[tuple[int, ...], str, int]]:
-        found = visit(LESSON, order, accumulate)
+        found = visit_in_order(LESSON, order, accumulate)
         return [(x.path.nodes, x.why, x.by) for x in found.inputs["a"].listed]
 
     assert why("y,t,3") == [((4, 3, 2, 0), "late", 2)]
@@ -62,7 +62,7 @@ def test_reasons() -> None:
 
 
 def test_which_contribution_clobbered_which() -> None:
-    found = visit(LESSON, accumulate="set")
+    found = visit_in_order(LESSON, accumulate="set")
     assert [
         (
             found.web.operands[passed.edge],
@@ -148,7 +148,7 @@ def check_theorem(seed: int) -> int:
     run = exact_run(random)
     order = random_order(random, run)
     most = random.choice((1, 3, 1000))
-    found = visit(run, order, most=most)
+    found = visit_in_order(run, order, most=most)
     assert found.got == looped(run, order, overwrite=False)
     lost_paths = 0
     for name, outcome in found.inputs.items():
@@ -195,7 +195,7 @@ def check_overwriting(seed: int) -> None:
     random = Random(seed)
     run = exact_run(random)
     order = random_order(random, run)
-    found = visit(run, order, "set", most=1000)
+    found = visit_in_order(run, order, "set", most=1000)
     assert found.got == looped(run, order, overwrite=True)
     for name, outcome in found.inputs.items():
         walked = walks(run, run.graph.inputs[name])
@@ -209,10 +209,10 @@ def check_overwriting(seed: int) -> None:
 def check_recursion(seed: int) -> None:
     """The wrong orders are those of recursion and of a queue."""
     run = exact_run(Random(seed))
-    assert visit(run, "preorder").got == recursed(run, seen=set())
-    assert visit(run, "bfs").got == looped(run, by_levels(run), overwrite=False)
+    assert visit_in_order(run, "preorder").got == recursed(run, seen=set())
+    assert visit_in_order(run, "bfs").got == looped(run, by_levels(run), overwrite=False)
     for accumulate in ("add", "set"):
-        found = visit(run, "naive", accumulate, most=1000)
+        found = visit_in_order(run, "naive", accumulate, most=1000)
         assert found.got == recursed(run, seen=None, overwrite=accumulate == "set")
         for name, outcome in found.inputs.items():
             walked = walks(run, run.graph.inputs[name])
@@ -246,7 +246,7 @@ def every_order(found: Visited) -> Iterator[int]:
 
 
 def test_the_right_order_is_right() -> None:
-    found = visit(LESSON)
+    found = visit_in_order(LESSON)
     assert list(every_order(found)) == LESSON.order
     assert not found.wrong
     assert not any(passed.late for passed in found.contributions)
@@ -273,7 +273,7 @@ def test_names_and_ids() -> None:
         "4, t, b, a", "#4,u,1,0", [4, "t", "b", 0], ["4", 2, 1, "a"]
     ]  # fmt: skip
     for order in orders:
-        assert visit(run, order).order == (4, 2, 1, 0)
+        assert visit_in_order(run, order).order == (4, 2, 1, 0)
     named = parse("y = bfs*2").gradient(bfs=1)
     assert named.visited("bfs").order == (2,)
     assert named.visited(["bfs"]).order == (0,)
@@ -302,13 +302,13 @@ def test_constants_need_not_be_listed_and_may() -> None:
 )
 def test_orders_that_are_none(order: str, message: str) -> None:
     with pytest.raises(RequestError, match=message):
-        visit(LESSON, order)
+        visit_in_order(LESSON, order)
 
 
 def test_naive_recursion_through_a_condition() -> None:
     """u is visited for the condition first, when nothing has arrived: that visit passes nothing on."""
     run = parse("u = x*y; where(u > 0, u*u, 2)").gradient(x=1.5, y=0.5)
-    found = visit(run, "naive")
+    found = visit_in_order(run, "naive")
     assert found.true == {"x": 0.75, "y": 2.25} and found.got == {"x": 1.5, "y": 4.5}
     assert [(o.again.count, o.again.sum) for o in found.inputs.values()] == [(2, 0.75), (2, 2.25)]
 
@@ -317,9 +317,9 @@ def test_naive_recursion_is_capped() -> None:
     text = "; ".join(["t0 = x*1", *(f"t{i + 1} = t{i} + t{i}" for i in range(60))])
     run = parse(text).gradient(x=1)
     with pytest.raises(RequestError, match=r"make more than 10\^18 visits"):
-        visit(run, "naive")
+        visit_in_order(run, "naive")
     short = parse("; ".join(text.split("; ")[:13])).gradient(x=1)
-    found = visit(short, "naive")
+    found = visit_in_order(short, "naive")
     assert len(found.order) == 2**13 - 1
     assert found.got == recursed(short, seen=None)
 
@@ -327,31 +327,31 @@ def test_naive_recursion_is_capped() -> None:
 def test_no_path_is_walked_that_nobody_wants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 4096 paths, 4095 counted more than once."""
     walked: list[Path] = []
-    plain = web.walked
+    plain = web.path_of_entry
 
     def counting(*arguments: Any) -> Path:
         walked.append(plain(*arguments))
         return walked[-1]
 
-    monkeypatch.setattr(web, "walked", counting)
+    monkeypatch.setattr(web, "path_of_entry", counting)
     run = parse("; ".join(["t0 = x*1", *(f"t{i + 1} = t{i} + t{i}" for i in range(12))])).gradient(
         x=1
     )
     for most in (5, 1000):
         walked.clear()
-        assert len(visit(run, "naive", most=most).inputs["x"].repeated) == most
+        assert len(visit_in_order(run, "naive", most=most).inputs["x"].repeated) == most
         assert len(walked) <= most + 1
 
 
 def test_deep_and_wide() -> None:
     """Nothing recurses, and every count is exact."""
     run = parse("+".join(["sin(x)"] * 3_000)).gradient(x=1)
-    assert visit(run, "preorder").got == run.gradient
+    assert visit_in_order(run, "preorder").got == run.gradient
     text = "; ".join(["t0 = x*1", *(f"t{i + 1} = t{i}*t{i}" for i in range(1200))])
     deep = parse(text).gradient(x=1)
-    outcome = visit(deep, accumulate="set").inputs["x"]
+    outcome = visit_in_order(deep, accumulate="set").inputs["x"]
     assert (outcome.got, outcome.lost.count) == (1.0, 2**1200 - 1)
-    late = visit(deep, [*reversed(deep.order)]).inputs["x"]
+    late = visit_in_order(deep, [*reversed(deep.order)]).inputs["x"]
     assert (late.got, late.lost.count) == (0.0, 2**1200)
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from random import Random
 
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import rule_slots, template
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FUNCTIONS, OPS, Op
@@ -21,8 +21,8 @@ each_row = together(OPS)
 
 def texts(op: Op) -> list[tuple[str, tuple[str, ...]]]:
     """Every text of a row with the names that it may use."""
-    rules = [(text, slots(op)) for text in (*op.partials, *op.shown)]
-    rules += [(special.where, slots(op)) for special in op.special]
+    rules = [(text, rule_slots(op)) for text in (*op.partials, *op.shown)]
+    rules += [(special.where, rule_slots(op)) for special in op.special]
     names = ("x", "y") if op.variadic else op.names
     moving = [text for name in names for text in (f"d{name}", f"moves_{name}")]
     beside = (*op.names, "out", "same", *moving) if not op.variadic else ("dx", "dy")

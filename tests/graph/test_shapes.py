@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 
 from exprgrad.derive.sweeps.gradient import gradient, jvp, vjp
 from exprgrad.errors import LanguageError, ShapeError
-from exprgrad.graph.graph import CONST, Graph, Literal, Program, Shape, size
+from exprgrad.graph.graph import CONST, Graph, Literal, Program, Shape, shape_size
 from exprgrad.graph.structural import (
     Mismatch,
     axes_of,
     axis_of,
     broadcast_shape,
-    kept,
-    reduced,
+    keep_axes,
+    reduce_shape,
     shape_text,
     spread_axes,
 )
-from exprgrad.graph.tensors import placed
-from exprgrad.language.read.parse import parse
-from exprgrad.language.read.shaping import shaped
+from exprgrad.graph.tensors import axis_ranges
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.read.shaping import infer_shapes
 from invariants import check
 from well_shaped import Formula, formulas
 
@@ -48,7 +48,7 @@ def test_broadcasting_is_numpy_s(operands: list[Shape]) -> None:
         assert broadcast_shape(operands) == expected
         for shape in operands:
             axes = spread_axes(shape, expected)
-            assert np.ones(expected).sum(axis=axes).size == size(shape)
+            assert np.ones(expected).sum(axis=axes).size == shape_size(shape)
 
 
 @settings(steady, max_examples=80)
@@ -60,11 +60,11 @@ def test_axes_and_reductions_are_numpy_s(shape: Shape, data: st.DataObject) -> N
         expected = np.ones(shape).sum(axis=axes).shape
     except ValueError:  # NumPy's AxisError is one
         with pytest.raises(Mismatch):
-            reduced(shape, axes)
+            reduce_shape(shape, axes)
     else:
-        assert reduced(shape, axes) == expected
-        assert reduced(shape, axes, True) == kept(shape, axes)
-        assert kept(shape, axes) == np.ones(shape).sum(axis=axes, keepdims=True).shape
+        assert reduce_shape(shape, axes) == expected
+        assert reduce_shape(shape, axes, True) == keep_axes(shape, axes)
+        assert keep_axes(shape, axes) == np.ones(shape).sum(axis=axes, keepdims=True).shape
         assert all(axis_of(axis - len(shape), shape) == axis for axis in axes_of(axes, shape))
 
 
@@ -80,13 +80,13 @@ def test_indices_are_numpy_s(shape: Shape, at: list[int | tuple[int | None, int 
         found = np.ones(shape)[tuple(p if isinstance(p, int) else slice(*p) for p in at)]
     except IndexError:
         with pytest.raises(Mismatch):
-            placed(shape, at)
+            axis_ranges(shape, at)
         return
     if not found.size:
         with pytest.raises(Mismatch):
-            placed(shape, at)
+            axis_ranges(shape, at)
         return
-    lengths = [stop - start for start, stop in placed(shape, at)]
+    lengths = [stop - start for start, stop in axis_ranges(shape, at)]
     kept_ones = [n for n, p in itertools.zip_longest(lengths, at) if not isinstance(p, int)]
     assert tuple(kept_ones) == found.shape
 
@@ -94,18 +94,18 @@ def test_indices_are_numpy_s(shape: Shape, at: list[int | tuple[int | None, int 
 def test_shapes_in_words() -> None:
     assert shape_text(()) == "a number"
     assert shape_text((3,)) == "(3,)" and shape_text((3, 4)) == "(3, 4)"
-    assert size(()) == 1 and size((2, 3)) == 6
+    assert shape_size(()) == 1 and shape_size((2, 3)) == 6
 
 
 def typed(formula: Formula) -> Graph:
-    return shaped(parse(formula.text), formula.text, formula.shapes)
+    return infer_shapes(parse_text(formula.text), formula.text, formula.shapes)
 
 
 @settings(steady, max_examples=80)
 @given(formulas())
 def test_a_shaped_graph_keeps_the_invariants(formula: Formula) -> None:
     """It has the nodes of the text, and besides them broadcasts that stretch elementwise operands."""
-    plain = parse(formula.text)
+    plain = parse_text(formula.text)
     check(plain)
     graph = typed(formula)
     check(graph)
@@ -203,7 +203,7 @@ def surplus_operand(graph: Graph) -> None:
 )  # fmt: skip
 def test_check_rejects_a_graph_with_wrong_shapes(damage: object) -> None:
     text = "reshape(X @ [1, 2, 3] + b, [2, 1])"
-    graph = shaped(parse(text), text, {"X": (2, 3), "b": ()})
+    graph = infer_shapes(parse_text(text), text, {"X": (2, 3), "b": ()})
     check(graph)
     assert callable(damage)
     damage(graph)
@@ -213,7 +213,7 @@ def test_check_rejects_a_graph_with_wrong_shapes(damage: object) -> None:
 
 def test_constants_stretch_by_themselves() -> None:
     text = "2*x + x/pi"
-    graph = shaped(parse(text), text, {"x": (3,)})
+    graph = infer_shapes(parse_text(text), text, {"x": (3,)})
     assert "broadcast" not in graph.kinds and not graph.implicit
 
 
@@ -221,20 +221,20 @@ def test_a_tensor_has_so_many_axes_and_no_more() -> None:
     for depth, fits in ((32, True), (33, False), (3_000, False)):
         for inner in ("x", "1"):
             text = "[" * depth + inner + "]" * depth
-            graph = parse(text)
+            graph = parse_text(text)
             if fits:
-                assert shaped(graph, text, {"x": ()}).shapes
+                assert infer_shapes(graph, text, {"x": ()}).shapes
             else:
                 with pytest.raises(ShapeError, match="more than 32 axes"):
-                    shaped(graph, text, {"x": ()})
+                    infer_shapes(graph, text, {"x": ()})
 
 
 @settings(steady, max_examples=100)
 @given(st.text("x[]0:1,.T@+-*2()^", max_size=14))
 def test_any_soup_is_refused_or_shaped(text: str) -> None:
     try:
-        graph = parse(text)
+        graph = parse_text(text)
         check(graph)
-        check(shaped(graph, text, dict.fromkeys(graph.inputs, (2, 2))))
+        check(infer_shapes(graph, text, dict.fromkeys(graph.inputs, (2, 2))))
     except (LanguageError, ShapeError) as error:
         assert error.span is not None and "{" not in error.message

@@ -9,8 +9,8 @@ import pytest
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter, Structural
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.language.read.parse import parse
-from exprgrad.show.text.operations import cases
+from exprgrad.language.read.parse import parse_text
+from exprgrad.show.text.operations import example_cases
 
 ROWS = pytest.mark.parametrize("row", STRUCTURAL.values(), ids=lambda row: row.name)
 SOURCE = re.compile(r"(Giles|Griewank and Walther|Boyd and Vandenberghe|Bishop) \((\d{4})\)")
@@ -38,7 +38,7 @@ def test_a_row_is_complete(row: Structural) -> None:
 
 @ROWS
 def test_the_rule_names_its_source(row: Structural) -> None:
-    passes = any(text != "nothing" for case in cases(row.name) for text in case.cotangents)
+    passes = any(text != "nothing" for case in example_cases(row.name) for text in case.cotangents)
     told = " ".join((row.pull.__doc__ or "").split())
     assert told
     assert SOURCE.search(told) or not passes, told
@@ -64,9 +64,9 @@ def test_settings_are_of_known_kinds(row: Structural) -> None:
 
 @ROWS
 def test_examples_are_what_a_person_writes(row: Structural) -> None:
-    found = cases(row.name)
+    found = example_cases(row.name)
     assert found
     for case in found:
-        graph = parse(case.written)
+        graph = parse_text(case.written)
         assert graph.kinds[graph.output] == row.name
         assert len(case.cotangents) == len(case.shapes) == len(graph.inputs)

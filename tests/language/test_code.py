@@ -19,8 +19,8 @@ from typing import NamedTuple
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.lower.translate import translate
-from exprgrad.derive.rules import slots
+from exprgrad.derive.lower.translate import translate_formula
+from exprgrad.derive.rules import rule_slots
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, OPS, Op
 from exprgrad.language.code.targets import TARGETS
@@ -50,7 +50,7 @@ def programs(target: str, cases: Sequence[tuple[str, Sequence[Sequence[float]]]]
 def translated(target: str, text: str, name: str) -> tuple[str, str, int]:
     """A formula's program, its name, and how many derivatives it returns."""
     graph = parse(text).graph
-    return translate(graph, target, name=name), name, len(graph.inputs)
+    return translate_formula(graph, target, name=name), name, len(graph.inputs)
 
 
 def swept(text: str, points: Sequence[Sequence[float]]) -> list[Answer]:
@@ -219,7 +219,7 @@ def meaningful(graph: Graph, held: Bounds) -> bool:
         if op.variadic and len(set(exact)) < len(exact):
             return False
         given = [*exact, held.values[node], *[mp.mpf(1)] * len(exact)]
-        if any(holds(special.where, slots(op), given) for special in op.special):
+        if any(holds(special.where, rule_slots(op), given) for special in op.special):
             return False
         if leaps(op, held, node, operands):
             return False

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.lower.translate import translate
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.lower.translate import translate_formula
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Graph, size
+from exprgrad.graph.graph import Graph, shape_size
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
 from programs import call, near, require
@@ -19,7 +19,7 @@ np = pytest.importorskip("numpy")
 
 def weighted(one: Case) -> Graph:
     """The sum of an operation's numbers, each times itself and a number of an input's, c."""
-    builder = Builder(Graph([]), plain=True)
+    builder = GraphBuilder(Graph([]), plain=True)
     operands = [builder.input(f"a{at}", x.shape) for at, x in enumerate(one.operands)]
     output = builder.apply(one.name, *operands, settings=one.settings)
     weights = builder.input("c", builder.shape(output))
@@ -39,12 +39,12 @@ def test_programs_of_any_shapes_and_settings_find_what_the_engine_finds(
     def check(case: Case) -> None:
         graph = weighted(case)
         assert graph.shapes
-        weights = np.linspace(0.5, 1.5, size(graph.shapes[graph.inputs["c"]]))
+        weights = np.linspace(0.5, 1.5, shape_size(graph.shapes[graph.inputs["c"]]))
         values = [*case.operands, weights.reshape(graph.shapes[graph.inputs["c"]])]
         program = gradient(graph, [*graph.inputs])
         wanted = arrays.forward_arrays(program.graph, dict(zip(graph.inputs, values, strict=True)))
         for target in ("numpy", "torch"):
-            value, found = call(target, translate(graph, target), "f", values)
+            value, found = call(target, translate_formula(graph, target), "f", values)
             for output, array in zip(program.outputs, [value, *found], strict=True):
                 assert near(array, wanted[output]), (target, case)
 

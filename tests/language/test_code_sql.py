@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.lower.translate import translate
+from exprgrad.derive.lower.translate import translate_formula
 from exprgrad.errors import RequestError
-from exprgrad.language.code.targets.sql import guard
+from exprgrad.language.code.targets.sql import guard_domain
 from programs import Program, answered, connect
 from shell import command
 
@@ -112,7 +112,7 @@ def test_several_outputs_and_the_hessian_are_columns(connection: Any) -> None:
 def test_the_ending_says_it_and_the_query_reads_well(tmp_path: Path) -> None:
     path = tmp_path / "gradient.sql"
     assert command("code", "a*b + c", "-o", str(path)) == (0, "", "")
-    assert path.read_text("utf-8") == translate(parse("a*b + c").graph, "sql")
+    assert path.read_text("utf-8") == translate_formula(parse("a*b + c").graph, "sql")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_a_query_cannot_say_is_refused(text: str, code: str) -> None:
 
 
 def test_a_guarded_function_sees_its_operand_only_within_its_domain() -> None:
-    form = guard("LN({0})", "{0} > 0.0")
+    form = guard_domain("LN({0})", "{0} > 0.0")
     assert form.text.format("x") == "LN(CASE WHEN x > 0.0 THEN x END)"
 
 

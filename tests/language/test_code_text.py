@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.lower.translate import translate
+from exprgrad.derive.lower.translate import translate_formula
 from exprgrad.errors import RequestError
 from exprgrad.language.code.targets import TARGETS
 from golden import agree
@@ -41,7 +41,7 @@ SAMPLES = {
 
 
 def code(text: str, target: str, **options: object) -> str:
-    return translate(parse(text).graph, target, **options)  # type: ignore[arg-type]
+    return translate_formula(parse(text).graph, target, **options)  # type: ignore[arg-type]
 
 
 @each_target
@@ -77,7 +77,7 @@ def test_large_programs_compile_and_run(target: str, tmp_path: Path) -> None:
         f = parse(text)
         found = f.gradient(dict.fromkeys(f.inputs, 0.75))
         expected.append([found.value, *found.gradient.values()])
-        source = translate(f.graph, target, name=name)
+        source = translate_formula(f.graph, target, name=name)
         programs.append(Program(source, name, len(f.inputs), [[0.75] * len(f.inputs)]))
     for (answer,), wanted in zip(run(target, programs, tmp_path), expected, strict=True):
         assert [answer.value, *answer.gradient] == pytest.approx(wanted, rel=1e-10, nan_ok=True)
@@ -122,7 +122,7 @@ def test_odd_formulas_run(target: str, tmp_path: Path) -> None:
         f = parse(text)
         found = f.gradient(dict(zip(f.inputs, map(float, point), strict=True)))
         expected.append([found.value, *found.gradient.values()])
-        source = translate(f.graph, target, name=f"f_{number}")
+        source = translate_formula(f.graph, target, name=f"f_{number}")
         programs.append(Program(source, f"f_{number}", len(f.inputs), [[*map(float, point)]]))
     answers = run(target, programs, tmp_path)
     for text, (answer,), wanted in zip(odd, answers, expected, strict=True):

@@ -12,7 +12,7 @@ import pytest
 
 import golden
 from exprgrad import LanguageError, parse
-from exprgrad.source import display_width, printable
+from exprgrad.source import display_width, printable_text
 from shell import command, spelled
 from together import together
 
@@ -258,7 +258,7 @@ def carets_agree(formula: str, err: str, error: dict[str, object]) -> None:
     assert isinstance(place, list)
     start, end = place
     assert 0 <= start <= end <= len(formula)
-    covered = printable(re.split("\r\n|\r|\n", formula[start:end])[0])
+    covered = printable_text(re.split("\r\n|\r|\n", formula[start:end])[0])
     spots = [i for i in range(1, len(lines)) if re.fullmatch(r" +│ +\^+( .*)?", lines[i])]
     shown = [under(lines[i - 1], lines[i]) for i in spots]
     assert any(agrees(text, covered) for text in shown), (covered, shown)

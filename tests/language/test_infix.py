@@ -8,12 +8,19 @@ from hypothesis import strategies as st
 
 from exprgrad.derive.rules import template
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import Graph, Literal, same
+from exprgrad.graph.graph import Graph, Literal, same_graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.names import LOOK_ALIKES
-from exprgrad.language.read.parse import parse
-from exprgrad.language.read.shaping import shaped
-from exprgrad.language.write.infix import label, literal_text, number, program, rule_text, texts
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.read.shaping import infer_shapes
+from exprgrad.language.write.infix import (
+    literal_text,
+    node_texts,
+    number_text,
+    operand_label,
+    program_text,
+    rule_text,
+)
 from invariants import check
 from strategies import INPUTS, NUMBERS, programs
 from together import together
@@ -63,7 +70,7 @@ def without(text: str, pair: tuple[int, int]) -> str:
 
 def accepts(text: str) -> Graph | None:
     try:
-        return parse(text)
+        return parse_text(text)
     except LanguageError:
         return None
 
@@ -71,23 +78,23 @@ def accepts(text: str) -> Graph | None:
 @settings(steady, max_examples=100)
 @given(programs())
 def test_parse_print_parse_is_the_identity(text: str) -> None:
-    graph = parse(text)
+    graph = parse_text(text)
     check(graph)
-    written = program(graph)
-    again = parse(written)
+    written = program_text(graph)
+    again = parse_text(written)
     check(again)
-    assert same(graph, again), written
-    assert program(again) == written
+    assert same_graph(graph, again), written
+    assert program_text(again) == written
 
 
 @settings(steady, max_examples=100)
 @given(programs())
 def test_no_parentheses_are_spare(text: str) -> None:
-    graph = parse(text)
-    written = program(graph)
+    graph = parse_text(text)
+    written = program_text(graph)
     for pair in pairs(written):
         less = accepts(without(written, pair))
-        assert less is None or not same(graph, less), (written, pair)
+        assert less is None or not same_graph(graph, less), (written, pair)
 
 
 @settings(steady, max_examples=120)
@@ -96,21 +103,21 @@ def test_text_as_it_comes_is_refused_or_survives_printing(text: str) -> None:
     graph = accepts(text)
     if graph is None:
         with pytest.raises(LanguageError):
-            parse(text)
+            parse_text(text)
     else:
-        assert same(graph, parse(program(graph)))
+        assert same_graph(graph, parse_text(program_text(graph)))
 
 
 @settings(steady, max_examples=100)
 @given(formulas(10))
 def test_formulas_of_tensors_survive_printing(formula: Formula) -> None:
-    graph = parse(formula.text)
-    written = program(graph)
-    again = parse(written)
+    graph = parse_text(formula.text)
+    written = program_text(graph)
+    again = parse_text(written)
     check(again)
-    assert same(graph, again), written
-    assert program(again) == written
-    assert max(map(len, texts(graph, graph.names()))) <= 60
+    assert same_graph(graph, again), written
+    assert program_text(again) == written
+    assert max(map(len, node_texts(graph, graph.names()))) <= 60
 
 
 @settings(steady, max_examples=100)
@@ -118,7 +125,7 @@ def test_formulas_of_tensors_survive_printing(formula: Formula) -> None:
 def test_soups_of_brackets_are_refused_or_survive_printing(text: str) -> None:
     graph = accepts(text)
     if graph is not None:
-        assert same(graph, parse(program(graph))), program(graph)
+        assert same_graph(graph, parse_text(program_text(graph))), program_text(graph)
 
 
 @settings(steady, max_examples=100)
@@ -135,16 +142,16 @@ def test_every_identifier_is_a_name_that_survives_printing(name: str) -> None:
         assert graph is None or normal not in graph.inputs
     elif normal not in ("pi", "inf", "nan"):
         assert graph is not None and list(graph.inputs) == [normal]
-        assert program(graph) == normal
-        assert program(parse(f"{name} = 2; {name}^2")) == f"{normal} = 2; {normal}^2"
+        assert program_text(graph) == normal
+        assert program_text(parse_text(f"{name} = 2; {name}^2")) == f"{normal} = 2; {normal}^2"
 
 
 @settings(steady, max_examples=100)
 @given(st.floats(min_value=0, allow_infinity=False))
 def test_numbers_read_back_as_the_same_double(value: float) -> None:
-    graph = parse(number(value))
+    graph = parse_text(number_text(value))
     assert graph.payloads == [value]
-    assert not number(value).endswith(".0")
+    assert not number_text(value).endswith(".0")
 
 
 @together(
@@ -244,23 +251,26 @@ def test_numbers_read_back_as_the_same_double(value: float) -> None:
     ]
 )
 def test_spelling(text: str, written: str) -> None:
-    assert program(parse(text)) == written
-    assert same(parse(text), parse(written))
+    assert program_text(parse_text(text)) == written
+    assert same_graph(parse_text(text), parse_text(written))
 
 
 def test_texts_are_cut_at_the_limit() -> None:
-    graph = parse("+".join(["x"] * 100))
-    written = texts(graph, graph.names())
+    graph = parse_text("+".join(["x"] * 100))
+    written = node_texts(graph, graph.names())
     assert max(map(len, written)) == 60
     assert written[-1].endswith("…")
     assert written[1] == "x + x"
 
 
 def test_texts_call_named_operands_by_name() -> None:
-    graph = parse("t = a + b; t*t")
-    written = texts(graph, graph.names())
+    graph = parse_text("t = a + b; t*t")
+    written = node_texts(graph, graph.names())
     assert written == ["a", "b", "a + b", "t*t"]
-    assert [label(graph, node, graph.names(), written)[0] for node in (2, 3)] == ["t", "t*t"]
+    assert [operand_label(graph, node, graph.names(), written)[0] for node in (2, 3)] == [
+        "t",
+        "t*t",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -278,18 +288,18 @@ def test_rules_are_written_with_the_operands_names(
 ) -> None:
     given_texts = {}
     for name, text in values.items():
-        graph = parse(text)
-        given_texts[name] = label(graph, graph.output, {}, texts(graph, {}))
+        graph = parse_text(text)
+        given_texts[name] = operand_label(graph, graph.output, {}, node_texts(graph, {}))
     assert rule_text(template(BY_NAME[kind].shown_partial(position)), given_texts)[0] == written
 
 
 def test_depth_does_not_recurse() -> None:
     depth = 5_000
-    graph = parse("(" * depth + "x" + "+1)" * depth)
-    written = program(graph)
+    graph = parse_text("(" * depth + "x" + "+1)" * depth)
+    written = program_text(graph)
     assert written == "x" + " + 1" * depth
-    nested = parse("sin(" * depth + "x" + ")" * depth)
-    assert same(parse(program(nested)), nested)
+    nested = parse_text("sin(" * depth + "x" + ")" * depth)
+    assert same_graph(parse_text(program_text(nested)), nested)
 
 
 @pytest.mark.parametrize("depth", [2_500, pytest.param(100_000, marks=pytest.mark.slow)])
@@ -297,13 +307,13 @@ def test_lists_of_any_size_and_depth(depth: int) -> None:
     """Neither parsing nor printing recurses, and a node's text is not made longer than it is shown."""
     for inner in ("x", "1", "-1"):
         text = "[" * depth + inner + "]" * depth
-        assert program(parse(text)) == text
+        assert program_text(parse_text(text)) == text
     many = f"[{', '.join(map(str, range(20_000)))}]"
-    graph = parse(many)
-    assert program(graph) == many
-    assert texts(graph, {})[0] == many[:59] + "…"
+    graph = parse_text(many)
+    assert program_text(graph) == many
+    assert node_texts(graph, {})[0] == many[:59] + "…"
     pairs = f"[{', '.join(f'[{i}, -{i}.5]' for i in range(2_000))}]"
-    assert program(parse(pairs)) == pairs
+    assert program_text(parse_text(pairs)) == pairs
     assert literal_text(Literal((2, 1, 2), (1.0, 2.0, 3.0, 4.0))) == "[[[1, 2]], [[3, 4]]]"
     assert [literal_text(Literal((2, 2), (1.0, 2.0, 3.0, 4.0)), room) for room in (1, 5, 60)] == [
         "[", "[[1, ", "[[1, 2], [3, 4]]"
@@ -313,19 +323,19 @@ def test_lists_of_any_size_and_depth(depth: int) -> None:
 def test_a_long_list_that_is_used_often_is_not_written_out_for_each_use() -> None:
     numbers = ", ".join(["0.123456789"] * 5_000)
     text = f"c = [{numbers}]; " + "; ".join(f"y{i} = c*{i}" for i in range(500)) + "; y1"
-    graph = parse(text)
-    assert texts(graph, {})[2].startswith("[0.123456789, 0.12")
+    graph = parse_text(text)
+    assert node_texts(graph, {})[2].startswith("[0.123456789, 0.12")
 
 
 def test_broadcasting_leaves_no_trace_in_a_text() -> None:
     text = "(x + y)*2"
-    graph = shaped(parse(text), text, {"x": (2, 3), "y": (3,)})
-    assert "broadcast" in graph.kinds and program(graph) == text
-    assert texts(graph, graph.names())[-1] == text
+    graph = infer_shapes(parse_text(text), text, {"x": (2, 3), "y": (3,)})
+    assert "broadcast" in graph.kinds and program_text(graph) == text
+    assert node_texts(graph, graph.names())[-1] == text
 
 
 @pytest.mark.parametrize("text", ["1e-400*x", "3.14159265358979323846*x", "x + 4.9e-324"])
 def test_a_literal_is_written_as_it_was_typed(text: str) -> None:
-    graph = parse(text)
-    assert program(graph) == text
-    assert parse(program(graph)).spelled == graph.spelled
+    graph = parse_text(text)
+    assert program_text(graph) == text
+    assert parse_text(program_text(graph)).spelled == graph.spelled

@@ -13,7 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad.language.read import lalr
-from exprgrad.language.read.lalr import Tables, compile_grammar, grammar_text, lark_parser, load
+from exprgrad.language.read.lalr import (
+    Tables,
+    compile_grammar,
+    grammar_text,
+    lark_parser,
+    load_tables,
+)
 from strategies import programs
 from together import together
 from well_shaped import formulas
@@ -50,8 +56,8 @@ def lark_says(text: str) -> tuple[str, int] | None:
 
 def we_say(text: str, parser: lalr.Parser | None = None) -> tuple[str, int] | None:
     try:
-        grammar = parser or lalr.parser()
-        lalr.run(grammar, text, lalr.acting(grammar, {}), None)
+        grammar = parser or lalr.language_parser()
+        lalr.run_parser(grammar, text, lalr.rules_with_actions(grammar, {}), None)
     except lalr.Unexpected as error:
         return error.kind, error.span[0]
     return None
@@ -127,7 +133,12 @@ def test_known_texts(text: str, expected: tuple[str, int] | None) -> None:
 
 def test_an_error_says_what_could_stand_there() -> None:
     with pytest.raises(lalr.Unexpected) as caught:
-        lalr.run(lalr.parser(), "a + )", lalr.acting(lalr.parser(), {}), None)
+        lalr.run_parser(
+            lalr.language_parser(),
+            "a + )",
+            lalr.rules_with_actions(lalr.language_parser(), {}),
+            None,
+        )
     assert caught.value.last == ("SIGN", 2, 3)
     assert caught.value.expected == {"NAME", "NUMBER", "LPAR", "LSQB", "SIGN", "ROOT", "BAR"}
 
@@ -187,7 +198,7 @@ def test_the_tables_are_the_same_each_time() -> None:
 
 def test_ascii_texts_have_the_same_tokens_without_the_signs_that_they_lack() -> None:
     def tokens(text: str, *, is_ascii: bool) -> list[tuple[str | None, tuple[int, int]]]:
-        found = lalr.parser().scan(is_ascii).finditer(text)
+        found = lalr.language_parser().scan(is_ascii).finditer(text)
         return [(token.lastgroup, token.span(token.lastgroup or 0)) for token in found]
 
     signs = [chr(code) for code in range(128)]
@@ -200,13 +211,13 @@ def test_stale_tables_are_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None
     changed = grammar_text().replace("SEMICOLON: /;/", "SEMICOLON: /[;&]/")
     assert changed != grammar_text()
     monkeypatch.setattr(lalr, "grammar_text", lambda: changed)
-    load.cache_clear()
+    load_tables.cache_clear()
     try:
-        tables = load()
+        tables = load_tables()
     finally:
-        load.cache_clear()
+        load_tables.cache_clear()
     assert tables.grammar == changed
-    assert we_say("a & b", lalr.prepare(tables)) is None
+    assert we_say("a & b", lalr.prepare_parser(tables)) is None
     assert we_say("a & b") == (lalr.UNKNOWN, 2)
 
 

@@ -19,8 +19,15 @@ import exprgrad
 from exprgrad.graph.graph import CONST, INPUT, Graph, Settings
 from exprgrad.graph.ops import BY_NAME, OPS
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.latex import expression, latex, node_latex, page, symbol, symbols
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.latex import (
+    graph_latex,
+    latex_expression,
+    latex_symbol,
+    lay_out_formula,
+    node_latex,
+    symbols_of_names,
+)
 from golden import agree
 from latex_formulas import listed
 from strategies import programs
@@ -66,20 +73,23 @@ def complaint(text: str) -> str:
 
 
 def test_the_formulas_are_as_they_were_looked_at() -> None:
-    agree("latex/formulas.txt", "\n".join(f"{text}\n{latex(parse(text))}\n" for text in listed()))
+    agree(
+        "latex/formulas.txt",
+        "\n".join(f"{text}\n{graph_latex(parse_text(text))}\n" for text in listed()),
+    )
 
 
 def test_the_names_are_as_they_were_looked_at() -> None:
-    agree("latex/names.txt", "".join(f"{name}  {symbol(name)}\n" for name in NAMES.split()))
+    agree("latex/names.txt", "".join(f"{name}  {latex_symbol(name)}\n" for name in NAMES.split()))
 
 
 @settings(steady, max_examples=100)
 @given(programs())
 def test_every_formula_is_sound(text: str) -> None:
-    graph = parse(text)
-    written = latex(graph)
+    graph = parse_text(text)
+    written = graph_latex(graph)
     assert not complaint(written), written
-    assert written == latex(parse(text))
+    assert written == graph_latex(parse_text(text))
     unset = re.sub(r"\\text\w*\{[^}]*\}", "", written)
     assert unset.isascii()
 
@@ -92,7 +102,7 @@ letters = st.characters(categories=("L", "N", "Mn", "Pc"))
 @example("_" * 5)
 @example("Δ" * 9)
 def test_no_name_breaks_out(name: str) -> None:
-    written = symbol(name)
+    written = latex_symbol(name)
     assert not complaint(written), written
     assert not complaint(f"{written}^{{2}}")
     assert re.sub(r"\\text\w*\{[^}]*\}", "", written).isascii()
@@ -100,19 +110,19 @@ def test_no_name_breaks_out(name: str) -> None:
 
 
 def test_names_stay_apart() -> None:
-    graph = parse("x1 + x_1 + alpha + α + e + σ + _x*exp(pi)*sigmoid(ψ)")
-    called = symbols(graph)
+    graph = parse_text("x1 + x_1 + alpha + α + e + σ + _x*exp(pi)*sigmoid(ψ)")
+    called = symbols_of_names(graph)
     assert len(set(called.values())) == len(called)
     assert called["x1"] == "x_{1}"
     assert called["x_1"] == r"\mathtt{x\_1}"
     assert called["e"] == r"\mathtt{e}"
     assert called["σ"] == r"\mathtt{{\sigma}}"
     assert called["ψ"] == r"\psi"
-    assert symbols(parse("d = a*b; e = d + c"))["e"] == "e"
+    assert symbols_of_names(parse_text("d = a*b; e = d + c"))["e"] == "e"
 
 
 def test_a_formula_names_what_is_named() -> None:
-    graph = parse("t = a + b; sin(t)/2 + t")
+    graph = parse_text("t = a + b; sin(t)/2 + t")
     assert node_latex(graph, graph.output) == r"\frac{\sin t}{2} + t"
     assert node_latex(graph, graph.bindings[0].node) == "t"
     assert node_latex(graph, graph.inputs["a"]) == "a"
@@ -139,10 +149,10 @@ def test_a_formula_names_what_is_named() -> None:
     ],
 )
 def test_constants_of_derived_graphs(value: float, place: str, written: str) -> None:
-    graph = parse(place)
+    graph = parse_text(place)
     node = graph.inputs.pop("c")
     graph.kinds[node], graph.payloads[node] = CONST, value
-    assert latex(graph) == written
+    assert graph_latex(graph) == written
 
 
 @pytest.mark.parametrize(
@@ -156,7 +166,7 @@ def test_constants_of_derived_graphs(value: float, place: str, written: str) -> 
 @pytest.mark.parametrize("depth", [1_500, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_depth_does_not_recurse(opening: str, closing: str, depth: int) -> None:
     text = opening + ", x" * depth + ")" if closing == ", x)" else ""
-    written = latex(parse(text or opening * depth + "x" + closing * depth))
+    written = graph_latex(parse_text(text or opening * depth + "x" + closing * depth))
     assert len(written) < 100 * depth
     assert written.count("{") == written.count("}")
 
@@ -202,8 +212,8 @@ def written_all(all_trees: list[Tree]) -> dict[Tree, str]:
                 str(tree[0]), operands, None, (0, 0), ((0, 0),) * len(operands)
             )
     graph.output = len(graph) - 1
-    shown = page(graph, symbols(graph))
-    return {tree: expression(shown, node, 0) for tree, node in nodes.items()}
+    shown = lay_out_formula(graph, symbols_of_names(graph))
+    return {tree: latex_expression(shown, node, 0) for tree, node in nodes.items()}
 
 
 def meant(tree: Tree) -> Tree:
@@ -274,10 +284,10 @@ def test_what_differs_in_tensors_looks_different() -> None:
                     numbers.add(node)
         small = [0, 1, *range(len(names), len(graph), 5)]
     graph.output = len(graph) - 1
-    shown = page(graph, symbols(graph))
+    shown = lay_out_formula(graph, symbols_of_names(graph))
     seen: dict[tuple[str, ...], int] = {}
     for node in range(len(graph)):
-        text = expression(shown, node, 0)
+        text = latex_expression(shown, node, 0)
         assert not complaint(text), text
         assert seen.setdefault(tokens(text), node) == node, text
 
@@ -291,7 +301,7 @@ def test_shapes_tell_numbers_from_tensors() -> None:
 
 def test_a_wide_matrix_is_a_list_of_lists() -> None:
     row = ", ".join("1" * 11)
-    assert latex(parse(f"[[{row}], [{row}]]@x")).startswith("[[1, 1, ")
+    assert graph_latex(parse_text(f"[[{row}], [{row}]]@x")).startswith("[[1, 1, ")
 
 
 # In print.
@@ -323,8 +333,10 @@ def typeset(folder: Path, formulas: list[str]) -> str:
 
 
 def test_pdflatex_sets_every_formula(tmp_path: Path) -> None:
-    names = [f"{symbol(name)}^{{2}}" for name in NAMES.split() if not re.search("[变変]", name)]
-    log = typeset(tmp_path, [*(latex(parse(text)) for text in listed()), *names])
+    names = [
+        f"{latex_symbol(name)}^{{2}}" for name in NAMES.split() if not re.search("[变変]", name)
+    ]
+    log = typeset(tmp_path, [*(graph_latex(parse_text(text)) for text in listed()), *names])
     complaints = [
         line for line in log.split("\n") if re.search("Overfull|[Uu]ndefined|Warning", line)
     ]

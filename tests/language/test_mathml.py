@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.latex import latex, symbol
-from exprgrad.language.write.mathml import mathml
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.latex import graph_latex, latex_symbol
+from exprgrad.language.write.mathml import mathml_of_latex
 from golden import CASES
 from strategies import programs
 from together import together
@@ -99,7 +99,7 @@ def sound(text: str) -> Element:
 
 def holds(written: str) -> None:
     """MathML of a LaTeX text is sound and says the same."""
-    root = sound(mathml(written))
+    root = sound(mathml_of_latex(written))
     visible = re.sub("[\u2061\u00a0]", "", "".join(shown(root)))
     assert visible == read(re.sub(r"\\sqrt\[3\]", "3", written)), written
 
@@ -127,7 +127,7 @@ def test_every_row(op: Op) -> None:
             text = op.prefix + names[0]
         else:
             text = f"{op.name}({', '.join([*names, 'z'] if op.variadic else names)})"
-        holds(latex(parse(text)))
+        holds(graph_latex(parse_text(text)))
 
 
 @together(
@@ -144,13 +144,13 @@ def test_every_row(op: Op) -> None:
     ]
 )
 def test_operations_on_tensors(text: str) -> None:
-    holds(latex(parse(text)))
+    holds(graph_latex(parse_text(text)))
 
 
 @settings(steady, max_examples=120)
 @given(programs())
 def test_every_formula(text: str) -> None:
-    holds(latex(parse(text)))
+    holds(graph_latex(parse_text(text)))
 
 
 letters = st.characters(categories=("L", "N", "Mn", "Pc"))
@@ -159,7 +159,7 @@ letters = st.characters(categories=("L", "N", "Mn", "Pc"))
 @settings(steady, max_examples=120)
 @given(st.text(letters, min_size=1, max_size=6).filter(str.isidentifier))
 def test_every_name(name: str) -> None:
-    root = sound(mathml(symbol(name)))
+    root = sound(mathml_of_latex(latex_symbol(name)))
     assert root.find(".//msup") is None
 
 
@@ -184,11 +184,11 @@ def test_every_name(name: str) -> None:
     ],
 )  # fmt: skip
 def test_elements(text: str, written: str) -> None:
-    assert mathml(latex(parse(text))) == f"<math>{written}</math>"
+    assert mathml_of_latex(graph_latex(parse_text(text))) == f"<math>{written}</math>"
 
 
 def test_text_is_escaped() -> None:
-    root = sound(mathml(r"\textit{<b>&amp;'} + \text{</math><script>}"))
+    root = sound(mathml_of_latex(r"\textit{<b>&amp;'} + \text{</math><script>}"))
     assert "".join(shown(root)) == "<b>&amp;'+</math><script>"
 
 
@@ -197,7 +197,7 @@ def test_text_is_escaped() -> None:
      r"\alpah", r"\foo x", r"\textit{\foo}"])  # fmt: skip
 def test_other_latex_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not LaTeX that exprgrad writes"):
-        mathml(text)
+        mathml_of_latex(text)
 
 
 @pytest.mark.parametrize(
@@ -205,6 +205,6 @@ def test_other_latex_is_refused(text: str) -> None:
 )
 @pytest.mark.parametrize("depth", [1_500, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_depth_does_not_recurse(opening: str, closing: str, depth: int) -> None:
-    written = mathml(latex(parse(opening * depth + "x" + closing * depth)))
+    written = mathml_of_latex(graph_latex(parse_text(opening * depth + "x" + closing * depth)))
     expat.ParserCreate().Parse(written, True)
     assert len(written) < 200 * depth

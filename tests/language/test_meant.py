@@ -17,7 +17,7 @@ from mpmath import mp
 import exprgrad
 from corpus import table
 from exprgrad.errors import ExprgradError
-from exprgrad.source import depths
+from exprgrad.source import bracket_depths
 
 MOST_HELPS = 5
 POINTS = ((0.31, 0.083), (0.57, 0.046))
@@ -110,7 +110,7 @@ def call_end(text: str, end: int) -> int:
     """Where the call ends whose name ends at an offset; the offset itself where there is none."""
     if text[end : end + 1] not in ("(", "["):
         return end
-    levels = depths(text)
+    levels = bracket_depths(text)
     closed = (at + 1 for at in range(end + 1, len(text)) if levels[at] == levels[end - 1])
     return next(closed, len(text))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from exprgrad import parse
-from exprgrad.language.code.statements import Names, in_ascii
-from exprgrad.language.write.infix import fresh, name_shared, program
-from exprgrad.language.write.latex import symbol
+from exprgrad.language.code.statements import Names, name_in_ascii
+from exprgrad.language.write.infix import fresh_names, name_shared, program_text
+from exprgrad.language.write.latex import latex_symbol
 
 
 def test_a_taken_name_gets_another() -> None:
@@ -23,7 +23,7 @@ def test_a_taken_name_gets_another() -> None:
     [("x", "x"), ("é", "e"), ("Δx", "Deltax"), ("名", "u540d"), ("_X", "v_X"), ("__x", "v__x")],
 )
 def test_names_in_ascii(name: str, written: str) -> None:
-    assert in_ascii(name) == written
+    assert name_in_ascii(name) == written
 
 
 @pytest.mark.parametrize(
@@ -31,14 +31,14 @@ def test_names_in_ascii(name: str, written: str) -> None:
     [("x", "x"), ("x1", "x_{1}"), ("x_max", r"x_{\mathrm{max}}"), ("beta2", r"\beta_{2}")],
 )
 def test_names_in_latex(name: str, written: str) -> None:
-    assert symbol(name) == written
+    assert latex_symbol(name) == written
 
 
 def test_what_is_shared_gets_a_name_where_it_is_first_needed() -> None:
     graph = parse("t1 = a*b; exp(t1) + t1").graph
-    assert next(fresh(graph, "t")) == "t2"
+    assert next(fresh_names(graph, "t")) == "t2"
     graph = parse("s = sin(a*b); s + s*s").graph
     name_shared(graph)
-    assert program(graph) == "s = sin(a*b); s + s*s"
+    assert program_text(graph) == "s = sin(a*b); s + s*s"
     derived = parse("exp(a*b)*exp(a*b)").derivative("a").graph
-    assert program(derived).count("exp(") == 1
+    assert program_text(derived).count("exp(") == 1

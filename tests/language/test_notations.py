@@ -7,7 +7,7 @@ import pytest
 import golden
 from exprgrad import LanguageError, ShapeError, parse
 from exprgrad.language.read.names import CONSTANT_SIGNS, LOOK_ALIKES
-from exprgrad.language.write.infix import program
+from exprgrad.language.write.infix import program_text
 from together import together
 
 TYPED = (golden.CASES / "notations" / "typed.txt").read_text(encoding="utf-8").splitlines()
@@ -23,7 +23,7 @@ def is_notation(line: str) -> bool:
 def answer(text: str) -> str:
     """What exprgrad makes of a text: the formula in our spelling, or the message and the help."""
     try:
-        return f"= {program(parse(text).graph)}"
+        return f"= {program_text(parse(text).graph)}"
     except LanguageError as error:
         return f"! {error.message} | {error.help}"
 
@@ -63,8 +63,8 @@ SAME = {
 
 @together(SAME.items())
 def test_a_spelling_with_one_meaning_is_written_back_in_ours(typed: str, ours: str) -> None:
-    assert program(parse(typed).graph) == ours
-    assert program(parse(ours).graph) == ours
+    assert program_text(parse(typed).graph) == ours
+    assert program_text(parse(ours).graph) == ours
 
 
 @together(["a·b", "x²", "√x", "|x|", "x⁻¹", "π*r", "log(x, b)"])
@@ -108,7 +108,7 @@ def test_what_cannot_be_seen_is_never_part_of_a_name() -> None:
 
 @together(CONSTANT_SIGNS.items())
 def test_a_constant_s_sign_takes_no_value(sign: str, name: str) -> None:
-    assert program(parse(f"{sign}*x").graph) == f"{name}*x"
+    assert program_text(parse(f"{sign}*x").graph) == f"{name}*x"
     assert list(parse(f"{sign}*x").graph.inputs) == ["x"]
 
 

@@ -11,14 +11,14 @@ from exprgrad import LanguageError
 from exprgrad.graph.ops import FUNCTIONS, OPS
 from exprgrad.graph.tensors import WORDS
 from exprgrad.language.read.builder import CONSTANTS
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from invariants import check
 from together import together
 
 
 def shape(text: str) -> str:
     """The graph of a text, every operation as a call: what was read, whatever it was written like."""
-    graph = parse(text)
+    graph = parse_text(text)
     check(graph)
     written: list[str] = []
     for node, kind in enumerate(graph.kinds):
@@ -91,9 +91,9 @@ def test_settings_are_plain_data(text: str, settings: tuple[object, ...] | None)
     """They are no nodes; a name is none."""
     if settings is None:
         with pytest.raises(LanguageError):
-            parse(text)
+            parse_text(text)
         return
-    graph = parse(text)
+    graph = parse_text(text)
     check(graph)
     assert graph.payloads[graph.output] == settings
     assert set(graph.kinds[: graph.output]) == {"input"}
@@ -101,7 +101,7 @@ def test_settings_are_plain_data(text: str, settings: tuple[object, ...] | None)
 
 def test_spans_of_tensors() -> None:
     text = "sum( ( a @ b )[0].T , axis=1) + [1,\n 2]"
-    graph = parse(text)
+    graph = parse_text(text)
     written = {kind: text[slice(*graph.span(node))] for node, kind in enumerate(graph.kinds)}
     assert written == {
         "input": "b", "matmul": "a @ b", "index": "( a @ b )[0]", "transpose": "( a @ b )[0].T",
@@ -113,10 +113,10 @@ def test_spans_of_tensors() -> None:
 
 def test_a_list_of_numbers_is_one_node() -> None:
     """Unless something in it is no number as it stands there."""
-    assert parse("[[1, 2], [3, 4]]").kinds == ["const"]
-    assert parse("t = 1; [t, 2]").kinds == ["const", "const", "stack"]
-    assert parse("[[1, 2], [3]]").kinds == ["const", "const", "stack"]
-    assert parse("x + [1, [2]]").kinds == ["input", "const", "const", "stack", "add"]
+    assert parse_text("[[1, 2], [3, 4]]").kinds == ["const"]
+    assert parse_text("t = 1; [t, 2]").kinds == ["const", "const", "stack"]
+    assert parse_text("[[1, 2], [3]]").kinds == ["const", "const", "stack"]
+    assert parse_text("x + [1, [2]]").kinds == ["input", "const", "const", "stack", "add"]
 
 
 @together(product(sorted(WORDS), range(6)))
@@ -127,33 +127,33 @@ def test_every_structural_function_s_arity(word: str, count: int) -> None:
     fits = count >= 1 if row.variadic else count == len(row.names)
     needed = [parameter.name for parameter in row.parameters if parameter.default is ...]
     if word in FUNCTIONS and count > 1:
-        assert parse(text).kinds[-1] == word
+        assert parse_text(text).kinds[-1] == word
     elif fits and not needed:
-        assert parse(text).kinds[-1] == row.name
+        assert parse_text(text).kinds[-1] == row.name
     else:
         with pytest.raises(LanguageError) as caught:
-            parse(text)
+            parse_text(text)
         assert caught.value.code in ("arity", "bad-setting")
         assert caught.value.help
 
 
 def test_one_node_per_operator_literal_and_input() -> None:
     """The graph is the expression as written: equal parts are not merged, equal names are one node."""
-    graph = parse("x*x + x*x + 2 + 2")
+    graph = parse_text("x*x + x*x + 2 + 2")
     assert graph.kinds.count("mul") == 2 and graph.kinds.count("const") == 2
     assert graph.kinds.count("input") == 1
     assert graph.operands[1] == (0, 0)
 
 
 def test_ids_are_in_the_order_of_parsing() -> None:
-    graph = parse("(a+b)*c")
+    graph = parse_text("(a+b)*c")
     assert graph.kinds == ["input", "input", "add", "input", "mul"]
     assert graph.output == 4 and list(graph.inputs) == ["a", "b", "c"]
 
 
 def test_spans() -> None:
     text = " -( a + b ) * max(c,\n d)"
-    graph = parse(text)
+    graph = parse_text(text)
     written = {kind: text[slice(*graph.span(node))] for node, kind in enumerate(graph.kinds)}
     assert written == {
         "input": "d", "add": "a + b", "neg": "-( a + b )", "max": "max(c,\n d)",
@@ -164,22 +164,22 @@ def test_spans() -> None:
 
 @together(sorted({*keyword.kwlist, "e", "N", "gamma", "_", "x1", "é", "長い", "ж", *FUNCTIONS}))
 def test_any_identifier_is_a_name(name: str) -> None:
-    graph = parse(f"{name} + 1")
+    graph = parse_text(f"{name} + 1")
     assert list(graph.inputs) == [name]
-    assert parse(f"{name} = 2\n{name}*{name}").output_name is None
+    assert parse_text(f"{name} = 2\n{name}*{name}").output_name is None
 
 
 def test_names_are_nfc() -> None:
-    graph = parse("e\u0301 + \u00e9")
+    graph = parse_text("e\u0301 + \u00e9")
     assert list(graph.inputs) == ["\u00e9"]
-    assert parse("e\u0301 = 1; \u00e9").output_name == "\u00e9"
+    assert parse_text("e\u0301 = 1; \u00e9").output_name == "\u00e9"
 
 
 def test_the_output_s_name() -> None:
-    assert parse("a = b").output_name == "a"
-    assert parse("a = 2*b; a").output_name == "a"
-    assert parse("a = 2*b; a + 1").output_name is None
-    assert parse("a = 2*b; c = a").output_name == "c"
+    assert parse_text("a = b").output_name == "a"
+    assert parse_text("a = 2*b; a").output_name == "a"
+    assert parse_text("a = 2*b; a + 1").output_name is None
+    assert parse_text("a = 2*b; c = a").output_name == "c"
 
 
 def test_functions_are_the_table_s_calls() -> None:
@@ -194,26 +194,26 @@ def test_every_function_s_arity(name: str, count: int) -> None:
     op = FUNCTIONS[name]
     text = f"{name}({', '.join(['x'] * count)})"
     if count >= 2 if op.variadic else count == len(op.names):
-        assert parse(text).kinds[-1] == op.name
+        assert parse_text(text).kinds[-1] == op.name
     elif op.of_two and count == 2:
-        assert parse(text).kinds[-1] == parse(op.of_two).kinds[-1]
+        assert parse_text(text).kinds[-1] == parse_text(op.of_two).kinds[-1]
     elif count == 1 and name in WORDS:
-        assert parse(text).kinds[-1] == f"reduce_{name}"
+        assert parse_text(text).kinds[-1] == f"reduce_{name}"
     else:
         with pytest.raises(LanguageError) as caught:
-            parse(text)
+            parse_text(text)
         assert caught.value.code == "arity" and caught.value.span == (0, len(text))
 
 
 def test_reading_twice_gives_the_same() -> None:
-    one, other = parse("a = x + 1; a*a"), parse("a = x + 1; a*a")
+    one, other = parse_text("a = x + 1; a*a"), parse_text("a = x + 1; a*a")
     assert (one.kinds, one.operands, one.payloads) == (other.kinds, other.operands, other.payloads)
 
 
 @pytest.mark.parametrize("text", ["y = sin(x)\n+ cos(x)", "a = x\r\n-b", "a = 1; b = a*x\n\n+a"])
 def test_a_formula_pasted_over_two_lines_is_not_read_as_two(text: str) -> None:
     with pytest.raises(LanguageError) as caught:
-        parse(text)
+        parse_text(text)
     assert caught.value.code == "unused-statement"
     start, end = caught.value.span or (0, 0)
     assert text[start:end] in ("+", "-") and end == start + 1
@@ -223,4 +223,4 @@ def test_a_formula_pasted_over_two_lines_is_not_read_as_two(text: str) -> None:
     "text", ["y = sin(x)\n-y", "y = sin(x); -x", "t = 2\n(+x)", "y = (sin(x)\n+ x)"]
 )
 def test_a_signed_output_is_not_taken_for_a_broken_line(text: str) -> None:
-    check(parse(text))
+    check(parse_text(text))

@@ -13,10 +13,10 @@ import golden
 from exprgrad import LanguageError, ShapeError
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import FAMILIES, OPS, Op
-from exprgrad.language.read.latex import equations_from_latex, from_latex, is_latex
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.infix import program
-from exprgrad.language.write.latex import latex
+from exprgrad.language.read.latex import equations_from_latex, formula_from_latex, is_latex
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.infix import program_text
+from exprgrad.language.write.latex import graph_latex
 from latex_formulas import listed
 from shell import command
 from strategies import programs
@@ -30,7 +30,7 @@ TYPED = (golden.CASES / "latex-read" / "typed.txt").read_text(encoding="utf-8").
 def answer(text: str) -> str:
     """What is read, or why it is not, and where."""
     try:
-        return f"= {from_latex(text)}"
+        return f"= {formula_from_latex(text)}"
     except LanguageError as error:
         place = "" if error.span is None else text[slice(*error.span)]
         return f"! {place} | {error.message} | {error.help}"
@@ -65,23 +65,23 @@ def of_numbers() -> list[str]:
 
 @together(of_numbers())
 def test_what_we_write_reads_back(text: str) -> None:
-    written = latex(parse(text))
-    assert latex(parse(from_latex(written))) == written, written
+    written = graph_latex(parse_text(text))
+    assert graph_latex(parse_text(formula_from_latex(written))) == written, written
 
 
 def alone(op: Op) -> Graph:
     """The operation on inputs of its own."""
     operands = [name * 2 for name in op.names] * (1 + op.variadic)
     if op.prefix:
-        return parse(f"{op.prefix}{operands[0]}")
+        return parse_text(f"{op.prefix}{operands[0]}")
     infix = f"{operands[0]} {op.infix} {operands[-1]}"
-    return parse(infix if op.infix else f"{op.name}({', '.join(operands)})")
+    return parse_text(infix if op.infix else f"{op.name}({', '.join(operands)})")
 
 
 def looks_like_its_definition(op: Op) -> bool:
     """Whether a row's LaTeX is that of other operations: ``log1p(x)`` is ``\\ln(1 + x)``."""
     graph = alone(op)
-    return parse(from_latex(latex(graph))).kinds != graph.kinds
+    return parse_text(formula_from_latex(graph_latex(graph))).kinds != graph.kinds
 
 
 SHARED = frozenset(op.name for op in OPS if looks_like_its_definition(op))
@@ -96,7 +96,7 @@ MEMBERS = [
     for family in FAMILIES.values()
     for number in (family.least, family.least + 1, 12, family.greatest)
 ]
-CALLS = [program(alone(op)) for op in OPS if op.name not in SHARED] + MEMBERS
+CALLS = [program_text(alone(op)) for op in OPS if op.name not in SHARED] + MEMBERS
 
 
 @together(CALLS)
@@ -104,24 +104,26 @@ def test_every_row_reads_back_as_itself(call: str) -> None:
     """Of operands that are sums, in a power, before a factor and behind one, too."""
     sums = re.sub(r"\b(xx|x)\b", "(a + b)", call)
     for text in (call, sums, f"({call})^2", f"({call})*c", f"c*({call})"):
-        graph = parse(text)
-        assert parse(from_latex(latex(graph))).kinds == graph.kinds, latex(graph)
+        graph = parse_text(text)
+        assert parse_text(formula_from_latex(graph_latex(graph))).kinds == graph.kinds, graph_latex(
+            graph
+        )
 
 
 @steady
 @given(programs())
 def test_any_program_of_numbers_reads_back(text: str) -> None:
     """Names may change their spelling, as ``x1`` and ``x_1`` look alike; the formula does not."""
-    graph = parse(text)
+    graph = parse_text(text)
     assume(SHARED.isdisjoint(graph.kinds))
-    written = latex(graph)
-    assert latex(parse(from_latex(written))) == written, written
+    written = graph_latex(graph)
+    assert graph_latex(parse_text(formula_from_latex(written))) == written, written
 
 
 def test_a_deep_formula_is_read() -> None:
     depth = 5_000
-    assert from_latex("(" * depth + "x" + ")" * depth) == "x"
-    assert from_latex(r"\sqrt{" * depth + "x" + "}" * depth).count("sqrt") == depth
+    assert formula_from_latex("(" * depth + "x" + ")" * depth) == "x"
+    assert formula_from_latex(r"\sqrt{" * depth + "x" + "}" * depth).count("sqrt") == depth
 
 
 @pytest.mark.parametrize("text", ["(a+b)*c", "x^{2}", "tanh(x)", "a = 1; a*b"])
@@ -171,13 +173,13 @@ def test_the_library_reads_latex() -> None:
     ]
 )
 def test_an_upright_function_is_one(written: str, ours: str) -> None:
-    assert from_latex(written) == ours
+    assert formula_from_latex(written) == ours
 
 
 @together([r"\alpha x\,\mathrm{d}x", r"\alpha x & y"])
 def test_what_belongs_to_no_formula_is_refused(written: str) -> None:
     with pytest.raises(LanguageError):
-        from_latex(written)
+        formula_from_latex(written)
 
 
 @together(
@@ -216,7 +218,7 @@ def test_a_side_of_an_equation_is_not_empty() -> None:
     ]
 )
 def test_what_has_one_reading_only_is_read(text: str, ours: str) -> None:
-    assert from_latex(text) == ours
+    assert formula_from_latex(text) == ours
 
 
 @together(
@@ -259,7 +261,7 @@ def test_what_has_one_reading_only_is_read(text: str, ours: str) -> None:
 )
 def test_what_is_wrong_is_shown_where_it_stands(text: str, place: str | None, why: str) -> None:
     with pytest.raises(LanguageError, match=re.escape(why)) as caught:
-        from_latex(text)
+        formula_from_latex(text)
     assert caught.value.span is not None
     assert text[slice(*caught.value.span)] == (place or text)
 
@@ -280,7 +282,7 @@ def test_what_is_wrong_is_shown_where_it_stands(text: str, place: str | None, wh
     ]
 )
 def test_rare_notations_are_read(written: str, ours: str) -> None:
-    assert from_latex(written) == ours
+    assert formula_from_latex(written) == ours
 
 
 @pytest.mark.parametrize("sign", [r"\cdot", r"\times", "·"])

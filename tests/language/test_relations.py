@@ -8,10 +8,10 @@ import pytest
 
 import exprgrad
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import same, seen_from
+from exprgrad.graph.graph import same_graph, seen_from
 from exprgrad.graph.ops import FUNCTIONS
-from exprgrad.language.read.parse import parse
-from exprgrad.language.read.relations import related
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.read.relations import read_relations
 from shell import command
 from together import together
 
@@ -45,23 +45,23 @@ def test_which_statements_are_equations(
 ) -> None:
     if expected is None:
         with pytest.raises(LanguageError):
-            related(text, unknowns=unknowns)
+            read_relations(text, unknowns=unknowns)
         return
-    found = related(text, unknowns=unknowns).relations
+    found = read_relations(text, unknowns=unknowns).relations
     assert [text[slice(*one.span)] for one in found] == expected
 
 
 def test_an_equation_is_the_difference_of_its_sides() -> None:
-    found = related("a = 2; b - 3*x = c + sin(x)", unknowns="x")
-    difference = parse("a = 2; (b - 3*x) - (c + sin(x))")
-    assert same(found.graph, difference)
+    found = read_relations("a = 2; b - 3*x = c + sin(x)", unknowns="x")
+    difference = parse_text("a = 2; (b - 3*x) - (c + sin(x))")
+    assert same_graph(found.graph, difference)
     (one,) = found.relations
     assert found.graph.operands[one.node] == (one.left, one.right)
     assert [found.graph.kinds[side] for side in found.graph.operands[one.node]] == ["sub", "add"]
 
 
 def test_a_model_binds_with_an_equals_sign() -> None:
-    found = related("k = b1*x; log(y) ~ k - b2", "~")
+    found = read_relations("k = b1*x; log(y) ~ k - b2", "~")
     (one,) = found.relations
     assert one.right is not None
     model = seen_from(found.graph, one.right)
@@ -72,7 +72,7 @@ def test_a_model_binds_with_an_equals_sign() -> None:
 
 
 def test_decimals_stay_as_they_are_typed() -> None:
-    graph = related("x = 0.1000000000000000000001", unknowns="x").graph
+    graph = read_relations("x = 0.1000000000000000000001", unknowns="x").graph
     assert list(graph.spelled.values()) == ["0.1000000000000000000001"]
 
 
@@ -99,7 +99,7 @@ WRONG = [
 @together(WRONG)
 def test_errors_point_into_the_text_as_typed(text: str, sign: str, code: str, marked: str) -> None:
     with pytest.raises(LanguageError) as caught:
-        related(text, sign, "x")
+        read_relations(text, sign, "x")
     error = caught.value
     assert error.source is not None and error.span is not None
     assert (error.code, error.source.text) == (code, text)
@@ -109,14 +109,14 @@ def test_errors_point_into_the_text_as_typed(text: str, sign: str, code: str, ma
 
 def test_a_formula_of_one_statement_is_still_one() -> None:
     with pytest.raises(LanguageError) as caught:
-        parse("x + y\nx - y")
+        parse_text("x + y\nx - y")
     assert caught.value.code == "unused-statement"
 
 
 def test_nothing_recurses() -> None:
     deep = "(" * 20_000 + "x" + ")" * 20_000
-    assert len(related(f"{deep} = 1; {deep} = 2").relations) == 2
-    assert len(related("; ".join(f"x*{k} = {k}" for k in range(3000))).relations) == 3000
+    assert len(read_relations(f"{deep} = 1; {deep} = 2").relations) == 2
+    assert len(read_relations("; ".join(f"x*{k} = {k}" for k in range(3000))).relations) == 3000
 
 
 def test_a_function_of_ones_own_wins_over_a_newer_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,10 @@ import re
 import pytest
 
 import golden
-from exprgrad.errors import ExprgradError, RequestError, ShapeError, render
+from exprgrad.errors import ExprgradError, RequestError, ShapeError, render_error
 from exprgrad.graph.graph import Shape
-from exprgrad.language.read.parse import parse
-from exprgrad.language.read.shaping import shaped
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.read.shaping import infer_shapes
 from exprgrad.source import display_width
 from shell import command
 
@@ -169,7 +169,7 @@ def refused(
     text: str, shapes: dict[str, Shape], origins: dict[str, str] | None = None
 ) -> ExprgradError:
     with pytest.raises((ShapeError, RequestError)) as caught:
-        shaped(parse(text), text, shapes, origins)
+        infer_shapes(parse_text(text), text, shapes, origins)
     return caught.value
 
 
@@ -180,7 +180,7 @@ def test_wrong_shapes(group: str) -> None:
     for text, shapes, blamed in GROUPS[group]:
         error = refused(text, shapes)
         assert error.span is not None and text[slice(*error.span)] == blamed, text
-        lines = render(error).splitlines()
+        lines = render_error(error).splitlines()
         assert max(map(display_width, lines)) <= 250
         assert "{" not in error.message and "{" not in (error.help or ""), text
         for note, (start, end) in error.related:
@@ -201,7 +201,7 @@ def test_what_is_suggested_is_right(group: str) -> None:
         )
         if found:
             given = shapes | {"h": (5, 3)}
-            assert shaped(parse(found[1]), found[1], given).shapes, help
+            assert infer_shapes(parse_text(found[1]), found[1], given).shapes, help
 
 
 def test_there_are_cases_enough() -> None:
@@ -217,7 +217,7 @@ def test_the_command_refuses_with_the_same_words() -> None:
     given = ("X=[[1,2],[3,4],[5,6]]", "W=[[1,2],[3,4],[5,6]]")
     status, out, err = command("grad", "sum(X @ W)", *given)
     assert (status, out) == (2, "")
-    assert err == render(refused("sum(X @ W)", {"X": (3, 2), "W": (3, 2)})) + "\n"
+    assert err == render_error(refused("sum(X @ W)", {"X": (3, 2), "W": (3, 2)})) + "\n"
     status, out, err = command("eval", "--json", "sum(X @ W)", *given)
     assert (status, err) == (2, "")
     error = json.loads(out)["error"]
@@ -229,7 +229,7 @@ def test_the_command_refuses_with_the_same_words() -> None:
 
 
 def test_parts_on_one_line_share_its_excerpt() -> None:
-    lines = render(refused("sum(X @ W)", {"X": (3, 2), "W": (3, 4)})).splitlines()[1:-1]
+    lines = render_error(refused("sum(X @ W)", {"X": (3, 2), "W": (3, 4)})).splitlines()[1:-1]
     assert lines == [
         "  1 │ sum(X @ W)",
         "    │     ^^^^^",

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from exprgrad import parse
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.run.arrays import arrays
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from oracles import computed, holds, is_special, mp, true_partial, true_value, ulps
 from rounding import Bounds, bounds, of_partial, of_value
 from strategies import apply, everyday, points, smooth
@@ -140,7 +140,7 @@ def same(found: float, expected: float, args: tuple[float, ...]) -> None:
 # Whole formulas.
 
 
-def pointwise(text: str, rows: Sequence[tuple[float, ...]]) -> Run:
+def pointwise(text: str, rows: Sequence[tuple[float, ...]]) -> SweptRun:
     """The gradient of a formula over arrays, which ends in a sum."""
     given = dict(zip("xyz", columns(rows), strict=True))
     f = parse(text)

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from exprgrad.derive.rules import slots, template
-from exprgrad.explain.digits.judgements import enclose_outputs, judge
+from exprgrad.derive.rules import rule_slots, template
+from exprgrad.explain.digits.judgements import enclose_outputs, judge_number
 from exprgrad.explain.digits.trust import describe_number, measure_trust
-from exprgrad.graph.graph import Graph, dependents
+from exprgrad.graph.graph import Graph, dependent_flags
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.balls.balls import (
-    CARE,
+    ARB_OVERRIDES,
     Ball,
     apply_to_balls,
     decide_truth,
@@ -145,14 +145,14 @@ def meets_special(graph: Graph, values: Sequence[Real]) -> bool:
         if any(gap <= 2 * step_of(op.name, exact) for gap in gaps if gap or op.variadic):
             return True
         seen = [*exact, values[node], *[mpf(1)] * len(exact)]
-        if not op.variadic and any(holds(s.where, slots(op), seen) for s in op.special):
+        if not op.variadic and any(holds(s.where, rule_slots(op), seen) for s in op.special):
             return True
     return False
 
 
 def true_gradient(graph: Graph, values: Sequence[Real]) -> dict[str, Slope]:
     """The gradient by the chain rule from quotients."""
-    active = dependents(graph, graph.inputs.values())
+    active = dependent_flags(graph, graph.inputs.values())
     grads: list[Slope | None] = [None] * len(graph)
     grads[graph.output] = Slope(mpf(1), mpf(0))
     for node in range(graph.output, -1, -1):
@@ -186,7 +186,7 @@ LEAVES = ("x", "y", "z", "x", "y", "2", "0.3", "1", "0", "pi")
 def one_expression(seed: int, told: Counter[str]) -> None:
     """One generated expression at one point: its value and its gradient, and the digits claimed of them."""
     random = Random(seed)
-    graph = parse(tree(random, LEAVES, FREQUENT, random.randint(1, 7)))
+    graph = parse_text(tree(random, LEAVES, FREQUENT, random.randint(1, 7)))
     inputs = {name: some_double(random) for name in graph.inputs}
     found = enclose_outputs(graph, inputs, tuple(inputs))
     if not all(is_moderate(x) for x in found.values):
@@ -208,7 +208,7 @@ def one_expression(seed: int, told: Counter[str]) -> None:
         for (number, true, enclosure), slope in zip(numbers, slopes, strict=True):
             if not slope.error <= max(abs(true) * mpf(10) ** -60, mpf(10) ** -300):
                 told["not well known"] += 1
-            said = judge(number, enclosure, found.bits)
+            said = judge_number(number, enclosure, found.bits)
             if said.verdict == "undefined" and enclosure is not found.values[graph.output]:
                 told["no derivative"] += 1  # by the chain rule: there is none in doubles either
                 assert math.isnan(number), (seed, true)
@@ -325,7 +325,7 @@ def test_conventions_hold_beside_operands_that_are_no_doubles(op: Op) -> None:
         names = [x if isinstance(x, str) else f"a{place}" for place, x in enumerate(args)]
         inputs = {f"a{place}": x for place, x in enumerate(args) if isinstance(x, float)}
         text = op.infix.join(map("({})".format, names))
-        graph = parse(text if op.infix else f"{op.name}({', '.join(names)})")
+        graph = parse_text(text if op.infix else f"{op.name}({', '.join(names)})")
         holds_conventions(graph, inputs, inputs)
 
 
@@ -368,12 +368,14 @@ def test_a_wide_ball_holds_what_each_of_its_numbers_gives(op: Op) -> None:
 def test_every_row_has_a_way_to_be_computed() -> None:
     """Arb's function of the same name, a line of care, or the row's definition."""
     for op in OPS:
-        assert op.name in CARE or hasattr(import_flint().arb, op.name) or op.definition, op.name
+        assert op.name in ARB_OVERRIDES or hasattr(import_flint().arb, op.name) or op.definition, (
+            op.name
+        )
 
 
 def at(text: str, bits: int = 128, **inputs: float) -> tuple[Ball, dict[str, Ball | None]]:
     """The true value and gradient of a formula."""
-    graph = parse(text)
+    graph = parse_text(text)
     values = enclose_nodes(graph, inputs, bits)
     found = sweep_balls(graph, values, graph.inputs.values(), bits)
     grads = {name: found.grads[node] for name, node in graph.inputs.items()}
@@ -559,14 +561,14 @@ def test_named_constants_are_what_they_name() -> None:
 )
 def test_astronomical_numbers_stay_small(text: str) -> None:
     """At the highest precision too: no ball has many more bits, in its digits or in its exponent."""
-    for found in enclose_nodes(parse(text), {}, 16384):
+    for found in enclose_nodes(parse_text(text), {}, 16384):
         assert found.bits() <= 16384 + 128
         if found.is_finite():
             assert int(found.mid().man_exp()[1]).bit_length() <= 16384
 
 
 def test_a_long_formula_is_no_recursion() -> None:
-    graph = parse("sin(" * 20_000 + "x" + ")" * 20_000)
+    graph = parse_text("sin(" * 20_000 + "x" + ")" * 20_000)
     values = enclose_nodes(graph, {"x": 0.5}, 128)
     found = sweep_balls(graph, values, [0], 128).grads[0]
     assert found is not None and found.is_finite()
@@ -598,7 +600,7 @@ def test_trust_says_the_same_of_whole_runs() -> None:
     run = read("(1 - cos(x))*y").gradient(x=1e-5, y=3)
     graph, inputs = run.graph, run.inputs
     found = enclose_outputs(graph, inputs, run.wrt)
-    plain = judge(run.value, found.values[graph.output], found.bits)
+    plain = judge_number(run.value, found.values[graph.output], found.bits)
     value = describe_number(plain, found.bits)
     assert measure_trust(run, run.swept, {}).value.low == value.low
 

@@ -12,7 +12,7 @@ from exprgrad import parse
 from exprgrad.errors import LanguageError
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.balls.balls import (
-    FAMILIES,
+    BALL_FAMILIES,
     exact_ball,
     has_balls,
     import_flint,
@@ -113,13 +113,13 @@ def test_modified_functions_over_balls_are_as_narrow_as_their_ends(order: int, x
         low, high = 0.75 * x, 1.25 * x
         for family, true in (("besseli", mpmath.besseli), ("besselk", mpmath.besselk)):
             ends = sorted(true(order, mpmath.mpf(end)) for end in (low, high))
-            found = FAMILIES[family](order, import_flint().arb(x, x / 4))
+            found = BALL_FAMILIES[family](order, import_flint().arb(x, x / 4))
             bounds = [
                 mpmath.mpf(end.str(50, radius=False)) for end in (found.lower(), found.upper())
             ]
             off = [abs(bound - end) for bound, end in zip(bounds, ends, strict=True)]
             assert max(off) < 1e-7 * ends[1]
-        across = FAMILIES["besseli"](order, import_flint().arb(x / 3, x))
+        across = BALL_FAMILIES["besseli"](order, import_flint().arb(x / 3, x))
         assert all(
             across.contains(exact_ball(end).bessel_i(order)) for end in (0.0, x, -x / 3, x / 2)
         )
@@ -128,7 +128,7 @@ def test_modified_functions_over_balls_are_as_narrow_as_their_ends(order: int, x
 def test_a_difference_of_bessel_functions_that_is_0_is_not_worked_out_for_minutes() -> None:
     """The series of K at whole orders take seconds at 1,000 bits: it is not asked for them."""
     with working_precision(1024):
-        found = FAMILIES["besselk"](1, exact_ball(200))
+        found = BALL_FAMILIES["besselk"](1, exact_ball(200))
         assert found.rel_accuracy_bits() > 1000
         identity = (
             exact_ball(200).bessel_i(1) * exact_ball(200).bessel_k(0)

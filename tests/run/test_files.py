@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.errors import Asked, InputError
+from exprgrad.errors import Asker, InputError
 from exprgrad.run.values.files import decode_text, json_in
 from exprgrad.run.values.inputs import as_value
 from shell import command
@@ -21,7 +21,7 @@ nan, inf = np.nan, np.inf
 @pytest.fixture(autouse=True)
 def shell(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks is the shell's user: strings name files, and errors quote them."""
-    monkeypatch.setattr(Asked, "by_command", True)
+    monkeypatch.setattr(Asker, "by_command", True)
 
 
 def read(path: Path, content: bytes) -> Any:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exprgrad import InputError, LanguageError
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.values.inputs import (
     as_number,
     as_value,
@@ -86,7 +86,7 @@ def test_the_message_names_the_input() -> None:
 @pytest.mark.parametrize(("read", "given"), [("τ", "tau"), ("tau", "τ"), ("Δ", "Delta")])
 def test_a_letter_given_by_its_name_is_meant(read: str, given: str) -> None:
     with pytest.raises(InputError) as caught:
-        resolve_inputs(parse(f"{read}*x"), f"{read}*x", {"x": 1, given: 2})
+        resolve_inputs(parse_text(f"{read}*x"), f"{read}*x", {"x": 1, given: 2})
     assert caught.value.help == f"did you mean '{read}'?"
 
 
@@ -110,7 +110,7 @@ def test_thousands_set_apart_by_a_comma_are_one_number() -> None:
 
 
 def test_resolve_keeps_the_order_of_appearance() -> None:
-    graph = parse("b*a + c")
+    graph = parse_text("b*a + c")
     assert list(resolve_inputs(graph, "b*a + c", {"c": 1, "a": 2, "b": 3})) == ["b", "a", "c"]
     assert resolve_inputs(graph, "b*a + c", {"c": 1, "a": "1/4", "b": 3})["a"] == 0.25
 
@@ -127,13 +127,13 @@ def test_resolve_keeps_the_order_of_appearance() -> None:
 )  # fmt: skip
 def test_wrong_values(text: str, given: dict[str, object], code: str) -> None:
     with pytest.raises(InputError) as caught:
-        resolve_inputs(parse(text), text, given)
+        resolve_inputs(parse_text(text), text, given)
     assert caught.value.code == code
     assert caught.value.help or code in ("bad-value", "unknown-input")
 
 
 def test_select() -> None:
-    graph = parse("a*b + c")
+    graph = parse_text("a*b + c")
     assert select_inputs(graph, None) == ("a", "b", "c")
     assert select_inputs(graph, ["c", "a"]) == ("a", "c")
     assert select_inputs(graph, "b") == ("b",)
@@ -146,7 +146,7 @@ def test_select() -> None:
 def test_a_hundred_thousand_names_are_searched_quickly() -> None:
     """A misspelled name among very many is still an error at once."""
     text = "+".join(f"name{i}" for i in range(20_000))
-    graph = parse(text)
+    graph = parse_text(text)
     with pytest.raises(InputError) as caught:
         resolve_inputs(graph, text, {f"name{i}": 1 for i in range(20_000)} | {"nmae7": 1})
     assert caught.value.code == "unknown-input"

@@ -16,11 +16,11 @@ from mpmath import mp, mpf
 
 from exprgrad import Expression, parse
 from exprgrad.derive.rules import computed
-from exprgrad.derive.sweeps.gradient import cotangent, tangent
+from exprgrad.derive.sweeps.gradient import cotangent_name, tangent_name
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.ops import OPS, Op
 from exprgrad.run.evaluation import evaluator_for
-from exprgrad.run.matrices import HESSIAN, JACOBIAN, JVP, MOST_PROGRAMS, VJP, Kind, Point
+from exprgrad.run.matrices import HESSIAN, JACOBIAN, JVP, MOST_PROGRAMS, VJP, DerivativeKind, Point
 from oracles import evaluate, gradient, graph_of, holds, is_special
 from strategies import expressions
 from together import together
@@ -59,7 +59,7 @@ def rosenbrock(count: int) -> str:
     return " + ".join(terms)
 
 
-ASKED: list[tuple[Kind, tuple[str, ...], set[tuple[str, ...]]]] = [
+ASKED: list[tuple[DerivativeKind, tuple[str, ...], set[tuple[str, ...]]]] = [
     (JACOBIAN, ("jacobian", "v", "y"), {("value", "v"), ("jacobian", "v", "y")}),
     (JACOBIAN, ("value", "v"), {("value", "v")}),
     (JVP, ("jvp", "v"), {("jvp", "v")}),
@@ -72,7 +72,7 @@ ASKED: list[tuple[Kind, tuple[str, ...], set[tuple[str, ...]]]] = [
     ("kind", "path", "derived"), ASKED, ids=[" ".join(path) for _, path, _ in ASKED]
 )
 def test_only_what_is_asked_for_is_derived(
-    kind: Kind, path: tuple[str, ...], derived: set[tuple[str, ...]]
+    kind: DerivativeKind, path: tuple[str, ...], derived: set[tuple[str, ...]]
 ) -> None:
     """For one number of an answer nothing of other outputs, or other inputs, is derived."""
     graph = parse("u = x*y*z; v = sin(x + y) + z; u*v").graph
@@ -279,7 +279,7 @@ def test_names_that_are_no_keywords() -> None:
 
 
 def test_inputs_of_a_program_collide_with_no_names() -> None:
-    assert not tangent("x").isidentifier() and not cotangent(0).isidentifier()
+    assert not tangent_name("x").isidentifier() and not cotangent_name(0).isidentifier()
 
 
 def test_programs_are_derived_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.numbers.sweeps import follow_plan, forward_numbers, plan_forward
 from strategies import everyday, expressions
 
@@ -21,7 +21,7 @@ doubles = st.sampled_from((0.0, -0.0, 1.0, -2.5, 1e-300, 1e200)) | everyday
 )
 def test_a_plan_finds_what_a_sweep_finds(text: str, one: Point, other: Point) -> None:
     """At one point and then at another: nothing stays behind."""
-    graph = parse(text)
+    graph = parse_text(text)
     planned = plan_forward(graph)
     for point in (one, other):
         inputs = dict(zip("xy", point, strict=True))
@@ -31,7 +31,7 @@ def test_a_plan_finds_what_a_sweep_finds(text: str, one: Point, other: Point) ->
 
 
 def test_operations_of_one_two_and_more_operands() -> None:
-    graph = parse(
+    graph = parse_text(
         "t = max(a, b, c, -2); u = where(a > b, t, -c); clamp(u, 0, 1)*hypot(a, b) + tanh(c)"
     )
     planned = plan_forward(graph)
@@ -42,5 +42,5 @@ def test_operations_of_one_two_and_more_operands() -> None:
 
 
 def test_a_leaf_alone() -> None:
-    assert follow_plan(plan_forward(parse("x")), {"x": -0.0}) == [0.0]
-    assert follow_plan(plan_forward(parse("2")), {}) == [2.0]
+    assert follow_plan(plan_forward(parse_text("x")), {"x": -0.0}) == [0.0]
+    assert follow_plan(plan_forward(parse_text("2")), {}) == [2.0]

@@ -13,7 +13,7 @@ import oracles
 from climbing import worst_partial, worst_value
 from exprgrad.derive.rules import template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.numbers.sweeps import forward_numbers, functions, reverse_sweep
 from oracles import (
     MAX,
@@ -170,7 +170,7 @@ def test_infinite_operands_give_the_limits_of_both_derivatives(
 
 def test_a_zero_has_no_sign_for_a_power_that_is_no_whole_number() -> None:
     for text in ("x^-0.5", "x^-1.5"):
-        graph = parse(text)
+        graph = parse_text(text)
         for x in (0.0, -0.0):
             found = reverse_sweep(graph, forward_numbers(graph, {"x": x}), [0]).grads[0]
             assert found == -math.inf
@@ -186,7 +186,7 @@ EXPONENTS = (
 def test_powers_with_a_constant_exponent(exponent: float) -> None:
     """The rule for an exponent that does not vary is another than the one for two operands that do."""
     op = BY_NAME["pow"]
-    graph = parse(f"x^({exponent!r})")
+    graph = parse_text(f"x^({exponent!r})")
     (node,) = graph.inputs.values()
     random = Random(str(exponent))
     for base in [double(random) for _ in range(30)] + [x for x in SIZES if x > 1e-300]:

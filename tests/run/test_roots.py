@@ -16,7 +16,7 @@ from exprgrad.derive.search import OUT
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.arrays import arrays
 from exprgrad.run.balls.balls import enclose_nodes, has_balls
 from exprgrad.run.numbers.sweeps import functions
@@ -72,7 +72,7 @@ NEAR_EDGES = [
 
 
 def solved(text: str, ends: list[float]) -> float:
-    row = root_row("E", parse(text.strip()), [], is_bracketed=len(ends) == 2)
+    row = root_row("E", parse_text(text.strip()), [], is_bracketed=len(ends) == 2)
     return functions[row.name](*ends)
 
 
@@ -250,7 +250,7 @@ def test_balls_hold_the_root() -> None:
     ],
 )
 def test_balls_say_nothing_of_what_they_cannot_prove(text: str, ends: list[float]) -> None:
-    residual = parse(text)
+    residual = parse_text(text)
     row = root_row("E", residual, [], is_bracketed=len(ends) == 2)
     hand = Hand()
     graph = hand.graph

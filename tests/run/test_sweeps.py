@@ -10,10 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import exprgrad
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import rule_slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.numbers.sweeps import (
     Adjoints,
     compile_template,
@@ -34,7 +34,7 @@ some_doubles = st.sampled_from((0.0, 1.0, -1.0, 2.0, 0.5, -2.5, 1e-300, 1e200, 3
 def sweep(
     text: str, inputs: Mapping[str, float], wrt: Collection[str] | None = None
 ) -> tuple[Graph, Adjoints]:
-    graph = parse(text)
+    graph = parse_text(text)
     chosen = graph.inputs if wrt is None else wrt
     values = forward_numbers(graph, inputs)
     return graph, reverse_sweep(graph, values, [graph.inputs[name] for name in chosen])
@@ -71,12 +71,12 @@ class Value:
             tied = [operand for operand in self.operands if operand.data == self.data]
             ties = sum(1.0 if operand.varies else math.inf for operand in tied)
             if not op.special:  # not a choice among its operands: the row says what is added up
-                tie = compile_template(template(op.ties), slots(op))
+                tie = compile_template(template(op.ties), rule_slots(op))
                 ties = sum(tie([operand.data, self.data, 1.0, 0.0]) for operand in self.operands)
             named = {"x": side.data, "varies": float(side.varies), "ties": ties}
         named["out"] = self.data
-        rule = compile_template(template(op.partial(position)), slots(op))
-        return rule([named.get(name, math.nan) for name in slots(op)])
+        rule = compile_template(template(op.partial(position)), rule_slots(op))
+        return rule([named.get(name, math.nan) for name in rule_slots(op)])
 
     def passes_on(self) -> None:
         """Give each operand its contribution."""
@@ -127,7 +127,7 @@ def identical(one: float | None, other: float | None) -> bool:
 def test_the_sweep_is_the_textbook_sweep_bit_for_bit(
     text: str, point: tuple[float, float, float], chosen: set[str]
 ) -> None:
-    graph = parse(text)
+    graph = parse_text(text)
     inputs = dict(zip("xyz", point, strict=True))
     wrt = sorted(chosen & graph.inputs.keys())
     values = forward_numbers(graph, inputs)
@@ -154,7 +154,7 @@ def well_behaved(graph: Graph, found: Bounds) -> bool:
         exact = [found.values[operand] for operand in operands]
         companions = [mpf(1)] * len(exact)
         if any(
-            holds(special.where, slots(op), [*exact, found.values[node], *companions])
+            holds(special.where, rule_slots(op), [*exact, found.values[node], *companions])
             for special in op.special
         ):
             return False
@@ -166,7 +166,7 @@ def well_behaved(graph: Graph, found: Bounds) -> bool:
 def test_values_and_gradient_are_within_the_rounding_bound(
     text: str, point: tuple[float, float, float]
 ) -> None:
-    graph = parse(text)
+    graph = parse_text(text)
     inputs = {name: x for name, x in zip("xyz", point, strict=True) if name in graph.inputs}
     assume(graph.inputs and ordinary(graph, inputs))
     found = bounds(graph, inputs)
@@ -190,7 +190,7 @@ def test_values_and_gradient_are_within_the_rounding_bound(
 )
 def test_pytorch_finds_the_same_gradient(text: str, point: tuple[float, float, float]) -> None:
     torch = pytest.importorskip("torch")
-    graph = parse(text)
+    graph = parse_text(text)
     inputs = {name: x for name, x in zip("xyz", point, strict=True) if name in graph.inputs}
     assume(graph.inputs and ordinary(graph, inputs))
     found = bounds(graph, inputs)
@@ -290,7 +290,7 @@ def test_a_long_sum_accumulates() -> None:
 
 
 def test_evaluation_in_mpmath_reads_the_same_graph() -> None:
-    graph = parse("t = x*y; t^2 + where(x > 0, t, 0)")
+    graph = parse_text("t = x*y; t^2 + where(x > 0, t, 0)")
     assert [float(v) for v in evaluate(graph, {"x": 2, "y": 3})] == forward_numbers(
         graph, {"x": 2, "y": 3}
     )
@@ -298,7 +298,7 @@ def test_evaluation_in_mpmath_reads_the_same_graph() -> None:
 
 def test_what_a_sum_passes_on_is_not_worked_out_again() -> None:
     """A grad that is another's takes no edge of the sweep; every node has its own all the same."""
-    graph = parse("t = a*b; t + c + (d + a)")
+    graph = parse_text("t = a*b; t + c + (d + a)")
     tape = record_tape(graph, graph.inputs.values())
     names = {node: name for name, node in graph.inputs.items()}
     passed = {names.get(node, graph.kinds[node]) for node in tape.passed[0]}

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from exprgrad import RequestError, ShapeError, parse
 from exprgrad.api import Expression
-from exprgrad.derive.sweeps.gradient import cotangent, jvp, tangent, vjp
-from exprgrad.graph.graph import size
+from exprgrad.derive.sweeps.gradient import cotangent_name, jvp, tangent_name, vjp
+from exprgrad.graph.graph import shape_size
 from exprgrad.run.evaluation import Evaluator
 from exprgrad.run.matrices import cheaper_products, derive_once, fill_matrices
 
@@ -129,9 +129,11 @@ def by_columns(evaluator: Evaluator, values: dict[str, Any]) -> dict[str, Any]:
     """The Jacobian of the output as matrices, made by JVPs."""
     graph, found = evaluator.graph, {}
     for name, value in values.items():
-        found[name] = np.zeros((size(graph.shape(graph.output)), np.size(value)))
+        found[name] = np.zeros((shape_size(graph.shape(graph.output)), np.size(value)))
         program = derive_once(evaluator, jvp, graph, (name,), (graph.output,), masked=True)
-        fill_matrices(evaluator, program, values, (tangent(name), np.shape(value)), [found[name].T])
+        fill_matrices(
+            evaluator, program, values, (tangent_name(name), np.shape(value)), [found[name].T]
+        )
     return found
 
 
@@ -139,9 +141,9 @@ def by_rows(evaluator: Evaluator, values: dict[str, Any]) -> dict[str, Any]:
     """The same, made by VJPs."""
     graph = evaluator.graph
     shape = graph.shape(graph.output)
-    found = {name: np.zeros((size(shape), np.size(value))) for name, value in values.items()}
+    found = {name: np.zeros((shape_size(shape), np.size(value))) for name, value in values.items()}
     program = derive_once(evaluator, vjp, graph, (graph.output,), tuple(values), masked=True)
-    fill_matrices(evaluator, program, values, (cotangent(0), shape), [*found.values()])
+    fill_matrices(evaluator, program, values, (cotangent_name(0), shape), [*found.values()])
     return found
 
 

@@ -10,14 +10,14 @@ import pytest
 
 import golden
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.show.documents.document import finite
+from exprgrad.show.documents.document import finite_or_name
 from exprgrad.show.text import operations
 from exprgrad.show.text.operations import (
     LIBRARIES,
     convention_fields,
     convention_lines,
     convention_record,
-    critical_points,
+    critical_points_of_row,
 )
 from programs import require
 from together import together
@@ -28,7 +28,7 @@ REMEDY = "run python -m benchmarks.conventions where torch and jax are installed
 
 @together(OPS)
 def test_every_critical_point_is_in_the_record(op: Op) -> None:
-    points = [[finite(x) for x in point.operands] for point in critical_points(op)]
+    points = [[finite_or_name(x) for x in point.operands] for point in critical_points_of_row(op)]
     if points and op.name not in convention_record()["operations"]:
         for library in LIBRARIES:
             require(library)  # who has both can record the row
@@ -81,9 +81,9 @@ def test_the_points_are_shown_in_few_columns(op: Op) -> None:
     assert all(len(line) <= 64 for line in lines)
     numbers = [line for line in lines if line.startswith("    ")]
     assert all(len(line) <= 41 for line in numbers)
-    assert bool(lines) == bool(critical_points(op))
+    assert bool(lines) == bool(critical_points_of_row(op))
     assert "?" not in "".join(lines)
-    details = operations.details(op)
+    details = operations.operation_details(op)
     assert details.endswith("\n".join(["", *lines, ""])) if lines else "PyTorch" not in details
 
 

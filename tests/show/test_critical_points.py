@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.show.text.operations import MOST_POINTS, critical_points
+from exprgrad.show.text.operations import MOST_POINTS, critical_points_of_row
 from oracles import computed, holds, is_special
 from together import together
 
@@ -14,7 +14,7 @@ each_row = together(OPS)
 
 @each_row
 def test_what_a_row_states_is_met(op: Op) -> None:
-    points = critical_points(op)
+    points = critical_points_of_row(op)
     assert len(points) <= MOST_POINTS
     kinds = {point.what for point in points}
     assert {f"a {special.code}" for special in op.special} <= kinds
@@ -24,7 +24,7 @@ def test_what_a_row_states_is_met(op: Op) -> None:
 
 @each_row
 def test_a_point_is_what_it_is_said_to_be(op: Op) -> None:
-    for point in critical_points(op):
+    for point in critical_points_of_row(op):
         inside = holds(op.domain, op.names, point.operands)
         at_pole = any(holds(where, op.names, point.operands) for where, _ in op.poles)
         assert (point.what == "a pole") == (at_pole and not is_special(op, point.operands))
@@ -34,16 +34,16 @@ def test_a_point_is_what_it_is_said_to_be(op: Op) -> None:
 
 @each_row
 def test_the_answers_are_those_of_the_sweep(op: Op) -> None:
-    for point in critical_points(op):
+    for point in critical_points_of_row(op):
         value, partials = computed(op, point.operands)
         for found, own in zip((value, *partials), (point.value, *point.partials), strict=True):
             assert found == own or (math.isnan(found) and math.isnan(own))
 
 
 def test_points_of_rows_by_hand() -> None:
-    found = {name: [p.operands for p in critical_points(BY_NAME[name])] for name in POINTS}
+    found = {name: [p.operands for p in critical_points_of_row(BY_NAME[name])] for name in POINTS}
     assert found == POINTS
-    assert {p.what for p in critical_points(BY_NAME["pow"])} == {
+    assert {p.what for p in critical_points_of_row(BY_NAME["pow"])} == {
         "a jump",
         "a pole",
         "outside the domain",

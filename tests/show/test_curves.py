@@ -10,7 +10,7 @@ import pytest
 import golden
 from exprgrad import parse
 from exprgrad.show.picture import curves, plots
-from exprgrad.show.picture.plots import ticks
+from exprgrad.show.picture.plots import round_ticks
 from exprgrad.source import display_width
 from shell import command
 
@@ -108,21 +108,21 @@ def test_many_points_are_counted_and_not_listed() -> None:
     ],
 )
 def test_ticks_are_round_numbers(low: float, high: float, texts: list[str]) -> None:
-    found = ticks(low, high, 6)
+    found = round_ticks(low, high, 6)
     assert [text for _, text in found] == texts
     assert [value for value, _ in found] == [pytest.approx(float(text)) for text in texts]
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (math.nan, 1), (0, math.inf)])
 def test_no_ticks_where_there_is_no_axis(low: float, high: float) -> None:
-    assert ticks(low, high, 5) == ()
+    assert round_ticks(low, high, 5) == ()
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_what_is_next_to_nothing_is_enlarged(order: int) -> None:
     """The value, or one derivative, by a power of ten; the others are left as they are."""
     curve = parse("1e-300*x^3").plot(x=(-1, 2)).curve
-    enlarged = curves.enlarged(curve, order, -300)
+    enlarged = curves.enlarge_curve(curve, order, -300)
     for before, after in zip(curve.arcs, enlarged.arcs, strict=True):
         cubes = [x**3 for x in before.x], [3 * x**2 for x in before.x], [6 * x for x in before.x]
         columns = after.value, after.slope, after.second

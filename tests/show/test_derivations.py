@@ -10,11 +10,16 @@ import pytest
 
 import golden
 from counting import calls
-from exprgrad.derive.simplify.formula import derivatives
-from exprgrad.explain.derivations import Step, steps
+from exprgrad.derive.simplify.formula import simplified_derivatives
+from exprgrad.explain.derivations import DerivationStep, derivation_steps
 from exprgrad.graph.graph import Graph
-from exprgrad.language.read.parse import parse
-from exprgrad.show.text.formulas import answer_lines, formula_lines, step_fields, step_lines
+from exprgrad.language.read.parse import parse_text
+from exprgrad.show.text.formulas import (
+    derivative_lines,
+    named_formula_lines,
+    step_lines,
+    step_records,
+)
 from exprgrad.source import display_width
 
 OPTION = (
@@ -47,10 +52,10 @@ CASES = {
 
 
 @cache
-def given(text: str, wrt: str) -> tuple[Graph, list[Step]]:
+def given(text: str, wrt: str) -> tuple[Graph, list[DerivationStep]]:
     """A formula, and its steps, found once for all tests."""
-    graph = parse(text)
-    return graph, steps(graph, wrt)
+    graph = parse_text(text)
+    return graph, derivation_steps(graph, wrt)
 
 
 def drawn(text: str, wrt: str, width: int | None = None, *, color: bool = False) -> str:
@@ -90,7 +95,7 @@ def test_the_last_lines_are_the_answer(name: str) -> None:
 def test_the_fields_are_the_steps(name: str) -> None:
     text, wrt = CASES[name]
     _, found = given(text, wrt)
-    written = json.loads(json.dumps(step_fields(found)))
+    written = json.loads(json.dumps(step_records(found)))
     assert [entry["formulas"] for entry in written] == [list(step.formulas) for step in found]
     for entry, step in zip(written, found, strict=True):
         assert entry["rule"] and (entry["name"] or "") == step.name
@@ -101,7 +106,7 @@ def test_the_fields_are_the_steps(name: str) -> None:
 
 
 def test_the_fields_of_one_step() -> None:
-    (entry,) = step_fields(steps(parse("exp(2*x)"), "x"))
+    (entry,) = step_records(derivation_steps(parse_text("exp(2*x)"), "x"))
     assert entry == {
         "rule": "chain rule",
         "notes": [
@@ -120,10 +125,10 @@ def test_the_fields_of_one_step() -> None:
 
 
 def test_a_derivative_fits_a_narrow_terminal() -> None:
-    graph = parse("(x^3 + 2*x)/(1 + x^2)*exp(-x)*sin(y*x)")
-    (found,) = derivatives(graph, ["x"])
-    (whole,) = formula_lines(graph, ("x",), found, "infix", None, None)
-    lines = [*formula_lines(graph, ("x",), found, "infix", None, 40)]
+    graph = parse_text("(x^3 + 2*x)/(1 + x^2)*exp(-x)*sin(y*x)")
+    (found,) = simplified_derivatives(graph, ["x"])
+    (whole,) = derivative_lines(graph, ("x",), found, "infix", None, None)
+    lines = [*derivative_lines(graph, ("x",), found, "infix", None, 40)]
     assert max(map(display_width, lines)) <= 40 and len(lines) == 6
     assert "".join(whole.split()) == "".join("".join(lines).split())
 
@@ -137,6 +142,6 @@ def test_letters_are_parted_where_one_ends() -> None:
 def test_a_long_formula_is_broken_in_linear_work() -> None:
     def work(terms: int) -> int:
         text = " + ".join(["sin(x)"] * terms)
-        return calls(lambda: [*answer_lines("d/dx", text, 40)])[1]
+        return calls(lambda: [*named_formula_lines("d/dx", text, 40)])[1]
 
     assert work(2000) < 2.2 * work(1000)

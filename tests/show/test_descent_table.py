@@ -10,17 +10,23 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.show.documents.document import csv_line
-from exprgrad.show.text.searches import BARS, CELLS, descent_rows, descent_table, sparkline
-from exprgrad.show.text.table import plain
+from exprgrad.show.text.searches import BARS, CELLS, descent_rows, descent_table, sparkline_text
+from exprgrad.show.text.table import plain_table
 
 
 def test_sparklines() -> None:
-    assert sparkline([0, 1, 2, 3, 4, 5, 6, 7]) == BARS
-    assert sparkline([7, 0]) == "█▁" and sparkline([5, 5, 5]) == "▁▁▁" and sparkline([2]) == "▁"
-    assert sparkline([1, math.nan, 2, -math.inf]) == "▁×█×" and sparkline([math.inf]) == "×"
-    assert sparkline([-1.7e308, 1.7e308, 0]) == "▁█▅"  # whose difference overflows
-    assert sparkline([5e-324, 0]) in ("▁▁", "█▁")
-    long = sparkline([float(-n) for n in range(1001)])
+    assert sparkline_text([0, 1, 2, 3, 4, 5, 6, 7]) == BARS
+    assert (
+        sparkline_text([7, 0]) == "█▁"
+        and sparkline_text([5, 5, 5]) == "▁▁▁"
+        and sparkline_text([2]) == "▁"
+    )
+    assert (
+        sparkline_text([1, math.nan, 2, -math.inf]) == "▁×█×" and sparkline_text([math.inf]) == "×"
+    )
+    assert sparkline_text([-1.7e308, 1.7e308, 0]) == "▁█▅"  # whose difference overflows
+    assert sparkline_text([5e-324, 0]) in ("▁▁", "█▁")
+    long = sparkline_text([float(-n) for n in range(1001)])
     assert len(long) == CELLS and long[0] == "█" and long[-1] == "▁"
     assert sorted(long, reverse=True) == [*long]
 
@@ -51,7 +57,7 @@ def test_long_runs_show_both_ends() -> None:
     found = parse("x^2").descend(x=1, rate=1e-3, steps=200)
     table = descent_table(found, 6)
     assert [row[0] for row in table.rows] == [*map(str, [*range(20), *range(181, 201)])]
-    assert "… 161 steps left out; all=True shows them" in plain(table)
+    assert "… 161 steps left out; all=True shows them" in plain_table(table)
     assert len(descent_table(found, 6, whole=True).rows) == 201
 
 

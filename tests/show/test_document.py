@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.show.documents.document import Apart, Lines, Quoted, Short, csv_line, document
+from exprgrad.show.documents.document import Apart, Lines, Quoted, Short, csv_line, json_document
 from exprgrad.show.documents.runs import node_rows
 
 HEAD = '{"schema": "exprgrad/1", "command": "c", "expression": "x"'
@@ -27,14 +27,16 @@ LAYOUTS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("value", "written"), LAYOUTS)
 def test_where_lines_begin(value: Any, written: str) -> None:
     """What is apart has a line of its own, unless it is the first in its brackets."""
-    made = "".join(document("c", "x", [("a", value)]))
+    made = "".join(json_document("c", "x", [("a", value)]))
     assert made == f"{HEAD}{written}\n"
     assert [*json.loads(made)] == ["schema", "command", "expression", "a"]
 
 
 def test_a_tensor_is_a_summary_unless_all_is_asked_for() -> None:
     many = Short(np.zeros((30, 40)))
-    short, long = ("".join(document("c", "x", [("a", many)], whole=it)) for it in (False, True))
+    short, long = (
+        "".join(json_document("c", "x", [("a", many)], whole=it)) for it in (False, True)
+    )
     assert json.loads(short)["a"]["shape"] == [30, 40]
     assert json.loads(long)["a"] == np.zeros((30, 40)).tolist()
 

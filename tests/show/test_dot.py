@@ -15,29 +15,29 @@ import exprgrad
 from exprgrad import parse as parse_expression
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph
-from exprgrad.language.read.parse import parse
-from exprgrad.run.evaluation import Run
+from exprgrad.language.read.parse import parse_text
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
-from exprgrad.show.picture.cards import shown
-from exprgrad.show.picture.dot import LARGEST, source
-from exprgrad.show.text.lines import signed as number
+from exprgrad.show.picture.cards import card_text
+from exprgrad.show.picture.dot import LARGEST, dot_source
+from exprgrad.show.text.lines import signed_number as number
 from exprgrad.source import bytes_text
 from golden import agree
 
 
-def evaluated(text: str, **inputs: float) -> Run:
+def evaluated(text: str, **inputs: float) -> SweptRun:
     """A run with both sweeps."""
-    graph = parse(text)
+    graph = parse_text(text)
     inputs = {name: float(value) for name, value in inputs.items()}
     values = forward_numbers(graph, inputs)
     adjoints = reverse_sweep(graph, values, list(graph.inputs.values()))
-    return Run(text, graph, inputs, values, adjoints, tuple(graph.inputs))
+    return SweptRun(text, graph, inputs, values, adjoints, tuple(graph.inputs))
 
 
 def drawn(text: str, **inputs: float) -> str:
     """The DOT of a run with both sweeps."""
     run = evaluated(text, **inputs)
-    return source(run.graph, run)
+    return dot_source(run.graph, run)
 
 
 def statement(dot: str, start: str) -> str:
@@ -72,7 +72,7 @@ CASES: dict[str, tuple[str, dict[str, float] | None]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_golden(case: str) -> None:
     text, inputs = CASES[case]
-    made = source(parse(text)) if inputs is None else drawn(text, **inputs)
+    made = dot_source(parse_text(text)) if inputs is None else drawn(text, **inputs)
     agree(f"dot/{case}.dot", made)
 
 
@@ -91,8 +91,8 @@ def test_data_stands_above_a_hairline_and_grad_below() -> None:
 
 @pytest.mark.parametrize("text", ["a*b", "a", "2"])
 def test_the_output_is_marked_in_words_and_by_its_border(text: str) -> None:
-    run = evaluated(text, **dict.fromkeys(parse(text).inputs, 1.0))
-    marked = [line for line in source(run.graph, run).splitlines() if ">output<" in line]
+    run = evaluated(text, **dict.fromkeys(parse_text(text).inputs, 1.0))
+    marked = [line for line in dot_source(run.graph, run).splitlines() if ">output<" in line]
     assert [line.split()[0] for line in marked] == [f"n{run.graph.output}"]
     assert 'BORDER="2.5"' in marked[0]
 
@@ -132,7 +132,7 @@ def test_a_square_has_two_edges() -> None:
 
 
 def test_a_formula_alone_shows_rules_and_no_numbers() -> None:
-    dot = source(parse("a*b + 2"))
+    dot = dot_source(parse_text("a*b + 2"))
     assert words(statement(dot, "n2 [")) == ["a * b"]
     assert words(statement(dot, "n2_0 [")) == ["b"]
     assert "data" not in dot and "grad" not in dot
@@ -140,9 +140,9 @@ def test_a_formula_alone_shows_rules_and_no_numbers() -> None:
 
 
 def test_a_forward_sweep_shows_data_and_rules() -> None:
-    graph = parse("a*b")
+    graph = parse_text("a*b")
     inputs = {"a": 2.0, "b": 3.0}
-    dot = source(graph, Run("a*b", graph, inputs, forward_numbers(graph, inputs)))
+    dot = dot_source(graph, SweptRun("a*b", graph, inputs, forward_numbers(graph, inputs)))
     assert words(statement(dot, "n2 [")) == ["output", "a * b", "data", "6"]
     assert words(statement(dot, "n2_0 [")) == ["b"]
 
@@ -155,7 +155,7 @@ def test_an_inactive_edge_is_dashed_and_has_no_chip() -> None:
 
 def test_an_untaken_branch_is_dashed_with_its_zero() -> None:
     dot = drawn("where(x > 0, x*1, x*2)", x=1)
-    user = parse("where(x > 0, x*1, x*2)").output
+    user = parse_text("where(x > 0, x*1, x*2)").output
     assert "style=dashed" not in statement(dot, f"n{user}_1:e ->")
     assert "style=dashed" in statement(dot, f"n{user}_2:e ->")
     assert words(statement(dot, f"n{user}_2 [")) == ["where(x &gt; 0, 0, 1) = 0"]
@@ -169,8 +169,8 @@ def test_a_named_statement_that_is_not_used_is_shown() -> None:
 
 def test_digits() -> None:
     run = evaluated("a/b", a=1, b=3)
-    assert ">0.333<" in source(run.graph, run, digits=3)
-    assert ">0.33333333<" in source(run.graph, run, digits=8)
+    assert ">0.333<" in dot_source(run.graph, run, digits=3)
+    assert ">0.33333333<" in dot_source(run.graph, run, digits=8)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_number(value: float, text: str) -> None:
 def test_long_operations_keep_their_symbol_and_long_names_are_cut() -> None:
     long = "n" * 60
     dot = drawn(f"exp(a + b + c + d)*exp({long} + a)", a=0, b=0, c=0, d=0, **{long: 0.0})
-    graph = parse(f"exp(a + b + c + d)*exp({long} + a)")
+    graph = parse_text(f"exp(a + b + c + d)*exp({long} + a)")
     assert words(statement(dot, f"n{graph.output} ["))[1] == "… * …"
     assert words(statement(dot, f"n{graph.inputs[long]} ["))[:2] == ["n" * 39, "n" * 21]
 
@@ -300,7 +300,10 @@ def test_what_is_wrong_is_marked(
 
 
 def test_every_minus_that_is_shown_is_a_true_one() -> None:
-    for dot in (drawn("-a - b/c - tanh(b)", a=1, b=-2, c=3), source(parse("-a - b/c - tanh(b)"))):
+    for dot in (
+        drawn("-a - b/c - tanh(b)", a=1, b=-2, c=3),
+        dot_source(parse_text("-a - b/c - tanh(b)")),
+    ):
         labels = [line for line in dot.splitlines() if "[label=<" in line]
         shown_there = [word for line in labels for word in words(line)]
         assert any("−" in word for word in shown_there)
@@ -325,7 +328,7 @@ def nasty() -> Graph:
 
 
 def test_names_cannot_leave_their_label() -> None:
-    dot = source(nasty())
+    dot = dot_source(nasty())
     assert "<b>" not in dot and "-->" not in dot.replace("--&gt;", "") and "\x1b" not in dot
     assert words(statement(dot, "n0 [")) == ["&lt;b&gt;&amp;amp;&quot;q&quot;"]
     assert words(statement(dot, "n1 [")) == ["it&#x27;s ]]&gt; &#92;\u2060N &#92;\u2060"]
@@ -333,9 +336,9 @@ def test_names_cannot_leave_their_label() -> None:
 
 
 def test_formulas_read_from_left_to_right() -> None:
-    assert shown("a - b", 20) == "a − b"
-    assert shown("λ - b", 20) == "λ − b"
-    assert shown("שלום - שנה", 20) == "\u200eשלום\u200e − שנה\u200e"
+    assert card_text("a - b", 20) == "a − b"
+    assert card_text("λ - b", 20) == "λ − b"
+    assert card_text("שלום - שנה", 20) == "\u200eשלום\u200e − שנה\u200e"
 
 
 # Tensors.
@@ -436,16 +439,16 @@ def test_bytes(count: int, text: str) -> None:
 
 
 def test_a_large_graph_is_refused_unless_asked_for() -> None:
-    graph = parse("+".join(["a"] * (LARGEST + 1)))
+    graph = parse_text("+".join(["a"] * (LARGEST + 1)))
     with pytest.raises(RequestError) as caught:
-        source(graph)
+        dot_source(graph)
     assert caught.value.code == "too-large"
     assert str(len(graph)) in caught.value.message
     assert "all=True" in (caught.value.help or "")
-    assert f"n{len(graph) - 1} [" in source(graph, all=True)
+    assert f"n{len(graph) - 1} [" in dot_source(graph, all=True)
 
 
 def test_the_limit_itself_is_drawn() -> None:
-    graph = parse("+".join(["a"] * LARGEST))
+    graph = parse_text("+".join(["a"] * LARGEST))
     assert len(graph) == LARGEST
-    assert source(graph).startswith("digraph")
+    assert dot_source(graph).startswith("digraph")

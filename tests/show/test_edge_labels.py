@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.run.evaluation import Run
-from exprgrad.show.picture.cards import Chip, Manner, Wire, boxed, wires
+from exprgrad.run.evaluation import SweptRun
+from exprgrad.show.picture.cards import Chip, DrawingOptions, Wire, boxed_chip, operand_wires
 
 
 def labels(text: str, **values: Any) -> list[Wire]:
     """The wires into the output of a formula."""
     run = parse(text).gradient(values)
-    return list(wires(run, run.graph.output, Manner()))
+    return list(operand_wires(run, run.graph.output, DrawingOptions()))
 
 
 def texts(text: str, **values: Any) -> list[tuple[str, str | None, bool]]:
@@ -58,12 +58,12 @@ def test_a_rule_of_tensors_is_never_cut() -> None:
     run = parse("tanh(X*first + X*second + X*third + X*fourth)").evaluate(
         X=[1, 2], first=1, second=2, third=3, fourth=4
     )
-    ((chip, _),) = wires(run, run.graph.output, Manner())
+    ((chip, _),) = operand_wires(run, run.graph.output, DrawingOptions())
     assert chip is not None and chip.text == "diag(1 − out^2)"
     run = parse("sin(X*first + X*second + X*third + X*fourth)").evaluate(
         X=[1, 2], first=1, second=2, third=3, fourth=4
     )
-    assert list(wires(run, run.graph.output, Manner())) == [(None, True)]
+    assert list(operand_wires(run, run.graph.output, DrawingOptions())) == [(None, True)]
 
 
 def test_what_passes_nothing_on() -> None:
@@ -71,25 +71,25 @@ def test_what_passes_nothing_on() -> None:
     _, taken, left = labels("where(c, x, y)", c=1, x=2, y=3)
     assert taken[1] and not left[1]
     run = parse("where(c, x, y)").evaluate(c=[1, 1], x=[1, 2], y=[3, 4])
-    assert len(list(wires(run, run.graph.output, Manner()))) == 3
+    assert len(list(operand_wires(run, run.graph.output, DrawingOptions()))) == 3
     run = parse("u = where(c, x, y); sum(u)").gradient(c=[1, 0], x=[1, 2], y=[3, 4])
     user = run.graph.operands[run.graph.output][0]
-    assert [flows for _, flows in wires(run, user, Manner())][1:] == [True, True]
+    assert [flows for _, flows in operand_wires(run, user, DrawingOptions())][1:] == [True, True]
     run = parse("u = where(c, x, y); sum(u)").gradient(c=[1, 1], x=[1, 2], y=[3, 4])
-    assert [flows for _, flows in wires(run, user, Manner())][1:] == [True, False]
+    assert [flows for _, flows in operand_wires(run, user, DrawingOptions())][1:] == [True, False]
 
 
 def test_the_size_of_a_jacobian() -> None:
     """A number has none; a large one of tensors is noted if no diagonal stands for it."""
     run = parse("sin(x)").evaluate(x=1)
-    ((chip, _),) = wires(run, 1, Manner())
+    ((chip, _),) = operand_wires(run, 1, DrawingOptions())
     assert chip is not None and (chip.note, chip.tooltip) == ("", " ")
     run = parse("X @ W").evaluate(X=np.ones((40, 30)), W=np.ones((30, 20)))
-    (chip, _), _ = wires(run, 2, Manner())
+    (chip, _), _ = operand_wires(run, 2, DrawingOptions())
     assert chip is not None and chip.note == "never formed: 7.68 MB"
     assert chip.tooltip == "the Jacobian, 800 by 1,200, is never formed: it would be 7.68 MB"
     run = parse("sin(X)").evaluate(X=np.ones((40, 30)))
-    ((chip, _),) = wires(run, 1, Manner())
+    ((chip, _),) = operand_wires(run, 1, DrawingOptions())
     assert chip is not None and not chip.note and "1,200 by 1,200" in chip.tooltip
 
 
@@ -97,7 +97,10 @@ def test_before_a_sweep_a_label_is_the_rule_if_that_is_known() -> None:
     """The rule of a structural edge depends on the shapes."""
     for text, expected in (("x*2", [(Chip("2"), True), (None, False)]), ("sum(x)", [(None, True)])):
         graph = parse(text).graph
-        assert list(wires(Run(text, graph, {}, []), graph.output, Manner())) == expected
+        assert (
+            list(operand_wires(SweptRun(text, graph, {}, []), graph.output, DrawingOptions()))
+            == expected
+        )
 
 
 @pytest.mark.parametrize("all", [False, True])
@@ -106,11 +109,14 @@ def test_an_edge_that_passes_nothing_waits_if_it_may_pass_something(all: bool) -
     for text, chip in (("u = 2*y", Chip("2")), ("u = y*y", Chip("y = –", formula="y = "))):
         run = parse(f"{text}; where(x > 0, x, u)").gradient(x=1, y=2)
         (node,) = [node.id for node in run.nodes if node.name == "u"]
-        assert list(wires(run, node, Manner(), all=all))[1] == (chip if all else None, False)
+        assert list(operand_wires(run, node, DrawingOptions(), all=all))[1] == (
+            chip if all else None,
+            False,
+        )
 
 
 def test_there_is_room_for_other_digits_beside_a_formula() -> None:
     chip = Chip("y = 3", formula="y = ")
-    assert 'WIDTH="' in boxed(chip, room=9) and 'WIDTH="' not in boxed(chip)
-    assert 'WIDTH="' not in boxed(Chip("1"), room=9)
-    assert boxed(Chip("· @ W.T", "never formed: 2 kB")).count("<TR>") == 2
+    assert 'WIDTH="' in boxed_chip(chip, room=9) and 'WIDTH="' not in boxed_chip(chip)
+    assert 'WIDTH="' not in boxed_chip(Chip("1"), room=9)
+    assert boxed_chip(Chip("· @ W.T", "never formed: 2 kB")).count("<TR>") == 2

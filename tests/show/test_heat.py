@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 import golden
 from exprgrad import RequestError, parse
-from exprgrad.language.read.parse import parse as graph_of
-from exprgrad.show.text.grad_map import NONE, level, owners
+from exprgrad.language.read.parse import parse_text as graph_of
+from exprgrad.show.text.grad_map import NONE, character_owners, grad_level
 from exprgrad.source import display_width
 from shell import command, on_terminal, spelled
 from strategies import programs
@@ -113,7 +113,7 @@ def test_the_library_and_the_command_agree() -> None:
      (float("inf"), 5), (float("nan"), 5)],
 )  # fmt: skip
 def test_levels(size: float | None, found: int) -> None:
-    assert level(size, 4.0) == found
+    assert grad_level(size, 4.0) == found
 
 
 def test_extreme_sizes() -> None:
@@ -130,7 +130,7 @@ def test_the_innermost_node_owns_a_character(text: str) -> None:
     claims += [(graph.occurrence(user, position), node) for user, position, node in graph.edges()]
     for binding in graph.bindings:
         claims += [(binding.span, binding.node), (graph.span(binding.node), binding.node)]
-    for at, owner in enumerate(owners(graph, text, len(text))):
+    for at, owner in enumerate(character_owners(graph, text, len(text))):
         found = [(stop - start, node) for (start, stop), node in claims if start <= at < stop]
         if found:
             assert (min(found)[0], owner) in found, (text, at)
@@ -141,7 +141,7 @@ def test_the_innermost_node_owns_a_character(text: str) -> None:
 def test_another_name_for_a_node() -> None:
     text = "t = é*2; u = t  # t\nsin = é; u + sin(sin)"
     graph = graph_of(text)
-    found = owners(graph, text, len(text))
+    found = character_owners(graph, text, len(text))
     kinds = ["" if node < 0 else graph.kinds[node] for node in found]
     assert kinds[:14] == [
         "mul",

@@ -12,13 +12,13 @@ from exprgrad.errors import RequestError
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.graph.structural import Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.show.text import operations
 from exprgrad.show.text.operations import (
-    cases,
+    example_cases,
     structural_overview,
 )
-from exprgrad.show.text.table import plain, rich
+from exprgrad.show.text.table import plain_table, rich_table
 from together import together
 
 SAMPLE = ["add", "mul", "pow", "neg", "lt", "where", "max", "abs", "sin", "log", "relu"]
@@ -27,56 +27,62 @@ SAMPLE = ["add", "mul", "pow", "neg", "lt", "where", "max", "abs", "sin", "log",
 def test_the_look_of_the_overview() -> None:
     """A sample, so that a new row of the table needs no new golden file."""
     golden.agree(
-        "ops/overview.txt", plain(operations.overview([BY_NAME[n] for n in SAMPLE])) + "\n"
+        "ops/overview.txt",
+        plain_table(operations.operations_table([BY_NAME[n] for n in SAMPLE])) + "\n",
     )
 
 
 @pytest.mark.parametrize("name", ["mul", "max", "clamp", "pow", "abs", "sin", "log"])
 def test_the_look_of_one(name: str) -> None:
-    golden.agree(f"ops/{name}.txt", operations.details(BY_NAME[name]))
+    golden.agree(f"ops/{name}.txt", operations.operation_details(BY_NAME[name]))
 
 
 @pytest.mark.parametrize("name", ["matmul", "reduce_max", "index", "cross_entropy"])
 def test_the_look_of_a_structural_one(name: str) -> None:
-    golden.agree(f"ops/{name}.txt", operations.details(STRUCTURAL[name]))
+    golden.agree(f"ops/{name}.txt", operations.operation_details(STRUCTURAL[name]))
 
 
 def test_the_look_of_the_structural_overview() -> None:
     rows = [STRUCTURAL[name] for name in ("matmul", "sum", "reshape", "index", "concat", "trace")]
     table = structural_overview(rows)
-    golden.agree("ops/structural.txt", f"{operations.STRUCTURED}\n\n{plain(table)}\n")
+    golden.agree("ops/structural.txt", f"{operations.STRUCTURED}\n\n{plain_table(table)}\n")
 
 
 @together(STRUCTURAL.values())
 def test_every_structural_row_is_shown(row: Structural) -> None:
     table = structural_overview([row])
-    assert table.rows[0][0] == operations.usage(row)
-    details = " ".join(operations.details(row).split())
-    for case in cases(row.name):
+    assert table.rows[0][0] == operations.operation_usage(row)
+    details = " ".join(operations.operation_details(row).split())
+    for case in example_cases(row.name):
         assert case.written in details and f"gives {shape_text(case.result)}" in details
         for text in case.cotangents:
             assert text in details
     for parameter in row.parameters:
-        assert f"setting {parameter.name}" in details and parameter.name in operations.usage(row)
+        assert (
+            f"setting {parameter.name}" in details
+            and parameter.name in operations.operation_usage(row)
+        )
     assert row.about in details and row.gate in details and row.kink_words in details
-    assert all(len(line) <= operations.WIDTH for line in operations.details(row).splitlines())
+    assert all(
+        len(line) <= operations.WIDTH for line in operations.operation_details(row).splitlines()
+    )
 
 
 def test_a_word_of_two_rows_shows_both() -> None:
     for name in ("max", "min", "logsumexp"):
-        assert operations.find(name) == [BY_NAME[name], STRUCTURAL[f"reduce_{name}"]]
-    assert operations.find("reduce_max") == [STRUCTURAL["reduce_max"]]
+        assert operations.find_rows(name) == [BY_NAME[name], STRUCTURAL[f"reduce_{name}"]]
+    assert operations.find_rows("reduce_max") == [STRUCTURAL["reduce_max"]]
 
 
 @pytest.mark.parametrize(
     ("symbol", "name"), [("@", "matmul"), (".T", "transpose"), ("[]", "index"), ("sum", "sum")]
 )
 def test_a_structural_operation_by_its_symbol(symbol: str, name: str) -> None:
-    assert operations.find(symbol) == [STRUCTURAL[name]]
+    assert operations.find_rows(symbol) == [STRUCTURAL[name]]
 
 
 def test_a_structural_row_as_json() -> None:
-    found = json.loads(operations.operations_document(operations.find("@")))
+    found = json.loads(operations.operations_document(operations.find_rows("@")))
     assert found["operations"] == []
     (row,) = found["structural"]
     assert row["cases"][0] == {
@@ -89,9 +95,9 @@ def test_a_structural_row_as_json() -> None:
 
 @together(OPS)
 def test_every_row_is_shown(op: Op) -> None:
-    (row,) = operations.overview([op]).rows
-    assert row[0] == operations.usage(op)
-    details = " ".join(operations.details(op).split())
+    (row,) = operations.operations_table([op]).rows
+    assert row[0] == operations.operation_usage(op)
+    details = " ".join(operations.operation_details(op).split())
     for position in range(len(op.names)):
         assert op.shown_partial(position) in row[1] and op.shown_partial(position) in details
         for statement in op.partial(position).split("; "):
@@ -104,7 +110,7 @@ def test_every_row_is_shown(op: Op) -> None:
 @together(OPS)
 def test_a_row_in_full_is_readable(op: Op) -> None:
     """No line is long, no statement is told twice, and every name that a rule uses is explained."""
-    lines = operations.details(op).splitlines()
+    lines = operations.operation_details(op).splitlines()
     assert all(len(line) <= operations.WIDTH for line in lines)
     assigned = [line for line in lines if " = " in line]
     assert len(assigned) == len(set(assigned))
@@ -121,7 +127,9 @@ def test_a_row_in_full_says_how_near_it_is() -> None:
         "tanh": "value within 2.3 ulp, local derivatives within 5 ulp",
     }
     for name, words in said.items():
-        assert f"accuracy  {words}" in operations.details(BY_NAME[name]).replace("    ", " ")
+        assert f"accuracy  {words}" in operations.operation_details(BY_NAME[name]).replace(
+            "    ", " "
+        )
 
 
 @pytest.mark.parametrize(
@@ -133,12 +141,14 @@ def test_a_row_in_full_says_how_near_it_is() -> None:
     ],
 )
 def test_folded(width: int, lines: list[str]) -> None:
-    assert operations.formula_lines(" ".join(line.strip() for line in lines), width) == lines
+    assert operations.broken_text(" ".join(line.strip() for line in lines), width) == lines
 
 
 def test_a_narrow_terminal_drops_the_domain_then_the_gate_and_never_the_name() -> None:
-    table = operations.overview(OPS)
-    heads = {w: rich(table, w, color=False).splitlines()[0].split() for w in (30, 40, 60, 80, 90)}
+    table = operations.operations_table(OPS)
+    heads = {
+        w: rich_table(table, w, color=False).splitlines()[0].split() for w in (30, 40, 60, 80, 90)
+    }
     assert heads[90] == ["operation", "local", "derivatives", "domain", "gate"]
     assert heads[80] == ["operation", "local", "derivatives", "gate"]
     assert heads[60] == heads[40] == ["operation", "local", "derivatives"]
@@ -147,8 +157,8 @@ def test_a_narrow_terminal_drops_the_domain_then_the_gate_and_never_the_name() -
 
 def test_a_terminal_of_80_cells_shows_every_gate_whole() -> None:
     rows = [*STRUCTURAL.values()]
-    for table in (operations.overview(OPS), operations.structural_overview(rows)):
-        heading, _, *lines = rich(table, 80, color=False).splitlines()
+    for table in (operations.operations_table(OPS), operations.structural_overview(rows)):
+        heading, _, *lines = rich_table(table, 80, color=False).splitlines()
         assert heading.split()[-1] == "gate"
         at = heading.index("gate")
         assert [line[at:].strip() for line in lines[: len(table.rows)]] == [
@@ -158,19 +168,19 @@ def test_a_terminal_of_80_cells_shows_every_gate_whole() -> None:
 
 @together(OPS)
 def test_usage_is_how_it_is_written(op: Op) -> None:
-    text = operations.usage(op).replace(", …", "")
-    graph = parse(text)
+    text = operations.operation_usage(op).replace(", …", "")
+    graph = parse_text(text)
     assert graph.kinds[graph.output] == op.name
-    assert operations.find(op.name)[0] == op
+    assert operations.find_rows(op.name)[0] == op
 
 
 def test_an_operation_by_its_symbol() -> None:
-    assert operations.find("*")[0].name == "mul"
-    assert operations.find("**")[0].name == operations.find("^")[0].name == "pow"
+    assert operations.find_rows("*")[0].name == "mul"
+    assert operations.find_rows("**")[0].name == operations.find_rows("^")[0].name == "pow"
 
 
 def test_all_of_them() -> None:
-    rows = operations.find(None)
+    rows = operations.find_rows(None)
     assert rows == (*OPS, *STRUCTURAL.values())
     found = json.loads(operations.operations_document(rows))
     assert len(found["operations"]) == len(OPS) and len(found["structural"]) == len(STRUCTURAL)
@@ -188,16 +198,16 @@ def test_all_of_them() -> None:
 )
 def test_a_name_that_is_none(wrong: str, help: str) -> None:
     with pytest.raises(RequestError) as caught:
-        operations.find(wrong)
+        operations.find_rows(wrong)
     assert caught.value.help is not None and help in caught.value.help
 
 
 def test_what_is_written_in_short_is_told_and_reads() -> None:
-    parts = operations.overview_parts(operations.find(None))
-    shown = "".join(part if isinstance(part, str) else plain(part) for part in parts)
+    parts = operations.overview_parts(operations.find_rows(None))
+    shown = "".join(part if isinstance(part, str) else plain_table(part) for part in parts)
     for form, about in operations.FORMS:
         assert form in shown and about in shown
-        assert len(parse(form)) > 1
+        assert len(parse_text(form)) > 1
     with pytest.raises(RequestError) as caught:
-        operations.find("for")
+        operations.find_rows("for")
     assert "sum(x^k for k in 1..10)" in str(caught.value.help)

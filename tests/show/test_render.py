@@ -14,12 +14,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from exprgrad.errors import MissingExtraError, RequestError, install
+from exprgrad.errors import MissingExtraError, RequestError, install_command
 from exprgrad.graph.graph import INPUT, Graph
-from exprgrad.language.read.parse import parse
-from exprgrad.run.evaluation import Run
+from exprgrad.language.read.parse import parse_text
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
-from exprgrad.show.picture.dot import finished, render, source
+from exprgrad.show.picture.dot import dot_source, finish_svg, render_dot
 from exprgrad.show.picture.picture import FORMATS, Picture
 from exprgrad.show.picture.theme import DARK, DATA, GRAD, QUIET, WIRE
 
@@ -58,11 +58,11 @@ def fake_dot(folder: Path, script: str) -> None:
 
 def picture(text: str, **inputs: float) -> str:
     """The DOT of an expression with both sweeps."""
-    graph = parse(text)
+    graph = parse_text(text)
     inputs = {name: float(value) for name, value in inputs.items()}
     values = forward_numbers(graph, inputs)
     adjoints = reverse_sweep(graph, values, list(graph.inputs.values()))
-    return source(graph, Run(text, graph, inputs, values, adjoints, tuple(graph.inputs)))
+    return dot_source(graph, SweptRun(text, graph, inputs, values, adjoints, tuple(graph.inputs)))
 
 
 def texts(svg: ElementTree.Element) -> list[str]:
@@ -76,29 +76,29 @@ def texts(svg: ElementTree.Element) -> list[str]:
 )
 def test_formats(format: str, start: bytes) -> None:
     assert format in FORMATS
-    assert render(picture("(a+b)*c", a=2, b=-3, c=10), format).startswith(start)
+    assert render_dot(picture("(a+b)*c", a=2, b=-3, c=10), format).startswith(start)
 
 
 @needs_pygraphviz
 @pytest.mark.parametrize("format", FORMATS[1:])
 def test_pygraphviz_draws_where_there_is_no_dot(no_dot: Path, format: str) -> None:
-    assert len(render(picture("a*b", a=2, b=3), format)) > 1000
+    assert len(render_dot(picture("a*b", a=2, b=3), format)) > 1000
 
 
 @needs_graphviz
 def test_a_png_is_crisp() -> None:
     def width(dot: str) -> int:
-        return int.from_bytes(render(dot, "png")[16:20], "big")
+        return int.from_bytes(render_dot(dot, "png")[16:20], "big")
 
     dot = picture("a*b", a=2, b=3)
-    svg = ElementTree.fromstring(render(dot, "svg"))
+    svg = ElementTree.fromstring(render_dot(dot, "svg"))
     points = float(svg.attrib["width"].removesuffix("pt"))
     assert width(dot) == pytest.approx(points * 160 / 72, rel=0.02)
 
 
 @needs_graphviz
 def test_the_svg_is_well_formed_and_named_and_has_a_role() -> None:
-    svg = ElementTree.fromstring(render(picture("x = a < b; x*c", a=1, b=2, c=3), "svg"))
+    svg = ElementTree.fromstring(render_dot(picture("x = a < b; x*c", a=1, b=2, c=3), "svg"))
     assert svg.tag == f"{SVG}svg"
     assert svg.attrib["role"] == "img"
     titles = list(svg.iter(f"{SVG}title"))
@@ -108,13 +108,13 @@ def test_the_svg_is_well_formed_and_named_and_has_a_role() -> None:
 
 @needs_graphviz
 def test_the_svg_shows_names_data_grads_and_chips() -> None:
-    svg = ElementTree.fromstring(render(picture("(a+b)*c", a=2, b=-3, c=10), "svg"))
+    svg = ElementTree.fromstring(render_dot(picture("(a+b)*c", a=2, b=-3, c=10), "svg"))
     assert {"a", "−3", "10", "(a + b) * c", "output", "a + b = −1", "c = 10"} <= set(texts(svg))
 
 
 @needs_graphviz
 def test_the_svg_keeps_literal_colours_and_has_others_for_dark_pages() -> None:
-    svg = render(picture("a*b", a=2, b=3), "svg").decode()
+    svg = render_dot(picture("a*b", a=2, b=3), "svg").decode()
     assert f'fill="{DATA}"' in svg and f'fill="{GRAD}"' in svg
     rules = svg[svg.index("@media (prefers-color-scheme: dark)") : svg.index("</style>")]
     for light, dark in DARK.items():
@@ -123,14 +123,14 @@ def test_the_svg_keeps_literal_colours_and_has_others_for_dark_pages() -> None:
 
 @needs_graphviz
 def test_every_colour_but_the_wires_has_a_dark_counterpart() -> None:
-    svg = ElementTree.fromstring(render(picture("where(a>0, a*2, b)", a=2, b=3), "svg"))
+    svg = ElementTree.fromstring(render_dot(picture("where(a>0, a*2, b)", a=2, b=3), "svg"))
     used = {e.attrib[k] for e in svg.iter() for k in ("fill", "stroke") if k in e.attrib}
     assert used - set(DARK) <= {"none", "transparent", "#7e8793", "#9ba3ad"}
 
 
 @needs_graphviz
 def test_numbers_end_at_one_place() -> None:
-    svg = ElementTree.fromstring(render(picture("a*b", a=-1.23456, b=3), "svg"))
+    svg = ElementTree.fromstring(render_dot(picture("a*b", a=-1.23456, b=3), "svg"))
     (card,) = [g for g in svg.iter(f"{SVG}g") if "a * b" in texts(g) and g.get("class") == "node"]
     numbers = [t for t in card.iter(f"{SVG}text") if t.get("fill") in (DATA, GRAD)]
     assert [number.get("text-anchor") for number in numbers] == ["end", "end"]
@@ -144,7 +144,7 @@ def test_user_text_is_shown_as_text() -> None:
     for name in names:
         graph.inputs[name] = graph.append(INPUT, (), name, (0, 1))
     graph.output = graph.append("max", tuple(range(8)), None, (0, 1), ((0, 1),) * 8)
-    svg = ElementTree.fromstring(render(source(graph), "svg"))
+    svg = ElementTree.fromstring(render_dot(dot_source(graph), "svg"))
     plain = [text.replace("\u200e", "") for text in texts(svg)]
     shown = {name.replace("-", "−") for name in names}
     assert shown <= set(plain)
@@ -157,9 +157,9 @@ def test_user_text_is_shown_as_text() -> None:
 @needs_pygraphviz
 def test_nothing_is_written_to_stderr(no_dot: Path) -> None:
     script = (
-        "from exprgrad.show.picture.dot import render\n"
+        "from exprgrad.show.picture.dot import render_dot\n"
         "import sys\n"
-        "sys.stdout.write(str(len(render('digraph { a -> b }', 'png'))))\n"
+        "sys.stdout.write(str(len(render_dot('digraph { a -> b }', 'png'))))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
@@ -174,14 +174,16 @@ def test_a_file_in_the_current_folder_does_not_pass_for_pygraphviz(
 ) -> None:
     (tmp_path / "pygraphviz.py").write_text("raise SystemExit('taken in')")
     monkeypatch.chdir(tmp_path)
-    assert render("digraph { a }", "svg").startswith(b"<svg")
+    assert render_dot("digraph { a }", "svg").startswith(b"<svg")
 
 
 @needs_graphviz
 def test_two_threads_draw_at_once() -> None:
     made: list[bytes] = []
     dot = picture("a*b", a=2, b=3)
-    threads = [threading.Thread(target=lambda: made.append(render(dot, "svg"))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: made.append(render_dot(dot, "svg"))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -196,22 +198,22 @@ def test_two_threads_draw_at_once() -> None:
 def test_the_dot_of_this_machine_draws(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shutil.which("dot") is not None
     monkeypatch.setattr(sys, "executable", "/no/python")  # so pygraphviz cannot be what draws
-    made = render(picture("o = tanh(x*w)", x=2, w=0.5), format)
+    made = render_dot(picture("o = tanh(x*w)", x=2, w=0.5), format)
     assert made.startswith({"svg": b"<svg ", "png": b"\x89PNG", "pdf": b"%PDF-"}[format])
 
 
 @posix_only
 def test_dot_on_the_path_comes_first(no_dot: Path) -> None:
     fake_dot(no_dot, f'echo "$@"; {shutil.which("cat", path="/bin:/usr/bin")}; echo noise >&2')
-    assert render("digraph { λ }", "pdf").decode() == "-Tpdf\ndigraph { λ }"
-    assert render("digraph { }", "png").decode().startswith("-Tpng -Gdpi=")
+    assert render_dot("digraph { λ }", "pdf").decode() == "-Tpdf\ndigraph { λ }"
+    assert render_dot("digraph { }", "png").decode().startswith("-Tpng -Gdpi=")
 
 
 @posix_only
 def test_a_failing_dot_is_a_request_error(no_dot: Path) -> None:
     fake_dot(no_dot, "echo 'Error: it broke' >&2; exit 3")
     with pytest.raises(RequestError) as caught:
-        render("digraph { }", "pdf")
+        render_dot("digraph { }", "pdf")
     assert caught.value.code == "graphviz-failed"
     assert "it broke" in caught.value.message
 
@@ -220,14 +222,14 @@ def test_a_failing_dot_is_a_request_error(no_dot: Path) -> None:
 def test_a_dot_that_writes_nothing_is_a_request_error(no_dot: Path) -> None:
     fake_dot(no_dot, "exit 0")
     with pytest.raises(RequestError, match="wrote nothing"):
-        render("digraph { }", "svg")
+        render_dot("digraph { }", "svg")
 
 
 @posix_only
 def test_a_dot_that_crashes_is_a_request_error(no_dot: Path) -> None:
     fake_dot(no_dot, "kill -SEGV $$")
     with pytest.raises(RequestError, match="Graphviz crashed: the graph is too much"):
-        render("digraph { }", "svg")
+        render_dot("digraph { }", "svg")
 
 
 @posix_only
@@ -236,22 +238,22 @@ def test_a_dot_that_does_not_start_is_a_request_error(no_dot: Path) -> None:
     program.write_text("#!/no/such/interpreter\n")
     program.chmod(0o755)
     with pytest.raises(RequestError, match="did not start"):
-        render("digraph { }", "svg")
+        render_dot("digraph { }", "svg")
 
 
 @needs_graphviz
 def test_bad_dot_is_a_request_error() -> None:
     with pytest.raises(RequestError) as caught:
-        render("digraph { [", "svg")
+        render_dot("digraph { [", "svg")
     assert caught.value.code == "graphviz-failed"
 
 
 def test_with_neither_the_two_ways_are_said(no_dot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
     with pytest.raises(MissingExtraError) as caught:
-        render("digraph { }", "svg")
+        render_dot("digraph { }", "svg")
     assert caught.value.code == "missing-graphviz"
-    assert f"{install('pygraphviz')}, or" in (caught.value.help or "")
+    assert f"{install_command('pygraphviz')}, or" in (caught.value.help or "")
     assert "install Graphviz" in (caught.value.help or "")
 
 
@@ -263,7 +265,7 @@ def test_another_format_is_refused() -> None:
 
 
 def test_an_svg_without_a_title_gets_one() -> None:
-    made = finished('<?xml version="1.0"?>\n<svg width="1pt"><g/></svg>')
+    made = finish_svg('<?xml version="1.0"?>\n<svg width="1pt"><g/></svg>')
     assert made.startswith(
         '<svg class="exprgrad" role="img" width="1pt">\n<title>computation graph'
     )
@@ -284,7 +286,7 @@ def test_the_pictures_of_the_docs_can_be_read_on_dark_pages(path: Path) -> None:
 def test_lines_as_graphviz_ends_them_on_windows(no_dot: Path) -> None:
     svg = "<svg><title>a</title>\\r\\n<g></g></svg>"
     fake_dot(no_dot, f"printf '{svg}'")
-    assert b"\r" not in render("digraph {}", "svg")
+    assert b"\r" not in render_dot("digraph {}", "svg")
 
 
 def test_no_program_in_the_current_folder_is_run(
@@ -295,16 +297,16 @@ def test_no_program_in_the_current_folder_is_run(
     monkeypatch.setattr(shutil, "which", lambda name: f".\\{name}.EXE")
     monkeypatch.setattr("exprgrad.show.picture.dot.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError):
-        render("digraph {}", "svg")
+        render_dot("digraph {}", "svg")
 
 
 def test_a_png_is_never_shrunk() -> None:
     """Graphviz would do so, and say it where nobody looks."""
     long = "; ".join(["x0 = a", *(f"x{at} = tanh(x{at - 1})" for at in range(1, 90))])
-    large = source(parse(long), wrap=False)
+    large = dot_source(parse_text(long), wrap=False)
     with pytest.raises(
         RequestError, match=r"too large for a PNG, which would be shrunk to \d+ %"
     ) as caught:
-        render(large, "png")
+        render_dot(large, "png")
     assert ".svg or .pdf" in str(caught.value)
-    assert render(large, "svg").startswith(b"<svg")
+    assert render_dot(large, "svg").startswith(b"<svg")

@@ -7,8 +7,15 @@ import re
 import pytest
 
 from exprgrad import parse
-from exprgrad.run.evaluation import Run
-from exprgrad.show.picture.dot import PAGE, Rows, breadth, remark, rows_of, sheet
+from exprgrad.run.evaluation import SweptRun
+from exprgrad.show.picture.dot import (
+    PAGE,
+    PictureRows,
+    draw_sheet,
+    rows_of_page,
+    single_row,
+    width_remark,
+)
 from shell import command
 
 LONG = "+".join(f"x{i}*w{i}" for i in range(20))
@@ -17,10 +24,10 @@ LONG = "+".join(f"x{i}*w{i}" for i in range(20))
 def equal(text: str, *, wrap: bool = True, share: int = 10) -> tuple[dict[int, int], int]:
     """The rows of a formula whose cards and chips all have the same share of a page, and how many."""
     graph = parse(text).graph
-    run = Run(text, graph, {}, [])
+    run = SweptRun(text, graph, {}, [])
     cards = dict.fromkeys(run.shown, PAGE / share)
     chips = {node: [PAGE / share] * len(run.operands(node)) for node in run.shown}
-    rows = rows_of(run, cards, chips, wrap=wrap)
+    rows = rows_of_page(run, cards, chips, wrap=wrap)
     return dict(rows.row), rows.total
 
 
@@ -58,21 +65,21 @@ def test_rows_are_about_as_long_as_each_other() -> None:
 
 def test_an_operation_wider_than_a_page_is_a_row() -> None:
     """But the first few, which are never cut apart."""
-    run = Run("", parse("tanh(" * 7 + "x" + ")" * 7).graph, {}, [])
+    run = SweptRun("", parse("tanh(" * 7 + "x" + ")" * 7).graph, {}, [])
     wide = dict.fromkeys(run.shown, 2.0 * PAGE)
-    rows = rows_of(run, wide, {node: [] for node in run.shown}, wrap=True)
+    rows = rows_of_page(run, wide, {node: [] for node in run.shown}, wrap=True)
     assert [*rows.row.values()].count(0) == 5 and rows.total == 4
 
 
 def test_down_a_graph_is_as_wide_as_what_is_beside_each_other() -> None:
-    run = Run("", parse("max(a, b, c, d, e)").graph, {}, [])
+    run = SweptRun("", parse("max(a, b, c, d, e)").graph, {}, [])
     cards, chips = (
         dict.fromkeys(run.shown, 100.0),
         {n: [10.0] * len(run.operands(n)) for n in run.shown},
     )
-    assert 500 < breadth(run, cards, chips).width < 700
+    assert 500 < single_row(run, cards, chips).width < 700
     chips[5] = [1000.0] * 5
-    assert breadth(run, cards, chips).width > 5000
+    assert single_row(run, cards, chips).width > 5000
 
 
 def test_tags_lead_from_row_to_row() -> None:
@@ -98,12 +105,12 @@ def test_every_wire_stays_in_its_row() -> None:
 
 
 def test_without_a_wide_graph_nothing_is_said() -> None:
-    assert sheet(parse("a*b").graph).remark == ""
-    assert sheet(parse(LONG).graph, wrap=False).remark == ""
-    assert "row" not in remark(Rows({}, 1, 2.0 * PAGE), across=True, wrap=True)
-    assert "it stands in" in sheet(parse(LONG).graph).remark
+    assert draw_sheet(parse("a*b").graph).remark == ""
+    assert draw_sheet(parse(LONG).graph, wrap=False).remark == ""
+    assert "row" not in width_remark(PictureRows({}, 1, 2.0 * PAGE), across=True, wrap=True)
+    assert "it stands in" in draw_sheet(parse(LONG).graph).remark
     wide = ", ".join(f"sin(x{i})" for i in range(60))
-    assert "wider than a page\n" in sheet(parse(f"max({wide})").graph, direction="TB").remark
+    assert "wider than a page\n" in draw_sheet(parse(f"max({wide})").graph, direction="TB").remark
 
 
 def test_the_command_warns_on_stderr() -> None:

@@ -10,9 +10,9 @@ import pytest
 import golden
 import tensor_runs
 from exprgrad import Run, parse
-from exprgrad.show.text.lines import decimal
+from exprgrad.show.text.lines import decimal_text
 from exprgrad.show.text.nodes import node_table
-from exprgrad.show.text.table import Column, Table, plain, rich
+from exprgrad.show.text.table import Column, Table, plain_table, rich_table
 from exprgrad.source import display_width
 from together import together
 
@@ -41,9 +41,9 @@ OF_TENSORS = [
 @together([*OF_NUMBERS, *OF_TENSORS])
 def test_tables(name: str, run: Run, widths: Sequence[int]) -> None:
     table = node_table(run)
-    pieces = ["in a pipe", "", plain(table)]
+    pieces = ["in a pipe", "", plain_table(table)]
     for width in widths:
-        pieces += ["", f"on {width} columns", "", rich(table, width, color=False)]
+        pieces += ["", f"on {width} columns", "", rich_table(table, width, color=False)]
     golden.agree(f"tables/{name}.txt", "\n".join(pieces) + "\n")
 
 
@@ -51,7 +51,7 @@ def test_tables(name: str, run: Run, widths: Sequence[int]) -> None:
 def test_no_number_is_cropped(name: str, width: int) -> None:
     """Every data and grad is on its line in full; lines fit wherever the numbers leave room."""
     table = node_table(RUNS[name])
-    lines = rich(table, width, color=False).splitlines()
+    lines = rich_table(table, width, color=False).splitlines()
     body = {line.split()[0]: line.split() for line in takewhile(bool, lines[2:])}
     for row in table.rows:
         numbers = [
@@ -72,8 +72,10 @@ def test_the_same_content_in_both() -> None:
     """Rich on a wide terminal shows the cells of the plain table."""
     for run in RUNS.values():
         table = node_table(run)
-        one = [line.split() for line in plain(table).splitlines() if line]
-        other = [line.split() for line in rich(table, 300, color=False).splitlines()[2:] if line]
+        one = [line.split() for line in plain_table(table).splitlines() if line]
+        other = [
+            line.split() for line in rich_table(table, 300, color=False).splitlines()[2:] if line
+        ]
         assert one[1 : 1 + 20] == other[:20] or table.left_out
 
 
@@ -82,25 +84,25 @@ def test_markup_is_text() -> None:
     table = Table(
         [Column("[red]h[/red]")], [["[bold]x[/bold]"], ["[/]"], [":smile:"]], foot="[link=x]y"
     )
-    shown = rich(table, 80, color=True)
+    shown = rich_table(table, 80, color=True)
     for text in ("[red]h[/red]", "[bold]x[/bold]", "[/]", ":smile:", "[link=x]y"):
         assert text in shown
 
 
 def test_colour_only_when_asked() -> None:
     table = node_table(RUNS["product"])
-    assert "\x1b" not in plain(table)
-    assert "\x1b[3" in rich(table, 80, color=True)
-    assert "\x1b[3" not in rich(table, 80, color=False)
+    assert "\x1b" not in plain_table(table)
+    assert "\x1b[3" in rich_table(table, 80, color=True)
+    assert "\x1b[3" not in rich_table(table, 80, color=False)
 
 
 def test_a_long_table_says_what_it_left_out() -> None:
     run = RUNS["long"]
     lines = node_table(run)
     assert len(lines.rows) == 40 and lines.left_out == len(run.nodes) - 40
-    assert f"… {lines.left_out} nodes left out; all=True shows them" in plain(lines)
+    assert f"… {lines.left_out} nodes left out; all=True shows them" in plain_table(lines)
     whole = node_table(run, all_nodes=True)
-    assert len(whole.rows) == len(run.nodes) and "left out" not in plain(whole)
+    assert len(whole.rows) == len(run.nodes) and "left out" not in plain_table(whole)
 
 
 def test_60_nodes_are_shown_in_full() -> None:
@@ -123,4 +125,4 @@ def test_60_nodes_are_shown_in_full() -> None:
     ],
 )
 def test_decimal(value: float | None, text: str) -> None:
-    assert decimal(value, 6) == text
+    assert decimal_text(value, 6) == text

@@ -17,8 +17,8 @@ from jsonschema import Draft202012Validator
 
 from exprgrad import Run, parse
 from exprgrad.cli.answer import bare_line
-from exprgrad.show.documents.document import LARGEST_SHOWN, csv_line, lists
-from exprgrad.show.documents.document import document as written
+from exprgrad.show.documents.document import LARGEST_SHOWN, csv_line, nested_lists
+from exprgrad.show.documents.document import json_document as written
 from exprgrad.show.documents.runs import node_rows, run_fields, trace_rows
 from shell import command
 from tensor_runs import NETWORK, RUNS, network
@@ -128,9 +128,9 @@ def test_numbers_that_are_not_finite_are_strings() -> None:
 def test_lists_are_pythons(shape: tuple[int, ...]) -> None:
     """Written row by row, and the same to the letter as Python's nested lists."""
     value = np.random.default_rng(5).normal(size=shape)
-    assert "".join(lists(value, repr)) == repr(value.tolist())
-    assert "".join(lists(value, json.dumps)) == json.dumps(value.tolist())
-    assert "".join(lists(value.T, repr)) == repr(value.T.tolist())
+    assert "".join(nested_lists(value, repr)) == repr(value.tolist())
+    assert "".join(nested_lists(value, json.dumps)) == json.dumps(value.tolist())
+    assert "".join(nested_lists(value.T, repr)) == repr(value.T.tolist())
     assert "".join(bare_line("W", value)) == f"W={value.tolist()}\n"
 
 

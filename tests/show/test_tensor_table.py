@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from exprgrad import parse
-from exprgrad.show.text.lines import VIEWS, view
+from exprgrad.show.text.lines import VIEWS, value_text
 from exprgrad.show.text.nodes import node_table
-from exprgrad.show.text.table import plain, rich
+from exprgrad.show.text.table import plain_table, rich_table
 from exprgrad.source import display_width
 from shell import command
 from tensor_runs import RUNS
@@ -21,7 +21,7 @@ from together import together
 def test_lines_fit_and_no_number_is_cropped(name: str, width: int) -> None:
     """Data and grad are never cut; what there is no room for is said in fewer words."""
     table = node_table(RUNS[name])
-    lines = rich(table, width, color=False).splitlines()
+    lines = rich_table(table, width, color=False).splitlines()
     assert max(map(display_width, lines[: len(table.rows) + 2])) <= width
     choices = [table, *(make() for make in table.narrower)]
     at = next(i for i, column in enumerate(table.columns) if column.heading == "data")
@@ -77,13 +77,13 @@ def test_a_long_table_says_what_it_left_out() -> None:
 )
 def test_view(value: object, text: str) -> None:
     given = value if isinstance(value, float) else np.array(value, dtype=float)
-    assert view(given, 6) == text
-    assert view(None, 6) == ""
+    assert value_text(given, 6) == text
+    assert value_text(None, 6) == ""
 
 
 def test_narrower_views_are_narrower() -> None:
     for value in (np.arange(12.0) / 7, np.array([1 / 3, 2 / 3]), np.full((2, 2), -1 / 7)):
-        widths = [len(view(value, 6, how)) for how in VIEWS]
+        widths = [len(value_text(value, 6, how)) for how in VIEWS]
         assert widths == sorted(widths, reverse=True)
         assert widths[-1] <= 12
 
@@ -95,10 +95,10 @@ NINTHS = np.arange(1, 5).reshape(2, 2) / 9
 def test_digits_are_never_fewer_than_asked(digits: int, columns: int) -> None:
     """Where there is no room for all numbers, there is for their norm; the answer is always whole."""
     run = parse("Y = X*w; sum(Y)").gradient(X=NINTHS, w=1)
-    text = rich(node_table(run, digits), columns, color=False)
+    text = rich_table(node_table(run, digits), columns, color=False)
     norm = format(np.linalg.norm(NINTHS), f".{digits}g")
-    assert any(part in text for part in (view(NINTHS, digits), f"norm {norm}", f"‖{norm}‖"))
-    answer = rich(node_table(parse("X*1").evaluate(X=NINTHS), digits), columns, color=False)
+    assert any(part in text for part in (value_text(NINTHS, digits), f"norm {norm}", f"‖{norm}‖"))
+    answer = rich_table(node_table(parse("X*1").evaluate(X=NINTHS), digits), columns, color=False)
     foot = answer.partition("output")[2]
     for number in NINTHS.ravel():
         assert format(number, f".{digits}g") in foot
@@ -107,12 +107,12 @@ def test_digits_are_never_fewer_than_asked(digits: int, columns: int) -> None:
 def test_more_digits_never_show_less() -> None:
     value = np.arange(64.0).reshape(8, 8) / 7
     for digits in range(1, 18):
-        assert view(value, digits).count(",") == 63
-        cells, _, foot = plain(node_table(parse("X/1").evaluate(X=value), digits)).rpartition(
+        assert value_text(value, digits).count(",") == 63
+        cells, _, foot = plain_table(node_table(parse("X/1").evaluate(X=value), digits)).rpartition(
             "output"
         )
         assert foot.count(",") == 63 and cells.count("norm") == 2
-        cells = plain(node_table(parse("X/1").evaluate(X=value[:4, :4]), digits))
+        cells = plain_table(node_table(parse("X/1").evaluate(X=value[:4, :4]), digits))
         assert cells.count(",") > 3 * 15 and "norm" not in cells
 
 
@@ -140,7 +140,7 @@ def test_all_shows_tensors_whole(columns: int | None) -> None:
     """On a terminal on lines of their own, in a pipe on one."""
     value = np.arange(1000.0, 1100.0).reshape(20, 5)
     table = node_table(parse("X*2").evaluate(X=value), all_nodes=True)
-    text = plain(table) if columns is None else rich(table, columns, color=False)
+    text = plain_table(table) if columns is None else rich_table(table, columns, color=False)
     lines = text.splitlines()
     assert columns is None or max(map(display_width, lines)) <= columns
     for number in value.ravel():

@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.show.text.trace import trace
+from exprgrad.show.text.trace import trace_text
 from exprgrad.source import bytes_text, display_width
 from tensor_runs import RUNS
 
@@ -25,10 +25,10 @@ def test_traces(name: str) -> None:
 @pytest.mark.parametrize("width", [100, 80, 40])
 def test_on_a_narrow_terminal_the_pieces_stand_under_each_other(width: int) -> None:
     run = RUNS["network"]
-    narrow = trace(run, width=width)
+    narrow = trace_text(run, width=width)
     golden.agree(f"trace/tensors-network-{width}.txt", narrow + "\n")
     assert max(map(display_width, narrow.splitlines())) <= width
-    assert trace(run, width=300) == run.trace()
+    assert trace_text(run, width=300) == run.trace()
 
 
 def test_the_lessons_patterns() -> None:
@@ -70,9 +70,9 @@ def test_shapes_fit(name: str) -> None:
 @pytest.mark.parametrize("width", [None, 60])
 def test_grads_are_coloured_where_asked(width: int | None) -> None:
     run = RUNS["layer"]
-    colored = trace(run, color=True, width=width)
+    colored = trace_text(run, color=True, width=width)
     assert "\x1b[33mgrad 0 → [[9, 9], [21, 21]]\x1b[0m" in colored
-    assert ESCAPES.sub("", colored) == trace(run, width=width)
+    assert ESCAPES.sub("", colored) == trace_text(run, width=width)
 
 
 def test_a_long_trace_says_what_it_left_out() -> None:
@@ -110,5 +110,5 @@ def test_all_shows_tensors_whole() -> None:
 def test_digits_are_never_fewer_than_asked() -> None:
     run = parse("sum(x*w)").gradient(x=[1, 2], w=[1 / 3, 2 / 3])
     for width in (None, 100, 80, 50):
-        assert "0.333333333333, 0.666666666667" in trace(run, 12, width=width)
-    assert "norm 0.7453559924999" in trace(run, 13, width=40)
+        assert "0.333333333333, 0.666666666667" in trace_text(run, 12, width=width)
+    assert "norm 0.7453559924999" in trace_text(run, 13, width=40)

@@ -9,7 +9,7 @@ import pytest
 import golden
 from exprgrad import RequestError, Run, parse
 from exprgrad.show.text.lines import LONGEST_WHOLE
-from exprgrad.show.text.trace import trace
+from exprgrad.show.text.trace import trace_text
 
 TRACES: dict[str, Run] = {
     "lesson": parse("e = a + b\nf = e*c").gradient(a=2, b=-3, c=10),
@@ -41,16 +41,16 @@ def test_traces(name: str) -> None:
 @pytest.mark.parametrize("width", [80, 40])
 def test_on_a_narrow_terminal_each_contribution_has_its_own_line(width: int) -> None:
     run = TRACES["neuron"]
-    narrow = trace(run, width=width)
+    narrow = trace_text(run, width=width)
     golden.agree(f"trace/neuron-{width}.txt", narrow + "\n")
     told, visits, _ = narrow.split("\n\n")
     assert max(map(len, [*told.splitlines(), *visits.splitlines()])) <= width
     assert narrow.count(" += ") == run.trace().count(" += ")
-    assert trace(run, width=200) == run.trace()
+    assert trace_text(run, width=200) == run.trace()
 
 
 def test_grads_are_coloured_where_asked() -> None:
-    colored = trace(TRACES["lesson"], color=True)
+    colored = trace_text(TRACES["lesson"], color=True)
     assert "\x1b[33mgrad 0 → 10\x1b[0m" in colored
     assert re.sub("\x1b\\[[0-9]+m", "", colored) == TRACES["lesson"].trace()
 
@@ -117,7 +117,7 @@ def test_a_visit_of_the_most_contributions_is_whole() -> None:
 def test_a_number_is_defined_before_it_is_used(name: str, width: int | None) -> None:
     """``#7`` is first met before ``=``, and in a definition only such as are defined above it."""
     defined: set[str] = set()
-    for line in trace(TRACES[name], width=width).splitlines():
+    for line in trace_text(TRACES[name], width=width).splitlines():
         if found := re.match("(#[0-9]+) = ", line):
             defined.add(found[1])
         assert {*re.findall("#[0-9]+", line)} <= defined

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from exprgrad.errors import ExprgradError
-from exprgrad.language.read.parse import read
+from exprgrad.language.read.parse import read_graph
 from exprgrad.run.balls.balls import evaluate_in_balls, exact_ball, working_precision
 from exprgrad.run.balls.intervals import interval_between
 from exprgrad.solvers.roots.systems import Sight, System
@@ -35,7 +35,7 @@ def test_enclosures_hold_values_and_slopes(count: int) -> None:
 def sight_of(text: str) -> Sight | None:
     """What is seen of a formula in x; None where it has none, or is refused."""
     try:
-        graph = read(text)
+        graph = read_graph(text)
         if "x" not in graph.inputs:
             return None
         return Sight(System(graph, (graph.output,), ("x",), {}))

@@ -210,15 +210,17 @@ def test_further_starts_find_a_sine_of_another_frequency(w: float, seed: int) ->
 
 def test_rows_in_blocks_and_in_one_are_alike() -> None:
     """The triangle is that of all rows, however they come."""
-    from exprgrad.derive.parsed import parsed
-    from exprgrad.solvers.fit.least_squares import Columns, problem_of
+    from exprgrad.derive.parsed import parse_and_derive
+    from exprgrad.solvers.fit.least_squares import Columns, least_squares_problem
 
     x = np.linspace(0, 4, 1000)
     y = 3 * np.exp(-0.7 * x) + 0.01 * np.sin(99 * x)
-    residual = parsed("y - a*exp(-k*x)")
-    whole = problem_of(residual, 0, "yx", "ak", {}, lambda: iter([Columns([y, x])]), 1000)
+    residual = parse_and_derive("y - a*exp(-k*x)")
+    whole = least_squares_problem(
+        residual, 0, "yx", "ak", {}, lambda: iter([Columns([y, x])]), 1000
+    )
     parts = [Columns([y[at : at + 7], x[at : at + 7]]) for at in range(0, 1000, 7)]
-    pieces = problem_of(residual, 0, "yx", "ak", {}, lambda: iter(parts), 1000)
+    pieces = least_squares_problem(residual, 0, "yx", "ak", {}, lambda: iter(parts), 1000)
     one, other = (p.linearized(np.array([2.5, 0.5])) for p in (whole, pieces))
     assert one is not None and other is not None
     assert one.cost == pytest.approx(other.cost, rel=1e-13)

@@ -86,6 +86,6 @@ def test_what_has_no_room_beside_an_objective() -> None:
 
 def test_without_scipy_that_is_said_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.special", None)
-    monkeypatch.setattr(fit, "search", lambda *_: pytest.fail("it searches"))
+    monkeypatch.setattr(fit, "trust_region_search", lambda *_: pytest.fail("it searches"))
     with pytest.raises(exprgrad.ExprgradError, match="fits need SciPy"):
         exprgrad.fit("(y - a*x)^2", {"x": [1, 2], "y": [1, 3]}, a=1, objective=True)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from exprgrad import ExprgradError, InputError, parse
-from exprgrad.solvers.minima.search import Course, Layout, Turn
-from exprgrad.solvers.minima.verdicts import Judged, worded
+from exprgrad.solvers.minima.search import PointLayout, SearchCourse, Turn
+from exprgrad.solvers.minima.verdicts import Judged, verdict_text
 from minima import PROBLEMS, Problem
 
 MINIMA: list[tuple[str, dict[str, Any], dict[str, float]]] = [
@@ -376,10 +376,10 @@ def test_rosenbrock_in_a_thousand_dimensions() -> None:
 
 
 def test_a_gradient_whose_squares_underflow_or_overflow_has_its_norm() -> None:
-    layout = Layout({}, {"x": (), "y": ()})
+    layout = PointLayout({}, {"x": (), "y": ()})
     for size in (1e-226, 1e226):
         turn = Turn(np.zeros(2), 0.0, np.array([3 * size, 4 * size]))
-        told = worded(Judged("not converged", "stuck"), Course([turn]), layout, 1.0)
+        told = verdict_text(Judged("not converged", "stuck"), SearchCourse([turn]), layout, 1.0)
         assert told == f"no step goes down, though the gradient's norm is {5 * size:g}"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import exprgrad
 from equations import Equation, equations, verdict
-from exprgrad.language.read.relations import related
+from exprgrad.language.read.relations import read_relations
 from oracles import decimal, evaluate, mp, mpf
 from together import together
 
@@ -29,7 +29,7 @@ def test_nothing_at_all_is_wrong_and_most_is_proved() -> None:
 
 @together([[one] for one in EQUATIONS if one.roots])
 def test_the_listed_roots_are_roots_by_mpmath(true: Equation) -> None:
-    graph, relations = related(true.text, unknowns=true.values)
+    graph, relations = read_relations(true.text, unknowns=true.values)
     with mp.workdps(40):
         for place in true.roots:
             numbers = [mpf(x.numerator) / x.denominator for x in place]

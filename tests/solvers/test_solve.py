@@ -18,7 +18,7 @@ from exprgrad.run.balls.balls import exact_ball, working_precision
 from exprgrad.run.balls.intervals import EDGES
 from exprgrad.run.numbers.sweeps import functions
 from exprgrad.solvers.roots import boxes
-from exprgrad.solvers.roots.solve import in_ranges, outward, problem_of
+from exprgrad.solvers.roots.solve import in_ranges, root_problem, round_outward
 from exprgrad.solvers.roots.systems import Sight
 from together import together
 
@@ -224,9 +224,9 @@ def test_monotone_rows_are_and_their_domains_end_at_the_edges() -> None:
 def test_bounds_are_doubles_rounded_outwards() -> None:
     with working_precision(256):
         third, half = exact_ball(1) / 3, exact_ball(0.5)
-        low, high = outward(third, -INF), outward(third, INF)
+        low, high = round_outward(third, -INF), round_outward(third, INF)
         assert exact_ball(low) < third < exact_ball(high) and math.nextafter(low, INF) == high
-        assert outward(half, -INF) == outward(half, INF) == 0.5
+        assert round_outward(half, -INF) == round_outward(half, INF) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_ranges_end_where_they_are_typed_to_end(
 
 def test_a_search_for_roots_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boxes, "MOST_EVALUATED", 20_000)
-    problem = problem_of("prod(x-k/100 for k in 1..100)", {"x": "-1:1"})
+    problem = root_problem("prod(x-k/100 for k in 1..100)", {"x": "-1:1"})
     with working_precision(256):
         sight = Sight(problem.system)
         found = in_ranges(sight, problem.ends)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from exprgrad.explain.derivatives import Derivatives
 from exprgrad.explain.descent import Descent, doubts_told
-from exprgrad.explain.diagnostics import Run, told_once
+from exprgrad.explain.diagnostics import DiagnosedRun, told_once
 from exprgrad.explain.limits import COUNTED
 from exprgrad.run.matrices import Matrix
 from exprgrad.show.picture.picture import Pictured
-from exprgrad.show.text.lines import diagnosed
-from exprgrad.show.text.table import Screen, Table, in_html, plain
+from exprgrad.show.text.lines import diagnostic_text
+from exprgrad.show.text.table import Screen, Table, in_html, plain_table
 
 if TYPE_CHECKING:
     from exprgrad.explain.checking.check import Check
@@ -20,25 +20,12 @@ if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic
 
 __all__ = [
-    "DIGITS",
-    "Course",
-    "DerivativesByName",
-    "Listed",
-    "Named",
-    "Parts",
-    "Printed",
-    "Shown",
-    "Text",
-    "as_checks",
-    "beside_nodes",
-    "by_input",
-    "gradient_text",
-    "traced",
-    "warnings",
+    "DIGITS", "Course", "DerivativesByName", "Listed", "Named", "Parts", "Printed", "Shown", "Text",
+    "as_checks", "beside_nodes", "by_input", "gradient_text", "trace_for_notebook", "warning_texts",
 ]  # fmt: skip
 
 Item = TypeVar("Item")
-R = TypeVar("R", bound=Run)
+R = TypeVar("R", bound=DiagnosedRun)
 Parts = Callable[[], Iterable[str | Table]]
 """What makes the texts and tables, as a command prints them, when they are looked at."""
 DIGITS = 6
@@ -64,7 +51,9 @@ class Printed(Shown):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts())
+        return "\n".join(
+            part if isinstance(part, str) else plain_table(part) for part in self.parts()
+        )
 
 
 class Listed(Shown, list[Item]):
@@ -113,7 +102,7 @@ class Course(Printed, Pictured, Descent[R]):
         """The table of the steps, and how many of them have lost digits."""
         from exprgrad.show.text.searches import descent_table
 
-        told = [diagnosed(one, self.run.text) for one in doubts_told(self)]
+        told = [diagnostic_text(one, self.run.text) for one in doubts_told(self)]
         return [descent_table(self, DIGITS, told)]
 
     def drawn(self, format: str, look: str | None) -> bytes:
@@ -127,10 +116,12 @@ NOTE = "these are the true numbers (.true); the dictionary itself holds the swee
 """What a display says of an answer whose numbers it corrects."""
 
 
-def gradient_text(run: Run, gradient: str) -> str:
+def gradient_text(run: DiagnosedRun, gradient: str) -> str:
     """The true gradient of a run, and its warnings; nothing is asked of the value."""
     true = run.guarded(COUNTED, has_value=False)
-    return corrected_text(true.gradient, gradient, warnings(told_once(run.remarks, true), run.text))
+    return corrected_text(
+        true.gradient, gradient, warning_texts(told_once(run.remarks, true), run.text)
+    )
 
 
 def corrected_text(true: Mapping[str, Any], swept: str, told: Iterable[str]) -> str:
@@ -139,9 +130,9 @@ def corrected_text(true: Mapping[str, Any], swept: str, told: Iterable[str]) -> 
     return "\n".join([shown, *told, *[NOTE] * (shown != swept)])
 
 
-def warnings(diagnostics: Iterable[Diagnostic], text: str) -> list[str]:
+def warning_texts(diagnostics: Iterable[Diagnostic], text: str) -> list[str]:
     """The warnings that a command would print on stderr about a formula, with their places in its text."""
-    told = [diagnosed(one, text) for one in diagnostics if one.severity == "warning"]
+    told = [diagnostic_text(one, text) for one in diagnostics if one.severity == "warning"]
     lines = told[:MOST_WARNINGS]
     if told[MOST_WARNINGS:]:
         lines.append(f"… {len(told) - MOST_WARNINGS:,} more in the run's diagnostics")
@@ -150,14 +141,14 @@ def warnings(diagnostics: Iterable[Diagnostic], text: str) -> list[str]:
 
 def beside_nodes(run: Any) -> list[str]:
     """The lines printed below a run's nodes: its uncertainty budget, if it has one, and warnings."""
-    listed = warnings(run.diagnostics, run.text)
+    listed = warning_texts(run.diagnostics, run.text)
     if run.spread is None:
         return ["\n".join(listed)] if listed else []
-    listed += [diagnosed(one, run.text) for one in run.uncertainty.diagnostics]
+    listed += [diagnostic_text(one, run.text) for one in run.uncertainty.diagnostics]
     return [run.budget(), *(["\n".join(listed)] if listed else [])]
 
 
-def as_checks(found: Sequence[Check], run: Run | None) -> list[Check]:
+def as_checks(found: Sequence[Check], run: DiagnosedRun | None) -> list[Check]:
     """Checks, a line each; of claims there is no ``run``."""
 
     def parts() -> Iterable[str | Table]:
@@ -168,7 +159,7 @@ def as_checks(found: Sequence[Check], run: Run | None) -> list[Check]:
     return Listed(found, parts)
 
 
-def traced(run: Run, text: str, digits: int, *, all: bool) -> str:
+def trace_for_notebook(run: DiagnosedRun, text: str, digits: int, *, all: bool) -> str:
     """A trace, a contribution a line; of all visits, or over tensors, it is its text."""
     found = Text(text)
     if not (all or run.graph.shapes):
@@ -178,7 +169,7 @@ def traced(run: Run, text: str, digits: int, *, all: bool) -> str:
     return found
 
 
-def by_input(run: Run, found: dict[str, Paths]) -> dict[str, Paths]:
+def by_input(run: DiagnosedRun, found: dict[str, Paths]) -> dict[str, Paths]:
     """Paths, a line each."""
 
     def parts() -> Iterable[str | Table]:
@@ -222,7 +213,7 @@ class DerivativesByName(Named[Any]):
 
     def warnings(self) -> list[str]:
         """What the command warns of."""
-        return warnings(self.derivatives.diagnostics, self.derivatives.text)
+        return warning_texts(self.derivatives.diagnostics, self.derivatives.text)
 
     def tables(self) -> Iterable[str | Table]:
         """The true numbers as the command prints them."""
@@ -231,13 +222,13 @@ class DerivativesByName(Named[Any]):
         found, field = self.derivatives, self.derivatives.kind.name
         true, corrections = (
             found.true[field],
-            matrices.correction_lines(found.settled, DIGITS, several=self.several),
+            matrices.matrix_corrections(found.settled, DIGITS, several=self.several),
         )
         foot = "\n".join([*corrections, *self.warnings()])
         if not isinstance(true, Matrix):
             rows = {name: (one,) for name, one in true.items()}
             return [matrices.vector_table(("input", field), rows, DIGITS, foot)]
-        shown = matrices.Derivative(true, not found.point.evaluator.by_entries, CALLED[field])
+        shown = matrices.DerivativeMatrix(true, not found.point.evaluator.by_entries, CALLED[field])
         return matrices.matrix_parts(shown, DIGITS, foot, IN_FULL, whole=False)
 
     def __repr__(self) -> str:

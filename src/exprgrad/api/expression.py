@@ -8,30 +8,30 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from exprgrad.derive.parsed import parsed
+from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.errors import (
-    Asked,
+    Asker,
     DigitsWarning,
     InputError,
     RequestError,
     ShapeError,
-    require,
-    whole,
+    require_kind,
+    whole_number,
 )  # fmt: skip
 from exprgrad.explain import diagnostics
-from exprgrad.explain.limits import COUNTED, LISTED_PATHS, significant
+from exprgrad.explain.limits import COUNTED, LISTED_PATHS, significant_digits
 from exprgrad.graph.graph import (
     Graph,
     Shape,
-    dependents,
+    dependent_flags,
     is_scalar,
-    limited,
-    same,
+    limit_text,
+    same_graph,
     seen_from,
     unread_bindings,
 )
 from exprgrad.language.read.parse import at_shapes, need_number
-from exprgrad.language.write.infix import program
+from exprgrad.language.write.infix import program_text
 from exprgrad.run.evaluation import (
     NOTHING,
     Evaluator,
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.digits.trust import Trust
     from exprgrad.explain.walks import Paths, Visited
     from exprgrad.run.engines.compiled import Compiled
-    from exprgrad.run.matrices import Kind
+    from exprgrad.run.matrices import DerivativeKind
     from exprgrad.run.values.uncertain import Spread
     from exprgrad.show.page.lessons import Formula, Lesson
     from exprgrad.show.page.page import Page
@@ -97,13 +97,13 @@ def parse(
     if not isinstance(text, str):
         raise not_a_text(text)
     if limit is not None:
-        require(limit, int, "a limit is a whole number of steps")
+        require_kind(limit, int, "a limit is a whole number of steps")
         if limit < 1:
             raise RequestError(
                 "usage", f"a limit is a whole number of steps, at least 1, not {limit}"
             )
-        text = limited(text, limit)
-    graph = parsed(text)
+        text = limit_text(text, limit)
+    graph = parse_and_derive(text)
     return Expression(text, graph, shapes=declared_shapes(graph, shapes))
 
 
@@ -113,7 +113,7 @@ def from_latex(text: str, *, shapes: Mapping[str, Sequence[int]] | None = None) 
     ``shapes`` are those of ``parse``.  Raises ``LanguageError``, with the place, for what has two meanings
     or none.
     """
-    from exprgrad.language.read.latex import from_latex as ours
+    from exprgrad.language.read.latex import formula_from_latex as ours
 
     if not isinstance(text, str):
         raise not_a_text(text)
@@ -140,14 +140,14 @@ def not_a_text(formula: object) -> TypeError:
     return TypeError(message)
 
 
-def derived(
+def rebuild_derivative(
     text: str,
     known: tuple[str, ...],
     shapes: Mapping[str, Shape] | None = None,
     names: Collection[str] = (),
 ) -> Expression:
     """A derivative from its text: how those are made, pickled and copied; ``names`` are of opened calls."""
-    return Expression(text, with_opened(parsed(text), names), known, shapes)
+    return Expression(text, with_opened(parse_and_derive(text), names), known, shapes)
 
 
 def opened_in(graph: Graph) -> list[str]:
@@ -159,14 +159,14 @@ def with_opened(graph: Graph, names: Collection[str]) -> Graph:
     """A graph with the calls of some names opened."""
     if not names:
         return graph
-    from exprgrad.graph.calls import opened
+    from exprgrad.graph.calls import open_calls
 
-    return opened(graph, names)
+    return open_calls(graph, names)
 
 
 def order_in(order: object, known: Container[int], what: str, help: str) -> int:
     """The order of a derivative, which is one of those known.  Raises ``RequestError`` for another."""
-    times = whole(order)
+    times = whole_number(order)
     if times is None or times not in known:
         raise RequestError("bad-order", f"there is no {what} of order {order!r}", help=help)
     return times
@@ -216,9 +216,9 @@ class Drawn:
         draw(self, **options).save(path)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        from exprgrad.show.picture.picture import notebook
+        from exprgrad.show.picture.picture import notebook_bundle
 
-        return notebook(str(self), self.svg)
+        return notebook_bundle(str(self), self.svg)
 
 
 class Expression(Drawn):
@@ -240,7 +240,7 @@ class Expression(Drawn):
         shapes: Mapping[str, Shape] | None = None,
     ) -> None:
         self.text = text
-        self.graph: Graph = parsed(text) if graph is None else graph
+        self.graph: Graph = parse_and_derive(text) if graph is None else graph
         self.known = known
         self.shapes: dict[str, Shape] = dict(shapes or {})
         self.by_shape: dict[object, Evaluator] = {}
@@ -264,7 +264,9 @@ class Expression(Drawn):
             return self
         from exprgrad.derive.rules import shown
 
-        return Expression(self.text, parsed(self.text, rule=shown), self.known, self.shapes)
+        return Expression(
+            self.text, parse_and_derive(self.text, rule=shown), self.known, self.shapes
+        )
 
     @property
     def drawn(self) -> Graph:
@@ -482,17 +484,17 @@ class Expression(Drawn):
         right digits of the value or a grad.
         """
         from exprgrad.api.displays import Course
-        from exprgrad.explain.descent import descend, doubts_told, method_of
+        from exprgrad.explain.descent import descend_gradient, doubts_told, method_of
 
         _, given, chosen, at = self.searched(self.named(values, inputs), wrt, "descend")
-        require(adam, bool, "adam is True or False")
-        require(line_search, bool, "line_search is True or False")
+        require_kind(adam, bool, "adam is True or False")
+        require_kind(line_search, bool, "line_search is True or False")
         part = None if momentum is None else as_number(momentum, "momentum")
         method = method_of(part, adam=adam, line_search=line_search)
         size = method.usual_rate if rate is None else as_number(rate, "rate")
-        found = Course(*descend(at, given, chosen, size, steps, method))
+        found = Course(*descend_gradient(at, given, chosen, size, steps, method))
         for one in doubts_told(found):
-            if not Asked.by_command:
+            if not Asker.by_command:
                 warn(one.message, DigitsWarning, stacklevel=2)
         return found
 
@@ -514,7 +516,7 @@ class Expression(Drawn):
         Other values and ``wrt`` are as in ``gradient``.  The numbers are those that commands print at the
         points: corrected at kinks and where digits are lost, of up to 1,000 rows each.
         """
-        from exprgrad.data.grids import grid_over, tabled
+        from exprgrad.data.grids import grid_over, tabulate_grid
 
         times = order_in(
             order,
@@ -527,7 +529,7 @@ class Expression(Drawn):
                 "usage", "elasticities are those of a gradient", help="leave out order"
             )
         given = self.named(values, inputs)
-        return tabled(grid_over(self.graph, self.text, given, wrt, times, elastic=elastic))
+        return tabulate_grid(grid_over(self.graph, self.text, given, wrt, times, elastic=elastic))
 
     def fit(
         self,
@@ -543,7 +545,7 @@ class Expression(Drawn):
         """
         from exprgrad.api.fits import fit, model_text
 
-        require(response, str, "a response is a string, such as 'y' or 'log(y)'")
+        require_kind(response, str, "a response is a string, such as 'y' or 'log(y)'")
         return fit(model_text(response, self.text, self.graph), data, start, **options)
 
     def plot(
@@ -571,7 +573,7 @@ class Expression(Drawn):
         ``descend``.
         """
         from exprgrad.show.picture.curves import Map, Plot
-        from exprgrad.solvers.curves.curve import Curve, descended, ranged
+        from exprgrad.solvers.curves.curve import Curve, curve_or_plane, plane_with_descent
 
         times = order_in(
             order,
@@ -585,11 +587,11 @@ class Expression(Drawn):
             raise missing_values(
                 self.graph, self.text, [name]
             )  # and not drawn over its usual range
-        found = ranged(self.graph, self.text, given, shown, tangent)
+        found = curve_or_plane(self.graph, self.text, given, shown, tangent)
         if isinstance(found, Curve):
             if descend is not None:
                 raise RequestError("usage", "a descent is drawn over the ranges of two inputs")
-            moving = dependents(self.graph, [self.graph.inputs[found.name]])
+            moving = dependent_flags(self.graph, [self.graph.inputs[found.name]])
             views = {
                 name: seen_from(self.graph, node)
                 for name, node in unread_bindings(self.graph)
@@ -598,16 +600,16 @@ class Expression(Drawn):
             others = {
                 name: one
                 for name, view in views.items()
-                if isinstance(one := ranged(view, self.text, given, shown), Curve)
+                if isinstance(one := curve_or_plane(view, self.text, given, shown), Curve)
             }
             return Plot(found, times, others)
         if times == 2:
             raise RequestError("usage", "second derivatives are drawn over the range of one input")
         if descend is not None:
-            require(descend, Mapping, "the start of a descent is a mapping, such as {'x': -1}")
+            require_kind(descend, Mapping, "the start of a descent is a mapping, such as {'x': -1}")
             start = resolve_inputs(self.graph, self.text, {**found.given, **descend})
             course = self.descend(start, rate=rate, steps=steps, wrt=found.names)
-            found = descended(found, course)
+            found = plane_with_descent(found, course)
         return Map(found)
 
     def minimize(
@@ -634,13 +636,13 @@ class Expression(Drawn):
         """
         from exprgrad.api.minima import Minimized
         from exprgrad.run.values.ranges import as_interval
-        from exprgrad.solvers.minima.minimize import Wanted, minimize
+        from exprgrad.solvers.minima.minimize import Wanted, minimize_formula
 
         graph, given, chosen, at = self.searched(self.named(values, inputs), wrt, "minimize")
         ends = {normal_name(n): as_interval(b, n, infinite=True) for n, b in (bounds or {}).items()}
         listed = (subject,) if isinstance(subject, str) else tuple(subject)
         wanted = Wanted(ends, listed, maximize, steps, starts, seed)
-        found = Minimized(*minimize(at, graph, given, chosen, wanted))
+        found = Minimized(*minimize_formula(at, graph, given, chosen, wanted))
         found.start = given
         return found
 
@@ -685,7 +687,7 @@ class Expression(Drawn):
 
     def derivatives(
         self,
-        kind: Kind,
+        kind: DerivativeKind,
         values: Mapping[str, object],
         wrt: Iterable[str] | None = None,
         of: Iterable[str] | None = None,
@@ -801,14 +803,14 @@ class Expression(Drawn):
         if claims is not None:
             from exprgrad.explain.checking.claims import check_claims
 
-            require(claims, Mapping, "claims are a mapping, such as {'a': 'b*c'}")
+            require_kind(claims, Mapping, "claims are a mapping, such as {'a': 'b*c'}")
             texts = {normal_name(name): str(claim) for name, claim in claims.items()}
             given = self.given(values, inputs, partly=True)
             return as_checks(check_claims(self.graph, texts, given), None)
         step = None if h is None else as_number(h, "h")
         run = self.gradient(self.named(values, inputs), wrt=wrt if nodes is None else None)
         if nodes is not None:
-            require(nodes, Iterable, "nodes are a list of names, numbers or texts")
+            require_kind(nodes, Iterable, "nodes are a list of names, numbers or texts")
         for name in () if run.spread is None else run.spread.deviations:
             raise unexpected_uncertainty("", name)
         return as_checks(check_run(run, nodes, step), run)
@@ -823,14 +825,14 @@ class Expression(Drawn):
         Raises ``InputError`` for what is not an input, ``RequestError`` for an order that is not from 1 to
         100, or above 1 for a tensor, and ``ShapeError`` for a formula that is not a number.
         """
-        from exprgrad.derive.build import Builder
-        from exprgrad.derive.simplify.formula import refuse_tensors
-        from exprgrad.derive.simplify.orders import every
+        from exprgrad.derive.build import GraphBuilder
+        from exprgrad.derive.simplify.formula import refuse_tensor_derivative
+        from exprgrad.derive.simplify.orders import derivatives_of_order
 
         if wrt is not None:
             if name is not None:
                 raise TypeError(f"the input is given twice: as {name!r} and as wrt={wrt!r}")
-            require(wrt, str, "a derivative is with respect to one input, such as wrt='x'")
+            require_kind(wrt, str, "a derivative is with respect to one input, such as wrt='x'")
             name = wrt
         name = self.only_input if name is None else normal_name(name)
         help = f"an order is a whole number from 1 to {HIGHEST}; "
@@ -838,14 +840,14 @@ class Expression(Drawn):
         times = order_in(order, range(1, HIGHEST + 1), "derivative", help)
         names = tuple(dict.fromkeys([*self.inputs, *self.known]))
         if name in names and name not in self.inputs:
-            builder = Builder(Graph([]))
+            builder = GraphBuilder(Graph([]))
             builder.graph.output = builder.fill(0.0, self.shapes.get(name, ()))
-            return derived(program(builder.graph), names, self.shapes)
+            return rebuild_derivative(program_text(builder.graph), names, self.shapes)
         (chosen,) = select_inputs(self.graph, [name])
         graph = self.for_people.typed
-        refuse_tensors(graph, self.text, [chosen], times)
-        ((_, formula),) = every(graph, [chosen], times, again=bool(self.known))
-        return derived(program(formula), names, self.shapes)
+        refuse_tensor_derivative(graph, self.text, [chosen], times)
+        ((_, formula),) = derivatives_of_order(graph, [chosen], times, again=bool(self.known))
+        return rebuild_derivative(program_text(formula), names, self.shapes)
 
     diff = derivative
 
@@ -867,11 +869,11 @@ class Expression(Drawn):
         Raises ``RequestError`` for a formula of tensors.
         """
         from exprgrad.api.displays import Text
-        from exprgrad.explain.derivations import steps
+        from exprgrad.explain.derivations import derivation_steps
         from exprgrad.show.text.formulas import step_lines
 
         (chosen,) = select_inputs(self.graph, [self.only_input if name is None else name])
-        return Text("\n".join(step_lines(self.graph, chosen, steps(self.typed, chosen))))
+        return Text("\n".join(step_lines(self.graph, chosen, derivation_steps(self.typed, chosen))))
 
     def code(
         self,
@@ -891,16 +893,16 @@ class Expression(Drawn):
         target, ``InputError`` for another name.  NumPy, JAX and PyTorch take tensors, of the shapes that
         were given when the formula was read, except for a Jacobian or a Hessian; other targets refuse them.
         """
-        from exprgrad.derive.lower.translate import translate
+        from exprgrad.derive.lower.translate import translate_formula
         from exprgrad.run.values.directions import select_outputs
 
-        require(to, str, "the language to write in is a string, such as 'c'")
-        require(name, str, "a function's name is a string")
-        require(value_only, bool, "value_only is True or False")
-        require(hessian, bool, "hessian is True or False")
+        require_kind(to, str, "the language to write in is a string, such as 'c'")
+        require_kind(name, str, "a function's name is a string")
+        require_kind(value_only, bool, "value_only is True or False")
+        require_kind(hessian, bool, "hessian is True or False")
         chosen = select_inputs(self.graph, wrt)
         asked = None if of is None else select_outputs(self.typed, of)
-        return translate(
+        return translate_formula(
             self.typed, to, wrt=chosen, name=name, value_only=value_only, of=asked, second=hessian,
             text=self.text,
         )  # fmt: skip
@@ -973,23 +975,23 @@ class Expression(Drawn):
         Inputs are columns by name, or others with ``map={"x": "column"}``; a value given is every row's.
         Options are as in ``exprgrad batch``.  Raises ``InputError`` for missing columns and non-numbers.
         """
-        from exprgrad.data.frames import Manner, batched
+        from exprgrad.data.frames import BatchOptions, batch_frame
         from exprgrad.run.values.layouts import Layout
 
-        manner = Manner(
+        manner = BatchOptions(
             only, prefix, bad_rows, reduce, by, output, to, resume, check_content, cluster, threads,
             layout=Layout(delimiter, decimal, sheet),
         )  # fmt: skip
-        return batched(
+        return batch_frame(
             self.text, data, manner, constants=self.named(values, inputs), renamed=map, wrt=wrt, of=of,
             value_only=value_only, hessian=hessian, where=where, show_digits=show_digits, correct=correct,
         )  # fmt: skip
 
     def latex(self) -> str:
         """The formula in LaTeX, for math mode; named statements stand in an ``aligned``."""
-        from exprgrad.language.write.latex import latex
+        from exprgrad.language.write.latex import graph_latex
 
-        return latex(self.drawn)
+        return graph_latex(self.drawn)
 
     def expand(self, names: Iterable[str]) -> Expression:
         """The formula with some operations taken apart into simpler ones, by their definitions.
@@ -999,21 +1001,21 @@ class Expression(Drawn):
         what is in them; so do ``sum``, ``d``, ``root`` and a recurrence's name.  Raises ``RequestError``
         for what is no operation, or has no definition.
         """
-        from exprgrad.derive.lower.expand import ALL, expanded, expanded_in_calls, rows_to_expand
-        from exprgrad.graph.calls import opened
+        from exprgrad.derive.lower.expand import ALL, expand_text, expanded_in_calls, rows_to_expand
+        from exprgrad.graph.calls import open_calls
 
         listed = [names] if isinstance(names, str) else names
-        require(listed, Iterable, "operations are a list of names, such as ['tanh']")
+        require_kind(listed, Iterable, "operations are a list of names, such as ['tanh']")
         for name in listed:
-            require(name, str, "an operation's name is a string")
+            require_kind(name, str, "an operation's name is a string")
         kinds, graph = rows_to_expand(listed, self.graph), self.graph
         if not graph.calls:
-            return derived(expanded(graph, kinds), self.known, self.shapes)
+            return rebuild_derivative(expand_text(graph, kinds), self.known, self.shapes)
         text = self.text
         if not set(kinds).isdisjoint(graph.kinds):
             text, graph = expanded_in_calls(graph, kinds)
         return Expression(
-            text, opened(graph, None if ALL in listed else {*listed}), self.known, self.shapes
+            text, open_calls(graph, None if ALL in listed else {*listed}), self.known, self.shapes
         )
 
     def dot(
@@ -1025,10 +1027,10 @@ class Expression(Drawn):
         What would be wider than a page stands in rows, without ``wrap`` in one.  With ``gates`` each
         operation says what it does with its grad.
         """
-        from exprgrad.show.picture.dot import source
+        from exprgrad.show.picture.dot import dot_source
 
         drawn, text = self.drawn, self.text
-        return source(drawn, all=all, text=text, direction=direction, wrap=wrap, gates=gates)
+        return dot_source(drawn, all=all, text=text, direction=direction, wrap=wrap, gates=gates)
 
     if not TYPE_CHECKING:
 
@@ -1043,16 +1045,16 @@ class Expression(Drawn):
         """Whether two formulas are the same, node by node: blanks and spellings of one operator aside."""
         if not isinstance(other, Expression):
             return NotImplemented
-        return same(self.graph, other.graph) and self.shapes == other.shapes
+        return same_graph(self.graph, other.graph) and self.shapes == other.shapes
 
     def __hash__(self) -> int:
         return hash((tuple(self.graph.kinds), tuple(self.graph.operands)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return derived, (self.text, self.known, self.shapes, opened_in(self.graph))
+        return rebuild_derivative, (self.text, self.known, self.shapes, opened_in(self.graph))
 
     def __str__(self) -> str:
-        return program(self.for_people.graph)
+        return program_text(self.for_people.graph)
 
     def __repr__(self) -> str:
         return f"exprgrad.parse({self.text!r})"
@@ -1100,7 +1102,7 @@ def run_again(
     spread: Spread | None = None,
 ) -> Run:
     """A run from what it was made of: how runs are pickled and copied; ``names`` are of opened calls."""
-    graph = at_shapes(with_opened(parsed(text), names), text, shapes_of(inputs))
+    graph = at_shapes(with_opened(parse_and_derive(text), names), text, shapes_of(inputs))
     run = Run.of(text, evaluator_for(graph), inputs, wrt, spelled)
     run.spread = spread
     return run
@@ -1113,7 +1115,7 @@ def run_of_formula(formula: Formula) -> Run:
     return opened.gradient(formula.values)
 
 
-class Run(Drawn, diagnostics.Run):
+class Run(Drawn, diagnostics.DiagnosedRun):
     """One evaluation: ``value``, ``gradient``, ``nodes``, ``edges``, ``order`` and ``diagnostics``.
 
     It prints as its table, with warnings below, and shows as its picture in a notebook where Graphviz is
@@ -1148,18 +1150,18 @@ class Run(Drawn, diagnostics.Run):
     def table(self, *, digits: int = 6, all: bool = False) -> str:
         """The table of nodes as plain text; a long one in full with ``all``."""
         from exprgrad.show.text.nodes import node_table
-        from exprgrad.show.text.table import plain
+        from exprgrad.show.text.table import plain_table
 
-        return plain(node_table(self, significant(digits), all_nodes=all))
+        return plain_table(node_table(self, significant_digits(digits), all_nodes=all))
 
     def trace(self, *, digits: int = 6, all: bool = False) -> str:
         """The reverse sweep, visit by visit, as plain text.  Needs a run of ``gradient``."""
-        from exprgrad.api.displays import traced
-        from exprgrad.show.text.trace import trace
+        from exprgrad.api.displays import trace_for_notebook
+        from exprgrad.show.text.trace import trace_text
 
         adjoints_of(self, "a reverse sweep to trace")
-        text = trace(self, significant(digits), all_visits=all)
-        return traced(self, text, digits, all=all)
+        text = trace_text(self, significant_digits(digits), all_visits=all)
+        return trace_for_notebook(self, text, digits, all=all)
 
     def map(self, *, digits: int = 6, all: bool = False, width: int = WIDTH) -> str:
         """The formula with marks under it: how large the grad of each node is, in quarters of the largest.
@@ -1171,7 +1173,7 @@ class Run(Drawn, diagnostics.Run):
         from exprgrad.show.text.grad_map import grad_map
         from exprgrad.show.text.table import Screen
 
-        return Text(grad_map(self, significant(digits), Screen(width), whole=all))
+        return Text(grad_map(self, significant_digits(digits), Screen(width), whole=all))
 
     def trust(self) -> Trust:
         """How many digits of the value and of each derivative are right, and where the others are lost.
@@ -1217,10 +1219,10 @@ class Run(Drawn, diagnostics.Run):
         The largest magnitude comes first; of a tensor they are number by number.  Needs a run of
         ``gradient``; raises ``RequestError`` for others.
         """
-        from exprgrad.solvers.elasticity import elasticities
+        from exprgrad.solvers.elasticity import list_elasticities
 
         adjoints_of(self, "elasticities")
-        return elasticities(self)
+        return list_elasticities(self)
 
     def paths(self, most: int = LISTED_PATHS) -> dict[str, Paths]:
         """By input, how many paths lead to it from the output, and those with the largest products.
@@ -1229,9 +1231,9 @@ class Run(Drawn, diagnostics.Run):
         ``gradient``; raises ``RequestError`` for others, and for tensors of more than 4,096 numbers.
         """
         from exprgrad.api.displays import by_input
-        from exprgrad.explain.walks import paths
+        from exprgrad.explain.walks import list_paths
 
-        return by_input(self, paths(self, most))
+        return by_input(self, list_paths(self, most))
 
     def visited(
         self,
@@ -1247,13 +1249,13 @@ class Run(Drawn, diagnostics.Run):
         input.  Over tensors the nodes are their numbers, ``X[0, 1]``.  Needs a run of ``gradient``; raises
         ``RequestError`` for others, for tensors of more than 4,096 numbers, and for what is not an order.
         """
-        from exprgrad.explain.walks import visit
+        from exprgrad.explain.walks import visit_in_order
 
-        return visit(self, order, accumulate, most=most)
+        return visit_in_order(self, order, accumulate, most=most)
 
     def json(self, command: str | None = None, *, all: bool = False) -> str:
         """The run as the JSON document that the command prints; with ``all`` no tensor is left out."""
-        from exprgrad.show.documents.document import document
+        from exprgrad.show.documents.document import json_document
         from exprgrad.show.documents.runs import run_fields
 
         name = command or ("eval" if self.adjoints is None else "grad")
@@ -1262,7 +1264,7 @@ class Run(Drawn, diagnostics.Run):
             from exprgrad.show.text.uncertainty import uncertainty_field
 
             fields = chain(fields, uncertainty_field(self.uncertainty))
-        return "".join(document(name, self.text, fields, whole=all))
+        return "".join(json_document(name, self.text, fields, whole=all))
 
     def dot(
         self,
@@ -1279,14 +1281,14 @@ class Run(Drawn, diagnostics.Run):
         Kinks and jumps are marked, and where numbers stop being finite.  With ``contributions`` each edge
         says what it added to a grad; ``direction``, ``wrap`` and ``gates`` are as in ``Expression.dot``.
         """
-        from exprgrad.show.picture.cards import alarms
-        from exprgrad.show.picture.dot import source
+        from exprgrad.show.picture.cards import node_alarms
+        from exprgrad.show.picture.dot import dot_source
 
-        return source(
+        return dot_source(
             self.graph,
             self,
-            digits=significant(digits),
-            alarms=alarms(self, digits),
+            digits=significant_digits(digits),
+            alarms=node_alarms(self, digits),
             all=all,
             direction=direction,
             wrap=wrap,
@@ -1310,9 +1312,9 @@ class Run(Drawn, diagnostics.Run):
         lesson's own formula and inputs.  ``digits`` is from 1 to 17.  Needs a run of ``gradient``, of
         numbers; raises ``RequestError`` for others, ``MissingExtraError`` without Graphviz.
         """
-        from exprgrad.show.page.page import page
+        from exprgrad.show.page.page import make_page
 
-        return page(
+        return make_page(
             self, digits=digits, all=all, lesson=lesson, descend=descend, run_of=run_of_formula
         )
 
@@ -1322,10 +1324,14 @@ class Run(Drawn, diagnostics.Run):
         Raises ``RequestError`` where no input is uncertain.
         """
         from exprgrad.api.displays import Text
-        from exprgrad.show.text.table import plain
-        from exprgrad.show.text.uncertainty import budget
+        from exprgrad.show.text.table import plain_table
+        from exprgrad.show.text.uncertainty import uncertainty_budget
 
-        return Text(plain(budget(self, self.uncertainty, significant(digits), whole=all)))
+        return Text(
+            plain_table(
+                uncertainty_budget(self, self.uncertainty, significant_digits(digits), whole=all)
+            )
+        )
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         from exprgrad.api.displays import beside_nodes

@@ -8,7 +8,7 @@ from numbers import Real
 
 from exprgrad.api.displays import DIGITS, Printed
 from exprgrad.data.fits import FitRequest, fit_to
-from exprgrad.errors import InputError, require
+from exprgrad.errors import InputError, require_kind
 from exprgrad.graph.graph import Graph
 from exprgrad.show.picture.picture import Pictured
 from exprgrad.show.text.fits import fit_parts, fit_picture
@@ -82,8 +82,8 @@ def fit(
     ``.converged`` and ``.reason`` say how it ended.  Raises ``InputError`` for what cannot be fitted,
     ``MissingExtraError`` without SciPy.
     """
-    require(model, str, "a model is a string, such as 'y ~ a + b*x'")
-    require(start or {}, Mapping, "starts are a mapping, such as {'a': 1, 'b': 2}")
+    require_kind(model, str, "a model is a string, such as 'y ~ a + b*x'")
+    require_kind(start or {}, Mapping, "starts are a mapping, such as {'a': 1, 'b': 2}")
     if isinstance(parameters.get("start"), Mapping):
         start = {**(start or {}), **parameters.pop("start")}  # type: ignore[dict-item]
     asked = FitRequest(

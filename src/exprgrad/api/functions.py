@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from warnings import warn
 
 from exprgrad.api.expression import Expression, Gradient, Run, parse
-from exprgrad.errors import DigitsWarning, require
+from exprgrad.errors import DigitsWarning, require_kind
 from exprgrad.explain.diagnostics import told_once
 from exprgrad.explain.limits import COUNTED
 
@@ -40,10 +40,10 @@ def as_expression(formula: str | Expression) -> Expression:
 def with_warnings(found: Run | Derivatives, answer: Guarded | Settled, numbers: T) -> T:
     """Numbers of an answer; warns of lost digits as the command does, where a function here was called."""
     if answer.diagnostics:
-        from exprgrad.show.text.lines import diagnosed
+        from exprgrad.show.text.lines import diagnostic_text
 
         for one in told_once(found.remarks, answer)[-len(answer.diagnostics) :]:
-            message = diagnosed(one, found.text).removeprefix(f"{one.severity}: ")
+            message = diagnostic_text(one, found.text).removeprefix(f"{one.severity}: ")
             warn(message, DigitsWarning, stacklevel=3)
     return numbers
 
@@ -186,5 +186,5 @@ def arrow_function(
     """
     from exprgrad.data.frames import ArrowFunctions
 
-    require(name, str, "a function's name is a string")
+    require_kind(name, str, "a function's name is a string")
     return ArrowFunctions(as_expression(formula).text, name, wrt=wrt)

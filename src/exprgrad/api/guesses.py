@@ -10,7 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import TypeVar
 
-__all__ = ["EXPRESSION", "MODULE", "RUN", "VALUE", "Elsewhere", "answering", "introduce", "missing"]
+__all__ = [
+    "EXPRESSION", "MODULE", "RUN", "VALUE", "Elsewhere", "answer_other_names", "introduce_guesses",
+    "missing_attribute",
+]  # fmt: skip
 
 Owner = TypeVar("Owner")
 
@@ -123,7 +126,7 @@ class Elsewhere:
         raise AttributeError(f"'{owner_name}' object has no attribute '{self.name}': {self.help}")
 
 
-def answering(known: Mapping[str, str]) -> Callable[[type[Owner]], type[Owner]]:
+def answer_other_names(known: Mapping[str, str]) -> Callable[[type[Owner]], type[Owner]]:
     """A class that says of the names of a table what does it."""
 
     def decorated(owner: type[Owner]) -> type[Owner]:
@@ -141,21 +144,21 @@ def answering(known: Mapping[str, str]) -> Callable[[type[Owner]], type[Owner]]:
 
 
 @cache
-def introduce() -> None:
+def introduce_guesses() -> None:
     """Have expressions and runs answer to such names, from now on."""
     from exprgrad.api.expression import Expression, Run
 
-    answering(EXPRESSION)(Expression)
-    answering(RUN)(Run)
+    answer_other_names(EXPRESSION)(Expression)
+    answer_other_names(RUN)(Run)
 
 
-def missing(name: str, attributes: Collection[str]) -> AttributeError:
+def missing_attribute(name: str, attributes: Collection[str]) -> AttributeError:
     """The error for a name that the module has not, with what does it, or what was probably meant."""
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import nearest_word
 
     help = next((help for help, names in MODULE.items() if name in names.split()), None)
     if help is None:
-        near = nearest(name, attributes)
+        near = nearest_word(name, attributes)
         help = f"did you mean '{near}'?" if near else None
     said = f": {help}" if help else ""
     return AttributeError(f"module 'exprgrad' has no attribute '{name}'{said}")

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from exprgrad.api.displays import DIGITS, Shown
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.show.text.searches import place_table, point_table
 from exprgrad.show.text.table import Table
 from exprgrad.solvers.minima.minimize import Minimum
 
 __all__ = ["Minimized"]
 
-R = TypeVar("R", bound=Run)
+R = TypeVar("R", bound=DiagnosedRun)
 
 
 class Minimized(Shown, Minimum[R]):

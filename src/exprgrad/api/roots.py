@@ -7,11 +7,11 @@ from numbers import Real
 from typing import Any
 
 from exprgrad.api.displays import Printed
-from exprgrad.errors import require
-from exprgrad.language.read.relations import related
+from exprgrad.errors import require_kind
+from exprgrad.language.read.relations import read_relations
 from exprgrad.show.text.searches import ALL_DIGITS, root_parts
 from exprgrad.show.text.table import Table
-from exprgrad.solvers.roots.solve import Problem, Solution, problem_of, solved
+from exprgrad.solvers.roots.solve import Problem, Solution, root_problem, solve_problem
 
 __all__ = ["Solved", "equation_text", "solve"]
 
@@ -31,7 +31,7 @@ class Solved(Printed, Solution):
 
 def equation_text(text: str) -> str:
     """The text of a formula as one of an equation: that what it comes to is 0."""
-    graph, relations = related(text)
+    graph, relations = read_relations(text)
     return text if relations else f"{text}\n{graph.output_name}"
 
 
@@ -55,10 +55,10 @@ def solve(
     ``.excluded``: it is proved that there is none.  Raises ``InputError`` or ``RequestError`` for what
     cannot be solved.
     """
-    require(equations, str, "the equations are a string, such as 'x = cos(x)'")
+    require_kind(equations, str, "the equations are a string, such as 'x = cos(x)'")
     if isinstance(wrt, Real):
         unknowns, wrt = {**unknowns, "wrt": wrt}, None
-    problem = problem_of(equations, {**(values or {}), **unknowns}, wrt)
-    found = Solved(*solved(problem))
+    problem = root_problem(equations, {**(values or {}), **unknowns}, wrt)
+    found = Solved(*solve_problem(problem))
     found.problem = problem
     return found

@@ -23,13 +23,13 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.api.expression import Expression, Run, parse
-from exprgrad.api.guesses import VALUE, answering
-from exprgrad.derive.rules import slots
+from exprgrad.api.guesses import VALUE, answer_other_names
+from exprgrad.derive.rules import rule_slots
 from exprgrad.errors import InputError, RequestError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependencies, transform
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, dependency_flags, transform_graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, OPS, Op
 from exprgrad.language.read.builder import CONSTANTS
-from exprgrad.language.write.infix import fresh, name_shared, program
+from exprgrad.language.write.infix import fresh_names, name_shared, program_text
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.sweeps import (
     LocalRule,
@@ -71,12 +71,12 @@ Backward = Callable[["Value"], None]
 """What a value does in a sweep: it adds to its operands' grads."""
 
 
-def nothing(value: Value) -> None:
+def pass_no_grads(value: Value) -> None:
     """An input and a constant pass nothing on."""
 
 
 @lru_cache(4096)
-def passing(
+def pass_by_rules(
     kind: str, varies: tuple[bool, ...], numbers: tuple[float | None, ...] = ()
 ) -> Backward:
     """What an operation adds to the grads of the operands that vary: its own times its row's rules.
@@ -98,7 +98,7 @@ def passing(
     (_, first, _), (_, second, _) = edges
     if callable(first) or callable(second):
         return of_two(template_reader(first), template_reader(second))
-    return by_cells(first, second)
+    return pass_by_cells(first, second)
 
 
 def rules_for(
@@ -109,12 +109,12 @@ def rules_for(
     filled = {name: x.hex() for name, x in zip(op.names, numbers, strict=False) if x is not None}
     if not (filled or companions):
         return rules
-    from exprgrad.derive.sweeps.walks import specialised
+    from exprgrad.derive.sweeps.walks import specialise_rule
 
     seen = (*op.names, "out")
-    for name, flag in zip(slots(op)[len(seen) :], varies, strict=True):
+    for name, flag in zip(rule_slots(op)[len(seen) :], varies, strict=True):
         filled[name] = float(flag).hex()
-    graphs = [specialised(op.partial(at), (*filled.items(),)) for at in range(len(varies))]
+    graphs = [specialise_rule(op.partial(at), (*filled.items(),)) for at in range(len(varies))]
     return [
         (template_part(graph, seen), gate) for graph, (_, gate) in zip(graphs, rules, strict=True)
     ]
@@ -167,7 +167,7 @@ def of_two(first: Template, second: Template) -> Backward:
     return step
 
 
-def by_cells(first: int | float, second: int | float) -> Backward:
+def pass_by_cells(first: int | float, second: int | float) -> Backward:
     """The step of two operands whose local derivatives are an operand, the result, or a number."""
     i = 3 if isinstance(first, float) else first
     j = 4 if isinstance(second, float) else second
@@ -207,7 +207,7 @@ class AllVarying(dict[str, Backward]):
     """What operations pass on where all of their operands vary, by kind; made on first use."""
 
     def __missing__(self, kind: str) -> Backward:
-        self[kind] = made = passing(kind, (True,) * len(BY_NAME[kind].names))
+        self[kind] = made = pass_by_rules(kind, (True,) * len(BY_NAME[kind].names))
         return made
 
 
@@ -217,7 +217,7 @@ all_varying = AllVarying()
 # Operators.
 
 
-def operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
+def binary_operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
     """A binary operator, and the same with its operands exchanged.
 
     Python goes on to ask the other operand where it is neither a value nor a number.
@@ -225,37 +225,37 @@ def operators(kind: str) -> tuple[Callable[[Value, object], Value], ...]:
     function = functions[kind]
 
     def forward(self: Value, other: object) -> Any:
-        y = other if isinstance(other, Value) else lifted(other)
+        y = other if isinstance(other, Value) else lift_operand(other)
         if y is None:
             return NotImplemented
         if self.kind == CONST:
-            return apply(kind, (self, y))
+            return apply_to_values(kind, (self, y))
         x, number = self._data, y._data
         inner: tuple[Value, ...] = (self,) if self.operands else ()
         if y.kind == CONST:
-            step = passing(kind, FIRST, (None, number if number in FILLED_IN else None))
-            return result(kind, (self, y), inner, function(x, number), step)
+            step = pass_by_rules(kind, FIRST, (None, number if number in FILLED_IN else None))
+            return result_value(kind, (self, y), inner, function(x, number), step)
         if y.operands:
             inner = (y, *inner)
-        return result(kind, (self, y), inner, function(x, number), all_varying[kind])
+        return result_value(kind, (self, y), inner, function(x, number), all_varying[kind])
 
     def reflected(self: Value, other: object) -> Any:
-        x = lifted(other)
+        x = lift_operand(other)
         if x is None or self.kind == CONST:
-            return NotImplemented if x is None else apply(kind, (x, self))
+            return NotImplemented if x is None else apply_to_values(kind, (x, self))
         number = x._data
         inner = (self,) if self.operands else ()
-        step = passing(kind, SECOND, (number if number in FILLED_IN else None, None))
-        return result(kind, (x, self), inner, function(number, self._data), step)
+        step = pass_by_rules(kind, SECOND, (number if number in FILLED_IN else None, None))
+        return result_value(kind, (x, self), inner, function(number, self._data), step)
 
     return forward, reflected
 
 
-def comparison(kind: str) -> Callable[[Value, object], bool]:
+def comparison_of_data(kind: str) -> Callable[[Value, object], bool]:
     """A comparison of data, as a fact."""
 
     def holds(self: Value, other: object) -> bool:
-        value = lifted(other)
+        value = lift_operand(other)
         return NotImplemented if value is None else bool(functions[kind](self._data, value._data))
 
     return holds
@@ -267,7 +267,7 @@ class Clock:
     now = 0
 
 
-@answering(VALUE)
+@answer_other_names(VALUE)
 class Value(Methods):
     """A number: an input, ``Value(2.0, label='a')``, or what an operation made of others.
 
@@ -307,16 +307,16 @@ class Value(Methods):
     def __init__(
         self, data: object, _children: Iterable[Value] = (), _op: str = "", label: str = ""
     ) -> None:
-        self._data = data if type(data) is float else double(data, label)
+        self._data = data if type(data) is float else checked_double(data, label)
         self._grad = 0.0
         self._label = ""
         if label != "":
             self.label = label
-        self.operands = () if _children == () else checked(_children, data)
+        self.operands = () if _children == () else check_children(_children, data)
         self._inner = results_of(self.operands)
         self.kind = MADE if self.operands or _op else INPUT
         self._word = _op
-        self._step = nothing
+        self._step = pass_no_grads
         self.held = self.kind == MADE
         self._time = Clock.now
         self._mark = None
@@ -395,11 +395,11 @@ class Value(Methods):
 
     def expression(self) -> Expression:
         """The formula of this value; inputs and results bear their labels, if those can be names."""
-        return parse(described(self)[0])
+        return parse(formula_and_inputs(self)[0])
 
     def run(self) -> Run:
         """Both sweeps at the inputs' data: tables, traces and pictures; no grad of a value changes."""
-        text, inputs = described(self)
+        text, inputs = formula_and_inputs(self)
         return parse(text).gradient(inputs)
 
     def dot(self, *, micrograd: bool = False, **options: Any) -> str:
@@ -410,11 +410,11 @@ class Value(Methods):
         """
         if not micrograd:
             return self.run().dot(**options)
-        values = reached(self)
+        values = values_reached(self)
         names = all_names(values)
-        graph = of_micrograd(graph_of(values, names))
+        graph = of_micrograd(graph_of_values(values, names))
         inputs = {names[value]: value.data for value in values if value.kind == INPUT}
-        run = Run.of(program(graph), evaluator_for(graph), inputs, tuple(inputs))
+        run = Run.of(program_text(graph), evaluator_for(graph), inputs, tuple(inputs))
         return run.dot(**options)
 
     def explore(self, *, digits: int = 6, all: bool = False, descend: bool = False) -> Page:
@@ -431,7 +431,7 @@ class Value(Methods):
             setattr(self, name, part)
         self._inner = results_of(self.operands)
         self._mark = None
-        self._step = step_of(self.kind, self.operands) if self.kind in BY_NAME else nothing
+        self._step = step_of(self.kind, self.operands) if self.kind in BY_NAME else pass_no_grads
         self._time = Clock.now
 
     def __float__(self) -> float:
@@ -450,28 +450,28 @@ class Value(Methods):
         return f"Value(data={self._data!r}, grad={self._grad!r})"
 
     if not TYPE_CHECKING:
-        __add__, __radd__ = operators("add")
-        __sub__, __rsub__ = operators("sub")
-        __mul__, __rmul__ = operators("mul")
-        __truediv__, __rtruediv__ = operators("div")
-        __mod__, __rmod__ = operators("mod")
-        __pow__, __rpow__ = operators("pow")
-        __lt__, __gt__, __le__, __ge__ = map(comparison, ("lt", "gt", "le", "ge"))
+        __add__, __radd__ = binary_operators("add")
+        __sub__, __rsub__ = binary_operators("sub")
+        __mul__, __rmul__ = binary_operators("mul")
+        __truediv__, __rtruediv__ = binary_operators("div")
+        __mod__, __rmod__ = binary_operators("mod")
+        __pow__, __rpow__ = binary_operators("pow")
+        __lt__, __gt__, __le__, __ge__ = map(comparison_of_data, ("lt", "gt", "le", "ge"))
 
     def __neg__(self) -> Value:
-        return apply("neg", (self,))
+        return apply_to_values("neg", (self,))
 
     def __pos__(self) -> Value:
         return self
 
     def __abs__(self) -> Value:
-        return apply("abs", (self,))
+        return apply_to_values("abs", (self,))
 
 
 new = object.__new__
 
 
-def double(number: object, label: str) -> float:
+def checked_double(number: object, label: str) -> float:
     """Any number as a double; what is called so is said where it is none."""
     if type(number) is int and -BEYOND_WHOLE < number < BEYOND_WHOLE:
         return float(number)
@@ -484,7 +484,7 @@ def double(number: object, label: str) -> float:
     return as_number(number, label or "data")
 
 
-def checked(children: Iterable[Value], data: object) -> tuple[Value, ...]:
+def check_children(children: Iterable[Value], data: object) -> tuple[Value, ...]:
     """What a value is made of, if it is values."""
     if isinstance(children, str):
         raise TypeError(f"a label is given by its name: Value({data!r}, label={children!r})")
@@ -500,23 +500,23 @@ def checked(children: Iterable[Value], data: object) -> tuple[Value, ...]:
 def literal_value(number: object) -> Value:
     """A number that is written in a formula."""
     made = new(Value)
-    made._data = number if type(number) is float else double(number, "")
+    made._data = number if type(number) is float else checked_double(number, "")
     made._grad = 0.0
     made._inner = ()
     made._label = ""
     made.held = False
     made.kind = CONST
     made.operands = ()
-    made._step = nothing
+    made._step = pass_no_grads
     return made
 
 
-def apply(kind: str, operands: tuple[Value, ...]) -> Value:
+def apply_to_values(kind: str, operands: tuple[Value, ...]) -> Value:
     """What an operation makes of some values; of constants alone it is one."""
     data = functions[kind](*[operand._data for operand in operands])
     if all(operand.kind == CONST for operand in operands):
         return literal_value(data)
-    return result(kind, operands, results_of(operands), data, step_of(kind, operands))
+    return result_value(kind, operands, results_of(operands), data, step_of(kind, operands))
 
 
 def results_of(operands: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -531,10 +531,10 @@ def step_of(kind: str, operands: tuple[Value, ...]) -> Backward:
         operand._data if known and operand._data in FILLED_IN else None
         for operand, known in zip(operands, literal_value, strict=True)
     ]
-    return passing(kind, tuple([not known for known in literal_value]), tuple(numbers))
+    return pass_by_rules(kind, tuple([not known for known in literal_value]), tuple(numbers))
 
 
-def result(
+def result_value(
     kind: str, operands: tuple[Value, ...], inner: tuple[Value, ...], data: float, step: Backward
 ) -> Value:
     """The value that an operation makes, of its first operand's class, a constant aside."""
@@ -553,7 +553,7 @@ def result(
     return made
 
 
-def lifted(operand: object) -> Value | None:
+def lift_operand(operand: object) -> Value | None:
     """A value, or a number as one; None for anything else."""
     if isinstance(operand, Value):
         return operand
@@ -561,17 +561,17 @@ def lifted(operand: object) -> Value | None:
     return literal_value(operand) if known or isinstance(operand, Real) else None
 
 
-def method(op: Op) -> Callable[..., Value]:
+def row_method(op: Op) -> Callable[..., Value]:
     """A row of the op table as a method: the value is its first operand."""
     alone = not op.variadic and len(op.names) == 1
 
     def applied(self: Value, *others: object) -> Value:
         if alone and not others and self.kind != CONST:
             inner = (self,) if self.operands else ()
-            return result(
+            return result_value(
                 op.name, (self,), inner, functions[op.name](self._data), all_varying[op.name]
             )
-        operands = [lifted(operand) for operand in (self, *others)]
+        operands = [lift_operand(operand) for operand in (self, *others)]
         fits = len(operands) > 1 if op.variadic else len(operands) == len(op.names)
         if not fits:
             message = f"{op.name} takes {op.arity_words()}, this value being the first"
@@ -579,7 +579,9 @@ def method(op: Op) -> Callable[..., Value]:
         for operand, given in zip(operands, (self, *others), strict=True):
             if operand is None:
                 raise TypeError(f"{op.name} takes numbers and values, not {type(given).__name__}")
-        return apply(op.name, tuple([operand for operand in operands if operand is not None]))
+        return apply_to_values(
+            op.name, tuple([operand for operand in operands if operand is not None])
+        )
 
     applied.__name__ = op.name
     applied.__qualname__ = f"Value.{op.name}"
@@ -589,7 +591,7 @@ def method(op: Op) -> Callable[..., Value]:
 
 for op in OPS:
     if not (op.infix or op.prefix):
-        setattr(Value, op.name, method(op))
+        setattr(Value, op.name, row_method(op))
 
 
 # Graphs.
@@ -626,7 +628,7 @@ def made_of(root: Value) -> list[Value]:
     return found
 
 
-def reached(root: Value) -> list[Value]:
+def values_reached(root: Value) -> list[Value]:
     """What a value is made of, operands first, in the order in which a formula would name them; it last."""
     found: dict[Value, None] = {}
     todo = [root]
@@ -639,7 +641,7 @@ def reached(root: Value) -> list[Value]:
     return [*found]
 
 
-def graph_of(values: Sequence[Value], names: Mapping[Value, str]) -> Graph:
+def graph_of_values(values: Sequence[Value], names: Mapping[Value, str]) -> Graph:
     """The graph of some values, operands first.
 
     ``names`` are those of inputs and of statements; an input without one is called by its place.
@@ -653,7 +655,7 @@ def graph_of(values: Sequence[Value], names: Mapping[Value, str]) -> Graph:
             name = names.get(value) or str(len(graph))
             node = graph.inputs[name] = graph.append(INPUT, (), name, NOWHERE)
         else:
-            kind, number = row_of(value)
+            kind, number = row_of_value(value)
             operands = tuple([place[operand] for operand in value.operands])
             if number is not None:
                 operands = (*operands, graph.append(CONST, (), number, NOWHERE))
@@ -668,7 +670,7 @@ def graph_of(values: Sequence[Value], names: Mapping[Value, str]) -> Graph:
     return graph
 
 
-def row_of(value: Value) -> tuple[str, float | None]:
+def row_of_value(value: Value) -> tuple[str, float | None]:
     """A result's row, and a number that it takes besides its operands, as in ``**2``.
 
     A value that is made by hand has a row if its word is one's name or symbol.  Raises ``RequestError``
@@ -691,7 +693,7 @@ def row_of(value: Value) -> tuple[str, float | None]:
     )
 
 
-def names_of(values: Sequence[Value]) -> dict[Value, str]:
+def names_of_values(values: Sequence[Value]) -> dict[Value, str]:
     """The labels that can be names, of inputs first, each name once."""
     found: dict[Value, str] = {}
     taken = {*CONSTANTS}
@@ -705,8 +707,8 @@ def names_of(values: Sequence[Value]) -> dict[Value, str]:
 
 def all_names(values: Sequence[Value]) -> dict[Value, str]:
     """The same, and those of inputs without one: v1, v2, …."""
-    names = names_of(values)
-    unnamed = fresh(graph_of(values, names), "v")
+    names = names_of_values(values)
+    unnamed = fresh_names(graph_of_values(values, names), "v")
     for value in values:
         if value.kind == INPUT and value not in names:
             names[value] = next(unnamed)
@@ -737,15 +739,15 @@ def of_micrograd(graph: Graph) -> Graph:
         last = apply(made, power if kind == div else mul, last, number(made, -1.0))
         return apply(made, mul if kind == div else add, *first, last) if first else last
 
-    made, _ = transform(graph, rule)
-    return transform(made, wanted=dependencies(made, made.output))[0]
+    made, _ = transform_graph(graph, rule)
+    return transform_graph(made, wanted=dependency_flags(made, made.output))[0]
 
 
-def described(root: Value) -> tuple[str, dict[str, float]]:
+def formula_and_inputs(root: Value) -> tuple[str, dict[str, float]]:
     """The formula of a value, and its inputs' data by name; an input without a name is v1, v2, …."""
-    values = reached(root)
+    values = values_reached(root)
     names = all_names(values)
-    graph = graph_of(values, names)
+    graph = graph_of_values(values, names)
     name_shared(graph)
     inputs = {names[value]: value.data for value in values if value.kind == INPUT}
-    return program(graph), inputs
+    return program_text(graph), inputs

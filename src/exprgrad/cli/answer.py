@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from exprgrad.cli.options import is_for_people
-from exprgrad.errors import ExprgradError, RequestError, render
+from exprgrad.errors import ExprgradError, RequestError, render_error
 from exprgrad.source import WIDTH, without_controls
 
 if TYPE_CHECKING:
@@ -168,9 +168,9 @@ def give_answer(answer: Answer, options: Mapping[str, Any]) -> int:
     """
     color, path = options["color"], options.get("document")
     if path is not None:
-        from exprgrad.show.picture.picture import put
+        from exprgrad.show.picture.picture import write_file
 
-        put(render_answer(answer, options), path)
+        write_file(render_answer(answer, options), path)
     elif is_for_people(options):
         write_parts(answer.shown, color, exact=answer.exact)
     else:
@@ -188,10 +188,10 @@ def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
     """An answer as JSON, as CSV, as the bare answer, or as people read it where there is no screen."""
     whole = options.get("show_all", False)
     if options["as_json"]:
-        from exprgrad.show.documents.document import document
+        from exprgrad.show.documents.document import json_document
 
         head = answer.command, answer.text
-        yield from document(*head, answer.fields, whole=whole, apart=answer.apart)
+        yield from json_document(*head, answer.fields, whole=whole, apart=answer.apart)
     elif options["as_csv"]:
         from exprgrad.show.documents.document import csv_line
 
@@ -199,11 +199,11 @@ def render_answer(answer: Answer, options: Mapping[str, Any]) -> Iterator[str]:
     elif options["quiet"]:
         yield from (piece for name, value in answer.lines for piece in bare_line(name, value))
     else:
-        from exprgrad.show.text.table import Screen, drawn
+        from exprgrad.show.text.table import Screen, draw_table
 
         screen = Screen(None, False)
         for part in answer.shown(screen):
-            yield (part if isinstance(part, str) else drawn(part, screen)) + "\n"
+            yield (part if isinstance(part, str) else draw_table(part, screen)) + "\n"
 
 
 def bare_line(name: str, value: Any) -> Iterator[str]:
@@ -215,9 +215,9 @@ def bare_line(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield value
     else:
-        from exprgrad.show.documents.document import lists, whole_text
+        from exprgrad.show.documents.document import nested_lists, whole_text
 
-        yield from [whole_text(value)] if isinstance(value, int) else lists(value, repr)
+        yield from [whole_text(value)] if isinstance(value, int) else nested_lists(value, repr)
     yield "\n"
 
 
@@ -231,10 +231,10 @@ def write_content(
 ) -> None:
     """Write a program or a picture, the only ``content``, to stdout; or as JSON, or which file has it."""
     if options["as_json"]:
-        from exprgrad.show.documents.document import envelope
+        from exprgrad.show.documents.document import small_document
 
         what = content if path is None else {"file": path}
-        write_text([envelope(command, expression=text, **fields, **what), "\n"])
+        write_text([small_document(command, expression=text, **fields, **what), "\n"])
     elif path is None:
         (write_exactly if command == "code" else write_text)(content.values())
 
@@ -243,22 +243,22 @@ def write_parts(
     shown: "Callable[[Screen], Iterable[str | Table]]", color: str, *, exact: bool = False
 ) -> None:
     """Write what people read: texts, and tables as they are drawn for a screen like stdout."""
-    from exprgrad.show.text.table import Screen, drawn
+    from exprgrad.show.text.table import Screen, draw_table
 
     screen = Screen(terminal_width(sys.stdout), bool(uses_color(color, sys.stdout)))
     put = write_exactly if exact else write_text
     for part in shown(screen):
-        put([part if isinstance(part, str) else drawn(part, screen), "\n"])
+        put([part if isinstance(part, str) else draw_table(part, screen), "\n"])
 
 
 def report_error(error: ExprgradError, command: str | None, *, json: bool, color: str) -> None:
     """Render an error, once: as JSON on stdout, or as text on stderr."""
     if json:
-        from exprgrad.show.documents.document import envelope
+        from exprgrad.show.documents.document import small_document
 
-        write_text([envelope(command or "", error=error.as_json()) + "\n"])
+        write_text([small_document(command or "", error=error.as_json()) + "\n"])
         return
-    text = render(error, terminal_width(sys.stderr) or 100)
+    text = render_error(error, terminal_width(sys.stderr) or 100)
     if uses_color(color, sys.stderr):
         head, _, tail = text.partition("\n")
         styled = click.style("error:", fg="red", bold=True) + head.removeprefix("error:")
@@ -272,7 +272,7 @@ def show_diagnostics(
     """Print diagnostics on stderr, each with its place in the formula, or in a text of its own."""
     if not diagnostics:
         return
-    from exprgrad.show.text.lines import diagnosed
+    from exprgrad.show.text.lines import diagnostic_text
 
     styled = uses_color(color, sys.stderr)
     width = terminal_width(sys.stderr) or 100
@@ -282,7 +282,7 @@ def show_diagnostics(
         head = f"{severity}:"
         if styled:
             head = click.style(head, fg="yellow" if severity == "warning" else "cyan", bold=True)
-        write_text([diagnosed(diagnostic, within, head, width), "\n"], sys.stderr)
+        write_text([diagnostic_text(diagnostic, within, head, width), "\n"], sys.stderr)
     if left_out:
         write_text([f"… {left_out}; --json lists them\n"], sys.stderr)
 

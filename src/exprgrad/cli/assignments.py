@@ -14,15 +14,15 @@ from itertools import takewhile
 from typing import Any, TypeVar
 
 from exprgrad.errors import ExprgradError, InputError
-from exprgrad.graph.graph import Graph, dependencies
+from exprgrad.graph.graph import Graph, dependency_flags
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.values.inputs import constant_value, is_plain_number
 from exprgrad.run.values.ranges import Interval, as_interval
-from exprgrad.source import Source, Span, cut, depths, pieces, trimmed
+from exprgrad.source import Source, Span, bracket_depths, comma_parts, cut_text, trim_span
 
 __all__ = [
-    "assignments", "columns_as_values", "intervals", "missing_shapes", "names", "no_assignment",
-    "number_or_weights", "shapes_in", "weights",
+    "columns_as_values", "formula_names", "missing_shapes", "no_assignment", "number_or_weights",
+    "read_intervals", "read_weights", "shapes_in", "split_assignments",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ TUPLE = re.compile(r"\s*[(\[]((?:\s*[0-9]{1,15}\s*,)*\s*(?:[0-9]{1,15}\s*)?)[)\]
 SHAPES_HELP = "names and sizes are separated by commas: --shape X=150x4,w=4"
 
 
-def assignments(
+def split_assignments(
     argument: str, what: str, help_at: Callable[[int, bool], str]
 ) -> Iterator[tuple[str, Span, Span]]:
     """The names in ``NAME=…,NAME=…``, each with the span of the whole and that of what follows ``=``.
@@ -45,16 +45,16 @@ def assignments(
     and whether others stand before it.
     """
     seen: set[str] = set()
-    for start, end in pieces(argument):
+    for start, end in comma_parts(argument):
         written, equals, value = argument[start:end].partition("=")
         name = unicodedata.normalize("NFC", written.strip())
-        span = trimmed(argument, start, end)
+        span = trim_span(argument, start, end)
         if not (equals and name.isidentifier()):
             raise InputError(
                 "usage", f"this is not NAME={what}", help=help_at(start, bool(seen))
             ).about(argument, span)
         if name in seen:
-            span = trimmed(argument, start, start + len(written))
+            span = trim_span(argument, start, start + len(written))
             raise InputError("given-twice", f"'{name}' is given twice").about(argument, span)
         seen.add(name)
         yield name, span, (end - len(value), end)
@@ -72,10 +72,10 @@ def each_read(
     ``missing`` makes the error for a name with nothing after it, ``read`` takes a text and its name.
     """
     found: dict[str, T] = {}
-    for name, span, (start, end) in assignments(argument, what, help_at):
+    for name, span, (start, end) in split_assignments(argument, what, help_at):
         if not argument[start:end].strip():
             raise missing(name).about(argument, span)
-        place = trimmed(argument, start, end)
+        place = trim_span(argument, start, end)
         value = argument[slice(*place)]
         try:
             found[name] = read(value, name)
@@ -140,7 +140,7 @@ def no_assignment(
     ).about(argument)
 
 
-def names(formula: str) -> tuple[list[str], list[str], list[str]]:
+def formula_names(formula: str) -> tuple[list[str], list[str], list[str]]:
     """A formula's inputs, its named statements, and what it calls; none while it is no formula."""
     from exprgrad.api import parse
 
@@ -154,7 +154,7 @@ def names(formula: str) -> tuple[list[str], list[str], list[str]]:
 def columns_as_values(words: Sequence[str]) -> str:
     """What gives a formula's inputs the columns of a file, both of them among some words; or ""."""
     file = next((word.lstrip("@") for word in words if word.lower().endswith(".csv")), "")
-    inputs = next(filter(None, (names(word)[0] for word in words if file)), [])
+    inputs = next(filter(None, (formula_names(word)[0] for word in words if file)), [])
     values = " ".join(f"{name}=@{file}:{name}" for name in inputs)
     return values and f"a column is a value: write {values}; for a result per row, exprgrad batch"
 
@@ -164,7 +164,7 @@ def with_equals(argument: str, formula: str | None) -> str | None:
     found = re.fullmatch(r"\{?\s*([^\W\d]\w*)\s*:\s*([^\s,{}]+)\s*\}?", argument)
     if found:
         return f"{found[1]}={found[2]}"
-    inputs = names(formula)[0] if formula is not None and is_plain_number(argument) else []
+    inputs = formula_names(formula)[0] if formula is not None and is_plain_number(argument) else []
     return f"{inputs[0]}={argument}" if len(inputs) == 1 else None
 
 
@@ -173,26 +173,26 @@ def with_equals(argument: str, formula: str | None) -> str | None:
 
 def number_or_weights(argument: str, option: str) -> Any:
     """A number or a tensor, or several by name."""
-    if ASSIGNED.match(argument) or len(list(pieces(argument))) > 1:
-        return weights(argument, option)
+    if ASSIGNED.match(argument) or len(list(comma_parts(argument))) > 1:
+        return read_weights(argument, option)
     return constant_value(argument, option)
 
 
-def weights(argument: str, option: str) -> dict[str, Any]:
+def read_weights(argument: str, option: str) -> dict[str, Any]:
     """Numbers and tensors by name; an error shows the place in the argument."""
-    flat = "".join("1" if d else c for c, d in zip(argument, depths(argument), strict=True))
+    flat = "".join("1" if d else c for c, d in zip(argument, bracket_depths(argument), strict=True))
     glued = GLUED.search(flat)
     if glued:
         start, end = glued.span(1)
         raise InputError(
             "usage",
             "names and values are separated by commas",
-            help=f"write {cut(f'{option} {argument[:start].strip()},{argument[end:].strip()}', 60)}",
+            help=f"write {cut_text(f'{option} {argument[:start].strip()},{argument[end:].strip()}', 60)}",
         ).about(argument, (start, end))
 
     def help_at(start: int, is_later: bool) -> str:
-        plain = [is_plain_number(argument[a:b].strip()) for a, b in pieces(argument)]
-        listed = cut(f"[{argument.strip()}]", 40)
+        plain = [is_plain_number(argument[a:b].strip()) for a, b in comma_parts(argument)]
+        listed = cut_text(f"[{argument.strip()}]", 40)
         if all(plain) and option == "--tangent":
             return f"say which input moves so: {option} x=1,y=0; a list is x={listed}"
         if all(plain):
@@ -210,9 +210,9 @@ def weights(argument: str, option: str) -> dict[str, Any]:
 def last_list(argument: str, start: int) -> str:
     """``x=[1,0]`` for the plain numbers around an offset in ``x=1,0,y=2``."""
     name, _, first = argument[:start].rstrip(",").rpartition(",")[2].partition("=")
-    more = [argument[a:b].strip() for a, b in pieces(argument) if a >= start]
+    more = [argument[a:b].strip() for a, b in comma_parts(argument) if a >= start]
     plain = list(takewhile(is_plain_number, more))
-    return cut(f"{name.strip()}=[{','.join([first.strip(), *plain])}]", 60)
+    return cut_text(f"{name.strip()}=[{','.join([first.strip(), *plain])}]", 60)
 
 
 # Shapes.
@@ -249,14 +249,14 @@ def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:
         for kind, operands in zip(graph.kinds, graph.operands, strict=True)
         if kind in STRUCTURAL and STRUCTURAL[kind].along_axes and not graph.shape(operands[0])
     ]
-    needed = dependencies(graph, *numbers)
+    needed = dependency_flags(graph, *numbers)
     return [name for name, node in graph.inputs.items() if needed[node] and name not in said]
 
 
 # Intervals.
 
 
-def intervals(argument: str, option: str) -> dict[str, Interval]:
+def read_intervals(argument: str, option: str) -> dict[str, Interval]:
     """Intervals by name, ``x=0:inf,y=-1:1``, for an option; an error shows the place in the argument."""
 
     def help_at(start: int, is_later: bool) -> str:

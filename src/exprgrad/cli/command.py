@@ -151,17 +151,19 @@ def no_such_option(arg: str, rest: Sequence[str], known: Mapping[str, str]) -> R
 
     ``known`` has what might have been meant, as ``options_as_typed`` finds it.
     """
-    from exprgrad.language.mistakes.hints import nearest, synonym
+    from exprgrad.language.mistakes.hints import find_synonym, nearest_word
 
     head, equals, value = arg.partition("=")
     value, name = value if equals else next(iter(rest), ""), head.lstrip("-")
-    meant = (synonym(f"--{value}", known) if value.isalpha() else None) or synonym(head, known)
+    meant = (find_synonym(f"--{value}", known) if value.isalpha() else None) or find_synonym(
+        head, known
+    )
     options = {name: load_command(name).params for name in COMMANDS if not meant}
     takers = [name for name, listed in options.items() if any(head in p.opts for p in listed)]
     is_value = name.isidentifier() and re.fullmatch(r"[-+.]*\d[-+.:\w]*", value)
     is_start = name in ("guess", "p0", "start")  # of other tools
     if not (meant or takers or is_start) and len(name) > 1:
-        meant = nearest(head, known)
+        meant = nearest_word(head, known)
     is_glued = head[1] != "-" and head[:2] in known and len(head) > 2
     helps = {
         f"a value is given as NAME=VALUE, such as a={head}": name[:1].isdigit(),

@@ -18,7 +18,7 @@ from exprgrad.cli.commands import COMMANDS
 from exprgrad.cli.options import Words
 from exprgrad.errors import RequestError
 
-__all__ = ["Group", "complete"]
+__all__ = ["Group", "complete_line"]
 
 EXTRAS = {
     "draw": "pygraphviz", "native": "llvmlite", "data": "pyarrow", "cluster": "distributed", "fit": "scipy",
@@ -118,13 +118,13 @@ class Group(click.Group):
         word, *rest = args
         if word in COMMANDS:
             return super().resolve_command(ctx, args)
-        from exprgrad.language.mistakes.hints import guess
+        from exprgrad.language.mistakes.hints import guess_word
         from exprgrad.language.read.builder import CONSTANTS
 
         help = ABSENT.get(word.casefold())
-        known = None if help else guess(word, COMMANDS)
+        known = None if help else guess_word(word, COMMANDS)
         if word == "help":
-            word, known = rest[0], guess(rest[0], COMMANDS)
+            word, known = rest[0], guess_word(rest[0], COMMANDS)
             known = known and f"exprgrad {known} --help"
         has_value = known is None and any(arg.startswith(f"{word}=") for arg in rest)
         if word in CONSTANTS or (has_value and not help):
@@ -171,7 +171,7 @@ ENDINGS = {
 """Where a file stands → how the names of those that fit end; any, if none is said."""
 
 
-def complete(instruction: str) -> int:
+def complete_line(instruction: str) -> int:
     """Print a shell's script, or what may stand where the cursor is; return the exit status."""
     from click.shell_completion import split_arg_string
 
@@ -188,14 +188,14 @@ def complete(instruction: str) -> int:
     line = os.environ.get("COMP_LINE", "")
     *words, last = split_arg_string(line + "\0")
     typed = last.removesuffix("\0")
-    found = [word for word in candidates(words[1:], typed) if word.startswith(typed)]
+    found = [word for word in completions(words[1:], typed) if word.startswith(typed)]
     if len(found) == 1 and found[0].endswith("("):  # what is alone gets a blank, or a closing quote
         found.append(f"{found[0]})")
     if (
         shell == "bash"
     ):  # it parts words at = and @, too, replaces the last part, and quotes nothing
         kept = len(typed) - len(os.environ.get("COMP_WORD", typed).lstrip("'\""))
-        found = [word[kept:] if is_quoted(line) else escaped(word[kept:]) for word in found]
+        found = [word[kept:] if is_quoted(line) else escape_word(word[kept:]) for word in found]
     elif shell == "fish":  # which adds its own blank
         found = [word.rstrip() for word in found]
     write_text(f"{word}\n" for word in dict.fromkeys(found))
@@ -208,16 +208,16 @@ def is_quoted(line: str) -> bool:
     return "'" in outside or '"' in outside
 
 
-def escaped(word: str) -> str:
+def escape_word(word: str) -> str:
     """A word with backslashes before what a shell would read as its own, but for a blank at its end."""
     return re.sub(r"([^\w@%+=:,./ -]|[ ](?!$))", r"\\\1", word)
 
 
-def candidates(words: Sequence[str], typed: str) -> Iterator[str]:
+def completions(words: Sequence[str], typed: str) -> Iterator[str]:
     """What may follow some words, ``typed`` being its beginning; a blank ends what is whole."""
     if not words:
-        yield from ended([*COMMANDS, "--help", "--version"])
-        yield from calls(typed)
+        yield from whole_words([*COMMANDS, "--help", "--version"])
+        yield from complete_calls(typed)
         return
     name, *rest = words if words[0].isidentifier() else ["grad", *words]
     if name not in COMMANDS:
@@ -231,13 +231,13 @@ def candidates(words: Sequence[str], typed: str) -> Iterator[str]:
         yield from values_of(before, typed, formula)
         return
     if typed.startswith("-"):
-        yield from ended([*(option for option in options if option[:2] == "--"), "--help"])
+        yield from whole_words([*(option for option in options if option[:2] == "--"), "--help"])
     if name == "ops":
-        yield from ended(functions())
+        yield from whole_words(function_names())
     elif not formula and not {"-f", "--file"} & {*rest}:
-        yield from calls(typed)
+        yield from complete_calls(typed)
     elif "--inputs" in options:
-        yield from values(typed, formula, others[1:])
+        yield from complete_values(typed, formula, others[1:])
 
 
 def is_taken(words: Sequence[str], at: int, options: dict[str, click.Option]) -> bool:
@@ -246,12 +246,12 @@ def is_taken(words: Sequence[str], at: int, options: dict[str, click.Option]) ->
     return words[at].partition("=")[0] in options or (before is not None and not before.is_flag)
 
 
-def ended(words: Iterable[str]) -> Iterator[str]:
+def whole_words(words: Iterable[str]) -> Iterator[str]:
     """Words that nothing is added to."""
     return (f"{word} " for word in words)
 
 
-def functions() -> list[str]:
+def function_names() -> list[str]:
     """The names of all functions and operations."""
     from exprgrad.graph.ops import FAMILIES, OPS
     from exprgrad.graph.tensors import WORDS
@@ -259,7 +259,7 @@ def functions() -> list[str]:
     return [*(op.name for op in OPS), *FAMILIES, *WORDS]
 
 
-def calls(typed: str) -> Iterator[str]:
+def complete_calls(typed: str) -> Iterator[str]:
     """A formula that goes on with a function, or over an index."""
     from exprgrad.language.mistakes.hints import FUNCTION_WORDS
     from exprgrad.language.read.expansion import BUILT_IN
@@ -271,22 +271,22 @@ def calls(typed: str) -> Iterator[str]:
             yield f"{before}for k in 1.."
 
 
-def values(typed: str, formula: str, others: Sequence[str]) -> Iterator[str]:
+def complete_values(typed: str, formula: str, others: Sequence[str]) -> Iterator[str]:
     """Values of the formula's inputs: the names of those that have none, files, and columns of files."""
-    from exprgrad.cli.assignments import names
+    from exprgrad.cli.assignments import formula_names
 
     name, equals, value = typed.partition("=")
     if not equals:
         given = {word.partition("=")[0] for word in others}
-        yield from (f"{wanted}=" for wanted in names(formula)[0] if wanted not in given)
+        yield from (f"{wanted}=" for wanted in formula_names(formula)[0] if wanted not in given)
     elif value.startswith("@"):
         path, colon, _ = value[1:].rpartition(":")
         if colon and path.lower().endswith(".csv"):
-            yield from ended(f"{name}=@{path}:{column}" for column in columns(path))
-        yield from files(value[1:], "@", f"{name}=@")
+            yield from whole_words(f"{name}=@{path}:{column}" for column in csv_columns(path))
+        yield from complete_paths(value[1:], "@", f"{name}=@")
 
 
-def columns(path: str) -> Iterator[str]:
+def csv_columns(path: str) -> Iterator[str]:
     """The names of a CSV file's columns, as far as a line of text can say them."""
     from exprgrad.run.values.layouts import Layout, detect_layout
 
@@ -299,27 +299,27 @@ def columns(path: str) -> Iterator[str]:
 
 def values_of(option: click.Option, typed: str, formula: str) -> Iterator[str]:
     """What an option may have for a value."""
-    from exprgrad.cli.assignments import names
+    from exprgrad.cli.assignments import formula_names
     from exprgrad.show.page.lessons import LESSONS
 
     key = option.opts[-1]
     inputs, statements, calls = (
-        names(formula) if key in ("--wrt", "--of", "--expand") else ([], [], [])
+        formula_names(formula) if key in ("--wrt", "--of", "--expand") else ([], [], [])
     )
     listed = {
-        "--lesson": LESSONS, "--expand": [*calls, "all", *functions()], "--wrt": inputs,
+        "--lesson": LESSONS, "--expand": [*calls, "all", *function_names()], "--wrt": inputs,
         "--of": statements,
     }  # fmt: skip
     before = typed[: typed.rfind(",") + 1]
     if isinstance(option.type, Words):
-        yield from ended(option.type.choices)
+        yield from whole_words(option.type.choices)
     elif key in listed:
-        yield from (before + word for word in ended(listed[key]))
+        yield from (before + word for word in whole_words(listed[key]))
     elif key in ENDINGS:
-        yield from files(typed, key)
+        yield from complete_paths(typed, key)
 
 
-def files(typed: str, where: str, before: str = "") -> Iterator[str]:
+def complete_paths(typed: str, where: str, before: str = "") -> Iterator[str]:
     """The files that a path may become, and folders on the way."""
     name = os.path.basename(typed)  # noqa: PTH119
     folder = typed[: len(typed) - len(name)]

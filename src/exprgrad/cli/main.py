@@ -35,9 +35,9 @@ def is_formula(word: str) -> bool:
         return not (len(word) == 2 and word[1].isalpha())
     if word == "" or word.isascii():
         return word != "" and not word.isidentifier()
-    from exprgrad.language.read.names import plain
+    from exprgrad.language.read.names import plain_name
 
-    return "·" in word or plain(word) is None  # a name to isidentifier, but a product
+    return "·" in word or plain_name(word) is None  # a name to isidentifier, but a product
 
 
 def has_options_first(argv: list[str]) -> bool:
@@ -52,13 +52,13 @@ def has_options_first(argv: list[str]) -> bool:
     return not rest or rest[0][:1] == "-" or is_formula(rest[0])
 
 
-def start(argv: list[str]) -> object:
+def run_named_command(argv: list[str]) -> object:
     """Run the command that the first argument names; all else is about the commands."""
     word, *rest = argv or [""]
     if not argv and "_EXPRGRAD_COMPLETE" in os.environ:
-        from exprgrad.cli.group import complete
+        from exprgrad.cli.group import complete_line
 
-        return complete(os.environ["_EXPRGRAD_COMPLETE"])
+        return complete_line(os.environ["_EXPRGRAD_COMPLETE"])
     from exprgrad.cli.command import load_command
 
     if word in COMMANDS:
@@ -75,26 +75,26 @@ def main(argv: list[str]) -> int:
 
     import click
 
-    from exprgrad.errors import Asked, ExprgradError, RequestError, missing_package
+    from exprgrad.errors import Asker, ExprgradError, RequestError, missing_package
 
-    before = Asked.by_command, Asked.take_note
-    Asked.by_command, Asked.take_note = True, cache(write_note)  # each note once
+    before = Asker.by_command, Asker.take_note
+    Asker.by_command, Asker.take_note = True, cache(write_note)  # each note once
     if argv and argv[0] not in COMMANDS and (is_formula(argv[0]) or has_options_first(argv)):
         argv = ["grad", *argv]
     try:
         try:
-            status = start(argv)
+            status = run_named_command(argv)
             sys.stdout.flush()
             return status if isinstance(status, int) else 0
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "exprgrad"
             help = f"'{path} --help' shows the options"
             files = [arg.lstrip("@") for arg in argv if arg.lower().endswith(ROW_FILES)]
-            if files and "'--data'" in words(error):
+            if files and "'--data'" in click_message(error):
                 help = f"write --data {files[0]}"
-            raise RequestError("usage", words(error), help=help) from None
+            raise RequestError("usage", click_message(error), help=help) from None
         except click.ClickException as error:
-            raise RequestError("usage", words(error)) from None
+            raise RequestError("usage", click_message(error)) from None
         except click.exceptions.Exit as error:
             return error.exit_code
         except click.Abort:
@@ -110,14 +110,14 @@ def main(argv: list[str]) -> int:
         report_error(error, command, json="--json" in argv, color=color_in(argv))
         return 2
     finally:
-        Asked.by_command, Asked.take_note = before
+        Asker.by_command, Asker.take_note = before
 
 
 def write_note(text: str) -> None:
     """Writes a note to standard error."""
-    from exprgrad.source import printable
+    from exprgrad.source import printable_text
 
-    sys.stderr.write(f"note: {printable(text)}\n")
+    sys.stderr.write(f"note: {printable_text(text)}\n")
 
 
 def color_in(argv: list[str]) -> str:
@@ -131,7 +131,7 @@ def color_in(argv: list[str]) -> str:
     return color
 
 
-def words(error: click.ClickException) -> str:
+def click_message(error: click.ClickException) -> str:
     """Click's message in the style of ours."""
     message = error.format_message().removesuffix(".")
     return message[:1].lower() + message[1:]
@@ -161,8 +161,8 @@ def run() -> NoReturn:
         discard_output()
         status = 0 if has_no_reader(error) else 2
         if status:
-            complain(f"cannot write the answer: {error.strerror or error}")
-    leave(status)
+            print_error(f"cannot write the answer: {error.strerror or error}")
+    exit_at_once(status)
 
 
 def has_no_reader(error: OSError) -> bool:
@@ -171,7 +171,7 @@ def has_no_reader(error: OSError) -> bool:
     return isinstance(error, BrokenPipeError) or (is_windows and error.errno == EINVAL)
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """An error on stderr, if that can be."""
     from contextlib import suppress
 
@@ -181,7 +181,7 @@ def complain(message: str) -> None:
         write_text([f"error: {message}\n"], sys.stderr)
 
 
-def leave(status: int) -> NoReturn:
+def exit_at_once(status: int) -> NoReturn:
     """End the process without taking its modules and nodes apart one by one, which nobody waits for.
 
     All files are closed by now, and what stands in the streams is written.

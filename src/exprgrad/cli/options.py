@@ -25,13 +25,13 @@ def not_a_value(
     value: str, option: click.Parameter | None, takes: str, known: Sequence[str] = ()
 ) -> RequestError:
     """The error for a value that an option does not take; it says which one was probably meant."""
-    from exprgrad.language.mistakes.hints import meant
+    from exprgrad.language.mistakes.hints import did_you_mean
 
     name = option.opts[-1] if option else "the option"
     return RequestError(
         "usage",
         f"'{value}' is not a value for {name}",
-        help=meant(value, known, f"{name} takes {takes}", also=True),
+        help=did_you_mean(value, known, f"{name} takes {takes}", also=True),
     ).about(value)
 
 
@@ -249,11 +249,11 @@ def settle_output_form(options: dict[str, Any]) -> None:
         return
     ending = os.path.splitext(path)[1].lower()  # noqa: PTH122
     if ending not in ENDINGS:
-        from exprgrad.show.picture.picture import FORMATS, misnamed
+        from exprgrad.show.picture.picture import FORMATS, misnamed_file
 
         help = "the endings are .json, .csv and .txt"
         help += "; exprgrad dot draws pictures" if ending[1:] in FORMATS else ""
-        raise misnamed(path, "a document's format", help)
+        raise misnamed_file(path, "a document's format", help)
     form = ENDINGS[ending]
     if chosen and chosen[0] != (form or "--quiet"):
         raise RequestError(
@@ -273,10 +273,10 @@ def picture_format(options: dict[str, Any]) -> str:
     path = options["path"]
     if path is not None and not path.lower().endswith(tuple(ENDINGS)):
         from exprgrad.show.picture.picture import plot_format
-        from exprgrad.show.picture.plots import matplotlib
+        from exprgrad.show.picture.plots import import_matplotlib
 
         format = plot_format(path)
-        matplotlib()
+        import_matplotlib()
         return format
     options["document"] = path
     settle_output_form(options)

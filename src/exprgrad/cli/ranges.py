@@ -16,11 +16,11 @@ from exprgrad.errors import RequestError
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression
-    from exprgrad.data.grids import Grid, Tally
+    from exprgrad.data.grids import Grid, GridTally
     from exprgrad.run.evaluation import Diagnostic
     from exprgrad.run.values.ranges import Range
 
-__all__ = ["over_ranges"]
+__all__ = ["answer_ranges"]
 
 ORDERS = {"eval": 0, "grad": 1, "hess": 2}
 """Command → the order of the derivatives that it finds."""
@@ -31,7 +31,7 @@ AT_A_POINT = {
 """What is shown of one point alone."""
 
 
-def over_ranges(
+def answer_ranges(
     expression: Expression, request: Request, command: str, options: Mapping[str, Any]
 ) -> int:
     """Write the answer of a command with ranges; return the exit status."""
@@ -55,7 +55,7 @@ def over_ranges(
         arguments=request.spelled,
         origins=request.origins,
     )
-    return give_answer(answer(grid, command, options), options)
+    return give_answer(grid_answer(grid, command, options), options)
 
 
 def refuse_uncertain(request: Request) -> None:
@@ -73,13 +73,13 @@ def refuse_uncertain(request: Request) -> None:
     )
 
 
-def answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
+def grid_answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
-    from exprgrad.data.grids import Tally, grid_rows, row_names, warnings_about
+    from exprgrad.data.grids import GridTally, grid_rows, row_names, warnings_about
     from exprgrad.show.text.rows import rows_table
 
     columns, digits, whole = row_names(grid), options["digits"], options["show_all"]
-    tally = Tally()
+    tally = GridTally()
     diagnostics: list[Diagnostic] = []
 
     def found() -> Iterator[tuple[Any, ...]]:
@@ -89,7 +89,7 @@ def answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
     return Answer(
         command,
         grid.text,
-        fields(grid, found(), tally, diagnostics),
+        grid_fields(grid, found(), tally, diagnostics),
         chain([columns], found()),
         (("", line) for line in quiet_rows(grid, found())),
         lambda _: [rows_table(columns, [*grid.ranges], found(), grid.size, digits, whole=whole)],
@@ -97,26 +97,26 @@ def answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
     )
 
 
-def fields(
-    grid: Grid, rows: Iterable[Sequence[Any]], tally: Tally, diagnostics: Sequence[Diagnostic]
+def grid_fields(
+    grid: Grid, rows: Iterable[Sequence[Any]], tally: GridTally, diagnostics: Sequence[Diagnostic]
 ) -> Iterator[tuple[str, Any]]:
     """The fields of the JSON object; what is told of the rows is known when they are written."""
-    from exprgrad.data.grids import row_fields
-    from exprgrad.show.documents.document import Lines, records, shorts
+    from exprgrad.data.grids import fields_of_row
+    from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
 
-    names, results = [*grid.ranges], row_fields(grid)
+    names, results = [*grid.ranges], fields_of_row(grid)
     width = len(names)
 
     def row(cells: Sequence[Any]) -> dict[str, Any]:
         point = dict(zip(names, cells, strict=False))
         return {"inputs": point, **results(cells[width:])}
 
-    yield "inputs", shorts(grid.fixed)
+    yield "inputs", shorten_tensors(grid.fixed)
     yield "ranges", {name: range_fields(one) for name, one in grid.ranges.items()}
     yield "output", {"node": grid.graph.output, "name": grid.graph.output_name}
     yield "rows", Lines(map(row, rows))
     yield "counts", dict(tally.counts)
-    yield "diagnostics", records(diagnostics)
+    yield "diagnostics", record_lines(diagnostics)
 
 
 def quiet_rows(grid: Grid, rows: Iterable[Sequence[Any]]) -> Iterator[Any]:

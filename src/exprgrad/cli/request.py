@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.cli.answer import write_text
 from exprgrad.cli.options import split_names
 from exprgrad.errors import InputError, RequestError
-from exprgrad.source import cut, pieces, printable
+from exprgrad.source import comma_parts, cut_text, printable_text
 
 if TYPE_CHECKING:
     from exprgrad.api import Expression, Run
@@ -102,9 +102,9 @@ def read_request(
             origins[name] = label_file(given[1:])
     text = translate_latex(text, options.get("notation"), values, relates=relates)
     if options.get("limit"):
-        from exprgrad.graph.graph import limited
+        from exprgrad.graph.graph import limit_text
 
-        text = limited(text, options["limit"])
+        text = limit_text(text, options["limit"])
     request = Request(text, values, spelled, origins)
     return split_uncertainties(request) if uncertain else request
 
@@ -134,22 +134,22 @@ def translate_latex(
         return text
     from exprgrad.language.read.latex import (
         equations_from_latex,
-        from_latex,
+        formula_from_latex,
         is_latex,
         with_elements,
     )
 
     if notation is None and not is_latex(text):
         return text
-    ours = equations_from_latex(text, relates) if relates else from_latex(text)
+    ours = equations_from_latex(text, relates) if relates else formula_from_latex(text)
     ours = with_elements(ours, given, relates or "=")
-    write_text([f"note: read as {printable(ours)}\n"], sys.stderr)
+    write_text([f"note: read as {printable_text(ours)}\n"], sys.stderr)
     return ours
 
 
 def label_file(path: str) -> str:
     """A file as an error calls it: by its name, shortened if it is long."""
-    return printable(cut(os.path.basename(path), LONGEST_NAME))  # noqa: PTH119
+    return printable_text(cut_text(os.path.basename(path), LONGEST_NAME))  # noqa: PTH119
 
 
 def split_assignment(argument: str, formula: str | None, *, alone: bool) -> tuple[str, str]:
@@ -171,7 +171,7 @@ def find_second_assignment(value: str) -> int | None:
         return None
     second = re.compile(NEXT_VALUE)
     return next(
-        (start for start, _ in pieces(value) if start and second.match(value, start - 1)), None
+        (start for start, _ in comma_parts(value) if start and second.match(value, start - 1)), None
     )
 
 
@@ -243,12 +243,15 @@ def parse_request(
     expression, expand = parse(request.text), options.get("expand")
     if expand is None:
         return expression, request
-    from exprgrad.graph.graph import same
+    from exprgrad.graph.graph import same_graph
 
     if (values or request.values) and not request.has_ranges:
         resolve_values(expression, request)
     simpler = expression.expand(split_names(expand, "--expand") or ())
-    if same(simpler.graph, expression.graph) and simpler.graph.calls == expression.graph.calls:
+    if (
+        same_graph(simpler.graph, expression.graph)
+        and simpler.graph.calls == expression.graph.calls
+    ):
         write_text(
             [f"note: the formula has nothing to take apart for --expand {expand}\n"], sys.stderr
         )

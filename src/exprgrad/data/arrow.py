@@ -9,12 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.errors import ExprgradError, InputError, MissingExtraError, RequestError, install
+from exprgrad.errors import (
+    ExprgradError,
+    InputError,
+    MissingExtraError,
+    RequestError,
+    install_command,
+)
 from exprgrad.run.values.layouts import LAST_WHOLE, SPELLED, change_of
 
 __all__ = [
-    "MISSING", "Doubles", "arrow", "as_text", "broken_file", "in_texts", "is_numeric", "is_text",
-    "numbers", "one_array", "plain_cells", "says_nan", "type_words",
+    "MISSING", "Doubles", "arrow_doubles", "as_text", "broken_file", "import_arrow", "in_texts",
+    "is_numeric", "is_text_type", "one_array", "plain_cells", "says_nan", "type_words",
 ]  # fmt: skip
 
 MISSING = ("", "NA", "N/A", "NULL", "null", "n/a", "None", "#N/A")
@@ -39,7 +45,7 @@ BROKEN = {
 
 
 @cache
-def arrow(part: str = "") -> Any:
+def import_arrow(part: str = "") -> Any:
     """A module of pyarrow's, or pyarrow itself.  Raises ``MissingExtraError`` without it."""
     try:
         import pyarrow
@@ -49,7 +55,9 @@ def arrow(part: str = "") -> Any:
         message = "columns in files need pyarrow"
         if error.name is None or error.name.partition(".")[0] != "pyarrow":
             message = f"pyarrow is installed, but it cannot be loaded: {error}"
-        raise MissingExtraError("missing-pyarrow", message, help=install("pyarrow")) from None
+        raise MissingExtraError(
+            "missing-pyarrow", message, help=install_command("pyarrow")
+        ) from None
 
 
 class Doubles(NamedTuple):
@@ -64,15 +72,15 @@ class Doubles(NamedTuple):
     changed: Mapping[str, np.ndarray] = {}
 
 
-def numbers(column: Any) -> Doubles:
+def arrow_doubles(column: Any) -> Doubles:
     """An Arrow array as doubles: its own memory where it holds nothing else."""
-    pa = arrow()
+    pa = import_arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     missing = as_mask(column.is_null()) if column.null_count else None
     changed: dict[str, np.ndarray] = {}
-    if is_text(column.type) or pa.types.is_decimal(column.type):
-        values, missing, changed = cells(column)  # from a text the nearest double is found
+    if is_text_type(column.type) or pa.types.is_decimal(column.type):
+        values, missing, changed = parse_cells(column)  # from a text the nearest double is found
     else:
         doubles = column if column.type == pa.float64() else column.cast(pa.float64(), safe=False)
         values = (doubles if missing is None else doubles.fill_null(float("nan"))).to_numpy()
@@ -88,15 +96,15 @@ def numbers(column: Any) -> Doubles:
 
 def one_array(column: Any) -> Any:
     """A column in pieces as one array."""
-    pa = arrow()
+    pa = import_arrow()
     if not isinstance(column, pa.ChunkedArray):
         return column
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
+def parse_cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
     """Texts as doubles, as far as they are numbers; which are missing, and which are changed."""
-    pa, pc = arrow(), arrow("compute")
+    pa, pc = import_arrow(), import_arrow("compute")
     texts, changed = in_texts(column), {}
     given = texts
     try:
@@ -122,13 +130,13 @@ def cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndar
 
 def is_missing(texts: Any) -> Any:
     """Which texts are missing: an array of Arrow's."""
-    pc = arrow("compute")
-    return pc.or_(pc.is_null(texts), pc.is_in(texts, arrow().array(MISSING, texts.type)))
+    pc = import_arrow("compute")
+    return pc.or_(pc.is_null(texts), pc.is_in(texts, import_arrow().array(MISSING, texts.type)))
 
 
 def says_nan(column: Any) -> np.ndarray:
     """Which texts of a column are nan."""
-    return as_mask(arrow("compute").match_substring_regex(column, r"(?i)^\s*[-+]?nan"))
+    return as_mask(import_arrow("compute").match_substring_regex(column, r"(?i)^\s*[-+]?nan"))
 
 
 def as_mask(flags: Any) -> np.ndarray:
@@ -139,7 +147,7 @@ def as_mask(flags: Any) -> np.ndarray:
 
 def in_texts(column: Any) -> Any:
     """A column as texts hold it: times and decimals as texts, the rest as it is."""
-    pa, kind = arrow(), column.type
+    pa, kind = import_arrow(), column.type
     if pa.types.is_temporal(kind) or pa.types.is_decimal(kind) or pa.types.is_string_view(kind):
         return column.cast(pa.string())
     return column
@@ -147,16 +155,16 @@ def in_texts(column: Any) -> Any:
 
 def as_text(column: Any) -> Any:
     """A column as texts, whatever it holds: of a number the shortest."""
-    pa = arrow()
+    pa = import_arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     column = in_texts(column)
-    return column if is_text(column.type) else column.cast(pa.string())
+    return column if is_text_type(column.type) else column.cast(pa.string())
 
 
 def plain_cells(column: Any) -> list[Any]:
     """The cells of a column as None, truth values, numbers and texts: nan is None, and -0 is 0."""
-    pa = arrow()
+    pa = import_arrow()
     found = in_texts(column).to_pylist()
     if pa.types.is_floating(column.type):
         return [None if cell is None or cell != cell else cell + 0.0 for cell in found]
@@ -166,15 +174,15 @@ def plain_cells(column: Any) -> list[Any]:
     ]
 
 
-def is_text(kind: Any) -> bool:
+def is_text_type(kind: Any) -> bool:
     """Whether an Arrow type is one of texts."""
-    types = arrow().types
+    types = import_arrow().types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_numeric(kind: Any) -> bool:
     """Whether the cells of an Arrow type are numbers, or nothing at all."""
-    types = arrow().types
+    types = import_arrow().types
     if types.is_dictionary(kind):
         return is_numeric(kind.value_type)
     checks = (
@@ -185,10 +193,10 @@ def is_numeric(kind: Any) -> bool:
 
 def type_words(kind: Any) -> str:
     """What a column holds, in words."""
-    types = arrow().types
+    types = import_arrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
-    if is_text(kind):
+    if is_text_type(kind):
         return "texts"
     known = (
         (types.is_date, "dates"),

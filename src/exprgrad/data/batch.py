@@ -12,45 +12,53 @@ from warnings import warn
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, arrow, as_text, is_text, numbers, says_nan
-from exprgrad.data.formats import FORMATS, Partition, RowWriter, batches
+from exprgrad.data.arrow import (
+    Doubles,
+    arrow_doubles,
+    as_text,
+    import_arrow,
+    is_text_type,
+    says_nan,
+)
+from exprgrad.data.formats import FORMATS, Partition, RowWriter, read_batches
 from exprgrad.data.job import (
     REASONS,
-    Block,
-    Job,
+    BatchJob,
+    RowBlock,
     Tally,
+    batch_columns,
     changes_in,
-    columns_of,
-    computed,
+    compute_rows,
     gaps_in,
-    judged,
-    merged,
-    played,
-    prepared,
+    judge_outputs,
+    merge_tallies,
+    prepare_kernel,
     remarks_on,
-    told_of,
+    run_rows,
+    tally_block,
 )  # fmt: skip
-from exprgrad.data.places import PIPE, packed
+from exprgrad.data.places import PIPE, open_packed
 from exprgrad.data.plans import BatchPlan, output_of
 from exprgrad.data.sums import (
     CHUNK,
     Partial,
-    combined,
-    folded,
+    combine_partials,
+    empty_partial,
+    fold_parts,
     groups_of,
-    reduced,
-    set_apart,
-    start,
+    reduce_chunk,
+    sum_huge,
 )
-from exprgrad.data.targets import Manifest, Reached, growing, parts_folder, target
+from exprgrad.data.targets import Manifest, Reached, open_target, parts_folder, row_writer
 from exprgrad.data.threads import Threads, in_order, threads_of
-from exprgrad.errors import DigitsWarning, InputError, advice
+from exprgrad.errors import DigitsWarning, InputError, command_or_python
 from exprgrad.run.engines.columns import staggered_columns
 from exprgrad.source import without_controls
 
 __all__ = [
     "Computed", "Done", "Progress", "Workers", "as_column", "carried_out", "partition_done",
-    "partition_rows", "result_columns", "results", "rows_reduced", "tallied", "warn_of_lost_digits",
+    "partition_rows", "result_batches", "result_columns", "rows_reduced", "tally_chunk",
+    "warn_of_lost_digits",
 ]  # fmt: skip
 
 Progress = Callable[[int], None]
@@ -83,13 +91,13 @@ def carried_out(
     With a manifest it begins where an unfinished run has ended, and from time to time notes what is done.
     Workers that are not given are the ``threads`` of this process.
     """
-    prepared(plan.job)  # once for all threads
+    prepare_kernel(plan.job)  # once for all threads
     with np.errstate(all="ignore"), threads_of(threads) as here:
-        workers = workers or Here(here)
+        workers = workers or LocalWorkers(here)
         if plan.path is None or plan.into_folder:
             return all_done(plan, progress, kept, workers)
         if kept is not None:
-            return grown(plan, progress, kept, workers, here)
+            return grow_partitions(plan, progress, kept, workers, here)
         return Done(all_written(plan, plan.path, "", workers.rows(plan, 0), progress, here))
 
 
@@ -103,7 +111,7 @@ class Workers(Protocol):
         """What finds the rows with their results, batch by batch; None ends a partition."""
 
 
-class Here(NamedTuple):
+class LocalWorkers(NamedTuple):
     """This process, and its threads."""
 
     threads: Threads | None = None
@@ -133,7 +141,7 @@ def partition_done(
     """What comes of a partition by itself: a file in a folder, or what its rows come to."""
     if plan.into_folder:
         return Done(file_written(plan, partition, progress, threads))
-    rows = batches(partition, plan.job.read.names, plan.job.read, threads)
+    rows = read_batches(partition, plan.job.read.names, plan.job.read, threads)
     return rows_reduced(plan.job, partition, rows, progress)
 
 
@@ -145,10 +153,10 @@ def all_done(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers
         for _ in workers.each(plan._replace(partitions=kept.damaged), 0, lambda rows: None):
             pass  # their rows are counted in the record
     for count, done in enumerate(workers.each(plan, reached.done, progress), reached.done + 1):
-        tally = merged(tally, done.tally)
+        tally = merge_tallies(tally, done.tally)
         if done.partial is not None:
-            partial = partial or start(plan.job.reduce, len(plan.names))
-            partial = combined(plan.job.reduce, partial, done.partial)
+            partial = partial or empty_partial(plan.job.reduce, len(plan.names))
+            partial = combine_partials(plan.job.reduce, partial, done.partial)
         if kept and kept.is_due(count):
             kept.note(Reached(count, tally, partial=partial))
     return Done(tally, partial)
@@ -172,9 +180,9 @@ def all_written(
     progress: Progress,
     threads: Threads | None,
 ) -> Tally:
-    """Rows written to a file, which grows in a folder: see ``target``; what is to be told of them."""
+    """Rows written to a file, which grows in a folder: see ``open_target``; what is to be told of them."""
     tally = Tally()
-    with target(path, folder) as file, packed(file, path) as inner:
+    with open_target(path, folder) as file, open_packed(file, path) as inner:
         if path == PIPE and FORMATS[plan.format].is_loose and sys.stdout.isatty():
             screen = inner
             inner = SimpleNamespace(
@@ -182,29 +190,29 @@ def all_written(
             )
         writer = FORMATS[plan.format].writer(inner, plan.schema)
         with closing_anyway(writer):
-            for told, _ in written(rows, writer, progress, threads):
-                tally = merged(tally, told)
+            for told, _ in write_rows(rows, writer, progress, threads):
+                tally = merge_tallies(tally, told)
     return tally
 
 
-def grown(
+def grow_partitions(
     plan: BatchPlan, progress: Progress, kept: Manifest, workers: Workers, threads: Threads | None
 ) -> Done:
     """The rows of all partitions, after those that an unfinished run has written."""
     assert plan.path is not None
     done, tally, size, *_ = kept.reached
     memos = [one.memo for one in kept.marks]
-    writer = growing(kept.file, plan.schema, plan.format, size, memos)
+    writer = row_writer(kept.file, plan.schema, plan.format, size, memos)
     with closing_anyway(writer):
-        for told, is_end in written(workers.rows(plan, done), writer, progress, threads):
-            tally, done = merged(tally, told), done + is_end
+        for told, is_end in write_rows(workers.rows(plan, done), writer, progress, threads):
+            tally, done = merge_tallies(tally, told), done + is_end
             if is_end and kept.is_due(done):
                 kept.note(Reached(done, tally, kept.file.tell(), writer.memo()))
     kept.finish()
     return Done(tally)
 
 
-def written(
+def write_rows(
     rows: Iterator[Callable[[], Computed] | None],
     writer: RowWriter,
     progress: Progress,
@@ -242,46 +250,48 @@ def closing_anyway(writer: RowWriter) -> Iterator[None]:
 
 
 def rows_reduced(
-    job: Job, partition: Partition, rows: Iterable[Any], progress: Progress = lambda rows: None
+    job: BatchJob, partition: Partition, rows: Iterable[Any], progress: Progress = lambda rows: None
 ) -> Done:
     """What rows of a partition come to, or of a table that stands for one: alike on like machines."""
-    kernel = prepared(job)
+    kernel = prepare_kernel(job)
     if kernel.engine == "native" and job.reduce in ("sum", "mean") and not job.by:
         return rows_summed(job, partition, rows, progress)
-    partial, tally = start(job.reduce, kernel.results), Tally()
+    partial, tally = empty_partial(job.reduce, kernel.results), Tally()
     memory = staggered_columns(kernel.outputs, CHUNK)
-    for batch, columns, low, high, row in chunks(job, partition.row, rows, progress):
-        block = computed(job, columns, low, high, memory)
-        tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
+    for batch, columns, low, high, row in row_chunks(job, partition.row, rows, progress):
+        block = compute_rows(job, columns, low, high, memory)
+        tally = merge_tallies(tally, tally_chunk(job, block, columns, partition, row, low, high))
         by = [batch.column(name).slice(low, high - low) for name in job.by]
         if not job.by_texts:  # files may say one column in several types
             pairs = zip(job.by, by, strict=True)
             by = [as_type(one, job.read.field(name), partition) for name, one in pairs]
         keys, codes = groups_of(by, job.by_texts)
-        partial = combined(job.reduce, partial, chunk_reduced(job, block, keys, codes))
+        partial = combine_partials(job.reduce, partial, chunk_reduced(job, block, keys, codes))
     return Done(tally, partial)
 
 
-def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: Progress) -> Done:
+def rows_summed(
+    job: BatchJob, partition: Partition, rows: Iterable[Any], progress: Progress
+) -> Done:
     """The same where all rows are added: in machine code, as long as each of them computes."""
     from exprgrad.run.engines.native import Totals
 
-    kernel = prepared(job)
+    kernel = prepare_kernel(job)
     memory = staggered_columns(kernel.outputs, CHUNK)
     totals, tally = Totals(memory[: kernel.results]), Tally()
     huge: list[Partial] = []
     kept = np.zeros(1 + kernel.results, dtype=np.int64)
     plain = 0
-    for _, columns, low, high, row in chunks(job, partition.row, rows, progress):
-        played(kernel, columns, low, high, memory)
+    for _, columns, low, high, row in row_chunks(job, partition.row, rows, progress):
+        run_rows(kernel, columns, low, high, memory)
         is_special = gaps_in(columns, low, high) or changes_in(columns, low, high)
         is_sure = not kernel.sure or memory[kernel.sure][: high - low].min() > 0
         is_plain = is_sure and not (kernel.kink or kernel.condition or is_special)
         if is_plain and totals.add(high - low):
             plain += high - low
             continue
-        block = judged(job, columns, low, high, memory)
-        tally = merged(tally, tallied(job, block, columns, partition, row, low, high))
+        block = judge_outputs(job, columns, low, high, memory)
+        tally = merge_tallies(tally, tally_chunk(job, block, columns, partition, row, low, high))
         counting = block.counting()
         kept += high - low if counting is None else np.count_nonzero(counting, axis=1)
         for one, which in zip(
@@ -289,30 +299,32 @@ def rows_summed(job: Job, partition: Partition, rows: Iterable[Any], progress: P
         ):
             one[~which] = 0.0
         if not totals.add(high - low):
-            huge.append(set_apart(block.results))
+            huge.append(sum_huge(block.results))
             totals.add(high - low, anyway=True)
     tally = tally._replace(rows=tally.rows + plain)
     if not (kept + plain).any():
-        return Done(tally, start(job.reduce, kernel.results))
-    found = folded(plain + kept, *totals.sums())
+        return Done(tally, empty_partial(job.reduce, kernel.results))
+    found = fold_parts(plain + kept, *totals.sums())
     for apart_sums in huge:
-        found = combined(job.reduce, found, apart_sums)
+        found = combine_partials(job.reduce, found, apart_sums)
     return Done(tally, found)
 
 
-def chunks(
-    job: Job, row: int, rows: Iterable[Any], progress: Progress
+def row_chunks(
+    job: BatchJob, row: int, rows: Iterable[Any], progress: Progress
 ) -> Iterator[tuple[Any, list[Doubles], int, int, int]]:
     """The chunks of rows: the batch, its columns, from where to where, and the row in the file."""
     for batch in in_chunks(rows):
-        columns = columns_of(job, batch)
+        columns = batch_columns(job, batch)
         for low in range(0, batch.num_rows, CHUNK):
             yield batch, columns, low, min(low + CHUNK, batch.num_rows), row + low
         row += batch.num_rows
         progress(batch.num_rows)
 
 
-def chunk_reduced(job: Job, block: Block, keys: list[Any], codes: np.ndarray | None) -> Partial:
+def chunk_reduced(
+    job: BatchJob, block: RowBlock, keys: list[Any], codes: np.ndarray | None
+) -> Partial:
     """What the rows of a chunk come to that are chosen; a group whose rows are all bad has 0 of them."""
     values, counting, chosen = np.array(block.results), block.counting(), block.chosen
     if chosen is not None:
@@ -320,11 +332,11 @@ def chunk_reduced(job: Job, block: Block, keys: list[Any], codes: np.ndarray | N
         counting = None if counting is None else counting[:, chosen]
         codes = None if codes is None else codes[chosen]
     if not values.shape[1]:
-        return start(job.reduce, len(values))
+        return empty_partial(job.reduce, len(values))
     if codes is not None:
         met, codes = np.unique(codes, return_inverse=True)
         keys = [keys[at] for at in met]
-    return reduced(job.reduce, values, keys, codes, counting)
+    return reduce_chunk(job.reduce, values, keys, codes, counting)
 
 
 def in_chunks(rows: Iterable[Any]) -> Iterator[Any]:
@@ -333,7 +345,7 @@ def in_chunks(rows: Iterable[Any]) -> Iterator[Any]:
     for batch in rows:
         if rest is not None:
             lacking = CHUNK - rest.num_rows
-            rest = arrow().concat_batches([rest, batch.slice(0, lacking)])
+            rest = import_arrow().concat_batches([rest, batch.slice(0, lacking)])
             batch = batch.slice(lacking)
             if rest.num_rows < CHUNK:
                 continue
@@ -356,25 +368,25 @@ def partition_rows(
 ) -> Iterator[Callable[[], Computed]]:
     """What finds the rows of one partition with their results, batch by batch."""
     job, row = plan.job, partition.row
-    for batch in batches(partition, job.read.names, job.read, threads):
+    for batch in read_batches(partition, job.read.names, job.read, threads):
         yield partial(with_results, plan, partition, batch, row)
         row += batch.num_rows
 
 
-def results(plan: BatchPlan, threads: int) -> Iterator[Any]:
+def result_batches(plan: BatchPlan, threads: int) -> Iterator[Any]:
     """The rows of all partitions with their results, batch by batch, found by so many threads."""
-    prepared(plan.job)
+    prepare_kernel(plan.job)
     tally = Tally()
     with np.errstate(all="ignore"), threads_of(threads) as here:
         for partition in plan.partitions:
             rows = partition_rows(plan, partition, here)
             for found in in_order(lambda find: find(), rows, here):
-                tally = merged(tally, found.tally)
+                tally = merge_tallies(tally, found.tally)
                 yield found.rows
     warn_of_lost_digits(plan.job, tally, plan.names, stacklevel=3)
 
 
-def warn_of_lost_digits(job: Job, tally: Tally, names: Sequence[str], stacklevel: int) -> None:
+def warn_of_lost_digits(job: BatchJob, tally: Tally, names: Sequence[str], stacklevel: int) -> None:
     """Warn of rows that have a result with too few right digits; of others their results tell."""
     for remark in remarks_on(job, Tally(first=tally.first, lost=tally.lost), names):
         warn(remark, DigitsWarning, stacklevel=stacklevel)
@@ -382,10 +394,10 @@ def warn_of_lost_digits(job: Job, tally: Tally, names: Sequence[str], stacklevel
 
 def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> Computed:
     """Some rows with their results; the first of them is the file's ``row``, from 0."""
-    job, pa = plan.job, arrow()
-    columns = columns_of(job, batch)
-    block = computed(job, columns, 0, batch.num_rows)
-    tally = tallied(job, block, columns, partition, row, 0, batch.num_rows)
+    job, pa = plan.job, import_arrow()
+    columns = batch_columns(job, batch)
+    block = compute_rows(job, columns, 0, batch.num_rows)
+    tally = tally_chunk(job, block, columns, partition, row, 0, batch.num_rows)
     kept = [as_type(batch.column(name), plan.schema.field(name), partition) for name in plan.kept]
     found = pa.RecordBatch.from_arrays([*kept, *result_columns(block)], schema=plan.schema)
     keep = block.written(job)
@@ -394,13 +406,13 @@ def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) ->
 
 def as_type(column: Any, field: Any, partition: Partition) -> Any:
     """A column converted to the type of a schema's field; texts that hold no number become missing."""
-    kind, pa = field.type, arrow()
+    kind, pa = field.type, import_arrow()
     if column.type == kind:
         return column
-    if is_text(kind):
+    if is_text_type(kind):
         return as_text(column)
-    if kind == pa.float64() and is_text(column.type):
-        values = numbers(column).values
+    if kind == pa.float64() and is_text_type(column.type):
+        values = arrow_doubles(column).values
         return as_column(values, np.isnan(values) & ~says_nan(as_text(column)))
     try:
         return column.cast(kind)
@@ -413,27 +425,27 @@ def as_type(column: Any, field: Any, partition: Partition) -> Any:
         ) from None
 
 
-def result_columns(block: Block) -> list[Any]:
+def result_columns(block: RowBlock) -> list[Any]:
     """A block's results as Arrow arrays, null in rows that don't have them."""
     counting = block.counting()
     lost = [None] * len(block.results) if counting is None else ~counting[1:]
     columns = [*map(as_column, block.results, lost)]
     if block.digits is not None:
         unknown = None if counting is None else ~counting[0]
-        columns.append(arrow().array(block.digits, arrow().int64(), mask=unknown))
+        columns.append(import_arrow().array(block.digits, import_arrow().int64(), mask=unknown))
     return columns
 
 
 def as_column(values: np.ndarray, bad: np.ndarray | None) -> Any:
     """Doubles as an Arrow array, null where they are bad."""
-    pa = arrow()
+    pa = import_arrow()
     valid = None if bad is None else pa.py_buffer(np.packbits(~bad, bitorder="little"))
     return pa.Array.from_buffers(pa.float64(), len(values), [valid, pa.py_buffer(values)])
 
 
-def tallied(
-    job: Job,
-    block: Block,
+def tally_chunk(
+    job: BatchJob,
+    block: RowBlock,
     columns: Sequence[Doubles],
     partition: Partition,
     row: int,
@@ -445,12 +457,12 @@ def tallied(
     if job.bad == "fail" and block.bad is not None:
         place = int(np.flatnonzero(block.bad)[0])
         why = next(REASONS[reason] for reason, which in block.reasons.items() if which[place])
-        cells = zip(prepared(job).names, columns, strict=True)
+        cells = zip(prepare_kernel(job).names, columns, strict=True)
         values = ", ".join(f"{name}={column.values[low + place]:g}" for name, column in cells)
-        instead = advice("--bad-rows null or drop", "bad_rows='null' or 'drop'")
+        instead = command_or_python("--bad-rows null or drop", "bad_rows='null' or 'drop'")
         raise InputError(
             "bad-row",
             f"row {row + place + 1:,} of '{path}' does not compute: {why} ({values})",
             help=f"{instead} goes on without such rows",
         )
-    return told_of(job, block, path, row, high - low)
+    return tally_block(job, block, path, row, high - low)

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from exprgrad.data.arrow import arrow
+from exprgrad.data.arrow import import_arrow
 from exprgrad.data.batch import (
     Computed,
     Done,
@@ -31,11 +31,11 @@ from exprgrad.data.batch import (
     partition_rows,
 )
 from exprgrad.data.formats import Partition
-from exprgrad.data.job import Tally, merged
-from exprgrad.data.places import store
+from exprgrad.data.job import Tally, merge_tallies
+from exprgrad.data.places import remote_store
 from exprgrad.data.plans import BatchPlan
-from exprgrad.data.targets import parts_folder, versions
-from exprgrad.errors import ExprgradError, RequestError, extra
+from exprgrad.data.targets import parts_folder, run_versions
+from exprgrad.errors import ExprgradError, RequestError, import_extra
 from exprgrad.run.engines.compiled import count_cores
 
 __all__ = ["Cluster", "cluster_at"]
@@ -61,7 +61,7 @@ class Cluster(NamedTuple):
 
     def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
         """What comes of each partition."""
-        if plan.path is not None and store(plan.path) is None:
+        if plan.path is not None and remote_store(plan.path) is None:
             plan = plan._replace(path=str(Path(plan.path).absolute()))
         tasks = [(one,) for one in plan.partitions[first:]]
         for partition, done in self.done(partition_done, plan, tasks):
@@ -85,11 +85,11 @@ class Cluster(NamedTuple):
 
     def done(self, function: Any, plan: BatchPlan, tasks: Sequence[Any]) -> Iterator[Any]:
         """The partition of each task and what the task returns; no worker has to wait for another task."""
-        light, wanted = plan._replace(partitions=[]), versions(plan.job)
+        light, wanted = plan._replace(partitions=[]), run_versions(plan.job)
 
         def begun(partition: Partition, *rest: Any) -> Any:
-            arguments = (function, light, wanted, there(partition), *rest)
-            return self.client.submit(attempted, *arguments, pure=False)
+            arguments = (function, light, wanted, relocate_partition(partition), *rest)
+            return self.client.submit(attempt_task, *arguments, pure=False)
 
         waiting: deque[tuple[Any, Any]] = deque()
         for task in chain(tasks, repeat(None)):
@@ -114,7 +114,7 @@ class Cluster(NamedTuple):
                 future = begun(*task)
                 continue
             except (CancelledError, CommClosedError, OSError) as error:
-                raise gone(self.address, error) from None
+                raise cluster_gone(self.address, error) from None
             except (ImportError, AttributeError, TypeError) as error:
                 raise RequestError(
                     "version",
@@ -122,7 +122,7 @@ class Cluster(NamedTuple):
                     help=SAME,
                 ) from None
             if isinstance(found, ExprgradError):
-                found.message = found.message.replace(there(task[0]).source.path, path)
+                found.message = found.message.replace(relocate_partition(task[0]).source.path, path)
                 raise found
             return found
         raise RequestError(
@@ -161,7 +161,7 @@ class Cluster(NamedTuple):
 SAME = "install the same versions on all machines: pip install 'exprgrad[cluster]'"
 
 
-def gone(address: str, error: BaseException) -> RequestError:
+def cluster_gone(address: str, error: BaseException) -> RequestError:
     """The error for a cluster that does not answer."""
     reason = f": {error}" if str(error) else ""
     return RequestError("cluster", f"the cluster at '{address}' does not answer{reason}")
@@ -181,7 +181,7 @@ def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> 
             f"'{address}' is not the address of a cluster",
             help="a scheduler's address, such as tcp://10.0.0.1:8786, or local, or local:4",
         )
-    distributed = extra("distributed", "--cluster needs dask.distributed")
+    distributed = import_extra("distributed", "--cluster needs dask.distributed")
     import dask
 
     spoken = logging.root.manager.disable
@@ -194,7 +194,7 @@ def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> 
         client = distributed.Client(scheduler, timeout=REACH, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
         logging.disable(spoken)
-        raise gone(address, error) from None
+        raise cluster_gone(address, error) from None
     try:
         yield Cluster(client, address, say)
     finally:
@@ -223,7 +223,7 @@ def started_here(count: int) -> Any:
 # What a worker does.
 
 
-def attempted(function: Any, plan: BatchPlan, wanted: Mapping[str, str], *rest: Any) -> Any:
+def attempt_task(function: Any, plan: BatchPlan, wanted: Mapping[str, str], *rest: Any) -> Any:
     """What a task returns, or its error: raised, it would fill the cluster's logs."""
     try:
         check_versions(plan, wanted)
@@ -238,11 +238,11 @@ def written_there(plan: BatchPlan, partition: Partition, path: str) -> Tally:
     tally, place = Tally(), Path(path)
     part = Path(f"{path}.{uuid4().hex}")  # a worker that is believed dead may write another
     try:
-        with part.open("xb") as file, arrow("ipc").new_stream(file, plan.schema) as writer:
+        with part.open("xb") as file, import_arrow("ipc").new_stream(file, plan.schema) as writer:
             for find in partition_rows(plan, partition):
                 rows, told = find()
                 writer.write_batch(rows)
-                tally = merged(tally, told)
+                tally = merge_tallies(tally, told)
         part.replace(place)
     except OSError as error:
         raise RequestError(
@@ -257,7 +257,7 @@ def check_versions(plan: BatchPlan, wanted: Mapping[str, str]) -> None:
     """An error where a worker is not installed as the machine is that it works for."""
     from distributed import get_worker
 
-    for name, version in versions(plan.job).items():
+    for name, version in run_versions(plan.job).items():
         if wanted[name] != version:
             where = f"on the worker at {get_worker().address}"
             raise RequestError(
@@ -270,7 +270,7 @@ def check_versions(plan: BatchPlan, wanted: Mapping[str, str]) -> None:
 # There and here.
 
 
-def there(partition: Partition) -> Partition:
+def relocate_partition(partition: Partition) -> Partition:
     """A partition as a worker finds it, whose folder is another."""
     source = partition.source
     if "://" in source.path:
@@ -288,8 +288,8 @@ def told_here(tally: Tally, partition: Partition) -> Tally:
 
 def part_rows(path: str, tally: Tally) -> Iterator[Callable[[], Computed]]:
     """The rows that a worker has written, by the batch; their tally comes with the first of them."""
-    with arrow().memory_map(path) as file:
-        for batch in arrow("ipc").open_stream(file):
+    with import_arrow().memory_map(path) as file:
+        for batch in import_arrow("ipc").open_stream(file):
             yield partial(Computed, batch, tally)
             tally = Tally()
     with suppress(OSError):

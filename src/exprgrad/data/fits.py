@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, numbers, one_array
-from exprgrad.data.formats import BY_ENDING, batches, partitions_of
+from exprgrad.data.arrow import Doubles, arrow_doubles, one_array
+from exprgrad.data.formats import BY_ENDING, partitions_of, read_batches
 from exprgrad.data.frames import FRAME, as_table, files_in, frame_of
-from exprgrad.data.job import Job, changes_in, sum_counts
+from exprgrad.data.job import BatchJob, changes_in, sum_counts
 from exprgrad.data.places import STDIN, RowFile, found_in
 from exprgrad.data.plans import (
-    check_columns,
+    check_batch_columns,
     condition_of,
     formula_of_numbers,
     likely_column,
@@ -26,12 +26,12 @@ from exprgrad.data.plans import (
     refuse_tensors,
     sampled_files,
 )
-from exprgrad.derive.parsed import completed
-from exprgrad.errors import Asked, InputError, RequestError, advice
-from exprgrad.explain.diagnostics import Run
+from exprgrad.derive.parsed import complete_graph
+from exprgrad.errors import Asker, InputError, RequestError, command_or_python
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.graph.graph import Graph, Program
-from exprgrad.language.mistakes.hints import constant_hint, meant, nearest
-from exprgrad.language.read.relations import related
+from exprgrad.language.mistakes.hints import constant_hint, did_you_mean, nearest_word
+from exprgrad.language.read.relations import read_relations
 from exprgrad.run.engines.columns import contiguous_column, take_columns
 from exprgrad.run.engines.compiled import Kernel, build_kernel
 from exprgrad.run.evaluation import evaluator_for
@@ -39,11 +39,16 @@ from exprgrad.run.values.files import LISTED, listed_columns
 from exprgrad.run.values.inputs import as_number, is_plain_number, normal_name, surplus_value
 from exprgrad.run.values.layouts import CHANGES, UNKNOWN, Layout
 from exprgrad.run.values.ranges import as_interval
-from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, Manner, fitted, likely
-from exprgrad.solvers.fit.least_squares import LOSSES, Columns, Problem, problem_of
+from exprgrad.solvers.fit.fit import Bounds, Estimate, Fit, FitOptions, fit_likelihood, fit_problem
+from exprgrad.solvers.fit.least_squares import (
+    LOSSES,
+    Columns,
+    LeastSquaresProblem,
+    least_squares_problem,
+)
 from exprgrad.source import Source
 
-__all__ = ["FitRequest", "Table", "fit_to", "tables"]
+__all__ = ["DataTable", "FitRequest", "data_tables", "fit_to"]
 
 NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
 """What a run's diagnostics are called that say where its numbers stop being finite."""
@@ -92,12 +97,12 @@ def fit_to(asked: FitRequest) -> Fit:
     graph = formula_of_numbers(text) if asked.objective else model_of(text)
     response = graph.output if asked.objective else graph.operands[graph.output][0]
     start = {normal_name(name): as_number(value, name) for name, value in asked.start.items()}
-    held = fixed_in(asked.fix, start)
+    held = fixed_parameters(asked.fix, start)
     given = {**start, **held}
     refuse_unread(graph, text, given, asked.spelled or {})
     refuse_pairs(asked)
     parameters = [name for name in graph.inputs if name in start and name not in held]
-    manner = Manner(
+    manner = FitOptions(
         bounds_in(asked.bounds or {}, parameters, start),
         share_of(asked.level),
         asked.sigma is not None,
@@ -109,11 +114,11 @@ def fit_to(asked: FitRequest) -> Fit:
     rows = rows_asked(asked, graph, given)
     refuse_few(rows.rows, parameters, rows.left_out, text)
     given_rows = rows.names, parameters, held, rows.blocks, rows.rows
-    problem = problem_of(graph, response, *given_rows, *loss)
+    problem = least_squares_problem(graph, response, *given_rows, *loss)
     if asked.starts == 1:
         refuse_no_value(problem, graph, text, given)
         refuse_idle(problem, graph, text, start)
-    found = (likely if asked.objective else fitted)(text, problem, start, manner)
+    found = (fit_likelihood if asked.objective else fit_problem)(text, problem, start, manner)
     known = {name: Estimate(value, held="fixed") for name, value in held.items()}
     known |= found.parameters
     in_order = {name: known[name] for name in graph.inputs if name in known}
@@ -122,14 +127,14 @@ def fit_to(asked: FitRequest) -> Fit:
 
 def rows_asked(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
     """The rows that a fit is to; an error for names that are neither columns nor given."""
-    listed = tables(asked.data, Layout(asked.delimiter, asked.decimal, asked.sheet))
+    listed = data_tables(asked.data, Layout(asked.delimiter, asked.decimal, asked.sheet))
     asked = with_numbers_for_scale(asked, listed)
     condition = condition_of(asked.where) if asked.where is not None else None
-    read = columns_of(asked, graph, condition, listed, given)
-    return observed(listed, asked, read, condition, graph)
+    read = columns_by_role(asked, graph, condition, listed, given)
+    return observe_rows(listed, asked, read, condition, graph)
 
 
-def with_numbers_for_scale(asked: FitRequest, listed: Sequence[Table]) -> FitRequest:
+def with_numbers_for_scale(asked: FitRequest, listed: Sequence[DataTable]) -> FitRequest:
     """The request, with numbers where its scale is no column: one for all rows, or an array."""
     option = "weights" if asked.sigma is None else "sigma"
     scale, (table, *_) = asked.scale, listed
@@ -139,7 +144,9 @@ def with_numbers_for_scale(asked: FitRequest, listed: Sequence[Table]) -> FitReq
         raise InputError(
             "bad-column",
             f"{table.title} has no column '{scale}'",
-            help=meant(scale, table.columns, f"its columns are {listed_columns(table.columns)}"),
+            help=did_you_mean(
+                scale, table.columns, f"its columns are {listed_columns(table.columns)}"
+            ),
         )
     return asked._replace(**{option: contiguous_column(scale, option, [], [])})
 
@@ -149,7 +156,7 @@ def with_numbers_for_scale(asked: FitRequest, listed: Sequence[Table]) -> FitReq
 
 def model_of(text: str) -> Graph:
     """The graph of ``y ~ EXPR``, whose output is the response less the model; an error for another text."""
-    graph, relations = related(text, "~")
+    graph, relations = read_relations(text, "~")
     models = [relation for relation in relations if relation.right is not None]
     if not models:
         message, help = (
@@ -169,16 +176,16 @@ def model_of(text: str) -> Graph:
             span=relations[-1].span,
             help="statements before it bind names: k = EXPR; y ~ …",
         )
-    graph = completed(graph, text)
+    graph = complete_graph(graph, text)
     refuse_tensors(graph, text, "a model with tensors cannot be fitted")
     return graph
 
 
-def columns_of(
+def columns_by_role(
     asked: FitRequest,
     graph: Graph,
     condition: Graph | None,
-    tables: Sequence[Table],
+    tables: Sequence[DataTable],
     given: Collection[str],
 ) -> dict[str, str]:
     """By name that stands for a column, that column; an error for a name that stands for nothing."""
@@ -221,7 +228,11 @@ def columns_of(
 
 
 def refuse_parameters(
-    condition: Graph, where: str, given: Collection[str], table: Table, renamed: Mapping[str, str]
+    condition: Graph,
+    where: str,
+    given: Collection[str],
+    table: DataTable,
+    renamed: Mapping[str, str],
 ) -> None:
     """An error for a condition on rows that reads what is no column."""
     for name, node in condition.inputs.items():
@@ -234,7 +245,7 @@ def refuse_parameters(
 
 
 def no_start(
-    graph: Graph, text: str, table: Table, names: Sequence[str], read: Mapping[str, str]
+    graph: Graph, text: str, table: DataTable, names: Sequence[str], read: Mapping[str, str]
 ) -> InputError:
     """The error for names that are neither columns nor given a start."""
     name, *others = names
@@ -254,13 +265,13 @@ def no_start(
     mapped = [other for other in names if likely_column(other, table.columns)]
     unlike = [other for other in names if other not in mapped] or names
     starts = ", ".join(f"{other}=1" for other in unlike[:LISTED])
-    starts = advice(starts.replace(",", ""), starts)
-    if not Asked.by_command and not FitRequest._field_defaults.keys().isdisjoint(names):
+    starts = command_or_python(starts.replace(",", ""), starts)
+    if not Asker.by_command and not FitRequest._field_defaults.keys().isdisjoint(names):
         starts = f"start={dict.fromkeys(names[:LISTED], 1)}"
     help = f"a parameter needs a start: {starts}; the columns are {listed_columns(table.columns)}"
     if mapped:
         help = f"write {map_line(mapped, table.columns)}; a parameter needs a start: {starts}"
-    near = nearest(name, table.columns)
+    near = nearest_word(name, table.columns)
     if near is not None and not others:
         help = f"did you mean the column '{near}'? a parameter needs a start: {starts}"
     help = "; or ".join(filter(None, (constant_hint(graph, text, names), help)))
@@ -271,7 +282,7 @@ def no_start(
 # Parameters.
 
 
-def fixed_in(
+def fixed_parameters(
     fix: Mapping[str, object] | Iterable[str], given: Mapping[str, float]
 ) -> dict[str, float]:
     """The parameters that are held, each at its value or at its start."""
@@ -285,7 +296,7 @@ def fixed_in(
             raise InputError(
                 "missing-input",
                 f"'{name}' is held, and has no value",
-                help=advice(f"--fix {name}=1, or {name}=1", f"fix={{{name!r}: 1}}"),
+                help=command_or_python(f"--fix {name}=1, or {name}=1", f"fix={{{name!r}: 1}}"),
             )
         held[name] = given[name] if value is None else as_number(value, name)
     return held
@@ -346,7 +357,7 @@ def refuse_pairs(asked: FitRequest) -> None:
     given = {name for name in names if getattr(asked, name) is not FitRequest._field_defaults[name]}
     for one, other, help in EXCLUSIVE:
         if {one, other} <= given:
-            pair = advice(f"--{one} and --{other}", f"{one} and {other}")
+            pair = command_or_python(f"--{one} and --{other}", f"{one} and {other}")
             raise RequestError("usage", f"{pair} cannot be combined", help=help)
     if asked.bad_rows not in ("fail", "drop"):
         raise RequestError(
@@ -404,7 +415,7 @@ def refuse_few(rows: int, parameters: Sequence[str], left_out: int, text: str) -
             f"there is no row to fit{without}",
             help="the data have none, or none is taken",
         )
-    instead, count = advice("--fix NAME", "fix=['NAME']"), len(parameters)
+    instead, count = command_or_python("--fix NAME", "fix=['NAME']"), len(parameters)
     raise InputError(
         "few-rows",
         f"{rows} row{'s' * (rows > 1)}{without} cannot determine {count} parameter{'s' * (count != 1)}",
@@ -412,7 +423,9 @@ def refuse_few(rows: int, parameters: Sequence[str], left_out: int, text: str) -
     )
 
 
-def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[str, float]) -> None:
+def refuse_no_value(
+    problem: LeastSquaresProblem, graph: Graph, text: str, given: Mapping[str, float]
+) -> None:
     """An error for a row where the model, or a derivative, is not finite at the start; and why it isn't."""
     point = np.array([given[name] for name in problem.parameters])
     if problem.linearized(point) is not None:
@@ -424,7 +437,7 @@ def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[st
         at = int(np.flatnonzero(bad)[0])
         row = {name: float(x[at]) for name, x in zip(problem.columns, block.columns, strict=True)}
         inputs = {name: row.get(name, given.get(name, nan)) for name in graph.inputs}
-        run = Run.of(text, evaluator_for(graph), inputs, problem.parameters)
+        run = DiagnosedRun.of(text, evaluator_for(graph), inputs, problem.parameters)
         words = ", ".join(f"{name}={value:g}" for name, value in row.items())
         message = f"the model has no value at the start, in the row with {words}"
         help = "start elsewhere, or leave such rows out"
@@ -437,7 +450,9 @@ def refuse_no_value(problem: Problem, graph: Graph, text: str, given: Mapping[st
         raise InputError("no-start", message, help=help)
 
 
-def refuse_idle(problem: Problem, graph: Graph, text: str, given: Mapping[str, float]) -> None:
+def refuse_idle(
+    problem: LeastSquaresProblem, graph: Graph, text: str, given: Mapping[str, float]
+) -> None:
     """An error for a parameter that has no effect, neither at the start nor elsewhere."""
     start = np.array([given[name] for name in problem.parameters])
     idle = np.ones(len(start), dtype=bool)
@@ -448,7 +463,7 @@ def refuse_idle(problem: Problem, graph: Graph, text: str, given: Mapping[str, f
         idle &= ~found.factor.any(axis=0)
     for at in np.flatnonzero(idle)[:1]:
         name = problem.parameters[at]
-        instead = advice(f"--fix {name}", f"fix=['{name}']")
+        instead = command_or_python(f"--fix {name}", f"fix=['{name}']")
         span = graph.span(graph.inputs[name])
         raise InputError(
             "no-effect",
@@ -465,7 +480,7 @@ MOST_NUMBERS = 2**27
 """So many numbers are held in memory; what is larger is read again for every point."""
 
 
-class Table(NamedTuple):
+class DataTable(NamedTuple):
     """A file of rows or a table in memory: what it is called, its columns, and a way to go through some.
 
     ``batches`` takes the columns by name, and yields them as doubles, some rows at a time.
@@ -477,7 +492,7 @@ class Table(NamedTuple):
     again: bool = True
 
 
-def tables(data: object, layout: Layout = UNKNOWN) -> list[Table]:
+def data_tables(data: object, layout: Layout = UNKNOWN) -> list[DataTable]:
     """What data are: paths of files, written in a layout, a frame, or columns by name."""
     if isinstance(data, Mapping):
         return [of_columns(data)]
@@ -487,7 +502,7 @@ def tables(data: object, layout: Layout = UNKNOWN) -> list[Table]:
     return [of_file(*pair) for pair in sampled_files(found_in(files, BY_ENDING), layout)]
 
 
-def of_columns(data: Mapping[str, Any]) -> Table:
+def of_columns(data: Mapping[str, Any]) -> DataTable:
     """Columns by name, arrays or lists."""
     names = tuple(map(str, data))
 
@@ -498,38 +513,40 @@ def of_columns(data: Mapping[str, Any]) -> Table:
         found = dict(zip(graph.inputs, taken.columns, strict=True))
         yield [Doubles(found[column]) for column in read.values()]
 
-    return Table("data", names, batches_of)
+    return DataTable("data", names, batches_of)
 
 
-def of_frame(data: object) -> Table:
+def of_frame(data: object) -> DataTable:
     """A frame of pandas, polars or pyarrow."""
     _, given = frame_of(data)
 
     def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
         table = as_table(given, dict.fromkeys(read.values()))
-        check_columns(Job("", tuple(read.items())), FRAME, table)
-        yield [numbers(one_array(table.column(column))) for column in read.values()]
+        check_batch_columns(BatchJob("", tuple(read.items())), FRAME, table)
+        yield [arrow_doubles(one_array(table.column(column))) for column in read.values()]
 
     names = (name for name in given.columns if isinstance(name, str))  # pandas has others
-    return Table("the frame", tuple(names), batches_of)
+    return DataTable("the frame", tuple(names), batches_of)
 
 
-def of_file(source: RowFile, sample: Any) -> Table:
+def of_file(source: RowFile, sample: Any) -> DataTable:
     """A file of rows, and what it begins with."""
 
     def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
-        job = Job("", tuple(read.items()))
-        check_columns(job, source, sample)
+        job = BatchJob("", tuple(read.items()))
+        check_batch_columns(job, source, sample)
         schema = read_schema(job, source, sample.schema, (), is_plain=False)
         for partition in partitions_of(source):
-            for batch in batches(partition, schema.names, schema):
-                yield [numbers(batch.column(column)) for column in read.values()]
+            for batch in read_batches(partition, schema.names, schema):
+                yield [arrow_doubles(batch.column(column)) for column in read.values()]
 
-    return Table(f"'{source.path}'", tuple(sample.schema.names), batches_of, source.path != STDIN)
+    return DataTable(
+        f"'{source.path}'", tuple(sample.schema.names), batches_of, source.path != STDIN
+    )
 
 
 class Observations(NamedTuple):
-    """The rows that a problem takes: see ``Problem``.  ``left_out`` are those that miss a number.
+    """The rows of a ``LeastSquaresProblem``.  ``left_out`` are those that miss a number.
 
     ``names`` are the columns in order, without that of the scale; ``converted`` counts as ``Tally`` does.
     """
@@ -541,8 +558,8 @@ class Observations(NamedTuple):
     converted: Mapping[str, int]
 
 
-def observed(
-    listed: Sequence[Table],
+def observe_rows(
+    listed: Sequence[DataTable],
     asked: FitRequest,
     read: Mapping[str, str],
     condition: Graph | None,
@@ -584,7 +601,7 @@ def at_once(blocks: list[Columns]) -> list[Columns]:
 
 
 def rows_met(
-    listed: Sequence[Table],
+    listed: Sequence[DataTable],
     asked: FitRequest,
     read: Mapping[str, str],
     condition: Graph | None,
@@ -605,11 +622,11 @@ def rows_met(
         for batch in table.batches(columns if is_column else read):
             count = len(batch[0].values)
             if is_apart:
-                batch = [*batch, part_of(scale, total, count, label)]
+                batch = [*batch, rows_of_column(scale, total, count, label)]
             values = [np.ascontiguousarray(one.values) for one in batch]
             keep = np.ones(count, dtype=bool)
             if chosen is not None:
-                keep = met(chosen, values[: len(names)])
+                keep = rows_that_meet(chosen, values[: len(names)])
                 for name in condition.inputs if condition else ():
                     keep &= ~np.isnan(values[names.index(name)])
             bad = np.zeros(count, dtype=bool)
@@ -629,10 +646,10 @@ def rows_met(
             counts = {change: int(np.count_nonzero(which)) for change, which in changed}
             yield Columns(values[: len(names)], factors), int(np.count_nonzero(bad)), counts
     if is_apart:
-        part_of(scale, total, None, label)
+        rows_of_column(scale, total, None, label)
 
 
-def part_of(given: Any, start: int, count: int | None, name: str) -> Doubles:
+def rows_of_column(given: Any, start: int, count: int | None, name: str) -> Doubles:
     """So many rows of an array, or of a number for all; no count where the array is to end."""
     part = np.full(count or 0, given) if isinstance(given, float) else given[start:][:count]
     if len(part) != (count or 0):
@@ -644,7 +661,7 @@ def part_of(given: Any, start: int, count: int | None, name: str) -> Doubles:
     return Doubles(part)
 
 
-def met(condition: Kernel, values: Sequence[Any]) -> Any:
+def rows_that_meet(condition: Kernel, values: Sequence[Any]) -> Any:
     """The rows that meet a condition."""
     found = np.empty(len(values[0]))
     condition(values, [found], 0, len(found))
@@ -660,7 +677,7 @@ def scale_of(given: Any, bad: Any, asked: FitRequest) -> Any:
 
 
 def bad_row(
-    table: Table,
+    table: DataTable,
     before: int,
     at: int,
     cells: Iterable[tuple[tuple[str, str], Doubles]],
@@ -680,6 +697,6 @@ def bad_row(
             kind = "weight" if asked.weights is not None else "standard deviation"
             what = f"the {kind} '{column}' is {value:g}, and has to be above 0"
         message = f"row {before + at + 1:,} of {table.title} cannot be used: {what}"
-        instead = advice("--bad-rows drop", "bad_rows='drop'")
+        instead = command_or_python("--bad-rows drop", "bad_rows='drop'")
         return InputError("bad-row", message, help=f"{instead} leaves such rows out")
     raise AssertionError

@@ -23,12 +23,12 @@ import numpy as np
 
 from exprgrad.data.arrow import (
     MISSING,
-    arrow,
+    arrow_doubles,
     as_text,
     broken_file,
+    import_arrow,
     in_texts,
-    is_text,
-    numbers,
+    is_text_type,
 )
 from exprgrad.data.places import (
     HEAD,
@@ -38,15 +38,15 @@ from exprgrad.data.places import (
     WORKBOOK,
     Key,
     RowFile,
-    head,
-    opened,
-    pipe,
+    open_unpacked,
+    read_head,
+    remote_store,
     stamp_of,
-    store,
+    standard_input,
     without_packing,
 )
 from exprgrad.data.threads import Threads, in_order
-from exprgrad.errors import ExprgradError, InputError, RequestError, advice
+from exprgrad.errors import ExprgradError, InputError, RequestError, command_or_python
 from exprgrad.run.values.files import fields_given_once
 from exprgrad.run.values.layouts import (
     DECIMAL_COMMAS,
@@ -56,11 +56,11 @@ from exprgrad.run.values.layouts import (
     detect_layout,
     rewrite_rows,
 )
-from exprgrad.source import cut
+from exprgrad.source import cut_text
 
 __all__ = [
-    "BATCH", "BLOCK", "BY_ENDING", "FORMATS", "ParquetWriter", "Partition", "RowWriter", "batches",
-    "format_of", "partitions_of", "sampled", "source_of",
+    "BATCH", "BLOCK", "BY_ENDING", "FORMATS", "ParquetWriter", "Partition", "RowWriter", "format_by_ending",
+    "partitions_of", "read_batches", "row_file", "sample_file",
 ]  # fmt: skip
 
 BATCH = 2**16
@@ -137,7 +137,7 @@ class Format(NamedTuple):
 # Texts, by blocks of whole lines.
 
 
-def blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
+def line_blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
     """A text in blocks of whole lines; if cells may be ``quoted``, they may contain line ends."""
     rest = b""
     while read := file.read(BLOCK):
@@ -198,7 +198,7 @@ def may_differ(columns: Iterable[Any], block: bytes) -> bool:
     )
 
 
-def decoded(line: bytes, path: str) -> str:
+def decode_head(line: bytes, path: str) -> str:
     """The text of some lines at the beginning of a file."""
     if line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         raise RequestError(
@@ -239,7 +239,7 @@ def layout_in(source: RowFile, start: bytes) -> Layout:
     given = source.layout
     if source.format == "tsv":
         given = given._replace(delimiter=given.delimiter or "\t")
-    text = decoded(start, source.path)
+    text = decode_head(start, source.path)
     found = detect_layout(text, given)
     if not text.strip():
         raise no_rows(source.path)
@@ -261,7 +261,7 @@ def layout_in(source: RowFile, start: bytes) -> Layout:
 
 def csv_sample(source: RowFile) -> tuple[RowFile, Any]:
     """A CSV file with its layout, its columns, and the rows at its beginning."""
-    start = whole_lines(head(source.path, source.layout.sheet))
+    start = whole_lines(read_head(source.path, source.layout.sheet))
     found = layout_in(source, start)
     rows = plain_rows(start[found.start :], found)
     table = csv_table(source.path, rows, found, [*range(len(found.names))], None, 0)
@@ -287,7 +287,7 @@ def csv_table(
     path: str, block: bytes, found: Layout, places: Sequence[int], types: Any, row: int
 ) -> Any:
     """Some columns of a block of lines, after some rows; ``types`` by place, or None to guess."""
-    csv, pa = arrow("csv"), arrow()
+    csv, pa = import_arrow("csv"), import_arrow()
     keys = [str(at) for at in range(len(found.names))]
     wrong: list[Any] = []
 
@@ -298,7 +298,7 @@ def csv_table(
     if not block or block.isspace():
         kinds = types or {}
         return pa.table({keys[at]: pa.array([], kinds.get(keys[at], pa.null())) for at in places})
-    has_texts = any(map(is_text, (types or {}).values()))  # in which NA is no missing cell
+    has_texts = any(map(is_text_type, (types or {}).values()))  # in which NA is no missing cell
     nulls = {
         "null_values": [""] if has_texts else MISSING,
         "strings_can_be_null": has_texts,
@@ -328,15 +328,15 @@ def csv_table(
             "bad-file",
             f"row {row:,} of '{path}' has {cells}, and the header {should}",
             help="put # before lines above the header; a cell that holds the delimiter has quotes",
-        ).quoting(cut(text, SHOWN))
+        ).quoting(cut_text(text, SHOWN))
     return with_points(table) if found.decimal == "," else table
 
 
 def with_points(table: Any) -> Any:
     """The same rows, with decimal points in texts."""
-    replace = arrow("compute").replace_substring_regex
+    replace = import_arrow("compute").replace_substring_regex
     for at, column in enumerate(table.columns):
-        if is_text(column.type):
+        if is_text_type(column.type):
             for pattern, point in DECIMAL_COMMAS:
                 column = replace(column, pattern, point)
             table = table.set_column(at, table.field(at), column)
@@ -351,8 +351,8 @@ def csv_batches(
     Where a cell of a number is none, all cells of that column are texts, as far as the batch goes.
     """
     source, found = partition.source, partition.source.layout
-    with opened(source.path, found.sheet) as file:
-        lines = blocks(file, source.path, quoted=True)
+    with open_unpacked(source.path, found.sheet) as file:
+        lines = line_blocks(file, source.path, quoted=True)
         first = next(lines, b"")
         places = {name: str(place) for place, name in enumerate(found.names)}
         types = {places[name]: schema.field(name).type for name in columns}
@@ -367,7 +367,7 @@ def csv_batches(
 
 def typed_table(path: str, block: bytes, found: Layout, types: Mapping[str, Any], row: int) -> Any:
     """A block's columns, with types by place; those of numbers are texts if a cell is no double."""
-    pa = arrow()
+    pa = import_arrow()
     real = [at for at, kind in types.items() if kind == pa.float64()]
     texts = {**types, **dict.fromkeys(real, pa.string())}
     with suppress(pa.ArrowInvalid):
@@ -377,19 +377,21 @@ def typed_table(path: str, block: bytes, found: Layout, types: Mapping[str, Any]
     try:
         return csv_table(path, block, found, [*map(int, types)], texts, row)
     except pa.ArrowInvalid as error:
-        raise misread(path, error, found) from None
+        raise misread_column(path, error, found) from None
 
 
-def misread(path: str, error: Exception, found: Layout) -> ExprgradError:
+def misread_column(path: str, error: Exception, found: Layout) -> ExprgradError:
     """The error for a column that turns out to be of another type than it began with."""
     words = str(error).partition("\n")[0]
     known = re.match(r"In CSV column #(\d+): CSV conversion error to (\S+): (.*)", words)
     if known is None:
-        return InputError("bad-file", f"cannot read '{path}': {advice(words, 'it is damaged')}")
+        return InputError(
+            "bad-file", f"cannot read '{path}': {command_or_python(words, 'it is damaged')}"
+        )
     name = found.names[int(known[1])]
     if "UTF8" in known[3]:
         return RequestError("encoding", f"column '{name}' of '{path}' is not UTF-8 text")
-    other = advice(f"an {known[3]}", "other cells")
+    other = command_or_python(f"an {known[3]}", "other cells")
     return InputError(
         "bad-file",
         f"column '{name}' of '{path}' holds {known[2]} in its first rows, then {other}",
@@ -404,27 +406,29 @@ class CsvWriter(RowWriter):
         self.file = file
         self.separator = separator
         self.signs = f'^$|[{separator}"\r\n]'  # an empty text is quoted: a missing cell is empty
-        names = arrow().array(schema.names, arrow().string())
+        names = import_arrow().array(schema.names, import_arrow().string())
         file.write(
-            lines_of(
-                [quoted(names.slice(at, 1), self.signs) for at in range(len(names))], separator
+            separated_lines(
+                [quote_cells(names.slice(at, 1), self.signs) for at in range(len(names))], separator
             )
         )
 
     def encoded(self, batch: Any, aside: bool = False) -> bytes:
         """Some rows as lines."""
-        csv, pc = arrow("csv"), arrow("compute")
-        batch = plainly(batch)
+        csv, pc = import_arrow("csv"), import_arrow("compute")
+        batch = dictionary_decoded(batch)
         if batch.num_columns == 1 and batch.column(0).null_count:  # an empty line is no row
-            cells = quoted(batch.column(0).cast(arrow().string()), self.signs)
-            return lines_of([cells.fill_null('""')], self.separator)
-        texts = [column for column in batch.columns if is_text(column.type)]
+            cells = quote_cells(batch.column(0).cast(import_arrow().string()), self.signs)
+            return separated_lines([cells.fill_null('""')], self.separator)
+        texts = [column for column in batch.columns if is_text_type(column.type)]
         if any(pc.any(pc.match_substring_regex(one, self.signs)).as_py() for one in texts):
             cells = [
-                quoted(one, self.signs) if is_text(one.type) else one.cast(arrow().string())
+                quote_cells(one, self.signs)
+                if is_text_type(one.type)
+                else one.cast(import_arrow().string())
                 for one in batch.columns
             ]
-            return lines_of(cells, self.separator)
+            return separated_lines(cells, self.separator)
         options = csv.WriteOptions(
             include_header=False, delimiter=self.separator, quoting_style="none"
         )
@@ -433,9 +437,9 @@ class CsvWriter(RowWriter):
         return lines.getvalue()
 
 
-def plainly(batch: Any) -> Any:
+def dictionary_decoded(batch: Any) -> Any:
     """Rows as texts hold them: each cell in its place, and not the number of one in a list of all."""
-    pa = arrow()
+    pa = import_arrow()
     columns = [
         one.dictionary_decode() if pa.types.is_dictionary(one.type) else one
         for one in batch.columns
@@ -443,15 +447,15 @@ def plainly(batch: Any) -> Any:
     return pa.RecordBatch.from_arrays([*map(in_texts, columns)], batch.schema.names)
 
 
-def quoted(texts: Any, signs: str) -> Any:
+def quote_cells(texts: Any, signs: str) -> Any:
     """Cells, quoted if they contain one of some characters."""
-    pc = arrow("compute")
+    pc = import_arrow("compute")
     doubled = pc.replace_substring(texts, '"', '""')
     inside = pc.binary_join_element_wise('"', doubled, '"', "")
     return pc.if_else(pc.match_substring_regex(texts, signs), inside, texts)
 
 
-def lines_of(columns: Sequence[Any], separator: str) -> bytes:
+def separated_lines(columns: Sequence[Any], separator: str) -> bytes:
     """Lines of cells, as bytes; a missing cell is empty."""
     pieces = [piece for column in columns for piece in (column.fill_null(""), separator)]
     return row_by_row([*pieces[:-1], "\n"])
@@ -459,11 +463,12 @@ def lines_of(columns: Sequence[Any], separator: str) -> bytes:
 
 def row_by_row(pieces: Sequence[Any]) -> bytes:
     """Columns of texts, and texts that are the same in each row, put together row by row."""
-    kind = arrow().large_string()
+    kind = import_arrow().large_string()
     texts = [
-        arrow().scalar(one, kind) if isinstance(one, str) else one.cast(kind) for one in pieces
+        import_arrow().scalar(one, kind) if isinstance(one, str) else one.cast(kind)
+        for one in pieces
     ]
-    rows = arrow("compute").binary_join_element_wise(*texts, arrow().scalar("", kind))
+    rows = import_arrow("compute").binary_join_element_wise(*texts, import_arrow().scalar("", kind))
     _, places, signs = rows.buffers()
     offsets = np.frombuffer(places, np.int64)[rows.offset : rows.offset + len(rows) + 1]
     return memoryview(signs)[offsets[0] : offsets[-1]].tobytes()
@@ -474,16 +479,16 @@ def row_by_row(pieces: Sequence[Any]) -> bytes:
 
 def json_sample(source: RowFile) -> tuple[RowFile, Any]:
     """A file of JSON lines, its columns, and the rows at its beginning."""
-    start = head(source.path)
+    start = read_head(source.path)
     if not start.strip():
         raise no_rows(source.path)
     rows = whole_lines(start)
-    decoded(rows, source.path)
+    decode_head(rows, source.path)
     try:
         table = json_table(rows, None)
-        kinds = [(field.name, as_told(field.type)) for field in table.schema]
-        table = json_table(rows, arrow().schema(kinds))
-    except arrow().ArrowInvalid:
+        kinds = [(field.name, json_column_type(field.type)) for field in table.schema]
+        table = json_table(rows, import_arrow().schema(kinds))
+    except import_arrow().ArrowInvalid:
         table = json_slowly(rows, source.path, 0)
     if not table.num_columns:
         raise InputError(
@@ -493,21 +498,21 @@ def json_sample(source: RowFile) -> tuple[RowFile, Any]:
     return source, table
 
 
-def as_told(kind: Any) -> Any:
+def json_column_type(kind: Any) -> Any:
     """The type of a JSON column; text that looks like a time stays text."""
-    pa = arrow()
+    pa = import_arrow()
     if pa.types.is_timestamp(kind):
         return pa.string()
     if pa.types.is_list(kind):
-        return pa.list_(as_told(kind.value_type))
+        return pa.list_(json_column_type(kind.value_type))
     if pa.types.is_struct(kind):
-        return pa.struct([(one.name, as_told(one.type)) for one in kind])
+        return pa.struct([(one.name, json_column_type(one.type)) for one in kind])
     return kind
 
 
 def json_table(block: bytes, schema: Any) -> Any:
     """A block of lines; a schema says which columns, or None: all."""
-    json, pa = arrow("json"), arrow()
+    json, pa = import_arrow("json"), import_arrow()
     block = block.removeprefix(BOM_UTF8)
     behavior = "infer" if schema is None else "ignore"
     return json.read_json(
@@ -522,9 +527,11 @@ def json_batches(
 ) -> Iterator[Any]:
     """The rows of a file of JSON lines in some columns, as ``csv_batches`` has them."""
     path = partition.source.path
-    read = partial(json_rows_of, path, arrow().schema([schema.field(name) for name in columns]))
-    with opened(path) as file:
-        lines = blocks(file, path, quoted=False)
+    read = partial(
+        json_rows_of, path, import_arrow().schema([schema.field(name) for name in columns])
+    )
+    with open_unpacked(path) as file:
+        lines = line_blocks(file, path, quoted=False)
         yield from in_turn(lines, read, lambda block, _: block.count(b"\n"), threads)
 
 
@@ -534,17 +541,17 @@ def json_rows_of(path: str, wanted: Any, block: bytes, line: int) -> Any:
         return wanted.empty_table()
     try:
         table = json_table(block, wanted)
-        real = [one for one in table.columns if arrow().types.is_floating(one.type)]
+        real = [one for one in table.columns if import_arrow().types.is_floating(one.type)]
         if may_differ(real, block):
             table = json_slowly(block, path, line, wanted)
-    except arrow().ArrowInvalid:
+    except import_arrow().ArrowInvalid:
         table = json_slowly(block, path, line, wanted)
     return table.select(wanted.names)
 
 
 def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
     """A block of lines, one by one; a column with a cell that is not a number becomes text."""
-    pa = arrow()
+    pa = import_arrow()
     rows = []
     for number, text in enumerate(block.removeprefix(BOM_UTF8).splitlines(), line + 1):
         if not text.strip():
@@ -560,7 +567,7 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
                 "bad-file",
                 f"line {number:,} of '{path}' is not a JSON object",
                 help="each row is one, on a line of its own",
-            ).quoting(cut(text.decode(errors="replace"), SHOWN))
+            ).quoting(cut_text(text.decode(errors="replace"), SHOWN))
         rows.append(row)
     if schema is None:
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -581,15 +588,15 @@ def real_cell(text: str) -> float | str:
 
 def column_of(values: list[Any], kind: Any = None) -> Any:
     """Values of JSON as a column of a type; as texts where they don't fit."""
-    pa = arrow()
+    pa = import_arrow()
     try:
         return pa.array(values, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         is_real = kind is not None and pa.types.is_floating(kind)
-        return pa.array([as_cell(value, is_real) for value in values], pa.string())
+        return pa.array([json_value_text(value, is_real) for value in values], pa.string())
 
 
-def as_cell(value: Any, is_real: bool) -> str | None:
+def json_value_text(value: Any, is_real: bool) -> str | None:
     """A value of JSON as a text: the same for one number in a column, however it is written."""
     if is_real and isinstance(value, int) and abs(value) <= LAST_WHOLE:
         value = float(value)
@@ -608,7 +615,7 @@ class JsonWriter(RowWriter):
 
     def encoded(self, batch: Any, aside: bool = False) -> bytes:
         """Some rows as lines."""
-        cells = map(json_cells, plainly(batch).columns)
+        cells = map(json_cells, dictionary_decoded(batch).columns)
         pieces = [piece for pair in zip(self.heads, cells, strict=True) for piece in pair]
         return row_by_row([*pieces, "}\n"])
 
@@ -619,9 +626,9 @@ CONTROL = "[\x00-\x1f]"
 
 def json_cells(column: Any) -> Any:
     """A column's cells as JSON writes them."""
-    pa, pc = arrow(), arrow("compute")
+    pa, pc = import_arrow(), import_arrow("compute")
     kind, types = column.type, pa.types
-    if is_text(kind) and not pc.any(pc.match_substring_regex(column, CONTROL)).as_py():
+    if is_text_type(kind) and not pc.any(pc.match_substring_regex(column, CONTROL)).as_py():
         for sign in ("\\", '"'):
             column = pc.replace_substring(column, sign, f"\\{sign}")
         found = pc.binary_join_element_wise('"', column, '"', "")
@@ -637,7 +644,7 @@ def json_cells(column: Any) -> Any:
 
 def real_cells(column: Any) -> Any:
     """Doubles as JSON writes them: the shortest texts, and ``1.0`` for what is whole."""
-    pa, pc = arrow(), arrow("compute")
+    pa, pc = import_arrow(), import_arrow("compute")
     texts = column.cast(pa.string())
     values = column.fill_null(0.0).to_numpy(zero_copy_only=False)
     is_finite = np.isfinite(values)
@@ -666,14 +673,14 @@ def json_cell(value: Any) -> str:
 
 def parquet_sample(source: RowFile) -> tuple[RowFile, Any]:
     """A Parquet file and its columns."""
-    with opened(source.path) as file:
-        return source, arrow("parquet").read_schema(file).empty_table()
+    with open_unpacked(source.path) as file:
+        return source, import_arrow("parquet").read_schema(file).empty_table()
 
 
 def parquet_pieces(source: RowFile) -> list[int]:
     """The rows of each row group."""
-    with opened(source.path) as file:
-        metadata = arrow("parquet").read_metadata(file)
+    with open_unpacked(source.path) as file:
+        metadata = import_arrow("parquet").read_metadata(file)
         return [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
 
 
@@ -682,10 +689,10 @@ def parquet_batches(
 ) -> Iterator[Any]:
     """The rows of some row groups."""
     path = partition.source.path
-    is_here = store(path) is None
-    with nullcontext(path) if is_here else opened(path) as file:
+    is_here = remote_store(path) is None
+    with nullcontext(path) if is_here else open_unpacked(path) as file:
         # Row groups read ahead fill the memory, which only pays where each request takes long.
-        found = arrow("parquet").ParquetFile(file, pre_buffer=not is_here, buffer_size=READ)
+        found = import_arrow("parquet").ParquetFile(file, pre_buffer=not is_here, buffer_size=READ)
         last = found.num_row_groups if partition.last < 0 else partition.last
         groups = [*range(partition.first, last)]
         if groups:
@@ -743,9 +750,9 @@ class ParquetWriter(RowWriter):
         size = batch.nbytes + batch.nbytes // 4 + MARGIN
         memory = self.spare.pop() if self.spare else np.empty(size, dtype=np.uint8)
         while True:
-            sink = arrow().FixedSizeBufferWriter(arrow().py_buffer(memory))
+            sink = import_arrow().FixedSizeBufferWriter(import_arrow().py_buffer(memory))
             try:
-                with arrow("parquet").ParquetWriter(sink, self.schema) as writer:
+                with import_arrow("parquet").ParquetWriter(sink, self.schema) as writer:
                     writer.write_batch(batch)
                 return memory, sink.tell()
             except OSError:  # there is no room
@@ -755,7 +762,7 @@ class ParquetWriter(RowWriter):
         """Write the row groups of such a file, or of rows: straight, for what is read again takes time."""
         if not isinstance(encoded, tuple):
             straight = Straight(self.file)
-            with arrow("parquet").ParquetWriter(straight, self.schema) as writer:
+            with import_arrow("parquet").ParquetWriter(straight, self.schema) as writer:
                 writer.write_batch(encoded)
                 straight.is_rows = False
             self.join(straight.footer.getvalue()[: -4 - len(MAGIC)])
@@ -771,13 +778,13 @@ class ParquetWriter(RowWriter):
 
     def join(self, footer: bytes) -> None:
         """Take up the footer of a file whose row groups begin where this one ends."""
-        self.fresh.append(shifted(footer, self.end - len(MAGIC)))
+        self.fresh.append(shift_footer(footer, self.end - len(MAGIC)))
         self.take(self.fresh[-1])
 
     def take(self, footer: bytes) -> None:
         """Take up a footer, after those before."""
         file = MAGIC + footer + len(footer).to_bytes(4, "little") + MAGIC
-        found = arrow("parquet").read_metadata(io.BytesIO(file))
+        found = import_arrow("parquet").read_metadata(io.BytesIO(file))
         if self.metadata is None:
             self.metadata = found
         else:
@@ -798,7 +805,7 @@ class ParquetWriter(RowWriter):
     def close(self) -> None:
         """Write the footer; readers look for columns in the first row group, so there is one."""
         if self.metadata is None:
-            self.write(arrow().RecordBatch.from_pylist([], self.schema))
+            self.write(import_arrow().RecordBatch.from_pylist([], self.schema))
         self.file.write(self.footer())
 
 
@@ -815,17 +822,17 @@ SIZES = {TRUE: 0, FALSE: 0, BYTE: 1, DOUBLE: 8}
 """The types whose values always take the same number of bytes."""
 
 
-def shifted(footer: bytes, by: int) -> bytes:
+def shift_footer(footer: bytes, by: int) -> bytes:
     """A footer whose row groups are so many bytes further on; raises ``ValueError`` for another struct."""
     found, copied = bytearray(), 0
-    for path, start, end, number in integers(io.BytesIO(footer)):
+    for path, start, end, number in footer_integers(io.BytesIO(footer)):
         if number and path in PLACES:
             found += footer[copied:start] + number_bytes(number + 2 * by)
             copied = end
     return bytes(found + footer[copied:])
 
 
-def integers(
+def footer_integers(
     footer: IO[bytes], kind: int = STRUCT, path: tuple[int, ...] = ()
 ) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
     """Every integer in a footer: its field numbers, where it begins and ends, and twice what it is.
@@ -836,13 +843,13 @@ def integers(
         field = 0
         while head := footer.read(1)[0]:
             field = field + (head >> 4) if head >= 16 else read_number(footer) // 2
-            yield from integers(footer, head & 15, (*path, field))
+            yield from footer_integers(footer, head & 15, (*path, field))
     elif kind in (LIST, SET):
         head = footer.read(1)[0]
         count = head >> 4 if head < 240 else read_number(footer)
         inner = BYTE if head & 15 in (TRUE, FALSE) else head & 15
         for _ in range(count):
-            yield from integers(footer, inner, path)
+            yield from footer_integers(footer, inner, path)
     elif kind in INTEGERS:
         start, number = footer.tell(), read_number(footer)
         yield path, start, footer.tell(), number
@@ -876,16 +883,16 @@ def number_bytes(number: int) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def stream(file: Any) -> Any:
+def open_arrow_stream(file: Any) -> Any:
     """The reader of an Arrow stream from a pipe, which sends its schema only once."""
-    return arrow("ipc").open_stream(file)
+    return import_arrow("ipc").open_stream(file)
 
 
 def ipc_reader(file: Any, path: str) -> Any:
     """The reader of an Arrow file, or of an Arrow stream."""
-    pa, ipc = arrow(), arrow("ipc")
+    pa, ipc = import_arrow(), import_arrow("ipc")
     if path == STDIN:
-        return stream(file)
+        return open_arrow_stream(file)
     try:
         return ipc.open_file(file)
     except pa.ArrowInvalid:
@@ -895,7 +902,7 @@ def ipc_reader(file: Any, path: str) -> Any:
 
 def ipc_sample(source: RowFile) -> tuple[RowFile, Any]:
     """An Arrow file and its columns."""
-    with opened(source.path) as file:
+    with open_unpacked(source.path) as file:
         return source, ipc_reader(file, source.path).schema.empty_table()
 
 
@@ -903,7 +910,7 @@ def ipc_batches(
     partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None
 ) -> Iterator[Any]:
     """The rows of some record batches."""
-    with opened(partition.source.path) as file:
+    with open_unpacked(partition.source.path) as file:
         reader = rows = ipc_reader(file, partition.source.path)
         if hasattr(reader, "num_record_batches"):
             last = reader.num_record_batches if partition.last < 0 else partition.last
@@ -921,7 +928,7 @@ class IpcWriter(RowWriter):
     """
 
     def __init__(self, file: IO[bytes], schema: Any) -> None:
-        ipc = arrow("ipc")
+        ipc = import_arrow("ipc")
         self.writer = (ipc.new_file if file.seekable() else ipc.new_stream)(file, schema)
 
     def write(self, encoded: Any) -> None:
@@ -952,16 +959,16 @@ FORMATS: Mapping[str, Format] = {
 BY_ENDING = {ending: name for name, row in FORMATS.items() for ending in row.endings}
 
 
-def format_of(path: str) -> str:
+def format_by_ending(path: str) -> str:
     """The format that a file's ending says; an error for another."""
     name = path.lower().rpartition("/")[2]
     inner, packing = without_packing(name)
     found = next((BY_ENDING[ending] for ending in BY_ENDING if inner.endswith(ending)), None)
     if found is None or (packing and not FORMATS[found].is_loose):
-        from exprgrad.language.mistakes.hints import nearest
+        from exprgrad.language.mistakes.hints import nearest_word
 
         ending = name[name.rfind(".") :] if "." in name else ""
-        near = nearest(ending, BY_ENDING) if len(ending) > 2 else None
+        near = nearest_word(ending, BY_ENDING) if len(ending) > 2 else None
         help = f"did you mean '{near}'? " if near else ""
         help += f"the endings are {', '.join([*BY_ENDING, WORKBOOK])}"
         if ending in (".txt", ".dat"):
@@ -974,12 +981,12 @@ def format_of(path: str) -> str:
     return found
 
 
-def source_of(path: str) -> RowFile:
+def row_file(path: str) -> RowFile:
     """A file of rows as it is now; the format of a pipe is recognised by its first bytes."""
     size, stamp = stamp_of(path)
     if path != STDIN:
-        return RowFile(path, format_of(path), size, stamp)
-    start = pipe().peek(64)
+        return RowFile(path, format_by_ending(path), size, stamp)
+    start = standard_input().peek(64)
     if start.startswith((b"PAR1", b"ARROW1")):
         what = "Parquet" if start.startswith(b"PAR1") else "an Arrow file"
         raise RequestError(
@@ -992,11 +999,11 @@ def source_of(path: str) -> RowFile:
     return RowFile(path, "jsonl" if start.lstrip()[:1] == b"{" else "csv")
 
 
-def sampled(source: RowFile) -> tuple[RowFile, Any]:
+def sample_file(source: RowFile) -> tuple[RowFile, Any]:
     """A file and its columns, followed by those that the names of its folders supply."""
     try:
         source, table = FORMATS[source.format].sample(source)
-    except (OSError, arrow().ArrowException) as error:
+    except (OSError, import_arrow().ArrowException) as error:
         raise broken_file(source.path, error) from None
     keys = []
     for key in source.keys:
@@ -1011,7 +1018,7 @@ def sampled(source: RowFile) -> tuple[RowFile, Any]:
 
 def key_column(key: Key, rows: int) -> Any:
     """The column that the name of a folder supplies, for some rows."""
-    pa = arrow()
+    pa = import_arrow()
     return pa.repeat(pa.scalar(key.cell, pa.int64() if key.is_whole else pa.string()), rows)
 
 
@@ -1028,7 +1035,7 @@ def partitions_of(source: RowFile) -> list[Partition]:
     return found or [Partition(source)]
 
 
-def batches(
+def read_batches(
     partition: Partition, columns: Sequence[str], schema: Any, threads: Threads | None = None
 ) -> Iterator[Any]:
     """A partition's rows in some columns; an error if its file is broken, or has changed.
@@ -1044,9 +1051,9 @@ def batches(
     try:
         rows = FORMATS[source.format].batches(partition, own, schema, threads)
         yield from (with_keys(batch, source, columns) for batch in rows) if keys else rows
-    except arrow().ArrowCancelled:
+    except import_arrow().ArrowCancelled:
         raise KeyboardInterrupt from None
-    except (OSError, arrow().ArrowException) as error:
+    except (OSError, import_arrow().ArrowException) as error:
         raise broken_file(source.path, error) from None
     if stamp_of(source.path) != (source.size, source.stamp):
         raise RequestError(
@@ -1060,20 +1067,20 @@ def with_keys(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:
     """Some rows with the columns that their folders' names supply; an error if the file disagrees."""
     keys = {key.name: key_column(key, batch.num_rows) for key in source.keys}
     for key in source.keys:
-        if key.name in batch.schema.names and differs(batch.column(key.name), key):
+        if key.name in batch.schema.names and differs_from_folder(batch.column(key.name), key):
             raise InputError(
                 "bad-column",
                 f"column '{key.name}' of '{source.path}' is not what its folder is called",
                 help=f"all its rows would have {key.name}={key.cell}; rename one of them",
             )
     arrays = [keys[name] if name in keys else batch.column(name) for name in columns]
-    return arrow().RecordBatch.from_arrays(arrays, [*columns])
+    return import_arrow().RecordBatch.from_arrays(arrays, [*columns])
 
 
-def differs(column: Any, key: Key) -> bool:
+def differs_from_folder(column: Any, key: Key) -> bool:
     """Whether a column has a cell that is not what the name of a folder says."""
     if key.cell is None:
         return bool(column.null_count < len(column))
     if key.is_whole:
-        return not (numbers(column).values == key.cell).all()
+        return not (arrow_doubles(column).values == key.cell).all()
     return any(cell != key.cell for cell in as_text(column).unique().to_pylist())

@@ -16,23 +16,30 @@ from warnings import warn
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, arrow, is_numeric, numbers, one_array, type_words
+from exprgrad.data.arrow import (
+    Doubles,
+    arrow_doubles,
+    import_arrow,
+    is_numeric,
+    one_array,
+    type_words,
+)
 from exprgrad.data.batch import (
     Done,
     carried_out,
+    result_batches,
     result_columns,
-    results,
     rows_reduced,
-    tallied,
+    tally_chunk,
     warn_of_lost_digits,
 )
 from exprgrad.data.formats import Partition
 from exprgrad.data.job import (
-    Job,
+    BatchJob,
     Tally,
-    computed,
+    compute_rows,
     counts_of,
-    prepared,
+    prepare_kernel,
     result_fields,
     result_names,
 )
@@ -40,26 +47,28 @@ from exprgrad.data.places import RowFile
 from exprgrad.data.plans import (
     BAD_ROWS,
     BatchPlan,
-    check_columns,
+    check_batch_columns,
     check_names,
     columns_read,
     formula_of_numbers,
     job_of,
-    planned,
+    plan_batch,
     refuse_clashes,
 )
-from exprgrad.data.sums import REDUCTIONS, finished, labelled
-from exprgrad.data.targets import manifest_beside, resumable
-from exprgrad.errors import InputError, RequestError, extra
+from exprgrad.data.sums import REDUCTIONS, finish_groups, label_groups
+from exprgrad.data.targets import is_resumable, manifest_beside
+from exprgrad.errors import InputError, RequestError, import_extra
 from exprgrad.run.engines.compiled import count_cores, thread_count
 from exprgrad.run.values.inputs import select_inputs, value_texts
 from exprgrad.run.values.layouts import Layout
 from exprgrad.source import Source
 
-__all__ = ["FRAME", "ArrowFunctions", "Manner", "as_table", "batched", "files_in", "frame_of"]
+__all__ = [
+    "FRAME", "ArrowFunctions", "BatchOptions", "as_table", "batch_frame", "files_in", "frame_of",
+]  # fmt: skip
 
 
-class Manner(NamedTuple):
+class BatchOptions(NamedTuple):
     """How rows are worked on: what ``exprgrad batch`` says by its options of the same names."""
 
     only: bool = False
@@ -113,7 +122,7 @@ class Grouped(dict[Any, Reduced]):
     corrected: int = 0
 
 
-def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
+def batch_frame(text: str, data: object, manner: BatchOptions, **asked: Any) -> Any:
     """A frame with its results, files' record batches with theirs, or what the rows come to.
 
     ``asked`` is for ``job_of``.  With an ``output`` it is what is told of the rows written: a ``Tally``.
@@ -121,14 +130,14 @@ def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
     by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
     files = files_in(data)
     asked["texts"] = value_texts(asked["constants"])
-    refuse(manner, by, files is not None, shows_digits=bool(asked.get("show_digits")))
+    refuse_arguments(manner, by, files is not None, shows_digits=bool(asked.get("show_digits")))
     if files is None:
         job = job_of(text, **asked)._replace(bad=manner.bad_rows, reduce=manner.reduce or "", by=by)
         if manner.reduce:
             return reduced_answer(job, frame_reduced(job, data))
-        return framed(job, data, only=manner.only, prefix=manner.prefix)
+        return result_frame(job, data, only=manner.only, prefix=manner.prefix)
     output = None if manner.output is None else fspath(manner.output)
-    plan = planned(
+    plan = plan_batch(
         text,
         files,
         **{name: getattr(manner, name) for name in ("only", "prefix", "bad_rows", "layout")},
@@ -139,11 +148,11 @@ def batched(text: str, data: object, manner: Manner, **asked: Any) -> Any:
         **asked,
     )
     if manner.reduce:
-        return reduced_answer(plan.job, done(plan, manner))
+        return reduced_answer(plan.job, carry_out(plan, manner))
     return (
-        results(plan, thread_count(manner.threads) or count_cores())
+        result_batches(plan, thread_count(manner.threads) or count_cores())
         if output is None
-        else done(plan, manner).tally
+        else carry_out(plan, manner).tally
     )
 
 
@@ -155,7 +164,9 @@ def files_in(data: object) -> list[str] | None:
     return None
 
 
-def refuse(manner: Manner, by: tuple[str, ...], has_files: bool, *, shows_digits: bool) -> None:
+def refuse_arguments(
+    manner: BatchOptions, by: tuple[str, ...], has_files: bool, *, shows_digits: bool
+) -> None:
     """Raise errors for unknown words, and for arguments that cannot be combined."""
     words: tuple[tuple[str, str | None, Collection[str]], ...] = (
         ("bad_rows", manner.bad_rows, BAD_ROWS),
@@ -184,11 +195,11 @@ def refuse(manner: Manner, by: tuple[str, ...], has_files: bool, *, shows_digits
             raise RequestError("usage", why)
 
 
-def done(plan: BatchPlan, manner: Manner) -> Done:
+def carry_out(plan: BatchPlan, manner: BatchOptions) -> Done:
     """Carry a plan out, so that another run can go on with it."""
     with ExitStack() as around:
         kept = workers = None
-        if plan.path is not None and resumable(plan, plan.path):
+        if plan.path is not None and is_resumable(plan, plan.path):
             how = manner.resume, manner.check_content
             kept = around.enter_context(manifest_beside(plan.path, plan, *how))
             if kept.warning:
@@ -204,21 +215,21 @@ def done(plan: BatchPlan, manner: Manner) -> Done:
         )
 
 
-def reduced_answer(job: Job, found: Done) -> Reduced | Grouped:
+def reduced_answer(job: BatchJob, found: Done) -> Reduced | Grouped:
     """What rows come to, all of them or by group."""
     assert found.partial is not None
-    groups = finished(job.reduce, found.partial, job.by)
+    groups = finish_groups(job.reduce, found.partial, job.by)
     if not job.by:
         return answer_of(job, *groups[()], found.tally)
     answer = Grouped()
     for name, count in counts_of(job, found.tally).items():
         setattr(answer, name, count)
-    for key, (rows, values) in zip(labelled(job, [*groups]), groups.values(), strict=True):
+    for key, (rows, values) in zip(label_groups(job, [*groups]), groups.values(), strict=True):
         answer[key[0] if len(key) == 1 else key] = answer_of(job, rows, values, Tally())
     return answer
 
 
-def answer_of(job: Job, rows: int, values: Sequence[float], tally: Tally) -> Reduced:
+def answer_of(job: BatchJob, rows: int, values: Sequence[float], tally: Tally) -> Reduced:
     """What some rows come to."""
     fields = {"gradient": {}, **result_fields(job, values)}
     return Reduced(rows=rows, **counts_of(job, tally), **fields)
@@ -232,7 +243,7 @@ STREAM = "__arrow_c_stream__"
 """The method of what speaks Arrow's protocol of streams."""
 
 
-def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> Any:
+def result_frame(job: BatchJob, frame: object, *, only: bool = False, prefix: str = "") -> Any:
     """The frame with the results of a job as further columns, or ``only`` those; rows as ``where`` says.
 
     Raises ``InputError`` for what is no frame, for columns that it lacks, that hold no numbers, or that are
@@ -241,13 +252,15 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     library, given = frame_of(frame)
     names = [prefix + name for name in result_names(job)]
     refuse_clashes(() if only else given.columns, names, FRAME)
-    table = table_of(job, given)
+    table = table_of_frame(job, given)
     read = dict(job.columns)
-    columns = [numbers(one_array(table.column(read[name]))) for name in prepared(job).names]
-    block = computed(job, columns, 0, table.num_rows)
-    tally = tallied(job, block, columns, Partition(FRAME), 0, 0, table.num_rows)
+    columns = [
+        arrow_doubles(one_array(table.column(read[name]))) for name in prepare_kernel(job).names
+    ]
+    block = compute_rows(job, columns, 0, table.num_rows)
+    tally = tally_chunk(job, block, columns, Partition(FRAME), 0, 0, table.num_rows)
     warn_of_lost_digits(job, tally, names, stacklevel=5)
-    results = arrow().table(result_columns(block), names)
+    results = import_arrow().table(result_columns(block), names)
     added = library.from_arrow(results, backend=given.implementation)
     found = given.with_columns(*added.iter_columns())
     keep = block.written(job)
@@ -259,20 +272,20 @@ def framed(job: Job, frame: object, *, only: bool = False, prefix: str = "") -> 
     return written
 
 
-def frame_reduced(job: Job, frame: object) -> Done:
+def frame_reduced(job: BatchJob, frame: object) -> Done:
     """What the rows of a frame come to: the same as in a file."""
     _, given = frame_of(frame)
-    table = table_of(job, given)
+    table = table_of_frame(job, given)
     # A schema with metadata has no hash in PyArrow 19.
     job = job._replace(read=table.schema.remove_metadata())
     return rows_reduced(job, Partition(FRAME), table.combine_chunks().to_batches())
 
 
-def table_of(job: Job, frame: Any) -> Any:
+def table_of_frame(job: BatchJob, frame: Any) -> Any:
     """The columns of a frame that a job reads; errors for those that are not there, or no numbers."""
     check_names(job, FRAME, frame.columns)
     table = as_table(frame, dict.fromkeys([*columns_read(job), *job.by]))
-    check_columns(job, FRAME, table)
+    check_batch_columns(job, FRAME, table)
     return table
 
 
@@ -280,11 +293,11 @@ def as_table(frame: Any, columns: Iterable[str]) -> Any:
     """Some columns of a frame as a table of Arrow's."""
     try:
         return frame.select(columns).to_arrow()
-    except (arrow().ArrowInvalid, arrow().ArrowTypeError):
+    except (import_arrow().ArrowInvalid, import_arrow().ArrowTypeError):
         for column in columns:
             try:
                 frame.select(column).to_arrow()
-            except arrow().ArrowException as error:
+            except import_arrow().ArrowException as error:
                 raise InputError(
                     "bad-column",
                     f"column '{column}' of 'frame' holds values of several types",
@@ -295,13 +308,13 @@ def as_table(frame: Any, columns: Iterable[str]) -> Any:
 
 def frame_of(frame: object) -> tuple[Any, Any]:
     """Narwhals, the one door to it, and the frame as it sees it."""
-    narwhals = extra("narwhals", "frames need narwhals")
-    arrow()
+    narwhals = import_extra("narwhals", "frames need narwhals")
+    import_arrow()
     try:
         if isinstance(frame, Mapping):
-            frame = arrow().table(as_arrays(frame))
+            frame = import_arrow().table(as_arrays(frame))
         elif hasattr(frame, STREAM) and not narwhals.dependencies.is_into_dataframe(frame):
-            frame = arrow().table(frame)
+            frame = import_arrow().table(frame)
         return narwhals, narwhals.from_native(frame, eager_only=True)
     except TypeError:
         message = f"a frame is expected, not a value of type {type(frame).__name__}"
@@ -314,7 +327,7 @@ def frame_of(frame: object) -> tuple[Any, Any]:
 
 def as_arrays(given: Mapping[str, Any]) -> dict[str, Any]:
     """Columns by name as Arrow arrays of one length; a number is the same in every row."""
-    pa, arrays = arrow(), {}
+    pa, arrays = import_arrow(), {}
     single = [name for name, one in given.items() if isinstance(one, pa.Scalar | int | float)]
     for name, column in given.items():
         try:
@@ -365,17 +378,19 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
                 "a formula that reads nothing is not a function of columns",
                 source=Source(text),
             )
-        job, before = Job(text, tuple((x, x) for x in self.inputs)), f"{name}_" if name else ""
+        job, before = BatchJob(text, tuple((x, x) for x in self.inputs)), f"{name}_" if name else ""
         jobs = {name or "value": job}
         jobs |= {f"{before}grad_{x}": job._replace(wrt=(x,)) for x in chosen}
         if chosen:
             jobs[before + STRUCT] = job._replace(wrt=chosen)
         self.fields = {key: result_names(job) for key, job in jobs.items() if key.endswith(STRUCT)}
-        super().__init__({key: columnwise(job, key in self.fields) for key, job in jobs.items()})
+        super().__init__(
+            {key: column_function(job, key in self.fields) for key, job in jobs.items()}
+        )
 
     def register(self, connection: Any = None) -> None:
         """Make the functions known to a DuckDB connection, or to ``pyarrow.compute`` if none is given."""
-        pa = arrow()
+        pa = import_arrow()
         for name, function in self.items():
             fields = self.fields.get(name)
             if connection is not None:
@@ -396,7 +411,7 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
             kind = (
                 pa.struct([(field, pa.float64()) for field in fields]) if fields else pa.float64()
             )
-            arrow("compute").register_scalar_function(
+            import_arrow("compute").register_scalar_function(
                 lambda _, *columns, function=function: function(*columns),
                 name,
                 told,
@@ -405,7 +420,7 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
             )
 
 
-def columnwise(job: Job, is_struct: bool) -> Callable[..., Any]:
+def column_function(job: BatchJob, is_struct: bool) -> Callable[..., Any]:
     """A job's last result, or all of them, as a function of columns, which can be pickled."""
     function = partial(apply_job, job, is_struct)
     names = [name + "_" * iskeyword(name) for name, _ in job.columns]
@@ -414,17 +429,20 @@ def columnwise(job: Job, is_struct: bool) -> Callable[..., Any]:
     return function
 
 
-def apply_job(job: Job, is_struct: bool, *columns: Any) -> Any:
+def apply_job(job: BatchJob, is_struct: bool, *columns: Any) -> Any:
     """A job's last result, or all of them, as an Arrow array."""
-    given = as_columns([name for name, _ in job.columns], columns)
-    block = computed(job, given, 0, len(given[0].values))
-    arrays, mask = result_columns(block), None if block.bad is None else arrow().array(block.bad)
+    given = equal_length_columns([name for name, _ in job.columns], columns)
+    block = compute_rows(job, given, 0, len(given[0].values))
+    arrays, mask = (
+        result_columns(block),
+        None if block.bad is None else import_arrow().array(block.bad),
+    )
     if not is_struct:
         return arrays[-1]
-    return arrow().StructArray.from_arrays(arrays, result_names(job), mask=mask)
+    return import_arrow().StructArray.from_arrays(arrays, result_names(job), mask=mask)
 
 
-def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
+def equal_length_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
     """Arrow arrays and numbers as doubles, all of one length; errors for what is neither."""
     if len(columns) != len(inputs):
         s = "s" * (len(inputs) != 1)
@@ -439,4 +457,4 @@ def as_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
             raise InputError(
                 "bad-column", f"'{name}' was given {type_words(array.type)}, not numbers"
             )
-    return [*map(numbers, arrays.values())]
+    return [*map(arrow_doubles, arrays.values())]

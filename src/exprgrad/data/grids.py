@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.job import Job, prepared, program_of, result_fields, result_names
+from exprgrad.data.job import BatchJob, prepare_kernel, program_of, result_fields, result_names
 from exprgrad.data.points import PointQuestion, answer_point
 from exprgrad.derive.error_rules import UNIT
 from exprgrad.errors import InputError, RequestError
@@ -23,7 +23,7 @@ from exprgrad.explain.diagnostics import MOST_COUNTED, notes_on_names
 from exprgrad.explain.limits import COUNTED, SHARED
 from exprgrad.graph.graph import Graph, numbers_only
 from exprgrad.language.read.parse import at_shapes, need_number
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number_text
 from exprgrad.run import evaluation, matrices
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.bounds import array_data_errors
@@ -37,15 +37,15 @@ from exprgrad.run.values.inputs import (
     value_texts,
 )
 from exprgrad.run.values.ranges import Range, range_in
-from exprgrad.show.text.lines import diagnosed
+from exprgrad.show.text.lines import diagnostic_text
 from exprgrad.show.text.rows import rows_table
-from exprgrad.show.text.table import Table, in_html, plain
+from exprgrad.show.text.table import Table, in_html, plain_table
 from exprgrad.solvers.elasticity import elasticity_of
-from exprgrad.source import bytes_text, printable
+from exprgrad.source import bytes_text, printable_text
 
 __all__ = [
-    "Grid", "RangeTable", "Tally", "grid_over", "grid_rows", "row_fields", "row_names", "tabled",
-    "warnings_about",
+    "Grid", "GridTally", "RangeTable", "fields_of_row", "grid_over", "grid_rows", "row_names",
+    "tabulate_grid", "warnings_about",
 ]  # fmt: skip
 
 ROWS_AT_ONCE, NUMBERS_AT_ONCE = 4096, 2**22
@@ -111,13 +111,15 @@ class Grid(NamedTuple):
         return prod(one.size for one in self.ranges.values())
 
     @property
-    def job(self) -> Job:
+    def job(self) -> BatchJob:
         """What is computed for every row."""
         columns = tuple((name, name) for name in self.ranges)
         fixed = tuple(self.fixed.items()) if self.evaluator.by_entries else ()
         wrt = self.wrt if self.order else ()
         engine = "numpy" if self.size < LEAST_COMPILED else None
-        return Job(self.text, columns, fixed, (), wrt, self.order == 2, precise=True, engine=engine)
+        return BatchJob(
+            self.text, columns, fixed, (), wrt, self.order == 2, precise=True, engine=engine
+        )
 
 
 def grid_over(
@@ -172,7 +174,7 @@ def grid_over(
     return Grid(text, evaluator, ranges, fixed, chosen, order, digits, elastic, texts)
 
 
-class Tally:
+class GridTally:
     """What is known of a grid's rows once they are worked out: by reason, how many and which come first.
 
     ``samples`` has the diagnostic of the first row; ``unseen`` counts rows that were not looked at;
@@ -206,11 +208,11 @@ class Tally:
 
 def point_at(grid: Grid, row: int) -> dict[str, float]:
     """The point of a row, counted from 0."""
-    given = columns(grid, row, row + 1)
+    given = grid_columns(grid, row, row + 1)
     return {name: float(one[0]) for name, one in zip(grid.ranges, given, strict=True)}
 
 
-def columns(grid: Grid, first: int, after: int) -> list[np.ndarray]:
+def grid_columns(grid: Grid, first: int, after: int) -> list[np.ndarray]:
     """The points of the rows from one to before another, a column for each range."""
     places, found = np.arange(first, after), []
     for one in reversed([*grid.ranges.values()]):
@@ -220,7 +222,7 @@ def columns(grid: Grid, first: int, after: int) -> list[np.ndarray]:
     return found[::-1]
 
 
-def grid_rows(grid: Grid, tally: Tally) -> Iterator[tuple[Any, ...]]:
+def grid_rows(grid: Grid, tally: GridTally) -> Iterator[tuple[Any, ...]]:
     """The rows: the points' numbers, then the results, as ``result_names`` has them.
 
     Numbers are floats; over tensors a result may be an array.
@@ -229,30 +231,32 @@ def grid_rows(grid: Grid, tally: Tally) -> Iterator[tuple[Any, ...]]:
         yield from zip(*[one.tolist() if one.ndim == 1 else one for one in block], strict=True)
 
 
-def grid_blocks(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
+def grid_blocks(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray]]:
     """The rows in blocks, of which each column is an array; those of tensors are stacked."""
-    tally.remarks = [*notes_on_names(evaluation.Run(grid.text, grid.graph, {}, []))]
+    tally.remarks = [*notes_on_names(evaluation.SweptRun(grid.text, grid.graph, {}, []))]
     if not grid.evaluator.by_entries or len(grid.graph) > LONGEST_BLOCKED:
         yield from one_by_one(grid, tally)
         return
     step = min(ROWS_AT_ONCE, max(NUMBERS_AT_ONCE // len(program_of(grid.job).graph), 1))
     for first in range(0, grid.size, step):
-        given = columns(grid, first, min(first + step, grid.size))
-        yield with_elasticities(grid, [*given, *screened(grid, given, first, tally)], first, tally)
+        given = grid_columns(grid, first, min(first + step, grid.size))
+        yield with_elasticities(
+            grid, [*given, *correct_doubtful(grid, given, first, tally)], first, tally
+        )
 
 
-def one_by_one(grid: Grid, tally: Tally) -> Iterator[list[np.ndarray]]:
+def one_by_one(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray]]:
     """The rows of a formula of tensors, each looked at by itself, a block each."""
     for row in range(grid.size):
         point = point_at(grid, row)
-        numbers, diagnostics = looked_at(grid, point)
-        count(tally, numbers, diagnostics, row)
+        numbers, diagnostics = examine_row(grid, point)
+        count_row(tally, numbers, diagnostics, row)
         block = [np.asarray(x)[None] for x in (*point.values(), *numbers)]
         yield with_elasticities(grid, block, row, tally)
 
 
 def with_elasticities(
-    grid: Grid, block: list[np.ndarray], first: int, tally: Tally
+    grid: Grid, block: list[np.ndarray], first: int, tally: GridTally
 ) -> list[np.ndarray]:
     """A block whose first row is the grid's ``first``, with elasticities after it if asked for."""
     if not grid.elastic:
@@ -297,16 +301,18 @@ class RangeTable(NamedTuple):
         rows = zip(*self.columns.values(), strict=True)
         cells = ([float(x) if np.ndim(x) == 0 else x for x in row] for row in rows)
         table = rows_table([*self.columns], [*self.inputs], cells, len(self.value), PRINTED_DIGITS)
-        return [table, *("\n" + diagnosed(one, self.text) for one in self.diagnostics)]
+        return [table, *("\n" + diagnostic_text(one, self.text) for one in self.diagnostics)]
 
     def __repr__(self) -> str:
-        return "\n".join(part if isinstance(part, str) else plain(part) for part in self.parts)
+        return "\n".join(
+            part if isinstance(part, str) else plain_table(part) for part in self.parts
+        )
 
     def _repr_html_(self) -> str:
         return in_html(self.parts)
 
 
-def tabled(grid: Grid) -> RangeTable:
+def tabulate_grid(grid: Grid) -> RangeTable:
     """All rows of a grid as columns.  Raises ``RequestError`` for more than would fit into memory."""
     numbers = grid.size * len(row_names(grid))
     if numbers > matrices.LARGEST:
@@ -315,10 +321,10 @@ def tabled(grid: Grid) -> RangeTable:
             f"that table would have {numbers:,} numbers, or {bytes_text(8 * numbers)}",
             help="exprgrad eval, grad and hess write the rows of any range",
         )
-    tally = Tally()
+    tally = GridTally()
     found = [np.concatenate(parts) for parts in zip(*grid_blocks(grid, tally), strict=True)]
     width = len(grid.ranges)
-    fields = row_fields(grid)(found[width:])
+    fields = fields_of_row(grid)(found[width:])
     inputs = dict(zip(grid.ranges, found, strict=False))
     gradient, hessian, elasticity = (
         fields.get(name, {}) for name in ("gradient", "hessian", "elasticity")
@@ -346,7 +352,7 @@ def row_names(grid: Grid) -> list[str]:
     return [*grid.ranges, *(f"result_{one}" if one in grid.ranges else one for one in results)]
 
 
-def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
+def fields_of_row(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
     """What makes of a row's results what JSON has of them."""
     job, names = grid.job, grid.wrt
     if not grid.elastic:
@@ -359,14 +365,16 @@ def row_fields(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
     return fields
 
 
-def screened(grid: Grid, given: Sequence[np.ndarray], first: int, tally: Tally) -> list[np.ndarray]:
+def correct_doubtful(
+    grid: Grid, given: Sequence[np.ndarray], first: int, tally: GridTally
+) -> list[np.ndarray]:
     """A block's results, those of doubtful rows being what is found at the point by itself."""
-    kernel, size = prepared(grid.job), len(given[0])
+    kernel, size = prepare_kernel(grid.job), len(given[0])
     memory = staggered_columns(kernel.outputs, size)
     with np.errstate(all="ignore"):
         kernel.kernel(given, memory, 0, size)
         results = memory[: kernel.results]
-        doubts = {"infinite": ~np.isfinite(sum(results)), "digits": doubtful(grid, given)}
+        doubts = {"infinite": ~np.isfinite(sum(results)), "digits": doubtful_rows(grid, given)}
         if kernel.kink:
             doubts["kink"] = memory[kernel.kink] > 0
     left = np.ones(size, dtype=bool)
@@ -378,16 +386,16 @@ def screened(grid: Grid, given: Sequence[np.ndarray], first: int, tally: Tally) 
             if tally.may_look(reason):
                 swept, point = numbers, point_at(grid, first + place)
                 is_explained = tally.looked[reason] <= EXPLAINED
-                numbers, told = looked_at(grid, point, is_explained=is_explained)
+                numbers, told = examine_row(grid, point, is_explained=is_explained)
                 for one, found in zip(results, numbers, strict=True):
                     one[place] = found
-                count(tally, numbers, told, first + place, is_corrected=numbers != swept)
+                count_row(tally, numbers, told, first + place, is_corrected=numbers != swept)
             elif reason != "digits":
                 tally.add(reason_of(numbers) or reason, first + place, None)
     return results
 
 
-def doubtful(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
+def doubtful_rows(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
     """Rows of which too few digits are right, as far as bounds tell; and those with an infinite node.
 
     In 6 digits an answer has to be the same if points are off by as much as they are rounded.
@@ -412,7 +420,7 @@ def doubtful(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
     return found
 
 
-def looked_at(
+def examine_row(
     grid: Grid, point: Mapping[str, float], *, is_explained: bool = True
 ) -> tuple[list[Any], list[Diagnostic]]:
     """A row's results as the commands print them at its point, and what is worth knowing about them.
@@ -433,8 +441,8 @@ def looked_at(
     return found.numbers, found.diagnostics
 
 
-def count(
-    tally: Tally,
+def count_row(
+    tally: GridTally,
     numbers: Sequence[Any],
     told: Sequence[Diagnostic],
     row: int,
@@ -459,12 +467,12 @@ def reason_of(numbers: Sequence[Any]) -> str:
     return "" if np.isfinite(flat).all() else "infinite"
 
 
-def warnings_about(grid: Grid, tally: Tally) -> list[Diagnostic]:
+def warnings_about(grid: Grid, tally: GridTally) -> list[Diagnostic]:
     """What is worth knowing about the rows: a warning for each reason, with the first few points."""
     found = [*tally.remarks]
     for reason, (code, words) in REASONS.items():
         if reason in tally.counts:
-            found.append(warning(grid, tally, reason, code, words))
+            found.append(rows_warning(grid, tally, reason, code, words))
     output = grid.graph.output
     for reason, words in UNSEEN.items():
         if reason in tally.unseen:
@@ -476,10 +484,10 @@ def warnings_about(grid: Grid, tally: Tally) -> list[Diagnostic]:
     return found
 
 
-def warning(grid: Grid, tally: Tally, reason: str, code: str, words: str) -> Diagnostic:
+def rows_warning(grid: Grid, tally: GridTally, reason: str, code: str, words: str) -> Diagnostic:
     """The warning about the rows that something is to be told of for one reason."""
     count, first = tally.counts[reason], tally.first[reason]
-    points = [point_text(point_at(grid, row)) for row in first]
+    points = [point_in_messages(point_at(grid, row)) for row in first]
     message = f"{count:,} row{'s' * (count > 1)} {words}: {'; '.join(points)}"
     message += "; …" * (count > len(points))
     sample, node, help = tally.samples.get(reason), grid.graph.output, None
@@ -490,6 +498,8 @@ def warning(grid: Grid, tally: Tally, reason: str, code: str, words: str) -> Dia
     return Diagnostic(code, "warning", message, node, grid.graph.span(node), help)
 
 
-def point_text(point: Mapping[str, float]) -> str:
+def point_in_messages(point: Mapping[str, float]) -> str:
     """A point as messages have it."""
-    return ", ".join(f"{printable(name)} = {number(value)}" for name, value in point.items())
+    return ", ".join(
+        f"{printable_text(name)} = {number_text(value)}" for name, value in point.items()
+    )

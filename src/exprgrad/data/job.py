@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, numbers
-from exprgrad.derive.build import Builder
+from exprgrad.data.arrow import Doubles, arrow_doubles
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
-from exprgrad.derive.lower.translate import asked
-from exprgrad.derive.parsed import parsed
-from exprgrad.derive.search import on
-from exprgrad.derive.sweeps.gradient import adjoints, jvp, tangent
+from exprgrad.derive.lower.translate import program_asked
+from exprgrad.derive.parsed import parse_and_derive
+from exprgrad.derive.search import text_on_nodes
+from exprgrad.derive.sweeps.gradient import adjoint_program, jvp, tangent_name
 from exprgrad.derive.sweeps.rounding import SLACK, with_bounds, with_screen
-from exprgrad.derive.switches import movable, special_nodes
+from exprgrad.derive.switches import movable_nodes, special_nodes
 from exprgrad.graph.graph import (
     Graph,
     Program,
-    dependencies,
-    dependents,
+    dependency_flags,
+    dependent_flags,
     moved_slopes,
     seen_from,
 )
@@ -34,13 +34,14 @@ from exprgrad.run.evaluation import DOUBLE_DIGITS, Evaluator, evaluator_for, rig
 from exprgrad.run.values.layouts import CHANGES
 
 __all__ = [
-    "CORRECTED", "KINK", "REASONS", "Block", "Job", "Prepared", "Tally", "changes_in", "columns_of",
-    "computed", "corrections_in", "counts_of", "gaps_in", "judged", "merged", "played", "prepared",
-    "program_of", "remarks_on", "result_fields", "result_keys", "result_names", "sum_counts", "told_of",
+    "CORRECTED", "KINK", "REASONS", "BatchJob", "Prepared", "RowBlock", "Tally", "batch_columns",
+    "changes_in", "compute_rows", "corrections_in", "counts_of", "gaps_in", "judge_outputs",
+    "merge_tallies", "prepare_kernel", "program_of", "remarks_on", "result_fields", "result_keys",
+    "result_names", "run_rows", "sum_counts", "tally_block",
 ]  # fmt: skip
 
 
-class Job(NamedTuple):
+class BatchJob(NamedTuple):
     """A formula over columns.
 
     ``columns``    pairs: a name that the formula or the condition reads, and the column with its values
@@ -102,25 +103,25 @@ class Prepared(NamedTuple):
     asks: tuple[bool, ...]
 
 
-def graph_of(text: str) -> Graph:
+def graph_of_numbers(text: str) -> Graph:
     """The graph of a formula of numbers."""
-    return at_shapes(parsed(text), text, {})
+    return at_shapes(parse_and_derive(text), text, {})
 
 
-def program_of(job: Job) -> Program:
+def program_of(job: BatchJob) -> Program:
     """The program for a job's results: see ``result_names``."""
-    return differentiated(job.text, job.of, job.wrt, job.hessian)
+    return result_program(job.text, job.of, job.wrt, job.hessian)
 
 
 @lru_cache(maxsize=8)
-def differentiated(
+def result_program(
     text: str, outputs: tuple[str, ...], wrt: tuple[str, ...], second: bool
 ) -> Program:
     """The program for a job's results, made once: a plan asks whether there is one, then for its kernel."""
-    graph = graph_of(text)
+    graph = graph_of_numbers(text)
     bound = {binding.name: binding.node for binding in graph.bindings}
     of = {name: bound[name] for name in outputs} if outputs else None
-    program, _ = asked(graph, wrt, value_only=not wrt, of=of, second=second)
+    program, _ = program_asked(graph, wrt, value_only=not wrt, of=of, second=second)
     if not second:
         return program
     head, size = 1 + len(wrt), len(wrt)
@@ -128,7 +129,7 @@ def differentiated(
     return Program(program.graph, tuple(program.outputs[at] for at in [*range(head), *entries]))
 
 
-def result_names(job: Job) -> list[str]:
+def result_names(job: BatchJob) -> list[str]:
     """What the results are called: values, derivatives, and the second ones on and above the diagonal.
 
     The column that shows digits comes last.
@@ -139,7 +140,7 @@ def result_names(job: Job) -> list[str]:
     return [*keys[:values], *derivatives, *[DIGITS] * job.show_digits]
 
 
-def result_keys(job: Job) -> list[str]:
+def result_keys(job: BatchJob) -> list[str]:
     """What counts call them: ``x`` a derivative, ``x,y`` a second one, ``z,x`` that of an output z."""
     if job.of:
         return [*job.of, *(f"{output},{name}" for output in job.of for name in job.wrt)]
@@ -149,7 +150,7 @@ def result_keys(job: Job) -> list[str]:
     return ["value", *job.wrt, *pairs]
 
 
-def result_fields(job: Job, values: Sequence[Any]) -> dict[str, Any]:
+def result_fields(job: BatchJob, values: Sequence[Any]) -> dict[str, Any]:
     """Doubles in the order of ``result_names`` as other commands have them: value, gradient, matrices."""
     rest = iter(values)
     if job.of:
@@ -168,20 +169,20 @@ def result_fields(job: Job, values: Sequence[Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def prepared(job: Job) -> Prepared:
+def prepare_kernel(job: BatchJob) -> Prepared:
     """A job's kernel, compiled once in a process."""
     builder, inputs, outputs = over_columns(job)
-    results, graph = len(outputs), graph_of(job.text)
+    results, graph = len(outputs), graph_of_numbers(job.text)
     places, asks = {"kink": 0, "condition": 0, "sure": 0}, frozenset[str]()
     bound = {binding.name: binding.node for binding in graph.bindings}
     views = [seen_from(graph, node) for node in [bound[name] for name in job.of] or [graph.output]]
-    met = kinks(builder, views, job.wrt, inputs)
+    met = kink_flag(builder, views, job.wrt, inputs)
     if met is not None:
         places["kink"] = len(outputs)
         outputs.append(met)
     if job.where:
         places["condition"] = len(outputs)
-        condition = graph_of(job.where)
+        condition = graph_of_numbers(job.where)
         outputs.append(builder.include(condition, inputs)[condition.output])
         asks = inputs_needed(condition)
     program = builder.program(outputs)
@@ -196,17 +197,17 @@ def prepared(job: Job) -> Prepared:
     return Prepared(kernel, tuple(names), *counts, engine, len(views), *chosen)
 
 
-def over_columns(job: Job) -> tuple[Builder, dict[str, int], list[int]]:
+def over_columns(job: BatchJob) -> tuple[GraphBuilder, dict[str, int], list[int]]:
     """A job's program in the making: the nodes of its columns and constants, and those of its results."""
     program = program_of(job)
-    builder = Builder(program.graph.empty())
+    builder = GraphBuilder(program.graph.empty())
     inputs = {name: builder.input(name) for name, _ in job.columns}
     inputs |= {name: builder.constant(value) for name, value in job.constants}
-    return builder, inputs, included(builder, program, inputs)
+    return builder, inputs, include_program(builder, program, inputs)
 
 
 @lru_cache(maxsize=64)
-def bound_kernel(job: Job, engine: str | None) -> tuple[Kernel, int]:
+def bound_kernel(job: BatchJob, engine: str | None) -> tuple[Kernel, int]:
     """What finds a job's results and what each may be off by, and how many outputs it has."""
     builder, _, outputs = over_columns(job)
     program = with_bounds(builder.program(outputs), len(outputs))
@@ -216,15 +217,15 @@ def bound_kernel(job: Job, engine: str | None) -> tuple[Kernel, int]:
 
 def inputs_needed(graph: Graph) -> frozenset[str]:
     """The inputs that a graph's output depends on."""
-    needed = dependencies(graph, graph.output)
+    needed = dependency_flags(graph, graph.output)
     return frozenset(name for name, node in graph.inputs.items() if needed[node])
 
 
 # Kinks: one more number for each row.
 
 
-def kinks(
-    builder: Builder, graphs: Sequence[Graph], wrt: Sequence[str], inputs: Mapping[str, int]
+def kink_flag(
+    builder: GraphBuilder, graphs: Sequence[Graph], wrt: Sequence[str], inputs: Mapping[str, int]
 ) -> int | None:
     """A node that is not 0 where one of some formulas meets a kink or a jump; None if none can."""
     listed = [kinks_of(builder, graph, wrt, inputs) for graph in graphs if wrt]
@@ -233,30 +234,30 @@ def kinks(
 
 
 def kinks_of(
-    builder: Builder, graph: Graph, wrt: Sequence[str], inputs: Mapping[str, int]
+    builder: GraphBuilder, graph: Graph, wrt: Sequence[str], inputs: Mapping[str, int]
 ) -> int | None:
     """A node that is not 0 where some node of a formula meets a kink or a jump; None if none can.
 
     ``inputs`` are the nodes that stand for the formula's.  Such a node counts in the branch that is taken,
     and where its operands move with the inputs: in ``relu(relu(x))`` below 0 the outer one's stays 0.
     """
-    needed = dependencies(graph, graph.output)
-    active = dependents(graph, [graph.inputs[name] for name in wrt])
+    needed = dependency_flags(graph, graph.output)
+    active = dependent_flags(graph, [graph.inputs[name] for name in wrt])
     suspects = special_nodes(graph, active, needed)
     if not suspects:
         return None
-    backward, reached, gated = adjoints(graph, wrt)
-    images = included(builder, backward, inputs)
+    backward, reached, gated = adjoint_program(graph, wrt)
+    images = include_program(builder, backward, inputs)
     arrives = dict(zip(gated, images[len(graph) + len(reached) :], strict=True))
     operands = sorted({operand for node in suspects for operand in graph.operands[node]})
     # A direction in which no two inputs that differ by a factor move alike.
-    steps = {tangent(name): builder.constant(sqrt(at + 2)) for at, name in enumerate(wrt)}
-    moved = included(builder, jvp(graph, wrt, operands), {**inputs, **steps})
+    steps = {tangent_name(name): builder.constant(sqrt(at + 2)) for at, name in enumerate(wrt)}
+    moved = include_program(builder, jvp(graph, wrt, operands), {**inputs, **steps})
     moves = dict(zip(operands, moved, strict=True))
     zero = builder.constant(0.0)
     total = zero
     for node in suspects:
-        met = condition(builder, graph, node, images, active)
+        met = kink_condition(builder, graph, node, images, active)
         stirred = zero
         for operand in graph.operands[node]:
             step = builder.apply("ne", moves[operand], zero)
@@ -268,18 +269,20 @@ def kinks_of(
     return total
 
 
-def included(builder: Builder, program: Program, inputs: Mapping[str, int]) -> list[int]:
+def include_program(
+    builder: GraphBuilder, program: Program, inputs: Mapping[str, int]
+) -> list[int]:
     """The outputs of a program, built anew."""
     images = builder.include(program.graph, inputs)
     builder.graph.slopes.update(moved_slopes(program.graph, images))
     return [images[output] for output in program.outputs]
 
 
-def condition(
-    builder: Builder, graph: Graph, node: int, images: Sequence[int], active: Sequence[int]
+def kink_condition(
+    builder: GraphBuilder, graph: Graph, node: int, images: Sequence[int], active: Sequence[int]
 ) -> int:
     """A node that is not 0 where a node of the formula meets a kink or a jump in an active operand."""
-    op, moving = BY_NAME[graph.kinds[node]], movable(graph)
+    op, moving = BY_NAME[graph.kinds[node]], movable_nodes(graph)
     operands = graph.operands[node]
     varies = [builder.constant(float(moving[operand])) for operand in operands]
     total = builder.constant(0.0)
@@ -289,7 +292,7 @@ def condition(
             sides.append({op.names[0]: images[operand], "out": images[node], "varies": one})
         ties = total
         for side in sides:
-            ties = builder.apply("add", ties, on(builder, op.ties, side))
+            ties = builder.apply("add", ties, text_on_nodes(builder, op.ties, side))
         pairs = zip(operands, sides, strict=True)
         sides = [{**side, "ties": ties} for operand, side in pairs if active[operand]]
     else:
@@ -298,7 +301,7 @@ def condition(
         sides.append({**slot, "out": images[node]})
     for side in sides:
         for special in op.special:
-            total = builder.apply("max", total, on(builder, special.where, side))
+            total = builder.apply("max", total, text_on_nodes(builder, special.where, side))
     return total
 
 
@@ -349,7 +352,7 @@ class Tally(NamedTuple):
     corrected: int = 0
 
 
-def counts_of(job: Job, tally: Tally) -> dict[str, Any]:
+def counts_of(job: BatchJob, tally: Tally) -> dict[str, Any]:
     """What an answer says of the rows that it was made of."""
     fields = {name: dict(getattr(tally, name)) for name in ("bad", "undefined", "converted")}
     lost = result_fields(job, [tally.lost.get(key, 0) for key in result_keys(job)])
@@ -365,7 +368,7 @@ def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in pairs if one}
 
 
-def remarks_on(job: Job, tally: Tally, names: Sequence[str]) -> Iterator[str]:
+def remarks_on(job: BatchJob, tally: Tally, names: Sequence[str]) -> Iterator[str]:
     """Describe some rows, a line for each reason: how many there are, and the first of them.
 
     ``names`` are the results' columns.
@@ -400,7 +403,7 @@ def rows_text(count: int, words: str, first: Sequence[tuple[str, int]]) -> str:
     return f"{count:,} row{s} {words} ({place})"
 
 
-def merged(one: Tally, other: Tally) -> Tally:
+def merge_tallies(one: Tally, other: Tally) -> Tally:
     """What is known of some rows, and of those after them, together."""
     keys = dict.fromkeys([*one.first, *other.first])
     return Tally(
@@ -422,7 +425,7 @@ def sum_counts(
     return {key: one.get(key, 0) + other.get(key, 0) for key in keys if key in one or key in other}
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows' results, one array each, and by row whether something is true of it.
 
     ``chosen``     whether it is taken; None for all.  ``bad``: whether it does not compute; None for none
@@ -461,39 +464,39 @@ class Block(NamedTuple):
             return self.chosen
         return ~self.bad if self.chosen is None else self.chosen & ~self.bad
 
-    def written(self, job: Job) -> np.ndarray | None:
+    def written(self, job: BatchJob) -> np.ndarray | None:
         """The rows that stay beside their results; None for all."""
         return self.kept if job.bad == "drop" else self.chosen
 
 
-def columns_of(job: Job, batch: Any) -> list[Doubles]:
+def batch_columns(job: BatchJob, batch: Any) -> list[Doubles]:
     """The columns of a batch that a job's kernel reads, in its order."""
     columns = dict(job.columns)
-    return [numbers(batch.column(columns[name])) for name in prepared(job).names]
+    return [arrow_doubles(batch.column(columns[name])) for name in prepare_kernel(job).names]
 
 
-def computed(
-    job: Job, columns: Sequence[Doubles], low: int, high: int, memory: Any = None
-) -> Block:
+def compute_rows(
+    job: BatchJob, columns: Sequence[Doubles], low: int, high: int, memory: Any = None
+) -> RowBlock:
     """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
-    kernel = prepared(job)
+    kernel = prepare_kernel(job)
     memory = staggered_columns(kernel.outputs, high - low) if memory is None else memory
-    played(kernel, columns, low, high, memory)
-    return judged(job, columns, low, high, memory)
+    run_rows(kernel, columns, low, high, memory)
+    return judge_outputs(job, columns, low, high, memory)
 
 
-def played(
+def run_rows(
     kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
 ) -> None:
     """Write a kernel's outputs for some rows."""
     kernel.kernel([column.values[low:high] for column in columns], memory, 0, high - low)
 
 
-def judged(
-    job: Job, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
-) -> Block:
+def judge_outputs(
+    job: BatchJob, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
+) -> RowBlock:
     """Outputs as results, and which of their rows count."""
-    kernel = prepared(job)
+    kernel = prepare_kernel(job)
     outputs = [one[: high - low] for one in memory]
     results = outputs[: kernel.results]
     read, asked = (
@@ -511,7 +514,7 @@ def judged(
     doubtful = taken if job.show_digits else none
     if kernel.sure:
         doubtful = taken & (outputs[kernel.sure] == 0)
-    digits, corrected = count_digits(job, columns, low, doubtful), none
+    digits, corrected = count_result_digits(job, columns, low, doubtful), none
     if job.correct:
         is_right = (np.isfinite(results) & (digits >= job.digits)).all(axis=0)
         wanted = taken & (met | ~is_right) & ~np.logical_or.reduce([none, *gaps])
@@ -521,7 +524,7 @@ def judged(
     with np.errstate(all="ignore"):
         is_clean = all(np.isfinite(np.add.reduce(one)) for one in results)
     if gaps or not is_clean:
-        reasons = causes(read, results[: kernel.values], taken, low, high)
+        reasons = missing_causes(read, results[: kernel.values], taken, low, high)
         bad = np.logical_or.reduce([*reasons.values()])
         left = taken & ~bad
         undefined = rows_by_result(left & ~np.isfinite(results))
@@ -531,7 +534,9 @@ def judged(
         fewest = np.where(np.isfinite(results), digits, DOUBLE_DIGITS).min(axis=0)
     no_row, changed = bad if bad.any() else None, changes_in(columns, low, high)
     met, corrected = met & left, corrected & left
-    return Block(results, chosen, no_row, met, corrected, reasons, undefined, lost, changed, fewest)
+    return RowBlock(
+        results, chosen, no_row, met, corrected, reasons, undefined, lost, changed, fewest
+    )
 
 
 def rows_by_result(found: np.ndarray) -> dict[int, np.ndarray]:
@@ -539,11 +544,11 @@ def rows_by_result(found: np.ndarray) -> dict[int, np.ndarray]:
     return {at: which for at, which in enumerate(found) if which.any()}
 
 
-def count_digits(
-    job: Job, columns: Sequence[Doubles], low: int, doubtful: np.ndarray
+def count_result_digits(
+    job: BatchJob, columns: Sequence[Doubles], low: int, doubtful: np.ndarray
 ) -> np.ndarray:
     """By result, and by row, counted from ``low``: how many digits are right; all, unless ``doubtful``."""
-    rows, results = np.flatnonzero(doubtful), prepared(job).results
+    rows, results = np.flatnonzero(doubtful), prepare_kernel(job).results
     found = np.full((results, len(doubtful)), DOUBLE_DIGITS, dtype=np.int8)
     if len(rows):
         kernel, outputs = bound_kernel(job, job.engine if len(rows) > FEW_ROWS else "numpy")
@@ -557,7 +562,7 @@ def count_digits(
 
 
 def correct_rows(
-    job: Job,
+    job: BatchJob,
     columns: Sequence[Doubles],
     low: int,
     results: Sequence[np.ndarray],
@@ -580,7 +585,7 @@ def correct_rows(
         dict(job.constants),
         dict(job.texts),
     )
-    corrected, names = np.zeros_like(wanted), prepared(job).names
+    corrected, names = np.zeros_like(wanted), prepare_kernel(job).names
     for row in np.flatnonzero(wanted).tolist():
         cells = [float(column.values[low + row]) for column in columns]
         found = answer_point(question, dict(zip(names, cells, strict=True)), is_explained=False)
@@ -594,7 +599,7 @@ def correct_rows(
 @lru_cache(maxsize=8)
 def row_evaluator(text: str) -> Evaluator:
     """The evaluator of a formula of numbers, which keeps the programs that it derives."""
-    return evaluator_for(graph_of(text))
+    return evaluator_for(graph_of_numbers(text))
 
 
 def gaps_in(columns: Sequence[Doubles], low: int, high: int) -> list[np.ndarray]:
@@ -612,7 +617,7 @@ def changes_in(columns: Sequence[Doubles], low: int, high: int) -> dict[str, np.
     return found
 
 
-def causes(
+def missing_causes(
     columns: Sequence[Doubles], values: Sequence[np.ndarray], taken: np.ndarray, low: int, high: int
 ) -> dict[str, np.ndarray]:
     """By reason, the rows among those taken that have no value, each for one reason."""
@@ -628,7 +633,7 @@ def causes(
     return found
 
 
-def told_of(job: Job, block: Block, path: str, row: int, rows: int) -> Tally:
+def tally_block(job: BatchJob, block: RowBlock, path: str, row: int, rows: int) -> Tally:
     """What to report of a block whose first row is the file's ``row``, counted from 0."""
     count = rows if block.chosen is None else int(np.count_nonzero(block.chosen))
     counts: dict[str, int] = {}

@@ -15,15 +15,22 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from exprgrad.data.arrow import arrow
-from exprgrad.errors import InputError, MissingExtraError, RequestError, advice, extra, install
+from exprgrad.data.arrow import import_arrow
+from exprgrad.errors import (
+    InputError,
+    MissingExtraError,
+    RequestError,
+    command_or_python,
+    import_extra,
+    install_command,
+)
 from exprgrad.run.values.files import unreadable_file
 from exprgrad.run.values.layouts import Layout
 
 __all__ = [
-    "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "WORKBOOK", "Key", "RowFile", "exists", "files_of",
-    "found_in", "head", "is_inside", "keys_of", "opened", "packed", "pipe", "stamp_of", "store",
-    "without_packing",
+    "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "WORKBOOK", "Key", "RowFile", "files_of", "found_in",
+    "is_inside_folder", "keys_of", "open_packed", "open_unpacked", "path_exists", "read_head",
+    "remote_store", "stamp_of", "standard_input", "without_packing",
 ]  # fmt: skip
 
 PIPE = "-"
@@ -88,11 +95,13 @@ class RowFile(NamedTuple):
     layout: Layout = Layout()
 
 
-def store(path: str) -> tuple[Any, str] | None:
+def remote_store(path: str) -> tuple[Any, str] | None:
     """What reaches a path that is a URL, and what the path is there; None for one on this machine."""
     if "://" not in path:
         return None
-    fsspec = extra("fsspec", f"'{path}' is not a path on this machine: to reach it needs fsspec")
+    fsspec = import_extra(
+        "fsspec", f"'{path}' is not a path on this machine: to reach it needs fsspec"
+    )
     try:
         files, inside = fsspec.core.url_to_fs(path)
     except ImportError as error:
@@ -100,7 +109,7 @@ def store(path: str) -> tuple[Any, str] | None:
         raise MissingExtraError(
             "missing-fsspec",
             f"'{path}' cannot be reached: {error}",
-            help=install(" ".join(map("".join, names))) if names else None,
+            help=install_command(" ".join(map("".join, names))) if names else None,
         ) from None
     except (ValueError, OSError) as error:
         raise RequestError("file", f"cannot reach '{path}': {error}") from None
@@ -161,7 +170,7 @@ def refuse_tables(paths: Iterable[str]) -> None:
 
 def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """The files that one path stands for, and their names within it."""
-    remote = store(path)
+    remote = remote_store(path)
     if remote is not None:
         files, inside = remote
         listed = [inside]
@@ -171,21 +180,25 @@ def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         if not is_glob(path) and files.isdir(inside):
             inside += "/*"
             listed = [
-                one for one in files.find(listed[0]) if is_row_file(within(one, inside), endings)
+                one
+                for one in files.find(listed[0])
+                if is_row_file(name_below(one, inside), endings)
             ]
-        yield from ((files.unstrip_protocol(one), within(one, inside)) for one in sorted(listed))
+        yield from (
+            (files.unstrip_protocol(one), name_below(one, inside)) for one in sorted(listed)
+        )
     elif Path(path).is_dir():
         files = (one for one in Path(path).rglob("*") if one.is_file())
         named = sorted((str(one), one.relative_to(path).as_posix()) for one in files)
         yield from ((one, name) for one, name in named if is_row_file(name, endings))
     elif is_glob(path) and not Path(path).exists():
         every = sorted(glob.glob(path, recursive=True))  # noqa: PTH207
-        yield from ((one, within(one, path)) for one in every if not Path(one).is_dir())
+        yield from ((one, name_below(one, path)) for one in every if not Path(one).is_dir())
     else:
-        yield path, within(path, path)
+        yield path, name_below(path, path)
 
 
-def within(path: str, given: str) -> str:
+def name_below(path: str, given: str) -> str:
     """A file's name below the last folder that a path or a glob names without a sign."""
     split = (one.replace(os.sep, "/").split("/") for one in (path, given))
     parts, folders = ([part for part in some if part not in ("", ".")] for some in split)
@@ -216,13 +229,13 @@ def keys_of(paths: Sequence[str]) -> list[tuple[Key, ...]]:
     ]
 
 
-def exists(path: str) -> bool:
+def path_exists(path: str) -> bool:
     """Whether there is a file or a folder of that name."""
-    remote = store(path)
+    remote = remote_store(path)
     return Path(path).exists() if remote is None else bool(remote[0].exists(remote[1]))
 
 
-def is_inside(path: str, folder: str) -> bool:
+def is_inside_folder(path: str, folder: str) -> bool:
     """Whether a path is a folder, or one within it."""
     if "://" in path or "://" in folder:
         return f"{path}/".startswith(folder.rstrip("/") + "/")
@@ -244,7 +257,7 @@ def stamp_of(path: str) -> tuple[int, str]:
     """A file's size, and its time in nanoseconds or its tag; an error where there is none."""
     if path == STDIN:
         return 0, ""
-    remote = store(path)
+    remote = remote_store(path)
     try:
         if remote is not None:
             info = remote[0].info(remote[1])
@@ -260,31 +273,31 @@ def not_opened(path: str, error: Exception) -> RequestError:
     """The error for a file that cannot be opened; near names are suggested."""
     help = None
     if isinstance(error, FileNotFoundError):
-        from exprgrad.language.mistakes.hints import nearest
+        from exprgrad.language.mistakes.hints import nearest_word
 
         with suppress(OSError):
             names = sorted(one.name for one in Path(path).parent.iterdir())
-            near = nearest(Path(path).name, names)
+            near = nearest_word(Path(path).name, names)
             help = f"did you mean '{near}'?" if near else None
     return unreadable_file(path, error, help)
 
 
 @lru_cache(maxsize=1)
-def buffered(stream: Any) -> io.BufferedReader:
+def buffered_stream(stream: Any) -> io.BufferedReader:
     """A stream that can be looked into before it is read."""
     return io.BufferedReader(stream, HEAD)
 
 
-def pipe() -> io.BufferedReader:
+def standard_input() -> io.BufferedReader:
     """Standard input."""
-    return buffered(getattr(sys.stdin, "buffer", None) or io.BytesIO())
+    return buffered_stream(getattr(sys.stdin, "buffer", None) or io.BytesIO())
 
 
-def opened(path: str, sheet: str = "") -> AbstractContextManager[IO[bytes]]:
+def open_unpacked(path: str, sheet: str = "") -> AbstractContextManager[IO[bytes]]:
     """A file, open for reading: unpacked, and a sheet of a workbook as CSV."""
     if path == STDIN:
-        return nullcontext(pipe())
-    remote = store(path)
+        return nullcontext(standard_input())
+    remote = remote_store(path)
     try:
         file: IO[bytes] = remote[0].open(remote[1], "rb") if remote else Path(path).open("rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
@@ -292,13 +305,15 @@ def opened(path: str, sheet: str = "") -> AbstractContextManager[IO[bytes]]:
     packing = without_packing(path)[1]
     if packing in ("zip", WORKBOOK):
         with file:
-            return unzipped(file, path) if packing == "zip" else sheet_in(file, path, sheet)
+            return open_zipped(file, path) if packing == "zip" else sheet_in(file, path, sheet)
     if hasattr(file, "peek") and file.peek(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        file = arrow().transcoding_input_stream(arrow().PythonFile(file, "r"), "utf-16", "utf-8")
-    return arrow().CompressedInputStream(file, packing) if packing else file
+        file = import_arrow().transcoding_input_stream(
+            import_arrow().PythonFile(file, "r"), "utf-16", "utf-8"
+        )
+    return import_arrow().CompressedInputStream(file, packing) if packing else file
 
 
-def unzipped(file: IO[bytes], path: str) -> IO[bytes]:
+def open_zipped(file: IO[bytes], path: str) -> IO[bytes]:
     """The only file in an archive."""
     from zipfile import BadZipFile, ZipFile
 
@@ -318,7 +333,9 @@ def unzipped(file: IO[bytes], path: str) -> IO[bytes]:
 
 def sheet_in(file: IO[bytes], path: str, wanted: str) -> IO[bytes]:
     """A sheet of a workbook as CSV: the one with rows, if none is named."""
-    calamine = extra("python_calamine", f"'{path}' is a workbook: to read it needs python-calamine")
+    calamine = import_extra(
+        "python_calamine", f"'{path}' is a workbook: to read it needs python-calamine"
+    )
     try:
         book = calamine.CalamineWorkbook.from_filelike(file)
         sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
@@ -326,19 +343,21 @@ def sheet_in(file: IO[bytes], path: str, wanted: str) -> IO[bytes]:
         raise InputError("bad-file", f"cannot read '{path}': {error}") from None
     named = [wanted] if wanted in sheets else [name for name in sheets if sheets[name]]
     if len(named) != 1 or wanted not in ("", *named):
-        choices = " or ".join(advice(f'--sheet "{name}"', f"sheet={name!r}") for name in named)
+        choices = " or ".join(
+            command_or_python(f'--sheet "{name}"', f"sheet={name!r}") for name in named
+        )
         raise RequestError(
             "sheet",
             f"'{path}' has no sheet '{wanted}'" if wanted else f"'{path}' has {len(named)} sheets",
             help=choices or None,
         )
     lines = io.StringIO()
-    rows = ([cell_text(cell) for cell in row] for row in sheets[named[0]])
+    rows = ([workbook_cell(cell) for cell in row] for row in sheets[named[0]])
     csv.writer(lines, lineterminator="\n").writerows(row for row in rows if any(row))
     return io.BytesIO(lines.getvalue().encode())
 
 
-def cell_text(cell: object) -> str:
+def workbook_cell(cell: object) -> str:
     """A cell of a workbook, where all numbers are doubles, as one line of text."""
     return " ".join(str(cell).split()).removesuffix(".0" * isinstance(cell, float))
 
@@ -353,7 +372,7 @@ def without_packing(path: str) -> tuple[str, str]:
     return path, ""
 
 
-def packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
+def open_packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
     """What is written to a file of that name: packed if its ending says so; the file stays open."""
     if not without_packing(path)[1]:
         return nullcontext(file)
@@ -364,10 +383,10 @@ def packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
     )  # no name and no time: equal rows, equal bytes
 
 
-def head(path: str, sheet: str = "") -> bytes:
+def read_head(path: str, sheet: str = "") -> bytes:
     """How a file begins: its first line, at least."""
     if path == STDIN:
-        start = pipe().peek(HEAD)
+        start = standard_input().peek(HEAD)
         if len(start) >= HEAD and b"\n" not in start.lstrip():
             raise InputError(
                 "bad-file",
@@ -375,6 +394,6 @@ def head(path: str, sheet: str = "") -> bytes:
                 help="give the file's name: --data FILE",
             )
         return start
-    with opened(path, sheet) as file:
+    with open_unpacked(path, sheet) as file:
         start = file.read(HEAD)
         return start if b"\n" in start.lstrip() else start + file.read(LONGEST)

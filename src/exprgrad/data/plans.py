@@ -12,37 +12,51 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import arrow, in_texts, is_numeric, is_text, numbers, says_nan, type_words
+from exprgrad.data.arrow import (
+    arrow_doubles,
+    import_arrow,
+    in_texts,
+    is_numeric,
+    is_text_type,
+    says_nan,
+    type_words,
+)
 from exprgrad.data.formats import (
     BY_ENDING,
     FORMATS,
     Partition,
-    format_of,
+    format_by_ending,
     partitions_of,
-    sampled,
-    source_of,
+    row_file,
+    sample_file,
 )
-from exprgrad.data.job import Job, program_of, result_names
+from exprgrad.data.job import BatchJob, program_of, result_names
 from exprgrad.data.places import (
     HEAD,
     PIPE,
     STDIN,
     WORKBOOK,
     RowFile,
-    exists,
     files_of,
     found_in,
-    is_inside,
+    is_inside_folder,
     keys_of,
-    store,
+    path_exists,
+    remote_store,
     without_packing,
 )
-from exprgrad.derive.parsed import parsed
-from exprgrad.errors import InputError, MissingExtraError, RequestError, advice, install
+from exprgrad.derive.parsed import parse_and_derive
+from exprgrad.errors import (
+    InputError,
+    MissingExtraError,
+    RequestError,
+    command_or_python,
+    install_command,
+)
 from exprgrad.explain.limits import COUNTED
 from exprgrad.graph.graph import Graph, numbers_only
-from exprgrad.language.mistakes.hints import meant, value_hint
-from exprgrad.language.read.names import CONSTANT_SIGNS, plain
+from exprgrad.language.mistakes.hints import did_you_mean, value_hint
+from exprgrad.language.read.names import CONSTANT_SIGNS, plain_name
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import NOTHING
 from exprgrad.run.values.directions import select_outputs
@@ -59,8 +73,8 @@ from exprgrad.run.values.layouts import (
 from exprgrad.source import Source as Text
 
 __all__ = [
-    "BAD_ROWS", "BatchPlan", "check_columns", "check_names", "columns_read", "condition_of",
-    "formula_of_numbers", "job_of", "likely_column", "map_line", "output_of", "planned", "read_schema",
+    "BAD_ROWS", "BatchPlan", "check_batch_columns", "check_names", "columns_read", "condition_of",
+    "formula_of_numbers", "job_of", "likely_column", "map_line", "output_of", "plan_batch", "read_schema",
     "refuse_clashes", "refuse_constants", "refuse_tensors", "sampled_files",
 ]  # fmt: skip
 
@@ -86,7 +100,7 @@ class BatchPlan(NamedTuple):
     ``left_out``  columns that are not written, for the first file lacks them, and the file that has each
     """
 
-    job: Job
+    job: BatchJob
     partitions: list[Partition]
     names: tuple[str, ...]
     kept: tuple[str, ...] = ()
@@ -98,7 +112,7 @@ class BatchPlan(NamedTuple):
     left_out: Mapping[str, str] = {}
 
 
-def planned(
+def plan_batch(
     text: str,
     data: Sequence[str],
     *,
@@ -129,7 +143,7 @@ def planned(
     by = tuple(dict.fromkeys(by))
     job = job._replace(bad=bad_rows, reduce=reduce, by=by, by_texts=bool(by) and is_loose)
     for source, sample in zip(sources, samples, strict=True):
-        check_columns(job, source, sample)
+        check_batch_columns(job, source, sample)
     is_plain = bool(format) and FORMATS[format].is_text and FORMATS[sources[0].format].is_text
     said = keys_in_names(sources) if into_folder else ()
     kept = () if reduce or only else tuple(n for n in samples[0].schema.names if n not in said)
@@ -137,11 +151,11 @@ def planned(
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
     refuse_clashes([*kept, *by], found, sources[0])
-    schema = arrow().schema([*map(read.field, kept), *typed_results(job, found)])
+    schema = import_arrow().schema([*map(read.field, kept), *typed_results(job, found)])
     cut = whole_of if into_folder else partitions_of
     partitions = [part for source in sources for part in cut(source)]
     job = job._replace(read=read)
-    rows = sum(map(about, partitions, [samples[0].num_rows] * len(partitions)))
+    rows = sum(map(estimate_rows, partitions, [samples[0].num_rows] * len(partitions)))
     if reduce:
         return BatchPlan(job, partitions, found, rows=rows)
     more = columns_left_out(sources, samples) if kept else {}
@@ -150,7 +164,7 @@ def planned(
 
 
 def schema_of_all(
-    job: Job,
+    job: BatchJob,
     sources: Sequence[RowFile],
     samples: Sequence[Any],
     kept: Sequence[str],
@@ -171,17 +185,17 @@ def schema_of_all(
     return read
 
 
-def typed_results(job: Job, names: Sequence[str]) -> Iterable[Any]:
+def typed_results(job: BatchJob, names: Sequence[str]) -> Iterable[Any]:
     """The results' columns, with types: doubles, and whole numbers where digits are shown."""
-    kinds = [arrow().float64()] * len(names)
+    kinds = [import_arrow().float64()] * len(names)
     if job.show_digits:
-        kinds[-1] = arrow().int64()
-    return map(arrow().field, names, kinds)
+        kinds[-1] = import_arrow().int64()
+    return map(import_arrow().field, names, kinds)
 
 
 def shared_type(one: Any, other: Any) -> Any:
     """The type that has room for two; None if there is none."""
-    pa = arrow()
+    pa = import_arrow()
     plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (one, other)]
     schemas = [pa.schema([("", kind)]) for kind in ((one, other) if one == other else plain)]
     try:
@@ -199,21 +213,21 @@ def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict
 
 
 def sampled_files(listed: Sequence[tuple[str, str]], layout: Layout) -> list[tuple[RowFile, Any]]:
-    """Files of rows as ``sampled`` has them, with the columns that the names of their folders say.
+    """Files of rows as ``sample_file`` has them, with the columns that the names of their folders say.
 
     What was found out of their layout is said.
     """
     refuse_layout(layout)
     keys = keys_of([path for path, _ in listed])
     pairs = [
-        sampled(source_of(path)._replace(name=name, keys=known, layout=layout))
+        sample_file(row_file(path)._replace(name=name, keys=known, layout=layout))
         for (path, name), known in zip(listed, keys, strict=True)
     ]
     say_remarks({source.layout.remark: source.path for source, _ in reversed(pairs)})
     return pairs
 
 
-def about(partition: Partition, sample: int) -> int:
+def estimate_rows(partition: Partition, sample: int) -> int:
     """How many rows a partition has, going by how many there are at the beginning of its file."""
     if partition.rows >= 0:
         return partition.rows
@@ -234,7 +248,7 @@ def job_of(
     show_digits: bool = False,
     correct: bool = False,
     texts: Mapping[str, str] = NOTHING,
-) -> Job:
+) -> BatchJob:
     """The job that computes every row.  Raises ``InputError`` for names that the formula doesn't have.
 
     ``texts`` are of constants, as in a run.  Raises ``MissingExtraError`` without python-flint, if rows are
@@ -242,7 +256,7 @@ def job_of(
     """
     if correct and not has_balls():
         message = "rows are corrected in ball arithmetic, which needs python-flint"
-        raise MissingExtraError("missing-flint", message, help=install("python-flint"))
+        raise MissingExtraError("missing-flint", message, help=install_command("python-flint"))
     graph = formula_of_numbers(text)
     condition = condition_of(where) if where is not None else None
     names = [*graph.inputs, *(condition.inputs if condition else ())]
@@ -250,9 +264,9 @@ def job_of(
     for name in fixed:
         if name not in names:
             raise surplus_value(graph, text, name, [], spelled or {})
-    job = Job(
+    job = BatchJob(
         text,
-        mapped(names, fixed, renamed or {}, graph, text),
+        map_columns(names, fixed, renamed or {}, graph, text),
         tuple(sorted(fixed.items())),
         tuple(select_outputs(graph, of)) if of is not None else (),
         () if value_only else select_inputs(graph, wrt),
@@ -269,7 +283,7 @@ def job_of(
 
 def formula_of_numbers(text: str) -> Graph:
     """A formula of numbers; an error for one of tensors."""
-    graph = parsed(text)
+    graph = parse_and_derive(text)
     refuse_tensors(graph, text, "a formula with tensors cannot be evaluated over columns")
     return graph
 
@@ -304,7 +318,7 @@ def condition_of(text: str) -> Graph:
     return graph
 
 
-def mapped(
+def map_columns(
     names: Iterable[str],
     fixed: Collection[str],
     renamed: Mapping[str, str],
@@ -344,7 +358,7 @@ def target_format(path: str | None, to: str | None) -> str:
             )
         return to or "csv"
     try:
-        found = format_of(path)
+        found = format_by_ending(path)
     except RequestError as error:
         error.help = f"{error.help}; the name of a folder ends in /"
         raise
@@ -365,7 +379,7 @@ def target_format(path: str | None, to: str | None) -> str:
 
 def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
     """An error for a target that is read, or cannot be written."""
-    if path is None or path == PIPE or store(path) is not None:
+    if path is None or path == PIPE or remote_store(path) is not None:
         return
     folder = os.path.dirname(path.rstrip("/" + os.sep)) or "."  # noqa: PTH120
     reason = ""
@@ -385,17 +399,17 @@ def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
                 )
 
 
-def columns_read(job: Job) -> dict[str, str]:
+def columns_read(job: BatchJob) -> dict[str, str]:
     """By column that is read as numbers, the name that it stands for."""
     return {column: name for name, column in reversed(job.columns)}
 
 
-def check_columns(job: Job, source: RowFile, sample: Any) -> None:
+def check_batch_columns(job: BatchJob, source: RowFile, sample: Any) -> None:
     """Errors for columns that are not there, or twice, or hold no numbers."""
     check_names(job, source, sample.schema.names)
     for column in job.by:
         kind = sample.schema.field(column).type
-        if arrow().types.is_nested(kind):
+        if import_arrow().types.is_nested(kind):
             raise InputError(
                 "bad-column",
                 f"column '{column}' of '{source.path}' holds {type_words(kind)}",
@@ -404,10 +418,14 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
     for column, name in columns_read(job).items():
         kind = sample.schema.field(column).type
         refuse_odd_numbers(source, column, sample)
-        if is_numeric(kind) or (is_text(kind) and has_numbers(source, column, sample)):
+        if is_numeric(kind) or (is_text_type(kind) and has_numbers(source, column, sample)):
             continue
-        instead = advice(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
-        cells = in_texts(sample.column(column)).drop_null()[:1].to_pylist() if is_text(kind) else []
+        instead = command_or_python(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
+        cells = (
+            in_texts(sample.column(column)).drop_null()[:1].to_pylist()
+            if is_text_type(kind)
+            else []
+        )
         helps = {
             UNITS_ABOVE: any(MEASURED.fullmatch(cell.strip()) for cell in cells),
             f"{instead} takes another column for '{name}'": bool(name),
@@ -420,7 +438,7 @@ def check_columns(job: Job, source: RowFile, sample: Any) -> None:
         )
 
 
-def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
+def check_names(job: BatchJob, source: RowFile, known: Sequence[str]) -> None:
     """Errors for columns that are not among those known, or twice."""
     counts = Counter(known)
     for column, name in {**columns_read(job), **dict.fromkeys(job.by, "")}.items():
@@ -436,7 +454,7 @@ def check_names(job: Job, source: RowFile, known: Sequence[str]) -> None:
         missing = [name for name, column in job.columns if name == column and column not in counts]
         raise no_column(source, read, column, name, missing)
     for text in filter(None, (job.text, job.where)):
-        refuse_constants(parsed(text), text, f"'{source.path}'", known)
+        refuse_constants(parse_and_derive(text), text, f"'{source.path}'", known)
 
 
 def refuse_constants(graph: Graph, text: str, title: str, columns: Collection[str]) -> None:
@@ -446,9 +464,11 @@ def refuse_constants(graph: Graph, text: str, title: str, columns: Collection[st
         if name not in columns or text[slice(*span)] != name:
             continue
         signs = [
-            f"for the constant write {sign}; " for sign in CONSTANT_SIGNS if plain(sign) == name
+            f"for the constant write {sign}; "
+            for sign in CONSTANT_SIGNS
+            if plain_name(sign) == name
         ]
-        taken = advice(f"--map {name}_1={name}", f"map={{'{name}_1': '{name}'}}")
+        taken = command_or_python(f"--map {name}_1={name}", f"map={{'{name}_1': '{name}'}}")
         raise InputError(
             "constant",
             f"'{name}' is a constant, and a column of {title}",
@@ -463,16 +483,16 @@ def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
     if not (FORMATS[source.format].is_loose or any(key.name == name for key in source.keys)):
         return False
     column = sample.column(name).combine_chunks()
-    return not (np.isnan(numbers(column).values) & ~says_nan(in_texts(column))).all()
+    return not (np.isnan(arrow_doubles(column).values) & ~says_nan(in_texts(column))).all()
 
 
 def refuse_odd_numbers(source: RowFile, name: str, sample: Any) -> None:
     """An error for cells with signs between thousands, or with a comma that may be one."""
     column = sample.column(name)
-    is_loose = FORMATS[source.format].is_loose and is_text(column.type)
+    is_loose = FORMATS[source.format].is_loose and is_text_type(column.type)
     cells = in_texts(column).drop_null().to_pylist() if is_loose else ()
     for cell in filter(ODD_NUMBER.fullmatch, map(str.strip, cells)):
-        option = advice("--decimal ,", "decimal=','")
+        option = command_or_python("--decimal ,", "decimal=','")
         raise InputError(
             "bad-column",
             f"column '{name}' of '{source.path}' has a cell '{cell}'",
@@ -488,8 +508,10 @@ def no_column(
     if name == column:
         keyword = f"{name}=1" if name not in OPTIONS else f"{{{name!r}: 1}} as the second argument"
         help += f"; for one of them write {map_line(missing, known)}, for a number "
-        help += advice(f"{name}=1", keyword)
-    help = "; or ".join(filter(None, (name and value_hint(name), meant(column, known, help))))
+        help += command_or_python(f"{name}=1", keyword)
+    help = "; or ".join(
+        filter(None, (name and value_hint(name), did_you_mean(column, known, help)))
+    )
     return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
 
 
@@ -497,7 +519,7 @@ def map_line(names: Sequence[str], columns: Sequence[str]) -> str:
     """What takes names from columns: each from the one whose title is it, or begins with it."""
     found = {name: likely_column(name, columns) or "COLUMN" for name in names}
     pairs = ",".join(f"{name}={column}" for name, column in found.items())
-    return advice(
+    return command_or_python(
         f'--map "{pairs}"' if re.search(r"[^\w=,]", pairs) else f"--map {pairs}", f"map={found}"
     )
 
@@ -509,13 +531,15 @@ def likely_column(name: str, columns: Iterable[str]) -> str | None:
     return titles.get(name.casefold()) or next(begun, None)
 
 
-def read_schema(job: Job, source: RowFile, schema: Any, kept: Sequence[str], is_plain: bool) -> Any:
+def read_schema(
+    job: BatchJob, source: RowFile, schema: Any, kept: Sequence[str], is_plain: bool
+) -> Any:
     """The columns that are read, with types.
 
     CSV does not say what its cells are: numbers that the formula reads are doubles, and all else is passed
     on as it stands, as are those, too, where what is written is a text as well.
     """
-    pa = arrow()
+    pa = import_arrow()
     keys = {key.name for key in source.keys}
     is_loose, is_text_format = FORMATS[source.format].is_loose, FORMATS[source.format].is_text
     twice = [name for name, count in Counter(kept).items() if count > 1]
@@ -584,7 +608,10 @@ def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -
     """An error for results that are called as columns are, or as each other."""
     clash = next((name for name in found if name in kept), None)
     if clash is not None:
-        option, example = advice("--prefix", "prefix"), advice("--prefix f_", "prefix='f_'")
+        option, example = (
+            command_or_python("--prefix", "prefix"),
+            command_or_python("--prefix f_", "prefix='f_'"),
+        )
         raise InputError(
             "bad-column",
             f"'{source.path}' already has a column '{clash}', which is the name of a result",
@@ -628,7 +655,9 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
             help="name a file: -o FILE",
         )
     for given in data:
-        if is_inside(path, given) or any(is_inside(source.path, path) for source in sources):
+        if is_inside_folder(path, given) or any(
+            is_inside_folder(source.path, path) for source in sources
+        ):
             raise RequestError(
                 "file",
                 f"'{path}' is an input, and so cannot be written",
@@ -642,9 +671,9 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
             f"two files would be written to '{twice}'",
             help="give one folder, or one glob, that has all",
         )
-    if not exists(path):
+    if not path_exists(path):
         return
-    if store(path) is None and not Path(path).is_dir():
+    if remote_store(path) is None and not Path(path).is_dir():
         raise RequestError("file", f"cannot write into '{path}': it is a file")
     known = {name.removeprefix(f"{path}/") for name in outputs}
     others = [name for _, name in files_of(path, tuple(BY_ENDING)) if name not in known]

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from exprgrad.explain.derivatives import Derivatives
-from exprgrad.explain.diagnostics import Run, told_once
+from exprgrad.explain.diagnostics import DiagnosedRun, told_once
 from exprgrad.explain.digits.truths import truths_of_run
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import DOUBLE_DIGITS, Diagnostic, Evaluator, Path
@@ -63,7 +63,7 @@ def answer_point(
         if question.hessian or question.of:
             return answer_matrices(question, inputs, texts)
         wrt = question.wrt or None
-        run = Run.of(question.text, question.evaluator, inputs, wrt, texts)
+        run = DiagnosedRun.of(question.text, question.evaluator, inputs, wrt, texts)
         if not is_explained:
             run.truths = truths_of_run(run, is_explained=False)
         found = run.guarded(question.digits)

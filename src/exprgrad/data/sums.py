@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import arrow, in_texts, plain_cells
-from exprgrad.data.job import Job
+from exprgrad.data.arrow import import_arrow, in_texts, plain_cells
+from exprgrad.data.job import BatchJob
 
 __all__ = [
-    "CHUNK", "REDUCTIONS", "Partial", "combined", "finished", "folded", "groups_of", "labelled", "reduced",
-    "set_apart", "start",
+    "CHUNK", "REDUCTIONS", "Partial", "combine_partials", "empty_partial", "finish_groups", "fold_parts",
+    "groups_of", "label_groups", "reduce_chunk", "sum_huge",
 ]  # fmt: skip
 
 CHUNK = 2**14
@@ -70,7 +70,7 @@ def by_group(
     return np.asarray(operation.reduceat(values[..., order], starts, axis=-1))
 
 
-def sums(
+def sum_groups(
     values: np.ndarray, codes: np.ndarray | None, groups: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The sums of a chunk's values, and what they lost by rounding."""
@@ -89,25 +89,25 @@ def scaled_sums(
     """The sums of a chunk's values in two scales: of huge numbers, and before them of all others."""
     is_huge = np.abs(values) > HUGE
     if not is_huge.any():
-        high, low = sums(values, codes, groups)
+        high, low = sum_groups(values, codes, groups)
         return np.stack([high, np.zeros_like(high)]), np.stack([low, np.zeros_like(low)])
-    others = sums(np.where(is_huge, 0.0, values), codes, groups)
-    huge = sums(np.ldexp(np.where(is_huge, values, 0.0), -SCALE), codes, groups)
+    others = sum_groups(np.where(is_huge, 0.0, values), codes, groups)
+    huge = sum_groups(np.ldexp(np.where(is_huge, values, 0.0), -SCALE), codes, groups)
     highs, lows = zip(others, huge, strict=True)
     return np.stack(highs), np.stack(lows)
 
 
-def set_apart(results: Sequence[np.ndarray]) -> Partial:
+def sum_huge(results: Sequence[np.ndarray]) -> Partial:
     """The sums of the huge numbers of a chunk, which are 0 from then on; of no rows."""
     values = np.array(results)
     is_huge = np.abs(values) > HUGE
     for one, which in zip(results, is_huge, strict=True):
         one[which] = 0.0
     none = np.zeros((1 + len(values), 1), dtype=np.int64)
-    return reduced("sum", np.where(is_huge, values, 0.0), [()], None)._replace(rows=none)
+    return reduce_chunk("sum", np.where(is_huge, values, 0.0), [()], None)._replace(rows=none)
 
 
-def plus(
+def add_compensated(
     high: np.ndarray, low: np.ndarray, more: np.ndarray, less: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums and others, with what the addition rounds."""
@@ -117,21 +117,21 @@ def plus(
     return total, low + (less + lost)
 
 
-def squares(
+def sum_squares(
     values: np.ndarray, codes: np.ndarray | None, groups: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The sums of a chunk's squares in three scales: of small numbers, of others, of large ones."""
     size = np.abs(values)
     parts = [size < SMALL, (size >= SMALL) & (size <= LARGE), size > LARGE]
     found = [
-        sums(np.square(np.ldexp(np.where(part, values, 0.0), shift)), codes, groups)
+        sum_groups(np.square(np.ldexp(np.where(part, values, 0.0), shift)), codes, groups)
         for part, shift in zip(parts, (SCALE, 0, -SCALE), strict=True)
     ]
     highs, lows = zip(*found, strict=True)
     return np.stack(highs), np.stack(lows)
 
 
-def extreme(operation: np.ufunc, neutral: float) -> Reduction:
+def extreme_reduction(operation: np.ufunc, neutral: float) -> Reduction:
     """The least or the largest: nothing is lost by rounding."""
 
     def chunk(*given: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +147,7 @@ def extreme(operation: np.ufunc, neutral: float) -> Reduction:
     )
 
 
-def euclidean(high: np.ndarray, low: np.ndarray, rows: int) -> float:
+def euclidean_norm(high: np.ndarray, low: np.ndarray, rows: int) -> float:
     """The root of the sum of squares in three scales."""
     small, middle, large = (high + low).tolist()
     if large:
@@ -158,7 +158,7 @@ def euclidean(high: np.ndarray, low: np.ndarray, rows: int) -> float:
     return math.ldexp(math.sqrt(small), -SCALE)
 
 
-def shared(high: np.ndarray, low: np.ndarray, parts: int) -> float:
+def divide_scaled(high: np.ndarray, low: np.ndarray, parts: int) -> float:
     """A sum in two scales, divided into so many parts."""
     if not high[1]:
         return float(high[0] + low[0]) / parts
@@ -167,23 +167,25 @@ def shared(high: np.ndarray, low: np.ndarray, parts: int) -> float:
 
 
 REDUCTIONS: Mapping[str, Reduction] = {
-    "sum": Reduction(scaled_sums, plus, 0.0, 2, lambda high, low, _: shared(high, low, 1)),
-    "mean": Reduction(scaled_sums, plus, 0.0, 2, shared),
-    "norm": Reduction(squares, plus, 0.0, 3, euclidean),
-    "min": extreme(np.minimum, math.inf),
-    "max": extreme(np.maximum, -math.inf),
+    "sum": Reduction(
+        scaled_sums, add_compensated, 0.0, 2, lambda high, low, _: divide_scaled(high, low, 1)
+    ),
+    "mean": Reduction(scaled_sums, add_compensated, 0.0, 2, divide_scaled),
+    "norm": Reduction(sum_squares, add_compensated, 0.0, 3, euclidean_norm),
+    "min": extreme_reduction(np.minimum, math.inf),
+    "max": extreme_reduction(np.maximum, -math.inf),
 }
 """What rows may be reduced to, by name."""
 
 
-def start(name: str, results: int) -> Partial:
+def empty_partial(name: str, results: int) -> Partial:
     """Nothing, yet."""
     shape = (REDUCTIONS[name].scales, results, 0)
     rows = np.zeros((1 + results, 0), dtype=np.int64)
     return Partial((), rows, np.zeros(shape), np.zeros(shape))
 
 
-def reduced(
+def reduce_chunk(
     name: str,
     values: np.ndarray,
     keys: Sequence[Any],
@@ -206,16 +208,16 @@ def reduced(
     return Partial(tuple(keys), rows, high.reshape(shape), low.reshape(shape))
 
 
-def folded(rows: np.ndarray, highs: np.ndarray, lows: np.ndarray) -> Partial:
+def fold_parts(rows: np.ndarray, highs: np.ndarray, lows: np.ndarray) -> Partial:
     """What rows come to whose sums are in several parts, by result: the parts are added in order."""
     high, low = highs[:, 0], lows[:, 0]
     for at in range(1, highs.shape[1]):
-        high, low = plus(high, low, highs[:, at], lows[:, at])
+        high, low = add_compensated(high, low, highs[:, at], lows[:, at])
     both = [np.stack([one, np.zeros_like(one)])[..., None] for one in (high, low)]
     return Partial(((),), rows[:, None], *both)
 
 
-def combined(name: str, one: Partial, other: Partial) -> Partial:
+def combine_partials(name: str, one: Partial, other: Partial) -> Partial:
     """What rows come to with those after them; groups are in the order in which they are met."""
     row = REDUCTIONS[name]
     if one.keys == other.keys:
@@ -233,7 +235,7 @@ def combined(name: str, one: Partial, other: Partial) -> Partial:
     return Partial(tuple(places), rows, high, low)
 
 
-def finished(
+def finish_groups(
     name: str, partial: Partial, by: Sequence[str] = ()
 ) -> dict[Any, tuple[int, list[float]]]:
     """By group its rows, and its answers; where there is no row sums are 0, and all else is nan."""
@@ -278,14 +280,14 @@ def cells_met(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
 
     ``as_texts`` makes texts of them, whatever they look like.
     """
-    pa = arrow()
+    pa = import_arrow()
     if not pa.types.is_dictionary(column.type):
         column = in_texts(column).dictionary_encode("encode")
     size = len(column.dictionary)
     indices = column.indices.cast(pa.int64()).fill_null(size).to_numpy()
     met = np.flatnonzero(np.bincount(indices))
     cells = plain_cells(column.dictionary.take(pa.array(met[met < size])))
-    cells = [*map(text_of, cells)] if as_texts else cells
+    cells = [*map(key_text, cells)] if as_texts else cells
     cells += [None] * (len(met) - len(cells))
     places: dict[Any, int] = {}
     numbered = np.zeros(size + 1, dtype=np.int64)
@@ -293,25 +295,25 @@ def cells_met(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
     return list(places), numbered[indices]
 
 
-def text_of(cell: Any) -> str | None:
+def key_text(cell: Any) -> str | None:
     """A cell as a text; None for one that is missing."""
     if isinstance(cell, bool):
         return str(cell).lower()
     return None if cell is None else str(cell)
 
 
-def labelled(job: Job, keys: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+def label_groups(job: BatchJob, keys: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
     """Groups' keys to show.  Texts are numbers again where each of a column is a number's own text.
 
     So CSV and Parquet show the same groups alike, and ``02134`` remains what it is.
     """
     columns = [*zip(*keys, strict=True)]
     if job.by_texts:
-        columns = [as_told(column) for column in columns]
+        columns = [typed_cells(column) for column in columns]
     return [*zip(*columns, strict=True)] if columns else [()] * len(keys)
 
 
-def as_told(cells: Sequence[str | None]) -> tuple[Any, ...]:
+def typed_cells(cells: Sequence[str | None]) -> tuple[Any, ...]:
     """Texts as numbers, or truth values, if all but empty ones are what those are written as."""
     given = {cell for cell in cells if cell}
     if given <= {*TRUTHS}:

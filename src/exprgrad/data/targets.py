@@ -25,27 +25,27 @@ from zlib import crc32
 
 import numpy as np
 
-from exprgrad.data.arrow import arrow
+from exprgrad.data.arrow import import_arrow
 from exprgrad.data.formats import BLOCK, FORMATS, ParquetWriter, Partition, RowWriter
-from exprgrad.data.job import CORRECTED, KINK, Job, Tally, prepared
-from exprgrad.data.places import PIPE, STDIN, opened, stamp_of, store, without_packing
+from exprgrad.data.job import CORRECTED, KINK, BatchJob, Tally, prepare_kernel
+from exprgrad.data.places import PIPE, STDIN, open_unpacked, remote_store, stamp_of, without_packing
 from exprgrad.data.plans import BatchPlan, output_of
 from exprgrad.data.sums import REDUCTIONS, Partial
 from exprgrad.errors import InputError, RequestError
 
 __all__ = [
-    "Manifest", "Reached", "growing", "manifest_beside", "parts_folder", "resumable", "target",
-    "unfinished", "versions",
+    "Manifest", "Reached", "is_resumable", "manifest_beside", "open_target", "part_path", "parts_folder",
+    "row_writer", "run_versions",
 ]  # fmt: skip
 
 
-def unfinished(path: str) -> str:
+def part_path(path: str) -> str:
     """The file beside a target in which it grows."""
     return str(Path(path).parent / f".{Path(path).name}.part")
 
 
 @contextmanager
-def target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
+def open_target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
     """A file to write, which takes its place once all is on the disk; what is left half done is removed.
 
     It grows beside its place, and no other run may write it; or in a ``folder`` of such files, where none
@@ -56,16 +56,16 @@ def target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    remote = store(path)
-    with writing(path):
+    remote = remote_store(path)
+    with file_errors(path):
         if remote is not None:
             if folder:
                 remote[0].makedirs(remote[1].rpartition("/")[0], exist_ok=True)
             with remote[0].transaction, remote[0].open(remote[1], "wb") as file:
                 yield file
             return
-        part = unfinished(path)
-        grown: AbstractContextManager[IO[bytes]] = locked(part, path)
+        part = part_path(path)
+        grown: AbstractContextManager[IO[bytes]] = open_locked(part, path)
         if folder:
             part = str(Path(folder, uuid4().hex))
             for one in (part, path):
@@ -76,23 +76,23 @@ def target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
         with grown as file:
             try:
                 yield file
-                placed(file, path, part)
+                put_in_place(file, path, part)
             except BaseException:
                 with suppress(OSError):
                     Path(part).unlink()
                 raise
 
 
-def placed(file: IO[bytes], path: str, part: str) -> None:
+def put_in_place(file: IO[bytes], path: str, part: str) -> None:
     """Give a file that has grown elsewhere its place, once it is on the disk."""
     file.flush()
     os.fsync(file.fileno())
     Path(part).replace(path)
-    settle(path)
+    sync_folder(path)
 
 
 @contextmanager
-def writing(path: str) -> Iterator[None]:
+def file_errors(path: str) -> Iterator[None]:
     """What is done to write a file: an error of the system is then one about it."""
     try:
         yield
@@ -103,12 +103,12 @@ def writing(path: str) -> Iterator[None]:
 
 
 @contextmanager
-def locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[bytes]]:
+def open_locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[bytes]]:
     """A file that this process alone writes; one that a killed run has left is begun again, or kept."""
     while True:
         file = own_file(part, is_made=True)
         try:
-            if not lock(file):
+            if not try_lock(file):
                 raise RequestError(
                     "file",
                     f"another run is writing '{path}'",
@@ -157,7 +157,7 @@ def not_ours(path: str) -> RequestError:
     )
 
 
-def lock(file: IO[bytes]) -> bool:
+def try_lock(file: IO[bytes]) -> bool:
     """Whether no other process holds a file, which this one does from now on, until it is closed."""
     try:
         if sys.platform == "win32":
@@ -180,7 +180,7 @@ def is_named(file: IO[bytes], path: str) -> bool:
     return False
 
 
-def settle(path: str) -> None:
+def sync_folder(path: str) -> None:
     """Write a file's new name to the disk, where a folder can be."""
     with suppress(OSError):
         folder = os.open(Path(path).parent, os.O_RDONLY)
@@ -213,7 +213,7 @@ class Onward(io.RawIOBase):
         return len(signs)
 
 
-def growing(
+def row_writer(
     file: IO[bytes], schema: Any, format: str, size: int, memos: Sequence[str]
 ) -> RowWriter:
     """What writes rows to a file after its first bytes, whose ``memos`` those are."""
@@ -225,7 +225,7 @@ def growing(
     writer = FORMATS[format].writer(cast(IO[bytes], onward), schema)
     if format == "arrow" and size:  # nobody can write its footer but who wrote the rest
         file.seek(len(b"ARROW1\0\0"))
-        for batch in arrow("ipc").open_stream(file):
+        for batch in import_arrow("ipc").open_stream(file):
             writer.write(batch)
         file.seek(size)
     onward.left = 0  # texts begin with a header alone
@@ -291,14 +291,14 @@ class Manifest:
             new = self.plan.partitions[known.done : reached.done]
             checks = (*known.checks, *(output_check(self.plan, one) for one in new))
         else:
-            checks = (checksum(self.file, known.size, reached.size),)
+            checks = (file_checksum(self.file, known.size, reached.size),)
         marks = [*(self.marks if reached.size else ()), reached._replace(checks=checks)]
         document = json.dumps({**self.about, "reached": [*map(as_plain, marks)]}, indent=1)
         place = manifest_path(self.path)
-        removed([f"{place}.part"])
+        remove_files([f"{place}.part"])
         with Path(f"{place}.part").open("xb") as file:
-            file.write(sealed(document.encode()[: -len("\n}")]))
-            placed(file, place, file.name)
+            file.write(seal_record(document.encode()[: -len("\n}")]))
+            put_in_place(file, place, file.name)
         self.marks = marks
         self.took = perf_counter() - self.last
 
@@ -309,13 +309,13 @@ class Manifest:
 
     def finish(self) -> None:
         """Give the file that has all rows its place."""
-        removed([manifest_path(self.path)])
-        placed(self.file, self.path, unfinished(self.path))
+        remove_files([manifest_path(self.path)])
+        put_in_place(self.file, self.path, part_path(self.path))
 
 
-def resumable(plan: BatchPlan, path: str) -> bool:
+def is_resumable(plan: BatchPlan, path: str) -> bool:
     """Whether a run may end and be gone on with: it writes a file here, and doesn't read a pipe."""
-    is_here = store(path) is None or plan.into_folder
+    is_here = remote_store(path) is None or plan.into_folder
     return (
         path != PIPE
         and is_here
@@ -326,12 +326,12 @@ def resumable(plan: BatchPlan, path: str) -> bool:
 
 def manifest_path(path: str) -> str:
     """The file beside a target that says how far the run has come."""
-    return unfinished(path).removesuffix("part") + "resume"
+    return part_path(path).removesuffix("part") + "resume"
 
 
 def parts_folder(plan: BatchPlan, path: str) -> str:
     """The folder in which files grow: beside a target, or within it if it is one."""
-    return f"{path}/.parts" if plan.into_folder else f"{unfinished(path)}s"
+    return f"{path}/.parts" if plan.into_folder else f"{part_path(path)}s"
 
 
 @contextmanager
@@ -346,24 +346,24 @@ def manifest_beside(
     """
     what, given = asked_for(plan), path
     about = {"what": what, "inputs": inputs_of(plan, by_content)}
-    if store(path) is not None:
+    if remote_store(path) is not None:
         what["-o"] = path
         path = path.rpartition("/")[2]
-    rests = [unfinished(path), manifest_path(path), f"{manifest_path(path)}.part"]
-    with writing(path), locked(rests[0], path, is_kept=True) as file:
+    rests = [part_path(path), manifest_path(path), f"{manifest_path(path)}.part"]
+    with file_errors(path), open_locked(rests[0], path, is_kept=True) as file:
         kept = Manifest(file, path, about, plan)
         if is_resumed:
             take_up(kept)
         if not kept.marks:
-            removed(rests[1:])
+            remove_files(rests[1:])
         try:
             with nothing_half_grown(given, plan):
                 yield kept
         except BaseException as error:
             if not kept.outlasts(error):
-                removed(rests)
+                remove_files(rests)
             raise
-        removed(rests)
+        remove_files(rests)
 
 
 @contextmanager
@@ -372,7 +372,7 @@ def nothing_half_grown(path: str, plan: BatchPlan) -> Iterator[None]:
 
     In a store there are none: an object is there when it is whole.
     """
-    if store(path) is not None:
+    if remote_store(path) is not None:
         yield
         return
     folder, is_new = parts_folder(plan, path), plan.into_folder and not Path(path).exists()
@@ -392,7 +392,7 @@ def remove_empty_folders(folder: Path) -> None:
             one.rmdir()
 
 
-def removed(paths: Sequence[str]) -> None:
+def remove_files(paths: Sequence[str]) -> None:
     """Remove files, if they are there."""
     for path in paths:
         with suppress(OSError):
@@ -422,17 +422,17 @@ def asked_for(plan: BatchPlan) -> dict[str, Any]:
         "the layout of text": list(plan.partitions[0].source.layout[:3]),
         "the format": plan.format,
         "the columns": str(job.read if plan.schema is None else plan.schema),
-        **versions(job),
+        **run_versions(job),
     }
 
 
-def versions(job: Job) -> dict[str, str]:
+def run_versions(job: BatchJob) -> dict[str, str]:
     """What has to be the same wherever a job is worked on, for results to be so."""
     return {
         "the version of exprgrad": sys.modules["exprgrad"].__version__,  # no room imports the house
-        "the version of pyarrow": arrow().__version__,
+        "the version of pyarrow": import_arrow().__version__,
         "the version of NumPy": np.__version__,
-        "the engine": prepared(job).engine,
+        "the engine": prepare_kernel(job).engine,
     }
 
 
@@ -440,13 +440,14 @@ def inputs_of(plan: BatchPlan, by_content: bool) -> list[list[Any]]:
     """Each file that is read: its path, size, and time or tag; and what its content hashes to, if asked."""
     sources = dict.fromkeys(one.source for one in plan.partitions)
     return [
-        [one.path, one.size, one.stamp, hashed(one.path) if by_content else ""] for one in sources
+        [one.path, one.size, one.stamp, content_hash(one.path) if by_content else ""]
+        for one in sources
     ]
 
 
-def hashed(path: str) -> str:
+def content_hash(path: str) -> str:
     """What a file's content hashes to."""
-    with opened(path) as found:
+    with open_unpacked(path) as found:
         file: Any = found
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -458,7 +459,7 @@ def take_up(kept: Manifest) -> None:
         return
     try:
         with own_file(place) as file:
-            document = unsealed(file.read())
+            document = unseal_record(file.read())
         kept.marks = [as_reached(one, plan) for one in document["reached"]]
         refuse_other_runs(kept, document)
         keep_whole(kept)
@@ -485,7 +486,7 @@ def refuse_other_runs(kept: Manifest, document: Mapping[str, Any]) -> None:
     path, plan, what, reached = kept.path, kept.plan, document["what"], kept.marks[-1]
     for name, value in kept.about["what"].items():
         if what.get(name) != value:
-            raise other_run(path, difference(name, what.get(name)))
+            raise other_run(path, describe_difference(name, what.get(name)))
     if reached.done > len(plan.partitions):
         raise other_run(path, "it has read more than --data names")
     read = dict.fromkeys(one.source.path for one in plan.partitions[: reached.done])
@@ -506,7 +507,7 @@ def keep_whole(kept: Manifest) -> None:
         kept.warning = f"'{names[0]}' {again}" if names else ""
         return
     sizes = [0, *(one.size for one in kept.marks)]
-    found = [(checksum(kept.file, *pair),) for pair in pairwise(sizes)]
+    found = [(file_checksum(kept.file, *pair),) for pair in pairwise(sizes)]
     whole = [one for one, check in zip(kept.marks, found, strict=True) if one.checks == check]
     if len(whole) < len(kept.marks):
         kept.marks = [*takewhile(whole.__contains__, kept.marks)]
@@ -514,7 +515,7 @@ def keep_whole(kept: Manifest) -> None:
         kept.warning = f"the unfinished '{kept.path}' was damaged, and is written again {after}"
 
 
-def checksum(file: IO[bytes], start: int = 0, end: float = inf) -> str:
+def file_checksum(file: IO[bytes], start: int = 0, end: float = inf) -> str:
     """Where the bytes of a file end that are asked for, and their checksum; one writes on where one was."""
     here, found = file.tell(), 0
     file.seek(start)
@@ -529,10 +530,10 @@ def output_check(plan: BatchPlan, partition: Partition) -> str:
     """The checksum of a file in a folder, of an object in a store its size and its tag; "" without one."""
     path = output_of(str(plan.path), plan.format, partition.source)
     with suppress(OSError, RequestError):
-        if store(path) is not None:
+        if remote_store(path) is not None:
             return ":".join(map(str, stamp_of(path)))
         with Path(path).open("rb") as file:
-            return checksum(file)
+            return file_checksum(file)
     return ""
 
 
@@ -547,7 +548,7 @@ def check_input(path: str, then: Sequence[str], now: Sequence[str]) -> None:
         raise other_run(path, f"'{now[0]}' has changed since")
 
 
-def difference(name: str, was: Any) -> str:
+def describe_difference(name: str, was: Any) -> str:
     """What is not what it was, and what that is, as it is typed."""
     if name == "the columns":
         return "the columns to write, or their types, have changed"
@@ -586,15 +587,15 @@ RECORD = {
 """The form of a record: see ``has_form``."""
 
 
-def sealed(body: bytes) -> bytes:
+def seal_record(body: bytes) -> bytes:
     """A record that wants its end, with its checksum."""
     return b"".join([body, SEAL, hashlib.sha256(body).hexdigest().encode(), b'"\n}'])
 
 
-def unsealed(content: bytes) -> Any:
+def unseal_record(content: bytes) -> Any:
     """What a record says; raises ``ValueError`` and others where it is damaged, or no record."""
     document = json.loads(content)
-    if content != sealed(content.rpartition(SEAL)[0]) or not has_form(document, RECORD):
+    if content != seal_record(content.rpartition(SEAL)[0]) or not has_form(document, RECORD):
         raise ValueError
     return document
 
@@ -642,11 +643,11 @@ def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
 
 def partial_as_text(partial: Partial) -> str:
     """What rows come to, as a table of Arrow's in a text: of each group the key, then the numbers."""
-    pa, file = arrow(), io.BytesIO()
+    pa, file = import_arrow(), io.BytesIO()
     numbers = [*partial.rows, *np.concatenate(partial.high), *np.concatenate(partial.low)]
     columns = [*map(pa.array, [*zip(*partial.keys, strict=True), *numbers])]
     table = pa.table(columns, [str(at) for at in range(len(columns))])
-    with arrow("ipc").new_stream(file, table.schema) as writer:
+    with import_arrow("ipc").new_stream(file, table.schema) as writer:
         writer.write_table(table)
     return b64encode(file.getvalue()).decode()
 
@@ -656,9 +657,9 @@ def partial_in(text: str, plan: BatchPlan) -> Partial:
 
     Without ``--by`` there is one group, or none.
     """
-    pa, job, results = arrow(), plan.job, len(plan.names)
+    pa, job, results = import_arrow(), plan.job, len(plan.names)
     scales, by = REDUCTIONS[job.reduce].scales, len(job.by)
-    table = arrow("ipc").open_stream(b64decode(text)).read_all()
+    table = import_arrow("ipc").open_stream(b64decode(text)).read_all()
     table.validate(full=True)
     cells = [column.to_pylist() for column in table.columns[:by]]
     keys = tuple(zip(*cells, strict=True)) if by else ((),) * table.num_rows

@@ -28,23 +28,24 @@ from exprgrad.graph.graph import (
     Rule,
     Settings,
     Shape,
-    dependencies,
-    transform,
+    dependency_flags,
+    transform_graph,
 )
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC, PRODUCTS, SUMS
 from exprgrad.graph.structural import axes_of, broadcast_shape
-from exprgrad.graph.tensors import STRUCTURAL, permutation
+from exprgrad.graph.tensors import STRUCTURAL, axis_permutation
 from exprgrad.source import Span
 
 __all__ = [
-    "EXACT_BELOW", "HALF", "KEEPS_WHOLE", "ONE", "Builder", "Exact", "as_decimal", "as_double",
-    "as_typed", "compared", "folded", "is_flag", "magnitude", "ratio", "result", "to_power",
+    "EXACT_BELOW", "HALF", "KEEPS_WHOLE", "ONE", "Exact", "GraphBuilder", "as_decimal", "as_double",
+    "compare_doubles", "exact_as_written", "exact_magnitude", "exact_ratio", "exact_result", "fold_exactly",
+    "is_zero_or_one", "to_power",
 ]  # fmt: skip
 
 COMMUTATIVE = frozenset(name for name, row in BY_NAME.items() if row.commutes)
 
 
-class Builder:
+class GraphBuilder:
     """A graph under construction: ``graph``, which has no nodes yet.
 
     ``span`` is the place in the user's text of what is built next, and ``origin`` the node, if not -1;
@@ -121,7 +122,7 @@ class Builder:
                 self.graph.spelled[node] = text
             if symbol is not None:
                 self.graph.symbols[node] = symbol
-            elif is_flag(value):
+            elif is_zero_or_one(value):
                 self.flags.add(node)
         return node
 
@@ -238,11 +239,11 @@ class Builder:
 
     def pruned(self, outputs: Sequence[int]) -> tuple[Program, list[int]]:
         """The same, and by node that was built its place in the program; -1 if it was not needed."""
-        wanted = dependencies(self.graph, *outputs, *self.graph.inputs.values())
+        wanted = dependency_flags(self.graph, *outputs, *self.graph.inputs.values())
         if all(wanted):
             self.graph.output = outputs[0]
             return Program(self.graph, tuple(outputs)), [*range(len(self.graph))]
-        kept, place = transform(self.graph, wanted=wanted)
+        kept, place = transform_graph(self.graph, wanted=wanted)
         kept.output = place[outputs[0]]
         return Program(kept, tuple([place[output] for output in outputs])), place
 
@@ -280,7 +281,7 @@ class Builder:
             if values[0] == row.unit and row.commutes:
                 return operands[1]
         if None not in values:
-            number = folded(kind, values, typed=self.typed)  # type: ignore[arg-type]
+            number = fold_exactly(kind, values, typed=self.typed)  # type: ignore[arg-type]
             if number is not None:
                 return self.constant(number)
         if row.inverse == kind:
@@ -290,7 +291,7 @@ class Builder:
             return None
         (x, y), (first, second) = operands, values
         if x == y and kind in COMPARISONS:  # x < x is 0, be x nan or a number
-            may_hold = compared(kind, 0, 0) or compared(kind, math.nan, math.nan)
+            may_hold = compare_doubles(kind, 0, 0) or compare_doubles(kind, math.nan, math.nan)
             return None if may_hold else self.constant(0.0)
         if kind == "pow" and second == 0:
             return self.constant(1.0)
@@ -308,7 +309,7 @@ class Builder:
             return None
         if kind == "mul" and value == 0:
             return self.constant(value)
-        if value == 0 and (kind == "add" or (kind == "max" and is_flag(value))):
+        if value == 0 and (kind == "add" or (kind == "max" and is_zero_or_one(value))):
             return other
         return self.constant(1.0) if (kind, value) == ("max", 1.0) else None
 
@@ -353,12 +354,12 @@ class Builder:
 
     def transposed(self, x: int, settings: Settings) -> int | None:
         """A transpose that moves nothing, or undoes another."""
-        order = permutation(settings, self.shape(x))
+        order = axis_permutation(settings, self.shape(x))
         if list(order) == sorted(order):
             return x
         if self.graph.kinds[x] == "transpose":
             (inner,) = self.graph.operands[x]
-            first = permutation(cast(Settings, self.graph.payloads[x]), self.shape(inner))
+            first = axis_permutation(cast(Settings, self.graph.payloads[x]), self.shape(inner))
             if [first[at] for at in order] == sorted(order):
                 return inner
         return None
@@ -377,37 +378,37 @@ EXACT_BELOW = 2**53
 """Whole numbers up to here are doubles, and written as they are."""
 
 
-def is_flag(value: float) -> bool:
+def is_zero_or_one(value: float) -> bool:
     """Whether a number is what a comparison gives: 1, or the 0 without a sign."""
     return value == 1 or (value == 0 and math.copysign(1, value) == 1)
 
 
-def compared(kind: str, x: float, y: float) -> bool:
+def compare_doubles(kind: str, x: float, y: float) -> bool:
     """Whether a comparison of two doubles holds."""
     holds = BY_NAME[kind].exact
     assert holds is not None
     return bool(holds(x, y))
 
 
-def folded(kind: str, values: Sequence[float], *, typed: bool = False) -> float | None:
+def fold_exactly(kind: str, values: Sequence[float], *, typed: bool = False) -> float | None:
     """The result of an operation on doubles where it is exactly a double; else None.
 
     With ``typed`` the doubles, and the result, stand for the decimals that they are written as.
     """
     if kind in COMPARISONS:
-        return float(compared(kind, *values))
+        return float(compare_doubles(kind, *values))
     if not all(map(math.isfinite, values)):
         return None
-    read, write = (as_typed, as_decimal) if typed else (Fraction, as_double)
-    exact = result(kind, [read(value) for value in values])
+    read, write = (exact_as_written, as_decimal) if typed else (Fraction, as_double)
+    exact = exact_result(kind, [read(value) for value in values])
     return write(exact) if exact else None  # a zero has a sign, which a fraction lacks
 
 
-def as_typed(value: float) -> Exact:
+def exact_as_written(value: float) -> Exact:
     """The number that a finite double is written as."""
     if value.is_integer() and abs(value) <= EXACT_BELOW:
         return int(value)
-    return simplest(Fraction(repr(value)))
+    return simplify_exact(Fraction(repr(value)))
 
 
 def as_decimal(value: Exact) -> float | None:
@@ -418,7 +419,7 @@ def as_decimal(value: Exact) -> float | None:
         double = float(value)
     except OverflowError:
         return None
-    return double if math.isfinite(double) and as_typed(double) == value else None
+    return double if math.isfinite(double) and exact_as_written(double) == value else None
 
 
 def as_double(value: Exact) -> float | None:
@@ -430,7 +431,7 @@ def as_double(value: Exact) -> float | None:
     return double if Fraction(double) == value else None
 
 
-def result(kind: str, values: Sequence[Exact]) -> Exact | None:
+def exact_result(kind: str, values: Sequence[Exact]) -> Exact | None:
     """The exact result, where it is rational."""
     row = BY_NAME[kind]
     if row.exact is None:
@@ -439,24 +440,24 @@ def result(kind: str, values: Sequence[Exact]) -> Exact | None:
         found = row.exact(*values if kind in KEEPS_WHOLE else map(Fraction, values))
     except ZeroDivisionError:
         return None
-    return found if found is None else simplest(found)
+    return found if found is None else simplify_exact(found)
 
 
-def simplest(value: Exact) -> Exact:
+def simplify_exact(value: Exact) -> Exact:
     """A number, an int if it is whole."""
     return value.numerator if value.denominator == 1 else value
 
 
-def magnitude(value: Exact) -> Exact:
+def exact_magnitude(value: Exact) -> Exact:
     """A number without its sign."""
     return -value if value < 0 else value
 
 
-def ratio(above: Exact, below: Exact) -> Exact:
+def exact_ratio(above: Exact, below: Exact) -> Exact:
     """A quotient."""
-    return simplest(Fraction(above, below))
+    return simplify_exact(Fraction(above, below))
 
 
 def to_power(base: Exact, power: Exact) -> Exact:
     """A number to a whole power."""
-    return simplest(Fraction(base) ** int(power))
+    return simplify_exact(Fraction(base) ** int(power))

@@ -18,9 +18,9 @@ from typing import Any
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 
 __all__ = [
-    "BENT", "FAR", "POWER", "STRETCH", "TINY", "UNIT", "Carrier", "always", "bound_along",
-    "bound_at_ends", "bound_carried", "bound_rounding", "bound_smooth", "equal_at_special",
-    "hides_waves", "is_near", "least_rounding", "may_be_rounded",
+    "BENT", "FAR", "POWER", "STRETCH", "TINY", "UNIT", "Carrier", "bound_along", "bound_at_ends",
+    "bound_carried", "bound_rounding", "bound_smooth", "equal_at_special", "hides_waves", "is_near_switch",
+    "known_error", "least_rounding", "may_be_rounded",
 ]  # fmt: skip
 
 Errors = Sequence[float]
@@ -128,7 +128,9 @@ def bound_carried(on: Carrier, op: Op, out: float, seen: Sequence[float], off: E
     if op.branches:
         return bound_choice(on, seen, off)
     if op.opposite:
-        return on.choose(is_near(on, op, seen, off), always(1 / on.unit), always(0.0))
+        return on.choose(
+            is_near_switch(on, op, seen, off), known_error(1 / on.unit), known_error(0.0)
+        )
     if op.variadic and op.special:
         return reduce(on.most, errors)
     if op is POWER and on.is_zero(off[1]):
@@ -147,20 +149,20 @@ def bound_carried(on: Carrier, op: Op, out: float, seen: Sequence[float], off: E
     smooth = partial(bound_smooth, on, op, row, slope, out, seen, off)
     if not op.special or op is POWER:
         return smooth()
-    near = is_near(on, op, seen, off)
+    near = is_near_switch(on, op, seen, off)
     is_asked = on.asks or near is True  # where it isn't known where the kinks are
     ends = partial(bound_at_ends, on, row, out, seen, off) if is_asked else unbounded
     if all(special.code == "kink" for special in op.special):
         return on.choose(near, ends, smooth)
-    return on.choose(near, ends, always(0.0)) + smooth()
+    return on.choose(near, ends, known_error(0.0)) + smooth()
 
 
-def always(error: float) -> Callable[[], float]:
+def known_error(error: float) -> Callable[[], float]:
     """An error that is known, where one is asked for."""
     return lambda: error
 
 
-unbounded = always(inf)
+unbounded = known_error(inf)
 
 
 def bound_product(on: Carrier, seen: Sequence[float], off: Errors) -> float:
@@ -187,17 +189,17 @@ def bound_quotient(
         return on.choose(room > 0, lambda: (dx + abs(out) * dy) / room, unbounded)
 
     far = dy > divisor * (BESIDE / on.unit)
-    return on.choose(far, beyond if on.asks else unbounded, always(reduce(add, steps)))
+    return on.choose(far, beyond if on.asks else unbounded, known_error(reduce(add, steps)))
 
 
 def bound_choice(on: Carrier, seen: Sequence[float], off: Errors) -> float:
     """What errors come to in a choice: its branch's, or, if its condition may not hold, the way across."""
     (condition, x, y), (d, dx, dy) = seen, off
-    error = on.choose(condition != 0, always(dx), always(dy))
+    error = on.choose(condition != 0, known_error(dx), known_error(dy))
     if on.is_zero(d):
         return error
     turns = (d != 0) & on.no(abs(condition) > d * on.unit)
-    return on.choose(turns, lambda: abs(x - y) / on.unit + dx + dy, always(error))
+    return on.choose(turns, lambda: abs(x - y) / on.unit + dx + dy, known_error(error))
 
 
 def bound_mean(on: Carrier, slope: SlopeAt, off: Errors) -> float:
@@ -207,7 +209,7 @@ def bound_mean(on: Carrier, slope: SlopeAt, off: Errors) -> float:
     return on.choose(
         most < BENT / on.unit,
         lambda: reduce(add, [abs(slope(at)) * d for at, d in errors]),
-        always(most),
+        known_error(most),
     )
 
 
@@ -245,7 +247,7 @@ def bound_smooth(
         if has_ends and is_wave:
             far = far | (d > FAR / on.unit)
         is_asked = on.asks and not (has_ends or is_wave)
-        ends = partial(farthest, on, row, out, seen, at, d) if is_asked else unbounded
+        ends = partial(farthest_value, on, row, out, seen, at, d) if is_asked else unbounded
         terms.append(on.choose(far, ends, partial(bound_step, on, slope, at, bend, d)))
     return reduce(add, terms)
 
@@ -259,7 +261,7 @@ def bound_step(on: Carrier, slope: SlopeAt, at: int, bend: float | None, d: floa
 # Where an error is large, or a kink or a jump is near.
 
 
-def is_near(on: Carrier, op: Op, seen: Sequence[float], off: Errors) -> bool:
+def is_near_switch(on: Carrier, op: Op, seen: Sequence[float], off: Errors) -> bool:
     """Where a row may have a kink or a jump within reach: elsewhere it is as good as smooth."""
     needed = equal_at_special(op.name)
     if needed is None:
@@ -279,7 +281,7 @@ def hides_waves(op: Op, d: float) -> bool:
     return (d >= FAR) & (op.magnifies == "period")
 
 
-def farthest(
+def farthest_value(
     on: Carrier, row: RowFunction, out: float, seen: Sequence[float], at: int, d: float
 ) -> float:
     """How far a function gets from its value where an argument is off by much: at both ends, and between.
@@ -290,7 +292,10 @@ def farthest(
     x, reach = seen[at], d * on.unit
     places = [x - reach, x + reach]
     if on.asks:
-        turns = [on.choose(abs(x - turn) < reach, always(turn), always(x)) for turn in (0.0, 1.0)]
+        turns = [
+            on.choose(abs(x - turn) < reach, known_error(turn), known_error(x))
+            for turn in (0.0, 1.0)
+        ]
         places += [x + reach / 3, *turns]
     apart = [abs(row([*seen[:at], place, *seen[at + 1 :]]) - out) / on.unit for place in places]
     return reduce(on.most, apart)
@@ -309,8 +314,8 @@ def bound_at_ends(
     for at, d in enumerate(off):
         if not on.is_zero(d):
             beyond = 2 * d + (abs(seen[at]) * (2 * UNIT) + TINY) / on.unit
-            far = on.choose(d != 0, always(beyond), always(0.0))
-            apart.append(farthest(on, row, out, seen, at, far))
+            far = on.choose(d != 0, known_error(beyond), known_error(0.0))
+            apart.append(farthest_value(on, row, out, seen, at, far))
     return reduce(on.most, apart) if apart else 0.0
 
 
@@ -323,6 +328,6 @@ def bound_along(
     is_far = (d >= FAR) | ((d >= FAR * abs(x)) & (d != 0))
     return on.choose(
         is_far | on.no(ahead <= BENT * size),
-        lambda: farthest(on, rule, here, seen, at, d) + size,
+        lambda: farthest_value(on, rule, here, seen, at, d) + size,
         lambda: ahead / STRETCH,
     )

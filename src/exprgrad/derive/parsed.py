@@ -8,13 +8,13 @@ from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import PLACEHOLDERS, Graph
 from exprgrad.graph.ops import BEYOND
 from exprgrad.language.read.builder import bad_number
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.source import Source
 
-__all__ = ["completed", "parsed"]
+__all__ = ["complete_graph", "parse_and_derive"]
 
 
-def parsed(
+def parse_and_derive(
     text: str, *, is_expression: bool = True, rule: Callable[..., str] | None = None
 ) -> Graph:
     """The graph of a text; raises ``LanguageError`` at the first thing that is wrong.
@@ -23,17 +23,17 @@ def parsed(
     chooses the rules of the derivatives in it, those that are computed by default.
     """
     try:
-        graph = parse(text, is_expression=is_expression)
+        graph = parse_text(text, is_expression=is_expression)
     except LanguageError as error:
         if "\\" in text:
             from exprgrad.language.read.latex import with_reading
 
             error.help = with_reading(error.help, text)
         raise
-    return completed(graph, text, is_expression=is_expression, rule=rule)
+    return complete_graph(graph, text, is_expression=is_expression, rule=rule)
 
 
-def completed(
+def complete_graph(
     graph: Graph, text: str, *, is_expression: bool = True, rule: Callable[..., str] | None = None
 ) -> Graph:
     """The graph that was read of a text, with nodes for the derivatives and roots that it holds.
@@ -45,6 +45,6 @@ def completed(
         raise bad_number(BEYOND[kind], graph.span(node)).at(Source(text, is_expression))
     if PLACEHOLDERS.isdisjoint(graph.kinds):
         return graph
-    from exprgrad.derive.placeholders import resolved
+    from exprgrad.derive.placeholders import resolve_placeholders
 
-    return resolved(graph, text, rule) if rule else resolved(graph, text)
+    return resolve_placeholders(graph, text, rule) if rule else resolve_placeholders(graph, text)

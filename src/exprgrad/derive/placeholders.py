@@ -18,13 +18,13 @@ from math import nan
 from typing import cast
 from zlib import crc32
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import Rule, computed, shown, slots, template
-from exprgrad.derive.search import OUT, on
-from exprgrad.derive.simplify.formula import simplify
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.rules import Rule, computed, rule_slots, shown, template
+from exprgrad.derive.search import OUT, text_on_nodes
+from exprgrad.derive.simplify.formula import simplify_program
 from exprgrad.derive.simplify.orders import high_order
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.derive.sweeps.walks import Edge, Source, pull_back, push_forward
+from exprgrad.derive.sweeps.walks import Edge, SweepSource, pull_back, push_forward
 from exprgrad.derive.switches import equal_numbers
 from exprgrad.errors import LanguageError
 from exprgrad.graph.calls import handed_down
@@ -34,20 +34,20 @@ from exprgrad.graph.graph import (
     PLACEHOLDERS,
     Call,
     Graph,
-    copied,
-    dependencies,
-    dependents,
-    transform,
+    copy_node,
+    dependency_flags,
+    dependent_flags,
+    transform_graph,
 )
-from exprgrad.graph.op import Equation, Op, Special
+from exprgrad.graph.op import Equation, NonsmoothPoint, Op
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, EQUATIONS
 from exprgrad.graph.structural import Structural
-from exprgrad.language.write.infix import COMPARISON, Piece, name_shared, pieces
-from exprgrad.language.write.infix import program as infix
+from exprgrad.language.write.infix import COMPARISON, Piece, expression_pieces, name_shared
+from exprgrad.language.write.infix import program_text as infix
 from exprgrad.source import Source as Text
-from exprgrad.source import Span, cut
+from exprgrad.source import Span, cut_text
 
-__all__ = ["resolved", "root_row"]
+__all__ = ["resolve_placeholders", "root_row"]
 
 MANY_NODES = 1000
 """From so many nodes on a derivative of higher order is made as polynomials, if it can be."""
@@ -62,7 +62,7 @@ WRITTEN = {"derivative": "d", "root": "root"}
 """What a person writes."""
 
 
-def resolved(graph: Graph, text: str, rule: Rule = computed) -> Graph:
+def resolve_placeholders(graph: Graph, text: str, rule: Rule = computed) -> Graph:
     """The graph of a text with nodes in the places of its derivatives, by some rules, and roots.
 
     Raises ``LanguageError``, with the place, for what is differentiated with respect to no name, and for
@@ -70,9 +70,9 @@ def resolved(graph: Graph, text: str, rule: Rule = computed) -> Graph:
     """
     maker = Maker(graph, text)
     maker.source.rule = rule
-    made, images = transform(graph, maker.rule, into=maker.made)
+    made, images = transform_graph(graph, maker.rule, into=maker.made)
     made.origins = {}
-    used = dependencies(graph, graph.output)
+    used = dependency_flags(graph, graph.output)
     made.mentioned |= {binding.name for binding in graph.bindings if used[binding.node]}
     made.called = {
         images[node]: at
@@ -83,26 +83,26 @@ def resolved(graph: Graph, text: str, rule: Rule = computed) -> Graph:
         made.called.update(dict.fromkeys(inside, len(made.calls)))
         made.calls.append(call)
     named = [binding.node for binding in made.bindings]
-    kept = dependencies(made, made.output, *named, *made.inputs.values())
+    kept = dependency_flags(made, made.output, *named, *made.inputs.values())
     bends = [
         node for call in made.calls if call.result >= 0 and kept[call.result] for node in call.bends
     ]
-    kept = dependencies(made, made.output, *named, *made.inputs.values(), *bends)
+    kept = dependency_flags(made, made.output, *named, *made.inputs.values(), *bends)
 
     def argument(_: Graph, node: int, again: Sequence[int]) -> int | None:
         """A parameter is what it was given."""
         return again[made.operands[node][0]] if made.kinds[node] == PARAMETER else None
 
-    found = transform(made, argument, wanted=kept)[0]
+    found = transform_graph(made, argument, wanted=kept)[0]
     without_idle(found)
-    enclose(found)
+    count_enclosed(found)
     return found
 
 
-class Growing(Source):
+class Growing(SweepSource):
     """A graph that derivatives are appended to: every node is its own image."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: GraphBuilder) -> None:
         self.builder, self.graph, self.rule = builder, builder.graph, computed
         self.image = cast("list[int]", range(sys.maxsize))
         self.varying = bytearray()
@@ -136,7 +136,7 @@ class Maker:
     def __init__(self, graph: Graph, text: str) -> None:
         self.graph, self.text = graph, text
         self.made = Graph(budget=graph.budget)
-        self.builder = Builder(self.made)
+        self.builder = GraphBuilder(self.made)
         self.source = Growing(self.builder)
         self.named = {binding.node for binding in graph.bindings}
         self.calls: list[tuple[Call, range]] = []
@@ -198,7 +198,7 @@ class Maker:
             return None
         self.visits += VISITS_FOR_A_NODE * len(formula)
         values = dict(zip(residual.inputs, (between[0], *params), strict=True))
-        found = Builder(self.made, typed=True).include(formula, values)[formula.output]
+        found = GraphBuilder(self.made, typed=True).include(formula, values)[formula.output]
         return found if self.source.rule is shown else self.within_domains(found, between)
 
     def within_domains(self, found: int, between: Iterable[int]) -> int:
@@ -208,7 +208,7 @@ class Maker:
             op = BY_NAME.get(made.kinds[node])
             if op is not None and op.domain and not op.infix and "inf" not in op.domain:
                 given = dict(zip(op.names, made.operands[node], strict=True))
-                inside = on(builder, op.domain, given)
+                inside = text_on_nodes(builder, op.domain, given)
                 found = builder.apply("where", inside, found, builder.constant(nan))
         return found
 
@@ -251,7 +251,7 @@ class Maker:
         if graph.kinds[variable] in (INPUT, PARAMETER, UNKNOWN) or variable in self.named:
             return
         span = graph.occurrence(node, 1)
-        written = cut(self.text[slice(*span)], LONGEST_CALL)
+        written = cut_text(self.text[slice(*span)], LONGEST_CALL)
         if graph.kinds[variable] == CONST:
             message = (
                 f"d needs a name to differentiate with respect to, and {written} is a constant"
@@ -277,7 +277,7 @@ class Maker:
                 f"root(…, {name}, …) is the {name} at which the formula is 0: write {name} in it",
             )
         residual, params = self.residual(body, between)
-        if depth(residual) >= DEEPEST_ROOTS:
+        if root_depth(residual) >= DEEPEST_ROOTS:
             raise self.error(
                 "too-deep",
                 f"roots can be nested {DEEPEST_ROOTS} deep at most",
@@ -311,7 +311,7 @@ class Maker:
                 if operand in place:
                     continue
                 if made.kinds[operand] == CONST:
-                    place[operand] = copied(residual, made, operand, ())
+                    place[operand] = copy_node(residual, made, operand, ())
                     continue
                 name = f"p{len(params)}"
                 place[operand] = residual.append(INPUT, (), name, (0, 0))
@@ -321,7 +321,7 @@ class Maker:
                 place[node] = place[made.operands[node][0]]
             else:
                 operands = tuple([place[operand] for operand in made.operands[node]])
-                place[node] = copied(residual, made, node, operands)
+                place[node] = copy_node(residual, made, node, operands)
         residual.output = place[body]
         return residual, params
 
@@ -331,7 +331,7 @@ class Maker:
         """Take down what was written in short, and which nodes it made."""
         graph, span = self.graph, self.graph.span(node)
         kind, parent = graph.kinds[node], graph.called.get(node, -1)
-        text = cut(" ".join(self.text[slice(*span)].split()), LONGEST_CALL)
+        text = cut_text(" ".join(self.text[slice(*span)].split()), LONGEST_CALL)
         given = tuple(operands[1:2]) if kind == "derivative" else self.made.operands[result]
         call = Call(kind, WRITTEN[kind], text, span, parent, given, result, bends=self.bends)
         self.bends = ()
@@ -371,7 +371,7 @@ def without_idle(graph: Graph) -> None:
     graph.called = {node: places[at] for node, at in graph.called.items() if places[at] >= 0}
 
 
-def enclose(graph: Graph) -> None:
+def count_enclosed(graph: Graph) -> None:
     """Count what only a derivative or a root reads among its nodes."""
     calls, called = graph.calls, graph.called
     results = {call.result: at for at, call in enumerate(calls) if call.kind in WRITTEN}
@@ -437,11 +437,11 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
             return op
     wrt = [*params, OUT]
     (slope, *partials), (real, *people) = (
-        slopes(residual, wrt, rule) for rule in (computed, shown)
+        root_slopes(residual, wrt, rule) for rule in (computed, shown)
     )
     none = ["0"] * (1 + is_bracketed)
     names = {node: unknown if name == OUT else name for name, node in residual.inputs.items()}
-    said = body(residual, names, {})
+    said = equation_pieces(residual, names, {})
     op = Op(
         name,
         operands,
@@ -449,50 +449,59 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
         f"the {unknown} at which {''.join(map(str, said))} is 0",
         shown=(*people, *none),
         latex=r"\operatorname{root}",
-        special=specials(residual),
+        special=equation_specials(residual),
         value_ulp=NO_BOUND,
         partial_ulp=NO_BOUND,
         equation=Equation(
-            unknown, text, slope, real, is_bracketed, pattern(unknown, residual, operands.split())
+            unknown,
+            text,
+            slope,
+            real,
+            is_bracketed,
+            root_pattern(unknown, residual, operands.split()),
         ),
     )
     BY_NAME[name] = op
     return op
 
 
-def pattern(unknown: str, residual: Graph, operands: Sequence[str]) -> tuple[Piece, ...]:
+def root_pattern(unknown: str, residual: Graph, operands: Sequence[str]) -> tuple[Piece, ...]:
     """How a root is written: ``root(E - e*sin(E) - M, E, 1)``."""
     ends = [at for at, name in enumerate(operands) if name not in residual.inputs]
     given = {node: operands.index(name) for name, node in residual.inputs.items() if name != OUT}
     searched = [piece for end in ends for piece in (", ", (end, COMPARISON))]
-    equation = body(residual, {residual.inputs[OUT]: unknown}, given)
+    equation = equation_pieces(residual, {residual.inputs[OUT]: unknown}, given)
     return ("root(", *equation, f", {unknown}", *searched, ")")
 
 
-def body(residual: Graph, names: Mapping[int, str], given: Mapping[int, int]) -> list[Piece]:
+def equation_pieces(
+    residual: Graph, names: Mapping[int, str], given: Mapping[int, int]
+) -> list[Piece]:
     """An equation in pieces."""
     sizes: list[int] = []
     for operands in residual.operands:
         sizes.append(1 + sum(sizes[operand] for operand in operands))
     if sizes[residual.output] > MOST_PIECES:
         return ["…"]
-    return [*pieces(residual, residual.output, names, None, given)]
+    return [*expression_pieces(residual, residual.output, names, None, given)]
 
 
-def depth(residual: Graph) -> int:
+def root_depth(residual: Graph) -> int:
     """How deep roots stand in an equation."""
     rows = [BY_NAME[kind].equation for kind in {*residual.kinds} if kind in BY_NAME]
-    return max((1 + depth(template(row.residual)) for row in rows if row is not None), default=0)
+    return max(
+        (1 + root_depth(template(row.residual)) for row in rows if row is not None), default=0
+    )
 
 
-def slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
+def root_slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
     """The residual's derivative with respect to the unknown, and the root's to each parameter, as texts.
 
     The unknown is the last of ``wrt``.  By the implicit function theorem the latter is -g_p/g_E.
     """
     read = [name for name in wrt if name in residual.inputs]
     found = gradient(residual, read, rule)
-    builder = Builder(typed=rule is shown)
+    builder = GraphBuilder(typed=rule is shown)
     images = builder.include(found.graph)
     by = dict(zip(read, found.outputs[1:], strict=True))
     zero = builder.constant(0.0)
@@ -505,13 +514,13 @@ def slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
     ]
     program = builder.program([slope, *ratios])
     if rule is shown and len(program.graph) <= LONGEST_SIMPLIFIED:
-        program = simplify(program, residual)
+        program = simplify_program(program, residual)
     return [table_text(program.graph, output) for output in program.outputs]
 
 
-def specials(residual: Graph) -> tuple[Special, ...]:
+def equation_specials(residual: Graph) -> tuple[NonsmoothPoint, ...]:
     """Where an equation has a kink or jumps, of its operations' rows; what is beside is not told."""
-    builder, varying = Builder(), dependents(residual, residual.inputs.values())
+    builder, varying = GraphBuilder(), dependent_flags(residual, residual.inputs.values())
     images = builder.include(residual)
     met: dict[str, list[int]] = {"kink": [], "jump": []}
     for node, kind in enumerate(residual.kinds):
@@ -521,21 +530,21 @@ def specials(residual: Graph) -> tuple[Special, ...]:
         flags = [float(varying[operand]) for operand in operands]
         seen = [images[operand] for operand in operands]
         for special in op.special:
-            met[special.code] += conditions(builder, op, special, seen, images[node], flags)
+            met[special.code] += special_conditions(builder, op, special, seen, images[node], flags)
     reasons = {"kink": "its equation has one", "jump": "its equation jumps"}
     found = {code: table_text(builder.graph, builder.total(met[code])) for code in met if met[code]}
     return tuple(
         [
-            Special(where, code, reasons[code], slope="nan", undecided="1")
+            NonsmoothPoint(where, code, reasons[code], slope="nan", undecided="1")
             for code, where in found.items()
         ]
     )
 
 
-def conditions(
-    builder: Builder,
+def special_conditions(
+    builder: GraphBuilder,
     op: Op,
-    special: Special,
+    special: NonsmoothPoint,
     seen: Sequence[int],
     out: int,
     moves: Sequence[float],
@@ -551,8 +560,8 @@ def conditions(
         ties = builder.total(equal)
         return [builder.apply("gt", ties, builder.constant(1.0))]
     flags = [builder.constant(flag) for flag in moves]
-    given = dict(zip(slots(op), [*seen, out, *flags], strict=True))
-    found = on(builder, special.where, given)
+    given = dict(zip(rule_slots(op), [*seen, out, *flags], strict=True))
+    found = text_on_nodes(builder, special.where, given)
     return [] if builder.value(found) == 0 else [found]
 
 
@@ -561,7 +570,7 @@ def table_text(graph: Graph, output: int | None = None) -> str:
 
     The language knows the rows of roots that stand in it from now on.
     """
-    builder = Builder(plain=True)
+    builder = GraphBuilder(plain=True)
     node = builder.include(graph)[graph.output if output is None else output]
     alone = builder.program([node]).graph
     alone.inputs = {name: at for name, at in alone.inputs.items() if name in graph.inputs}

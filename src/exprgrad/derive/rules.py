@@ -12,11 +12,11 @@ from typing import TypeVar
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, is_scalar
 from exprgrad.graph.ops import Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 
 __all__ = [
-    "Rule", "balanced", "computed", "constant_graph", "fewest", "operation_count", "real", "shown",
-    "slots", "template",
+    "Rule", "computed", "constant_graph", "join_balanced", "operation_count", "real_rule", "rule_slots",
+    "shortest_rule", "shown", "template",
 ]  # fmt: skip
 
 Term = TypeVar("Term")
@@ -29,7 +29,7 @@ shown: Rule = Op.shown_partial
 """The rule that people read."""
 
 
-template: Callable[[str], Graph] = cache(parse)
+template: Callable[[str], Graph] = cache(parse_text)
 """The graph of one rule, condition or formula of the op table."""
 
 
@@ -40,7 +40,7 @@ def constant_graph(text: str) -> Graph | None:
 
 
 @cache
-def slots(op: Op) -> tuple[str, ...]:
+def rule_slots(op: Op) -> tuple[str, ...]:
     """The names that an operation's rules may use, in the order in which values are handed to them.
 
     A variadic rule sees one operand at a time: ``x``, ``out``, ``varies`` and ``ties``.
@@ -50,7 +50,7 @@ def slots(op: Op) -> tuple[str, ...]:
     return (*op.names, "out", *(f"varies_{name}" for name in op.names))
 
 
-def balanced(join: Callable[[Term, Term], Term], terms: Sequence[Term]) -> Term:
+def join_balanced(join: Callable[[Term, Term], Term], terms: Sequence[Term]) -> Term:
     """Some terms joined in pairs, and the pairs in pairs: no term takes part more than log2(n) times.
 
     A sum's rounding errors add up no further than that.  N. J. Higham, The accuracy of floating point
@@ -69,7 +69,7 @@ def operation_count(text: str) -> int:
 
 
 @cache
-def real(op: Op, position: int) -> str:
+def real_rule(op: Op, position: int) -> str:
     """The rule that is exact in real arithmetic, as balls need it.
 
     It is the one that people read where the row has a value; but at kinks and jumps, and where it is not
@@ -79,7 +79,7 @@ def real(op: Op, position: int) -> str:
     *statements, rule = op.partial(position).split(";")
     if op.shown:
         shown = op.shown_partial(position)
-        *before, slope = set_apart(shown).split(";")
+        *before, slope = rename_apart(shown).split(";")
         statements = [*before, f"slope = {slope.strip()}", *statements]
         apart = [f"({name} != 0)" for name in op.names if f"{name} == 0," in shown]
         bends = [f"(({one.where}) == 0)" for one in op.special]
@@ -91,13 +91,13 @@ def real(op: Op, position: int) -> str:
     return "; ".join([*statements, rule])
 
 
-def set_apart(rule: str) -> str:
+def rename_apart(rule: str) -> str:
     """A rule whose statements have names that stand in no other."""
     for name in re.findall(r"(?:^|;)\s*(\w+) =(?!=)", rule):
         rule = re.sub(rf"\b{name}\b", f"{name}_shown", rule)
     return rule
 
 
-def fewest(op: Op, position: int) -> str:
+def shortest_rule(op: Op, position: int) -> str:
     """Whichever of the two takes fewer operations."""
     return min(op.shown_partial(position), op.partial(position), key=operation_count)

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import template
 from exprgrad.graph.graph import Loop, Program
 from exprgrad.graph.op import Equation, Op
 from exprgrad.graph.ops import BY_NAME
 
-__all__ = ["OUT", "on", "search"]
+__all__ = ["OUT", "root_search", "text_on_nodes"]
 
 OUT = "out"
 """What the texts of a row call its result: here, the unknown."""
@@ -95,51 +95,53 @@ FLAT = 1e-13
 
 
 @cache
-def search(kind: str) -> Loop:
+def root_search(kind: str) -> Loop:
     """The search that a root's row asks for: the root, or nan, comes of its last state."""
     op = BY_NAME[kind]
-    return Loop(tuple(STATE_NAMES.values()), begun(op), turned(op), ended(op))
+    return Loop(tuple(STATE_NAMES.values()), first_state(op), next_state(op), found_root(op))
 
 
 STATE_NAMES = {state: f"{state} of the search" for state in STATE}
 """What programs call the state: no input can bear a name with a blank."""
 
 
-def begun(op: Op) -> Program:
+def first_state(op: Op) -> Program:
     """The program that makes the first state."""
-    builder, equation = Builder(), equation_of(op)
+    builder, equation = GraphBuilder(), equation_of(op)
     operands = {name: builder.input(name) for name in op.names}
     if not equation.is_bracketed:
         given = {"start": operands[op.names[-1]]}
-        return builder.program(outcomes(builder, OPEN, given, STATE))
+        return builder.program(statement_outcomes(builder, OPEN, given, STATE))
     low, high = (operands[name] for name in op.names[-2:])
-    residual = on(builder, equation.residual, {**operands, OUT: low})
+    residual = text_on_nodes(builder, equation.residual, {**operands, OUT: low})
     given = {"low": low, "high": high, "r": residual}
-    return builder.program(outcomes(builder, BRACKETED, given, STATE))
+    return builder.program(statement_outcomes(builder, BRACKETED, given, STATE))
 
 
-def turned(op: Op) -> Program:
+def next_state(op: Op) -> Program:
     """The program that makes the next state, and says whether it is the last."""
-    builder, equation = Builder(), equation_of(op)
+    builder, equation = GraphBuilder(), equation_of(op)
     operands = {name: builder.input(name) for name in op.names}
     states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
     at = {**operands, OUT: states["t"]}
-    residual, slope = (on(builder, text, at) for text in (equation.residual, equation.slope))
+    residual, slope = (
+        text_on_nodes(builder, text, at) for text in (equation.residual, equation.slope)
+    )
     text = TURN.replace("PATIENT", str(PATIENT)).replace("ALONE", str(MOST_ALONE))
     text = text.replace("MOST", str(MOST_TURNS))
     if equation.is_bracketed:
         text = text.replace("room*", "between*room*")
     after = [f"{state}1" if f"{state}1 =" in text else state for state in STATE]
     given = {**states, "r": residual, "d": slope}
-    return builder.program(outcomes(builder, text, given, (*after, "go")))
+    return builder.program(statement_outcomes(builder, text, given, (*after, "go")))
 
 
-def ended(op: Op) -> Program:
+def found_root(op: Op) -> Program:
     """The program that makes the root of the last state."""
-    builder = Builder()
+    builder = GraphBuilder()
     states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
     flat = "0" if equation_of(op).is_bracketed else repr(FLAT)
-    return builder.program([on(builder, FOUND.replace("FLAT", flat), states)])
+    return builder.program([text_on_nodes(builder, FOUND.replace("FLAT", flat), states)])
 
 
 def equation_of(op: Op) -> Equation:
@@ -148,14 +150,14 @@ def equation_of(op: Op) -> Equation:
     return op.equation
 
 
-def on(builder: Builder, text: str, given: dict[str, int]) -> int:
+def text_on_nodes(builder: GraphBuilder, text: str, given: dict[str, int]) -> int:
     """A text of a row on nodes."""
     graph = template(text.strip())
     return builder.include(graph, given)[graph.output]
 
 
-def outcomes(
-    builder: Builder, text: str, given: dict[str, int], wanted: Sequence[str]
+def statement_outcomes(
+    builder: GraphBuilder, text: str, given: dict[str, int], wanted: Sequence[str]
 ) -> list[int]:
     """What some statements of a text come to; what it does not state is as given."""
     graph = template(text.strip())

@@ -18,21 +18,21 @@ from math import comb
 from operator import eq, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import rule_slots, template
 from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, Op
 
 if TYPE_CHECKING:
-    from exprgrad.derive.build import Builder
+    from exprgrad.derive.build import GraphBuilder
 
 __all__ = [
-    "Gap", "Needed", "Suspects", "edges_of", "equal_numbers", "equal_operands", "gaps_of", "movable",
-    "special_nodes", "suspects",
+    "Needed", "Suspects", "SwitchFunction", "edges_of", "equal_numbers", "equal_operands", "find_suspects",
+    "gaps_of", "movable_nodes", "special_nodes",
 ]  # fmt: skip
 
 Needed = list[tuple[int, int | float]]
 """Pairs of nodes, or of a node and a number, of which one at least has to be equal."""
-Gap = tuple[int, int | None]
+SwitchFunction = tuple[int, int | None]
 """What a switch compares: a node that is 0 there, and None.
 
 Or, of stairs, the node that climbs them, and the node that tells on which step that is.
@@ -44,7 +44,7 @@ MOST_TIED = 8
 """The most operands of a maximum that are compared each with each; of more, neighbours are."""
 
 
-class Screen(NamedTuple):
+class SharedNeeds(NamedTuple):
     """What many nodes need in common: ``owners`` need some ``ones`` to equal some ``others``, one by one.
 
     All others are the same ``number`` where that is not None.
@@ -66,7 +66,7 @@ class Suspects(NamedTuple):
     """
 
     graph: Graph
-    screens: list[Screen]
+    screens: list[SharedNeeds]
     others: list[int]
     active: Sequence[int]
     moving: Sequence[int]
@@ -96,7 +96,7 @@ def special_nodes(
     graph: Graph, moved: Sequence[int], used: Sequence[int] | None = None
 ) -> list[int]:
     """The nodes that may have kinks or jumps, of those that inputs move, and that are used."""
-    moving = movable(graph)
+    moving = movable_nodes(graph)
     return [
         node
         for node, kind in enumerate(graph.kinds)
@@ -105,9 +105,9 @@ def special_nodes(
     ]
 
 
-def suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> Suspects | None:
+def find_suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> Suspects | None:
     """The suspects among some nodes; None if there are none."""
-    moving = movable(graph)
+    moving = movable_nodes(graph)
     others: list[int] = []
     groups: dict[float | None, list[tuple[int, int, int]]] = {}
     for node in nodes:
@@ -124,7 +124,7 @@ def suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> Suspe
     screens = []
     for number, found in groups.items():
         owners, first, second = (list(column) for column in zip(*found, strict=True))
-        screens.append(Screen(owners, picked(first), picked(second), number))
+        screens.append(SharedNeeds(owners, data_picker(first), data_picker(second), number))
     return Suspects(graph, screens, others, active, moving)
 
 
@@ -139,7 +139,7 @@ def needed_by(graph: Graph, node: int, moving: Sequence[int]) -> Needed | None:
     return None if moves and STRUCTURAL[graph.kinds[node]].kink is not None else []
 
 
-def picked(nodes: Sequence[int]) -> Pick:
+def data_picker(nodes: Sequence[int]) -> Pick:
     """What picks the data of some nodes: always a tuple."""
     return itemgetter(*nodes, nodes[0])
 
@@ -171,17 +171,19 @@ def equal_operands(name: str, moves: tuple[float, ...]) -> Needed | None:
     op = BY_NAME[name]
     if op.variadic:
         return None
-    slot: dict[str, Known] = dict(zip(slots(op), (*range(len(moves) + 1), *moves), strict=True))
+    slot: dict[str, Known] = dict(
+        zip(rule_slots(op), (*range(len(moves) + 1), *moves), strict=True)
+    )
     found: Needed = []
     for special in op.special:
-        needed = implied(template(special.where), slot)
+        needed = implied_equalities(template(special.where), slot)
         if needed is None:
             return None
         found += needed
     return found
 
 
-def implied(where: Graph, slot: Mapping[str, Known]) -> Needed | None:
+def implied_equalities(where: Graph, slot: Mapping[str, Known]) -> Needed | None:
     """The equalities of which one holds where a condition does; none where it never does.
 
     A condition is a sum of products of comparisons.  None where that does not tell.
@@ -196,7 +198,7 @@ def needed_for(known: Known) -> Needed | None:
     return known
 
 
-def equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
+def needed_equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
     """What a comparison, a product or a sum of a condition needs to hold."""
     kind = graph.kinds[node]
     if kind == "eq":
@@ -215,11 +217,11 @@ def equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
 Known = Needed | int | float | None
 """A part of a condition: what it needs to hold, a node or a number, or None where nothing is known."""
 EQUALITIES: Algebra[Known] = Algebra(
-    lambda graph, node: cast(float, graph.payloads[node]), equality
+    lambda graph, node: cast(float, graph.payloads[node]), needed_equality
 )
 
 
-def movable(graph: Graph, inputs: Iterable[int] | None = None) -> bytearray:
+def movable_nodes(graph: Graph, inputs: Iterable[int] | None = None) -> bytearray:
     """The nodes that a small step of an input can move: not comparisons, other steps and labels.
 
     ``inputs`` are those that move, if not all do.
@@ -253,20 +255,20 @@ def still_positions(kind: str) -> Sequence[int]:
 
 
 def gaps_of(
-    builder: Builder, row: Op, operands: Sequence[int], out: int, winner: int | None = None
-) -> Iterator[Gap]:
+    builder: GraphBuilder, row: Op, operands: Sequence[int], out: int, winner: int | None = None
+) -> Iterator[SwitchFunction]:
     """What an operation compares: operands with each other or with numbers, or what its definition does.
 
     Of a maximum all are compared with the ``winner``, where that is known.
     """
     if row.variadic:
-        yield from differences(builder, tied_pairs(operands, winner) if row.special else [])
+        yield from pair_gaps(builder, tied_pairs(operands, winner) if row.special else [])
         return
     moves = tuple([float(builder.graph.kinds[operand] != CONST) for operand in operands])
     needed = equal_operands(row.name, moves)
     if needed is not None and compares_operands(row.name):
         pairs = [(operands[one], other_in(builder, operands, other)) for one, other in needed]
-        yield from differences(builder, pairs)
+        yield from pair_gaps(builder, pairs)
     elif row.gate == "blocker":
         yield operands[0], out
     elif row.definition:
@@ -280,10 +282,12 @@ def gaps_of(
 def compares_operands(name: str) -> bool:
     """Whether a row's special points are where operands are equal, whatever else holds."""
     rules = [template(special.where) for special in BY_NAME[name].special]
-    return bool(rules) and not any("out" in rule.inputs or corners(rule) for rule in rules)
+    return bool(rules) and not any(
+        "out" in rule.inputs or corner_equalities(rule) for rule in rules
+    )
 
 
-def corners(condition: Graph) -> set[int]:
+def corner_equalities(condition: Graph) -> set[int]:
     """The equalities in a condition that have to hold together, as those of 0^0: no side is beyond them."""
     return {
         operand
@@ -293,12 +297,14 @@ def corners(condition: Graph) -> set[int]:
     }
 
 
-def other_in(builder: Builder, operands: Sequence[int], other: int | float) -> int:
+def other_in(builder: GraphBuilder, operands: Sequence[int], other: int | float) -> int:
     """What an operand has to be equal to, as a node."""
     return operands[other] if isinstance(other, int) else builder.constant(other)
 
 
-def edges_of(builder: Builder, row: Op, operands: Sequence[int], out: int) -> Iterator[Gap]:
+def edges_of(
+    builder: GraphBuilder, row: Op, operands: Sequence[int], out: int
+) -> Iterator[SwitchFunction]:
     """What the domain of an operation compares."""
     return compared_in(builder, row.domain, row, operands, out)
 
@@ -310,7 +316,9 @@ def tied_pairs(operands: Sequence[int], winner: int | None) -> list[tuple[int, i
     return [*(combinations(operands, 2) if len(operands) <= MOST_TIED else pairwise(operands))]
 
 
-def gaps_inside(builder: Builder, row: Op, operands: Sequence[int]) -> Iterator[Gap]:
+def gaps_inside(
+    builder: GraphBuilder, row: Op, operands: Sequence[int]
+) -> Iterator[SwitchFunction]:
     """What the operations of a definition compare."""
     definition = template(row.definition)
     image = builder.include(definition, dict(zip(row.names, operands, strict=True)))
@@ -320,7 +328,7 @@ def gaps_inside(builder: Builder, row: Op, operands: Sequence[int]) -> Iterator[
             yield from gaps_of(builder, BY_NAME[kind], inner, image[node])
 
 
-def differences(builder: Builder, pairs: Iterable[tuple[int, int]]) -> Iterator[Gap]:
+def pair_gaps(builder: GraphBuilder, pairs: Iterable[tuple[int, int]]) -> Iterator[SwitchFunction]:
     """The gaps of pairs of nodes; none of those that never change, and of flags, which have their own."""
     for one, other in pairs:
         gap = builder.apply("sub", one, other)
@@ -330,17 +338,19 @@ def differences(builder: Builder, pairs: Iterable[tuple[int, int]]) -> Iterator[
 
 
 def compared_in(
-    builder: Builder, text: str, row: Op, operands: Sequence[int], out: int
-) -> Iterator[Gap]:
+    builder: GraphBuilder, text: str, row: Op, operands: Sequence[int], out: int
+) -> Iterator[SwitchFunction]:
     """What a condition that a row states compares: of its special points, or of its domain."""
     condition = template(text)
     ones = [builder.constant(1.0)] * len(operands)
-    image = builder.include(condition, dict(zip(slots(row), (*operands, out, *ones), strict=True)))
+    image = builder.include(
+        condition, dict(zip(rule_slots(row), (*operands, out, *ones), strict=True))
+    )
     pairs = [
         (image[operands[0]], image[operands[1]])
         for node, (kind, operands) in enumerate(
             zip(condition.kinds, condition.operands, strict=True)
         )
-        if kind in COMPARISONS and node not in corners(condition)
+        if kind in COMPARISONS and node not in corner_equalities(condition)
     ]
-    yield from differences(builder, pairs)
+    yield from pair_gaps(builder, pairs)

@@ -13,39 +13,39 @@ from functools import partial, reduce
 from itertools import chain, count, islice
 from typing import NamedTuple
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import template
-from exprgrad.derive.simplify.formula import derivatives, formulas
-from exprgrad.derive.sweeps.gradient import unsimplified
+from exprgrad.derive.simplify.formula import output_formulas, simplified_derivatives
+from exprgrad.derive.sweeps.gradient import plain_derivatives
 from exprgrad.derive.sweeps.walks import active_from, users_of, varying_operands
-from exprgrad.errors import RequestError, advice
+from exprgrad.errors import RequestError, command_or_python
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
     Graph,
     Payload,
     Program,
-    copied,
-    copies,
-    dependencies,
-    dependents,
+    copy_node,
+    copy_nodes,
+    dependency_flags,
+    dependent_flags,
     numbers_only,
-    transform,
+    transform_graph,
 )
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.write.infix import (
     POWER,
     SUM,
-    label,
-    leaf,
+    leaf_text,
+    operand_label,
     operand_level,
     operation_text,
-    program,
+    program_text,
 )
 from exprgrad.source import Span
 
-__all__ = ["Step", "steps"]
+__all__ = ["DerivationStep", "derivation_steps"]
 
 SIMPLIFIED = 2000
 """In a formula of more nodes each step stays as its rule gives it, and only the whole is simplified."""
@@ -57,7 +57,7 @@ QUOTIENT = "(v*du - u*dv)/v^2"
 """The derivative of u/v."""
 
 
-class Part(NamedTuple):
+class StepPart(NamedTuple):
     """What a letter or a name stands for.
 
     ``derivative`` is given where no step derives the part, because it is seen at a glance.
@@ -68,7 +68,7 @@ class Part(NamedTuple):
     derivative: str
 
 
-class Step(NamedTuple):
+class DerivationStep(NamedTuple):
     """One application of a rule.
 
     ``rule``      its name
@@ -88,7 +88,7 @@ class Step(NamedTuple):
     name: str
     left: str
     formulas: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[StepPart, ...]
     notes: tuple[str, ...]
     node: int
     span: Span
@@ -100,25 +100,25 @@ class Law(NamedTuple):
     rule: str
     letters: int | None
     whole: int
-    parts: list[Part]
+    parts: list[StepPart]
     notes: list[str]
 
 
-def steps(graph: Graph, wrt: str) -> list[Step]:
+def derivation_steps(graph: Graph, wrt: str) -> list[DerivationStep]:
     """The steps from a formula to its derivative with respect to ``wrt``: the last step's last formula.
 
     Raises ``RequestError`` for a formula of tensors: there a part's derivative is not a formula.
     """
     message = "steps are for formulas of numbers, and this one is about tensors"
-    help = advice(
+    help = command_or_python(
         "diff without --steps gives the derivative; grad --trace shows every step in numbers",
         "derivative() gives it without; a run's trace() shows every step in numbers",
     )
     numbers_only(graph, lambda _: RequestError("no-steps", message, help=help))
-    answer = next(derivatives(graph, [wrt]))
+    answer = next(simplified_derivatives(graph, [wrt]))
     work = Derivation(graph, wrt, answer)
     found = [step for node in work.sheet.read() for step in work.steps_for(node)]
-    last, text = found[-1], program(answer)
+    last, text = found[-1], program_text(answer)
     if last.formulas[-1] != text:
         note = "the whole simplified, with a name for what is long and used twice"
         if work.calls_names(work.sheet.graph.output):
@@ -156,7 +156,7 @@ class Derivation:
 
     # Steps.
 
-    def steps_for(self, node: int) -> Iterator[Step]:
+    def steps_for(self, node: int) -> Iterator[DerivationStep]:
         """The step for a node, if it needs one."""
         sheet = self.sheet
         if not sheet.active[node] or node == self.x:
@@ -175,7 +175,7 @@ class Derivation:
         if node not in self.glances:
             yield self.made(node, law, self.found[node])
 
-    def made(self, node: int, law: Law, final: int) -> Step:
+    def made(self, node: int, law: Law, final: int) -> DerivationStep:
         """A step, from its law to its last formula; no formula is repeated."""
         sheet = self.sheet
         text = sheet.texts[node]
@@ -184,7 +184,7 @@ class Derivation:
         left = sheet.tangent(name) if name else f"d/d{self.wrt} {whole}"
         written = [each for each in (law.letters, law.whole, final) if each is not None]
         origin = sheet.origin[node]
-        return Step(
+        return DerivationStep(
             law.rule,
             text,
             name,
@@ -196,7 +196,7 @@ class Derivation:
             self.typed.span(origin),
         )
 
-    def without_rule(self, node: int) -> Step:
+    def without_rule(self, node: int) -> DerivationStep:
         """The only step of a formula that is the input itself, or that no derivative passes through."""
         sheet, kind = self.sheet, self.sheet.graph.kinds[node]
         only = (
@@ -257,7 +257,7 @@ class Derivation:
 
     def constancies(self, nodes: Iterable[int]) -> list[str]:
         """Why the derivatives of some inactive nodes are 0."""
-        from exprgrad.explain.places import series
+        from exprgrad.explain.places import join_words
 
         number = "is a constant", "are constants"
         apart = f"does not depend on {self.wrt}", f"do not depend on {self.wrt}"
@@ -267,9 +267,11 @@ class Derivation:
             which = flat if self.sheet.depends[node] else apart
             is_number = self.sheet.graph.kinds[node] == CONST
             found[number if is_number else which].append(self.sheet.label(node))
-        return [f"{series(texts)} {said[len(texts) > 1]}" for said, texts in found.items() if texts]
+        return [
+            f"{join_words(texts)} {said[len(texts) > 1]}" for said, texts in found.items() if texts
+        ]
 
-    def explanations(self, node: int) -> list[Part]:
+    def explanations(self, node: int) -> list[StepPart]:
         """The made names in a node's text that no step has explained, with their texts, operands first."""
         sheet = self.sheet
         fresh: list[int] = []
@@ -281,7 +283,7 @@ class Derivation:
                     self.explained.add(name)
                     fresh.append(inside)
                     todo.append(inside)
-        return [Part(sheet.names[inside], sheet.texts[inside], "") for inside in sorted(fresh)]
+        return [StepPart(sheet.names[inside], sheet.texts[inside], "") for inside in sorted(fresh)]
 
     # Rules applied to one node.
 
@@ -363,7 +365,9 @@ class Derivation:
         names = {place: sheet.names[symbol] for place, symbol in symbols.items()}
         seen = {place: self.found[leaf] for place, leaf in values.items() if leaf in self.glances}
         parts = [
-            Part(names[place], sheet.label(leaf), sheet.label(seen[place]) if place in seen else "")
+            StepPart(
+                names[place], sheet.label(leaf), sheet.label(seen[place]) if place in seen else ""
+            )
             for place, leaf in values.items()
             if symbols[place] != leaf
         ]
@@ -423,12 +427,12 @@ class Derivation:
         key = (self.sheet.texts[model], *names)
         if key not in self.laws:
             typed = self.sheet.part(model)
-            self.laws[key] = tidy(unsimplified(typed, names), typed)
+            self.laws[key] = simplify_outputs(plain_derivatives(typed, names), typed)
         return self.laws[key]
 
     def said(self, model: int, names: Sequence[str]) -> str:
         """The law of an operation on letters, in words."""
-        laws = [program(law) for law in self.partials(model, names)]
+        laws = [program_text(law) for law in self.partials(model, names)]
         each = [f"by {name} {law}" for name, law in zip(names, laws, strict=True)]
         which = " and ".join(each) if each[1:] else laws[0]
         return f"the derivative of {self.sheet.texts[model]} is {which}"
@@ -442,10 +446,10 @@ class Derivation:
             return None
         if is_wide:  # with its ties, it would be very long
             raw = sheet.formula(whole)
-            return sheet.filled(tidy(Program(raw, (raw.output,)), typed)[0], {})
+            return sheet.filled(simplify_outputs(Program(raw, (raw.output,)), typed)[0], {})
         names = [name for name in typed.inputs if name == self.wrt or name in self.nodes]
-        found = unsimplified(typed, names)
-        builder = Builder(typed=True)
+        found = plain_derivatives(typed, names)
+        builder = GraphBuilder(typed=True)
         images = builder.include(found.graph)
         total = builder.constant(0.0)
         opaque: dict[str, int] = {}
@@ -458,16 +462,16 @@ class Derivation:
                 inner = sheet.formula(self.found[self.nodes[name]])
                 local = builder.apply("mul", local, builder.include(inner)[inner.output])
             total = local if builder.value(total) == 0 else builder.apply("add", total, local)
-        laws = tidy(builder.program([total, *opaque.values()]), typed)
+        laws = simplify_outputs(builder.program([total, *opaque.values()]), typed)
         first, *rest = [sheet.filled(law, {}) for law in laws]
         tangents = [sheet.variable(sheet.tangent(name)) for name in opaque]
         terms = [(None, first)] if sheet.value(first) != 0 or not rest else []
         return sheet.total([*terms, *zip(rest, tangents, strict=True)])
 
 
-def tidy(made: Program, typed: Graph) -> list[Graph]:
+def simplify_outputs(made: Program, typed: Graph) -> list[Graph]:
     """A program's outputs, simplified; ``typed`` is what a person wrote."""
-    return [graph for graph, _ in formulas(made, typed)]
+    return [graph for graph, _ in output_formulas(made, typed)]
 
 
 # Rules in words: only arithmetic has some with names of their own; every other row has the chain rule.
@@ -563,7 +567,7 @@ class Worksheet:
 
     def __init__(self, graph: Graph, wrt: str) -> None:
         self.wrt = wrt
-        self.graph, self.origin = shared(graph)
+        self.graph, self.origin = share_equal_nodes(graph)
         self.size = len(self.graph)
         own = graph.names()
         called = {n: own[o] for n, o in enumerate(self.origin) if o in own}
@@ -573,7 +577,7 @@ class Worksheet:
         self.fresh = (name for n in count(1) if self.is_free(name := f"u{n}"))
         seeds = [self.graph.inputs[wrt]] if wrt in self.graph.inputs else []
         self.active = passed_through(self.graph, seeds)
-        self.depends = dependents(self.graph, seeds)
+        self.depends = dependent_flags(self.graph, seeds)
         self.link = self.links()
         self.texts = [""] * self.size
         self.enclosed: set[int] = set()
@@ -592,7 +596,9 @@ class Worksheet:
         """Every node in turn, operands first; its text is known when it comes, and it may be named."""
         for node in range(self.size):
             operands = self.graph.operands[node]
-            self.texts[node] = self.text_on(node, behind(self.graph.kinds[node], operands))
+            self.texts[node] = self.text_on(
+                node, operands_behind_symbol(self.graph.kinds[node], operands)
+            )
             if len(self.texts[node]) > (LONGEST_CHAIN if self.link[node] else LONGEST_PART):
                 self.name(node)
             yield node
@@ -612,8 +618,8 @@ class Worksheet:
         graph = self.graph
         operands = graph.operands[node]
         if not operands:
-            return leaf(graph, node)
-        parts = [label(graph, operand, self.names, self.texts) for operand in operands]
+            return leaf_text(graph, node)
+        parts = [operand_label(graph, operand, self.names, self.texts) for operand in operands]
         for place in guarded:
             if self.has_minus(operands[place]):
                 parts[place] = parts[place][0], SUM
@@ -644,7 +650,7 @@ class Worksheet:
 
     def apply(self, kind: str, *operands: int) -> int:
         """An operation; nothing is worked out, for people read it."""
-        return self.append(kind, operands, None, behind(kind, operands))
+        return self.append(kind, operands, None, operands_behind_symbol(kind, operands))
 
     def product(self, kind: str, *factors: int) -> int:
         """A product or quotient of which each factor that begins with a minus is in parentheses."""
@@ -670,7 +676,7 @@ class Worksheet:
                 self.graph.symbols[image] = self.texts[image] = law.symbols[node]
             return image
 
-        return copies(self.graph, law, rule)[law.output]
+        return copy_nodes(self.graph, law, rule)[law.output]
 
     def total(self, terms: Iterable[tuple[int | None, int]]) -> int:
         """The sum of products, each of a local derivative (None is 1) and the derivative beside it."""
@@ -747,7 +753,7 @@ class Worksheet:
                 todo += [(node, True), *[(operand, False) for operand in reversed(operands)]]
             else:
                 given = done[len(done) - len(operands) :]
-                done[len(done) - len(operands) :] = [copied(found, graph, node, tuple(given))]
+                done[len(done) - len(operands) :] = [copy_node(found, graph, node, tuple(given))]
         found.output = done[0]
         return found
 
@@ -815,7 +821,7 @@ class Worksheet:
         return [self.graph.operands[node][place] for place in self.varying(node)]
 
 
-def behind(kind: str, operands: Collection[int]) -> range:
+def operands_behind_symbol(kind: str, operands: Collection[int]) -> range:
     """The positions of the operands that follow a symbol."""
     return range(not BY_NAME.get(kind, LEAF).prefix, len(operands))
 
@@ -830,9 +836,9 @@ def passed_through(graph: Graph, inputs: list[int]) -> list[bool]:
     return found
 
 
-def shared(graph: Graph) -> tuple[Graph, list[int]]:
+def share_equal_nodes(graph: Graph) -> tuple[Graph, list[int]]:
     """What the output needs, equal nodes being one unless they have names; and each node's origin."""
-    wanted, names = dependencies(graph, graph.output), graph.names()
+    wanted, names = dependency_flags(graph, graph.output), graph.names()
     origin: list[int] = []
     known: dict[object, int] = {}
 
@@ -845,4 +851,4 @@ def shared(graph: Graph) -> tuple[Graph, list[int]]:
         origin.append(node)
         return None
 
-    return transform(graph, rule, wanted=wanted)[0], origin
+    return transform_graph(graph, rule, wanted=wanted)[0], origin

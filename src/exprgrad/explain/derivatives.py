@@ -9,21 +9,21 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.rules import computed
-from exprgrad.explain.diagnostics import NOT_FINITE, Bounds, diagnose, resolve_digits, told_once
+from exprgrad.explain.diagnostics import NOT_FINITE, Bounds, diagnose_run, resolve_digits, told_once
 from exprgrad.explain.limits import COUNTED, beyond_sides
-from exprgrad.explain.places import at, in_numbers, live, not_finite, places_in
-from exprgrad.graph.graph import Shape, dependents, element_name, seen_from, size
+from exprgrad.explain.places import in_numbers, live_nodes, not_finite, number_in_place, places_in
+from exprgrad.graph.graph import Shape, dependent_flags, element_name, seen_from, shape_size
 from exprgrad.graph.ops import BENT
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.evaluation import (
     DOUBLE_DIGITS,
     ArrayBounds,
-    Arrays,
+    ArrayEvaluator,
     Diagnostic,
     Flag,
     Path,
-    Run,
     Settled,
+    SweptRun,
     evaluator_for,
     is_finite,
     right_digits,
@@ -33,7 +33,7 @@ from exprgrad.run.matrices import (
     HESSIAN,
     JVP,
     VJP,
-    Kind,
+    DerivativeKind,
     Matrix,
     Point,
     blocks_by_path,
@@ -43,12 +43,12 @@ from exprgrad.run.matrices import (
 )
 from exprgrad.run.numbers.bounds import number_data_errors, typed_errors
 from exprgrad.run.numbers.sweeps import forward_numbers
-from exprgrad.source import cut
+from exprgrad.source import cut_text
 
 if TYPE_CHECKING:
     from exprgrad.explain.digits.truths import Truths
 
-__all__ = ["Derivatives", "grouped", "number_label"]
+__all__ = ["Derivatives", "group_label", "number_label"]
 
 ONE_GROUP = re.compile(r"\w+\([^()]*\)|\[[^][]*\]")
 """A call, or a list, without another inside."""
@@ -67,7 +67,7 @@ class Derivatives:
         self,
         text: str,
         point: Point,
-        kind: Kind,
+        kind: DerivativeKind,
         digits: int = COUNTED,
         unseen: Collection[str] = ("value", "gradient"),
     ) -> None:
@@ -83,10 +83,10 @@ class Derivatives:
         return self.kind.sweep(self.point, self.unseen)
 
     @cached_property
-    def run(self) -> Run:
+    def run(self) -> SweptRun:
         """The forward sweep."""
         point = self.point
-        return Run.of(self.text, point.evaluator, point.inputs, spelled=point.spelled)
+        return SweptRun.of(self.text, point.evaluator, point.inputs, spelled=point.spelled)
 
     @cached_property
     def fields(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Derivatives:
         """The same for all numbers, in order: structural zeros have all digits right."""
         found, matrix, field = self.settled, self.swept[self.kind.name], self.kind.name
         if field == "hessian":
-            found = mirrored(found, matrix)
+            found = mirror_hessian(found, matrix)
         if not isinstance(matrix, Matrix) or not found.values:
             return found
         places = [(field, row, column) for row in matrix.rows for column in matrix.columns]
@@ -135,7 +135,7 @@ class Derivatives:
         if not self.settled.corrected:
             return self.fields
         return {
-            field: with_numbers(found, self.whole.among(field).values)
+            field: replace_numbers(found, self.whole.among(field).values)
             for field, found in self.fields.items()
         }
 
@@ -143,7 +143,7 @@ class Derivatives:
     def digits(self) -> Any:
         """How many digits are right of each number of the kind."""
         counts = self.whole.among(self.kind.name).digits
-        return with_numbers(self.swept[self.kind.name], counts)
+        return replace_numbers(self.swept[self.kind.name], counts)
 
     @property
     def remarks(self) -> list[Diagnostic]:
@@ -178,8 +178,8 @@ def diagnose_outputs(
     for name, output in point.outputs.items():
         view = seen_from(point.evaluator.graph, output)
         chosen = point.wrt if swept is None or name in swept else None
-        run = Run.of(text, evaluator_for(view), point.inputs, chosen, point.spelled)
-        for diagnostic in [*diagnose(run), *sides_of_poles(run)]:
+        run = SweptRun.of(text, evaluator_for(view), point.inputs, chosen, point.spelled)
+        for diagnostic in [*diagnose_run(run), *sides_of_poles(run)]:
             key = (diagnostic.code, diagnostic.node, diagnostic.message)
             if key not in once or diagnostic.severity == "warning":
                 once[key] = diagnostic
@@ -188,7 +188,7 @@ def diagnose_outputs(
     return [diagnostic for diagnostic in once.values() if diagnostic.code not in left_out]
 
 
-def sides_of_poles(run: Run) -> Iterator[Diagnostic]:
+def sides_of_poles(run: SweptRun) -> Iterator[Diagnostic]:
     """What finite derivatives come to where a pole's sides lead to different places.
 
     Of a tensor each number is an output by itself.
@@ -197,18 +197,18 @@ def sides_of_poles(run: Run) -> Iterator[Diagnostic]:
         return
     if run.adjoints is None or not run.adjoints.quiet:
         return
-    from exprgrad.explain.sides.kinks import one_sided, verdicts
+    from exprgrad.explain.sides.kinks import one_sided, side_verdicts
 
     graph = run.graph
-    if beyond_sides(run, size(graph.shape(graph.output))):
+    if beyond_sides(run, shape_size(graph.shape(graph.output))):
         return
     numbers = in_numbers(run)
     over = numbers.run
     nodes = [numbers.node(graph.output, place) for place in places_in(run.value)]
     for view in (seen_from(over.graph, node) for node in dict.fromkeys(nodes)):
-        seen = Run.of(run.text, evaluator_for(view), over.inputs, over.wrt, run.spelled)
+        seen = SweptRun.of(run.text, evaluator_for(view), over.inputs, over.wrt, run.spelled)
         known = {n: side for n, side in one_sided(seen).items() if is_finite(side.sweep)}
-        for found in verdicts(seen, known):
+        for found in side_verdicts(seen, known):
             yield found._replace(node=numbers.origin(found.node))
 
 
@@ -220,9 +220,9 @@ def diagnose_hessian(text: str, point: Point, hessian: Matrix) -> list[Diagnosti
     """
     listed, graph = diagnose_outputs(text, point), point.evaluator.graph
     if BENT.intersection(graph.kinds):
-        from exprgrad.explain.kinks_met import bends
+        from exprgrad.explain.kinks_met import derivative_kinks
 
-        listed += bends(Run.of(text, point.evaluator, point.inputs, point.wrt))
+        listed += derivative_kinks(SweptRun.of(text, point.evaluator, point.inputs, point.wrt))
     if any(isinstance(diagnostic, Flag) for diagnostic in listed) and not graph.shapes:
         kinked = kinked_twice(text, point)
         listed = [d for d in listed if not isinstance(d, Flag) or kinked[d.node]]
@@ -245,13 +245,13 @@ def kinked_twice(text: str, point: Point) -> bytearray:
     graph, outputs = gradient_program(point.evaluator, wrt)
     names: set[str] = set()
     for view in (own, *[seen_from(graph, output) for output in outputs[1:]]):
-        run = Run.of(text, evaluator_for(view), point.inputs, wrt)
+        run = SweptRun.of(text, evaluator_for(view), point.inputs, wrt)
         if beyond_sides(run, len(wrt)):
             names |= {*wrt}
         else:
             sides = one_sided(run).items()
             names |= {name for name, one in sides if one.verdict != "exists" or one.corrected}
-    return dependents(own, [own.inputs[name] for name in names])
+    return dependent_flags(own, [own.inputs[name] for name in names])
 
 
 def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
@@ -273,7 +273,7 @@ def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
     help: str | None = "the entry is corrected; the gradient has this slope on both sides"
     for row, column in unknown:
         view = seen_from(graph, outputs[1 + row])
-        run = Run.of(text, evaluator_for(view), point.inputs, (wrt[column],))
+        run = SweptRun.of(text, evaluator_for(view), point.inputs, (wrt[column],))
         side = None if beyond_sides(run, len(unknown)) else one_sided(run).get(wrt[column])
         if side is not None and side.corrected and side.right is not None:
             path = "hessian", wrt[row], wrt[column]
@@ -281,7 +281,7 @@ def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
             settled.digits[path] = right_digits(side.right, side.error)
             settled.corrected[path] = math.nan, side.right
             by = wrt[row] if row == column else f"{wrt[row]} and {wrt[column]}"
-            message = f"the second derivative with respect to {by} is {number(side.right)}"
+            message = f"the second derivative with respect to {by} is {number_text(side.right)}"
             message += "; the sweep's nan is wrong"
             node = own.inputs[wrt[column]]
             told = Diagnostic("corrected", "warning", message, node, own.span(node), help)
@@ -299,17 +299,17 @@ def entry_trouble(text: str, point: Point, place: tuple[int, int], value: Any) -
     indices = found.place[:rank], found.place[rank:]
     one, other = map(element_name, names, indices)
     by = one if one == other else f"{one} and {other}"
-    shown = at(value, found.place)
+    shown = number_in_place(value, found.place)
     derived, entry, data = entry_data(point.evaluator, point.inputs, point.wrt, place, indices[0])
-    used = live(Run(text, seen_from(derived, entry), {}, data))
+    used = live_nodes(SweptRun(text, seen_from(derived, entry), {}, data))
     bad = (node for node in range(entry) if used[node] and not is_finite(data[node]))
     node = derived.origins.get(next(bad, entry), graph.output)
     code = "nan-hessian" if shown != shown else "infinite-hessian"
-    message = f"the second derivative with respect to {by} is {number(shown)}"
+    message = f"the second derivative with respect to {by} is {number_text(shown)}"
     return Diagnostic(code, "warning", message, node, graph.span(node), None)
 
 
-def bounds_by_entries(point: Point, kind: Kind) -> Bounds:
+def bounds_by_entries(point: Point, kind: DerivativeKind) -> Bounds:
     """The numbers of an answer that one derived graph finds, with what they may be off by."""
     question = kind.question(point)
     graph, nodes = question.derive(question.graph, computed, None)
@@ -325,11 +325,13 @@ def bounds_by_entries(point: Point, kind: Kind) -> Bounds:
     return {path: data[node] for path, node in nodes.items()}, off, far
 
 
-def bounds_along(run: Run, point: Point, kind: Kind, fields: Mapping[str, Any]) -> Bounds:
+def bounds_along(
+    run: SweptRun, point: Point, kind: DerivativeKind, fields: Mapping[str, Any]
+) -> Bounds:
     """The tensors of an answer that is made along directions, with what they may be off by."""
     from exprgrad.run.arrays import bounds
 
-    assert isinstance(point.evaluator, Arrays)
+    assert isinstance(point.evaluator, ArrayEvaluator)
     data = bounds.array_data_errors(run.graph, run.values, point.outputs.values())
     off = {name: data[node] for name, node in point.outputs.items()}
     evaluator = ArrayBounds(point.evaluator)
@@ -337,7 +339,7 @@ def bounds_along(run: Run, point: Point, kind: Kind, fields: Mapping[str, Any]) 
     return blocks_by_path(fields), errors, {}
 
 
-def with_numbers(found: Any, numbers: Mapping[Path, Any]) -> Any:
+def replace_numbers(found: Any, numbers: Mapping[Path, Any]) -> Any:
     """A matrix, or numbers by name, with other numbers at some places."""
     if not isinstance(found, Matrix):
         return found | {name: one for (name,), one in numbers.items()}
@@ -346,7 +348,7 @@ def with_numbers(found: Any, numbers: Mapping[Path, Any]) -> Any:
     return found._replace(entries=found.entries | fresh)
 
 
-def mirrored(found: Settled, hessian: Matrix) -> Settled:
+def mirror_hessian(found: Settled, hessian: Matrix) -> Settled:
     """What becomes of a whole Hessian: below the diagonal as above it."""
     ranks = {name: len(shape) for name, shape in zip(hessian.rows, hessian.row_shapes, strict=True)}
 
@@ -371,7 +373,7 @@ def mirrored(found: Settled, hessian: Matrix) -> Settled:
     )
 
 
-def grouped(label: str) -> str:
+def group_label(label: str) -> str:
     """A name, a call or a list as it is, any other text in parentheses."""
     return label if label.isidentifier() or ONE_GROUP.fullmatch(label) else f"({label})"
 
@@ -382,13 +384,15 @@ def number_label(field: str, names: Sequence[tuple[str, Shape]], output: str) ->
     ``names`` are those by which it is found, each with the place of a tensor's number.
     """
     if field == "value" and not names[0][1]:
-        return cut(names[0][0], LONGEST_LABEL)
-    labels = [element_name(grouped(cut(name, LONGEST_LABEL)), place) for name, place in names]
+        return cut_text(names[0][0], LONGEST_LABEL)
+    labels = [
+        element_name(group_label(cut_text(name, LONGEST_LABEL)), place) for name, place in names
+    ]
     first, last = labels[0], labels[-1]
     if field == "value":
         return first
     if field == "hessian":
-        return f"d² {grouped(cut(output, LONGEST_LABEL))} / d {first} d {last}"
+        return f"d² {group_label(cut_text(output, LONGEST_LABEL))} / d {first} d {last}"
     if field == "jacobian":
         return f"d {first} / d {last}"
     return f"{first}.{'grad' if field == 'gradient' else field}"

@@ -15,11 +15,11 @@ from itertools import pairwise
 from math import copysign, hypot, ulp
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from exprgrad.errors import InputError, RequestError, advice, whole
-from exprgrad.explain.diagnostics import Run
+from exprgrad.errors import InputError, RequestError, command_or_python, whole_number
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.limits import MOST_STEPS, SHARED
-from exprgrad.explain.places import nans, not_finite, where
-from exprgrad.language.write.infix import number
+from exprgrad.explain.places import first_place, nan_place, not_finite
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.evaluation import (
     Diagnostic,
     Evaluator,
@@ -30,10 +30,11 @@ from exprgrad.run.evaluation import (
 )
 
 __all__ = [
-    "Descent", "Method", "Step", "descend", "divergence", "doubts_told", "length", "method_of",
+    "Descent", "Method", "Step", "descend_gradient", "divergence_warning", "doubts_told", "method_of",
+    "vector_length",
 ]  # fmt: skip
 
-R = TypeVar("R", bound=Run)
+R = TypeVar("R", bound=DiagnosedRun)
 
 FALLEN = 1e-10
 """The part of the first gradient's norm that is taken for 0, where no step moves anything any more."""
@@ -74,9 +75,9 @@ class Method(NamedTuple):
 def method_of(momentum: float | None, *, adam: bool, line_search: bool) -> Method:
     """The method that is asked for.  Raises ``RequestError`` for two."""
     given = {
-        advice("--momentum", "momentum"): momentum is not None,
-        advice("--adam", "adam"): adam,
-        advice("--line-search", "line_search"): line_search,
+        command_or_python("--momentum", "momentum"): momentum is not None,
+        command_or_python("--adam", "adam"): adam,
+        command_or_python("--line-search", "line_search"): line_search,
     }
     chosen = [name for name, is_given in given.items() if is_given]
     if len(chosen) > 1:
@@ -137,7 +138,7 @@ class Descent(NamedTuple, Generic[R]):
         return self.steps[-1].inputs
 
 
-def descend(
+def descend_gradient(
     at: Callable[[Mapping[str, Any]], R],
     inputs: Mapping[str, Any],
     wrt: Sequence[str],
@@ -151,8 +152,8 @@ def descend(
     converged, where it repeats itself, and at what is not finite.  Raises ``InputError`` without inputs,
     and ``RequestError`` for a rate that is 0 or not finite, or steps that are not from 1 to 100,000.
     """
-    check(wrt, rate, count, method)
-    count, update_of = int(count), updates(method, rate)
+    check_descent_request(wrt, rate, count, method)
+    count, update_of = int(count), make_update(method, rate)
     here = dict(inputs)
     steps: list[Step] = []
     doubts: list[tuple[int, Path]] = []
@@ -166,22 +167,22 @@ def descend(
         mine, gradient = {name: here[name] for name in wrt}, run.gradient
         place = Step(len(steps), run.value, mine, gradient, None)
         doubts += [(place.step, path) for path in doubtful_numbers(evaluator, run)]
-        end = stop(steps, place, count, rate, method)
+        end = find_ending(steps, place, count, rate, method)
         if end is not None:
             return ended(place, *end)
         following = None
         if method.name == "line-search":
-            searched = lower(at, here, run, rate)
+            searched = backtrack(at, here, run, rate)
             if searched is None:
-                return ended(place, *lowest(place, reach))
+                return ended(place, *no_fall_ending(place, reach))
             reach, following = searched
             update = {name: scaled(grad, copysign(reach, -rate)) for name, grad in gradient.items()}
         else:
             update = update_of(gradient)
         moved = {name: added(mine[name], update[name]) for name in wrt}
-        is_still = all(same(mine[name], moved[name]) for name in wrt)
-        if is_still and (not method.has_memory or fallen([*steps, place])):
-            return ended(place, *unmoved([*steps, place]))
+        is_still = all(same_numbers(mine[name], moved[name]) for name in wrt)
+        if is_still and (not method.has_memory or gradient_has_fallen([*steps, place])):
+            return ended(place, *unmoved_ending([*steps, place]))
         steps.append(place._replace(update=update))
         if not method.has_memory and is_back(steps, moved):
             message = f"from step {len(steps) - 2} on it goes back and forth between two points"
@@ -192,10 +193,12 @@ def descend(
 
 def is_back(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
     """Whether the next point is the one before the last."""
-    return len(steps) > 1 and all(same(steps[-2].inputs[name], moved[name]) for name in moved)
+    return len(steps) > 1 and all(
+        same_numbers(steps[-2].inputs[name], moved[name]) for name in moved
+    )
 
 
-def doubtful_numbers(evaluator: Evaluator, run: Run) -> list[Path]:
+def doubtful_numbers(evaluator: Evaluator, run: DiagnosedRun) -> list[Path]:
     """The numbers of a point of which fewer than 6 digits are known to be right.
 
     None where one is not finite, which has a verdict; nor a grad that is corrected at a kink.
@@ -210,17 +213,17 @@ def doubtful_numbers(evaluator: Evaluator, run: Run) -> list[Path]:
     return [path for path, pair in numbers.items() if fewest_right_digits(*pair) < SHARED]
 
 
-def stop(
+def find_ending(
     steps: Sequence[Step], place: Step, count: int, rate: float, method: Method
 ) -> Ending | None:
     """The end at a point that is not finite, where the gradient is 0, or that is the last."""
     end = not_a_number(place)
-    is_flat = all(same(grad, scaled(grad, 0.0)) for grad in place.gradient.values())
+    is_flat = all(same_numbers(grad, scaled(grad, 0.0)) for grad in place.gradient.values())
     if end is None and is_flat and not (steps and method.has_memory):
         end = "converged", f"at step {place.step} the gradient is 0"
     if end is None and len(steps) == count:
         values = [*[step.value for step in steps], place.value]
-        end = runaway(values, rate, has_memory=method.has_memory)
+        end = runaway_ending(values, rate, has_memory=method.has_memory)
         end = end or ("steps", f"not converged after {count:,} step{'s' * (count != 1)}")
     return end
 
@@ -229,14 +232,18 @@ Update = Callable[[Mapping[str, Any]], dict[str, Any]]
 """What is added to the inputs, given the gradient; it may remember those before."""
 
 
-def updates(method: Method, rate: float) -> Update:
+def make_update(method: Method, rate: float) -> Update:
     """What makes updates of gradients, at the start of a descent."""
     if method.name == "momentum":
         return heavy_ball(rate, method.momentum)
-    return adam(rate) if method.name == "adam" else lambda gradient: lengthened(gradient, -rate)
+    return (
+        adam_update(rate)
+        if method.name == "adam"
+        else lambda gradient: scale_directions(gradient, -rate)
+    )
 
 
-def lengthened(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:
+def scale_directions(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:
     """Directions by input, times a number."""
     return {name: scaled(one, factor) for name, one in directions.items()}
 
@@ -248,12 +255,12 @@ def heavy_ball(rate: float, momentum: float) -> Update:
     def update(gradient: Mapping[str, Any]) -> dict[str, Any]:
         for name, grad in gradient.items():
             velocity[name] = added(grad, scaled(velocity.get(name, 0.0), momentum))
-        return lengthened(velocity, -rate)
+        return scale_directions(velocity, -rate)
 
     return update
 
 
-def adam(rate: float) -> Update:
+def adam_update(rate: float) -> Update:
     """Steps along the gradients' running mean over the root of that of their squares, both unbiased."""
     means: dict[str, Any] = {}
     squares: dict[str, Any] = {}
@@ -265,8 +272,8 @@ def adam(rate: float) -> Update:
         found = {}
         for name, grad in gradient.items():
             mean, square = means.get(name, 0.0), squares.get(name, 0.0)
-            means[name] = mixed(grad, mean, FIRST_MOMENT)
-            squares[name] = mixed(squared(grad), square, SECOND_MOMENT)
+            means[name] = running_mean(grad, mean, FIRST_MOMENT)
+            squares[name] = running_mean(squared(grad), square, SECOND_MOMENT)
             first = scaled(means[name], 1 / (1 - FIRST_MOMENT**count))
             second = scaled(squares[name], 1 / (1 - SECOND_MOMENT**count))
             found[name] = scaled(over_root(first, second, LEAST_ROOT), -rate)
@@ -275,12 +282,12 @@ def adam(rate: float) -> Update:
     return update
 
 
-def mixed(new: Any, old: Any, share: float) -> Any:
+def running_mean(new: Any, old: Any, share: float) -> Any:
     """A running mean: a share of the old one, and the rest of what is new."""
     return added(scaled(new, 1 - share), scaled(old, share))
 
 
-def lower(
+def backtrack(
     at: Callable[[Mapping[str, Any]], R], here: Mapping[str, Any], run: R, rate: float
 ) -> tuple[float, R] | None:
     """The longest of ``rate``, its half, its quarter… with which the value falls enough, and the run there.
@@ -288,12 +295,12 @@ def lower(
     None if there is none before the inputs no longer change.
     """
     gradient, sign, size = run.gradient, copysign(1.0, rate), abs(rate)
-    norm = hypot(*map(length, gradient.values()))
+    norm = hypot(*map(vector_length, gradient.values()))
     while True:
         moved = {
             name: added(here[name], scaled(grad, -sign * size)) for name, grad in gradient.items()
         }
-        if all(same(here[name], one) for name, one in moved.items()):
+        if all(same_numbers(here[name], one) for name, one in moved.items()):
             return None
         trial = at({**here, **moved})
         if sign * (trial.value - run.value) <= -ARMIJO * size * norm * norm:
@@ -301,16 +308,16 @@ def lower(
         size /= 2
 
 
-def lowest(place: Step, reach: float) -> Ending:
+def no_fall_ending(place: Step, reach: float) -> Ending:
     """The end of a line search where no step brings a fall; ``reach`` is the size of the last that did."""
-    norm = hypot(*map(length, place.gradient.values()))
+    norm = hypot(*map(vector_length, place.gradient.values()))
     message = f"at step {place.step} no step along the gradient brings the value further"
     if reach * norm * norm <= FEW_ULPS * ulp(place.value):
         return "converged", f"{message} in doubles"
     return "stalled", f"{message}, though its norm is {norm:.3g}: is this a kink?"
 
 
-def divergence(found: Descent[R]) -> list[Diagnostic]:
+def divergence_warning(found: Descent[R]) -> list[Diagnostic]:
     """A warning for a descent that diverged, which its last point need not show."""
     graph, message = found.run.graph, f"diverged: {found.message}"
     place = graph.output, graph.span(graph.output)
@@ -330,21 +337,21 @@ def doubts_told(found: Descent[R]) -> list[Diagnostic]:
     return [Diagnostic("digits", "warning", message, *place, help)] if steps else []
 
 
-def check(wrt: Sequence[str], rate: float, count: int, method: Method) -> None:
+def check_descent_request(wrt: Sequence[str], rate: float, count: int, method: Method) -> None:
     """An error for a request with which nothing would move, or for a momentum that never ends."""
     if not wrt:
         raise InputError("unknown-input", "the formula has no inputs to move")
-    if rate == 0 or trouble(rate):
-        message = f"a rate of {number(rate)} leads nowhere"
+    if rate == 0 or trouble_word(rate):
+        message = f"a rate of {number_text(rate)} leads nowhere"
         raise RequestError(
             "bad-value", message, help="it is a number such as 0.1; a negative one climbs"
         )
     if not 0 <= method.momentum < 1:
-        message = f"a momentum of {number(method.momentum)} is not from 0 to below 1"
+        message = f"a momentum of {number_text(method.momentum)} is not from 0 to below 1"
         raise RequestError(
             "bad-value", message, help="it is the part of the last update that stays, such as 0.9"
         )
-    steps = whole(count)
+    steps = whole_number(count)
     if steps is None:
         raise RequestError("bad-value", f"{count!r} is not a number of steps")
     if not 1 <= steps <= MOST_STEPS:
@@ -359,7 +366,7 @@ def not_a_number(place: Step) -> Ending | None:
         *((f"the grad of {name}", grad) for name, grad in place.gradient.items()),
     ]
     for what, value in numbers:
-        if wrong := trouble(value):
+        if wrong := trouble_word(value):
             return (
                 "nan" if wrong == "nan" else "diverged",
                 f"at step {place.step} {what} is {wrong}",
@@ -367,30 +374,32 @@ def not_a_number(place: Step) -> Ending | None:
     return None
 
 
-def norms(steps: Sequence[Step]) -> tuple[float, float]:
+def first_and_last_norm(steps: Sequence[Step]) -> tuple[float, float]:
     """The norms of the first gradient and of the last."""
-    first, last = (hypot(*map(length, step.gradient.values())) for step in (steps[0], steps[-1]))
+    first, last = (
+        hypot(*map(vector_length, step.gradient.values())) for step in (steps[0], steps[-1])
+    )
     return first, last
 
 
-def fallen(steps: Sequence[Step]) -> bool:
+def gradient_has_fallen(steps: Sequence[Step]) -> bool:
     """Whether the gradient has come down to what is taken for 0."""
-    first, last = norms(steps)
+    first, last = first_and_last_norm(steps)
     return last <= first * FALLEN
 
 
-def unmoved(steps: Sequence[Step]) -> Ending:
+def unmoved_ending(steps: Sequence[Step]) -> Ending:
     """The end at a point that steps no longer leave: near one where the gradient is 0, or far from it."""
     message = f"at step {steps[-1].step} the step is too small to change the inputs in doubles"
-    if fallen(steps):
+    if gradient_has_fallen(steps):
         return "converged", message
     return (
         "stalled",
-        f"{message}, though the gradient's norm is {norms(steps)[1]:.3g}: try a larger rate",
+        f"{message}, though the gradient's norm is {first_and_last_norm(steps)[1]:.3g}: try a larger rate",
     )
 
 
-def runaway(values: Sequence[float], rate: float, *, has_memory: bool) -> Ending | None:
+def runaway_ending(values: Sequence[float], rate: float, *, has_memory: bool) -> Ending | None:
     """Divergence: the last values go the wrong way, each time by more.
 
     With a memory they may do so on a swing, which never leads above where it began.
@@ -411,7 +420,7 @@ def runaway(values: Sequence[float], rate: float, *, has_memory: bool) -> Ending
 # What moves inputs: numbers and tensors scaled, added and compared.
 
 
-def silently(operation: Callable[..., Any]) -> Callable[..., Any]:
+def without_numpy_warnings(operation: Callable[..., Any]) -> Callable[..., Any]:
     """Arithmetic that does not warn, whether its first operand is a number or a tensor."""
 
     def apply(value: Any, *others: Any) -> Any:
@@ -424,22 +433,22 @@ def silently(operation: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-scaled = silently(lambda value, factor: factor * value + 0.0)
+scaled = without_numpy_warnings(lambda value, factor: factor * value + 0.0)
 """A number or a tensor times a number; overflow is an infinity, and no zero is negative."""
-added = silently(operator.add)
+added = without_numpy_warnings(operator.add)
 """Where an update moves a number or a tensor."""
-squared = silently(lambda value: value * value)
+squared = without_numpy_warnings(lambda value: value * value)
 """The square of a number, or of each of a tensor's; overflow is an infinity."""
-over_root = silently(lambda value, square, least: value / (square**0.5 + least))
+over_root = without_numpy_warnings(lambda value, square, least: value / (square**0.5 + least))
 """A number or a tensor over the root of another, to which ``least`` is added."""
 
 
-def same(one: Any, other: Any) -> bool:
+def same_numbers(one: Any, other: Any) -> bool:
     """Whether two numbers or tensors are equal, each number to its last bit; -0 is 0."""
-    return where(one != other) is None
+    return first_place(one != other) is None
 
 
-def length(value: Any) -> float:
+def vector_length(value: Any) -> float:
     """A number's size, or a tensor's norm: the root of its sum of squares."""
     if isinstance(value, float):
         return abs(value)
@@ -448,6 +457,6 @@ def length(value: Any) -> float:
     return measure_tensor(value).norm
 
 
-def trouble(value: Any) -> str:
+def trouble_word(value: Any) -> str:
     """``nan`` or ``infinite`` if a number, or a number of a tensor, is that; else nothing."""
-    return "nan" if nans(value) else "infinite" if not_finite(value) else ""
+    return "nan" if nan_place(value) else "infinite" if not_finite(value) else ""

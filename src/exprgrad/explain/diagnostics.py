@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.limits import COUNTED, SHARED, beyond_sides
-from exprgrad.graph.graph import MOST_ELEMENTS, Graph, Shape, dependencies, size
+from exprgrad.graph.graph import MOST_ELEMENTS, Graph, Shape, dependency_flags, shape_size
 from exprgrad.graph.ops import BY_NAME, FUNCTIONS
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number_text
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import (
     Diagnostic,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided
 
 __all__ = [
-    "MOST_COUNTED", "NOT_FINITE", "Bounds", "Run", "diagnose", "doubtful", "notes_on_names",
-    "own_functions", "resolve_digits", "told_once",
+    "MOST_COUNTED", "NOT_FINITE", "Bounds", "DiagnosedRun", "diagnose_run", "doubtful_nodes",
+    "notes_on_names", "own_functions", "resolve_digits", "told_once",
 ]  # fmt: skip
 
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
@@ -48,7 +48,7 @@ MOST_COUNTED = 15
 """A double has so many digits that can be right whatever the number is."""
 
 
-class Run(evaluation.Run):
+class DiagnosedRun(evaluation.SweptRun):
     """One evaluation, and what its gradient rests on."""
 
     @property
@@ -59,7 +59,7 @@ class Run(evaluation.Run):
     @cached_property
     def remarks(self) -> list[Diagnostic]:
         """The diagnostics but for those about lost digits."""
-        return diagnose(self, self.unsettled, self.rounded_kinks)
+        return diagnose_run(self, self.unsettled, self.rounded_kinks)
 
     @property
     def unsettled(self) -> Mapping[str, OneSided]:
@@ -70,9 +70,9 @@ class Run(evaluation.Run):
         sides = self.one_sided
         if not sides or not self.true.diagnostics:
             return sides
-        from exprgrad.explain.kinks_met import flagged
+        from exprgrad.explain.kinks_met import flagged_nodes
 
-        if self.rounded_kinks and self.rounded_kinks.issuperset(flagged(self)):
+        if self.rounded_kinks and self.rounded_kinks.issuperset(flagged_nodes(self)):
             return {}
         return {
             name: side
@@ -95,9 +95,9 @@ class Run(evaluation.Run):
 
         if not has_balls():
             return set()
-        from exprgrad.explain.kinks_met import flagged
+        from exprgrad.explain.kinks_met import flagged_nodes
 
-        return self.truths.rounded_kinks(flagged(self))
+        return self.truths.rounded_kinks(flagged_nodes(self))
 
     @property
     def true(self) -> Guarded:
@@ -169,9 +169,9 @@ class Run(evaluation.Run):
         finite = all(map(is_finite, self.swept.values())) and not is_cut_short
         if finite and self.adjoints.quiet:
             return True
-        from exprgrad.explain.kinks_met import flagged
+        from exprgrad.explain.kinks_met import flagged_nodes
 
-        return bool(beyond_sides(self)) or (finite and not flagged(self))
+        return bool(beyond_sides(self)) or (finite and not flagged_nodes(self))
 
     @property
     def gradient(self) -> dict[str, Any]:
@@ -193,9 +193,9 @@ class Run(evaluation.Run):
         """
         if not self.one_sided:
             return {}
-        from exprgrad.explain.sides.kinks import corrections
+        from exprgrad.explain.sides.kinks import derivative_corrections
 
-        return corrections(self, self.one_sided)
+        return derivative_corrections(self, self.one_sided)
 
 
 def told_once(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[Diagnostic]:
@@ -226,8 +226,8 @@ def with_cause(lost: Diagnostic, cause: Diagnostic) -> Diagnostic:
     return lost._replace(help=help, path=cause.path)
 
 
-def diagnose(
-    run: evaluation.Run,
+def diagnose_run(
+    run: evaluation.SweptRun,
     one_sided: Mapping[str, OneSided] | None = None,
     rounded_kinks: Collection[int] = (),
 ) -> list[Diagnostic]:
@@ -238,17 +238,17 @@ def diagnose(
     """
     found = [*notes_on_names(run)]
     if any(call.bends for call in run.graph.calls):
-        from exprgrad.explain.kinks_met import inside
+        from exprgrad.explain.kinks_met import kinks_inside
 
-        found += inside(run)
+        found += kinks_inside(run)
     grads = run.adjoints.grads if run.adjoints is not None else ()
     forward = not all(map(is_finite, run.values))
     special = run.adjoints is not None and not run.adjoints.quiet
     reverse = not all(is_finite(grad) for grad in grads if grad is not None)
     if forward or special or reverse:
-        from exprgrad.explain.places import live
+        from exprgrad.explain.places import live_nodes
 
-        used = live(run)
+        used = live_nodes(run)
         if forward:
             from exprgrad.explain.not_finite import forward_trouble
 
@@ -263,21 +263,21 @@ def diagnose(
 
             found += reverse_trouble(run, used)
     if one_sided:
-        from exprgrad.explain.sides.kinks import verdicts
+        from exprgrad.explain.sides.kinks import side_verdicts
 
-        found += verdicts(run, one_sided)
+        found += side_verdicts(run, one_sided)
     if run.graph.spelled or run.spelled:
-        from exprgrad.explain.not_finite import underflows
+        from exprgrad.explain.not_finite import literal_underflows
 
-        found += underflows(run)
+        found += literal_underflows(run)
     if one_sided is not None and (forward or ends_somewhere(run)):
-        from exprgrad.explain.sides.kinks import edges
+        from exprgrad.explain.sides.kinks import one_sided_notes
 
-        found += edges(run, one_sided)
+        found += one_sided_notes(run, one_sided)
     return found
 
 
-def ends_somewhere(run: evaluation.Run) -> bool:
+def ends_somewhere(run: evaluation.SweptRun) -> bool:
     """Whether a node is at an edge of its domain, where its slope is finite."""
     values = run.values
     if run.adjoints is None:
@@ -304,7 +304,7 @@ def own_functions(graph: Graph) -> Iterator[Diagnostic]:
         )
 
 
-def notes_on_names(run: evaluation.Run) -> Iterator[Diagnostic]:
+def notes_on_names(run: evaluation.SweptRun) -> Iterator[Diagnostic]:
     """The formula's own functions, and the named statements that the output does not depend on.
 
     A recurrence's terms count as one.
@@ -312,7 +312,7 @@ def notes_on_names(run: evaluation.Run) -> Iterator[Diagnostic]:
     graph = run.graph
     yield from own_functions(graph)
     if graph.bindings:
-        needed = dependencies(graph, graph.output)
+        needed = dependency_flags(graph, graph.output)
         used = [b.name for b in graph.bindings if needed[b.node] or b.name in graph.mentioned]
         told = {name.partition("[")[0] for name in used}
         for called, node, span in graph.bindings:
@@ -327,7 +327,7 @@ def notes_on_names(run: evaluation.Run) -> Iterator[Diagnostic]:
 # How many digits of an answer are right, as far as error bounds tell; where too few are, balls say more.
 
 
-def screen_answer(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
+def screen_answer(run: DiagnosedRun, digits: int, *, has_value: bool = True) -> Guarded:
     """The answer that is shown with so many digits, and how many of them are right.
 
     Bounds take little more time than the sweeps; nothing else is loaded where they cover the digits that
@@ -370,7 +370,7 @@ def screen_answer(run: Run, digits: int, *, has_value: bool = True) -> Guarded:
     )
 
 
-def correct_value_by_sides(run: Run, found: Settled, least: int) -> Settled:
+def correct_value_by_sides(run: DiagnosedRun, found: Settled, least: int) -> Settled:
     """Corrects a value that is nan and exists, where both sides give ``least`` digits of it."""
     from exprgrad.explain.sides.kinks import value_by_sides
 
@@ -381,7 +381,7 @@ def correct_value_by_sides(run: Run, found: Settled, least: int) -> Settled:
     found.values["value",], found.corrected["value",] = value, (run.value, value)
     found.digits["value",] = count
     node = run.graph.output
-    message = f"the value exists and is {number(value)}; the sweep's nan is wrong"
+    message = f"the value exists and is {number_text(value)}; the sweep's nan is wrong"
     warned = Diagnostic("corrected", "warning", message, node, run.graph.span(node), None)
     return found._replace(diagnostics=(*found.diagnostics, warned))
 
@@ -393,7 +393,7 @@ The last are of numbers alone, and there are none where what was typed are the d
 """
 
 
-def bounds_of(run: Run, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
+def bounds_of(run: DiagnosedRun, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
     """A run's value and gradient with what they may be off by.
 
     Bounds say nothing of numbers that ``sides`` have corrected: these are by rules for one side.
@@ -413,12 +413,12 @@ def bounds_of(run: Run, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
             typed[path] = far_grads[nodes[name]]
     for side in sides:
         path = "gradient", side.input
-        errors[path] = without(errors[path], side.place, values[path])
+        errors[path] = drop_exact(errors[path], side.place, values[path])
         typed.pop(path, None)
     return values, errors, typed
 
 
-def without(error: Any, place: Shape, value: Any) -> Any:
+def drop_exact(error: Any, place: Shape, value: Any) -> Any:
     """What a tensor's numbers may be off by, but for one that is off by nothing; of a number nothing."""
     if not place:
         return 0.0
@@ -429,13 +429,15 @@ def without(error: Any, place: Shape, value: Any) -> Any:
     return left
 
 
-def doubtful(run: Run, nodes: Sequence[int], digits: int) -> tuple[set[int], set[int]]:
+def doubtful_nodes(
+    run: DiagnosedRun, nodes: Sequence[int], digits: int
+) -> tuple[set[int], set[int]]:
     """The nodes of which the data, or the grad, has fewer right digits than so many, for certain.
 
     Of a tensor one number is enough.  Bounds say where that may be, and only there balls are asked.
     Nothing is said of what is not finite, nor of tensors that are too large to be written out.
     """
-    if sum(map(size, run.graph.shapes)) > MOST_ELEMENTS:
+    if sum(map(shape_size, run.graph.shapes)) > MOST_ELEMENTS:
         return set(), set()
     least, (data, grads) = min(digits, MOST_COUNTED), run.errors
 

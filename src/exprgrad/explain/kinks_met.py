@@ -10,13 +10,13 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from exprgrad.derive.rules import slots, template
-from exprgrad.errors import advice
+from exprgrad.derive.rules import rule_slots, template
+from exprgrad.errors import command_or_python
 from exprgrad.explain.limits import beyond_sides
-from exprgrad.explain.places import live, where
-from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, interpret
-from exprgrad.graph.ops import BENT, BY_NAME, Op, Special
-from exprgrad.run.evaluation import Diagnostic, Flag, Run, evaluator_for
+from exprgrad.explain.places import first_place, live_nodes
+from exprgrad.graph.graph import Algebra, Graph, dependency_flags, dependent_flags, interpret
+from exprgrad.graph.ops import BENT, BY_NAME, NonsmoothPoint, Op
+from exprgrad.run.evaluation import Diagnostic, Flag, SweptRun, evaluator_for
 from exprgrad.run.numbers.sweeps import (
     Adjoints,
     Template,
@@ -28,8 +28,8 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "SPECIAL_WORDS", "bends", "flagged", "inside", "local_rule", "met", "special_points", "stirs",
-    "stirs_edge",
+    "SPECIAL_WORDS", "derivative_kinks", "flagged_nodes", "kinks_inside", "local_rule",
+    "nonsmooth_point_met", "special_points", "stirs_edge", "template_moves",
 ]  # fmt: skip
 
 
@@ -46,10 +46,10 @@ SPECIAL_WORDS = {
 """What a node does at a kink or a jump, and help."""
 
 
-def inside(run: Run) -> Iterator[Diagnostic]:
+def kinks_inside(run: SweptRun) -> Iterator[Diagnostic]:
     """The kinks and jumps that derivatives inside of the formula meet: there they are conventions."""
     graph, values = run.graph, run.values
-    needed, evaluator = dependencies(graph, graph.output), evaluator_for(graph)
+    needed, evaluator = dependency_flags(graph, graph.output), evaluator_for(graph)
     for call in graph.calls:
         for node in call.bends if needed[call.result] else ():
             op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
@@ -57,10 +57,13 @@ def inside(run: Run) -> Iterator[Diagnostic]:
             for special in op.special:
                 if op.variadic:
                     numbers = [[x, values[node], 1.0, 2.0] for x in seen]
-                    met = sum(evaluator.holds(special.where, slots(op), one) for one in numbers) > 1
+                    met = (
+                        sum(evaluator.holds(special.where, rule_slots(op), one) for one in numbers)
+                        > 1
+                    )
                 else:
                     view = [*seen, values[node], *[1.0] * len(seen)]
-                    met = evaluator.holds(special.where, slots(op), view)
+                    met = evaluator.holds(special.where, rule_slots(op), view)
                 if met:
                     does, help = SPECIAL_WORDS[special.code]
                     name = run.texts[node] if node == call.result else run.label(node)
@@ -68,7 +71,7 @@ def inside(run: Run) -> Iterator[Diagnostic]:
                     yield Diagnostic(special.code, "warning", message, call.result, call.span, help)
 
 
-def flagged(run: Run, used: bytearray | None = None) -> list[int]:
+def flagged_nodes(run: SweptRun, used: bytearray | None = None) -> list[int]:
     """The nodes that meet a kink or a jump and that the answer depends on, in the order of the visits.
 
     Nodes whose operands don't move are left out: in ``relu(0*x)``, and below 0 in ``relu(relu(x)*y)``, the
@@ -79,21 +82,23 @@ def flagged(run: Run, used: bytearray | None = None) -> list[int]:
         return []
     found = [*run.adjoints.met]
     if isinstance(run.adjoints, Adjoints):
-        graph, flags = run.graph, movement(run, found)
+        graph, flags = run.graph, operand_movement(run, found)
         moves = {node: [flags[operand] for operand in graph.operands[node]] for node in found}
         found = [
             node
             for node in found
-            if met(BY_NAME[graph.kinds[node]], views(run, node, moves[node]), moves[node])
+            if nonsmooth_point_met(
+                BY_NAME[graph.kinds[node]], rule_views(run, node, moves[node]), moves[node]
+            )
         ]
         if not found or run.adjoints.tape.gated is None:
             return found  # where no branch is left out, the answer depends on all that was visited
-    used = live(run) if used is None else used
+    used = live_nodes(run) if used is None else used
     return [node for node in found if used[node]]
 
 
 def special_points(
-    run: Run, used: bytearray, one_sided: Mapping[str, object] | None
+    run: SweptRun, used: bytearray, one_sided: Mapping[str, object] | None
 ) -> Iterator[Diagnostic]:
     """Every kink and jump on the active path; help comes with the first of its kind.
 
@@ -101,12 +106,12 @@ def special_points(
     """
     assert run.adjoints is not None
     helped = set()
-    for node in flagged(run, used):
+    for node in flagged_nodes(run, used):
         for special, flags in run.adjoints.met[node]:
             verb, words = SPECIAL_WORDS[special.code]
             help = None if one_sided or special.code in helped else words
             helped.add(special.code)
-            found = where(flags)
+            found = first_place(flags)
             place = f"at{found.counted().removeprefix(' for')}" if found and found.place else "here"
             message = f"{run.label(node)} {verb} {place}: {special.why}"
             yield Flag(special.code, "warning", message, node, run.graph.span(node), help)
@@ -117,20 +122,20 @@ def special_points(
             "so kinks and jumps are only flagged"
         )
         node = run.graph.output
-        help = "choose some: " + advice("--wrt a,b", "wrt=['a', 'b']")
+        help = "choose some: " + command_or_python("--wrt a,b", "wrt=['a', 'b']")
         yield Diagnostic("many-inputs", "note", message, node, run.graph.span(node), help)
 
 
-def bends(run: Run) -> Iterator[Diagnostic]:
+def derivative_kinks(run: SweptRun) -> Iterator[Diagnostic]:
     """Every kink of a derivative where the value has none, which concerns second derivatives alone."""
-    graph, used = run.graph, live(run)
-    moved = dependents(graph, [graph.inputs[name] for name in run.wrt or ()])
+    graph, used = run.graph, live_nodes(run)
+    moved = dependent_flags(graph, [graph.inputs[name] for name in run.wrt or ()])
     help: str | None = "its derivatives from the two sides differ; the answer is a convention"
     for node, kind in enumerate(graph.kinds):
         if kind not in BENT or not (used[node] and moved[node]):
             continue
         bend = BY_NAME[kind].bend
-        found = where(run.values[graph.operands[node][0]] == bend)
+        found = first_place(run.values[graph.operands[node][0]] == bend)
         if found is not None:
             place = f"at{found.counted().removeprefix(' for')}" if found.place else "here"
             message = (
@@ -150,10 +155,12 @@ DEPTH = 2
 def local_rule(name: str, position: int) -> Template:
     """The local derivative of a row for the operand at a position, as a function of its slots."""
     op = BY_NAME[name]
-    return compile_template(template(op.partial(position)), slots(op))
+    return compile_template(template(op.partial(position)), rule_slots(op))
 
 
-def met(op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]) -> Special | None:
+def nonsmooth_point_met(
+    op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]
+) -> NonsmoothPoint | None:
     """The kink or jump that an operation meets, if an operand that is concerned moves.
 
     ``views`` are the slots' values, by operand; ``varies`` in them says which operands move.
@@ -168,7 +175,7 @@ def met(op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]) -> Spec
     return None
 
 
-def movement(run: Run, nodes: Iterable[int]) -> Mapping[int, bool]:
+def operand_movement(run: SweptRun, nodes: Iterable[int]) -> Mapping[int, bool]:
     """Whether a small step of the differentiated inputs moves the operands of some nodes, by operand.
 
     A node that meets a kink or a jump is taken to move if an operand does.
@@ -187,8 +194,8 @@ def movement(run: Run, nodes: Iterable[int]) -> Mapping[int, bool]:
             continue
         op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
         mobile = [bool(active[operand]) for operand in operands]
-        seen = views(run, node, mobile)
-        kink = bool(op.special) and met(op, seen, mobile) is not None
+        seen = rule_views(run, node, mobile)
+        kink = bool(op.special) and nonsmooth_point_met(op, seen, mobile) is not None
         might = [at for at, operand in enumerate(operands) if known.get(operand, active[operand])]
         sure = [at for at in might if kink or local_rule(op.name, at)(seen[at]) != 0]
         if any(operands[at] in known for at in sure):
@@ -206,7 +213,7 @@ def movement(run: Run, nodes: Iterable[int]) -> Mapping[int, bool]:
     return known
 
 
-def views(run: Run, node: int, moves: Sequence[bool]) -> list[list[float]]:
+def rule_views(run: SweptRun, node: int, moves: Sequence[bool]) -> list[list[float]]:
     """What the rules of a node see, operand by operand."""
     graph, values = run.graph, run.values
     arguments = [*[values[operand] for operand in graph.operands[node]], values[node]]
@@ -233,17 +240,17 @@ def stirs_edge(
         return passes or position not in op.branches
     if rule in op.names:
         return moves[op.names.index(rule)]
-    given = dict(zip(slots(op), view, strict=True))
+    given = dict(zip(rule_slots(op), view, strict=True))
     moving = (
         {op.names[0]} if op.variadic else {n for n, m in zip(op.names, moves, strict=True) if m}
     )
     if any(math.isinf(given[name]) for name in moving):
         rule = op.shown_partial(position)
         moving |= {"out"}
-    return stirs(template(rule), given, moving, depth - 1)
+    return template_moves(template(rule), given, moving, depth - 1)
 
 
-def stirs(
+def template_moves(
     graph: Graph, given: Mapping[str, float], moving: Collection[str], depth: int = DEPTH
 ) -> bool:
     """Whether a template's value moves where some of its names do.
@@ -257,7 +264,7 @@ def stirs(
     asked = bytearray(len(graph))
     asked[graph.output] = 1
     for node in range(graph.output, -1, -1):
-        for operand in taken(graph, node, values) if asked[node] else ():
+        for operand in operands_taken(graph, node, values) if asked[node] else ():
             asked[operand] = 1
     flags = [name in moving for name in graph.payloads]
     for node, operands in enumerate(graph.operands):
@@ -266,14 +273,14 @@ def stirs(
             op = BY_NAME[graph.kinds[node]]
             seen = [values[operand] for operand in operands]
             views = companion_values(op, [*seen, values[node]], [float(m) for m in moves])
-            flags[node] = met(op, views, moves) is not None or any(
+            flags[node] = nonsmooth_point_met(op, views, moves) is not None or any(
                 moves[at] and stirs_edge(op, 0 if op.variadic else at, view, moves, depth)
                 for at, view in enumerate(views)
             )
     return flags[graph.output]
 
 
-def taken(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
+def operands_taken(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
     """A node's operands but for the branch that a ``where`` does not take."""
     operands = graph.operands[node]
     if graph.kinds[node] != "where":

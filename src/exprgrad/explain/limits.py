@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exprgrad.errors import RequestError, whole
+from exprgrad.errors import RequestError, whole_number
 
 if TYPE_CHECKING:
-    from exprgrad.run.evaluation import Run
+    from exprgrad.run.evaluation import SweptRun
 
 __all__ = [
-    "COUNTED",
-    "LISTED_PATHS",
-    "MOST_DRAWS",
-    "MOST_STEPS",
-    "SHARED",
-    "beyond_sides",
-    "significant",
-]
+    "COUNTED", "LISTED_PATHS", "MOST_DRAWS", "MOST_STEPS", "SHARED", "beyond_sides", "significant_digits",
+]  # fmt: skip
 
 COUNTED = 6
 """So many digits of a number are right, or a warning says how many, where all its digits are printed."""
@@ -37,9 +31,9 @@ MOST_VISITS = 300_000
 """Nor where that could take more visits of operands, all inputs and both sides together."""
 
 
-def significant(digits: object) -> int:
+def significant_digits(digits: object) -> int:
     """A number of significant digits; an error for what is none."""
-    count = whole(digits)
+    count = whole_number(digits)
     if count is None or not 1 <= count <= MOST_DIGITS:
         raise RequestError(
             "usage", f"digits is {digits!r}, which is not a whole number from 1 to {MOST_DIGITS}"
@@ -47,16 +41,16 @@ def significant(digits: object) -> int:
     return count
 
 
-def beyond_sides(run: Run, runs: int = 1) -> str:
+def beyond_sides(run: SweptRun, runs: int = 1) -> str:
     """Why a run is too large to look at both sides of each number it is differentiated in; empty if not.
 
     It may be one of several ``runs`` that are as large.
     """
-    from exprgrad.graph.graph import MOST_ELEMENTS, size
+    from exprgrad.graph.graph import MOST_ELEMENTS, shape_size
 
     graph = run.graph
-    count = sum(size(graph.shape(graph.inputs[name])) for name in run.wrt or ())
-    nodes, elements = len(graph), sum(map(size, graph.shapes))
+    count = sum(shape_size(graph.shape(graph.inputs[name])) for name in run.wrt or ())
+    nodes, elements = len(graph), sum(map(shape_size, graph.shapes))
     visits = 2 * count * len(graph.edge_starts) * runs
     limit = "formulas that are not so long" if visits > MOST_VISITS else ""
     if elements > MOST_ELEMENTS:

@@ -13,20 +13,34 @@ from typing import Any
 
 from exprgrad.derive.rules import template
 from exprgrad.derive.search import OUT
-from exprgrad.explain.places import Found, at, label_of, nans, not_finite, where
-from exprgrad.explain.rewriting.rewrites import advice
-from exprgrad.graph.graph import CONST, Shape, dependencies, dependents
+from exprgrad.explain.places import (
+    Found,
+    first_place,
+    nan_place,
+    not_finite,
+    number_in_place,
+    plain_label,
+)
+from exprgrad.explain.rewriting.rewrites import rewrite_advice
+from exprgrad.graph.graph import CONST, Shape, dependency_flags, dependent_flags
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.builder import has_digits
-from exprgrad.language.write.infix import ATOM, LIMIT, label, number, operation_text, rule_text
+from exprgrad.language.write.infix import (
+    ATOM,
+    LIMIT,
+    number_text,
+    operand_label,
+    operation_text,
+    rule_text,
+)
 from exprgrad.run.balls.balls import enclose_nodes, has_balls
-from exprgrad.run.evaluation import Diagnostic, Edge, Run, is_finite
+from exprgrad.run.evaluation import Diagnostic, Edge, SweptRun, is_finite
 from exprgrad.run.numbers.sweeps import at_pole, compile_template, condition_holds
 from exprgrad.run.values.inputs import is_plain_number
-from exprgrad.source import cut
+from exprgrad.source import cut_text
 
-__all__ = ["forward_trouble", "reverse_trouble", "underflows"]
+__all__ = ["forward_trouble", "literal_underflows", "reverse_trouble"]
 
 LEAST_ABOVE = "the least double above 0 is 5e-324"
 WORD = re.compile(r"\w+")
@@ -39,10 +53,10 @@ LONGEST_STEP = 30
 # The forward sweep.
 
 
-def forward_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
+def forward_trouble(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
     """The first node with data that is not finite, and the first with nan if that came of an infinity."""
     values = run.values
-    needed = dependencies(run.graph, run.graph.output)
+    needed = dependency_flags(run.graph, run.graph.output)
     for flags in (used, needed):
         bad = [node for node, flag in enumerate(flags) if flag and not is_finite(values[node])]
         made = [node for node in bad if is_made(run, node)] or bad
@@ -60,58 +74,60 @@ def forward_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
                 trouble = trouble._replace(
                     message=trouble.message + then,
                     help=with_advice(run, node, trouble.help),
-                    path=path(run, node, used),
+                    path=path_to_output(run, node, used),
                 )
             yield trouble
         return
 
 
-def first_troubles(run: Run, made: Sequence[int]) -> list[tuple[int, Found]]:
+def first_troubles(run: SweptRun, made: Sequence[int]) -> list[tuple[int, Found]]:
     """The nan and the infinities of the first of some nodes; if it has no nan, the first nan after it."""
     first = made[0]
-    own = nans(run.values[first]), where(abs(run.values[first]) == math.inf)
+    own = nan_place(run.values[first]), first_place(abs(run.values[first]) == math.inf)
     listed = [(first, found) for found in own if found is not None]
     if own[0] is None:
-        later = ((node, nans(run.values[node])) for node in made[1:])
+        later = ((node, nan_place(run.values[node])) for node in made[1:])
         listed += list(islice(((node, found) for node, found in later if found is not None), 1))
     return listed
 
 
-def is_made(run: Run, node: int) -> bool:
+def is_made(run: SweptRun, node: int) -> bool:
     """Whether a node's data was not simply given."""
     is_operation = bool(run.graph.operands[node]) and node not in run.graph.implicit
-    return is_operation or overflows(run, node)
+    return is_operation or literal_overflows(run, node)
 
 
-def bad_data(run: Run, node: int, found: Found, severity: str) -> Diagnostic:
+def bad_data(run: SweptRun, node: int, found: Found, severity: str) -> Diagnostic:
     """Why some of a node's numbers are nan or infinite, as far as its row and its operands tell."""
-    value, span = at(run.values[node], found.place), run.graph.span(node)
+    value, span = number_in_place(run.values[node], found.place), run.graph.span(node)
     code = "nan" if value != value else "infinity"
-    shown = "infinite" if code == "infinity" and found.many > 1 else number(value)
+    shown = "infinite" if code == "infinity" and found.many > 1 else number_text(value)
     what = f"{found.numbers(name_of(run, node))} {shown}"
     labels = wrong_labels(run, node)
     if labels:
         return Diagnostic(code, severity, f"{what}: {labels}", node, span, None)
-    why, help = reason(run, node, found.place, value)
+    why, help = reason_not_finite(run, node, found.place, value)
     return Diagnostic(
         code, severity, f"{what}{why}{at_operands(run, node, found)}", node, span, help
     )
 
 
-def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | None]:
+def reason_not_finite(
+    run: SweptRun, node: int, place: Shape, value: float
+) -> tuple[str, str | None]:
     """What is wrong with an operation at a place, in words; and help."""
     kind, operands = run.graph.kinds[node], run.graph.operands[node]
     end = "the largest double is 1.8e308" if value > 0 else "the least double is -1.8e308"
     overflow = ": overflow", end
     if not operands:
-        return overflow if overflows(run, node) else (" as given", None)
+        return overflow if literal_overflows(run, node) else (" as given", None)
     op = BY_NAME.get(kind)
     if op is None:
         if not all(is_finite(run.values[operand]) for operand in operands):
             return "", None
-        why = STRUCTURAL[kind].undefined.get(number(value))
+        why = STRUCTURAL[kind].undefined.get(number_text(value))
         return (f": {why}", None) if why else overflow if value == value else ("", None)
-    arguments = [at(run.values[operand], place) for operand in operands]
+    arguments = [number_in_place(run.values[operand], place) for operand in operands]
     if any(argument != argument for argument in arguments):
         return "", None
     finite = all(map(math.isfinite, arguments))
@@ -121,7 +137,7 @@ def reason(run: Run, node: int, place: Shape, value: float) -> tuple[str, str | 
         return ": a pole", domain_help(run, node)
     form = ""
     if op.infix and value != value and not any(x and abs(x) < math.inf for x in arguments):
-        form = operation_text(kind, [(number(abs(x)), ATOM) for x in arguments])
+        form = operation_text(kind, [(number_text(abs(x)), ATOM) for x in arguments])
         form = f": {form}"
     if value != value and op.domain and not condition_holds(op.domain, op.names, arguments):
         return f"{form}{',' if form else ':'} outside the domain", domain_help(run, node)
@@ -135,13 +151,16 @@ def no_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
     residual = compile_template(template(equation.residual), (*op.names, OUT))
     name, said = equation.unknown, ": the root is not found: "
     ends = [(end, residual((*operands, end))) for end in operands[-1 - equation.is_bracketed :]]
-    places = [f"{number(value)} at {name} = {number(end)}" for end, value in ends]
+    places = [f"{number_text(value)} at {name} = {number_text(end)}" for end, value in ends]
     for place, (_, value) in zip(places, ends, strict=True):
         if value != value:
             return f"{said}its formula is {place}", "start where the formula is a number"
     if not equation.is_bracketed:
         help = f"start nearer, or between two signs of the formula: root(…, {name}, low, high)"
-        return f"{said}Newton's method does not converge from {name} = {number(ends[0][0])}", help
+        return (
+            f"{said}Newton's method does not converge from {name} = {number_text(ends[0][0])}",
+            help,
+        )
     if (ends[0][1] > 0) == (ends[1][1] > 0):
         help = "the formula needs one sign at the one end and the other at the other"
         return f"{said}its formula is {' and '.join(places)}", help
@@ -149,42 +168,42 @@ def no_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
     return f"{said}where its formula changes its sign, it leaps or has a pole", help
 
 
-def at_operands(run: Run, node: int, found: Found) -> str:
+def at_operands(run: SweptRun, node: int, found: Found) -> str:
     """Where it is, and what the operands are there: ``, the first at [2, 0], where X = -1.5``."""
     graph = run.graph
     named = [o for o in graph.operands[node] if graph.kinds[o] != CONST]
     if graph.kinds[node] not in BY_NAME:
         bad = next((o for o in named if not is_finite(run.values[o])), None)
         return found.first() + (f"; {not_finite_words(run, bad)}" if bad is not None else "")
-    pairs = [(label_of(run, o), shown_at(run, o, found.place)) for o in named]
+    pairs = [(plain_label(run, o), shown_at(run, o, found.place)) for o in named]
     known = dict.fromkeys(f"{name} = {shown}" for name, shown in pairs[:4] if name != shown)
     if not known:
         return found.first()
     return f"{found.first()}, {'where' if found.place else 'at'} {', '.join(known)}"
 
 
-def shown_at(run: Run, node: int, place: Shape) -> str:
+def shown_at(run: SweptRun, node: int, place: Shape) -> str:
     """A node's number; of a 0 that is all that is left of another number, that it is rounded."""
-    value = at(run.values[node], place)
-    return number(value) + (" after rounding" if value == 0 and is_rounded(run, node) else "")
+    value = number_in_place(run.values[node], place)
+    return number_text(value) + (" after rounding" if value == 0 and is_rounded(run, node) else "")
 
 
-def is_rounded(run: Run, node: int) -> bool:
+def is_rounded(run: SweptRun, node: int) -> bool:
     """Whether a number that is 0 is another in truth."""
     graph, (errors, _) = run.graph, run.errors
     is_asked = not graph.shapes and errors[node] and len(graph) <= LARGEST_ENCLOSED and has_balls()
     return is_asked and bool(enclose_nodes(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
 
 
-def not_finite_words(run: Run, node: int) -> str:
+def not_finite_words(run: SweptRun, node: int) -> str:
     """Which of a node's numbers are not finite: ``1 of 4 numbers of Z is nan, at [1, 1]``."""
     found = not_finite(run.values[node])
     assert found is not None
-    value = number(at(run.values[node], found.place))
-    return f"{found.numbers(label_of(run, node))} {value}{found.first()}"
+    value = number_text(number_in_place(run.values[node], found.place))
+    return f"{found.numbers(plain_label(run, node))} {value}{found.first()}"
 
 
-def wrong_labels(run: Run, node: int) -> str:
+def wrong_labels(run: SweptRun, node: int) -> str:
     """What is said of labels that are none, for operations that take labels."""
     graph, settings = run.graph, run.graph.payloads[node]
     if not isinstance(settings, tuple):
@@ -199,28 +218,31 @@ def wrong_labels(run: Run, node: int) -> str:
     position, classes = labels
     given = run.values[operands[position]]
     none = "max(y != floor(y), y < 0, y >= classes)"
-    found = where(condition_on_arrays(none, ("y", "classes"), (given, float(classes))) != 0)
+    found = first_place(condition_on_arrays(none, ("y", "classes"), (given, float(classes))) != 0)
     if found is None:
         return ""
-    name, value = label_of(run, operands[position]), number(at(given, found.place))
+    name, value = (
+        plain_label(run, operands[position]),
+        number_text(number_in_place(given, found.place)),
+    )
     if not found.place:
         return f"{name} = {value} is not a label from 0 to {classes - 1}"
     label = "labels" if found.many > 1 else "a label"
     return f"{found.numbers(name)} not {label} from 0 to {classes - 1}{found.first()}, where it is {value}"
 
 
-def overflows(run: Run, node: int) -> bool:
+def literal_overflows(run: SweptRun, node: int) -> bool:
     """Whether a node that is not finite was typed as a number beyond the doubles, such as ``1e400``."""
     return is_plain_number(run.spelling(node))
 
 
-def name_of(run: Run, node: int) -> str:
+def name_of(run: SweptRun, node: int) -> str:
     """What a node is called; a literal beyond the doubles as it is written."""
     text = run.spelling(node) if run.graph.kinds[node] == CONST else ""
-    return cut(text, LIMIT) if text else run.label(node)
+    return cut_text(text, LIMIT) if text else run.label(node)
 
 
-def underflows(run: Run) -> Iterator[Diagnostic]:
+def literal_underflows(run: SweptRun) -> Iterator[Diagnostic]:
     """The numbers that were typed, are not 0, and are below all doubles."""
     graph = run.graph
     given = (graph.inputs[name] for name in run.spelled if name in graph.inputs)
@@ -233,20 +255,20 @@ def underflows(run: Run) -> Iterator[Diagnostic]:
             and has_digits(text)
         ):
             name = "" if node in graph.spelled else f"{run.label(node)} = "
-            message = f"{name}{cut(text, LIMIT)} is read as 0: underflow"
+            message = f"{name}{cut_text(text, LIMIT)} is read as 0: underflow"
             yield Diagnostic("lost-digits", "note", message, node, graph.span(node), LEAST_ABOVE)
 
 
-def domain_help(run: Run, node: int) -> str | None:
+def domain_help(run: SweptRun, node: int) -> str | None:
     """Where a node's operation is defined: in its operands, or in the row's names if that is on numbers."""
     graph = run.graph
     op = BY_NAME[graph.kinds[node]]
     if not op.domain:
         return None
     operands = dict(zip(op.names, graph.operands[node], strict=True))
-    varying = dependents(graph, graph.inputs.values())
+    varying = dependent_flags(graph, graph.inputs.values())
     if any(varying[operands[name]] for name in template(op.domain).inputs):
-        called = {n: label(graph, o, run.names, run.texts) for n, o in operands.items()}
+        called = {n: operand_label(graph, o, run.names, run.texts) for n, o in operands.items()}
     else:
         called = {name: (name, ATOM) for name in op.names}
     where = rule_text(template(op.domain), called)[0]
@@ -255,15 +277,15 @@ def domain_help(run: Run, node: int) -> str | None:
     return f"{operation_text(op.name, list(called.values()))} is defined where {where}"
 
 
-def with_advice(run: Run, node: int, help: str | None) -> str | None:
+def with_advice(run: SweptRun, node: int, help: str | None) -> str | None:
     """The help, after what to write instead where something is known that is finite here."""
-    return ": ".join(part for part in (advice(run, node), help) if part) or None
+    return ": ".join(part for part in (rewrite_advice(run, node), help) if part) or None
 
 
 # The way to the answer.
 
 
-def path(run: Run, node: int, flags: Sequence[int]) -> str | None:
+def path_to_output(run: SweptRun, node: int, flags: Sequence[int]) -> str | None:
     """The nodes by which one reaches the output, along what is not finite if that leads there."""
     graph = run.graph
     users: dict[int, int] = {}
@@ -280,7 +302,7 @@ def path(run: Run, node: int, flags: Sequence[int]) -> str | None:
     if len(nodes) <= 1:
         return None
     shown = nodes[:3] + nodes[3:][-1:]
-    labels = [cut(name_of(run, step), LONGEST_STEP) for step in shown]
+    labels = [cut_text(name_of(run, step), LONGEST_STEP) for step in shown]
     if len(nodes) > 4:
         labels[2] = "…"
     return " → ".join(labels)
@@ -289,7 +311,7 @@ def path(run: Run, node: int, flags: Sequence[int]) -> str | None:
 # The reverse sweep.
 
 
-def reverse_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
+def reverse_trouble(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
     """The first edge at which the reverse sweep leaves the finite numbers, if the data did not."""
     lost = first_bad(run, not_finite)
     if lost is None:
@@ -298,7 +320,7 @@ def reverse_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     if edge is None:
         why: str | None = (
             f"the contributions to the grad of {run.label(user)} add up to "
-            f"{number(at(value, found.place))}{found.counted()}"
+            f"{number_text(number_in_place(value, found.place))}{found.counted()}"
         )
     else:
         why = edge_message(run, edge, found)
@@ -307,16 +329,20 @@ def reverse_trouble(run: Run, used: bytearray) -> Iterator[Diagnostic]:
     if not is_nan_edge(edge, found.place):
         why += what_the_sweep_meets(run)
     code = (
-        "nan-gradient" if at(value, found.place) != at(value, found.place) else "infinite-gradient"
+        "nan-gradient"
+        if number_in_place(value, found.place) != number_in_place(value, found.place)
+        else "infinite-gradient"
     )
     severity = "note" if all(map(is_finite, run.swept.values())) else "warning"
     span = run.graph.span(user) if edge is None else edge.span
-    way = path(run, user, used) if used[user] else None  # a branch not taken leads nowhere
+    way = (
+        path_to_output(run, user, used) if used[user] else None
+    )  # a branch not taken leads nowhere
     yield Diagnostic(code, severity, why, user, span, with_advice(run, user, None), way)
 
 
 def first_bad(
-    run: Run, bad: Callable[[Any], Found | None]
+    run: SweptRun, bad: Callable[[Any], Found | None]
 ) -> tuple[int, Edge | None, Any, Found] | None:
     """The first node of the visits whose grad is bad, or edge whose contribution is; and where."""
     for user in run.order:
@@ -333,51 +359,55 @@ def first_bad(
 
 def is_nan_edge(edge: Edge | None, place: Shape) -> bool:
     """Whether an edge's local derivative is nan."""
-    return edge is not None and edge.local is not None and math.isnan(at(edge.local, place))
+    return (
+        edge is not None
+        and edge.local is not None
+        and math.isnan(number_in_place(edge.local, place))
+    )
 
 
-def edge_message(run: Run, edge: Edge, found: Found) -> str | None:
+def edge_message(run: SweptRun, edge: Edge, found: Found) -> str | None:
     """Why an edge passes on what is not finite; None if the data was not finite before."""
     user, operand, place = edge.user, edge.operand, found.place
-    name, label = label_of(run, operand), run.label(user)
+    name, label = plain_label(run, operand), run.label(user)
     if edge.local is None:
-        value = number(at(edge.contribution, place))
+        value = number_text(number_in_place(edge.contribution, place))
         data = [run.values[node] for node in (user, *run.graph.operands[user])]
         message = f"the contribution of {label} to {name} is {value}{found.counted()}"
         return message if all(map(is_finite, data)) else None
-    local = at(edge.local, place)
+    local = number_in_place(edge.local, place)
     if math.isfinite(local):
-        grad = number(at(run.grad(user), place))
+        grad = number_text(number_in_place(run.grad(user), place))
         message = f"the contribution of {label} to {name} overflows{found.counted()}"
-        return f"{message}: {grad} times {number(local)}"
-    if not all(math.isfinite(at(run.values[node], place)) for node in (user, operand)):
+        return f"{message}: {grad} times {number_text(local)}"
+    if not all(math.isfinite(number_in_place(run.values[node], place)) for node in (user, operand)):
         return None
     here = f"{name} = {shown_at(run, operand, place)}"
     if flat := flat_root(run, user, place):
         return f"{label} has no derivative for {name}: {flat}{found.counted()}"
     where_words = f"{found.counted()}, where" if place else " at"
-    return f"the local derivative of {label} for {name} is {number(local)}{where_words} {here}"
+    return f"the local derivative of {label} for {name} is {number_text(local)}{where_words} {here}"
 
 
-def flat_root(run: Run, node: int, place: Shape) -> str:
+def flat_root(run: SweptRun, node: int, place: Shape) -> str:
     """That the equation of a root has slope 0 at the root, in words, if it has."""
     graph = run.graph
     op = BY_NAME.get(graph.kinds[node])
     if op is None or op.equation is None:
         return ""
-    data = [at(run.values[one], place) for one in (*graph.operands[node], node)]
+    data = [number_in_place(run.values[one], place) for one in (*graph.operands[node], node)]
     if compile_template(template(op.equation.slope), (*op.names, OUT))(data):
         return ""
-    root = f"{op.equation.unknown} = {number(data[-1])}"
+    root = f"{op.equation.unknown} = {number_text(data[-1])}"
     return f"the slope of its equation is 0 at the root, {root}"
 
 
-def what_the_sweep_meets(run: Run) -> str:
+def what_the_sweep_meets(run: SweptRun) -> str:
     """Where the gradient becomes nan, if that is by 0 times infinity or only because of the data."""
-    met = first_bad(run, nans) if any(map(nans, run.swept.values())) else None
+    met = first_bad(run, nan_place) if any(map(nan_place, run.swept.values())) else None
     if met is None or (edge := met[1]) is None:
         return ""
-    between = f"between {run.label(edge.user)} and {label_of(run, edge.operand)}"
+    between = f"between {run.label(edge.user)} and {plain_label(run, edge.operand)}"
     if edge.local is not None and not is_nan_edge(edge, met[3].place):
         return f"; the reverse sweep then meets 0 times infinity {between}"
     return f"; the local derivative {between} is then nan" if is_finite(run.value) else ""

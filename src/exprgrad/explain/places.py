@@ -14,20 +14,20 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, Shape, dependencies, place_of, size
+from exprgrad.graph.graph import CONST, Shape, dependency_flags, place_by_position, shape_size
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.source import Source, Span
 
 if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
 __all__ = [
-    "Found", "Numbers", "at", "every", "find_nodes", "in_numbers", "label_of", "live", "nans", "node_in",
-    "not_finite", "operations", "places_in", "series", "where",
+    "Found", "Numbers", "all_places", "find_nodes", "first_place", "in_numbers", "join_words", "live_nodes",
+    "nan_place", "node_in", "not_finite", "number_in_place", "places_in", "plain_label", "used_operations",
 ]  # fmt: skip
 
-R = TypeVar("R", bound=Run)
+R = TypeVar("R", bound=SweptRun)
 
 
 class Found(NamedTuple):
@@ -68,43 +68,43 @@ class Found(NamedTuple):
         return f" for {many} {self.of:,} numbers{self.first()}"
 
 
-def where(flags: Any) -> Found | None:
+def first_place(flags: Any) -> Found | None:
     """Where a condition holds; None if nowhere."""
     many = int(getattr(flags, "sum", flags.__int__)())
     if not many:
         return None
     shape = getattr(flags, "shape", ())
     first = int(getattr(flags, "argmax", int)())
-    return Found(many, size(shape), place_of(first, shape))
+    return Found(many, shape_size(shape), place_by_position(first, shape))
 
 
-def every(flags: Any) -> list[Shape]:
+def all_places(flags: Any) -> list[Shape]:
     """All places where a condition holds."""
     found = flags.reshape(-1).nonzero()[0].tolist() if hasattr(flags, "reshape") else range(flags)
-    return [place_of(index, getattr(flags, "shape", ())) for index in found]
+    return [place_by_position(index, getattr(flags, "shape", ())) for index in found]
 
 
-def at(value: Any, place: Shape) -> float:
+def number_in_place(value: Any, place: Shape) -> float:
     """A tensor's number in a place; a number is the same everywhere."""
     return float(value) if isinstance(value, float | int) else float(value[place])
 
 
-def nans(value: Any) -> Found | None:
+def nan_place(value: Any) -> Found | None:
     """Where a number or a tensor is nan."""
-    return where(value != value)
+    return first_place(value != value)
 
 
 def not_finite(value: Any) -> Found | None:
     """Where a number or a tensor is nan or infinite; nan first."""
-    return nans(value) or where(abs(value) == math.inf)
+    return nan_place(value) or first_place(abs(value) == math.inf)
 
 
-def live(run: Run) -> bytearray:
+def live_nodes(run: SweptRun) -> bytearray:
     """The nodes that the answer comes from: not those behind a branch that was taken nowhere."""
     graph = run.graph
     branches = {kind: BY_NAME[kind].branches for kind in {*graph.kinds} & BY_NAME.keys()}
     if not any(branches.values()):
-        return dependencies(graph, graph.output)
+        return dependency_flags(graph, graph.output)
     used = bytearray(len(graph))
     used[graph.output] = 1
     for node in range(graph.output, -1, -1):
@@ -112,7 +112,7 @@ def live(run: Run) -> bytearray:
         if used[node] and operands:
             untaken = None
             if either := branches.get(graph.kinds[node]):
-                taken = where(run.values[operands[0]] != 0)
+                taken = first_place(run.values[operands[0]] != 0)
                 if taken is None or taken.many == taken.of:
                     untaken = either[0 if taken is None else 1]
             for position, operand in enumerate(operands):
@@ -162,7 +162,7 @@ def places_in(value: Any) -> Iterator[Shape]:
     return product(*map(range, getattr(value, "shape", ())))
 
 
-def operations(run: Run, used: Sequence[int]) -> Iterator[tuple[int, Op, list[Any]]]:
+def used_operations(run: SweptRun, used: Sequence[int]) -> Iterator[tuple[int, Op, list[Any]]]:
     """The operations, of the nodes in use: each with its row and its operands' data."""
     graph = run.graph
     for node, operands in enumerate(graph.operands):
@@ -170,13 +170,13 @@ def operations(run: Run, used: Sequence[int]) -> Iterator[tuple[int, Op, list[An
             yield node, BY_NAME[graph.kinds[node]], [run.values[operand] for operand in operands]
 
 
-def series(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """Words as a list in a sentence: ``a``, ``a and b``, ``a, b and c``."""
     *before, last = words
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def label_of(run: Run, node: int) -> str:
+def plain_label(run: SweptRun, node: int) -> str:
     """What a node is called; broadcasting leaves no trace."""
     return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
 
@@ -191,7 +191,7 @@ MOST_DIGITS = 18
 """The most digits of a number that is read: no node's is longer."""
 
 
-def find_nodes(run: Run, wanted: Iterable[str | int] | str | int) -> dict[str, int]:
+def find_nodes(run: SweptRun, wanted: Iterable[str | int] | str | int) -> dict[str, int]:
     """Nodes by what they are called: a statement's name, an input, a node's number, or its text.
 
     Two that read the same get their numbers too.
@@ -207,7 +207,7 @@ def find_nodes(run: Run, wanted: Iterable[str | int] | str | int) -> dict[str, i
     }
 
 
-def find_node(run: Run, wanted: str | int) -> int:
+def find_node(run: SweptRun, wanted: str | int) -> int:
     """One node."""
     source = Source(str(wanted), is_expression=False)
     span = (0, len(source.text))
@@ -223,7 +223,7 @@ def find_node(run: Run, wanted: str | int) -> int:
     return node
 
 
-def node_in(run: Run, source: Source, span: Span, others: Iterable[str] = ()) -> int:
+def node_in(run: SweptRun, source: Source, span: Span, others: Iterable[str] = ()) -> int:
     """The node that a part of a text names: a name, a number, ``4`` or ``#4``, or a node's text.
 
     Blanks aside.  ``others`` are words that could have stood there instead.
@@ -256,15 +256,15 @@ def node_in(run: Run, source: Source, span: Span, others: Iterable[str] = ()) ->
         help = f"the nodes' numbers are 0 to {len(graph) - 1}; grad shows them"
     else:
         message = f"the expression has no node '{written}'"
-        help = hint(run, written, [*called, *others], others)
+        help = node_hint(run, written, [*called, *others], others)
     raise RequestError("unknown-node", message, source=source, span=span, help=help)
 
 
-def hint(run: Run, written: str, known: Iterable[str], others: Iterable[str]) -> str:
+def node_hint(run: SweptRun, written: str, known: Iterable[str], others: Iterable[str]) -> str:
     """What was probably meant by a word that names no node."""
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import nearest_word
 
-    near = nearest(written, [*known, *run.texts[:MOST_TEXTS]])
+    near = nearest_word(written, [*known, *run.texts[:MOST_TEXTS]])
     if near:
         return f"did you mean '{near}'?"
     words = f"; or {', '.join(others)}" if others else ""

@@ -3,7 +3,7 @@
 A path leads from the output to an input, edge by edge; its product is the product of the local
 derivatives on it, and the products of all paths to an input sum to the input's grad.  There may be more
 paths than atoms in the sky, so nothing here ever walks them all: counts, sums and bounds come from one
-sweep over the edges, and ``largest`` walks only the paths that it is asked for.
+sweep over the edges, and ``largest_paths`` walks only the paths that it is asked for.
 
 The visit-order lab is the reverse sweep in any order.  A visit passes the grad that a node has then, times
 the local derivatives, on to its operands; the visit of an input reads its grad off.  What arrives later is
@@ -31,18 +31,19 @@ from heapq import heappop, heappush
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
-from exprgrad.errors import RequestError, advice, require, whole
+from exprgrad.errors import RequestError, command_or_python, require_kind, whole_number
 from exprgrad.explain.limits import LISTED_PATHS
 from exprgrad.explain.places import in_numbers, node_in
 from exprgrad.graph.graph import collect_by_key
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.run.evaluation import Run, adjoints_of
+from exprgrad.run.evaluation import SweptRun, adjoints_of
 from exprgrad.run.numbers.sweeps import is_gated_edge
-from exprgrad.source import Source, Span, pieces
+from exprgrad.source import Source, Span, comma_parts
 
 __all__ = [
     "WRONG", "Contribution", "Lost", "Outcome", "Path", "Paths", "Visited", "Web", "exact_total",
-    "listable", "magnitude", "paths", "paths_to", "sums", "times", "visit", "web_of",
+    "list_paths", "listable_count", "paths_to", "size_of", "sweep_sums", "times_size", "visit_in_order",
+    "web_of",
 ]  # fmt: skip
 
 MOST_PATHS = 100_000
@@ -134,7 +135,7 @@ class Sums(NamedTuple):
         return self.counts.get(state, 0) if state // 2 in web.above else 0
 
 
-def web_of(run: Run) -> Web:
+def web_of(run: SweptRun) -> Web:
     """The web of a run over numbers.  Raises ``RequestError`` for a forward run.
 
     An edge that passes nothing, such as one into a branch that was not taken, is no part of it.
@@ -156,19 +157,19 @@ def web_of(run: Run) -> Web:
     return web
 
 
-def paths(run: Run, most: int = LISTED_PATHS) -> dict[str, Paths]:
+def list_paths(run: SweptRun, most: int = LISTED_PATHS) -> dict[str, Paths]:
     """The paths to each differentiated input, at most so many of them listed.
 
     Raises ``RequestError`` for a forward run, too large tensors, and a ``most`` that is not a count.
     """
     web = web_of(in_numbers(run).run)
-    found = sums(web)
-    return {name: paths_to(web, found, name, listable(most)) for name in web.inputs}
+    found = sweep_sums(web)
+    return {name: paths_to(web, found, name, listable_count(most)) for name in web.inputs}
 
 
-def listable(most: object) -> int:
+def listable_count(most: object) -> int:
     """A number of paths to list; an error for what is not one."""
-    count = whole(most)
+    count = whole_number(most)
     if count is not None and count >= 0:
         if count <= MOST_PATHS:
             return count
@@ -178,14 +179,14 @@ def listable(most: object) -> int:
     raise RequestError("usage", message, help="a number of paths is a whole number, 0 or more")
 
 
-def sums(web: Web, carried: Container[int] | None = None) -> Sums:
+def sweep_sums(web: Web, carried: Container[int] | None = None) -> Sums:
     """The one sweep: every node passes on its count, its sum, and the size of its largest product.
 
     A count may have as many digits as there are nodes, so a node's own is let go when it has been
     passed on.
     """
     start = 2 * web.output
-    counts, totals, best = {start: 1}, {start: 1.0}, {start: magnitude(1.0)}
+    counts, totals, best = {start: 1}, {start: 1.0}, {start: size_of(1.0)}
     ways, before = (1, 0), -1
     for edge, (user, operand, local) in enumerate(
         zip(web.users, web.operands, web.locals, strict=True)
@@ -197,7 +198,7 @@ def sums(web: Web, carried: Container[int] | None = None) -> Sums:
             start, end = 2 * user + above, 2 * operand + below
             if start not in best:
                 continue
-            here, part = times(best[start], magnitude(local)), totals[start] * local
+            here, part = times_size(best[start], size_of(local)), totals[start] * local
             best[end] = max(best.get(end, here), here)
             totals[end] = totals[end] + part if end in totals else part
             counts[end] = counts.get(end, 0) + ways[above]
@@ -210,7 +211,7 @@ def paths_to(web: Web, found: Sums, name: str, most: int) -> Paths:
     count = found.ways(web, 2 * node)
     if not count:
         return Paths(0, 0.0, (), 0.0)
-    listed, left = largest(web, found, 2 * node, most)
+    listed, left = largest_paths(web, found, 2 * node, most)
     rest = exact_total(product * web.grad(state // 2) for state, product in left)
     return Paths(count, web.grad(node), tuple(listed), rest)
 
@@ -218,7 +219,7 @@ def paths_to(web: Web, found: Sums, name: str, most: int) -> Paths:
 # Sizes.
 
 
-def magnitude(value: float) -> Size:
+def size_of(value: float) -> Size:
     """How large a number is, its sign aside."""
     if not math.isfinite(value):
         return ENDLESS
@@ -226,7 +227,7 @@ def magnitude(value: float) -> Size:
     return (exponent, mantissa) if mantissa else ZERO
 
 
-def times(one: Size, other: Size) -> Size:
+def times_size(one: Size, other: Size) -> Size:
     """The size of a product; it never overflows."""
     exponent = one[0] + other[0]
     if not math.isfinite(exponent):
@@ -247,7 +248,7 @@ def exact_total(numbers: Iterable[float]) -> float:
 # The largest paths.
 
 
-def largest(
+def largest_paths(
     web: Web, found: Sums, start: int, most: int
 ) -> tuple[list[Path], list[tuple[int, float]]]:
     """At most so many of the largest paths by size, and what is left: states, each with a product.
@@ -263,17 +264,17 @@ def largest(
     the best way rather than computed anew, for else such differences could have all ties walked.
     Products that differ by less than that rounding may come in either order.
     """
-    heap = states(start, found.best)
-    listed = sorted(islice(search(web, found, heap), most), key=order_of)
+    heap = search_states(start, found.best)
+    listed = sorted(islice(search_paths(web, found, heap), most), key=order_of)
     return listed, [(entry[0], entry[2]) for *_, entry in heap]
 
 
-def by_size(web: Web, found: Sums, node: int) -> Iterator[Path]:
+def paths_by_size(web: Web, found: Sums, node: int) -> Iterator[Path]:
     """All paths to a node, the largest first, each found when it is asked for."""
-    return search(web, found, states(2 * node, found.best))
+    return search_paths(web, found, search_states(2 * node, found.best))
 
 
-def states(start: int, best: Mapping[int, Size]) -> list[Any]:
+def search_states(start: int, best: Mapping[int, Size]) -> list[Any]:
     """The heap that a search begins with: entries by the size of their largest path."""
     if start not in best:
         return []
@@ -281,26 +282,26 @@ def states(start: int, best: Mapping[int, Size]) -> list[Any]:
     return [(-exponent, -mantissa, 0, (start, (1, 0.5), 1.0, -1, None))]
 
 
-def search(web: Web, found: Sums, heap: list[Any]) -> Iterator[Path]:
-    """The search of ``largest``: the paths one by one, while the heap holds the states that are left."""
+def search_paths(web: Web, found: Sums, heap: list[Any]) -> Iterator[Path]:
+    """The paths of ``largest_paths`` one by one, while the heap holds the states that are left."""
     serial, best = 0, found.best
     while heap:
         exponent, mantissa, _, entry = heappop(heap)
         state, below, product, _, _ = entry
         if state == 2 * web.output:
-            yield walked(web, entry)
+            yield path_of_entry(web, entry)
             continue
         for edge in web.above[state // 2]:
             is_lost = state % 2 and (found.carried is None or edge in found.carried)
             next_state = 2 * web.users[edge] + is_lost
             if next_state not in best:
                 continue
-            local = magnitude(web.locals[edge])
-            onward = times(best[next_state], local)
-            here = times(local, below)
+            local = size_of(web.locals[edge])
+            onward = times_size(best[next_state], local)
+            here = times_size(local, below)
             bound = (exponent, mantissa)
             if onward != best[state]:
-                up, to = times(best[next_state], here)
+                up, to = times_size(best[next_state], here)
                 bound = max(bound, (-up, -to))
             serial -= 1
             further = (next_state, here, product * web.locals[edge], edge, entry)
@@ -313,7 +314,7 @@ def order_of(path: Path) -> tuple[bool, float, tuple[int, ...]]:
     return finite, -abs(path.product) if finite else 0.0, path.edges
 
 
-def walked(web: Web, entry: Any) -> Path:
+def path_of_entry(web: Web, entry: Any) -> Path:
     """The path that a search came up by; its product is multiplied as the sweep does it."""
     edges = []
     while entry[4] is not None:
@@ -427,8 +428,8 @@ class Visited(NamedTuple):
         return [passed for passed in self.contributions if passed.replaced is not None]
 
 
-def visit(
-    run: Run,
+def visit_in_order(
+    run: SweptRun,
     order: str | Iterable[str | int] | None = None,
     accumulate: str = "add",
     *,
@@ -453,10 +454,10 @@ def visit(
     run = in_numbers(run).run
     web = web_of(run)
     rule = order.strip() if isinstance(order, str) and order.strip() in WRONG else None
-    visits = tuple(run.order) if order is None else wanted(run, order)
-    sweep = simulate(web, visits, overwrite=accumulate == "set")
+    visits = tuple(run.order) if order is None else wanted_visits(run, order)
+    sweep = simulate_sweep(web, visits, overwrite=accumulate == "set")
     if len({*visits}) == len(visits):
-        inputs = outcomes(web, sweep, most)
+        inputs = input_outcomes(web, sweep, most)
     elif accumulate == "add":
         inputs = outcomes_again(web, sweep, most)
     else:
@@ -467,11 +468,11 @@ def visit(
 # Where each node is visited once.
 
 
-def outcomes(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
+def input_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
     """What became of each input."""
     late = {passed.edge for passed in sweep.contributions if passed.late}
     clobbers = {c.replaced: c.edge for c in sweep.contributions if c.replaced is not None}
-    visited, found = {*sweep.visits}, sums(web, sweep.carried)
+    visited, found = {*sweep.visits}, sweep_sums(web, sweep.carried)
 
     def first_miss(path: Path) -> Lost:
         """Where and why a path was lost first."""
@@ -487,7 +488,7 @@ def outcomes(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
     outcomes = {}
     for name, node in web.inputs.items():
         every, gone = (found.ways(web, state) for state in (2 * node, 2 * node + 1))
-        listed, left = largest(web, found, 2 * node + 1, most) if gone else ([], [])
+        listed, left = largest_paths(web, found, 2 * node + 1, most) if gone else ([], [])
         rest = exact_total(product * found.totals[state] for state, product in left)
         got, lost = sweep.got[name], Part(gone, found.totals.get(2 * node + 1) or 0.0)
         missed = tuple(map(first_miss, listed))
@@ -498,9 +499,9 @@ def outcomes(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
 # Naive recursion.
 
 
-def outcomes_again(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
+def outcomes_again(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
     """What became of each input where every visit passes on all that has arrived so far."""
-    every, times = sums(web), {web.output: 1}
+    every, times = sweep_sums(web), {web.output: 1}
     for passed in sweep.contributions:
         user, operand = web.users[passed.edge], web.operands[passed.edge]
         times[operand] = times.get(operand, 0) + times.get(user, 0)
@@ -511,7 +512,7 @@ def outcomes_again(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
     for name, node in web.inputs.items():
         got, true, count = sweep.got[name], web.grad(node), every.ways(web, 2 * node)
         beyond = times[node] - count if count else 0
-        again = (Repeated(path, counted(path.nodes)) for path in by_size(web, every, node))
+        again = (Repeated(path, counted(path.nodes)) for path in paths_by_size(web, every, node))
         largest = islice((one for one in again if one.times > 1), most if beyond else 0)
         listed = tuple(sorted(largest, key=lambda one: order_of(one.path)))
         more = Part(beyond, exact_total([got, -true]) if beyond else 0.0)
@@ -529,12 +530,12 @@ def how_often(visits: Mapping[int, Sequence[int]], nodes: tuple[int, ...]) -> in
     return sum(ways.values())
 
 
-def outcomes_overwritten(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome]:
+def outcomes_overwritten(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
     """What became of each input where contributions overwrite: one path is left, the others were lost.
 
     Contributions go by their numbers.
     """
-    every, passed = sums(web), sweep.contributions
+    every, passed = sweep_sums(web), sweep.contributions
     last: dict[int, int] = {}  # by node: the contribution that it holds
     origin: list[int | None] = []  # by contribution: the one that its user held, but for the seed
     following: dict[int, int] = {}  # by contribution: the next one to the same node
@@ -568,7 +569,7 @@ def outcomes_overwritten(web: Web, sweep: Sweep, most: int) -> dict[str, Outcome
             held = origin[held]
         survivor = tuple(reversed(edges))
         left = count and int(count == 1 or bool(survivor))
-        others = (path for path in by_size(web, every, node) if path.edges != survivor)
+        others = (path for path in paths_by_size(web, every, node) if path.edges != survivor)
         listed = sorted(islice(others, most if count > left else 0), key=order_of)
         lost = Part(count - left, exact_total([true, -got]) if count > left else 0.0)
         unlisted = exact_total([lost.sum, *[-path.product for path in listed]])
@@ -587,31 +588,31 @@ WRONG = ("preorder", "bfs", "naive")
 without a set of visited nodes, each node once for each way that leads to it."""
 
 
-def wrong_order(run: Run, name: str) -> list[int]:
+def wrong_order(run: SweptRun, name: str) -> list[int]:
     """The visits of a wrong order; for naive recursion raises ``RequestError`` where they are too many."""
     if name == "naive":
         refuse_too_many(run)
     seen: set[int] = set()
     order: list[int] = []
-    todo = deque(inner(run, [run.graph.output]))
+    todo = deque(differentiated_operations(run, [run.graph.output]))
     while todo:
         node = todo.popleft() if name == "bfs" else todo.pop()
         if node in seen and name != "naive":
             continue
         seen.add(node)
         order.append(node)
-        below = inner(run, run.graph.operands[node])
+        below = differentiated_operations(run, run.graph.operands[node])
         todo += below if name == "bfs" else reversed(below)
     return order
 
 
-def refuse_too_many(run: Run) -> None:
+def refuse_too_many(run: SweptRun) -> None:
     """Refuse naive recursion whose visits are too many to simulate."""
     ways = [0] * len(run.graph)
     ways[run.graph.output] = 1
     visits = 0
     for node in run.order:
-        if ways[node] and inner(run, [node]):
+        if ways[node] and differentiated_operations(run, [node]):
             visits += ways[node]
             for operand in run.graph.operands[node]:
                 ways[operand] += ways[node]
@@ -619,25 +620,25 @@ def refuse_too_many(run: Run) -> None:
     if visits > MOST_VISITS:
         raise RequestError(
             "too-many",
-            f"naive recursion would make {many(visits)} visits here, one for each way to a node",
+            f"naive recursion would make {readable_count(visits)} visits here, one for each way to a node",
             help=f"it is simulated up to {MOST_VISITS:,} visits; preorder and bfs visit each node once",
         )
 
 
-def many(count: int) -> str:
+def readable_count(count: int) -> str:
     """A count as people read it, however large."""
     power = (count.bit_length() - 1) * 30103 // 100000
     return f"{count:,}" if count < 10**18 else f"more than 10^{power}"
 
 
-def inner(run: Run, nodes: Iterable[int]) -> list[int]:
+def differentiated_operations(run: SweptRun, nodes: Iterable[int]) -> list[int]:
     """Those of some nodes that have something to pass on: operations that are differentiated."""
     assert run.adjoints is not None
     active, operands = run.adjoints.active, run.graph.operands
     return [node for node in nodes if active[node] and operands[node]]
 
 
-def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
+def wanted_visits(run: SweptRun, order: str | Iterable[str | int]) -> tuple[int, ...]:
     """The visits that are asked for: a wrong order by its name, or nodes by name or id.
 
     Raises ``RequestError``, with the place in the text, for what is no node or is there twice.
@@ -647,7 +648,7 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
             return tuple(wrong_order(run, order.strip()))
         listed = list(order_parts(order))
     else:
-        require(order, Iterable, "an order is a string, or a list of names and ids of nodes")
+        require_kind(order, Iterable, "an order is a string, or a list of names and ids of nodes")
         listed = [(Source(str(item), is_expression=False), (0, len(str(item)))) for item in order]
     found: dict[int, str] = {}
     for source, span in listed:
@@ -657,7 +658,7 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
             message = f"'{written}' is visited twice"
             if found[node] != written:
                 message = f"'{written}' is the node that '{found[node]}' is: it is visited twice"
-            naive = advice("--order naive", "'naive'")
+            naive = command_or_python("--order naive", "'naive'")
             raise RequestError(
                 "given-twice",
                 message,
@@ -672,10 +673,10 @@ def wanted(run: Run, order: str | Iterable[str | int]) -> tuple[int, ...]:
 def order_parts(order: str) -> Iterator[tuple[Source, Span]]:
     """The parts of a text between its commas; that of ``X[0, 1]`` is not one."""
     source = Source(order, is_expression=False)
-    for start, end in pieces(order):
+    for start, end in comma_parts(order):
         part = order[start:end]
         if not part.strip():
-            example = advice("--order d,c,a,b", "'d,c,a,b'")
+            example = command_or_python("--order d,c,a,b", "'d,c,a,b'")
             raise RequestError(
                 "usage",
                 "a node is missing",
@@ -686,7 +687,7 @@ def order_parts(order: str) -> Iterator[tuple[Source, Span]]:
         yield source, (end - len(part.lstrip()), start + len(part.rstrip()))
 
 
-def visited_in(run: Run, source: Source, span: Span) -> int:
+def visited_in(run: SweptRun, source: Source, span: Span) -> int:
     """The node that a part of a text names."""
     written = source.text[slice(*span)]
     if written in WRONG and written not in {*run.names.values(), *run.graph.inputs}:
@@ -724,7 +725,7 @@ class Contribution(NamedTuple):
     replaced: int | None
 
 
-class Sweep(NamedTuple):
+class OrderedSweep(NamedTuple):
     """A reverse sweep in some order.
 
     ``visits``   the nodes, in that order
@@ -741,7 +742,7 @@ class Sweep(NamedTuple):
     carried: set[int]
 
 
-def simulate(web: Web, visits: tuple[int, ...], *, overwrite: bool) -> Sweep:
+def simulate_sweep(web: Web, visits: tuple[int, ...], *, overwrite: bool) -> OrderedSweep:
     """The sweep that visits some nodes in turn; a grad begins at 0, that of the output at 1."""
     below = collect_by_key((user, edge) for edge, user in enumerate(web.users))
     last = {node: at for at, node in enumerate(visits)}
@@ -776,4 +777,4 @@ def simulate(web: Web, visits: tuple[int, ...], *, overwrite: bool) -> Sweep:
         if name not in got:
             got[name] = grads.get(node, 0.0)
             carried.update(holding.pop(node, ()))
-    return Sweep(visits, passed, got, reads, carried)
+    return OrderedSweep(visits, passed, got, reads, carried)

@@ -8,16 +8,9 @@ from typing import NamedTuple
 from exprgrad.graph.graph import INPUT, OUTSIDE, Call, Graph, collect_by_key, view_of
 
 __all__ = [
-    "Closed",
-    "Fold",
-    "around",
-    "fold",
-    "handed_down",
-    "indent",
-    "labels",
-    "opened",
-    "written",
-]
+    "Closed", "Fold", "call_indent", "call_labels", "calls_around", "fold_calls", "handed_down",
+    "open_calls", "opened_texts",
+]  # fmt: skip
 
 
 class Closed(NamedTuple):
@@ -45,7 +38,7 @@ class Fold(NamedTuple):
     opened: Mapping[int, int]
 
 
-def around(graph: Graph, node: int) -> Iterator[int]:
+def calls_around(graph: Graph, node: int) -> Iterator[int]:
     """The calls that a node was made in, the innermost first; inputs belong to none."""
     at = OUTSIDE if graph.kinds[node] == INPUT else graph.called.get(node, OUTSIDE)
     while at != OUTSIDE:
@@ -53,35 +46,37 @@ def around(graph: Graph, node: int) -> Iterator[int]:
         at = graph.calls[at].parent
 
 
-def resulting(graph: Graph, node: int) -> list[Call]:
+def calls_resulting(graph: Graph, node: int) -> list[Call]:
     """The calls that a node is the result of, the innermost first."""
     found = []
-    for at in around(graph, node):
+    for at in calls_around(graph, node):
         if graph.calls[at].result != node:
             break
         found.append(graph.calls[at])
     return found
 
 
-def labels(graph: Graph) -> dict[int, str]:
+def call_labels(graph: Graph) -> dict[int, str]:
     """Node → its name, or else the outermost call that it is the result of, as it is written."""
     names = graph.names()
     for call in graph.calls:
         if call.result not in names:
-            texts = [each.text for each in resulting(graph, call.result) if each.is_expression]
+            texts = [
+                each.text for each in calls_resulting(graph, call.result) if each.is_expression
+            ]
             if texts:
                 names[call.result] = texts[-1]
     return names
 
 
-def opened(graph: Graph, names: Collection[str] | None, *, others: bool = True) -> Graph:
+def open_calls(graph: Graph, names: Collection[str] | None, *, others: bool = True) -> Graph:
     """The same graph with the calls of some names opened; None: all of them.
 
     With ``others``, those are left as they are, but what holds an opened call is opened too; without, they
     are closed.
     """
     chosen = [at for at, call in enumerate(graph.calls) if names is None or call.word in names]
-    wanted = holding(graph.calls, chosen) if others else {*chosen}
+    wanted = calls_holding(graph.calls, chosen) if others else {*chosen}
     view = view_of(graph)
     view.calls = [
         call._replace(opened=(others and call.opened) or at in wanted)
@@ -90,7 +85,7 @@ def opened(graph: Graph, names: Collection[str] | None, *, others: bool = True) 
     return view
 
 
-def holding(calls: Sequence[Call], chosen: Iterable[int]) -> set[int]:
+def calls_holding(calls: Sequence[Call], chosen: Iterable[int]) -> set[int]:
     """Some calls, and all that they are in."""
     found: set[int] = set()
     for at in chosen:
@@ -103,12 +98,12 @@ def holding(calls: Sequence[Call], chosen: Iterable[int]) -> set[int]:
 # What a closed card hides.
 
 
-def fold(graph: Graph) -> Fold:
+def fold_calls(graph: Graph) -> Fold:
     """A graph as people see it.
 
     A node is behind a card if all that uses it is; what a closed call shares with others is seen.
     """
-    homes = behind(graph, closable(graph))
+    homes = nodes_behind(graph, closable_calls(graph))
     inside = collect_by_key((home, node) for node, home in homes.items())
     results = {graph.calls[at].result for at in inside}
     shown = [node for node in range(len(graph)) if node not in homes or node in results]
@@ -117,13 +112,15 @@ def fold(graph: Graph) -> Fold:
         graph.calls[at].result: closed_call(graph, graph.calls[at], nodes, seen)
         for at, nodes in inside.items()
     }
-    return Fold(shown, closed, openings(graph, shown))
+    return Fold(shown, closed, openings_around(graph, shown))
 
 
-def closable(graph: Graph) -> list[bool]:
+def closable_calls(graph: Graph) -> list[bool]:
     """By call: whether it is closed.  One that comes to a constant, or a node of before, has no card."""
     return [
-        not call.opened and at in around(graph, call.result) and bool(graph.operands[call.result])
+        not call.opened
+        and at in calls_around(graph, call.result)
+        and bool(graph.operands[call.result])
         for at, call in enumerate(graph.calls)
     ]
 
@@ -144,7 +141,7 @@ def handed_down(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[i
     return [found[at] for at in (*range(len(calls)), OUTSIDE)]
 
 
-def behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
+def nodes_behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
     """Node → the closed call whose card it stands behind, in the order of the reverse sweep's visits."""
 
     def outermost(at: int, above: int) -> int:
@@ -159,12 +156,12 @@ def behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
         return user_homes.get(node, at) == at or graph.calls[at].result == node
 
     def home_of(node: int) -> int:
-        inner = next(around(graph, node), OUTSIDE)
+        inner = next(calls_around(graph, node), OUTSIDE)
         if inner == OUTSIDE:  # what broadcasting put in is where its users are
             return user_homes.get(node, OUTSIDE) if node in graph.implicit else OUTSIDE
         if outer[inner] == OUTSIDE or holds(node, outer[inner]):
             return outer[inner]
-        ways = [at for at in around(graph, node) if closed[at] and holds(node, at)]
+        ways = [at for at in calls_around(graph, node) if closed[at] and holds(node, at)]
         return ways[-1] if ways else OUTSIDE
 
     for node in range(len(graph) - 1, -1, -1):
@@ -191,23 +188,23 @@ def closed_call(graph: Graph, call: Call, nodes: Sequence[int], shown: Collectio
     return Closed(call, tuple(dict.fromkeys([*given, *sorted(read)])), inside)
 
 
-def openings(graph: Graph, shown: Iterable[int]) -> dict[int, int]:
+def openings_around(graph: Graph, shown: Iterable[int]) -> dict[int, int]:
     """Node → the innermost opened call around it."""
     found = {}
     for node in shown:
-        at = next((at for at in around(graph, node) if graph.calls[at].opened), OUTSIDE)
+        at = next((at for at in calls_around(graph, node) if graph.calls[at].opened), OUTSIDE)
         if at != OUTSIDE:
             found[node] = at
     return found
 
 
-def written(graph: Graph, node: int) -> list[str]:
+def opened_texts(graph: Graph, node: int) -> list[str]:
     """The opened calls that a node is the result of, as they are written, the outermost first."""
-    calls = [call for call in resulting(graph, node) if call.opened and call.is_expression]
+    calls = [call for call in calls_resulting(graph, node) if call.opened and call.is_expression]
     return [call.text for call in reversed(calls)]
 
 
-def indent(graph: Graph, node: int) -> int:
+def call_indent(graph: Graph, node: int) -> int:
     """In how many opened calls a node stands, those left out that it is the result of."""
-    calls = [graph.calls[at] for at in around(graph, node)]
+    calls = [graph.calls[at] for at in calls_around(graph, node)]
     return sum(call.opened and call.result != node for call in calls)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from exprgrad.graph.op import Op, Special, bell, horner
+from exprgrad.graph.op import NonsmoothPoint, Op, bell_text, horner_text
 
 __all__ = ["DENSITY", "FAR", "NORMAL", "ROWS", "WHOLE"]
 
@@ -91,11 +91,11 @@ TAIL_BELOW = (
     5.342635945579957, 1.0,
 )  # fmt: skip
 
-NEAR = f"s = x*x; more = x*{horner(NEAR_ABOVE, 's')}/{horner(NEAR_BELOW, 's')}"
+NEAR = f"s = x*x; more = x*{horner_text(NEAR_ABOVE, 's')}/{horner_text(NEAR_BELOW, 's')}"
 """erf(x) - x, up to 0.84375."""
 TAIL = (
     "z = min(abs(x), 28); h = round(16*z)/16; w = z + 1; t = 1/w; "
-    f"scaled = {horner(TAIL_ABOVE, 't')}/{horner(TAIL_BELOW, 't')}/w; "
+    f"scaled = {horner_text(TAIL_ABOVE, 't')}/{horner_text(TAIL_BELOW, 't')}/w; "
     "tail = scaled*exp(-h*h)*exp((h - z)*(h + z))"
 )
 """erfc(abs(x)), from 0.84375 on; beyond 28 it is 0."""
@@ -114,7 +114,7 @@ WHOLE_TAIL = (
     0.006479185067070258, -0.02151066188932844, -0.03644223150686152, 0.27947209255605154,
     -0.6871606844138107, 1.021582705242023,
 )  # fmt: skip
-WHOLE = f"whole = {horner(WHOLE_TAIL, 'u')}"
+WHOLE = f"whole = {horner_text(WHOLE_TAIL, 'u')}"
 """(z + 2)*exp(z^2)*erfc(z) from 0 on, where u is (z - 2)/(z + 2)."""
 
 
@@ -125,7 +125,7 @@ No factor is subnormal, so that a product that is one is rounded once; and the d
 2*exp(-46)/sqrt(pi), which is the last factor, happens to be near indeed.
 """
 
-BELL = bell(28, "")
+BELL = bell_text(28, "")
 SLOPE = f"{BELL}; {2 / math.sqrt(math.pi)!r}*bell"
 JOINED = f"{BELL}; q = 1/(z + 2); u = (z - 2)*q; {WHOLE}; tail = whole*q*bell"
 
@@ -146,12 +146,13 @@ its relative error is 1.7e-17.  Measured against mpmath, climbing from 12,000 po
 """
 FAR = "far = abs(x) > 37; last = where(far, exp(-40), 1)"
 NORMAL = (
-    f"{FAR}; {bell(40, '/2', 'where(far, 40, 0) ')}; y = z*{math.sqrt(0.5)!r}; w = y + 2; u = (y - 2)/w; "
+    f"{FAR}; {bell_text(40, '/2', 'where(far, 40, 0) ')}; "
+    f"y = z*{math.sqrt(0.5)!r}; w = y + 2; u = (y - 2)/w; "
     f"{WHOLE}; share = whole/w/2"
 )
 HALF, DENSITY = math.sqrt(1 / 8), 1 / math.sqrt(math.tau)
 RISING = (
-    f"s = z*z/2; ratio = {horner(NEAR_ABOVE, 's')}/{horner(NEAR_BELOW, 's')}; "
+    f"s = z*z/2; ratio = {horner_text(NEAR_ABOVE, 's')}/{horner_text(NEAR_BELOW, 's')}; "
     f"near = 0.5 - z*({HALF!r} + {HALF!r}*ratio + {DENSITY!r}*bell)"
 )
 GELU_JOINT = (
@@ -205,7 +206,7 @@ ROWS: tuple[Op, ...] = (
     Op(
         "relu", "x", ("where(x > 0, 1, 0)",), "max(x, 0)", value="max(x, 0)", definition="max(x, 0)",
         latex=r"\operatorname{relu}(x)", gate="gate",
-        special=(Special("x == 0", "kink", "its operand is 0", slope="max(dx, 0)"),),
+        special=(NonsmoothPoint("x == 0", "kink", "its operand is 0", slope="max(dx, 0)"),),
         value_ulp=0.0, partial_ulp=0.0, not_negative=True, monotone=1,
     ),
     Op(
@@ -213,7 +214,7 @@ ROWS: tuple[Op, ...] = (
         "the rectifier that leaks: x, or x/100 where x is negative",
         shown=("where(x > 0, 1, 1/100)",), value="where(x > 0, x, x/100)", definition="max(x, x/100)",
         latex=r"\operatorname{leaky\_relu}(x)", gate="leaky gate",
-        special=(Special("x == 0", "kink", "its operand is 0", slope="max(dx, dx/100)"),),
+        special=(NonsmoothPoint("x == 0", "kink", "its operand is 0", slope="max(dx, dx/100)"),),
         value_ulp=0.5, partial_ulp=0.5, elsewhere="leakyrelu", monotone=1,
     ),
     Op(
@@ -231,7 +232,7 @@ ROWS: tuple[Op, ...] = (
         definition="1.0507009873554805*where(x > 0, x, 1.6732632423543772*(exp(x) - 1))",
         latex=r"\operatorname{selu}(x)", gate="soft gate",
         special=(
-            Special(
+            NonsmoothPoint(
                 "x == 0", "kink", "its operand is 0",
                 slope="1.0507009873554805*where(dx > 0, dx, 1.6732632423543772*dx)",
             ),

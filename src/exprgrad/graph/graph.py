@@ -14,58 +14,19 @@ from itertools import chain
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from exprgrad.errors import ExprgradError, RequestError, advice
+from exprgrad.errors import ExprgradError, RequestError, command_or_python
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.source import Source, Span
 
 __all__ = [
-    "CONST",
-    "INPUT",
-    "MISSING",
-    "MOST_ELEMENTS",
-    "NUMBERS",
-    "OUTSIDE",
-    "PLACEHOLDERS",
-    "STAGES",
-    "STEPS",
-    "Algebra",
-    "Binding",
-    "Budget",
-    "Call",
-    "Graph",
-    "Literal",
-    "Loop",
-    "NoShapes",
-    "Payload",
-    "Program",
-    "Rule",
-    "Settings",
-    "Shape",
-    "Slope",
-    "V",
-    "collect_by_key",
-    "copied",
-    "copies",
-    "dependencies",
-    "dependents",
-    "element_name",
-    "in_lists",
-    "interpret",
-    "is_scalar",
-    "limited",
-    "moved_slopes",
-    "nested",
-    "numbers_only",
-    "place_of",
-    "same",
-    "seen_from",
-    "size",
-    "spliced",
-    "transform",
-    "unread_bindings",
-    "view_of",
-    "worked_out",
-]
+    "CONST", "INPUT", "MISSING", "MOST_ELEMENTS", "NUMBERS", "OUTSIDE", "PLACEHOLDERS", "STAGES", "STEPS",
+    "Algebra", "Binding", "Budget", "Call", "Graph", "Literal", "Loop", "NoShapes", "Payload", "Program",
+    "Rule", "Settings", "Shape", "Slope", "V", "collect_by_key", "copy_node", "copy_nodes",
+    "dependency_flags", "dependent_flags", "element_name", "in_lists", "interpret", "is_scalar",
+    "limit_text", "moved_slopes", "nest_entries", "numbers_only", "place_by_position", "same_graph",
+    "seen_from", "shape_size", "splice_graph", "transform_graph", "unread_bindings", "view_of",
+    "work_out_nodes",
+]  # fmt: skip
 
 INPUT = "input"
 CONST = "const"
@@ -179,7 +140,7 @@ class LimitedText(str):
     steps: int
 
 
-def limited(text: str, steps: int) -> str:
+def limit_text(text: str, steps: int) -> str:
     """A text that says how many steps may be taken for it."""
     made = LimitedText(text)
     made.steps = steps
@@ -211,7 +172,9 @@ class Budget(NamedTuple):
         if count <= self.most(stage):
             return
         more = 10 * self.steps
-        way = advice(f"--limit {more} allows", f"exprgrad.parse(text, limit={more}) allows")
+        way = command_or_python(
+            f"--limit {more} allows", f"exprgrad.parse(text, limit={more}) allows"
+        )
         raise RequestError(
             "too-large",
             STAGES[stage][1].format(f"{self.most(stage):,}"),
@@ -417,7 +380,7 @@ class Loop(NamedTuple):
     last: Program
 
 
-def dependencies(graph: Graph, *nodes: int) -> bytearray:
+def dependency_flags(graph: Graph, *nodes: int) -> bytearray:
     """A flag for each node: whether one of ``nodes`` depends on it (or is it)."""
     needed = bytearray(len(graph))
     for node in nodes:
@@ -429,7 +392,7 @@ def dependencies(graph: Graph, *nodes: int) -> bytearray:
     return needed
 
 
-def dependents(graph: Graph, nodes: Iterable[int]) -> bytearray:
+def dependent_flags(graph: Graph, nodes: Iterable[int]) -> bytearray:
     """A flag for each node: whether it depends on (or is) one of ``nodes``."""
     active = bytearray(len(graph))
     for node in nodes:
@@ -467,7 +430,7 @@ def view_of(graph: Graph) -> Graph:
     return view
 
 
-def same(one: Graph, other: Graph) -> bool:
+def same_graph(one: Graph, other: Graph) -> bool:
     """Whether two graphs compute the same thing node by node and use the same names, spans aside."""
     return (
         one.kinds == other.kinds
@@ -541,7 +504,7 @@ def interpret(
     What is not kept is let go when its last user has it, so that only what is needed is in memory.
     """
     values: list[Any] = [None] * len(graph)
-    needed = None if keep is None else dependencies(graph, *keep)
+    needed = None if keep is None else dependency_flags(graph, *keep)
     spent = {} if needed is None else spent_after(graph, needed, set(keep or ()))
     for node, kind in enumerate(graph.kinds):
         if needed is not None and not needed[node]:
@@ -559,7 +522,9 @@ def interpret(
     return values
 
 
-def worked_out(graph: Graph, algebra: Algebra[V], values: list[V], nodes: Iterable[int]) -> list[V]:
+def work_out_nodes(
+    graph: Graph, algebra: Algebra[V], values: list[V], nodes: Iterable[int]
+) -> list[V]:
     """The values with those of some operations, in their order, worked out from the others."""
     for node in nodes:
         operands = [values[operand] for operand in graph.operands[node]]
@@ -594,7 +559,7 @@ MISSING = -1
 """In place of a node that was left out."""
 
 
-def transform(
+def transform_graph(
     graph: Graph,
     rule: Callable[[Graph, int, Sequence[int]], int | None] | None = None,
     *,
@@ -608,7 +573,7 @@ def transform(
     and the output go along.  ``into`` is the graph to build; by default it carries shapes if this one does.
     """
     made = graph.empty() if into is None else into
-    images = copies(made, graph, rule and (lambda *node: rule(made, *node)), wanted=wanted)
+    images = copy_nodes(made, graph, rule and (lambda *node: rule(made, *node)), wanted=wanted)
     made.inputs = {name: images[node] for name, node in graph.inputs.items() if images[node] >= 0}
     made.bindings = [
         Binding(b.name, images[b.node], b.span) for b in graph.bindings if images[b.node] >= 0
@@ -623,14 +588,14 @@ def transform(
     return made, images
 
 
-def spliced(made: Graph, part: Graph, known: Mapping[str, int]) -> list[int]:
+def splice_graph(made: Graph, part: Graph, known: Mapping[str, int]) -> list[int]:
     """Another graph's nodes put into one, in order; ``known`` nodes stand for its inputs and constants."""
 
     def rule(node: int, images: Sequence[int]) -> int | None:
         name = part.payloads[node] if part.kinds[node] == INPUT else part.symbols.get(node)
         return known.get(str(name))  # it may be pi, which a statement has bound
 
-    return copies(made, part, rule)
+    return copy_nodes(made, part, rule)
 
 
 def calls_moved(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[int, int]]:
@@ -654,10 +619,10 @@ def moved_slopes(graph: Graph, images: Sequence[int]) -> Iterator[tuple[int, Slo
             yield images[node], slope._replace(operands=operands)
 
 
-def copies(
+def copy_nodes(
     made: Graph, graph: Graph, rule: Rule | None = None, *, wanted: Sequence[int] | None = None
 ) -> list[int]:
-    """By node of ``graph`` its new node in ``made``, which may hold nodes already: see ``transform``."""
+    """By node of ``graph`` its new one in ``made``, which may hold nodes already."""
     images: list[int] = []
     for node, operands in enumerate(graph.operands):
         if wanted is not None and not wanted[node]:
@@ -665,12 +630,12 @@ def copies(
             continue
         image = None if rule is None else rule(node, images)
         if image is None:
-            image = copied(made, graph, node, tuple([images[operand] for operand in operands]))
+            image = copy_node(made, graph, node, tuple([images[operand] for operand in operands]))
         images.append(image)
     return images
 
 
-def copied(made: Graph, graph: Graph, node: int, operands: tuple[int, ...]) -> int:
+def copy_node(made: Graph, graph: Graph, node: int, operands: tuple[int, ...]) -> int:
     """A node of ``graph`` again, in ``made`` and on operands there."""
     kind, payload = graph.kinds[node], graph.payloads[node]
     first = graph.first_edge[node]
@@ -702,12 +667,12 @@ MOST_ELEMENTS = 4096
 """The most numbers, over all nodes of a graph together, that tensors are written out in."""
 
 
-def size(shape: Shape) -> int:
+def shape_size(shape: Shape) -> int:
     """How many numbers a tensor of a shape holds."""
     return prod(shape)
 
 
-def place_of(flat: int, shape: Shape) -> Shape:
+def place_by_position(flat: int, shape: Shape) -> Shape:
     """The place of a number of a tensor by its position, row by row."""
     place = []
     for length in reversed(shape):
@@ -716,7 +681,7 @@ def place_of(flat: int, shape: Shape) -> Shape:
     return tuple(reversed(place))
 
 
-def nested(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]], Any]) -> Any:
+def nest_entries(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]], Any]) -> Any:
     """Entries in row-major order, joined row by row."""
     rows = list(entries)
     for length in reversed(shape):
@@ -726,4 +691,4 @@ def nested(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]], Any
 
 def in_lists(entries: Sequence[str], shape: Shape) -> str:
     """Texts in row-major order as nested lists."""
-    return str(nested(entries, shape, lambda row: f"[{', '.join(row)}]"))
+    return str(nest_entries(entries, shape, lambda row: f"[{', '.join(row)}]"))

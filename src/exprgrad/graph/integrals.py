@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from exprgrad.graph.op import Op, horner
+from exprgrad.graph.op import Op, horner_text
 
 __all__ = ["ROWS"]
 
@@ -223,17 +223,17 @@ GROWN = 485165195.4097903
 # Exponential integrals.
 
 RIGHT = (
-    f"where(m < 10, {horner(EI_FIRST, '((m - 6)/(m + 6))')}, "
-    f"where(m < 24, {horner(EI_SECOND, '((m - 15)/(m + 15))')}, {horner(EI_LAST, '(24/m)')}))"
+    f"where(m < 10, {horner_text(EI_FIRST, '((m - 6)/(m + 6))')}, "
+    f"where(m < 24, {horner_text(EI_SECOND, '((m - 15)/(m + 15))')}, {horner_text(EI_LAST, '(24/m)')}))"
 )
-LEFT = f"where(m < 3, {horner(EI_LEFT, '((m - 1)/(m + 1))')}, {horner(EI_FAR_LEFT, '((m - 12)/(m + 12))')})"
+LEFT = f"where(m < 3, {horner_text(EI_LEFT, '((m - 1)/(m + 1))')}, {horner_text(EI_FAR_LEFT, '((m - 12)/(m + 12))')})"
 
 
 def exponential_integral(grown: str) -> str:
     """Ei(v): near its zero by the distance ``d`` to that; elsewhere of ``e``, which is exp(v) divided by ``grown``."""
     return (
-        f"m = min(max(abs(v), 0.3), 1e17); small = {EULER} + log(abs(v)) + v*{horner(EI_SMALL, 'v')}; "
-        f"t = v/2 - 1; zero = log1p(d/0.3725074107813666) + d*{horner(EI_ZERO, 't')}; "
+        f"m = min(max(abs(v), 0.3), 1e17); small = {EULER} + log(abs(v)) + v*{horner_text(EI_SMALL, 'v')}; "
+        f"t = v/2 - 1; zero = log1p(d/0.3725074107813666) + d*{horner_text(EI_ZERO, 't')}; "
         f"where(v > 4, e/m*{RIGHT}*{grown}, where(v > 0.15, zero, where(v > -0.3, small, e*{LEFT}/(-m))))"
     )
 
@@ -247,7 +247,7 @@ LI = (
     + exponential_integral("1")
 )
 E1 = (
-    f"m = min(max(x, 0.3), 1e17); small = -{EULER} - log(x) + x*{horner(EI_SMALL, '(-x)')}; "
+    f"m = min(max(x, 0.3), 1e17); small = -{EULER} - log(x) + x*{horner_text(EI_SMALL, '(-x)')}; "
     f"where(x >= 0, where(x < 0.3, small, exp(-x)*{LEFT}/m), nan)"
 )
 EXP_QUOTIENT = f"where(x > 700, exp(x - 20)/min(x, 1000)*{GROWN}, exp(x)/x)"
@@ -259,7 +259,7 @@ def hyperbolic_integral(near: str, end: int, sign: str) -> str:
     """Shi or Chi of z, ``u``: half of what Ei is there and opposite, but for small operands."""
     return (
         f"h = min(max(z, 0.5), 1000); m = max(h, 40); u = where(z < {end}, {near}, "
-        f"where(z < 40, (Ei(h) {sign} E1(h))/2, exp(m - 20)*{horner(EI_LAST, '(24/m)')}/m*{GROWN / 2}))"
+        f"where(z < 40, (Ei(h) {sign} E1(h))/2, exp(m - 20)*{horner_text(EI_LAST, '(24/m)')}/m*{GROWN / 2}))"
     )
 
 
@@ -271,7 +271,7 @@ def hyperbolic_quotient(function: str) -> str:
 
 WAVE = (
     "b = max(z, 4); m = min(b, 1e17); q = (m - 12)/(m + 12); a = where(z == inf, 0, z); c = cos(a); s = sin(a); "
-    f"f = {horner(SICI_COSINE, 'q')}/b; g = {horner(SICI_SINE, 'q')}/b/b"
+    f"f = {horner_text(SICI_COSINE, 'q')}/b; g = {horner_text(SICI_SINE, 'q')}/b/b"
 )
 """Of Si and Ci; an infinite z has no sine."""
 PHASE = (
@@ -288,15 +288,15 @@ From 2^54 on x is a multiple of 4.  Of tiny x the parts' products are subnormal,
 """
 SPREAD = (
     f"z = min(abs(x), 1e100); y = z*z; v = max(y, 2); w = (v - 6)/(v + 6); "
-    f"f = {horner(FRESNEL_COSINE, 'w')}/(pi*z); g = {horner(FRESNEL_SINE, 'w')}/(pi*z)/(pi*y)"
+    f"f = {horner_text(FRESNEL_COSINE, 'w')}/(pi*z); g = {horner_text(FRESNEL_SINE, 'w')}/(pi*z)/(pi*y)"
 )
 FRESNELS = (
     f"{PHASE}; {SPREAD}; t = y*y/2 - 1; "
-    f"where(y < 2, x*y*{horner(FRESNELS_NEAR, 't')}, sign(x)*(0.5 - (f*c + g*s)))"
+    f"where(y < 2, x*y*{horner_text(FRESNELS_NEAR, 't')}, sign(x)*(0.5 - (f*c + g*s)))"
 )
 FRESNELC = (
     f"{PHASE}; {SPREAD}; t = y*y/2 - 1; "
-    f"where(y < 2, x*{horner(FRESNELC_NEAR, 't')}, sign(x)*(0.5 + (f*s - g*c)))"
+    f"where(y < 2, x*{horner_text(FRESNELC_NEAR, 't')}, sign(x)*(0.5 + (f*s - g*c)))"
 )
 
 # The imaginary error function.
@@ -307,9 +307,9 @@ SQUARE = (
 )
 """2/sqrt(pi)*exp(z^2) as e*f: h*h is exact; by halves nothing overflows before the result does."""
 ERFI = (
-    f"{SQUARE}; t = 25/max(z, 5)^2; dawson = where(z < 2.5, {horner(DAWSON_FIRST, '((m - 1.75)/0.75)')}, "
-    f"where(z < 5, {horner(DAWSON_SECOND, '((m - 3.75)/1.25)')}, {horner(DAWSON_LAST, 't')})); "
-    f"where(z < 1, x*{horner(ERFI_NEAR, '(z*z)')}, sign(x)*(f*(dawson/m)*e))"
+    f"{SQUARE}; t = 25/max(z, 5)^2; dawson = where(z < 2.5, {horner_text(DAWSON_FIRST, '((m - 1.75)/0.75)')}, "
+    f"where(z < 5, {horner_text(DAWSON_SECOND, '((m - 3.75)/1.25)')}, {horner_text(DAWSON_LAST, 't')})); "
+    f"where(z < 1, x*{horner_text(ERFI_NEAR, '(z*z)')}, sign(x)*(f*(dawson/m)*e))"
 )
 
 # fmt: off
@@ -334,17 +334,17 @@ EXPONENTIAL: tuple[Op, ...] = (
         "Shi", "x", (f"z = abs(x); where(z == 0, 1, {hyperbolic_quotient('sinh')})",),
         "the hyperbolic sine integral: the integral of sinh(t)/t from 0 to x", shown=("sinh(x)/x",),
         seconds=(
-            f"z = abs(x); s = x*x; where(z < 1, x*{horner(SHI_SECOND, 's')}, "
+            f"z = abs(x); s = x*x; where(z < 1, x*{horner_text(SHI_SECOND, 's')}, "
             f"sign(x)*where(z > 700, exp(z - 20)/min(z, 1000)*{GROWN / 2}*((z - 1)/z), (cosh(z) - sinh(z)/z)/z))",
         ),
-        value=f"z = abs(x); near = z*{horner(SHI_NEAR, '(z*z)')}; {hyperbolic_integral('near', 2, '+')}; where(x < 0, -u, u)",
+        value=f"z = abs(x); near = z*{horner_text(SHI_NEAR, '(z*z)')}; {hyperbolic_integral('near', 2, '+')}; where(x < 0, -u, u)",
         latex=r"\operatorname{Shi}(x)", magnifies="growth", value_ulp=4.0, elsewhere="sinhint SinhIntegral", monotone=1,
     ),
     Op(
         "Chi", "x", (f"z = abs(x); where(x >= 0, {hyperbolic_quotient('cosh')}, nan)",),
         "the hyperbolic cosine integral: Euler's constant, log(x) and the integral of (cosh(t) - 1)/t from 0 to x",
         shown=("cosh(x)/x",),
-        value=f"z = x; near = {EULER} + log(x) + x*x*{horner(CHI_NEAR, '(x*x)')}; {hyperbolic_integral('near', 1, '-')}; where(x >= 0, u, nan)",
+        value=f"z = x; near = {EULER} + log(x) + x*x*{horner_text(CHI_NEAR, '(x*x)')}; {hyperbolic_integral('near', 1, '-')}; where(x >= 0, u, nan)",
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Chi}(x)", magnifies="growth",
         value_ulp=4.0, value_abs=2e-16, second_abs=1e-15, elsewhere="coshint CoshIntegral",
     ),
@@ -353,15 +353,15 @@ WAVES: tuple[Op, ...] = (
     Op(
         "Si", "x", ("sinc(x)",), "the sine integral: the integral of sin(t)/t from 0 to x", shown=("sin(x)/x",),
         value=f"z = abs(x); {WAVE}; t = z*z/8 - 1; "
-        f"where(z < 4, x*{horner(SI_NEAR, 't')}, sign(x)*(pi/2 - (f*c + g*s)))",
+        f"where(z < 4, x*{horner_text(SI_NEAR, 't')}, sign(x)*(pi/2 - (f*c + g*s)))",
         latex=r"\operatorname{Si}(x)", value_ulp=3.0, second_abs=2e-17, elsewhere="sinint SinIntegral",
     ),
     Op(
         "Ci", "x", ("where(x >= 0, where(x == inf, 0, cos(x)/x), nan)",),
         "the cosine integral: Euler's constant, log(x) and the integral of (cos(t) - 1)/t from 0 to x",
         shown=("cos(x)/x",),
-        value=f"z = x; {WAVE}; t = z*z/8 - 1; near = {EULER} + log(x) + z*z*{horner(CI_NEAR, 't')}; "
-        f"zero = ((z - 3.3841804225511862) - 1.972125462363411e-16)*{horner(CI_ZERO, '(z - 3)')}; "
+        value=f"z = x; {WAVE}; t = z*z/8 - 1; near = {EULER} + log(x) + z*z*{horner_text(CI_NEAR, 't')}; "
+        f"zero = ((z - 3.3841804225511862) - 1.972125462363411e-16)*{horner_text(CI_ZERO, '(z - 3)')}; "
         "where(x >= 0, where(z < 2, near, where(z < 4, zero, f*s - g*c)), nan)",
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Ci}(x)", magnifies="period",
         value_ulp=4.0, value_abs=3e-16, second_abs=1e-15, elsewhere="cosint CosIntegral",
@@ -604,7 +604,7 @@ PIECES = 3.141592502593994, 1.5099578831723193e-07, 1.078060167178374e-14, 4.044
 ROOT_OF_PI = "1.772453850905516"
 
 
-def wave(phase: float, sign: str, size: str, turn: Sequence[float]) -> str:
+def airy_wave(phase: float, sign: str, size: str, turn: Sequence[float]) -> str:
     """What an Airy function is left of -4.25, as ``wave``: its phase there is s + turn/s less ``phase`` times pi.
 
     As the next of its zeros is taken off before anything is rounded, it is accurate beside them too.
@@ -612,16 +612,16 @@ def wave(phase: float, sign: str, size: str, turn: Sequence[float]) -> str:
     first, second, third, last = PIECES
     return (
         f"u = 4.25/z; w = u*u*u; n = round(s/pi - {phase}); k = n + {phase}; "
-        f"t = ((s - k*{first}) - k*{second}) - k*{third} + (rest - k*{last} + {horner(turn, 'w')}/s); "
+        f"t = ((s - k*{first}) - k*{second}) - k*{third} + (rest - k*{last} + {horner_text(turn, 'w')}/s); "
         f"wave = {sign}(1 - 2*(n % 2))*sin(t)*({size})"
     )
 
 
-SIZE_OF_VALUE = f"{horner(SIZE, 'w')}/{ROOT_OF_PI}/sqrt(r)"
-SIZE_OF_SLOPE = f"{horner(PRIME_SIZE, 'w')}/{ROOT_OF_PI}*sqrt(r)"
+SIZE_OF_VALUE = f"{horner_text(SIZE, 'w')}/{ROOT_OF_PI}/sqrt(r)"
+SIZE_OF_SLOPE = f"{horner_text(PRIME_SIZE, 'w')}/{ROOT_OF_PI}*sqrt(r)"
 
 
-def by_parts(
+def airy_by_parts(
     zeros: Sequence[tuple[float, float]],
     left: Sequence[float],
     cut: float,
@@ -636,39 +636,39 @@ def by_parts(
     distances = "*".join(f"((x + {high!r}) + {low!r})" for high, low in zeros)
     return (
         f"where(x < -4.25, where(x >= -1e6, wave, nan), where(x < {cut}, "
-        f"{distances}*{polynomial(left, -4.25, cut)}, where(x < {end}, {polynomial(middle, cut, end)}, {right})))"
+        f"{distances}*{chebyshev_piece(left, -4.25, cut)}, where(x < {end}, {chebyshev_piece(middle, cut, end)}, {right})))"
     )
 
 
-def polynomial(coefficients: Sequence[float], start: float, end: float) -> str:
+def chebyshev_piece(coefficients: Sequence[float], start: float, end: float) -> str:
     """A polynomial in the distance to the middle of an interval, as a part of half its length."""
-    return horner(coefficients, f"((x - {(start + end) / 2})/{(end - start) / 2})")
+    return horner_text(coefficients, f"((x - {(start + end) / 2})/{(end - start) / 2})")
 
 
 FALL = "v = 1 - 4/(s + 2); e = exp(-s/2); f = e*(1 - rest)"
 """The exponential exp(-s) is e*f; by halves nothing underflows before the result does."""
-AI_FAR = f"{horner(AI_RIGHT, 'v')}/sqrt(r)"
-AI_PRIME_FAR = f"{horner(AI_PRIME_RIGHT, 'v')}*sqrt(r)"
+AI_FAR = f"{horner_text(AI_RIGHT, 'v')}/sqrt(r)"
+AI_PRIME_FAR = f"{horner_text(AI_PRIME_RIGHT, 'v')}*sqrt(r)"
 RISE = "v = 9.797958971132712/s; e = exp(s/2); f = e*(1 + rest)"
 
 
-def rising(middle: Sequence[float], last: Sequence[float]) -> str:
-    return f"where(x < 6, {horner(middle, '((z - 4)/2)')}, {horner(last, 'v')})"
+def rising_airy(middle: Sequence[float], last: Sequence[float]) -> str:
+    return f"where(x < 6, {horner_text(middle, '((z - 4)/2)')}, {horner_text(last, 'v')})"
 
 
 # fmt: off
-AIRYAI = f"{STRETCH}; {wave(-0.25, '', SIZE_OF_VALUE, TURN)}; {FALL}; " + by_parts(
+AIRYAI = f"{STRETCH}; {airy_wave(-0.25, '', SIZE_OF_VALUE, TURN)}; {FALL}; " + airy_by_parts(
     AI_ZEROS, AI_LEFT, -1.25, AI_MIDDLE, 1, f"f*({AI_FAR})*e",
 )
-AIRYBI = f"{STRETCH}; {wave(0.25, '-', SIZE_OF_VALUE, TURN)}; {RISE}; " + by_parts(
-    BI_ZEROS, BI_LEFT, -0.5, BI_MIDDLE, 2, f"f*({rising(BI_RIGHT, BI_LAST)}/sqrt(r))*e",
+AIRYBI = f"{STRETCH}; {airy_wave(0.25, '-', SIZE_OF_VALUE, TURN)}; {RISE}; " + airy_by_parts(
+    BI_ZEROS, BI_LEFT, -0.5, BI_MIDDLE, 2, f"f*({rising_airy(BI_RIGHT, BI_LAST)}/sqrt(r))*e",
 )
-AIRYAIPRIME = f"{STRETCH}; {wave(0.25, '', SIZE_OF_SLOPE, PRIME_TURN)}; {FALL}; " + by_parts(
+AIRYAIPRIME = f"{STRETCH}; {airy_wave(0.25, '', SIZE_OF_SLOPE, PRIME_TURN)}; {FALL}; " + airy_by_parts(
     AI_PRIME_ZEROS, AI_PRIME_LEFT, -0.5, AI_PRIME_MIDDLE, 1, f"-f*({AI_PRIME_FAR})*e",
 )
-AIRYBIPRIME = f"{STRETCH}; {wave(0.75, '-', SIZE_OF_SLOPE, PRIME_TURN)}; {RISE}; " + by_parts(
+AIRYBIPRIME = f"{STRETCH}; {airy_wave(0.75, '-', SIZE_OF_SLOPE, PRIME_TURN)}; {RISE}; " + airy_by_parts(
     BI_PRIME_ZEROS, BI_PRIME_LEFT, -1.25, BI_PRIME_MIDDLE, 2,
-    f"f*({rising(BI_PRIME_RIGHT, BI_PRIME_LAST)}*sqrt(r))*e",
+    f"f*({rising_airy(BI_PRIME_RIGHT, BI_PRIME_LAST)}*sqrt(r))*e",
 )
 # fmt: on
 
@@ -730,7 +730,7 @@ MODULUS = "k = sqrt(1 - x); big = k > 1; q0 = where(big, 1/k, k); m0 = 1; e0 = q
 """What is complementary to the modulus, or its reciprocal, at which the cosine and the sine change places."""
 
 
-def means() -> str:
+def integral_means() -> str:
     """The means that all these integrals share."""
     lines = [MODULUS]
     for n in range(STEPS + 1):
@@ -741,8 +741,8 @@ def means() -> str:
     return "; ".join(lines)
 
 
-def integral(name: str, cosine: str, sine: str) -> str:
-    """The integral of (cosine*cos(t)^2 + sine*sin(t)^2)/sqrt(cos(t)^2 + q0^2*sin(t)^2) from 0 to pi/2, by ``means``.
+def elliptic_integral(name: str, cosine: str, sine: str) -> str:
+    """The integral of (cosine*cos(t)^2 + sine*sin(t)^2)/sqrt(cos(t)^2 + q0^2*sin(t)^2) from 0 to pi/2, by ``integral_means``.
 
     All that is added up is positive, and nothing cancels: R. Bulirsch, Numerical calculation of elliptic
     integrals and elliptic functions III, Numer. Math. 13 (1969), 305-315.
@@ -755,14 +755,14 @@ def integral(name: str, cosine: str, sine: str) -> str:
     return "; ".join(lines)
 
 
-MEANS = means()
-ELLIPTIC_K = f"{MEANS}; {integral('both', '1', '1')}; where(x == 1, inf, both/max(k, 1))"
-ELLIPTIC_E = f"{MEANS}; {integral('both', '1', 'q0*q0')}; where(x == 1, 1, both*max(k, 1))"
-COSINE = f"{integral('cosine', '1 - big', 'big')}; b = cosine/max(k, 1)"
+MEANS = integral_means()
+ELLIPTIC_K = f"{MEANS}; {elliptic_integral('both', '1', '1')}; where(x == 1, inf, both/max(k, 1))"
+ELLIPTIC_E = f"{MEANS}; {elliptic_integral('both', '1', 'q0*q0')}; where(x == 1, 1, both*max(k, 1))"
+COSINE = f"{elliptic_integral('cosine', '1 - big', 'big')}; b = cosine/max(k, 1)"
 """(E - (1 - x)*K)/x: the integral of cos(t)^2/sqrt(1 - x*sin(t)^2)."""
-SINE = f"{integral('sine', 'big', '1 - big')}; d = sine/max(k, 1)"
+SINE = f"{elliptic_integral('sine', 'big', '1 - big')}; d = sine/max(k, 1)"
 """(K - E)/x: the integral of sin(t)^2/sqrt(1 - x*sin(t)^2)."""
-INTEGRALS = f"{MEANS}; {COSINE}; {SINE}; near = abs(x) < 0.5; c = where(near, {horner(MIXED, '(2*x)')}, (d - b)/x)"
+INTEGRALS = f"{MEANS}; {COSINE}; {SINE}; near = abs(x) < 0.5; c = where(near, {horner_text(MIXED, '(2*x)')}, (d - b)/x)"
 
 # fmt: off
 ELLIPTIC: tuple[Op, ...] = (

@@ -14,21 +14,21 @@ from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple, TypeVar
 
-from exprgrad.graph.graph import Settings, Shape, size
+from exprgrad.graph.graph import Settings, Shape, shape_size
 from exprgrad.graph.structural import (
     TINY,
     UNIT,
     Mismatch,
     Nodes,
-    Numbers,
+    NumberBuilder,
     Pass,
     Structural,
     Tensors,
     broadcast_shape,
     by_slope,
-    narrowed,
+    narrow_to_shape,
     shape_text,
-    spread,
+    spread_back_reduction,
 )
 
 __all__ = ["LINEAR_ALGEBRA"]
@@ -45,7 +45,7 @@ SINGULAR = "the matrix is singular"
 Entry = TypeVar("Entry")
 
 
-def unfit(needed: str, shape: Shape, help: str) -> Mismatch:
+def unfit_operand(needed: str, shape: Shape, help: str) -> Mismatch:
     """The error for an operand of another rank; ``help`` is for a tensor."""
     return Mismatch(
         f"{{op}} needs {needed}", shape_text(shape, help, "a product with a number is written *")
@@ -55,13 +55,13 @@ def unfit(needed: str, shape: Shape, help: str) -> Mismatch:
 def matmul_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     if () in shapes:
-        raise unfit("vectors or matrices", (), "")
+        raise unfit_operand("vectors or matrices", (), "")
     if x[-1] != y[-2:][0]:
         raise Mismatch("{op} needs inner sizes to match", transposed_instead(x, y))
-    return (*leading(x, y), *x[-2:-1], *y[-2:][1:])
+    return (*leading_axes(x, y), *x[-2:-1], *y[-2:][1:])
 
 
-def leading(x: Shape, y: Shape) -> Shape:
+def leading_axes(x: Shape, y: Shape) -> Shape:
     """The axes before the last two of what is made of two operands: theirs, broadcast."""
     try:
         return broadcast_shape([x[:-2], y[:-2]])
@@ -83,7 +83,7 @@ def transposed_instead(x: Shape, y: Shape) -> str | None:
     return None
 
 
-def transposed(b: Nodes, node: int) -> int:
+def transpose_matrices(b: Nodes, node: int) -> int:
     """Matrices transposed; a vector is what it is."""
     rank = len(b.shape(node))
     if rank < 2:
@@ -100,7 +100,9 @@ def matmul_pull(b: Nodes, p: Pass) -> int:
         return b.apply("mul", p.given, y if p.position == 0 else x)
     if max(ranks) > 2:
         return matmul_pull_of_many(b, p)
-    pair = (transposed(b, x), p.given) if p.position else (p.given, transposed(b, y))
+    pair = (
+        (transpose_matrices(b, x), p.given) if p.position else (p.given, transpose_matrices(b, y))
+    )
     return b.apply("outer" if ranks[1 - p.position] == 1 else "matmul", *pair)
 
 
@@ -109,12 +111,12 @@ def matmul_pull_of_many(b: Nodes, p: Pass) -> int:
     x, y = p.operands
     left, right = b.shape(x), b.shape(y)
     left, right = left if len(left) > 1 else (1, *left), right if len(right) > 1 else (*right, 1)
-    whole = *leading(left, right), left[-2], right[-1]
+    whole = *leading_axes(left, right), left[-2], right[-1]
     given = b.apply("reshape", p.given, settings=(whole,))
     other, shape = (x, left) if p.position else (y, right)
-    back = transposed(b, b.apply("reshape", other, settings=(shape,)))
+    back = transpose_matrices(b, b.apply("reshape", other, settings=(shape,)))
     passed = b.apply("matmul", *((back, given) if p.position else (given, back)))
-    passed = narrowed(b, passed, right if p.position else left)
+    passed = narrow_to_shape(b, passed, right if p.position else left)
     return b.apply("reshape", passed, settings=(b.shape(p.operand),))
 
 
@@ -122,7 +124,7 @@ def dot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     for shape in shapes:
         if len(shape) != 1:
-            raise unfit("vectors", shape, "a product with matrices is written @")
+            raise unfit_operand("vectors", shape, "a product with matrices is written @")
     if x != y:
         raise Mismatch("{op} needs vectors of one length")
     return ()
@@ -136,8 +138,10 @@ def dot_pull(b: Nodes, p: Pass) -> int:
 def outer_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     for at, shape in enumerate(shapes):
         if len(shape) != 1:
-            raise unfit(
-                "vectors", shape, f"a matrix as one vector is reshape({{{at}}}, [{size(shape)}])"
+            raise unfit_operand(
+                "vectors",
+                shape,
+                f"a matrix as one vector is reshape({{{at}}}, [{shape_size(shape)}])",
             )
     return (*shapes[0], *shapes[1])
 
@@ -159,7 +163,7 @@ def refuse_not_square(shape: Shape, number: str, tensor: str = "") -> None:
         )
 
 
-def as_columns(b: Nodes, node: int) -> int:
+def as_column_matrices(b: Nodes, node: int) -> int:
     """Vectors as matrices of one column."""
     return b.apply("reshape", node, settings=((*b.shape(node), 1),))
 
@@ -179,21 +183,21 @@ def solve_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
             "{op} needs as many rows on the right",
             f"for a vector to each matrix write reshape({{1}}, {[*y, 1]})" if y == x[:-1] else None,
         )
-    return (*leading(x, y), x[-1], *y[-2:][1:])
+    return (*leading_axes(x, y), x[-1], *y[-2:][1:])
 
 
-def solved(np: Any, x: Any, y: Any) -> Any:
+def solve_matrices(np: Any, x: Any, y: Any) -> Any:
     """The solution of x @ out = y by an array library; nan where a matrix is singular."""
     if np.ndim(y) == 1:
-        return solved(np, x, y[:, None])[..., 0]
-    lead = leading(np.shape(x), np.shape(y))
+        return solve_matrices(np, x, y[:, None])[..., 0]
+    lead = leading_axes(np.shape(x), np.shape(y))
     x, y = (np.broadcast_to(part, lead + np.shape(part)[-2:]) for part in (x, y))
     try:
         return np.linalg.solve(x, y)
     except np.linalg.LinAlgError:
         if not lead:
             return np.full(np.shape(y), np.nan)
-        return np.stack([solved(np, *pair) for pair in zip(x, y, strict=True)])
+        return np.stack([solve_matrices(np, *pair) for pair in zip(x, y, strict=True)])
 
 
 def solve_bound(
@@ -216,7 +220,7 @@ def inverse_of(np: Any, x: Any, off: Any, errors: Any) -> Any:
     """
     count = np.shape(x)[-1]
     one = np.eye(count)
-    inverse = solved(np, x, one)
+    inverse = solve_matrices(np, x, one)
     sizes = np.abs(inverse)
     apart = np.abs(one - inverse @ x) + sizes @ off
     apart = apart + (count + 2) * UNIT * (sizes @ np.abs(x) + one)
@@ -226,18 +230,18 @@ def inverse_of(np: Any, x: Any, off: Any, errors: Any) -> Any:
     return np.where(most < 1, first + rest, np.inf)
 
 
-def solve_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+def solve_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """Gaussian elimination, and back from the last row."""
     x, y = operands
     shape = solve_shape([b.shape(x), b.shape(y)], settings)
     if len(b.shape(y)) == 1:
-        y = as_columns(b, y)
+        y = as_column_matrices(b, y)
     found = []
-    for place in product(*map(range, leading(b.shape(x), b.shape(y)))):
+    for place in product(*map(range, leading_axes(b.shape(x), b.shape(y)))):
         solution: list[int] = []
-        elimination = eliminated(b, x, place, matrix_at(b, y, place))
+        elimination = eliminate_matrix(b, x, place, matrix_at(b, y, place))
         for pivot, row in reversed(elimination.steps):
-            right = after(b, row, len(solution))
+            right = elements_after(b, row, len(solution))
             for at, known in enumerate(solution):
                 right = b.apply("sub", right, b.apply("mul", number_at(b, row, at), known))
             is_sure = len(elimination.steps) - len(solution) <= elimination.sure
@@ -247,7 +251,7 @@ def solve_definition(b: Numbers, operands: Sequence[int], settings: Settings) ->
     return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(shape,))
 
 
-def quotient_or_nan(b: Numbers, right: int, pivot: int) -> int:
+def quotient_or_nan(b: NumberBuilder, right: int, pivot: int) -> int:
     """A quotient; nan with all its derivatives where the pivot is 0, and not infinite."""
     nothing = b.apply("mul", b.apply("mul", right, pivot), b.constant(math.nan))
     return b.apply("where", pivot, b.apply("div", right, pivot), nothing)
@@ -267,7 +271,9 @@ class Elimination(NamedTuple):
     left: list[int]
 
 
-def eliminated(b: Numbers, x: int, place: Sequence[int], right: int | None = None) -> Elimination:
+def eliminate_matrix(
+    b: NumberBuilder, x: int, place: Sequence[int], right: int | None = None
+) -> Elimination:
     """The elimination of a matrix; ``right`` follows its rows, which then are all taken.
 
     The rows come in the order of the greatest pivots, as far as x is known.
@@ -276,7 +282,7 @@ def eliminated(b: Numbers, x: int, place: Sequence[int], right: int | None = Non
     count = b.shape(matrix)[0]
     order, sure = [*range(count)], 0
     if known is not None:
-        order, sure = pivoted(known[at_place(place, b.shape(x))].tolist())
+        order, sure = pivot_rows(known[place_in_stack(place, b.shape(x))].tolist())
     rows = [number_at(b, matrix, at) for at in order]
     if right is not None:
         ends = [number_at(b, right, at) for at in order]
@@ -284,18 +290,18 @@ def eliminated(b: Numbers, x: int, place: Sequence[int], right: int | None = Non
     is_partial = right is None and known is not None and count - sure <= MOST_LEFT
     steps = []
     for _ in range(sure if is_partial else count):
-        pivot, rest = number_at(b, rows[0], 0), after(b, rows[0], 1)
+        pivot, rest = number_at(b, rows[0], 0), elements_after(b, rows[0], 1)
         steps.append((pivot, rest))
         factors = [b.apply("div", number_at(b, row, 0), pivot) for row in rows[1:]]
         rows = [
-            b.apply("sub", after(b, row, 1), b.apply("mul", factor, rest))
+            b.apply("sub", elements_after(b, row, 1), b.apply("mul", factor, rest))
             for row, factor in zip(rows[1:], factors, strict=True)
         ]
     turned = sum(one > other for one, other in combinations(order, 2)) % 2 == 1
     return Elimination(steps, sure, turned, rows)
 
 
-def pivoted(rows: list[list[float]]) -> tuple[list[int], int]:
+def pivot_rows(rows: list[list[float]]) -> tuple[list[int], int]:
     """The order of rows in which elimination meets the greatest pivots; how many are surely not 0."""
     left, rank = [*enumerate(rows)], 0
     order: list[int] = []
@@ -312,7 +318,7 @@ def pivoted(rows: list[list[float]]) -> tuple[list[int], int]:
     return order, rank
 
 
-def at_place(place: Sequence[int], shape: Shape) -> tuple[int, ...]:
+def place_in_stack(place: Sequence[int], shape: Shape) -> tuple[int, ...]:
     """Where a place of broadcast stacks is in one of them."""
     lead = shape[:-2]
     pairs = zip(place[len(place) - len(lead) :], lead, strict=True)
@@ -321,7 +327,7 @@ def at_place(place: Sequence[int], shape: Shape) -> tuple[int, ...]:
 
 def matrix_at(b: Nodes, x: int, place: Sequence[int]) -> int:
     """The matrix at a place of a stack."""
-    return b.apply("index", x, settings=(at_place(place, b.shape(x)),))
+    return b.apply("index", x, settings=(place_in_stack(place, b.shape(x)),))
 
 
 def number_at(b: Nodes, x: int, at: int) -> int:
@@ -329,7 +335,7 @@ def number_at(b: Nodes, x: int, at: int) -> int:
     return b.apply("index", x, settings=((at,),))
 
 
-def after(b: Nodes, x: int, at: int) -> int:
+def elements_after(b: Nodes, x: int, at: int) -> int:
     """What stands in a vector from a place on."""
     return b.apply("index", x, settings=(((at, None),),))
 
@@ -340,12 +346,14 @@ def solve_pull(b: Nodes, p: Pass) -> int:
     given, out, shape = p.given, p.out, b.shape(y)
     is_plain = (len(b.shape(x)), len(shape)) == (2, 1)
     if len(shape) == 1 and not is_plain:
-        given, out, shape = as_columns(b, given), as_columns(b, out), (*shape, 1)
-    passed = b.apply("solve", transposed(b, x), given)
+        given, out, shape = as_column_matrices(b, given), as_column_matrices(b, out), (*shape, 1)
+    passed = b.apply("solve", transpose_matrices(b, x), given)
     if p.position == 1:
-        return b.apply("reshape", narrowed(b, passed, shape), settings=(b.shape(y),))
+        return b.apply("reshape", narrow_to_shape(b, passed, shape), settings=(b.shape(y),))
     kind = "outer" if is_plain else "matmul"
-    return narrowed(b, b.apply("neg", b.apply(kind, passed, transposed(b, out))), b.shape(x))
+    return narrow_to_shape(
+        b, b.apply("neg", b.apply(kind, passed, transpose_matrices(b, out))), b.shape(x)
+    )
 
 
 def solve_push(b: Nodes, p: Pass) -> int:
@@ -354,7 +362,7 @@ def solve_push(b: Nodes, p: Pass) -> int:
     if p.position == 1:
         return b.apply("solve", x, p.given)
     is_stack = len(b.shape(y)) == 1 and len(b.shape(x)) > 2
-    out = as_columns(b, p.out) if is_stack else p.out
+    out = as_column_matrices(b, p.out) if is_stack else p.out
     found = b.apply("neg", b.apply("solve", x, b.apply("matmul", p.given, out)))
     return b.apply("reshape", found, settings=(b.shape(p.out),))
 
@@ -377,7 +385,7 @@ def inv_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
 
 def inv_pull(b: Nodes, p: Pass) -> int:
     """Giles (2008), section 2.2.3: -out^T times the cotangent times out^T."""
-    back = transposed(b, p.out)
+    back = transpose_matrices(b, p.out)
     return b.apply("neg", b.apply("matmul", b.apply("matmul", back, p.given), back))
 
 
@@ -394,17 +402,17 @@ def det_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     (x,) = operands
     if np.shape(x)[-1] > BY_PRODUCTS:
         return np.linalg.det(x)
-    found = expanded(*entries(x), np.multiply, np.add, np.subtract)
+    found = expand_determinant(*matrix_entry_reader(x), np.multiply, np.add, np.subtract)
     is_known = np.isfinite(found)
     return found if np.all(is_known) else np.where(is_known, found, np.linalg.det(x))
 
 
-def entries(x: Any) -> tuple[int, Callable[[int, int], Any]]:
+def matrix_entry_reader(x: Any) -> tuple[int, Callable[[int, int], Any]]:
     """The size of an array's matrices, and their number in a row and a column."""
     return x.shape[-1], lambda row, column: x[..., row, column]
 
 
-def expanded(
+def expand_determinant(
     count: int,
     number: Callable[[int, int], Entry],
     multiply: Callable[[Entry, Entry], Entry],
@@ -451,7 +459,7 @@ def det_bound(
     count, most = np.shape(x)[-1], np.abs(x) + off
     if count <= BY_PRODUCTS:
         whole, sizes, large = [
-            expanded(*entries(part), np.multiply, np.add, np.add)
+            expand_determinant(*matrix_entry_reader(part), np.multiply, np.add, np.add)
             for part in (most, np.abs(x), np.maximum(most, 1.0))
         ]
         rounded = 2 * count * UNIT * whole + TINY * large if count > 1 else 0.0
@@ -475,22 +483,24 @@ def logdet_bound(
     return log_error(np, x, off) + (count + 2) * UNIT * (np.abs(out) + 2 * np.sum(most, axis=-1))
 
 
-def det_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+def det_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """Sums of products; of large matrices by elimination."""
     (x,) = operands
     return of_pivots(b, x, "mul", "neg") if b.shape(x)[-1] > BY_MINORS else by_expansion(b, x)
 
 
-def logdet_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+def logdet_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The sum of the logarithms of the pivots' sizes."""
     return of_pivots(b, operands[0], "add", "", ("abs", "log"))
 
 
-def of_pivots(b: Numbers, x: int, kind: str, turned: str, functions: Sequence[str] = ()) -> int:
+def of_pivots(
+    b: NumberBuilder, x: int, kind: str, turned: str, functions: Sequence[str] = ()
+) -> int:
     """Functions of each matrix's pivots together; ``turned``: what an odd order of rows makes of it."""
     found = []
     for place in product(*map(range, b.shape(x)[:-2])):
-        elimination = eliminated(b, x, place)
+        elimination = eliminate_matrix(b, x, place)
         nodes = [pivot for pivot, _ in elimination.steps]
         if elimination.left:
             nodes.append(without_division(b, elimination.left))
@@ -503,7 +513,7 @@ def of_pivots(b: Numbers, x: int, kind: str, turned: str, functions: Sequence[st
     return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(b.shape(x)[:-2],))
 
 
-def without_division(b: Numbers, rows: Sequence[int]) -> int:
+def without_division(b: NumberBuilder, rows: Sequence[int]) -> int:
     """The determinant of rows.
 
     R. S. Bird, A simple division-free algorithm for computing determinants (2011): of the product so far,
@@ -520,7 +530,7 @@ def without_division(b: Numbers, rows: Sequence[int]) -> int:
             if row is not None:
                 if at < count - 1:
                     below = b.apply("stack", *rows[at + 1 :], settings=(0,))
-                    terms.append(b.apply("matmul", after(b, row, at + 1), below))
+                    terms.append(b.apply("matmul", elements_after(b, row, at + 1), below))
                 own = number_at(b, row, at)
                 total = own if total is None else b.apply("add", total, own)
             if terms:
@@ -530,7 +540,7 @@ def without_division(b: Numbers, rows: Sequence[int]) -> int:
     return answer if count % 2 else b.apply("neg", answer)
 
 
-def by_expansion(b: Numbers, x: int) -> int:
+def by_expansion(b: NumberBuilder, x: int) -> int:
     """Determinants as sums of products."""
     whole = ((None, None),) * (len(b.shape(x)) - 2)
 
@@ -538,13 +548,13 @@ def by_expansion(b: Numbers, x: int) -> int:
         return b.apply("index", x, settings=((*whole, row, column),))
 
     kinds = (partial(b.apply, kind) for kind in ("mul", "add", "sub"))
-    found: int = expanded(b.shape(x)[-1], number, *kinds)
+    found: int = expand_determinant(b.shape(x)[-1], number, *kinds)
     return found
 
 
 def for_each(b: Nodes, numbers: int, matrices: int) -> int:
     """A number for each matrix, for each of its numbers."""
-    return spread(b, numbers, b.shape(matrices), over_each(b, matrices)[0])
+    return spread_back_reduction(b, numbers, b.shape(matrices), over_each(b, matrices)[0])
 
 
 def whole_sum(b: Nodes, matrices: int) -> int:
@@ -565,7 +575,7 @@ def det_slope(b: Nodes, p: Pass) -> int:
 
 def logdet_slope(b: Nodes, p: Pass) -> int:
     """Giles (2008), section 2.2.4: inv(x)^T times the cotangent."""
-    return transposed(b, b.apply("inv", p.operand))
+    return transpose_matrices(b, b.apply("inv", p.operand))
 
 
 def cofactors_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
@@ -576,27 +586,27 @@ def cofactors_formula(b: Tensors, operands: Sequence[int], settings: Settings) -
         return b.apply("broadcast", b.constant(1.0), settings=(b.shape(x),))
     if count > BY_MINORS:
         whole = for_each(b, b.apply("det", x), x)
-        return b.apply("mul", whole, transposed(b, b.apply("inv", x)))
-    return signed(b, b.apply("det", minors(b, x)))
+        return b.apply("mul", whole, transpose_matrices(b, b.apply("inv", x)))
+    return cofactor_signs(b, b.apply("det", minor_matrices(b, x)))
 
 
-def signed(b: Nodes, x: int) -> int:
+def cofactor_signs(b: Nodes, x: int) -> int:
     """Numbers with the signs of cofactors: every other one turned."""
     shape = b.shape(x)
     line = b.apply("stack", *[b.constant((-1.0) ** at) for at in range(shape[-1])], settings=(0,))
     return b.apply("mul", x, b.apply("outer", line, line))
 
 
-def minors(b: Nodes, x: int) -> int:
+def minor_matrices(b: Nodes, x: int) -> int:
     """Of each matrix, at each place, what is left without the row and the column of the place."""
     count, rank = b.shape(x)[-1], len(b.shape(x))
     for axis, place in ((rank - 2, rank - 2), (rank, rank - 1)):
-        parts = [without(b, x, at, axis) for at in range(count)]
+        parts = [without_place(b, x, at, axis) for at in range(count)]
         x = b.apply("stack", *parts, settings=(place,))
     return x
 
 
-def without(b: Nodes, x: int, at: int, axis: int) -> int:
+def without_place(b: Nodes, x: int, at: int, axis: int) -> int:
     """A tensor without one place of an axis."""
     length, whole = b.shape(x)[axis], ((None, None),) * axis
     ends = [(start, stop) for start, stop in ((0, at), (at + 1, length)) if start < stop]
@@ -612,14 +622,16 @@ def cofactors_pass(b: Nodes, p: Pass) -> int | None:
         return None
     if count > BY_MINORS:
         return cofactors_quotient(b, p)
-    slopes = b.apply("mul", b.apply("cofactors", minors(b, p.operand)), minors(b, p.given))
-    return signed(b, whole_sum(b, slopes))
+    slopes = b.apply(
+        "mul", b.apply("cofactors", minor_matrices(b, p.operand)), minor_matrices(b, p.given)
+    )
+    return cofactor_signs(b, whole_sum(b, slopes))
 
 
 def cofactors_quotient(b: Nodes, p: Pass) -> int:
     """What comes of out = det(x) inv(x)^T: both factors change."""
     change = for_each(b, whole_sum(b, b.apply("mul", p.given, p.out)), p.out)
-    turned = b.apply("matmul", b.apply("matmul", p.out, transposed(b, p.given)), p.out)
+    turned = b.apply("matmul", b.apply("matmul", p.out, transpose_matrices(b, p.given)), p.out)
     both = b.apply("sub", b.apply("mul", change, p.out), turned)
     return b.apply("div", both, for_each(b, b.apply("det", p.operand), p.operand))
 
@@ -645,7 +657,7 @@ LINEAR_ALGEBRA = (
     ),
     Structural(
         "solve", "a y", "the solution of a @ out = y: a vector, or a matrix column by column",
-        solve_shape, lambda np, x, s: solved(np, *x), solve_pull, solve_push,
+        solve_shape, lambda np, x, s: solve_matrices(np, *x), solve_pull, solve_push,
         latex=r"\operatorname{solve}(a, y)", gate="solver, transposed",
         definition=solve_definition, bound=solve_bound, undefined={"nan": SINGULAR},
         elsewhere="LinearSolve linsolve mldivide",

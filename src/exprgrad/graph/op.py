@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
-    "ATAN_SLOPE", "GATES", "Equation", "Family", "Op", "Special", "bell", "by", "called", "comparison",
-    "extremum", "having", "horner", "hypot_slope", "step",
+    "ATAN_SLOPE", "GATES", "Equation", "Family", "NonsmoothPoint", "Op", "bell_text", "comparison_row",
+    "extremum_row", "horner_text", "hypot_slope", "index_by", "names_with", "rows_by_name", "step_row",
 ]  # fmt: skip
 
 
-class Special(NamedTuple):
+class NonsmoothPoint(NamedTuple):
     """Points at which a rule's answer is a convention: ``code`` is ``kink`` or ``jump``.
 
     ``side``, ``slope`` and ``undecided`` say what the row does just beside such a point, on one side: in
@@ -145,7 +145,7 @@ class Op(NamedTuple):
     edge: str = ""
     ties: str = ""
     ties_words: str = ""
-    special: tuple[Special, ...] = ()
+    special: tuple[NonsmoothPoint, ...] = ()
     bend: float | None = None
     branches: tuple[int, ...] = ()
     gate: str = "scaler"
@@ -269,9 +269,11 @@ GATES = {
 # Rows and texts that are made alike.
 
 
-def comparison(name: str, symbol: str, latex: str, about: str, opposite: str, mirror: str) -> Op:
+def comparison_row(
+    name: str, symbol: str, latex: str, about: str, opposite: str, mirror: str
+) -> Op:
     """A comparison is 1 or 0, flat on both sides of where its operands are equal."""
-    tie = Special(
+    tie = NonsmoothPoint(
         "x == y", "jump", "its operands are equal",
         side=f"dx {symbol} dy", undecided="(dx == dy)*(1 - same)",
     )  # fmt: skip
@@ -293,7 +295,7 @@ def comparison(name: str, symbol: str, latex: str, about: str, opposite: str, mi
     )
 
 
-def step(
+def step_row(
     name: str,
     latex: str,
     where: str,
@@ -316,7 +318,7 @@ def step(
         value=definition,
         definition=definition,
         gate="blocker",
-        special=(Special(where, "jump", why, side=side, undecided="dx == 0"),),
+        special=(NonsmoothPoint(where, "jump", why, side=side, undecided="dx == 0"),),
         value_ulp=0.0,
         partial_ulp=0.0,
         exact=exact,
@@ -326,7 +328,7 @@ def step(
     )
 
 
-def extremum(name: str, about: str, winner: str, elsewhere: str, logic: str = "") -> Op:
+def extremum_row(name: str, about: str, winner: str, elsewhere: str, logic: str = "") -> Op:
     """``max`` or ``min``: the operands that equal the result share its gradient, constants aside."""
     return Op(
         name,
@@ -339,7 +341,9 @@ def extremum(name: str, about: str, winner: str, elsewhere: str, logic: str = ""
         latex=rf"\{name}(x, y, \ldots)",
         gate="router",
         special=(
-            Special("(x == out)*(ties > 1)", "kink", "operands tie", slope=f"{name}(dx, dy)"),
+            NonsmoothPoint(
+                "(x == out)*(ties > 1)", "kink", "operands tie", slope=f"{name}(dx, dy)"
+            ),
         ),
         value_ulp=0.0,
         partial_ulp=0.5,
@@ -349,7 +353,7 @@ def extremum(name: str, about: str, winner: str, elsewhere: str, logic: str = ""
     )
 
 
-def horner(coefficients: Sequence[float], name: str) -> str:
+def horner_text(coefficients: Sequence[float], name: str) -> str:
     """A polynomial, its coefficients from the highest power down, in Horner's form."""
     text = str(coefficients[0])
     for number, coefficient in enumerate(coefficients[1:]):
@@ -358,7 +362,7 @@ def horner(coefficients: Sequence[float], name: str) -> str:
     return f"({text})"
 
 
-def bell(most: int, half: str, up: str = "") -> str:
+def bell_text(most: int, half: str, up: str = "") -> str:
     """exp(-z^2), or with ``/2`` for ``half`` exp(-z^2/2), from one exponential; times exp(``up``).
 
     What h^2 leaves of z^2 is below 2^-15, and three terms of its series do.
@@ -385,18 +389,18 @@ def hypot_slope(x: str, y: str) -> str:
     )
 
 
-def by(rows: Iterable[Any], field: str) -> dict[str, Any]:
+def index_by(rows: Iterable[Any], field: str) -> dict[str, Any]:
     """Rows by what a field of theirs says, those that leave it empty aside."""
     return {getattr(row, field): row for row in rows if getattr(row, field)}
 
 
-def having(rows: Iterable[Op], field: str) -> frozenset[str]:
+def names_with(rows: Iterable[Op], field: str) -> frozenset[str]:
     """The names of the rows that state a field."""
     default = Op._field_defaults[field]
     return frozenset(row.name for row in rows if getattr(row, field) != default)
 
 
-def called(rows: Sequence[Op]) -> dict[str, Op]:
+def rows_by_name(rows: Sequence[Op]) -> dict[str, Op]:
     """Rows by what they are called by: the functions' names, and then their other spellings."""
     names = {row.name: row for row in rows if not row.infix and not row.prefix}
     return names | {word: row for row in rows for word in row.spellings.split()}

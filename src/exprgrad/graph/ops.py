@@ -25,24 +25,25 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.graph.op import (
     ATAN_SLOPE,
     Family,
+    NonsmoothPoint,
     Op,
-    Special,
-    by,
-    called,
-    comparison,
-    extremum,
-    having,
-    horner,
+    comparison_row,
+    extremum_row,
+    horner_text,
     hypot_slope,
-    step,
+    index_by,
+    names_with,
+    rows_by_name,
+    step_row,
 )
 
 if TYPE_CHECKING:  # it takes long to load
     from fractions import Fraction
 
 __all__ = [
-    "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS", "IN_OTHER_WORDS", "LOGIC", "OPS",
-    "PRODUCTS", "SUMS", "VARIADIC", "Op", "Special", "is_function", "member",
+    "BENT", "BEYOND", "BY_INFIX", "BY_NAME", "COMMON", "COMPARISONS", "EQUATIONS", "FAMILIES", "FUNCTIONS",
+    "IN_OTHER_WORDS", "LOGIC", "OPS", "PRODUCTS", "SUMS", "VARIADIC", "NonsmoothPoint", "Op",
+    "family_member", "is_function",
 ]  # fmt: skip
 
 
@@ -79,7 +80,7 @@ SINC_SLOPE = (
 )
 """The derivative of sin(x)/x; where it is the difference of two numbers near 1, its power series."""
 
-SINC_NEAR = horner(
+SINC_NEAR = horner_text(
     [-306 / math.factorial(19), 240 / math.factorial(17), -182 / math.factorial(15), 132 / math.factorial(13),
      -90 / math.factorial(11), 56 / math.factorial(9), -1 / 168, 1 / 10, -1 / 3], "s",
 )  # fmt: skip
@@ -141,7 +142,7 @@ SINH_JOINT = f"{NEAR_SINH}; {HALVES}; where(abs(x) < 1, near, sign(x)*(g - f))"
 COSH_JOINT = f"{HALVES}; g + f"
 NORM = "s = where(out < 1e-290, 2^600, where(out > 1e300, 2^-600, 1)); h = hypot(x*s, y*s); u = x*s/h; v = y*s/h"
 """The unit vector (u, v) of x and y, and their norm h, scaled by s."""
-EXPM1_SERIES = horner([1 / math.factorial(k) for k in range(20, 1, -1)], "x")
+EXPM1_SERIES = horner_text([1 / math.factorial(k) for k in range(20, 1, -1)], "x")
 """(exp(x) - 1 - x)/x^2, by its Taylor series, from -0.7 to 1.1."""
 FLAT = "(out == 0) + (max(abs(x), abs(y)) == inf)"
 """Where a norm is taken to have no second derivative, and where it has none in the limit."""
@@ -179,7 +180,7 @@ COMMON: tuple[Op, ...] = (
         shown=("1", "-floor(x/y)"), definition="x - y*floor(x/y)", infix="%", latex=r"x \bmod y",
         domain="y != 0", value_ulp=0.5, exact=operator.mod, magnifies="quotient",
         special=(
-            Special(
+            NonsmoothPoint(
                 "out == 0", "jump", "the remainder wraps around",
                 side=f"{WRAPS}; where(falls, y, 0)", slope=f"{WRAPS}; dx - dy*where(falls, q - 1, q)",
                 undecided=f"{WRAPS}; (1 - (abs(dx - pull) > 2^-52*abs(pull)))*(1 - same)",
@@ -198,7 +199,7 @@ COMMON: tuple[Op, ...] = (
         domain_words="the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent",
         poles=(("(x == 0)*(y < 0)", "inf"),), edge="(x == 0)*(y > 1)*(y != floor(y))", gate="power", exact=rational_power, unit=1.0, magnifies="growth",
         special=(
-            Special(
+            NonsmoothPoint(
                 "(x == 0)*(y == 0)*varies_y", "jump", "0 has power 1 for the exponent 0 alone",
                 side="where(moves_x, where(dx > 0, 1, nan), where(dy > 0, 0, inf))",
                 slope="where(moves_x, where(dy == 0, nan, -dy*inf), 0)",
@@ -208,22 +209,22 @@ COMMON: tuple[Op, ...] = (
     ),
     Op("neg", "x", ("-1",), "the negative", prefix="-", latex="-x", gate="sign flipper", value_ulp=0.0, partial_ulp=0.0, signs=(-1,), exact=operator.neg, inverse="neg", not_zero="all"),
     # Comparisons and choices.
-    comparison("lt", "<", "x < y", "1 where x is less than y, else 0", "ge", "gt"),
-    comparison("le", "<=", r"x \le y", "1 where x is at most y, else 0", "gt", "ge"),
-    comparison("gt", ">", "x > y", "1 where x is greater than y, else 0", "le", "lt"),
-    comparison("ge", ">=", r"x \ge y", "1 where x is at least y, else 0", "lt", "le"),
-    comparison("eq", "==", "x = y", "1 where x equals y, else 0", "ne", "eq"),
-    comparison("ne", "!=", r"x \ne y", "1 where x differs from y, else 0", "eq", "ne"),
+    comparison_row("lt", "<", "x < y", "1 where x is less than y, else 0", "ge", "gt"),
+    comparison_row("le", "<=", r"x \le y", "1 where x is at most y, else 0", "gt", "ge"),
+    comparison_row("gt", ">", "x > y", "1 where x is greater than y, else 0", "le", "lt"),
+    comparison_row("ge", ">=", r"x \ge y", "1 where x is at least y, else 0", "lt", "le"),
+    comparison_row("eq", "==", "x = y", "1 where x equals y, else 0", "ne", "eq"),
+    comparison_row("ne", "!=", r"x \ne y", "1 where x differs from y, else 0", "eq", "ne"),
     Op(
         "where", "c x y", ("0", "where(c, 1, 0)", "where(c, 0, 1)"), "x where c is not 0, else y",
         latex=r"\begin{cases} x & \text{if } c \ne 0 \\ y & \text{otherwise} \end{cases}", gate="switch", branches=(1, 2),
         special=(
-            Special("(c == 0)*varies_c", "jump", "its condition is 0", side="x", slope="dx", undecided="dc == 0"),
+            NonsmoothPoint("(c == 0)*varies_c", "jump", "its condition is 0", side="x", slope="dx", undecided="dc == 0"),
         ),
         value_ulp=0.0, partial_ulp=0.0, not_zero="all", elsewhere="if ifelse if_else iif",
     ),
-    extremum("min", "the least operand", "le", "fmin minimum"),
-    extremum("max", "the greatest operand", "ge", "fmax maximum", logic="or"),
+    extremum_row("min", "the least operand", "le", "fmin minimum"),
+    extremum_row("max", "the greatest operand", "ge", "fmax maximum", logic="or"),
     Op(
         "clamp", "x lo hi",
         (f"{CLAMP_TIES}; at_x/ties", f"{CLAMP_TIES}; at_lo/ties", f"{CLAMP_TIES}; at_hi/ties"),
@@ -231,7 +232,7 @@ COMMON: tuple[Op, ...] = (
         value="min(max(x, lo), hi)", definition="min(max(x, lo), hi)",
         latex=r"\operatorname{clamp}(x, lo, hi)", gate="router",
         special=(
-            Special(
+            NonsmoothPoint(
                 "(x == lo)*(lo <= hi) + (x == hi)*(lo <= hi) + (lo == hi)*(x <= lo)", "kink", "x meets a bound",
                 slope="m = max(x, lo); dm = where(x > lo, dx, where(x < lo, dlo, max(dx, dlo))); "
                 "where(m < hi, dm, where(m > hi, dhi, min(dm, dhi)))",
@@ -242,19 +243,19 @@ COMMON: tuple[Op, ...] = (
     # Steps and corners.
     Op(
         "abs", "x", ("sign(x)",), "the absolute value", latex=r"\left|x\right|", gate="sign router",
-        definition="max(x, -x)", special=(Special("x == 0", "kink", "its operand is 0", slope="abs(dx)"),),
+        definition="max(x, -x)", special=(NonsmoothPoint("x == 0", "kink", "its operand is 0", slope="abs(dx)"),),
         value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all", elsewhere="absolute fabs",
     ),
-    step("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive", spellings="sgn", elsewhere="signum"),
-    step("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x", exact=math.floor),
-    step("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "where(dx > 0, out + 1, out)", "the least whole number not below x", exact=math.ceil, elsewhere="ceiling"),
-    step("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "x + sign(dx)/2", "the nearest whole number; halves go to the even one", exact=round, elsewhere="rint"),
-    step(
+    step_row("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive", spellings="sgn", elsewhere="signum"),
+    step_row("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x", exact=math.floor),
+    step_row("ceil", r"\left\lceil x \right\rceil", "x == out", "its operand is a whole number", "where(dx > 0, out + 1, out)", "the least whole number not below x", exact=math.ceil, elsewhere="ceiling"),
+    step_row("round", r"\operatorname{round}(x)", "abs(x - out) == 0.5", "its operand is halfway between whole numbers", "x + sign(dx)/2", "the nearest whole number; halves go to the even one", exact=round, elsewhere="rint"),
+    step_row(
         "trunc", r"\operatorname{trunc}(x)", "(x == out)*(x != 0)", "its operand is a whole number other than 0",
         "where(sign(dx) == -sign(x), out - sign(x), out)", "the whole part of x, which is x rounded toward 0",
         definition="sign(x)*floor(abs(x))", elsewhere="fix int truncate",
     ),
-    step(
+    step_row(
         "heaviside", r"\operatorname{heaviside}(x)", "x == 0", "its operand is 0", "(1 + sign(dx))/2",
         "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2", elsewhere="step unit_step",
     ),
@@ -312,7 +313,7 @@ COMMON: tuple[Op, ...] = (
         domain="max(x == 0, y > 0)", domain_words="y is positive, or x is 0",
         poles=(("(x != 0)*(y == 0)", "-x*inf"),), latex=r"\operatorname{xlogy}(x, y)",
         special=(
-            Special(
+            NonsmoothPoint(
                 "(x == 0)*(y == 0)*varies_x", "jump", "0*log(0) is 0, and x*log(0) infinite",
                 side="where(moves_x, -dx*inf, 0)", undecided="max(moves_x*moves_y, (dx == 0)*moves_x)",
             ),
@@ -355,7 +356,7 @@ COMMON: tuple[Op, ...] = (
         shown=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
         latex=r"\operatorname{atan2}(y, x)",
         special=(
-            Special(
+            NonsmoothPoint(
                 "(y == 0)*(x <= 0)", "jump", "the point is on the cut, where the angle leaps by 2*pi",
                 side="where(x < 0, where(moves_y, sign(dy)*pi, out), atan2(where(moves_y, dy, y), dx))",
                 slope="where(x < 0, dy/x, where(moves_x*moves_y, nan, 0))",
@@ -416,7 +417,7 @@ COMMON: tuple[Op, ...] = (
             f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
             f"{ROOT}; where(h == 0, 0, where(abs(x) == inf, sign(x) + 0*y, where(far, u, x)/below))", f"{ROOT}; where(h == 0, 0, where(abs(y) == inf, sign(y) + 0*x, where(far, v, y)/below))",
         ),
-        latex=r"\sqrt{x^{2} + y^{2}}", special=(Special("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True, not_zero="any",
+        latex=r"\sqrt{x^{2} + y^{2}}", special=(NonsmoothPoint("out == 0", "kink", "both operands are 0", slope="hypot(dx, dy)"),), not_negative=True, not_zero="any",
     ),
 )
 """The rows that are always there."""
@@ -451,19 +452,19 @@ def take_in(entries: Sequence[Op | Family]) -> None:
     """Put rows, and families of rows, into the table."""
     rows = [entry for entry in entries if isinstance(entry, Op)]
     families = [entry for entry in entries if isinstance(entry, Family)]
-    BY_NAME.update(by(rows, "name"))
-    FUNCTIONS.update(called(rows))
-    FAMILIES.update(by(families, "name"))
-    BENT.update(having(rows, "bend"))
+    BY_NAME.update(index_by(rows, "name"))
+    FUNCTIONS.update(rows_by_name(rows))
+    FAMILIES.update(index_by(families, "name"))
+    BENT.update(names_with(rows, "bend"))
     VARIADIC.update(row.name for row in rows if row.variadic)
 
 
 take_in(COMMON)
-BY_INFIX: dict[str, Op] = by(COMMON, "infix")
-COMPARISONS = having(COMMON, "opposite")
-LOGIC = having(COMMON, "logic")
-SUMS = having(COMMON, "signs")
-PRODUCTS = having(COMMON, "powers")
+BY_INFIX: dict[str, Op] = index_by(COMMON, "infix")
+COMPARISONS = names_with(COMMON, "opposite")
+LOGIC = names_with(COMMON, "logic")
+SUMS = names_with(COMMON, "signs")
+PRODUCTS = names_with(COMMON, "powers")
 
 
 # The rows that are not always there.
@@ -510,7 +511,7 @@ else:
         return globals()["OPS"]
 
 
-def member(family: Family, number: int) -> Op:
+def family_member(family: Family, number: int) -> Op:
     """The row of a family for a whole number; it is in ``BY_NAME`` from now on."""
     name = f"{family.name}_{number}"
     if name not in BY_NAME:

@@ -12,13 +12,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from exprgrad.graph.graph import Literal, Settings, Shape, size
+from exprgrad.graph.graph import Literal, Settings, Shape, shape_size
 from exprgrad.graph.structural import (
     TINY,
     UNIT,
     Mismatch,
     Nodes,
-    Numbers,
+    NumberBuilder,
     Parameter,
     Pass,
     Structural,
@@ -26,10 +26,10 @@ from exprgrad.graph.structural import (
     axes_of,
     axis_of,
     by_slope,
-    kept,
-    reduced,
-    spread,
-    volume,
+    keep_axes,
+    reduce_shape,
+    reduced_volume,
+    spread_back_reduction,
 )
 
 __all__ = ["REDUCTIONS"]
@@ -49,10 +49,10 @@ Value = Callable[[Any, Sequence[Any], Settings], Any]
 
 def reduction_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     """The operand's shape without the axes, or with size 1 in their places."""
-    return reduced(shapes[0], *settings)
+    return reduce_shape(shapes[0], *settings)
 
 
-def reducing(name: str) -> Value:
+def library_reduction(name: str) -> Value:
     """A reduction by the array library's own function."""
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
@@ -63,14 +63,14 @@ def reducing(name: str) -> Value:
     return value
 
 
-def folding(kind: str) -> Callable[[Numbers, Sequence[int], Settings], int]:
+def row_reduction(kind: str) -> Callable[[NumberBuilder, Sequence[int], Settings], int]:
     """A reduction as an elementwise row over all its numbers."""
     return lambda b, operands, settings: b.fold(kind, operands[0], settings)
 
 
 def spread_back(b: Nodes, p: Pass, reduction: int) -> int:
     """Something of the result's shape at every place of the operand."""
-    return spread(b, reduction, b.shape(p.operand), p.settings[0])
+    return spread_back_reduction(b, reduction, b.shape(p.operand), p.settings[0])
 
 
 # Sums.
@@ -83,7 +83,7 @@ def sum_pull(b: Nodes, p: Pass) -> int:
 
 def mean_pull(b: Nodes, p: Pass) -> int:
     """A sum's, over the number of terms: Griewank and Walther (2008), section 3.2."""
-    count = volume(b.shape(p.operand), p.settings[0])
+    count = reduced_volume(b.shape(p.operand), p.settings[0])
     return spread_back(b, p, b.apply("div", p.given, b.constant(float(count))))
 
 
@@ -96,7 +96,7 @@ def prod_slope(b: Nodes, p: Pass) -> int:
     Products of pairs are made level by level and handed down again, as in Griewank and Walther
     (2008), section 3.3 (Speelpenning's product).
     """
-    return others(b, p.operand, p.settings[0])
+    return product_of_others(b, p.operand, p.settings[0])
 
 
 def product_bound(
@@ -122,19 +122,19 @@ def product_bound(
     return bound
 
 
-def quotient(b: Nodes, p: Pass) -> int:
+def product_without(b: Nodes, p: Pass) -> int:
     """The product of the others, as a quotient."""
     return b.apply("div", spread_back(b, p, p.out), p.operand)
 
 
-def others(b: Nodes, x: int, axes: Any) -> int:
+def product_of_others(b: Nodes, x: int, axes: Any) -> int:
     """At every place the product of the other numbers along some axes."""
     shape = b.shape(x)
     gone = axes_of(axes, shape)
     stay = tuple([at for at in range(len(shape)) if at not in gone])
     order = stay + gone
     moved = tuple([shape[at] for at in order])
-    count = volume(shape, axes)
+    count = reduced_volume(shape, axes)
     flat = (*[shape[at] for at in stay], count)
     if not count > 1:
         return b.apply("broadcast", b.constant(1.0), settings=(shape,))
@@ -148,34 +148,34 @@ def others_of_rows(b: Nodes, rows: int) -> int:
     """The products of the others along the last axis, by halves."""
     levels = [rows]
     while b.shape(levels[-1])[-1] > 2:
-        first, second = halves(b, levels[-1])
+        first, second = halve_axis(b, levels[-1])
         levels.append(b.apply("mul", first, second))
-    first, second = halves(b, levels.pop())
+    first, second = halve_axis(b, levels.pop())
     found = b.apply("concat", second, first, settings=(-1,))
     while levels:
         level = levels.pop()
-        first, second = halves(b, level)
+        first, second = halve_axis(b, level)
         found = b.apply(
             "concat", b.apply("mul", found, second), b.apply("mul", found, first), settings=(-1,)
         )
         length = b.shape(level)[-1]
         if length % 2:
-            found = part(b, found, 0, length)
+            found = slice_axis(b, found, 0, length)
     return found
 
 
-def halves(b: Nodes, rows: int) -> tuple[int, int]:
+def halve_axis(b: Nodes, rows: int) -> tuple[int, int]:
     """The two halves of the last axis; an odd second one is filled up with a 1."""
     length = b.shape(rows)[-1]
     half = (length + 1) // 2
-    second = part(b, rows, half, length)
+    second = slice_axis(b, rows, half, length)
     if length % 2:
         filler = b.apply("broadcast", b.constant(1.0), settings=((*b.shape(rows)[:-1], 1),))
         second = b.apply("concat", second, filler, settings=(-1,))
-    return part(b, rows, 0, half), second
+    return slice_axis(b, rows, 0, half), second
 
 
-def part(b: Nodes, x: int, start: int, stop: int, axis: int = -1) -> int:
+def slice_axis(b: Nodes, x: int, start: int, stop: int, axis: int = -1) -> int:
     """A slice of an axis, the last by default."""
     whole = ((None, None),) * axis_of(axis, b.shape(x))
     return b.apply("index", x, settings=((*whole, (start, stop)),))
@@ -198,7 +198,7 @@ def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings
     """Whether several numbers equal the result."""
     (x,) = operands
     axes = axes_of(settings[0], np.shape(x))
-    ties = np.sum(x == np.reshape(out, kept(np.shape(x), settings[0])), axis=axes)
+    ties = np.sum(x == np.reshape(out, keep_axes(np.shape(x), settings[0])), axis=axes)
     return ties > 1
 
 
@@ -239,7 +239,7 @@ def running_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return shapes[0]
 
 
-def running(name: str) -> Value:
+def scan_by(name: str) -> Value:
     """What an array library's own function finds on its way along an axis."""
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
@@ -262,17 +262,17 @@ def cumprod_pull(b: Nodes, p: Pass) -> int:
     # to that; the product of those before is a factor of it all.
     axis, reverse = p.settings
     axis = running_axis(axis, b.shape(p.operand))
-    later = shifted(b, p.operand, axis, reverse=not reverse)
-    passed = recurrence(b, later, p.given, axis, reverse=not reverse)
-    return b.apply("mul", passed, shifted(b, p.out, axis, reverse=reverse))
+    later = shift_axis(b, p.operand, axis, reverse=not reverse)
+    passed = linear_recurrence(b, later, p.given, axis, reverse=not reverse)
+    return b.apply("mul", passed, shift_axis(b, p.out, axis, reverse=reverse))
 
 
 def cumprod_push(b: Nodes, p: Pass) -> int:
     """The product rule, step by step: the change so far times the next number, and that one's own."""
     axis, reverse = p.settings
     axis = running_axis(axis, b.shape(p.operand))
-    own = b.apply("mul", p.given, shifted(b, p.out, axis, reverse=reverse))
-    return recurrence(b, p.operand, own, axis, reverse=reverse)
+    own = b.apply("mul", p.given, shift_axis(b, p.out, axis, reverse=reverse))
+    return linear_recurrence(b, p.operand, own, axis, reverse=reverse)
 
 
 def cumprod_quotient(b: Nodes, p: Pass) -> int:
@@ -283,24 +283,24 @@ def cumprod_quotient(b: Nodes, p: Pass) -> int:
     return b.apply("div", whole, p.operand)
 
 
-def joined(b: Nodes, first: int, rest: int, axis: int, *, reverse: bool) -> int:
+def join_axis(b: Nodes, first: int, rest: int, axis: int, *, reverse: bool) -> int:
     """What comes first along an axis, and the rest; the other way round if ``reverse``."""
     pair = (rest, first) if reverse else (first, rest)
     return b.apply("concat", *pair, settings=(axis,))
 
 
-def shifted(b: Nodes, x: int, axis: int, *, reverse: bool) -> int:
+def shift_axis(b: Nodes, x: int, axis: int, *, reverse: bool) -> int:
     """The numbers one place later along an axis, a 1 before them all; one place earlier if ``reverse``."""
     shape = b.shape(x)
-    one = b.apply("broadcast", b.constant(1.0), settings=(kept(shape, axis),))
+    one = b.apply("broadcast", b.constant(1.0), settings=(keep_axes(shape, axis),))
     length = shape[axis]
     if length == 1:
         return one
-    rest = part(b, x, 1, length, axis) if reverse else part(b, x, 0, length - 1, axis)
-    return joined(b, one, rest, axis, reverse=reverse)
+    rest = slice_axis(b, x, 1, length, axis) if reverse else slice_axis(b, x, 0, length - 1, axis)
+    return join_axis(b, one, rest, axis, reverse=reverse)
 
 
-def recurrence(b: Nodes, x: int, y: int, axis: int, *, reverse: bool) -> int:
+def linear_recurrence(b: Nodes, x: int, y: int, axis: int, *, reverse: bool) -> int:
     """out[i] = x[i]*out[i - 1] + y[i] along an axis, out[0] being y[0]; from its end if ``reverse``.
 
     Steps are made one of two, then of four: W. D. Hillis and G. L. Steele, Data parallel algorithms (1986).
@@ -310,13 +310,13 @@ def recurrence(b: Nodes, x: int, y: int, axis: int, *, reverse: bool) -> int:
         here, before, edge = (step, length), (0, length - step), (0, step)
         if reverse:
             here, before, edge = before, here, (length - step, length)
-        factor = part(b, x, *here, axis)
-        change = b.apply("mul", factor, part(b, y, *before, axis))
-        found = b.apply("add", part(b, y, *here, axis), change)
-        factors = b.apply("mul", factor, part(b, x, *before, axis))
-        first, second = (part(b, node, *edge, axis) for node in (x, y))
-        x = joined(b, first, factors, axis, reverse=reverse)
-        y = joined(b, second, found, axis, reverse=reverse)
+        factor = slice_axis(b, x, *here, axis)
+        change = b.apply("mul", factor, slice_axis(b, y, *before, axis))
+        found = b.apply("add", slice_axis(b, y, *here, axis), change)
+        factors = b.apply("mul", factor, slice_axis(b, x, *before, axis))
+        first, second = (slice_axis(b, node, *edge, axis) for node in (x, y))
+        x = join_axis(b, first, factors, axis, reverse=reverse)
+        y = join_axis(b, second, found, axis, reverse=reverse)
         step *= 2
     return y
 
@@ -338,13 +338,13 @@ def norm_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int
     safe = b.apply("where", b.apply("mul", is_positive, is_finite), power, b.constant(1.0))
     square = b.apply("pow", b.apply("div", x, safe), b.constant(2.0))
     root = b.apply("mul", safe, b.apply("sqrt", b.apply("sum", square, settings=along)))
-    return b.apply("reshape", root, settings=(reduced(b.shape(x), *settings),))
+    return b.apply("reshape", root, settings=(reduce_shape(b.shape(x), *settings),))
 
 
-def norm_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+def norm_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The length in two dimensions again and again; of one number, its size."""
     (x,) = operands
-    sizes = b.apply("abs", x) if volume(b.shape(x), settings[0]) == 1 else x
+    sizes = b.apply("abs", x) if reduced_volume(b.shape(x), settings[0]) == 1 else x
     return b.fold("hypot", sizes, settings)
 
 
@@ -354,7 +354,7 @@ def norm_bound(
     """The norm of the errors, by the triangle inequality, and a rounding for each number."""
     (x,), (off,), (axes, keepdims) = operands, errors, settings
     along = {"axis": axes_of(axes, np.shape(x)), "keepdims": bool(keepdims)}
-    count, most = volume(np.shape(x), axes), np.max(off, axis=along["axis"], keepdims=True)
+    count, most = reduced_volume(np.shape(x), axes), np.max(off, axis=along["axis"], keepdims=True)
     scaled = np.where(most > 0, off / np.where(most > 0, most, 1.0), 0.0)
     carried = np.sqrt(np.sum(scaled * scaled, **along)) * np.reshape(most, np.shape(out))
     return carried + (count / 2 + 4) * UNIT * out if count > 1 else carried
@@ -367,7 +367,7 @@ def norm_slope(b: Nodes, p: Pass) -> int:
     return b.apply("where", zero, b.constant(0.0), b.apply("div", p.operand, out))
 
 
-def unit(b: Nodes, p: Pass) -> int:
+def unit_vector(b: Nodes, p: Pass) -> int:
     """x/norm(x)."""
     return b.apply("div", p.operand, spread_back(b, p, p.out))
 
@@ -390,7 +390,7 @@ def softmax_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> 
     return b.apply("div", raised, b.apply("sum", raised, settings=along))
 
 
-def softmax_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+def softmax_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """exp(x - log(sum(exp(x))))."""
     (x,) = operands
     return b.apply("exp", b.apply("sub", x, b.fold("logsumexp", x, (settings[0], True))))
@@ -415,7 +415,7 @@ class Parts(NamedTuple):
     own: Any
 
 
-def parts(np: Any, x: Any, off: Any, axes: Any) -> Parts:
+def logsumexp_parts(np: Any, x: Any, off: Any, axes: Any) -> Parts:
     """The parts of log-sum-exp: a weight changes by a factor of exp(2*d) where numbers are off by d."""
     along = {"axis": axes_of(axes, np.shape(x)), "keepdims": True}
     top = np.max(x, **along)
@@ -427,12 +427,12 @@ def parts(np: Any, x: Any, off: Any, axes: Any) -> Parts:
     total = 1.0 + more
     weights = raised / total
     carried = weights * off * np.exp(2 * np.max(off, **along))
-    steps = np.where(others > 0, abs(x - top), 0.0) + volume(np.shape(x), axes) + 4
+    steps = np.where(others > 0, abs(x - top), 0.0) + reduced_volume(np.shape(x), axes) + 4
     own = UNIT * (np.sum(others * steps, **along) + 3 * np.log1p(more))
     return Parts(top, is_top, total, more, weights, carried, own)
 
 
-def arrived(np: Any, found: Parts, off: Any, along: Mapping[str, Any]) -> Any:
+def logsumexp_error(np: Any, found: Parts, off: Any, along: Mapping[str, Any]) -> Any:
     """What log-sum-exp is off by because the numbers are: never by more than one of them."""
     return np.minimum(np.sum(found.carried, **along), np.max(off, **along))
 
@@ -443,12 +443,12 @@ def softmax_bound(
     """Relative errors: those of exp(x), and of the sum."""
     (x,), (off,) = operands, errors
     along = {"axis": axes_of(settings[0], np.shape(x)), "keepdims": True}
-    found = parts(np, x, off, settings[0])
+    found = logsumexp_parts(np, x, off, settings[0])
     below = np.where(out > 0, abs(x - found.top), 0.0)
     relative = (
         off
-        + arrived(np, found, off, along)
-        + UNIT * (below + 2 * volume(np.shape(x), settings[0]) + 8)
+        + logsumexp_error(np, found, off, along)
+        + UNIT * (below + 2 * reduced_volume(np.shape(x), settings[0]) + 8)
     )
     vanished = np.where(out == 0, np.exp(x - found.top + relative), 0.0)
     return out * np.expm1(relative) + vanished + TINY
@@ -465,7 +465,7 @@ def logsumexp_formula(b: Tensors, operands: Sequence[int], settings: Settings) -
     """log(sum(exp(x))), the greatest x taken off first."""
     (x,) = operands
     whole = b.apply("add", *top_and_excess(b, x, settings))
-    return b.apply("reshape", whole, settings=(reduced(b.shape(x), *settings),))
+    return b.apply("reshape", whole, settings=(reduce_shape(b.shape(x), *settings),))
 
 
 def top_and_excess(b: Tensors, x: int, settings: Settings) -> tuple[int, int]:
@@ -491,8 +491,10 @@ def logsumexp_bound(
     """The numbers' errors, weighted by softmax(x), and what the sum and its logarithm round away."""
     (x,), (off,) = operands, errors
     along = {"axis": axes_of(settings[0], np.shape(x)), "keepdims": True}
-    found = parts(np, x, off, settings[0])
-    return np.reshape(arrived(np, found, off, along) + found.own, np.shape(out)) + UNIT * abs(out)
+    found = logsumexp_parts(np, x, off, settings[0])
+    return np.reshape(
+        logsumexp_error(np, found, off, along) + found.own, np.shape(out)
+    ) + UNIT * abs(out)
 
 
 def logsumexp_slope(b: Nodes, p: Pass) -> int:
@@ -522,7 +524,7 @@ def onehot_bound(
     return np.where(errors[0][..., None] == 0, 0.0 * out, 1.0)
 
 
-def nothing(b: Nodes, p: Pass) -> None:
+def pass_nothing(b: Nodes, p: Pass) -> None:
     """A label is a choice: no derivative passes."""
 
 
@@ -560,7 +562,7 @@ def cross_entropy_formula(b: Tensors, operands: Sequence[int], settings: Setting
     top, excess = top_and_excess(b, x, (-1,))
     gaps = b.apply("add", b.apply("sub", top, x), excess)
     terms = b.apply("where", b.apply("eq", y, zero), zero, b.apply("mul", y, gaps))
-    rows = b.constant(float(size(shape) // shape[-1]))
+    rows = b.constant(float(shape_size(shape) // shape[-1]))
     return b.apply("div", b.apply("sum", terms, settings=(None, False)), rows)
 
 
@@ -575,7 +577,7 @@ def cross_entropy_bound(
     classes = np.shape(x)[-1]
     if is_labels(np.shape(x), np.shape(y)):
         y, y_off = 1.0 * (np.asarray(y)[..., None] == np.arange(classes)), np.zeros(np.shape(x))
-    found, whole = parts(np, x, off, -1), {"axis": -1, "keepdims": True}
+    found, whole = logsumexp_parts(np, x, off, -1), {"axis": -1, "keepdims": True}
     gaps = (found.top - x) + np.log1p(found.more)
     is_alone = found.is_top & (np.sum(found.is_top, **whole) == 1)
     others = np.sum(np.where(is_alone, 0.0, found.carried), **whole)
@@ -585,11 +587,11 @@ def cross_entropy_bound(
     each = carried + found.own + UNIT * (2 * abs(found.top - x) + abs(gaps))
     terms = np.where(y == 0, 0.0, abs(y * gaps))
     error = np.where(y == 0, 0.0, abs(y) * each) + np.where(y_off == 0, 0.0, abs(gaps) * y_off)
-    rows = size(np.shape(x)) // classes
-    return np.sum(error + UNIT * (size(np.shape(x)) + 2) * terms) / rows + 2 * UNIT * abs(out)
+    rows = shape_size(np.shape(x)) // classes
+    return np.sum(error + UNIT * (shape_size(np.shape(x)) + 2) * terms) / rows + 2 * UNIT * abs(out)
 
 
-def cross_entropy_definition(b: Numbers, operands: Sequence[int], settings: Settings) -> int:
+def cross_entropy_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The gaps at the labels, or weighted by probabilities, added up and divided by the number of rows."""
     x, y = operands
     shape = b.shape(x)
@@ -599,7 +601,7 @@ def cross_entropy_definition(b: Numbers, operands: Sequence[int], settings: Sett
         terms = b.apply("where", label, gaps, b.constant(0.0))
     else:
         terms = b.apply("mul", y, gaps)
-    rows = b.constant(float(size(shape) // shape[-1]))
+    rows = b.constant(float(shape_size(shape) // shape[-1]))
     return b.apply("div", b.fold("add", terms, (None, False)), rows)
 
 
@@ -608,7 +610,7 @@ def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
     x, y = p.operands
     shape = b.shape(x)
     # That of a mean: softmax(x) less the targets, over the number of rows.
-    rows = b.constant(float(size(shape) // shape[-1]))
+    rows = b.constant(float(shape_size(shape) // shape[-1]))
     labels = is_labels(shape, b.shape(y))
     if p.position == 1:
         if labels:
@@ -628,54 +630,54 @@ def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
 REDUCTIONS = (
     Structural(
         "sum", "x", "the sum of all numbers, or along an axis",
-        reduction_shape, reducing("sum"), sum_pull,
+        reduction_shape, library_reduction("sum"), sum_pull,
         parameters=AXES, latex=r"\sum x", gate="distributor",
     ),
     Structural(
         "mean", "x", "the mean of all numbers, or along an axis",
-        reduction_shape, reducing("mean"), mean_pull,
+        reduction_shape, library_reduction("mean"), mean_pull,
         parameters=AXES, latex=r"\operatorname{mean}(x)", gate="distributor, scaled",
         averages=True, elsewhere="average",
     ),
     Structural(
         "prod", "x", "the product of all numbers, or along an axis",
-        reduction_shape, reducing("prod"), **by_slope(prod_slope, quotient),
-        bound=product_bound(reducing("prod"), lambda shape, s: volume(shape, s[0])),
+        reduction_shape, library_reduction("prod"), **by_slope(prod_slope, product_without),
+        bound=product_bound(library_reduction("prod"), lambda shape, s: reduced_volume(shape, s[0])),
         parameters=AXES, latex=r"\prod x", gate="swap multiplier", elsewhere="product",
     ),
     Structural(
         "reduce_max", "x", "the greatest of all numbers, or along an axis",
-        reduction_shape, reducing("max"), **by_slope(extremum_slope),
+        reduction_shape, library_reduction("max"), **by_slope(extremum_slope),
         parameters=AXES, spelled="max", latex=r"\max x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the greatest", averages=True,
-        definition=folding("max"), bound=greatest_bound, elsewhere="amax",
+        definition=row_reduction("max"), bound=greatest_bound, elsewhere="amax",
     ),
     Structural(
         "reduce_min", "x", "the least of all numbers, or along an axis",
-        reduction_shape, reducing("min"), **by_slope(extremum_slope),
+        reduction_shape, library_reduction("min"), **by_slope(extremum_slope),
         parameters=AXES, spelled="min", latex=r"\min x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the least", averages=True,
-        definition=folding("min"), bound=least_bound, elsewhere="amin",
+        definition=row_reduction("min"), bound=least_bound, elsewhere="amin",
     ),
     Structural(
         "norm", "x", "the root of the sum of squares, of all numbers or along an axis",
-        reduction_shape, None, **by_slope(norm_slope, unit),
+        reduction_shape, None, **by_slope(norm_slope, unit_vector),
         parameters=AXES, latex=r"\left\|x\right\|", gate="scaler, to unit length",
         kink=lambda np, x, out, s: out == 0, kink_words="all its numbers are 0",
         definition=norm_definition, formula=norm_formula, bound=norm_bound,
     ),
     Structural(
         "cumsum", "x", "the sum so far, number by number along an axis; from its end if reverse",
-        running_shape, running("cumsum"), cumsum_pull,
+        running_shape, scan_by("cumsum"), cumsum_pull,
         parameters=RUNNING, latex=r"\operatorname{cumsum}(x)", gate="distributor",
         terms=lambda shapes, s: shapes[0][running_axis(s[0], shapes[0])],
         elsewhere="Accumulate cumulative_sum",
     ),
     Structural(
         "cumprod", "x", "the product so far, number by number along an axis; from its end if reverse",
-        running_shape, running("cumprod"), cumprod_pull, cumprod_push, cumprod_quotient,
+        running_shape, scan_by("cumprod"), cumprod_pull, cumprod_push, cumprod_quotient,
         parameters=RUNNING, latex=r"\operatorname{cumprod}(x)", gate="swap multiplier",
-        bound=product_bound(running("cumprod"), lambda shape, s: shape[running_axis(s[0], shape)]),
+        bound=product_bound(scan_by("cumprod"), lambda shape, s: shape[running_axis(s[0], shape)]),
         elsewhere="cumulative_prod",
     ),
     Structural(
@@ -688,7 +690,7 @@ REDUCTIONS = (
         "reduce_logsumexp", "x", "log(sum(exp(x))) of all numbers, or along an axis",
         reduction_shape, None, **by_slope(logsumexp_slope),
         parameters=AXES, spelled="logsumexp", latex=r"\operatorname{logsumexp}(x)", gate="softmax router",
-        definition=folding("logsumexp"), formula=logsumexp_formula, bound=logsumexp_bound,
+        definition=row_reduction("logsumexp"), formula=logsumexp_formula, bound=logsumexp_bound,
         elsewhere="log_sum_exp",
     ),
     Structural(
@@ -702,7 +704,7 @@ REDUCTIONS = (
     ),
     Structural(
         "onehot", "y", "a row for each label from 0 up: 1 in the label's place, 0 elsewhere",
-        onehot_shape, None, nothing, nothing,
+        onehot_shape, None, pass_nothing, pass_nothing,
         parameters=(Parameter("classes", "size", ...),), latex=r"\operatorname{onehot}(y)", gate="blocker",
         labels=lambda shapes, s: (0, s[0]), formula=onehot_formula, bound=onehot_bound, elsewhere="one_hot",
     ),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from exprgrad.graph.functions import DENSITY, FAR, NORMAL, WHOLE
-from exprgrad.graph.op import ATAN_SLOPE, Family, Op, Special, bell, horner
+from exprgrad.graph.op import ATAN_SLOPE, Family, NonsmoothPoint, Op, bell_text, horner_text
 
 __all__ = ["ROWS"]
 
@@ -69,7 +69,7 @@ RECIPROCALS: tuple[Op, ...] = (
         shown=("-1/(1 + x^2)",), value="where(x == 0, pi/2, atan(1/x))", definition="where(x == 0, pi/2, atan(1/x))",
         joint=("where(x == 0, pi/2, atan(1/x))", f"{ATAN_SLOPE}; where(wide, -r*r, -r)"),
         special=(
-            Special("x == 0", "jump", "its operand is 0", side="where(dx < 0, -pi/2, pi/2)", undecided="dx == 0"),
+            NonsmoothPoint("x == 0", "jump", "its operand is 0", side="where(dx < 0, -pi/2, pi/2)", undecided="dx == 0"),
         ),
         latex=r"\operatorname{arccot} x", spellings="arccot arcctg actg",
     ),
@@ -115,7 +115,7 @@ RECTIFIERS: tuple[Op, ...] = (
         value="min(max(x, -1), 1)", definition="min(max(x, -1), 1)", latex=r"\operatorname{hardtanh}(x)",
         gate="window",
         special=(
-            Special("abs(x) == 1", "kink", "its operand is -1 or 1", slope="where(x < 0, max(dx, 0), min(dx, 0))"),
+            NonsmoothPoint("abs(x) == 1", "kink", "its operand is -1 or 1", slope="where(x < 0, max(dx, 0), min(dx, 0))"),
         ),
         value_ulp=0.0, partial_ulp=0.0, elsewhere="hard_tanh", monotone=1,
     ),
@@ -124,7 +124,7 @@ RECTIFIERS: tuple[Op, ...] = (
         value="min(max(x, 0), 6)", definition="min(max(x, 0), 6)", latex=r"\operatorname{relu6}(x)",
         gate="window",
         special=(
-            Special(
+            NonsmoothPoint(
                 "(x == 0) + (x == 6)", "kink", "its operand is 0 or 6",
                 slope="where(x == 0, max(dx, 0), min(dx, 0))",
             ),
@@ -206,10 +206,10 @@ GAMMA_FAR = (
 
 def scaled_gamma(w: str) -> str:
     """gamma(z)*exp(z)*z^(1/2 - z) for z from 2 on, of the name of 1/z."""
-    return horner(GAMMA_FAR, w)
+    return horner_text(GAMMA_FAR, w)
 
 
-NEAR_GAMMA = horner(GAMMA_NEAR, "t")
+NEAR_GAMMA = horner_text(GAMMA_NEAR, "t")
 STIRLING = f"z = min(a, 300); w = 1/z; p = z^(z/2 - 0.25); f = {scaled_gamma('w')}*exp(-z)"
 """gamma(a) is p*f*p from 2 on: both powers and the exponential have exact operands.  At 300 it overflows."""
 GAMMA = (
@@ -222,7 +222,7 @@ FACTORIAL = (
 )
 LGAMMA = (
     "a = abs(x); first = a < 1.5; t = where(a < 0.7, a, a - where(first, 1, 2)); "
-    f"near = t*{horner(LGAMMA_NEAR, 't')}; next = t*{horner(LGAMMA_NEXT, 't')}; z = max(a, 100); q = 1/(z*z); "
+    f"near = t*{horner_text(LGAMMA_NEAR, 't')}; next = t*{horner_text(LGAMMA_NEXT, 't')}; z = max(a, 100); q = 1/(z*z); "
     "far = where(a == inf, inf, (z - 0.5)*(log(z) - 1) + 0.41893853320467274 + "
     "(0.08333333333333333 - q*(0.002777777777777778 - q*(0.0007936507936507937 - q*0.0005952380952380953)))/z); "
     "where(x > 0, where(a < 0.7, near - log(a), where(first, near, where(a < 3.5, next, "
@@ -231,9 +231,9 @@ LGAMMA = (
 """log(gamma(x)): near 1 and 2, its zeros, by polynomials; then of gamma, whose error hardly counts."""
 
 DIGAMMA_UP = (
-    f"z = max(a, 2); w = 1/z; far = log(z) - w*(0.5 + w*{horner(DIGAMMA_FAR, 'w')}); "
+    f"z = max(a, 2); w = 1/z; far = log(z) - w*(0.5 + w*{horner_text(DIGAMMA_FAR, 'w')}); "
     "t = where(a < 1, a, a - 1); "
-    f"near = (t - 0.46163214496836236 + 1.5522348162858677e-17)*{horner(DIGAMMA_NEAR, 't')}; "
+    f"near = (t - 0.46163214496836236 + 1.5522348162858677e-17)*{horner_text(DIGAMMA_NEAR, 't')}; "
     "up = where(a < 1, near - 1/a, where(a < 2, near, far))"
 )
 """digamma(a): its zero, 1.4616…, is a factor of the polynomial near it."""
@@ -241,7 +241,7 @@ DIGAMMA = f"a = abs(x); {DIGAMMA_UP}; where(x == 0, -inf, where(x > 0, up, nan))
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 
 
-def polygamma(n: int) -> Op:
+def polygamma_row(n: int) -> Op:
     """M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), 6.4.6 and 6.4.11.
 
     A large operand's is the asymptotic series, and a smaller one's follows by the recurrence.
@@ -255,7 +255,7 @@ def polygamma(n: int) -> Op:
     return Op(
         "", "x", (f"polygamma({n + 1}, x)",), f"the derivative of digamma, of order {n}",
         value=f"a = abs(x); near = a < {start}; z = where(near, a + {start}, a); q = 1/(z*z); "
-        f"far = z^-{n}*({most}/{n} + ({most}/(2*z) + {horner([*terms[::-1], 0.0], 'q')})); "
+        f"far = z^-{n}*({most}/{n} + ({most}/(2*z) + {horner_text([*terms[::-1], 0.0], 'q')})); "
         f"where(x >= 0, {sign}*(where(near, {most}*({below}), 0) + far), nan)",
         domain="x > 0", poles=(("x == 0", f"{'-' * (sign < 0)}inf"),),
         latex=rf"\psi^{{({n})}}(x)", value_ulp=4.0 + n, partial_ulp=5.0 + n,
@@ -370,24 +370,24 @@ LBETA = (
 OUTSIDE = "where(min(a, b) >= 0, {}, nan)"
 
 
-def marked(text: str, mark: str = "b") -> str:
+def mark_names(text: str, mark: str = "b") -> str:
     """A text whose own names end in ``_b``, so that it can stand beside the same of the other operand."""
     names = {*re.findall(r"(\w+) = ", text)}
     return re.sub(r"\w+", lambda word: f"{word[0]}_{mark}" if word[0] in names else word[0], text)
 
 
-def rises(thin: str) -> str:
+def digamma_rises(thin: str) -> str:
     """What both derivatives are made of: the second one's names are marked."""
     first, second = (thin.format(a=a, b=b) for a, b in ("ab", "ba"))
-    return f"{digamma_rise('a', 'b', thin=first)}; {marked(digamma_rise('b', 'a', thin=second))}"
+    return f"{digamma_rise('a', 'b', thin=first)}; {mark_names(digamma_rise('b', 'a', thin=second))}"
 
 
 BETA_THIN = "{b} < 1e-18*{a}"
 LBETA_THIN = "({b} < 1e-100)*({b} < 1e-18*{a})*({a} > 1e-150)"
 BETA_SCALE = "where(thin, max({b}, 1), 1)/where(thin, 1, min(y, 1))"
 """Of beta's derivatives, which may be normal numbers though beta itself underflows or overflows."""
-BETA_RISES = f"{BETA}; {rises(BETA_THIN)}"
-LBETA_RISES = rises(LBETA_THIN)
+BETA_RISES = f"{BETA}; {digamma_rises(BETA_THIN)}"
+LBETA_RISES = digamma_rises(LBETA_THIN)
 
 
 def beta_second(a: str, b: str) -> str:
@@ -409,7 +409,7 @@ def digamma_bow(a: str, t: str) -> str:
     for k in range(2, len(DIGAMMA_TERMS) + 1):
         powers.append(f"c{k} = pp*c{k - 1} + {2 * k - 1}*pp*q^{2 * k - 2} + {2 * k}*p*q^{2 * k - 1}")
     series = " + ".join(f"{term!r}*c{k}" for k, term in reversed([*enumerate(DIGAMMA_TERMS, 1)]))
-    sides = horner([1 / k for k in range(25, 1, -2)], "w*w")
+    sides = horner_text([1 / k for k in range(25, 1, -2)], "w*w")
     return (
         f"{'; '.join(powers)}; h = 2*z + less; w = less/h; "
         f"arch = where(less < z/2, 2/h/h*(1/(1 + w) + w*{sides}), (log1p(less*p) - less*q)/less/less); "
@@ -423,11 +423,11 @@ def beta_mixed() -> str:
     There beta(a, b) is (1/a + 1/b)*g(a, b) with g = gamma(1 + a)*gamma(1 + b)/gamma(1 + a + b).
     """
     product = "part*(rise*rise_b - polygamma(1, s))*last/min(y, 1)"
-    first, second = digamma_rise("a", "b"), marked(digamma_rise("b", "a"))
+    first, second = digamma_rise("a", "b"), mark_names(digamma_rise("b", "a"))
     wide = digamma_rise("g", "y", thin="y < 1e-18*g") + f"; {digamma_bow('g', 'y')}"
     long = f"{digamma_rise('f', 'x')}; {digamma_bow('f', 'x')}"
     small = (
-        f"g = 1 + x; f = 1 + y; {marked(wide, 'g')}; {marked(long, 'f')}; "
+        f"g = 1 + x; f = 1 + y; {mark_names(wide, 'g')}; {mark_names(long, 'f')}; "
         "steep = where(thin_g, rise_g, rise_g/y); "
         "little = part*(x/s*(bow_g + bow_f) + steep*rise_f)*last*max(y, 1)"
     )
@@ -536,7 +536,7 @@ INVERSE_LAST = (
 LONG_TAIL = (135135 / 128, -10395 / 64, 945 / 32, -105 / 16, 15 / 8, -3 / 4, 1 / 2)
 ERFCX = (
     f"z = abs(x); m = min(z, 28); u = (m - 2)/(m + 2); {WHOLE}; q = 1/z/z; "
-    f"far = {1 / math.sqrt(math.pi)!r}/z*(1 - q*{horner(LONG_TAIL, 'q')}); up = where(z < 28, whole/(m + 2), far); "
+    f"far = {1 / math.sqrt(math.pi)!r}/z*(1 - q*{horner_text(LONG_TAIL, 'q')}); up = where(z < 28, whole/(m + 2), far); "
     "h = round(16*m)/16; where(x >= 0, up, 2*exp(h*h)*exp((m - h)*(m + h)) - up)"
 )
 """From 28 on an asymptotic series: W. J. Cody, Rational Chebyshev approximations for the error function,
@@ -544,16 +544,16 @@ Math. Comp. 23 (1969), 631-637.  On the left it is 2*exp(x^2) less what it is on
 """
 LONG_SLOPE = tuple([(2 * k + 1) * term for k, term in zip(range(7, 0, -1), LONG_TAIL, strict=True)])
 ERFCX_SLOPE = (
-    f"z = max(x, 0); m = min(z, 28); u = (m - 2)/(m + 2); near = {horner(ERFCX_SLOPE_NEAR, 'u')}/(m + 2)/(m + 2); "
-    f"q = 1/z/z; far = {1 / math.sqrt(math.pi)!r}*q*(1 - q*{horner(LONG_SLOPE, 'q')}); "
+    f"z = max(x, 0); m = min(z, 28); u = (m - 2)/(m + 2); near = {horner_text(ERFCX_SLOPE_NEAR, 'u')}/(m + 2)/(m + 2); "
+    f"q = 1/z/z; far = {1 / math.sqrt(math.pi)!r}*q*(1 - q*{horner_text(LONG_SLOPE, 'q')}); "
     f"where(x >= 0, -where(z < 28, near, far), 2*x*out - {2 / math.sqrt(math.pi)!r})"
 )
-NORMPDF = f"{FAR}; {bell(40, '/2', 'where(far, 40, 0) ')}; density = {DENSITY!r}*bell"
+NORMPDF = f"{FAR}; {bell_text(40, '/2', 'where(far, 40, 0) ')}; density = {DENSITY!r}*bell"
 """The density, but for the factor ``last``: scaled up where it is small, so that no factor is subnormal."""
 NORMCDF = f"{NORMAL}; less = share*bell*last; where(x < 0, less, 1 - less)"
 QUANTILE = (
-    f"s = sqrt(w); first = {horner(INVERSE_FIRST, '(w - 3)')}; second = {horner(INVERSE_SECOND, '(s - 3.4)')}; "
-    f"third = {horner(INVERSE_THIRD, '(s - 7)')}; last = {horner(INVERSE_LAST, '(s - 18.7)')}; "
+    f"s = sqrt(w); first = {horner_text(INVERSE_FIRST, '(w - 3)')}; second = {horner_text(INVERSE_SECOND, '(s - 3.4)')}; "
+    f"third = {horner_text(INVERSE_THIRD, '(s - 7)')}; last = {horner_text(INVERSE_LAST, '(s - 18.7)')}; "
     "ratio = where(w < 6, first, where(s < 4.25, second, where(s < 10, third, last)))"
 )
 """erfinv(x)/x, of w = -log(1 - x^2): M. B. Giles, Approximating the erfinv function, GPU Computing Gems 2 (2011)."""
@@ -703,7 +703,7 @@ BESSEL_1_SINE = (
 
 BRANCH = (
     "p = sqrt(2*exp(1)*max((x + 0.36787944117144233) - 1.2428753672788363e-17, 0)); "
-    f"above = p*{horner(LAMBERTW_NEAR, 'p')}"
+    f"above = p*{horner_text(LAMBERTW_NEAR, 'p')}"
 )
 """1 + lambertw(x) beside the branch point -1/e, which is 1.24e-17 greater than the double nearest to it."""
 HALLEY = "; ".join(
@@ -735,8 +735,8 @@ def bessel_first(order: int, zeros: Sequence[tuple[float, float]]) -> str:
     sign = "sign(x)*" if odd else ""
     near_0 = "near" if odd else "where(z < 1e-8, 1, near)"
     return (
-        f"z = abs(x); t = z*z/16 - 1; near = {'z*' if odd else ''}{factors}*{horner(near, 't')}; "
-        f"far = z > 5.65685424949238; v = where(far, z, 6); u = 32/v/v; c = cos(v); s = sin(v); p = {horner(above, 'u')}; q = {horner(below, 'u')}/v; "
+        f"z = abs(x); t = z*z/16 - 1; near = {'z*' if odd else ''}{factors}*{horner_text(near, 't')}; "
+        f"far = z > 5.65685424949238; v = where(far, z, 6); u = 32/v/v; c = cos(v); s = sin(v); p = {horner_text(above, 'u')}; q = {horner_text(below, 'u')}/v; "
         f"where(z == inf, 0, {sign}where(far, ({wave})/sqrt(pi*v), {near_0}))"
     )
 
@@ -795,7 +795,7 @@ OTHERS: tuple[Op, ...] = (
         shown=("j0(x) - out/x",),
         value=bessel_first(1, FIRST_ZEROS[1]),
         seconds=(
-            f"s = x*x; where(abs(x) < 1, x*{horner(J1_SERIES, 's')}, out*(1/x/x - 1) - ({J1_SLOPE})/x)",
+            f"s = x*x; where(abs(x) < 1, x*{horner_text(J1_SERIES, 's')}, out*(1/x/x - 1) - ({J1_SLOPE})/x)",
         ),
         latex=r"\operatorname{j1}(x)",
         value_ulp=8.0,
@@ -887,10 +887,10 @@ def power_series(n: int, sign: int, count: int) -> str:
     terms = [
         sign**k * start / (math.factorial(k) * math.factorial(n + k)) for k in range(count, -1, -1)
     ]
-    return f"(z/2)^{n}*({1 / start!r}*{horner(terms, 'q')})"
+    return f"(z/2)^{n}*({1 / start!r}*{horner_text(terms, 'q')})"
 
 
-def downward(top: int, sign: str) -> str:
+def miller_downward(top: int, sign: str) -> str:
     """J. C. P. Miller's algorithm: the recurrence downwards, where it is stable, from far above the order."""
     lines = [f"i = 1/z; f{top} = 0; f{top - 1} = 1e-200"]
     for k in range(top - 1, 0, -1):
@@ -898,7 +898,7 @@ def downward(top: int, sign: str) -> str:
     return "; ".join(lines)
 
 
-def upward(n: int, first: str, second: str, rule: str) -> str:
+def recurrence_upward(n: int, first: str, second: str, rule: str) -> str:
     """The function of order n from those of order 0 and 1: ``rule`` is the recurrence upwards."""
     lines = [f"g0 = {first}; g1 = {second}"]
     for k in range(1, n):
@@ -906,7 +906,7 @@ def upward(n: int, first: str, second: str, rule: str) -> str:
     return "; ".join(lines)
 
 
-def slope(word: str, n: int, text: str) -> str:
+def member_slope(word: str, n: int, text: str) -> str:
     """A member's derivative, by those beside it."""
     beside = f"{word}({n - 1}, x)", f"{word}({n + 1}, x)"
     return text.format(*beside)
@@ -921,12 +921,12 @@ def first_kind(n: int) -> Op:
     top = n + 18 + math.ceil(7 * n ** (1 / 3))
     evens = " + ".join(f"f{k}" for k in range(top - top % 2, 0, -2))
     value = (
-        f"z = abs(x); q = z*z/4; small = {power_series(n, -1, 14)}; {upward(n, 'j0(z)', 'j1(z)', '{} - {}')}; "
-        f"{downward(top, '-')}; below = f{n}/(f0 + 2*({evens})); "
+        f"z = abs(x); q = z*z/4; small = {power_series(n, -1, 14)}; {recurrence_upward(n, 'j0(z)', 'j1(z)', '{} - {}')}; "
+        f"{miller_downward(top, '-')}; below = f{n}/(f0 + 2*({evens})); "
         f"{'sign(x)*' if n % 2 else ''}where(z < {math.sqrt(2 * (n + 1))!r}, small, where(z < {n}, below, g{n}))"
     )
     return Op(
-        "", "x", (slope("besselj", n, "({} - {})/2") if n else "-besselj(1, x)",),
+        "", "x", (member_slope("besselj", n, "({} - {})/2") if n else "-besselj(1, x)",),
         f"the Bessel function of the first kind of order {n}", value=value if n > 1 else f"j{n}(x)", latex=rf"\operatorname{{J}}_{{{n}}}(x)",
         value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16, second_abs=6e-16,
     )
@@ -934,10 +934,10 @@ def first_kind(n: int) -> Op:
 
 SECOND = (
     "z = abs(x); m = min(z, 6); t = m*m/16 - 1; far = z > 5.65685424949238; v = where(far, where(z < inf, z, 6), 6); r = 32/v/v; c = cos(v); s = sin(v); "
-    f"near_0 = {2 / math.pi!r}*log(m)*j0(m) + {horner(SECOND_0, 't')}; "
-    f"far_0 = ({horner(BESSEL_0_COSINE, 'r')}*(s - c) + {horner(BESSEL_0_SINE, 'r')}/v*(s + c))/sqrt(pi*v); "
-    f"near_1 = {2 / math.pi!r}*(log(m)*j1(m) - 1/m) + m*{horner(SECOND_1, 't')}; "
-    f"far_1 = ({horner(BESSEL_1_SINE, 'r')}/v*(s - c) - {horner(BESSEL_1_COSINE, 'r')}*(s + c))/sqrt(pi*v)"
+    f"near_0 = {2 / math.pi!r}*log(m)*j0(m) + {horner_text(SECOND_0, 't')}; "
+    f"far_0 = ({horner_text(BESSEL_0_COSINE, 'r')}*(s - c) + {horner_text(BESSEL_0_SINE, 'r')}/v*(s + c))/sqrt(pi*v); "
+    f"near_1 = {2 / math.pi!r}*(log(m)*j1(m) - 1/m) + m*{horner_text(SECOND_1, 't')}; "
+    f"far_1 = ({horner_text(BESSEL_1_SINE, 'r')}/v*(s - c) - {horner_text(BESSEL_1_COSINE, 'r')}*(s + c))/sqrt(pi*v)"
 )
 """Y0 and Y1: near 0 with the logarithm; far out in P. Hankel's form."""
 
@@ -947,10 +947,10 @@ def second_kind(n: int) -> Op:
 
     What is infinite is not taken from what is infinite too.
     """
-    orders = upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} - max({}, -1e308)")
-    shown = slope("bessely", n, "({} - {})/2") if n else "-bessely(1, x)"
+    orders = recurrence_upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} - max({}, -1e308)")
+    shown = member_slope("bessely", n, "({} - {})/2") if n else "-bessely(1, x)"
     return Op(
-        "", "x", (slope("bessely", n, "(max({}, -1e308) - {})/2") if n else shown,),
+        "", "x", (member_slope("bessely", n, "(max({}, -1e308) - {})/2") if n else shown,),
         f"the Bessel function of the second kind of order {n}", shown=(shown,),
         value=f"{SECOND}; {orders}; where(x > 0, where(x == inf, 0, g{n}), where(x == 0, -inf, nan))",
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=rf"\operatorname{{Y}}_{{{n}}}(x)",
@@ -958,7 +958,7 @@ def second_kind(n: int) -> Op:
     )
 
 
-def growing(n: int) -> Op:
+def growing_bessel(n: int) -> Op:
     """9.6.10, 9.6.26 and 9.7.1 there; between those I0 + 2*I1 + 2*I2 … is exp(z).
 
     Upwards the recurrence loses what I0 is in times of the order's, which is little from n^2/2 on.
@@ -966,15 +966,15 @@ def growing(n: int) -> Op:
     end = max(16.0, n * n / 2)
     top = 20 + 13 * n // 2
     every = " + ".join(f"f{k}" for k in range(top, 0, -1))
-    middle = f"{downward(top, '+')}; between = f{n}/(f0 + 2*({every})); " if end > 16 else "between = 0; "
-    scaled = f"{horner(GROWTH_0, 'w')}/sqrt(v)", f"{horner(GROWTH_1, 'w')}/sqrt(v)"
+    middle = f"{miller_downward(top, '+')}; between = f{n}/(f0 + 2*({every})); " if end > 16 else "between = 0; "
+    scaled = f"{horner_text(GROWTH_0, 'w')}/sqrt(v)", f"{horner_text(GROWTH_1, 'w')}/sqrt(v)"
     value = (
         f"z = abs(x); v = max(z, 16); w = 1/v; q = z*z/4; small = {power_series(n, 1, 48)}; {middle}"
-        f"{upward(n, *scaled, '{1} - {0}')}; h = exp(z/2); "
+        f"{recurrence_upward(n, *scaled, '{1} - {0}')}; h = exp(z/2); "
         f"{'sign(x)*' if n % 2 else ''}where(z < 16, small, where(z == inf, inf, h*where(z < {end!r}, between, g{n})*h))"
     )
     return Op(
-        "", "x", (slope("besseli", n, "({} + {})/2") if n else "besseli(1, x)",),
+        "", "x", (member_slope("besseli", n, "({} + {})/2") if n else "besseli(1, x)",),
         f"the modified Bessel function of the first kind of order {n}", value=value, latex=rf"\operatorname{{I}}_{{{n}}}(x)",
         value_ulp=6.0 + n, partial_ulp=8.0 + n,
     )
@@ -982,17 +982,17 @@ def growing(n: int) -> Op:
 
 DECAY = (
     "z = abs(x); m = min(z, 1); q = m*m; l = 0.6931471805599453 - log(m); v = max(z, 1); u = 1 - 4/(v + 2); far = z > 1; "
-    f"near_0 = l*besseli(0, m) + {horner(DECAY_NEAR_0, 'q')}; near_1 = 1/m - l*besseli(1, m) + m*{horner(DECAY_NEAR_1, 'q')}; "
-    f"far_0 = {horner(DECAY_FAR_0, 'u')}/sqrt(v); far_1 = {horner(DECAY_FAR_1, 'u')}/sqrt(v)"
+    f"near_0 = l*besseli(0, m) + {horner_text(DECAY_NEAR_0, 'q')}; near_1 = 1/m - l*besseli(1, m) + m*{horner_text(DECAY_NEAR_1, 'q')}; "
+    f"far_0 = {horner_text(DECAY_FAR_0, 'u')}/sqrt(v); far_1 = {horner_text(DECAY_FAR_1, 'u')}/sqrt(v)"
 )
 """K0 and K1: near 0 with the logarithm; from 1 on in times of exp(x)."""
 
 
-def decaying(n: int) -> Op:
+def decaying_bessel(n: int) -> Op:
     """The recurrence is stable upwards: 9.6.11, 9.6.26 and 9.7.2 there."""
-    orders = upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} + {}")
+    orders = recurrence_upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} + {}")
     return Op(
-        "", "x", (slope("besselk", n, "-({} + {})/2") if n else "-besselk(1, x)",),
+        "", "x", (member_slope("besselk", n, "-({} + {})/2") if n else "-besselk(1, x)",),
         f"the modified Bessel function of the second kind of order {n}",
         value=f"{DECAY}; {orders}; h = exp(-z/2); where(x > 0, where(far, h*g{n}*h, g{n}), where(x == 0, inf, nan))",
         domain="x > 0", poles=(("x == 0", "inf"),), latex=rf"\operatorname{{K}}_{{{n}}}(x)", not_negative=True,
@@ -1001,16 +1001,22 @@ def decaying(n: int) -> Op:
 # fmt: on
 
 
-WITH_SETTINGS: tuple[Family, ...] = (
+FAMILIES: tuple[Family, ...] = (
     Family(
-        "polygamma", "the derivatives of digamma", 1, polygamma, "digamma", greatest=100, beyond=150
+        "polygamma",
+        "the derivatives of digamma",
+        1,
+        polygamma_row,
+        "digamma",
+        greatest=100,
+        beyond=150,
     ),
     Family("besselj", "the Bessel functions of the first kind", 0, first_kind),
     Family("bessely", "the Bessel functions of the second kind", 0, second_kind),
-    Family("besseli", "the modified Bessel functions of the first kind", 0, growing),
-    Family("besselk", "the modified Bessel functions of the second kind", 0, decaying),
+    Family("besseli", "the modified Bessel functions of the first kind", 0, growing_bessel),
+    Family("besselk", "the modified Bessel functions of the second kind", 0, decaying_bessel),
 )
 """Families of rows with a whole-number setting."""
 ROWS: tuple[Op | Family, ...] = (
-    *RECIPROCALS, *RECTIFIERS, *GAMMAS, *BETAS, *NORMALS, *OTHERS, *WITH_SETTINGS,
+    *RECIPROCALS, *RECTIFIERS, *GAMMAS, *BETAS, *NORMALS, *OTHERS, *FAMILIES,
 )  # fmt: skip

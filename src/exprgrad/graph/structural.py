@@ -14,12 +14,13 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-from exprgrad.graph.graph import Literal, Settings, Shape, size
+from exprgrad.graph.graph import Literal, Settings, Shape, shape_size
 
 __all__ = [
-    "MOST_AXES", "TINY", "UNIT", "Mismatch", "Nodes", "Numbers", "Parameter", "Pass", "Structural",
-    "Tensors", "axes_of", "axis_of", "broadcast_shape", "by_slope", "kept", "narrowed", "reduced",
-    "shape_text", "spread", "spread_axes", "total", "volume",
+    "MOST_AXES", "TINY", "UNIT", "Mismatch", "Nodes", "NumberBuilder", "Parameter", "Pass", "Structural",
+    "Tensors", "axes_of", "axis_of", "broadcast_shape", "by_slope", "keep_axes", "narrow_to_shape",
+    "reduce_shape", "reduced_volume", "shape_text", "spread_axes", "spread_back_reduction",
+    "sum_of_products",
 ]  # fmt: skip
 
 MOST_AXES = 32
@@ -83,7 +84,7 @@ class Tensors(Nodes, Protocol):
         """A tensor that is written out."""
 
 
-class Numbers(Nodes, Protocol):
+class NumberBuilder(Nodes, Protocol):
     """What builds nodes number by number, and so can take an operation over the numbers along some axes."""
 
     def fold(self, kind: str, x: int, settings: Settings) -> int:
@@ -168,7 +169,7 @@ class Structural(NamedTuple):
     kink: Callable[[Any, Sequence[Any], Any, Settings], Any] | None = None
     kink_words: str = ""
     picks: bool = False
-    definition: Callable[[Numbers, Sequence[int], Settings], int] | None = None
+    definition: Callable[[NumberBuilder, Sequence[int], Settings], int] | None = None
     labels: Callable[[Sequence[Shape], Settings], tuple[int, int] | None] | None = None
     moves: bool = False
     averages: bool = False
@@ -287,25 +288,25 @@ def axes_of(axes: Axes, shape: Shape) -> tuple[int, ...]:
     return tuple(found)
 
 
-def kept(shape: Shape, axes: Axes) -> Shape:
+def keep_axes(shape: Shape, axes: Axes) -> Shape:
     """A shape with some axes reduced to size 1."""
     gone = axes_of(axes, shape)
     return tuple([1 if at in gone else length for at, length in enumerate(shape)])
 
 
-def reduced(shape: Shape, axes: Axes, keepdims: bool = False) -> Shape:
+def reduce_shape(shape: Shape, axes: Axes, keepdims: bool = False) -> Shape:
     """A shape without some axes, or with size 1 in their places."""
     if keepdims:
-        return kept(shape, axes)
+        return keep_axes(shape, axes)
     gone = axes_of(axes, shape)
     return tuple([length for at, length in enumerate(shape) if at not in gone])
 
 
-def spread(b: Nodes, reduction: int, shape: Shape, axes: Axes) -> int:
+def spread_back_reduction(b: Nodes, reduction: int, shape: Shape, axes: Axes) -> int:
     """What a reduction over some axes found, at every place of the shape it came from."""
     gone = axes_of(axes, shape)
     if gone != tuple(range(len(gone))):  # else it lines up at the right as it is
-        reduction = b.apply("reshape", reduction, settings=(kept(shape, axes),))
+        reduction = b.apply("reshape", reduction, settings=(keep_axes(shape, axes),))
     return b.apply("broadcast", reduction, settings=(shape,))
 
 
@@ -318,21 +319,21 @@ def spread_axes(narrow: Shape, wide: Shape) -> tuple[int, ...]:
     return (*range(lead), *stretched)
 
 
-def narrowed(b: Nodes, wide: int, shape: Shape) -> int:
+def narrow_to_shape(b: Nodes, wide: int, shape: Shape) -> int:
     """What was repeated from a shape, added up into it again."""
     axes = spread_axes(shape, b.shape(wide))
     narrow = b.apply("sum", wide, settings=(axes if len(axes) != 1 else axes[0], False))
     return b.apply("reshape", narrow, settings=(shape,))
 
 
-def total(b: Nodes, x: int, y: int) -> int:
+def sum_of_products(b: Nodes, x: int, y: int) -> int:
     """The sum of all x*y."""
     return b.apply("sum", b.apply("mul", x, y), settings=(None, False))
 
 
-def volume(shape: Shape, axes: Axes) -> int:
+def reduced_volume(shape: Shape, axes: Axes) -> int:
     """How many numbers a reduction over some axes takes together."""
-    return size(tuple(shape[at] for at in axes_of(axes, shape)))
+    return shape_size(tuple(shape[at] for at in axes_of(axes, shape)))
 
 
 def by_slope(
@@ -347,7 +348,9 @@ def by_slope(
     """
 
     def pull(b: Nodes, p: Pass, slope: Slope = slope) -> int | None:
-        given = spread(b, p.given, b.shape(p.operand), along(b, p.operand, p.settings)[0])
+        given = spread_back_reduction(
+            b, p.given, b.shape(p.operand), along(b, p.operand, p.settings)[0]
+        )
         found = slope(b, p)
         return None if found is None else b.apply("mul", given, found)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from exprgrad.graph.graph import Literal, Settings, Shape, size
+from exprgrad.graph.graph import Literal, Settings, Shape, shape_size
 from exprgrad.graph.linear_algebra import LINEAR_ALGEBRA
 from exprgrad.graph.reductions import REDUCTIONS
 from exprgrad.graph.structural import (
@@ -23,12 +23,12 @@ from exprgrad.graph.structural import (
     Tensors,
     axis_of,
     broadcast_shape,
-    narrowed,
+    narrow_to_shape,
     shape_text,
-    total,
+    sum_of_products,
 )
 
-__all__ = ["STRUCTURAL", "WORDS", "permutation", "place_text", "placed"]
+__all__ = ["STRUCTURAL", "WORDS", "axis_permutation", "axis_ranges", "index_text"]
 
 AXIS_0 = Parameter("axis", "axis", 0)
 
@@ -37,10 +37,10 @@ AXIS_0 = Parameter("axis", "axis", 0)
 
 def transpose_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     (x,) = shapes
-    return tuple([x[at] for at in permutation(settings, x)])
+    return tuple([x[at] for at in axis_permutation(settings, x)])
 
 
-def permutation(settings: Settings, shape: Shape) -> tuple[int, ...]:
+def axis_permutation(settings: Settings, shape: Shape) -> tuple[int, ...]:
     """The axes in their new order."""
     (axes,) = settings
     if axes is None:
@@ -59,22 +59,22 @@ def transpose_pull(b: Nodes, p: Pass) -> int:
     """The inverse permutation: Giles (2008), section 2.2.1, for matrices."""
     if p.settings[0] is None:
         return b.apply("transpose", p.given, settings=(None,))
-    order = permutation(p.settings, b.shape(p.operand))
+    order = axis_permutation(p.settings, b.shape(p.operand))
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
     return b.apply("transpose", p.given, settings=(inverse,))
 
 
 def reshape_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     (x,), (wanted,) = shapes, settings
-    count = size(x)
+    count = shape_size(x)
     if wanted.count(-1) > 1:
         raise Mismatch("{op} can work out one size only, and more than one is -1")
     if -1 in wanted:
-        known = -size(wanted)
+        known = -shape_size(wanted)
         if known and count % known == 0:
             return tuple([count // known if length == -1 else length for length in wanted])
-    if -1 in wanted or size(wanted) != count:
-        needed = f"a multiple of {-size(wanted)}" if -1 in wanted else str(size(wanted))
+    if -1 in wanted or shape_size(wanted) != count:
+        needed = f"a multiple of {-shape_size(wanted)}" if -1 in wanted else str(shape_size(wanted))
         numbers = "numbers" if needed != "1" else "number"
         raise Mismatch(f"{{op}} to {list(wanted)} needs {needed} {numbers}, and {{0}} has {count}")
     return tuple(wanted)
@@ -104,7 +104,7 @@ def broadcast_to_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 
 def broadcast_pull(b: Nodes, p: Pass) -> int:
     """A copy passes its cotangent back, so copies add up: Griewank and Walther (2008), section 3.2."""
-    return narrowed(b, p.given, b.shape(p.operand))
+    return narrow_to_shape(b, p.given, b.shape(p.operand))
 
 
 def linspace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -133,7 +133,7 @@ def linspace_weights(b: Nodes, p: Pass) -> int:
 
 def linspace_pull(b: Nodes, p: Pass) -> int:
     """Weighted copies of the ends, reversed as in Griewank and Walther (2008), section 3.2."""
-    return total(b, p.given, linspace_weights(b, p))
+    return sum_of_products(b, p.given, linspace_weights(b, p))
 
 
 def linspace_push(b: Nodes, p: Pass) -> int:
@@ -144,7 +144,7 @@ def linspace_push(b: Nodes, p: Pass) -> int:
 Place = int | tuple[int | None, int | None]
 
 
-def place_of(place: Place, length: int, at: int) -> tuple[int, int]:
+def axis_range(place: Place, length: int, at: int) -> tuple[int, int]:
     """Where an index or a slice begins and ends on an axis of some length."""
     if isinstance(place, int):
         if not -length <= place < length:
@@ -158,42 +158,42 @@ def place_of(place: Place, length: int, at: int) -> tuple[int, int]:
     start, stop, _ = slice(*place).indices(length)
     if stop <= start:
         raise Mismatch(
-            f"the slice {place_text(place)} holds nothing of axis {at}, whose size is {length}",
+            f"the slice {index_text(place)} holds nothing of axis {at}, whose size is {length}",
             "a slice begins at its first index, and ends before its second",
         )
     return start, stop
 
 
-def place_text(place: Place) -> str:
+def index_text(place: Place) -> str:
     """An index or a slice as it is written."""
     if isinstance(place, int):
         return str(place)
     return ":".join("" if end is None else str(end) for end in place)
 
 
-def placed(shape: Shape, places: Sequence[Place]) -> list[tuple[int, int]]:
+def axis_ranges(shape: Shape, places: Sequence[Place]) -> list[tuple[int, int]]:
     """Every axis's beginning and end; an axis without a place is taken whole."""
     if len(places) > len(shape):
         given = "1 index is" if len(places) == 1 else f"{len(places)} indices are"
         axes = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
         raise Mismatch(shape_text(shape, f"{given} given for {axes}", "a number cannot be indexed"))
-    found = [place_of(place, shape[at], at) for at, place in enumerate(places)]
+    found = [axis_range(place, shape[at], at) for at, place in enumerate(places)]
     return found + [(0, length) for length in shape[len(places) :]]
 
 
 def index_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     (x,), (places,) = shapes, settings
-    ends = placed(x, places)
+    ends = axis_ranges(x, places)
     alone = [isinstance(place, int) for place in places] + [False] * (len(x) - len(places))
     return tuple([stop - start for (start, stop), one in zip(ends, alone, strict=True) if not one])
 
 
 def index_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     """The numbers at some places."""
-    return operands[0][subscript(settings[0])]
+    return operands[0][array_subscript(settings[0])]
 
 
-def subscript(places: Sequence[Place]) -> tuple[int | slice, ...]:
+def array_subscript(places: Sequence[Place]) -> tuple[int | slice, ...]:
     """What an array takes in brackets."""
     return tuple([place if isinstance(place, int) else slice(*place) for place in places])
 
@@ -216,7 +216,7 @@ def place_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     """Zeros with the operand in some places."""
     shape, places = settings
     found = np.zeros(shape)
-    found[subscript(places)] = operands[0]
+    found[array_subscript(places)] = operands[0]
     return found
 
 
@@ -228,7 +228,7 @@ def place_pull(b: Nodes, p: Pass) -> int:
 # Joining.
 
 
-def joined(shapes: Sequence[Shape], axis: int) -> int:
+def joined_axis(shapes: Sequence[Shape], axis: int) -> int:
     """The axis along which tensors are joined, once their other sizes are known to match."""
     numbers = tuple([position for position, shape in enumerate(shapes) if not shape])
     if numbers:
@@ -258,7 +258,7 @@ def other_axis(one: Shape, other: Shape) -> str | None:
 
 
 def concat_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    at = joined(shapes, settings[0])
+    at = joined_axis(shapes, settings[0])
     whole = sum(shape[at] for shape in shapes)
     return (*shapes[0][:at], whole, *shapes[0][at + 1 :])
 
@@ -290,14 +290,14 @@ def stack_pull(b: Nodes, p: Pass) -> int:
 # Diagonals.
 
 
-def square(shape: Shape) -> None:
+def require_square(shape: Shape) -> None:
     """Refuse what is not a square matrix."""
     if len(shape) != 2 or shape[0] != shape[1]:
         raise Mismatch("{op} needs a square matrix")
 
 
 def trace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    square(shapes[0])
+    require_square(shapes[0])
     return ()
 
 

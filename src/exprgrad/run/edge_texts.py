@@ -17,14 +17,14 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import (
     ATOM,
     LIMIT,
-    label,
-    leaf,
+    leaf_text,
+    operand_label,
     operand_level,
     operation_text,
-    prefixes,
     rule_text,
+    text_prefixes,
 )
-from exprgrad.source import cut
+from exprgrad.source import cut_text
 
 __all__ = [
     "PASSED", "EdgeTexts", "contribution_texts", "label_in_parentheses", "label_in_product", "pass_texts",
@@ -35,7 +35,7 @@ PASSED = "·"
 """What stands for the cotangent in the name of a Jacobian: ``· @ W.T``."""
 
 
-class Named(Protocol):
+class NamedGraph(Protocol):
     """A graph whose nodes have names and texts: a run."""
 
     graph: Graph
@@ -60,7 +60,7 @@ class Named(Protocol):
         """A node's name, else its text."""
 
 
-def shown_rules(run: Named, user: int) -> Callable[[int], str]:
+def shown_rules(run: NamedGraph, user: int) -> Callable[[int], str]:
     """The shown rules of a node's edges, by the operand's position; empty where they depend on shapes."""
     if run.graph.kinds[user] not in BY_NAME:
         return lambda position: ""
@@ -79,7 +79,7 @@ def rule_of(
     nodes = (operands[position],) if op.variadic else operands
     slots = zip((*op.names, "out"), (*nodes, user), strict=True)
     known = [(name, node) for name, node in slots if name in rule.inputs]
-    values = {name: label(graph, node, names, written) for name, node in known}
+    values = {name: operand_label(graph, node, names, written) for name, node in known}
     if len(rule) == 1:
         return rule_text(rule, values)
     numbers = {
@@ -99,13 +99,13 @@ def constant_rule_text(rule: Graph) -> tuple[str, int]:
 # Where shapes are known.
 
 
-def pass_texts(run: Named, user: int) -> dict[int, str]:
+def pass_texts(run: NamedGraph, user: int) -> dict[int, str]:
     """By operand: what an edge's local derivative is called, such as ``diag(1 - out^2)`` or ``· @ W.T``."""
     written = contribution_texts(run, user, partial(label_in_product, run), PASSED)
     return {position: texts.local or texts.passed for position, texts in written.items()}
 
 
-def label_in_product(run: Named, node: int) -> str:
+def label_in_product(run: NamedGraph, node: int) -> str:
     """What a node is called in a product: broadcasting leaves no trace."""
     return run.label(run.graph.operands[node][0] if node in run.graph.implicit else node)
 
@@ -124,7 +124,7 @@ class EdgeTexts(NamedTuple):
 
 
 def contribution_texts(
-    run: Named, user: int, called: Callable[[int], str], grad: str, limit: int = LIMIT
+    run: NamedGraph, user: int, called: Callable[[int], str], grad: str, limit: int = LIMIT
 ) -> dict[int, EdgeTexts]:
     """By operand: what people read of its edge, the node's grad being called ``grad``."""
     from exprgrad.derive.sweeps.gradient import edge_program
@@ -133,12 +133,12 @@ def contribution_texts(
     active = {operand for operand in run.graph.operands[user] if flags[operand]}
     program = edge_program(run.graph, user, active, run.varying, shown)
     (graph, outputs), positions, is_local = program
-    texts = prefixes(graph, {}, edge_labels(run, graph, called, grad), limit)
+    texts = text_prefixes(graph, {}, edge_labels(run, graph, called, grad), limit)
     found = {}
     for at, (position, local) in enumerate(zip(positions, is_local, strict=True)):
         passed, slope = outputs[2 * at], outputs[2 * at + 1]
         found[position] = EdgeTexts(
-            cut(texts[passed], limit),
+            cut_text(texts[passed], limit),
             by_shapes(graph, passed),
             diagonal_text(run, user, texts[slope], limit) if local else "",
         )
@@ -146,7 +146,7 @@ def contribution_texts(
 
 
 def edge_labels(
-    run: Named, graph: Graph, called: Callable[[int], str], grad: str
+    run: NamedGraph, graph: Graph, called: Callable[[int], str], grad: str
 ) -> dict[int, tuple[str, int]]:
     """By node of the program of a node's edges: the text that stands for it, and its level.
 
@@ -169,7 +169,7 @@ def edge_labels(
     return found
 
 
-def label_of_node(run: Named, node: int, called: Callable[[int], str]) -> tuple[str, int]:
+def label_of_node(run: NamedGraph, node: int, called: Callable[[int], str]) -> tuple[str, int]:
     """What a node is called, and its level."""
     label = called(node)
     own = run.graph.operands[node][0] if node in run.graph.implicit else node
@@ -177,7 +177,7 @@ def label_of_node(run: Named, node: int, called: Callable[[int], str]) -> tuple[
     return label, ATOM if is_bare else operand_level(run.graph, own, run.names)
 
 
-def label_in_parentheses(run: Named, node: int, called: Callable[[int], str]) -> str:
+def label_in_parentheses(run: NamedGraph, node: int, called: Callable[[int], str]) -> str:
     """What a node is called, in parentheses if that is more than a name."""
     label, level = label_of_node(run, node, called)
     return label if level == ATOM else f"({label})"
@@ -190,7 +190,7 @@ def by_shapes(graph: Graph, node: int) -> str:
     operands = [graph.operands[o][0] if o in graph.implicit else o for o in graph.operands[node]]
     called = [
         (
-            leaf(graph, o)
+            leaf_text(graph, o)
             if graph.kinds[o] == CONST and not graph.shape(o)
             else str(graph.shape(o)),
             ATOM,
@@ -200,6 +200,6 @@ def by_shapes(graph: Graph, node: int) -> str:
     return operation_text(graph.kinds[node], called, settings=graph.payloads[node], spaced=True)
 
 
-def diagonal_text(run: Named, user: int, slope: str, limit: int) -> str:
+def diagonal_text(run: NamedGraph, user: int, slope: str, limit: int) -> str:
     """A local derivative, number by number: a diagonal matrix, or a number."""
-    return cut(f"diag({slope})" if run.graph.shape(user) else slope, limit)
+    return cut_text(f"diag({slope})" if run.graph.shape(user) else slope, limit)

@@ -14,9 +14,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, Shape, V, dependencies, dependents
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Graph,
+    Program,
+    Shape,
+    V,
+    dependency_flags,
+    dependent_flags,
+)
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import LIMIT, texts
+from exprgrad.language.write.infix import LIMIT, node_texts
 from exprgrad.run.numbers.sweeps import (
     Adjoints,
     Plan,
@@ -36,8 +45,8 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays import arrays as over_arrays
 
 __all__ = [
-    "DOUBLE_DIGITS", "NOTHING", "ArrayBounds", "Arrays", "Diagnostic", "Edge", "Evaluator", "Flag",
-    "Floats", "Guarded", "Node", "Path", "Run", "Settled", "adjoints_of", "evaluator_for",
+    "DOUBLE_DIGITS", "NOTHING", "ArrayBounds", "ArrayEvaluator", "Diagnostic", "Edge", "Evaluator", "Flag",
+    "Floats", "Guarded", "Node", "Path", "Settled", "SweptRun", "adjoints_of", "evaluator_for",
     "fewest_right_digits", "is_finite", "remember", "right_digits", "shapes_of", "smallest_count",
 ]  # fmt: skip
 
@@ -62,7 +71,7 @@ MOST_SWEEPS = 8
 
 def evaluator_for(graph: Graph) -> "Evaluator":
     """What evaluates a graph: arrays where it carries shapes, else floats."""
-    return Arrays(graph) if graph.shapes else Floats(graph)
+    return ArrayEvaluator(graph) if graph.shapes else Floats(graph)
 
 
 def shapes_of(values: Mapping[str, Any]) -> dict[str, Shape]:
@@ -141,14 +150,14 @@ class Floats:
         numbers = forward_numbers(program.graph, inputs)
         return [numbers[output] for output in program.outputs]
 
-    def rules(self, run: "Run", user: int) -> Callable[[int], str | None]:
+    def rules(self, run: "SweptRun", user: int) -> Callable[[int], str | None]:
         """See ``Run.rules``."""
         from exprgrad.run.edge_texts import shown_rules
 
         return shown_rules(run, user)
 
 
-class Arrays:
+class ArrayEvaluator:
     """The evaluator of a graph with shapes: NumPy, which is imported as it evaluates and not before."""
 
     by_entries = False
@@ -167,7 +176,7 @@ class Arrays:
 
     def gradient(
         self, inputs: Mapping[str, Any], wrt: tuple[str, ...]
-    ) -> "tuple[list[Any], over_arrays.Adjoints]":
+    ) -> "tuple[list[Any], over_arrays.ArrayAdjoints]":
         """Every node's data and grad."""
         from exprgrad.run.arrays import arrays
 
@@ -214,17 +223,17 @@ class Arrays:
 
         return arrays.own_answers(program, inputs)
 
-    def rules(self, run: "Run", user: int) -> Callable[[int], str | None]:
+    def rules(self, run: "SweptRun", user: int) -> Callable[[int], str | None]:
         """See ``Run.rules``."""
         from exprgrad.run.edge_texts import pass_texts
 
         return pass_texts(run, user).get
 
 
-class ArrayBounds(Arrays):
+class ArrayBounds(ArrayEvaluator):
     """The same, but that it answers with what each number may be off by, in place of the number."""
 
-    def __init__(self, evaluator: Arrays) -> None:
+    def __init__(self, evaluator: ArrayEvaluator) -> None:
         super().__init__(evaluator.graph)
         self.programs = evaluator.programs
 
@@ -235,7 +244,7 @@ class ArrayBounds(Arrays):
         return answer_errors(program, inputs)
 
 
-Evaluator = Floats | Arrays
+Evaluator = Floats | ArrayEvaluator
 """A graph, ready to be evaluated at many points, in one of two ways that answer alike.
 
 ``programs`` is what was derived from the graph, by what it answers.  ``by_entries`` says whether a
@@ -356,7 +365,7 @@ class Flag(Diagnostic):
     __slots__ = ()
 
 
-class Run:
+class SweptRun:
     """One evaluation of an expression: inputs in, every node's data and perhaps grad out.
 
     ``values`` holds each node's data.  After a reverse sweep ``adjoints`` is what it found and ``wrt``
@@ -382,7 +391,7 @@ class Run:
         graph: Graph,
         inputs: Mapping[str, Any],
         values: list[Any],
-        adjoints: "Adjoints | over_arrays.Adjoints | None" = None,
+        adjoints: "Adjoints | over_arrays.ArrayAdjoints | None" = None,
         wrt: tuple[str, ...] | None = None,
         spelled: Mapping[str, str] = NOTHING,
     ) -> None:
@@ -438,7 +447,7 @@ class Run:
         """The reverse sweep's visits, in order: the nodes that the output depends on."""
         if self.adjoints is None:
             return []
-        needed = dependencies(self.graph, self.graph.output)
+        needed = dependency_flags(self.graph, self.graph.output)
         return [node for node in range(self.graph.output, -1, -1) if needed[node]]
 
     def grad(self, node: int) -> Any:
@@ -462,18 +471,18 @@ class Run:
         """Node → its name, for the nodes that have one; the result of a call has the call's text."""
         if not self.graph.calls:
             return self.graph.names()
-        from exprgrad.graph.calls import labels
+        from exprgrad.graph.calls import call_labels
 
-        return labels(self.graph)
+        return call_labels(self.graph)
 
     @cached_property
     def folded(self) -> Folded:
         """What people see of calls: the nodes shown, closed calls by result, nodes in opened ones."""
         if not self.graph.calls:
             return range(len(self.graph)), {}, {}
-        from exprgrad.graph.calls import fold
+        from exprgrad.graph.calls import fold_calls
 
-        return fold(self.graph)
+        return fold_calls(self.graph)
 
     @property
     def shown(self) -> Sequence[int]:
@@ -503,7 +512,7 @@ class Run:
     @cached_property
     def texts(self) -> list[str]:
         """Every node's text, cut to 60 characters."""
-        return texts(self.graph, self.names, LIMIT)
+        return node_texts(self.graph, self.names, LIMIT)
 
     def label(self, node: int) -> str:
         """What a node is called: its name, else its text."""
@@ -601,7 +610,7 @@ class Run:
     @cached_property
     def varying(self) -> Sequence[int]:
         """By node: whether it depends on an input."""
-        return dependents(self.graph, self.graph.inputs.values())
+        return dependent_flags(self.graph, self.graph.inputs.values())
 
 
 class Guarded(NamedTuple):
@@ -660,7 +669,9 @@ class Settled(NamedTuple):
         return Settled(values, digits, under_field(self.corrected, field))
 
 
-def adjoints_of(run: Run, what: str, help: str | None = None) -> "Adjoints | over_arrays.Adjoints":
+def adjoints_of(
+    run: SweptRun, what: str, help: str | None = None
+) -> "Adjoints | over_arrays.ArrayAdjoints":
     """What the reverse sweep found, for ``what`` needs it; raises ``RequestError`` where there was none."""
     if run.adjoints is None:
         raise RequestError("no-gradient", f"only a run of gradient() has {what}", help=help)

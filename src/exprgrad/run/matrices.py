@@ -13,16 +13,16 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from exprgrad.derive.rules import Rule, computed
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, Graph, Program, Shape, size
+from exprgrad.graph.graph import CONST, Graph, Program, Shape, shape_size
 from exprgrad.run.evaluation import NOTHING, Evaluator, remember
 from exprgrad.run.numbers.sweeps import forward_numbers
 from exprgrad.source import bytes_text
 
 __all__ = [
-    "BY_OUTPUT", "HESSIAN", "JACOBIAN", "JVP", "MATRICES", "MOST_PROGRAMS", "VJP", "Derived", "Kind",
-    "Matrix", "Point", "Question", "blocks_by_path", "cheaper_products", "derive_once", "entry_data",
-    "fill_matrices", "gradient_program", "has_motion", "hessian_at", "hessian_program", "jacobian_at",
-    "jvp_at", "nonzero_blocks", "vjp_at",
+    "BY_OUTPUT", "HESSIAN", "JACOBIAN", "JVP", "MATRICES", "MOST_PROGRAMS", "VJP", "DerivativeKind",
+    "Derived", "Matrix", "Point", "Question", "blocks_by_path", "cheaper_products", "derive_once",
+    "entry_data", "fill_matrices", "gradient_program", "has_motion", "hessian_at", "hessian_program",
+    "jacobian_at", "jvp_at", "nonzero_blocks", "vjp_at",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -113,7 +113,9 @@ def hessian_program(
     evaluator: Evaluator, wrt: Sequence[str], graph: Graph | None = None, rule: Rule = computed
 ) -> Derived:
     """The program of the second derivatives of numbers, and the position of each entry."""
-    return derive_once(evaluator, derive.hessian, graph or evaluator.graph, tuple(wrt), rule)
+    return derive_once(
+        evaluator, derive.hessian_entries, graph or evaluator.graph, tuple(wrt), rule
+    )
 
 
 def row_program(evaluator: Evaluator, wrt: Sequence[str], at_row: int) -> Program:
@@ -131,7 +133,7 @@ def jacobian_at(point: Point) -> Matrix:
     evaluator, values, outputs, wrt, _, _ = point
     graph, nodes = evaluator.graph, tuple(outputs.values())
     if evaluator.by_entries:
-        made = derive_once(evaluator, derive.jacobian, graph, nodes, wrt, computed)
+        made = derive_once(evaluator, derive.jacobian_entries, graph, nodes, wrt, computed)
         return assemble_matrix(evaluator, outputs, wrt, matrix_entries(evaluator, made, values))
     way, _ = cheaper_products(graph, outputs, wrt)
     blocks, shape = zero_blocks(graph, nodes, wrt), graph.shape
@@ -143,14 +145,14 @@ def jacobian_at(point: Point) -> Matrix:
                 evaluator,
                 program,
                 values,
-                (derive.tangent(name), shape(graph.inputs[name])),
+                (derive.tangent_name(name), shape(graph.inputs[name])),
                 columns,
             )
     else:
         for row, node in enumerate(nodes):
             program = derive_once(evaluator, derive.vjp, graph, (node,), wrt, masked=True)
             rows = [blocks[row, column] for column in range(len(wrt))]
-            fill_matrices(evaluator, program, values, (derive.cotangent(0), shape(node)), rows)
+            fill_matrices(evaluator, program, values, (derive.cotangent_name(0), shape(node)), rows)
     return assemble_matrix(evaluator, outputs, wrt, blocks)
 
 
@@ -168,13 +170,13 @@ def hessian_at(point: Point) -> Matrix:
         )
     from exprgrad.run.arrays.arrays import mirror_upper_triangle
 
-    refuse_large(sum(size(graph.shape(node)) for node in nodes.values()) ** 2)
+    refuse_large(sum(shape_size(graph.shape(node)) for node in nodes.values()) ** 2)
     blocks = zero_blocks(graph, nodes.values(), wrt)
     for row, name in enumerate(wrt):
         program = row_program(evaluator, wrt, row)
         rows = [blocks[row, column] for column in range(row, len(wrt))]
         fill_matrices(
-            evaluator, program, values, (derive.tangent(name), graph.shape(nodes[name])), rows
+            evaluator, program, values, (derive.tangent_name(name), graph.shape(nodes[name])), rows
         )
         blocks[row, row] = mirror_upper_triangle(blocks[row, row])
         for column in range(row + 1, len(wrt)):
@@ -188,9 +190,9 @@ def zero_blocks(
     """Matrices of zeros: a row for each number of a node, a column for each of an input."""
     from exprgrad.run.arrays.arrays import zero_tensor
 
-    columns = [size(graph.shape(graph.inputs[name])) for name in wrt]
+    columns = [shape_size(graph.shape(graph.inputs[name])) for name in wrt]
     return {
-        (row, column): zero_tensor((size(graph.shape(node)), length))
+        (row, column): zero_tensor((shape_size(graph.shape(node)), length))
         for row, node in enumerate(nodes)
         for column, length in enumerate(columns)
     }
@@ -240,7 +242,7 @@ def entry_data(
     graph, outputs = row_program(evaluator, wrt, row)
     direction = arrays.zero_tensor(evaluator.graph.shape(evaluator.graph.inputs[wrt[row]]))
     direction[index] = 1.0
-    data = arrays.node_data(graph, {**values, derive.tangent(wrt[row]): direction})
+    data = arrays.node_data(graph, {**values, derive.tangent_name(wrt[row]): direction})
     return graph, outputs[column - row], data
 
 
@@ -290,8 +292,8 @@ def cheaper_products(
     graph: Graph, outputs: Mapping[str, int], wrt: Sequence[str]
 ) -> tuple[Literal["JVP", "VJP"], int]:
     """Which products a Jacobian is made of, and how many: the fewer; VJPs, its rows, if they are equal."""
-    rows = sum(size(graph.shape(node)) for node in outputs.values())
-    columns = sum(size(graph.shape(graph.inputs[name])) for name in wrt)
+    rows = sum(shape_size(graph.shape(node)) for node in outputs.values())
+    columns = sum(shape_size(graph.shape(graph.inputs[name])) for name in wrt)
     refuse_large(rows * columns)
     return ("JVP", columns) if columns < rows else ("VJP", rows)
 
@@ -398,7 +400,7 @@ def jacobian_question(point: Point) -> Question:
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         rows, columns = names_asked(point.outputs, paths, 1), names_asked(point.wrt, paths, 2)
         given = graph, tuple([point.outputs[name] for name in rows]), columns, rule
-        (made, found), known = derive_once(point.evaluator, derive.jacobian, *given)
+        (made, found), known = derive_once(point.evaluator, derive.jacobian_entries, *given)
         entries = {
             ("jacobian", rows[row], columns[column]): found[at]
             for (row, column), at in known.items()
@@ -427,7 +429,7 @@ def hessian_question(point: Point) -> Question:
 def jvp_question(point: Point) -> Question:
     """The outputs, and their derivatives along a direction, ``("jvp", y)``."""
     moving = {name: tangent for name, tangent in point.direction.items() if has_motion(tangent)}
-    given = {derive.tangent(name): tangent for name, tangent in moving.items()}
+    given = {derive.tangent_name(name): tangent for name, tangent in moving.items()}
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         names = names_asked(point.outputs, paths, 1)
@@ -448,7 +450,7 @@ def vjp_question(point: Point) -> Question:
     for name, node in point.outputs.items():
         if has_motion(weight := point.direction[name]):
             weights[node] = weights[node] + weight if node in weights else weight
-    given = {derive.cotangent(at): weight for at, weight in enumerate(weights.values())}
+    given = {derive.cotangent_name(at): weight for at, weight in enumerate(weights.values())}
 
     def program(graph: Graph, rule: Rule, paths: Paths) -> tuple[Graph, NodesByPath]:
         names, beside = names_asked(point.wrt, paths, 1), names_asked(point.outputs, paths, 1)
@@ -464,7 +466,7 @@ def vjp_question(point: Point) -> Question:
     return ask_program(point, program, given)
 
 
-class Kind(NamedTuple):
+class DerivativeKind(NamedTuple):
     """A kind of derivatives: its name, what finds each field of an answer at a point, and the question."""
 
     name: str
@@ -476,10 +478,12 @@ class Kind(NamedTuple):
         return {field: find(point) for field, find in self.fields.items() if field not in unseen}
 
 
-JACOBIAN = Kind("jacobian", {"jacobian": jacobian_at}, jacobian_question)
-HESSIAN = Kind("hessian", {"gradient": gradient_at, "hessian": hessian_at}, hessian_question)
-JVP = Kind("jvp", {"jvp": jvp_at}, jvp_question)
-VJP = Kind("vjp", {"vjp": vjp_at}, vjp_question)
+JACOBIAN = DerivativeKind("jacobian", {"jacobian": jacobian_at}, jacobian_question)
+HESSIAN = DerivativeKind(
+    "hessian", {"gradient": gradient_at, "hessian": hessian_at}, hessian_question
+)
+JVP = DerivativeKind("jvp", {"jvp": jvp_at}, jvp_question)
+VJP = DerivativeKind("vjp", {"vjp": vjp_at}, vjp_question)
 
 
 def paths_of_slopes(

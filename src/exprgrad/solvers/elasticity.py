@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from math import frexp, inf, isfinite, ldexp, nan
 from typing import Any
 
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.run.evaluation import Diagnostic
 
-__all__ = ["elasticities", "elasticity_digits", "elasticity_of", "elasticity_remarks"]
+__all__ = ["elasticity_digits", "elasticity_of", "elasticity_remarks", "list_elasticities"]
 
 
-def elasticities(run: Run) -> dict[str, Any]:
+def list_elasticities(run: DiagnosedRun) -> dict[str, Any]:
     """By input, x/f·∂f/∂x, the largest magnitude first; of a tensor number by number.
 
     It is of the numbers that commands print, ``run.true``.  Where f is 0 it is infinite, or nan if
@@ -27,20 +27,20 @@ def elasticities(run: Run) -> dict[str, Any]:
         name: elasticity_of(run.inputs[name], slope, answer.value)
         for name, slope in answer.gradient.items()
     }
-    return dict(sorted(found.items(), key=lambda one: -magnitude(one[1])))
+    return dict(sorted(found.items(), key=lambda one: -largest_magnitude(one[1])))
 
 
 def elasticity_of(x: Any, slope: Any, value: float) -> Any:
     """The elasticity of a number, or of each of a tensor's."""
     if isinstance(x, float) and isinstance(slope, float):
-        return elasticity(x, slope, value)
+        return number_elasticity(x, slope, value)
     import numpy as np
 
     pairs = zip(np.ravel(x).tolist(), np.ravel(slope).tolist(), strict=True)
-    return np.array([elasticity(a, b, value) for a, b in pairs]).reshape(np.shape(x))
+    return np.array([number_elasticity(a, b, value) for a, b in pairs]).reshape(np.shape(x))
 
 
-def elasticity(x: float, slope: float, value: float) -> float:
+def number_elasticity(x: float, slope: float, value: float) -> float:
     """x/f·∂f/∂x, which overflows only where it is too large itself."""
     parts = (x, slope, value)
     if not all(map(isfinite, parts)):
@@ -54,7 +54,7 @@ def elasticity(x: float, slope: float, value: float) -> float:
         return inf if a * b / c > 0 else -inf
 
 
-def magnitude(value: Any) -> float:
+def largest_magnitude(value: Any) -> float:
     """The largest magnitude among numbers; nan counts as the least."""
     sizes = [abs(x) for x in getattr(value, "flat", [value])]
     return max((float(size) for size in sizes if size == size), default=-1.0)
@@ -69,7 +69,7 @@ def elasticity_digits(digits: Mapping[str, Any]) -> dict[str, Any]:
     return {name: max(min(of_value, count) - 1, 0) for name, count in digits["gradient"].items()}
 
 
-def elasticity_remarks(run: Run, found: Mapping[str, Any]) -> list[Diagnostic]:
+def elasticity_remarks(run: DiagnosedRun, found: Mapping[str, Any]) -> list[Diagnostic]:
     """What is to be said where an elasticity is 0, infinite or nan for want of a value or an input."""
     graph = run.graph
     remarks: list[tuple[str, str, int, str | None]] = []

@@ -27,8 +27,8 @@ from exprgrad.run.engines.numpy_engine import (
     SEVERAL,
     SPACE,
     TABLE,
-    Kernel,
-    Plan,
+    NumpyKernel,
+    NumpyPlan,
     build_numpy_kernel,
     plan_steps,
 )  # fmt: skip
@@ -49,7 +49,7 @@ MASKS: dict[str, Callable[..., Any]] = {
 }
 
 
-def played(steps: Plan, inputs: list[float]) -> list[float]:
+def played(steps: NumpyPlan, inputs: list[float]) -> list[float]:
     """A plan on single numbers, each step by the engine for those."""
     cells: list[Any] = [*inputs, *[None] * steps.outputs, *steps.constants]
     cells += [None] * (steps.registers + steps.masks)
@@ -152,7 +152,7 @@ def chain(length: int) -> str:
 
 @pytest.mark.parametrize("registers", [0, 1, 30, 300, 3_000, 30_000, 100_000, 10**6])
 def test_blocks_grow_smaller_where_much_is_alive(registers: int) -> None:
-    kernel = Kernel(Plan(1, 1, (), registers, 0, [], []), TABLE.__getitem__)
+    kernel = NumpyKernel(NumpyPlan(1, 1, (), registers, 0, [], []), TABLE.__getitem__)
     size, room = kernel.block * registers * 8, ROOM if kernel.block > FEW_ROWS else SPACE
     assert kernel.block in (MOST_ROWS, FEW_ROWS) or 1.4 * size > room
     assert kernel.block == LEAST_ROWS or size <= room

@@ -17,7 +17,7 @@ import pytest
 
 from engines import each_engine, either
 from exprgrad import ExprgradError, InputError, MissingExtraError, RequestError, parse
-from exprgrad.errors import install
+from exprgrad.errors import install_command
 from exprgrad.run.engines import compiled as module
 from exprgrad.run.engines import jax_engine, native
 from exprgrad.run.engines.numpy_engine import LEAST_ROWS, MOST_ROWS
@@ -213,7 +213,7 @@ def test_a_package_that_is_missing_is_said_to_be(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(MissingExtraError, match="the engine jax needs jax") as missing:
         F.compile("jax")
-    assert missing.value.help == install("jax")
+    assert missing.value.help == install_command("jax")
 
 
 def test_what_is_too_large_for_native_code_is_run_by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import MissingExtraError
 from exprgrad.graph.graph import Program
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.engines import native
 from exprgrad.run.engines.compiled import Compiled
 from exprgrad.run.engines.llvm_text import SELDOM, Dialect, llvm_module
@@ -164,7 +164,7 @@ def hold_same(found: Sequence[float], expected: Sequence[float], where: object) 
 @settings(max_examples=25)
 @given(expressions(("x", "y", "z", "2", "0.5", "-1", "0", "inf"), 12), st.integers(0, 2**32))
 def test_generated_formulas_to_the_bit(text: str, seed: int) -> None:
-    graph = parse(text)
+    graph = parse_text(text)
     if not graph.inputs:
         return
     inputs = list(graph.inputs)
@@ -179,7 +179,7 @@ def test_generated_formulas_to_the_bit(text: str, seed: int) -> None:
 
 def test_arithmetic_is_exact_in_any_case() -> None:
     """Sums and products are not contracted, so what is 0 stays 0, and kinks are where they were."""
-    graph = parse("abs(x*y - z) + max(x*y + z, 1)")
+    graph = parse_text("abs(x*y - z) + max(x*y + z, 1)")
     inputs = list(graph.inputs)
     program, random = gradient(graph, inputs), Random(3)
     rows = [(x := random.random(), y := random.random(), x * y) for _ in range(50)]
@@ -201,7 +201,7 @@ def test_arithmetic_is_exact_in_any_case() -> None:
 )
 def test_polynomials_are_what_they_say(text: str, row: tuple[float, ...], wrt: str) -> None:
     """A formula's own products are rounded, as IEEE has it: zeros, infinities and nan depend on it."""
-    graph = parse(text)
+    graph = parse_text(text)
     program, inputs = gradient(graph, [wrt]), list(graph.inputs)
     hold_same(answers(program, inputs, [row])[0].tolist(), scalar(program, inputs, row), text)
 
@@ -291,7 +291,7 @@ TEXT = "tanh(x*y) + exp(x)/(1 + y^2)"
 
 
 def compiled(text: str) -> tuple[native.NativeKernel, Program, list[str]]:
-    graph = parse(text)
+    graph = parse_text(text)
     inputs = list(graph.inputs)
     program = gradient(graph, inputs)
     kernel = native.build_native_kernel(program, inputs)
@@ -416,10 +416,10 @@ def test_threads_share_a_kernel() -> None:
 
 def test_outputs_that_are_no_operations() -> None:
     """An input, a constant, a condition, and one that is given twice; and part of a polynomial."""
-    graph = parse("p = (2*x + 3)*x; p + 4")
+    graph = parse_text("p = (2*x + 3)*x; p + 4")
     program = Program(graph, (graph.output, graph.bindings[0].node))
     assert answers(program, ["x"], [(1.0,)]).tolist() == [[9.0, 5.0]]
-    graph = parse("where(x > y, x, 2)")
+    graph = parse_text("where(x > y, x, 2)")
     program = gradient(graph, ["x", "y"])
     rows: Rows = [(1.0, 0.0), (0.0, 1.0), (math.nan, 1.0)] * 3
     found = answers(program, ["x", "y"], rows)
@@ -428,8 +428,10 @@ def test_outputs_that_are_no_operations() -> None:
 
 
 def test_a_surplus_column_is_no_matter() -> None:
-    assert answers(gradient(parse("2 + 1"), []), ["idle"], [(1.0,)] * 9).tolist() == [[3.0]] * 9
-    graph = parse("x + 1")
+    assert (
+        answers(gradient(parse_text("2 + 1"), []), ["idle"], [(1.0,)] * 9).tolist() == [[3.0]] * 9
+    )
+    graph = parse_text("x + 1")
     assert answers(gradient(graph, ["x"]), ["x", "idle"], [(1.0, 5.0)]).tolist() == [[2.0, 1.0]]
 
 
@@ -437,23 +439,23 @@ def test_a_surplus_column_is_no_matter() -> None:
 
 
 def test_large_programs_are_left_to_others() -> None:
-    graph = parse(" + ".join(f"x^{n}" for n in range(native.MOST_LINES)))
+    graph = parse_text(" + ".join(f"x^{n}" for n in range(native.MOST_LINES)))
     assert native.build_native_kernel(Program(graph, (graph.output,)), ["x"]) == native.TOO_LARGE
 
 
 def test_many_instructions_are_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "MOST_LINES", 40)
-    graph = parse("tanh(x)")
+    graph = parse_text("tanh(x)")
     assert native.build_native_kernel(gradient(graph, ["x"]), ["x"]) == native.TOO_LARGE
     assert isinstance(
-        native.build_native_kernel(gradient(parse("x*x"), ["x"]), ["x"]), native.NativeKernel
+        native.build_native_kernel(gradient(parse_text("x*x"), ["x"]), ["x"]), native.NativeKernel
     )
 
 
 @pytest.mark.parametrize("text", ["hypot(x, y)", "logsumexp(x, y, 1)", "atan(x)"])
 def test_what_python_computes_is_no_native_code(text: str) -> None:
     """Where signals are handled in a call from native code, what the handler raises would be lost."""
-    graph = parse(text)
+    graph = parse_text(text)
     inputs = list(graph.inputs)
     found = native.build_native_kernel(gradient(graph, inputs), inputs, precise=True)
     assert isinstance(found, str)
@@ -465,7 +467,7 @@ def test_what_python_computes_is_no_native_code(text: str) -> None:
 
 def test_an_interrupt_is_heard() -> None:
     text = "hypot(x, y) + logsumexp(x, y, 1)"
-    g = Compiled(text, parse(text), engine="native", precise=True, threads=1)
+    g = Compiled(text, parse_text(text), engine="native", precise=True, threads=1)
     assert (g.engine, g.note) == ("numpy", "native code has no precise hypot")
     column = np.linspace(1, 2, 1_000_000)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -510,7 +512,7 @@ def test_a_broken_llvmlite(error: Exception, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
-    graph = parse("x*x")
+    graph = parse_text("x*x")
     native.import_llvmlite.cache_clear()
     native.detect_machine.cache_clear()
     try:
@@ -587,7 +589,7 @@ def test_numbers_that_the_loop_fetches_are_the_same(
 
 def test_numbers_that_many_need_are_not_fetched() -> None:
     """They stay in a register."""
-    graph = parse(" + ".join(f"0.1*x{n}" for n in range(SELDOM + 1)) + " + 0.7*x0")
+    graph = parse_text(" + ".join(f"0.1*x{n}" for n in range(SELDOM + 1)) + " + 0.7*x0")
     program = Program(graph, (graph.output,))
     source, _ = llvm_module(program, list(graph.inputs), dialect(fetches=True))
     (line,) = [line for line in source.splitlines() if line.startswith("@numbers")]

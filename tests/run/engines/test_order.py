@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.graph.graph import Program, dependencies
-from exprgrad.language.read.parse import parse
+from exprgrad.graph.graph import Program, dependency_flags
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.engines.numpy_engine import order_operations, plan_steps
 from strategies import programs
 
@@ -21,7 +21,7 @@ LAYER = "; ".join(
 
 def derived(text: str) -> Program:
     """A formula's value and gradient."""
-    graph = parse(text)
+    graph = parse_text(text)
     return gradient(graph, list(graph.inputs))
 
 
@@ -42,7 +42,7 @@ def most_alive(program: Program, order: list[int]) -> int:
 def test_operands_come_before_users_and_no_more_is_alive(text: str) -> None:
     program = derived(text)
     graph, outputs = program
-    needed = dependencies(graph, *outputs)
+    needed = dependency_flags(graph, *outputs)
     order = order_operations(graph, outputs, needed)
     given = [node for node in range(len(graph)) if needed[node] and graph.operands[node]]
     assert sorted(order) == given
@@ -57,7 +57,7 @@ def test_what_stands_alone_is_done_with_before_the_next(text: str, most: int) ->
     """In the order of two sweeps, 50 to 80 results are alive at the end of the first."""
     program = derived(text)
     graph, outputs = program
-    order = order_operations(graph, outputs, dependencies(graph, *outputs))
+    order = order_operations(graph, outputs, dependency_flags(graph, *outputs))
     assert most_alive(program, order) <= most
     assert most_alive(program, sorted(order)) > 2 * most
     assert plan_steps(program, list(graph.inputs)).registers <= most
@@ -69,5 +69,5 @@ def test_a_chain_keeps_its_order() -> None:
     for _ in range(30):
         text = f"sin({text})"
     graph, outputs = program = derived(text)
-    order = order_operations(graph, outputs, dependencies(graph, *outputs))
+    order = order_operations(graph, outputs, dependency_flags(graph, *outputs))
     assert 28 <= most_alive(program, order) <= most_alive(program, sorted(order))

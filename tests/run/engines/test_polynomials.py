@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exprgrad.graph.graph import CONST, INPUT, Program
-from exprgrad.language.read.parse import parse
+from exprgrad.language.read.parse import parse_text
 from exprgrad.run.engines.programs import FMA, contract_polynomials
 
 
@@ -29,17 +29,17 @@ def kinds(program: Program) -> list[str]:
     ],
 )
 def test_polynomials_alone(text: str, left: list[str]) -> None:
-    graph = parse(text)
+    graph = parse_text(text)
     assert kinds(contract_polynomials(Program(graph, (graph.output,)))) == left
 
 
 def test_a_product_with_another_user_stays() -> None:
-    graph = parse("p = 2*x; q = (p + 3)*x; q + 4 + p + q")
+    graph = parse_text("p = 2*x; q = (p + 3)*x; q + 4 + p + q")
     assert FMA not in kinds(contract_polynomials(Program(graph, (graph.output,))))
 
 
 def test_a_product_that_is_asked_for_stays() -> None:
-    graph = parse("p = (2*x + 3)*x; p + 4")
+    graph = parse_text("p = (2*x + 3)*x; p + 4")
     assert kinds(contract_polynomials(Program(graph, (graph.output,)))) == [FMA, FMA]
     product = graph.bindings[0].node
     found = contract_polynomials(Program(graph, (graph.output, product)))
@@ -48,7 +48,7 @@ def test_a_product_that_is_asked_for_stays() -> None:
 
 
 def test_the_operands_are_the_products() -> None:
-    graph = parse("(2*x - 3)*x - 4")
+    graph = parse_text("(2*x - 3)*x - 4")
     found = contract_polynomials(Program(graph, (graph.output,))).graph
     x = found.inputs["x"]
     inner, last = [node for node, kind in enumerate(found.kinds) if kind == FMA]

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from exprgrad import Run, parse
-from exprgrad.explain.diagnostics import diagnose
+from exprgrad.explain.diagnostics import diagnose_run
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.run.numbers.sweeps import Adjoints
-from exprgrad.show.page.arithmetic import arithmetic, rows
-from exprgrad.show.page.model import edges
-from exprgrad.show.text.lines import minus
+from exprgrad.show.page.arithmetic import page_arithmetic, row_keys
+from exprgrad.show.page.model import page_edges
+from exprgrad.show.text.lines import true_minus
 from scripts import as_json, ask
 from strategies import FREQUENT, SPECIAL, points, tree
 
@@ -61,7 +61,9 @@ def edge_locals(run: Run) -> list[tuple[int, float | None]]:
     """By edge of the page: its user, and its local derivative; None where no gradient came."""
     assert isinstance(run.adjoints, Adjoints)
     known = run.adjoints.locals
-    return [(user, (known[user] or {position: None})[position]) for user, position in edges(run)]
+    return [
+        (user, (known[user] or {position: None})[position]) for user, position in page_edges(run)
+    ]
 
 
 def check(run: Run, data: Sequence[Any], locals_: Sequence[float], about: object) -> int:
@@ -165,7 +167,7 @@ def test_generated_formulas_node_by_node(count: int) -> None:
 
 def test_only_what_is_used_is_written() -> None:
     run = parse("a*b + a*c").gradient(a=1, b=2, c=3)
-    assert arithmetic(run) == (
+    assert page_arithmetic(run) == (
         'const OPS = {\n"mul": {\nvalue: (x, y) => x*y,\npartials: (x, y, out) => [y, x]\n},\n'
         '"add": {\nvalue: (x, y) => x + y,\npartials: (x, y, out) => [1, 1]\n}\n};\n'
     )
@@ -173,7 +175,7 @@ def test_only_what_is_used_is_written() -> None:
 
 def test_rows_are_told_apart_by_what_their_rules_know() -> None:
     run = parse("max(x, 0, y) + x^3 + x^y + 2^-1 + logsumexp(x, 1, 2) - tanh(x)").gradient(x=1, y=2)
-    assert set(rows(run)) == {
+    assert set(row_keys(run)) == {
         "", "max/x,0,x", "pow/x,3", "pow/x,x", "pow/2,-1", "neg", "logsumexp/3", "tanh", "add", "sub",
     }  # fmt: skip
 
@@ -181,9 +183,9 @@ def test_rows_are_told_apart_by_what_their_rules_know() -> None:
 def test_what_is_not_differentiated_is_not_worked_out() -> None:
     values = {"x": 2, "y": 3}
     power = parse("x^y")
-    assert "Math.log(x)" in arithmetic(power.gradient(values))
-    assert "Math.log(x)" not in arithmetic(power.gradient(values, wrt=["x"]))
-    text = arithmetic(parse("x*y + exp(x)").gradient(values, wrt=["y"]))
+    assert "Math.log(x)" in page_arithmetic(power.gradient(values))
+    assert "Math.log(x)" not in page_arithmetic(power.gradient(values, wrt=["x"]))
+    text = page_arithmetic(parse("x*y + exp(x)").gradient(values, wrt=["y"]))
     assert "partials: (x, y, out) => [0, x]" in text
     assert "partials" not in text.split('"exp"')[1].split('"add"')[0]
 
@@ -213,7 +215,9 @@ def test_kinks_and_jumps_are_those_of_grad() -> None:
     for text, listed in zip(MEETING, answers, strict=True):
         for (x, y), found in zip(grid, listed, strict=True):
             run = parse(text).gradient(x=x, y=y)
-            told = [minus(d.message) for d in diagnose(run, {}) if d.code in ("kink", "jump")]
+            told = [
+                true_minus(d.message) for d in diagnose_run(run, {}) if d.code in ("kink", "jump")
+            ]
             assert sorted(found) == sorted(told), (text, x, y)
             met += len(found)
     assert met > 100

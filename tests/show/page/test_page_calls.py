@@ -6,8 +6,8 @@ import pytest
 
 from calls import Part, with_calls
 from exprgrad.errors import RequestError
-from exprgrad.show.page.model import call_program, model
-from exprgrad.show.page.page import sheets_of, ways
+from exprgrad.show.page.model import call_program, page_model
+from exprgrad.show.page.page import sheet_ways, sheets_of
 from scripts import ask
 
 TEXT = "where(x > 0, x*log(y), y)*3 + (x + y)"
@@ -25,8 +25,8 @@ def test_there_is_a_sheet_for_each_choice_of_names() -> None:
     assert shown == [[], ["f"], ["g"], ["f", "g"]]
     # From each sheet, a click leads to where that call is open, or closed.
     places = {run.label(node): place for place, node in enumerate(run.shown)}
-    assert dict(ways(run, sheets)) == {places["f(x, y)"]: 1, places["g(x, y)"]: 2}
-    assert {at for _, at in ways(sheets[3], sheets)} == {1, 2}
+    assert dict(sheet_ways(run, sheets)) == {places["f(x, y)"]: 1, places["g(x, y)"]: 2}
+    assert {at for _, at in sheet_ways(sheets[3], sheets)} == {1, 2}
     # What is too large for a page cannot be opened.
     assert [len(sheet.shown) for sheet in sheets_of(run, 6)] == [5, 5]
 
@@ -59,7 +59,7 @@ def test_a_closed_call_computes_what_its_nodes_do(x: float) -> None:
 def test_a_page_is_refused_by_what_is_seen() -> None:
     text = "+".join(["x"] * 600)
     run = with_calls(f"{text} - x", Part("f(x)", text, "x")).gradient(x=1)
-    told = model(run)
+    told = page_model(run)
     assert [node["label"] for node in told["nodes"]] == ["x", "f(x)", "f(x) − x"]
     assert [edge["rule"] for edge in told["edges"]] == ["1", "−1", "∂f/∂x"]
     assert len(sheets_of(run, 500)) == 1

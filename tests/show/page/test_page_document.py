@@ -17,7 +17,15 @@ import pytest
 from exprgrad.api import parse
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.lessons import LESSONS, Lesson, tasks_of
-from exprgrad.show.page.page import OURS, SWEEPS, VIEWS, asset, code, document, in_script
+from exprgrad.show.page.page import (
+    OURS,
+    SWEEPS,
+    VIEWS,
+    code_html,
+    in_script,
+    page_document,
+    read_asset,
+)
 from exprgrad.show.picture import theme as look
 from pages import lesson_html
 from scripts import complaint
@@ -66,7 +74,7 @@ class Reader(HTMLParser):
 
 def made(text: str, **inputs: float) -> Reader:
     """The page of a formula."""
-    return Reader(document(parse(text).gradient(inputs)))
+    return Reader(page_document(parse(text).gradient(inputs)))
 
 
 def policy(page: Reader) -> str:
@@ -93,7 +101,7 @@ def test_the_policy_allows_this_script_and_nothing_else() -> None:
 
 
 def test_it_needs_nothing_else() -> None:
-    html = document(parse("a*b").gradient(a=2, b=3))
+    html = page_document(parse("a*b").gradient(a=2, b=3))
     assert not re.search(r"\b(?:src|href|url)\s*[=(](?!\"#)", html)
     page = Reader(html)
     assert not [tag for tag, _ in page.tags if tag in ("link", "img", "iframe", "object", "base")]
@@ -122,11 +130,11 @@ def data_of(html: str) -> str:
 def test_the_script_holds_nothing_that_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names and texts are JSON in which no ``<`` is left."""
     run = parse("שלום = a < b; where(שלום, a, b)").gradient(a=1, b=2)
-    data = data_of(document(run))
+    data = data_of(page_document(run))
     assert "<" not in data
     assert '"\u200eשלום\u200e = a \\u003c b"' in data
-    monkeypatch.setattr("exprgrad.show.page.page.packed", lambda told: [NASTY])
-    data = data_of(document(run))
+    monkeypatch.setattr("exprgrad.show.page.page.pack_page", lambda told: [NASTY])
+    data = data_of(page_document(run))
     assert not {*"<\u2028\u2029"} & {*data} and json.loads(data) == [NASTY]
 
 
@@ -135,12 +143,12 @@ def test_data_in_a_script() -> None:
     data = {"user": [{"text": '"user":"\\"'}], "a 1": None}
     assert in_script(data, {"user": "u"}) == '{u:[{text:"\\"user\\":\\"\\\\\\""}],"a 1":null}'
     assert not OURS & BY_NAME.keys(), "a row's key is its name"
-    written = "".join(asset(f"{name}.js") for name in (*SWEEPS, *VIEWS))
+    written = "".join(read_asset(f"{name}.js") for name in (*SWEEPS, *VIEWS))
     assert not OURS & {*re.findall(r"dataset\.(\w+)", written)}, "the style knows those"
 
 
 def test_a_lone_surrogate_can_be_written() -> None:
-    document(parse("a*b # \udc80").gradient(a=1, b=2)).encode()
+    page_document(parse("a*b # \udc80").gradient(a=1, b=2)).encode()
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -171,7 +179,7 @@ def test_a_page_s_script_is_in_order(name: str) -> None:
         html = lesson_html(name)
     else:
         expression = parse(name)
-        html = document(
+        html = page_document(
             expression.gradient({each: values[each] for each in expression.inputs}),
             descend="a" in expression.inputs,
         )
@@ -180,7 +188,7 @@ def test_a_page_s_script_is_in_order(name: str) -> None:
 
 def test_a_lesson_is_text_too() -> None:
     lesson = Lesson("x", "<b>&", "a*b", {"a": 1.0, "b": 2.0}, "<i>", ("<u>{{head}}",), "<b>?")
-    page = Reader(document(parse("a*b").gradient(a=1, b=2), lesson=lesson))
+    page = Reader(page_document(parse("a*b").gradient(a=1, b=2), lesson=lesson))
     assert not [tag for tag, _ in page.tags if tag in ("b", "i", "u")]
     assert {
         ("h1", "<b>&"),
@@ -193,9 +201,10 @@ def test_a_lesson_is_text_too() -> None:
 
 def test_a_formula_reads_from_left_to_right() -> None:
     assert (
-        code("אב - גד*a") == '<code dir="ltr" class="whole"><bdi>אב</bdi> - <bdi>גד</bdi>*a</code>'
+        code_html("אב - גד*a")
+        == '<code dir="ltr" class="whole"><bdi>אב</bdi> - <bdi>גד</bdi>*a</code>'
     )
-    assert code("a < b\n c & d") == '<code dir="ltr" class="whole">a &lt; b\n c &amp; d</code>'
+    assert code_html("a < b\n c & d") == '<code dir="ltr" class="whole">a &lt; b\n c &amp; d</code>'
 
 
 def test_a_long_formula_is_folded_away() -> None:
@@ -209,7 +218,7 @@ def test_a_long_formula_is_folded_away() -> None:
 
 def test_the_colours_are_those_of_the_picture() -> None:
     """Every colour of the picture is a property, light and dark; none is written a second time."""
-    html = document(parse("a*b").gradient(a=2, b=3))
+    html = page_document(parse("a*b").gradient(a=2, b=3))
     style = html[html.index("<style>") : html.index("</style>")]
     for light, dark in look.DARK.items():
         assert style.count(f":{light}") == 1

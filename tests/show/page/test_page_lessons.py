@@ -13,9 +13,9 @@ import pytest
 
 from exprgrad.api import Run, parse
 from exprgrad.errors import RequestError
-from exprgrad.show.page.lessons import LESSONS, SETS, columns, read_lesson, tasks_of
+from exprgrad.show.page.lessons import LESSONS, SETS, read_lesson, set_columns, tasks_of
 from exprgrad.show.page.page import with_lists
-from exprgrad.show.text.lines import signed as number
+from exprgrad.show.text.lines import signed_number as number
 from networks import trained
 
 NUMBER = re.compile(r"(?<![\w^])−?\d+(?:\.\d+)?")
@@ -306,7 +306,7 @@ def network_numbers() -> list[float]:
     assert max(outputs, key=lambda name: outputs[name]) == "h3" and len(outputs) == 6
     still = run("network", **dict.fromkeys(sizes, 0))
     assert all(still.gradient[name] == 0 for name in ("u1", "v2", "b6")) and grad(still, "c")
-    circles, moons, spiral = (trained(lesson.values, columns(name), 0.5, 200) for name in SETS)
+    circles, moons, spiral = (trained(lesson.values, set_columns(name), 0.5, 200) for name in SETS)
     assert circles.reached and moons.reached and spiral.reached
     return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0]
 

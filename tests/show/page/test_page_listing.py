@@ -14,7 +14,13 @@ import pytest
 from exprgrad import parse
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.page.listing import ARRAY_LIBRARIES, LIBRARIES, OF_NUMBERS, Library, beside
+from exprgrad.show.page.listing import (
+    ARRAY_LIBRARIES,
+    LIBRARIES,
+    OF_NUMBERS,
+    Library,
+    lighting_data,
+)
 from pages import code_of, listing
 
 MODULES = {"micrograd": "micrograd.engine", "PyTorch": "torch", "JAX": "jax"}
@@ -192,13 +198,13 @@ def test_where_nodes_are_written() -> None:
     """Every place of a name, however lines end; a card that is closed where it is called."""
     run = parse("\n  e = a*b\r\n e + a").gradient(a=2, b=-3)
     text = "e = a*b\n e + a"
-    spans = beside(run, {node: node for node in run.shown}, OF_NUMBERS)["spans"]
+    spans = lighting_data(run, {node: node for node in run.shown}, OF_NUMBERS)["spans"]
     assert [
         [text[low:high] for low, high in zip(one[::2], one[1::2], strict=True)] for one in spans
     ] == [["a", "a"], ["b"], ["e", "a*b", "e"], ["e + a"]]
     closed = parse("f(x) = x^2; f(a) + b").gradient(a=2, b=-3)
     places = {node: place for place, node in enumerate(closed.shown)}
-    told = beside(closed, places, OF_NUMBERS)
+    told = lighting_data(closed, places, OF_NUMBERS)
     (call,) = closed.closed
     assert told["spans"][places[call]] == [12, 16]
     assert told["code"]["lines"][0][0] == places[call]

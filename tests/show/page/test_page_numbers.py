@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from exprgrad.show.text.lines import signed as number
+from exprgrad.show.text.lines import signed_number as number
 from scripts import as_json, ask
 from strategies import double
 

@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 from exprgrad.api import Run, parse
-from exprgrad.show.page.picture import picture
-from exprgrad.show.picture.dot import command, graphviz, source
-from exprgrad.show.text.lines import signed as number
+from exprgrad.show.page.picture import page_picture
+from exprgrad.show.picture.dot import dot_source, graphviz_command, run_graphviz
+from exprgrad.show.text.lines import signed_number as number
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("dot") or find_spec("pygraphviz"))
@@ -36,7 +36,7 @@ FORMULAS: dict[str, dict[str, float]] = {
 def drawn(text: str) -> tuple[Run, str, ElementTree.Element]:
     """A run, its picture, and that as a tree."""
     run = parse(text).gradient(FORMULAS[text])
-    svg = picture(run, 6)
+    svg = page_picture(run, 6)
     # As a part of an HTML page it needs no namespace; as XML it does.
     return run, svg, ElementTree.fromstring(svg.replace("<svg ", f'<svg xmlns="{SVG[1:-1]}" ', 1))
 
@@ -75,7 +75,9 @@ def test_numbers_are_where_the_script_looks_for_them(text: str) -> None:
 def test_it_has_the_layout_of_the_picture() -> None:
     """Each card stands where Graphviz puts it, to the tenth of a point to which it is written."""
     run, _, root = drawn(BRANCHES)
-    raw = ElementTree.fromstring(graphviz(command("svg"), source(run.graph, run, digits=6, room=9)))
+    raw = ElementTree.fromstring(
+        run_graphviz(graphviz_command("svg"), dot_source(run.graph, run, digits=6, room=9))
+    )
     canvas = raw[0]
     shift = re.findall(r"translate\((\S+) (\S+)\)", canvas.attrib["transform"])[0]
     right, down = (round(float(length)) for length in shift)
@@ -106,7 +108,7 @@ def test_numbers_end_inside_their_hairline() -> None:
 
 def test_there_is_room_for_other_numbers() -> None:
     """A card whose numbers are short is as wide as one whose numbers are long."""
-    (one, other) = (picture(parse("x*y").gradient(x=x, y=3.0), 6) for x in (2.0, -0.1234))
+    (one, other) = (page_picture(parse("x*y").gradient(x=x, y=3.0), 6) for x in (2.0, -0.1234))
     assert re.findall("<rect[^>]*>", one) == re.findall("<rect[^>]*>", other)
 
 
@@ -139,7 +141,7 @@ def test_reading_order() -> None:
 
 def test_names_are_text() -> None:
     run = parse("שלום = a < b; where(שלום, a, b)").gradient(a=1, b=2)
-    svg = picture(run, 6)
+    svg = page_picture(run, 6)
     assert "a &lt; b" in svg
     assert "שלום" in svg
 

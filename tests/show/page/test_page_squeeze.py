@@ -12,9 +12,9 @@ from exprgrad.show.page.page import (
     OF_NUMBERS,
     SWEEPS,
     VIEWS,
-    asset,
+    read_asset,
     short_words,
-    shortened,
+    shorten_script,
     squeezed_script,
     squeezed_style,
 )
@@ -73,7 +73,7 @@ def test_script(script: str, expected: str) -> None:
 )
 def test_names(script: str, expected: str) -> None:
     """Variables' names are short, what has a meaning elsewhere is as it was."""
-    assert shortened(script, short_words(script)) == expected
+    assert shorten_script(script, short_words(script)) == expected
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_squeezed_script_does_what_it_did() -> None:
     squeezed = squeezed_script(script)
     outputs = [
         subprocess.run(["node", "-e", text], capture_output=True, text=True, check=True).stdout
-        for text in (script, squeezed, shortened(squeezed, short_words(squeezed)))
+        for text in (script, squeezed, shorten_script(squeezed, short_words(squeezed)))
     ]
     assert outputs[0] == outputs[1] == outputs[2] == "a ; < 2 > | < 1 > : b 2 string [ 2, 1 ]\n"
 
@@ -120,7 +120,7 @@ def test_a_squeezed_script_does_what_it_did() -> None:
 @pytest.mark.parametrize("name", [*SWEEPS, *VIEWS])
 def test_the_assets_are_written_as_squeezing_needs_them(name: str) -> None:
     """Comments on lines of their own; no template in another, and none over several lines."""
-    refuse_templates(asset(f"{name}.js"))
+    refuse_templates(read_asset(f"{name}.js"))
 
 
 def refuse_templates(script: str) -> None:
@@ -146,7 +146,7 @@ OF_TENSORS = {"tensors", "heat"}
 @pytest.mark.parametrize("without", [OF_NUMBERS, OF_TENSORS])
 def test_no_name_is_declared_twice(without: set[str]) -> None:
     """In one block a name that two files declare is an error, functions' too."""
-    texts = [asset(f"{name}.js") for name in (*SWEEPS, *VIEWS) if name not in without]
+    texts = [read_asset(f"{name}.js") for name in (*SWEEPS, *VIEWS) if name not in without]
     # The block that one of them opens is closed where all files are joined.
     whole = "\n".join(text.partition("\nfunction build(")[0] for text in texts)
     assert complaint(f'"use strict"; {{ {whole} }}') == ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from exprgrad import Run, parse
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.text.lines import signed as number
+from exprgrad.show.text.lines import signed_number as number
 from golden import agree
 from scripts import ask
 

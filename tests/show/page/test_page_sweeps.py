@@ -11,7 +11,7 @@ import pytest
 
 from exprgrad import Run, parse
 from exprgrad.explain.walks import WRONG, Path, Visited, Web
-from exprgrad.show.page.model import edges as page_edges
+from exprgrad.show.page.model import page_edges as page_edges
 from scripts import ask
 from strategies import FREQUENT, tree
 from walks import exact_run, random_order, walks

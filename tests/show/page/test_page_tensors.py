@@ -11,9 +11,9 @@ import pytest
 
 from exprgrad import Lesson, Run, parse
 from exprgrad.errors import RequestError
-from exprgrad.show.page.arithmetic import fixed
-from exprgrad.show.page.lessons import Part
-from exprgrad.show.page.model import edges
+from exprgrad.show.page.arithmetic import choosing_inputs
+from exprgrad.show.page.lessons import LessonPart
+from exprgrad.show.page.model import page_edges
 from scripts import ask
 from tensor_formulas import SHAPES, drawn
 
@@ -86,7 +86,7 @@ def many(count: int, seed: int) -> list[tuple[Run, Run]]:
         if not expression.inputs:
             continue
         run = expression.gradient(one)
-        if not run.graph.shapes or fixed(run):
+        if not run.graph.shapes or choosing_inputs(run):
             continue
         found.append((run, expression.gradient(other)))
     return found
@@ -137,7 +137,7 @@ def test_a_grad_times_a_jacobian_is_the_contribution(text: str, inputs: dict[str
     (locals_,) = ask([(run, JACOBIANS, None)])
     adjoints = run.adjoints
     assert adjoints is not None
-    for (user, position), matrix in zip(edges(run), locals_, strict=True):
+    for (user, position), matrix in zip(page_edges(run), locals_, strict=True):
         operand = run.operands(user)[position]
         grad = np.ravel(run.grad(user)) @ np.array(matrix)
         passed = {p: found for p, _, found in adjoints.passed(user)}
@@ -157,12 +157,12 @@ def test_a_slope_of_a_product_comes_from_the_other_factor() -> None:
 
 def test_labels_cannot_be_edited() -> None:
     run = parse("cross_entropy(X, y)").gradient({"X": X, "y": [0.0, 1.0]})
-    assert fixed(run) == {run.graph.inputs["y"]}
-    assert not fixed(parse("sum(softmax(X)*T)").gradient({"X": X, "T": X}))
+    assert choosing_inputs(run) == {run.graph.inputs["y"]}
+    assert not choosing_inputs(parse("sum(softmax(X)*T)").gradient({"X": X, "T": X}))
 
 
 def test_what_moves_is_for_numbers() -> None:
-    part = Part("1. Down", live="descent")
+    part = LessonPart("1. Down", live="descent")
     lesson = Lesson("down", "Down", "sum(x*x)", {"x": [1, 2]}, "", (), parts=(part,))
     run = parse(lesson.expression).gradient(lesson.values)
     with pytest.raises(RequestError, match="tensors"):

@@ -13,8 +13,16 @@ import pytest
 
 from exprgrad import MissingExtraError, RequestError, parse
 from exprgrad.show.picture import plots
-from exprgrad.show.picture.curves import words
-from exprgrad.show.picture.plots import Frame, Note, band, dots, line, plot, rule
+from exprgrad.show.picture.curves import feature_note
+from exprgrad.show.picture.plots import (
+    Frame,
+    Note,
+    band_layer,
+    dot_layer,
+    line_layer,
+    plot_frames,
+    rule_layer,
+)
 from exprgrad.show.picture.theme import DARK, DATA
 from shell import process
 
@@ -22,10 +30,10 @@ pytest.importorskip("matplotlib", reason="pip install 'exprgrad[plot]'")
 
 FRAME = Frame(
     [
-        band([0, 1, 2], [0, 0, 1], [1, 2, 2]),
-        line([0, 1, 2], [-1e-3, 1, 1.5], label="the model"),
-        dots([0, 2], [0, 1.5], errors=[0.1, 0.2], filled=False),
-        rule(y=0.5),
+        band_layer([0, 1, 2], [0, 0, 1], [1, 2, 2]),
+        line_layer([0, 1, 2], [-1e-3, 1, 1.5], label="the model"),
+        dot_layer([0, 2], [0, 1.5], errors=[0.1, 0.2], filled=False),
+        rule_layer(y=0.5),
         Note(1, 1, "$x_1$ < −2"),
     ],
     "f = a_1*x^2",
@@ -42,7 +50,7 @@ def texts(svg: str) -> list[str]:
 
 
 def test_an_svg_has_texts_true_minus_signs_and_a_name() -> None:
-    svg = plot([FRAME], "svg").decode()
+    svg = plot_frames([FRAME], "svg").decode()
     shown = texts(svg)
     assert {"f = a_1*x^2", "the model", "$x_1$ < −2", "−1.0", "0", "x", "y"} <= {*shown}
     assert "<title>f = a_1*x^2</title>" in svg
@@ -63,14 +71,16 @@ def test_a_picture_has_one_sort_of_minus_sign() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["svg", "png", "pdf"])
 def test_the_same_data_make_the_same_bytes(format: str) -> None:
-    first, second = (plot([FRAME], format) for _ in range(2))
+    first, second = (plot_frames([FRAME], format) for _ in range(2))
     assert first == second
     assert first.startswith({"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[format])
 
 
 @pytest.mark.slow
 def test_an_svg_follows_its_page_unless_a_look_is_chosen() -> None:
-    follows, light, dark = (plot([FRAME], "svg", look).decode() for look in (None, "light", "dark"))
+    follows, light, dark = (
+        plot_frames([FRAME], "svg", look).decode() for look in (None, "light", "dark")
+    )
     assert "prefers-color-scheme: dark" in follows
     assert "prefers-color-scheme" not in light + dark
     assert DATA in light
@@ -80,7 +90,7 @@ def test_an_svg_follows_its_page_unless_a_look_is_chosen() -> None:
 
 @pytest.mark.slow
 def test_markers_have_the_colours_of_their_page() -> None:
-    svg = plot([FRAME], "svg").decode()
+    svg = plot_frames([FRAME], "svg").decode()
     markers = re.findall(r'<path id="m[0-9a-f]+"[^>]*>', svg)
     assert markers
     assert not any("stroke=" in marker for marker in markers)
@@ -96,22 +106,26 @@ def test_notes_stand_at_their_own_points(monkeypatch: pytest.MonkeyPatch) -> Non
         figures.append(figure)
         return b""
 
-    monkeypatch.setattr(plots, "saved", keep)
-    plot([frame], "svg")
+    monkeypatch.setattr(plots, "save_figure", keep)
+    plot_frames([frame], "svg")
     axes = figures[0].axes[0]
-    spots = {words(one): axes.transData.transform((one.x, one.value)) for one in plot_.features}
+    spots = {
+        feature_note(one): axes.transData.transform((one.x, one.value)) for one in plot_.features
+    }
     shown = {text.get_text(): text.get_window_extent() for text in axes.texts}
     for text, box in shown.items():
-        gaps = {name: plots.apart(box, spot) for name, spot in spots.items()}
+        gaps = {name: plots.distance_to_box(box, spot) for name, spot in spots.items()}
         assert gaps[text] == min(gaps.values()), text
     wanted = [one for one in plot_.features if one.kind == "minimum" or abs(one.x) < 10]
-    assert {words(one) for one in wanted if one.kind in ("minimum", "maximum", "hole")} <= {*shown}
+    assert {feature_note(one) for one in wanted if one.kind in ("minimum", "maximum", "hole")} <= {
+        *shown
+    }
 
 
 @pytest.mark.slow
 def test_notes_that_have_no_room_are_left_out() -> None:
     notes = [Note(1, 1, f"note {at}") for at in range(40)]
-    shown = [text for text in texts(plot([Frame(notes)], "svg").decode()) if "note" in text]
+    shown = [text for text in texts(plot_frames([Frame(notes)], "svg").decode()) if "note" in text]
     assert 1 < len(shown) < 40
     assert len({*shown}) == len(shown)
 
@@ -126,7 +140,7 @@ def test_without_matplotlib_the_error_says_what_to_install(
             raise ImportError(name)
         return ours(name, *rest)
 
-    plots.matplotlib.cache_clear()
+    plots.import_matplotlib.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without)
     drawn = parse("x^2").plot()
     with pytest.raises(MissingExtraError) as caught:
@@ -135,7 +149,7 @@ def test_without_matplotlib_the_error_says_what_to_install(
     assert [*drawn._repr_mimebundle_()] == ["text/plain"]
     assert not (tmp_path / "x.svg").exists()
     monkeypatch.undo()
-    plots.matplotlib.cache_clear()
+    plots.import_matplotlib.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["x.gif", "svg", "x", ""])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from exprgrad.solvers.curves.breaks import limit
+from exprgrad.solvers.curves.breaks import extrapolate_limit
 
 STEPS = [1e-1, 1e-2, 1e-3, 1e-4]
 INF = math.inf
@@ -29,12 +29,12 @@ FUNCTIONS: dict[str, tuple[Callable[[float], float], Callable[[float], float], f
 def test_limits_of_values_with_slopes(name: str) -> None:
     value, slope, wanted = FUNCTIONS[name]
     values, slopes = ([f(x) for x in STEPS] for f in (value, slope))
-    assert limit(values, slopes, STEPS, math.nan) == pytest.approx(wanted, rel=1e-12)
+    assert extrapolate_limit(values, slopes, STEPS, math.nan) == pytest.approx(wanted, rel=1e-12)
 
 
 def test_slopes_that_turn_lead_nowhere() -> None:
     values, slopes = [10.0, 100.0, 1000.0], [-1e2, 1e4, -1e6]
-    assert limit(values, slopes, STEPS[:3], math.nan) == 1000.0
+    assert extrapolate_limit(values, slopes, STEPS[:3], math.nan) == 1000.0
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,12 @@ def test_slopes_that_turn_lead_nowhere() -> None:
     ],
 )
 def test_without_slopes_values_have_to_double(values: list[float], wanted: float) -> None:
-    assert limit(values, None, STEPS[: len(values)], math.nan) == pytest.approx(wanted, nan_ok=True)
+    assert extrapolate_limit(values, None, STEPS[: len(values)], math.nan) == pytest.approx(
+        wanted, nan_ok=True
+    )
 
 
 def test_what_doubles_say_at_the_end_counts_where_values_come_near() -> None:
-    assert limit([1.0, 0.9, 0.85], None, STEPS[:3], 0.83) == 0.83
-    assert limit([1.0, 0.9, 0.85], None, STEPS[:3], 5.0) == 0.85
-    assert limit([1.0], None, STEPS[:1], 0.83) == 0.83
+    assert extrapolate_limit([1.0, 0.9, 0.85], None, STEPS[:3], 0.83) == 0.83
+    assert extrapolate_limit([1.0, 0.9, 0.85], None, STEPS[:3], 5.0) == 0.85
+    assert extrapolate_limit([1.0], None, STEPS[:1], 0.83) == 0.83

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import exprgrad
-from exprgrad.solvers.curves.curve import Curve, ranged
+from exprgrad.solvers.curves.curve import Curve, curve_or_plane
 from exprgrad.solvers.curves.sampling import FEWEST_POINTS, FIRST_POINTS, Jets
 
 NESTED = "root(E^3-root(F^3+F-E*x,F,1),E,1)"
@@ -26,7 +26,7 @@ def test_points_count_their_searches(
         return plain(self, *places)
 
     monkeypatch.setattr(Jets, "__call__", counted)
-    found = ranged(exprgrad.parse(text).graph, text, {"x": (1.0, 2.0)})
+    found = curve_or_plane(exprgrad.parse(text).graph, text, {"x": (1.0, 2.0)})
     assert isinstance(found, Curve)
     assert found.is_sparse == is_sparse
     assert (max(asked) < FIRST_POINTS) == is_sparse

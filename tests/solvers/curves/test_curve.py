@@ -11,14 +11,14 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.errors import InputError, RequestError
-from exprgrad.solvers.curves.curve import SAME, Curve, Feature, at_ends, curve, ranged
-from exprgrad.solvers.curves.sampling import Samples, window
+from exprgrad.solvers.curves.curve import SAME, Curve, Feature, at_ends, curve_or_plane, trace_curve
+from exprgrad.solvers.curves.sampling import Samples, value_window
 
 BREAKS = {"pole", "jump", "edge", "hole", "kink", "cusp"}
 
 
 def over(text: str, low: float, high: float) -> Curve:
-    return curve(text, parse(text).graph, "x", low, high, {})
+    return trace_curve(text, parse(text).graph, "x", low, high, {})
 
 
 def places(found: Curve, *kinds: str) -> list[float]:
@@ -268,7 +268,7 @@ def test_a_pole_does_not_squash_the_rest(text: str, low: float, high: float, mos
 def test_what_has_no_pole_is_shown_whole() -> None:
     assert over("exp(x)", -5, 5).windows[0] == (math.exp(-5), math.exp(5))
     assert over("exp(-1e6*(x - 0.3)^2)", -5, 5).windows[0][1] == pytest.approx(1)
-    assert window(np.array([math.nan, math.inf])) == (-1, 1)
+    assert value_window(np.array([math.nan, math.inf])) == (-1, 1)
 
 
 def test_the_curve_is_as_close_as_can_be_seen() -> None:
@@ -302,7 +302,7 @@ def test_no_tangent_and_no_curve(text: str, x: float | None, message: str) -> No
 
 
 def test_a_tangent_goes_through_its_point() -> None:
-    line = ranged(parse("x^2").graph, "x^2", {"x": (0, 4)}, tangent_at=3)
+    line = curve_or_plane(parse("x^2").graph, "x^2", {"x": (0, 4)}, tangent_at=3)
     assert isinstance(line, Curve) and line.tangent is not None
     assert line.tangent == (3.0, 9.0, 6.0) and line.tangent.at(1.0) == -3.0
 

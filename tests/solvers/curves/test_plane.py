@@ -8,12 +8,12 @@ import pytest
 
 from exprgrad import ExprgradError, parse
 from exprgrad.run.values.ranges import Interval
-from exprgrad.show.picture.curves import contour, levels
-from exprgrad.solvers.curves.sampling import Plane, plane
+from exprgrad.show.picture.curves import contour_levels, contour_pieces
+from exprgrad.solvers.curves.sampling import Plane, sample_plane
 
 
 def over(text: str, x: tuple[float, float], y: tuple[float, float]) -> Plane:
-    return plane(text, parse(text).graph, {"x": Interval(*x), "y": Interval(*y)}, {})
+    return sample_plane(text, parse(text).graph, {"x": Interval(*x), "y": Interval(*y)}, {})
 
 
 CRITICAL = [
@@ -48,7 +48,7 @@ def test_himmelblau_s_nine_points() -> None:
 
 def test_the_contours_of_a_circle_are_circles() -> None:
     found = over("x^2 + y^2", (-2, 2), (-2, 2))
-    pieces = [*contour(found, 1.0)]
+    pieces = [*contour_pieces(found, 1.0)]
     assert len(pieces) > 100
     longest = max(math.dist(*piece) for piece in pieces)
     assert longest < 0.06
@@ -57,8 +57,18 @@ def test_the_contours_of_a_circle_are_circles() -> None:
 
 
 def test_levels_are_round_and_show_a_valley() -> None:
-    assert levels(over("x + y", (0, 1), (0, 1))) == [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 1.8]
-    valley = levels(over("(1 - x)^2 + 100*(y - x^2)^2", (-2, 2), (-1, 3)))
+    assert contour_levels(over("x + y", (0, 1), (0, 1))) == [
+        0.2,
+        0.4,
+        0.6,
+        0.8,
+        1,
+        1.2,
+        1.4,
+        1.6,
+        1.8,
+    ]
+    valley = contour_levels(over("(1 - x)^2 + 100*(y - x^2)^2", (-2, 2), (-1, 3)))
     assert valley[0] < 2 < valley[1] < 10 < 500 < valley[-1]
 
 

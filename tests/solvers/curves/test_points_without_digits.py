@@ -11,7 +11,7 @@ import pytest
 from jsonschema import validate
 
 from exprgrad import parse
-from exprgrad.language.read.parse import parse as graph_of
+from exprgrad.language.read.parse import parse_text as graph_of
 from exprgrad.show.picture.curves import Map
 from exprgrad.solvers.curves.curve import Curve
 from exprgrad.solvers.curves.sampling import Plane

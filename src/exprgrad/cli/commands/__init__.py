@@ -13,7 +13,7 @@ LESSON = (
 """The order in which commands are listed; others follow."""
 
 
-def gathered() -> dict[str, str]:
+def find_commands() -> dict[str, str]:
     """Command → its module: the files in ``commands`` are named after the commands that they hold."""
     folder = os.path.dirname(__file__)  # noqa: PTH120
     stems = [file[:-3] for file in sorted(os.listdir(folder)) if file[:1] != "_"]  # noqa: PTH208
@@ -22,5 +22,5 @@ def gathered() -> dict[str, str]:
     return {name: found[name] for name in dict.fromkeys([*listed, *found])}
 
 
-COMMANDS = gathered()
+COMMANDS = find_commands()
 """Command → the module that has it, as ``NAME_command``; in the order of the lesson."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exprgrad.cli.answer import Answer, give_answer, write_text
-from exprgrad.cli.assignments import assignments
+from exprgrad.cli.assignments import split_assignments
 from exprgrad.cli.command import FormulaCommand
 from exprgrad.cli.options import (
     Count,
@@ -31,11 +31,11 @@ from exprgrad.cli.options import (
 )
 from exprgrad.cli.request import read_request
 from exprgrad.errors import ExprgradError, RequestError
-from exprgrad.source import printable
+from exprgrad.source import printable_text
 
 if TYPE_CHECKING:
     from exprgrad.data.batch import Done, Workers
-    from exprgrad.data.job import Job, Tally
+    from exprgrad.data.job import BatchJob, Tally
     from exprgrad.data.plans import BatchPlan
     from exprgrad.data.targets import Manifest
     from exprgrad.show.text.table import Table
@@ -144,15 +144,15 @@ def batch_command(**options: Any) -> int:
     """
     from exprgrad.data.batch import carried_out
     from exprgrad.data.job import CORRECTED
-    from exprgrad.data.plans import planned
+    from exprgrad.data.plans import plan_batch
     from exprgrad.run.engines.compiled import count_cores
     from exprgrad.run.values.layouts import Layout
     from exprgrad.show.text.rows import Progress
 
-    settle(options)
+    refuse_batch_options(options)
     refuse_two_pipes(options)
     request = read_request(options)
-    found = planned(
+    found = plan_batch(
         request.text,
         options["data"],
         constants=request.values,
@@ -169,16 +169,16 @@ def batch_command(**options: Any) -> int:
         reduce=options["reduce"] or "",
         layout=Layout(**layout_options(options)),
     )
-    with manifest(found, options) as kept, cluster(found, options["cluster"]) as workers:
+    with run_manifest(found, options) as kept, open_cluster(found, options["cluster"]) as workers:
         with Progress(found.rows) as progress:
             before = found.partitions[: kept.reached.done] if kept else ()
             progress(sum(max(one.rows, 0) for one in before))  # -1 is not known
             done = carried_out(found, progress, kept, workers, options["threads"] or count_cores())
-        tell(done.tally, found)
+        report_rows(done.tally, found)
         tell_left_out(found)
         status = 0
         if options["reduce"] or options["as_json"]:
-            status = give_answer(answer(found, done, options), options)
+            status = give_answer(batch_answer(found, done, options), options)
     is_warned = done.tally.first.keys() - {CORRECTED} or found.left_out or (kept and kept.warning)
     return 1 if options["strict"] and is_warned else status
 
@@ -189,7 +189,7 @@ def layout_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return found | ({"delimiter": "\t"} if found["delimiter"] in ("\\t", "tab") else {})
 
 
-def settle(options: dict[str, Any]) -> None:
+def refuse_batch_options(options: dict[str, Any]) -> None:
     """Refuse options that have no room beside each other, and say what form the answer has."""
     reduce, to = options["reduce"], options["to"]
     for given, beside, why in (
@@ -216,12 +216,12 @@ def settle(options: dict[str, Any]) -> None:
 
 
 @contextmanager
-def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest | None]:
+def run_manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest | None]:
     """The record of the run, where there can be one; a run that is stopped says how to go on with it."""
-    from exprgrad.data.targets import manifest_beside, resumable
+    from exprgrad.data.targets import is_resumable, manifest_beside
 
     path = plan.path or options.get("document")
-    if path is None or not resumable(plan, path):
+    if path is None or not is_resumable(plan, path):
         for name in ("resume", "check_content"):
             if options[name]:
                 raise RequestError(
@@ -245,13 +245,13 @@ def manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest |
             raise
 
 
-def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Workers | None]:
+def open_cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Workers | None]:
     """The cluster that shares the work, if one is asked for."""
-    from exprgrad.data.targets import resumable
+    from exprgrad.data.targets import is_resumable
 
     if address is None:
         return nullcontext()
-    if not resumable(plan, plan.path or ""):
+    if not is_resumable(plan, plan.path or ""):
         raise RequestError(
             "usage", "--cluster needs files that workers reach, no pipe, and -o FILE or --reduce"
         )
@@ -260,7 +260,7 @@ def cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager[Work
     return cluster_at(address, lambda line: write_text([f"note: {line}\n"], sys.stderr))
 
 
-def tell(tally: Tally, plan: BatchPlan) -> None:
+def report_rows(tally: Tally, plan: BatchPlan) -> None:
     """Say on stderr which rows did not compute, and why, meet a kink, were converted, or lost digits.
 
     A note says which are corrected.
@@ -268,9 +268,9 @@ def tell(tally: Tally, plan: BatchPlan) -> None:
     from exprgrad.data.job import corrections_in, remarks_on
 
     for remark in remarks_on(plan.job, tally, plan.names):
-        write_text([f"{printable(f'warning: {remark}')}\n"], sys.stderr)
+        write_text([f"{printable_text(f'warning: {remark}')}\n"], sys.stderr)
     if tally.corrected:
-        write_text([f"{printable(f'note: {corrections_in(tally)}')}\n"], sys.stderr)
+        write_text([f"{printable_text(f'note: {corrections_in(tally)}')}\n"], sys.stderr)
 
 
 def tell_left_out(plan: BatchPlan) -> None:
@@ -278,16 +278,16 @@ def tell_left_out(plan: BatchPlan) -> None:
     first = plan.partitions[0].source.path
     for name, path in [*plan.left_out.items()][:MOST_LEFT_OUT]:
         line = f"warning: column '{name}' of '{path}' is left out: '{first}' has none"
-        write_text([f"{printable(line)}\n"], sys.stderr)
+        write_text([f"{printable_text(line)}\n"], sys.stderr)
     more = len(plan.left_out) - MOST_LEFT_OUT
     if more > 0:
         write_text([f"warning: so are {more:,} more columns\n"], sys.stderr)
 
 
-def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
+def batch_answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
     """What the rows come to; or where they are, and how many."""
     from exprgrad.data.job import counts_of
-    from exprgrad.data.sums import finished, labelled
+    from exprgrad.data.sums import finish_groups, label_groups
 
     job, tally = plan.job, done.tally
     fields: dict[str, Any] = {"data": list(options["data"])}
@@ -301,10 +301,10 @@ def answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
             **told,
         }
         return Answer("batch", job.text, fields.items(), (), (), lambda _: ())
-    found = finished(job.reduce, done.partial, job.by)
-    keys = labelled(job, [*found])
+    found = finish_groups(job.reduce, done.partial, job.by)
+    keys = label_groups(job, [*found])
     groups = [
-        ([*map(as_cell, key)], rows, values)
+        ([*map(key_as_cell, key)], rows, values)
         for key, (rows, values) in zip(keys, found.values(), strict=True)
     ]
     fields |= {"reduce": job.reduce, **reduced_fields(job, groups), **told}
@@ -330,7 +330,7 @@ Groups = Sequence[tuple[Sequence[Any], int, Sequence[float]]]
 """What the rows of each group come to: its key, how many they are, and the results."""
 
 
-def reduced_fields(job: Job, groups: Groups) -> dict[str, Any]:
+def reduced_fields(job: BatchJob, groups: Groups) -> dict[str, Any]:
     """What the rows come to as JSON has it."""
     from exprgrad.data.job import result_fields
     from exprgrad.show.documents.document import Lines
@@ -344,23 +344,24 @@ def reduced_fields(job: Job, groups: Groups) -> dict[str, Any]:
 
 
 def reduced_table(
-    job: Job, columns: Sequence[str], rows: Sequence[Sequence[Any]], options: Mapping[str, Any]
+    job: BatchJob, columns: Sequence[str], rows: Sequence[Sequence[Any]], options: Mapping[str, Any]
 ) -> Table:
     """What the rows come to as people read it: a line for each result, or for each group."""
-    from exprgrad.show.text.table import Column, tabulated
+    from exprgrad.show.text.table import Column, make_table
 
     digits = options["digits"]
     if job.by:
         headings = [
-            Column(printable(name), is_number=at >= len(job.by)) for at, name in enumerate(columns)
+            Column(printable_text(name), is_number=at >= len(job.by))
+            for at, name in enumerate(columns)
         ]
-        return tabulated(headings, rows, digits, whole=options["show_all"], what="groups")
+        return make_table(headings, rows, digits, whole=options["show_all"], what="groups")
     headings = [Column("result"), Column(job.reduce, is_number=True)]
     count, *results = zip(columns, rows[0], strict=True)
-    return tabulated(headings, [*results, count], digits, whole=True)
+    return make_table(headings, [*results, count], digits, whole=True)
 
 
-def as_cell(key: Any) -> Any:
+def key_as_cell(key: Any) -> Any:
     """A group's key as a cell: an empty text is another than a missing one."""
     from exprgrad.show.documents.document import Quoted
 
@@ -452,7 +453,7 @@ def fit_command(**options: Any) -> int:
         request.text,
         list(options["data"]),
         request.values,
-        fix=fixed_in(options["fix"]),
+        fix=fixed_values(options["fix"]),
         bounds=given_in(options["bounds"], "LOW:HIGH", f"{GIVEN}: --bounds b1=0:inf,b2=-1:1"),
         map=given_in(options["renamed"], "COLUMN", f"{GIVEN}: --map x=col_3,y=col_4"),
         spelled=request.spelled,
@@ -463,10 +464,10 @@ def fit_command(**options: Any) -> int:
     )
     found = fit_to(asked)
     if picture:
-        from exprgrad.show.picture.picture import put
+        from exprgrad.show.picture.picture import write_file
         from exprgrad.show.text.fits import fit_picture
 
-        put(fit_picture(found, picture, options["look"]), options["path"])
+        write_file(fit_picture(found, picture, options["look"]), options["path"])
     for change, count in found.converted.items():
         write_text([f"warning: {count:,} row{'s' * (count > 1)} {CHANGES[change]}\n"], sys.stderr)
     return give_answer(fit_answer(found, options), options)
@@ -484,11 +485,11 @@ def with_objective(options: dict[str, Any]) -> dict[str, Any]:
 
 def given_in(argument: str | None, what: str, help: str) -> dict[str, str]:
     """The names in the value of an option, each with what follows its ``=``."""
-    listed = () if argument is None else assignments(argument, what, lambda *_: help)
+    listed = () if argument is None else split_assignments(argument, what, lambda *_: help)
     return {name: str(argument)[start:end].strip() for name, _, (start, end) in listed}
 
 
-def fixed_in(argument: str | None) -> dict[str, str | None]:
+def fixed_values(argument: str | None) -> dict[str, str | None]:
     """The parameters to hold, with their values where they are given."""
     found: dict[str, str | None] = {}
     for part in (argument or "").split(",") if argument is not None else ():

@@ -94,11 +94,11 @@ def check_answer(
 
     The span of a claim's diagnostic is null in JSON, for it is in another text than the expression.
     """
-    from exprgrad.show.documents.document import Lines, shorts
+    from exprgrad.show.documents.document import Lines, shorten_tensors
     from exprgrad.show.text import checks as shown
 
     told = shown.check_diagnostics(checks, run)
-    fields: dict[str, Any] = {"inputs": shorts(inputs)}
+    fields: dict[str, Any] = {"inputs": shorten_tensors(inputs)}
     if run is not None:
         fields["value"] = run.value
     fields["checks"] = Lines(map(shown.check_fields, checks))
@@ -114,7 +114,7 @@ def check_answer(
         [(check.input, check.verdict) for check in checks],
         lambda _: [shown.check_table(checks, digits, foot, whole=whole)],
         told,
-        () if run else [check.claim or "" for check in shown.doubted(checks)],
+        () if run else [check.claim or "" for check in shown.doubtful_checks(checks)],
         is_no=any(check.verdict == "disagrees" for check in checks),
         is_doubtful=any(c.verdict != "agrees" or c.proof == "samples" for c in checks),
     )
@@ -160,15 +160,15 @@ def paths_command(**options: Any) -> int:
     their local derivatives.  -q prints the counts.
     """
     from exprgrad.explain.places import in_numbers
-    from exprgrad.explain.walks import listable, paths_to, sums, web_of
-    from exprgrad.show.documents.document import Lines, records
+    from exprgrad.explain.walks import listable_count, paths_to, sweep_sums, web_of
+    from exprgrad.show.documents.document import Lines, record_lines
     from exprgrad.show.documents.runs import graph_fields, head_fields
     from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
 
-    most = listable(options["most"])
+    most = listable_count(options["most"])
     run = in_numbers(run_request(options)).run
     web = web_of(run)
-    found = sums(web)
+    found = sweep_sums(web)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
 
     def ask(name: str) -> Paths:
@@ -183,7 +183,7 @@ def paths_command(**options: Any) -> int:
         "visited": web.visited,
         "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
         **dict(graph_fields(run)),
-        "diagnostics": records(run.diagnostics),
+        "diagnostics": record_lines(run.diagnostics),
     }
     given = paths_csv(run, ask), counts.items(), shown, run.diagnostics
     return give_answer(Answer("paths", run.text, fields.items(), *given), options)

@@ -66,13 +66,13 @@ class Language(Words):
 def code_command(target: str | None, value_only: bool, path: str | None, **options: Any) -> int:
     """A program for value and gradient: one self-contained function."""
     from exprgrad.run.values.inputs import select_inputs
-    from exprgrad.show.picture.picture import put
+    from exprgrad.show.picture.picture import write_file
 
-    target = language(target, path)
+    target = choose_language(target, path)
     try:
         expression = parse_without_values(options, "code")
     except ShapeError as error:
-        error.help = no_tensors(target) or error.help
+        error.help = advice_without_tensors(target) or error.help
         raise
     second, of = options["hessian"], split_names(options["of"], "--of")
     others = {"--wrt": options["wrt"] is not None, "--hessian": second}
@@ -87,7 +87,7 @@ def code_command(target: str | None, value_only: bool, path: str | None, **optio
     how = {"name": name, "value_only": value_only, "of": of, "hessian": second}
     code = expression.code(target, wrt=names, **how)
     if path is not None:
-        put(code, path)
+        write_file(code, path)
     fields = {"to": target, "name": name, "inputs": list(graph.inputs), "wrt": listed}
     fields |= {key: given for key, given in (("of", of), ("hessian", second)) if given}
     notes = note_former_constants(graph)
@@ -99,7 +99,7 @@ def code_command(target: str | None, value_only: bool, path: str | None, **optio
     return 0
 
 
-def language(target: str | None, path: str | None) -> str:
+def choose_language(target: str | None, path: str | None) -> str:
     """The target that ``--to`` names, or else the ending of ``-o``; both have to agree."""
     ending = "" if path is None else Path(path).suffix.lower()
     named = [name for name in TARGETS if ending and TARGETS[name].ending == ending]
@@ -111,7 +111,7 @@ def language(target: str | None, path: str | None) -> str:
             help="--json, without -o, prints the program in an object",
         ).about(path)
     if target is None and path is not None and not named:
-        raise unnamed(path, ending)
+        raise unknown_ending(path, ending)
     if target is None and len(named) != 1:
         help = f"write --to {', '.join(choices[:-1])} or {choices[-1]}"
         help = f"{ending} is for several: {help}" if named else help
@@ -126,20 +126,20 @@ def language(target: str | None, path: str | None) -> str:
     return target or named[0]
 
 
-def unnamed(path: str, ending: str) -> RequestError:
+def unknown_ending(path: str, ending: str) -> RequestError:
     """The error for a file whose ending is that of no language here."""
-    from exprgrad.language.mistakes.hints import synonym
-    from exprgrad.show.picture.picture import misnamed
+    from exprgrad.language.mistakes.hints import find_synonym
+    from exprgrad.show.picture.picture import misnamed_file
 
     *others, last = sorted({target.ending for target in TARGETS.values()})
-    near = synonym(ending[1:], TARGETS)
+    near = find_synonym(ending[1:], TARGETS)
     example = f"{TARGETS[near].title} is --to {near}" if near else "others need --to"
-    return misnamed(
+    return misnamed_file(
         path, "a language", f"the endings are {', '.join(others)} and {last}; {example}"
     )
 
 
-def no_tensors(target: str) -> str | None:
+def advice_without_tensors(target: str) -> str | None:
     """What to do where a formula needs tensors, and programs in its language have none."""
     from exprgrad.language.code.program import takers_of_tensors
 

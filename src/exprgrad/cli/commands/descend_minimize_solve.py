@@ -100,11 +100,11 @@ def descent_answer(
     options: Mapping[str, Any],
 ) -> Answer:
     """The answer: its last point has the value and the gradient that grad prints."""
-    from exprgrad.explain.descent import divergence, doubts_told
+    from exprgrad.explain.descent import divergence_warning, doubts_told
     from exprgrad.explain.diagnostics import told_once
-    from exprgrad.show.documents.document import records
+    from exprgrad.show.documents.document import record_lines
     from exprgrad.show.text import searches
-    from exprgrad.show.text.nodes import correction_lines
+    from exprgrad.show.text.nodes import correction_notes
 
     run = found.run
     answer = run.guarded(digits_needed(options))
@@ -112,10 +112,10 @@ def descent_answer(
     last = last._replace(value=answer.value, gradient=answer.gradient)
     doubts = [one for one in found.doubts if one[0] < last.step]  # of the last the answer tells
     found = found._replace(steps=[*before, last], doubts=doubts)
-    diagnostics = [*divergence(found), *doubts_told(found), *told_once(run.remarks, answer)]
+    diagnostics = [*divergence_warning(found), *doubts_told(found), *told_once(run.remarks, answer)]
     every = options["every"]
     fields = descent_fields(inputs, found, answer, options["every"]) | {
-        "diagnostics": records(diagnostics)
+        "diagnostics": record_lines(diagnostics)
     }
     digits, whole = options["digits"], options["show_all"]
     return Answer(
@@ -126,11 +126,11 @@ def descent_answer(
         found.inputs.items(),
         lambda _: [
             searches.descent_table(
-                found, digits, correction_lines(answer, digits), whole=whole, every=every
+                found, digits, correction_notes(answer, digits), whole=whole, every=every
             )
         ],
         diagnostics,
-        aside=searches.ending(found) if found.verdict in ("nan", "stalled") else "",
+        aside=searches.ending_text(found) if found.verdict in ("nan", "stalled") else "",
         is_doubtful=found.verdict in ("diverged", "nan", "stalled"),
     )
 
@@ -139,13 +139,13 @@ def descent_fields(
     inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
 ) -> dict[str, Any]:
     """The fields of the JSON object, but for the diagnostics."""
-    from exprgrad.show.documents.document import Lines, shorts
+    from exprgrad.show.documents.document import Lines, shorten_tensors
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import searches
 
     graph, method, last = found.run.graph, found.method, found.steps[-1]
     return {
-        "inputs": shorts(inputs),
+        "inputs": shorten_tensors(inputs),
         "output": {"node": graph.output, "name": graph.output_name},
         "rate": found.rate,
         "method": method.name,
@@ -157,7 +157,7 @@ def descent_fields(
         **dict(guard_fields(answer)),
         "lost": found.lost,
         "final": last.inputs,
-        "steps": Lines(map(searches.step_fields, searches.listed_steps(found, every))),
+        "steps": Lines(map(searches.step_record, searches.listed_steps(found, every))),
     }
 
 
@@ -196,7 +196,7 @@ def minimize_command(**options: Any) -> int:
     derivatives.  The verdict is minimum, saddle, flat, unbounded, kink or not converged.  With --strict
     the exit status is 1 unless it is a minimum.
     """
-    from exprgrad.cli.assignments import intervals
+    from exprgrad.cli.assignments import read_intervals
 
     expression, request = parse_request(options)
     _, given = prepare_evaluator(expression, request)
@@ -204,7 +204,7 @@ def minimize_command(**options: Any) -> int:
     found = expression.minimize(
         given,
         wrt=split_names(options["wrt"]),
-        bounds=None if bounds is None else intervals(bounds, "--bounds"),
+        bounds=None if bounds is None else read_intervals(bounds, "--bounds"),
         subject=options["subject"],
         maximize=options["maximize"],
         steps=options["count"],
@@ -219,7 +219,7 @@ def minimum_answer(
 ) -> Answer:
     """The answer: value and gradient are those that grad prints at the point."""
     from exprgrad.explain.diagnostics import told_once
-    from exprgrad.show.documents.document import records, shorts
+    from exprgrad.show.documents.document import record_lines, shorten_tensors
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import searches
     from exprgrad.solvers.minima.minimize import value_alone
@@ -228,16 +228,16 @@ def minimum_answer(
     answer = value_alone(run).guarded(digits_needed(options))
     diagnostics = told_once(run.remarks, answer)
     fields = {
-        "inputs": shorts(inputs),
+        "inputs": shorten_tensors(inputs),
         "output": {"node": run.graph.output, "name": run.graph.output_name},
-        "point": shorts(found.point),
+        "point": shorten_tensors(found.point),
         "value": answer.value,
         "verdict": found.verdict,
         "message": found.message,
-        "gradient": shorts(run.gradient),
+        "gradient": shorten_tensors(run.gradient),
         **dict(guard_fields(answer)),
         **searches.found_fields(found, trace=options["trace"]),
-        "diagnostics": records(diagnostics),
+        "diagnostics": record_lines(diagnostics),
     }
     digits, whole = options["digits"], options["show_all"]
 
@@ -275,31 +275,31 @@ def solve_command(**options: Any) -> int:
     unknown.  L = R is an equation unless L is some other name; an expression on its own is set equal to
     0.  With --strict the exit status is 1 if nothing is proved.
     """
-    from exprgrad.solvers.roots.solve import problem_of, solved
+    from exprgrad.solvers.roots.solve import root_problem, solve_problem
 
     request = read_request(options, relates="=")
     wrt = split_names(options["wrt"])
-    problem = problem_of(request.text, request.values, wrt, request.spelled)
-    return give_answer(root_answer(problem, solved(problem), options), options)
+    problem = root_problem(request.text, request.values, wrt, request.spelled)
+    return give_answer(root_answer(problem, solve_problem(problem), options), options)
 
 
 def root_answer(problem: Problem, found: Solution, options: dict[str, Any]) -> Answer:
     """The answer: the roots, and what is known beside them."""
     from exprgrad.show.text.searches import (
-        point_text,
         root_fields,
+        root_line,
         root_parts,
         root_rows,
-        verdict,
+        root_verdict,
     )
 
     digits, whole = options["digits"], options["show_all"]
     unproved = [root for root in found.roots if not root.proved]
     aside = ""
     if unproved:
-        aside = f"not proved, {point_text(unproved[0], digits)}: {unproved[0].why}"
+        aside = f"not proved, {root_line(unproved[0], digits)}: {unproved[0].why}"
     elif not (found.excluded or (found.roots and (found.is_whole or not problem.ranges))):
-        aside = verdict(problem, found)
+        aside = root_verdict(problem, found)
     return Answer(
         "solve",
         problem.text,

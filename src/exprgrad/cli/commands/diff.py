@@ -67,8 +67,8 @@ SCREENFUL = 4000
 @color_option
 def diff_command(**options: Any) -> int:
     """Derivatives as formulas, simplified."""
-    from exprgrad.derive.simplify.formula import refuse_tensors
-    from exprgrad.derive.simplify.orders import every
+    from exprgrad.derive.simplify.formula import refuse_tensor_derivative
+    from exprgrad.derive.simplify.orders import derivatives_of_order
     from exprgrad.run.values.inputs import select_inputs
 
     expression = parse_without_values(options, "diff")
@@ -90,12 +90,12 @@ def diff_command(**options: Any) -> int:
             others,
             "steps are for first derivatives, in infix, in full: leave out one of the two",
         )
-    refuse_tensors(graph, expression.text, chosen, order)
+    refuse_tensor_derivative(graph, expression.text, chosen, order)
     if not chosen:
         write_text(
             ["note: the formula has no inputs to differentiate with respect to\n"], sys.stderr
         )
-    given = every(graph, chosen, order), graph, chosen, options
+    given = derivatives_of_order(graph, chosen, order), graph, chosen, options
     return give_answer(formulas_answer(expression.text, *given), options)
 
 
@@ -110,8 +110,8 @@ def formulas_answer(
 
     With ``--steps`` it is how each comes about, instead of the formula alone.
     """
-    from exprgrad.explain.derivations import steps
-    from exprgrad.show.documents.document import records
+    from exprgrad.explain.derivations import derivation_steps
+    from exprgrad.show.documents.document import record_lines
     from exprgrad.show.text import formulas
 
     order, to, show_steps = options["order"], options["to"], options["show_steps"]
@@ -121,12 +121,14 @@ def formulas_answer(
     def fields() -> Iterator[tuple[str, Any]]:
         texts = {inputs: formulas.formula_text(formula, to) for inputs, formula in found}
         output = {"node": graph.output, "name": graph.output_name}
-        derivatives = formulas.nest(texts, wrt, order)
+        derivatives = formulas.nest_by_input(texts, wrt, order)
         given = {"output": output, "order": order, "to": to, "derivatives": derivatives}
         if show_steps:  # ahead of the first field: an error leaves no half an object
-            given["steps"] = {name: formulas.step_fields(steps(graph, name)) for name in wrt}
+            given["steps"] = {
+                name: formulas.step_records(derivation_steps(graph, name)) for name in wrt
+            }
         if notes:
-            given["diagnostics"] = records(notes)
+            given["diagnostics"] = record_lines(notes)
         yield from given.items()
 
     def lines() -> Iterator[tuple[str, str]]:
@@ -136,12 +138,12 @@ def formulas_answer(
     def shown(screen: Screen) -> Iterator[str]:
         if not show_steps:
             for inputs, formula in found:
-                yield from formulas.formula_lines(graph, inputs, formula, to, tell, screen.width)
+                yield from formulas.derivative_lines(graph, inputs, formula, to, tell, screen.width)
             return
         for place, name in enumerate(wrt):
             if place:
                 yield "\n"
-            given, width, color = steps(graph, name), screen.width, screen.color
+            given, width, color = derivation_steps(graph, name), screen.width, screen.color
             yield from formulas.step_lines(graph, name, given, width=width, color=color)
 
     rows = formulas.formula_rows(found, to)

@@ -67,12 +67,12 @@ def dot_command(path: str | None, **options: Any) -> int:
     Without values it draws the formula; with them, every node's data, and its grad if the output is a
     number.  A graph wider than a page is drawn in rows.
     """
-    from exprgrad.show.picture.cards import alarms
-    from exprgrad.show.picture.dot import sheet
-    from exprgrad.show.picture.picture import Picture, format_of
+    from exprgrad.show.picture.cards import node_alarms
+    from exprgrad.show.picture.dot import draw_sheet
+    from exprgrad.show.picture.picture import Picture, picture_format_of
 
     if path is not None:
-        format_of(path)
+        picture_format_of(path)
     expression, request = parse_request(options, values=False)
     if options["shape"] is not None:
         if request.values:
@@ -87,9 +87,9 @@ def dot_command(path: str | None, **options: Any) -> int:
     if request.values or not expression.inputs:
         graph = prepare_evaluator(expression, request)[0].graph
         run = run_expression(expression, request, grad=not graph.shape(graph.output))
-        drawn = sheet(run.graph, run, alarms=alarms(run, options["digits"]), **drawing)
+        drawn = draw_sheet(run.graph, run, alarms=node_alarms(run, options["digits"]), **drawing)
     else:
-        drawn = sheet(expression.drawn, text=expression.text, **drawing)
+        drawn = draw_sheet(expression.drawn, text=expression.text, **drawing)
     if path is not None:
         Picture(drawn.source).save(path)
     write_content("dot", expression.text, {}, {"dot": drawn.source}, path, options)
@@ -183,7 +183,7 @@ def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) 
 
 def formula_run(options: Mapping[str, Any]) -> Run:
     """Both sweeps over the formula."""
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import nearest_word
     from exprgrad.show.page.lessons import LESSONS
 
     try:
@@ -195,7 +195,7 @@ def formula_run(options: Mapping[str, Any]) -> Run:
     try:
         prepare_evaluator(expression, request)
     except InputError as error:
-        lesson = nearest(request.text.strip(), LESSONS)
+        lesson = nearest_word(request.text.strip(), LESSONS)
         if lesson and len(expression.graph) == 1:
             error.help = f"the lesson is exprgrad explore --lesson {lesson}"
         raise
@@ -288,7 +288,7 @@ def plot_command(**options: Any) -> int:
 
     form = picture_format(options)
     expression, request = parse_request(options)
-    plot = expression.plot(request.values, **choices(options))
+    plot = expression.plot(request.values, **plot_choices(options))
     if form:
         plot.save(options["path"], options["look"])
         if is_for_people(options):
@@ -312,9 +312,9 @@ def plot_command(**options: Any) -> int:
     return give_answer(answer, options)
 
 
-def choices(options: Mapping[str, Any]) -> dict[str, Any]:
+def plot_choices(options: Mapping[str, Any]) -> dict[str, Any]:
     """What is asked for besides ranges and values."""
-    from exprgrad.cli.assignments import weights
+    from exprgrad.cli.assignments import read_weights
     from exprgrad.run.values.inputs import as_number
 
     chosen = {name: options[name] for name in ("order", "shown", "tangent")}
@@ -328,6 +328,6 @@ def choices(options: Mapping[str, Any]) -> dict[str, Any]:
                 )
         return chosen
     rate = None if options["rate"] is None else as_number(options["rate"], "--rate")
-    from_there = weights(options["descend"], "--descend-from")
+    from_there = read_weights(options["descend"], "--descend-from")
     steps = {} if options["steps"] is None else {"steps": options["steps"]}
     return {**chosen, "descend": from_there, "rate": rate, **steps}

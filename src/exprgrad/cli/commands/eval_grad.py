@@ -86,9 +86,9 @@ def eval_command(**options: Any) -> int:
     """
     expression, request = parse_request(options, uncertain=True)
     if request.has_ranges:
-        from exprgrad.cli.ranges import over_ranges
+        from exprgrad.cli.ranges import answer_ranges
 
-        return over_ranges(expression, request, "eval", options)
+        return answer_ranges(expression, request, "eval", options)
     return give_answer(
         run_answer(run_expression(expression, request, grad=False), "eval", options), options
     )
@@ -124,12 +124,12 @@ def grad_command(**options: Any) -> int:
     of the result.
     """
     has_order = options["order"] is not None or options["accumulate"] == "set"
-    refuse(options, has_order=has_order)
+    refuse_combinations(options, has_order=has_order)
     expression, request = parse_request(options, uncertain=True)
     if request.has_ranges:
-        from exprgrad.cli.ranges import over_ranges
+        from exprgrad.cli.ranges import answer_ranges
 
-        return over_ranges(expression, request, "grad", options)
+        return answer_ranges(expression, request, "grad", options)
     run = run_expression(expression, request, split_names(options["wrt"]))
     if run.spread is not None and (has_order or options["show_trust"]):
         option = "--trust" if options["show_trust"] else "--order"
@@ -164,7 +164,7 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
 
     is_gradient_alone = command == "grad" and options["quiet"] and not options["elastic"]
     found = run.guarded(digits_needed(options), has_value=not is_gradient_alone)
-    asked = beside(run, options)
+    asked = extra_results(run, options)
     diagnostics = [*told_once(run.remarks, found), *asked.diagnostics]
     lines: Mapping[str, Any] = found.gradient if command == "grad" else {"": found.value}
     if asked.elasticity is not None:
@@ -192,23 +192,23 @@ class Beside(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def beside(run: Run, options: Mapping[str, Any]) -> Beside:
+def extra_results(run: Run, options: Mapping[str, Any]) -> Beside:
     """The uncertainty of the value, where an input has one, and elasticities, where they are asked for."""
     uncertainty = elasticity = None
     told: list[Diagnostic] = []
     given = {f"--{name}": options[name] for name in ("correlation", "covariance", "mc", "seed")}
     if run.spread is not None or any(one not in (None, ()) for one in given.values()):
-        uncertainty = propagated(run, options)
+        uncertainty = propagate_options(run, options)
         told += uncertainty.diagnostics
     if options.get("elastic"):
-        from exprgrad.solvers.elasticity import elasticities, elasticity_remarks
+        from exprgrad.solvers.elasticity import elasticity_remarks, list_elasticities
 
-        elasticity = elasticities(run)
+        elasticity = list_elasticities(run)
         told += elasticity_remarks(run, elasticity)
     return Beside(uncertainty, elasticity, tuple(told))
 
 
-def propagated(run: Run, options: Mapping[str, Any]) -> Uncertainty:
+def propagate_options(run: Run, options: Mapping[str, Any]) -> Uncertainty:
     """The uncertainty of the value, as the options say."""
     if options["seed"] is not None and options["mc"] is None:
         raise RequestError("usage", "--seed is only for --mc", help="write --mc 1000000 --seed 1")
@@ -236,7 +236,7 @@ def run_fields_beside(
     run: Run, asked: Beside, diagnostics: Sequence[Diagnostic]
 ) -> Iterator[tuple[str, Any]]:
     """The fields of the JSON object; what was asked for beside the nodes comes last."""
-    from exprgrad.show.documents.document import Apart, shorts
+    from exprgrad.show.documents.document import Apart, shorten_tensors
     from exprgrad.show.documents.runs import run_fields
 
     uncertainty, elasticity, _ = asked
@@ -247,7 +247,7 @@ def run_fields_beside(
             value = {**value, "elasticity": elasticity_digits(value)}
         yield name, value
     if elasticity is not None:
-        yield "elasticity", Apart(shorts(elasticity))
+        yield "elasticity", Apart(shorten_tensors(elasticity))
     if uncertainty is not None:
         from exprgrad.show.text.uncertainty import uncertainty_field
 
@@ -287,18 +287,18 @@ def shown_beside(
 
         yield elasticity_table(run, asked.elasticity, digits, whole=whole)
     elif traced:
-        from exprgrad.show.text.trace import trace
+        from exprgrad.show.text.trace import trace_text
 
-        yield trace(run, digits, all_visits=whole, width=screen.width, color=screen.color)
+        yield trace_text(run, digits, all_visits=whole, width=screen.width, color=screen.color)
     else:
         from exprgrad.show.text.nodes import node_table
 
         yield node_table(run, digits, all_nodes=whole)
     if asked.uncertainty is not None:
-        from exprgrad.show.text.uncertainty import budget
+        from exprgrad.show.text.uncertainty import uncertainty_budget
 
         yield ""
-        yield budget(run, asked.uncertainty, digits, whole=whole)
+        yield uncertainty_budget(run, asked.uncertainty, digits, whole=whole)
 
 
 def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
@@ -360,12 +360,12 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
         found.got.items(),
         shown,
         told,
-        aside=walks.judgement(found) if found.wrong else "",
+        aside=walks.order_judgement(found) if found.wrong else "",
         is_doubtful=bool(found.wrong),
     )
 
 
-def refuse(options: Mapping[str, Any], *, has_order: bool) -> None:
+def refuse_combinations(options: Mapping[str, Any], *, has_order: bool) -> None:
     """Refuse what ``--heatmap`` has no room for, or what shows other numbers than ``--trust``."""
     given = {
         "--heatmap": options["show_map"],

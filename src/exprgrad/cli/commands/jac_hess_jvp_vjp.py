@@ -18,7 +18,7 @@ from exprgrad.cli.options import (
     wrt_option,
 )
 from exprgrad.cli.request import Request, parse_request, prepare_evaluator
-from exprgrad.explain.derivatives import Derivatives, grouped
+from exprgrad.explain.derivatives import Derivatives, group_label
 from exprgrad.language.read.parse import need_number
 from exprgrad.run import matrices
 from exprgrad.run.matrices import Point
@@ -27,7 +27,7 @@ from exprgrad.show.text import matrices as drawn
 if TYPE_CHECKING:
     from exprgrad.api import Expression
     from exprgrad.graph.graph import Graph
-    from exprgrad.run.matrices import Kind
+    from exprgrad.run.matrices import DerivativeKind
     from exprgrad.show.text.table import Screen, Table
 
 __all__ = ["hess_command", "jac_command", "jvp_command", "vjp_command"]
@@ -38,7 +38,7 @@ of_option = click.option(
 )
 
 
-class Asked(NamedTuple):
+class DerivativeRequest(NamedTuple):
     """A request that was read: where derivatives are asked for."""
 
     text: str
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
         """What JSON says of outputs: by name if ``--of`` named them, else of the only one."""
         return dict(found) if self.several else next(iter(found.values()))
 
-    def derivatives(self, kind: Kind, direction: Mapping[str, Any] = {}) -> Derivatives:
+    def derivatives(self, kind: DerivativeKind, direction: Mapping[str, Any] = {}) -> Derivatives:
         """The derivatives that are asked for, of the outputs or along a direction."""
         point, options = self.point._replace(direction=direction), self.options
         unseen = {"value", "gradient"} if options["quiet"] or options["as_csv"] else {"gradient"}
@@ -72,7 +72,9 @@ class Asked(NamedTuple):
         return Derivatives(self.text, point, kind, digits_needed(options), unseen)
 
 
-def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None = None) -> Asked:
+def read_common_request(
+    options: Mapping[str, Any], started: tuple[Expression, Request] | None = None
+) -> DerivativeRequest:
     """Read a request as far as all four commands agree, if it has not been ``started`` to be read."""
     from exprgrad.run.values.directions import select_outputs
     from exprgrad.run.values.inputs import select_inputs
@@ -84,11 +86,11 @@ def ask(options: Mapping[str, Any], started: tuple[Expression, Request] | None =
     asked = select_outputs(graph, split_names(options["of"], "--of"))
     wrt = select_inputs(graph, split_names(options["wrt"]))
     point = Point(evaluator, given, asked, wrt, spelled=request.texts)
-    return Asked(expression.text, point, options)
+    return DerivativeRequest(expression.text, point, options)
 
 
-def told(
-    asked: Asked,
+def write_matrices(
+    asked: DerivativeRequest,
     command: str,
     derivatives: Derivatives,
     found: Mapping[str, Any],
@@ -102,7 +104,7 @@ def told(
     People read what is ``shown``, given what stands below it: ``foot``, and what is corrected.
     """
     among, several, digits = asked.among_tensors, asked.several, asked.options["digits"]
-    below = [foot, *drawn.correction_lines(derivatives.settled, digits, several=several)]
+    below = [foot, *drawn.matrix_corrections(derivatives.settled, digits, several=several)]
     foot = "\n".join(filter(None, below))
     found = {"value": asked.one_or_all(derivatives.true["value"]), **found}
     if derivatives.whole.values:
@@ -121,16 +123,16 @@ def told(
 @output_options_as("one line per output")
 def jac_command(**options: Any) -> int:
     """Jacobian: each output's derivative with respect to each input."""
-    asked, digits, whole = ask(options), options["digits"], options["show_all"]
+    asked, digits, whole = read_common_request(options), options["digits"], options["show_all"]
     several, derivatives = asked.several, asked.derivatives(matrices.JACOBIAN)
     found = derivatives.true["jacobian"]
     is_named = several or asked.graph.output_name is not None
-    shown = drawn.Derivative(found, asked.among_tensors, "d {row} / d {column}", is_named)
+    shown = drawn.DerivativeMatrix(found, asked.among_tensors, "d {row} / d {column}", is_named)
     foot = drawn.outputs_foot(derivatives.true["value"], digits, whole=whole)
     if asked.among_tensors and asked.point.wrt:
         kind, count = matrices.cheaper_products(asked.graph, asked.point.outputs, asked.point.wrt)
         foot += f"\nfound by {count:,} {kind}{'s' * (count != 1)}"
-    return told(
+    return write_matrices(
         asked,
         "jac",
         derivatives,
@@ -153,24 +155,28 @@ def hess_command(**options: Any) -> int:
     """
     started = parse_request(options)
     if started[1].has_ranges:
-        from exprgrad.cli.ranges import over_ranges
+        from exprgrad.cli.ranges import answer_ranges
 
-        return over_ranges(*started, "hess", options)
-    asked, digits, whole = ask(options, started), options["digits"], options["show_all"]
+        return answer_ranges(*started, "hess", options)
+    asked, digits, whole = (
+        read_common_request(options, started),
+        options["digits"],
+        options["show_all"],
+    )
     need_number(asked.graph, asked.text, "hess")
     derivatives = asked.derivatives(matrices.HESSIAN)
     fields = {field: one for field, one in derivatives.true.items() if field != "value"}
     found = fields["hessian"]
     moving = matrices.nonzero_blocks(asked.point.evaluator, asked.point.wrt)
-    called = f"d² {grouped(next(iter(asked.point.outputs)))} / d {{row}} d {{column}}"
-    shown = drawn.Derivative(found, asked.among_tensors, called, pattern=moving)
+    called = f"d² {group_label(next(iter(asked.point.outputs)))} / d {{row}} d {{column}}"
+    shown = drawn.DerivativeMatrix(found, asked.among_tensors, called, pattern=moving)
     foot = drawn.outputs_foot(derivatives.true["value"], digits)
     count = len(asked.point.wrt) ** 2
     if len(moving) < count:
         what = "blocks" if asked.among_tensors else "entries"
         foot += f"\n{len(moving):,} of {count:,} {what} are not structurally 0"
     places = [list(place) for place in moving]
-    return told(
+    return write_matrices(
         asked,
         "hess",
         derivatives,
@@ -189,18 +195,18 @@ def hess_command(**options: Any) -> int:
 @output_options_as("one line per output")
 def jvp_command(**options: Any) -> int:
     """Forward mode: how the outputs change along a direction."""
-    from exprgrad.cli.assignments import weights
+    from exprgrad.cli.assignments import read_weights
     from exprgrad.run.values.directions import read_tangents
 
-    asked, written = ask(options), options["tangent"]
-    given = weights(written, "--tangent") if written.strip() else {}
+    asked, written = read_common_request(options), options["tangent"]
+    given = read_weights(written, "--tangent") if written.strip() else {}
     direction = read_tangents(asked.graph, asked.text, given)
     derivatives = asked.derivatives(matrices.JVP, direction)
     values, found = derivatives.true.values()
     rows = {name: (value, found[name]) for name, value in values.items()}
     lines = found.items() if asked.several else [("", asked.one_or_all(found))]
     told = {"tangent": direction, "jvp": asked.one_or_all(found)}
-    return vector(asked, "jvp", derivatives, told, lines, ("output", rows, ""))
+    return write_products(asked, "jvp", derivatives, told, lines, ("output", rows, ""))
 
 
 @click.command("vjp", cls=FormulaCommand)
@@ -217,7 +223,7 @@ def vjp_command(**options: Any) -> int:
     from exprgrad.cli.assignments import number_or_weights
     from exprgrad.run.values.directions import read_cotangents
 
-    asked = ask(options)
+    asked = read_common_request(options)
     given = number_or_weights(options["cotangent"], "--cotangent")
     weight = read_cotangents(asked.graph, asked.text, asked.point.outputs, given)
     derivatives = asked.derivatives(matrices.VJP, weight)
@@ -225,11 +231,11 @@ def vjp_command(**options: Any) -> int:
     rows = {name: (asked.point.inputs[name], slope) for name, slope in found.items()}
     told = {"cotangent": asked.one_or_all(weight), "vjp": found}
     foot = drawn.outputs_foot(values, options["digits"], weight, whole=options["show_all"])
-    return vector(asked, "vjp", derivatives, told, found.items(), ("input", rows, foot))
+    return write_products(asked, "vjp", derivatives, told, found.items(), ("input", rows, foot))
 
 
-def vector(
-    asked: Asked,
+def write_products(
+    asked: DerivativeRequest,
     command: str,
     derivatives: Derivatives,
     fields: Mapping[str, Any],
@@ -243,7 +249,7 @@ def vector(
     heading, rows, foot = table
     digits, whole = asked.options["digits"], asked.options["show_all"]
     headings, numbers = (heading, "value", command), {name: one for name, (_, one) in rows.items()}
-    return told(
+    return write_matrices(
         asked,
         command,
         derivatives,

@@ -25,9 +25,9 @@ def ops_command(
 ) -> int:
     """The operations: derivative, domain, kinks, gate pattern."""
     from exprgrad.show.documents.document import csv_line
-    from exprgrad.show.picture.picture import put
+    from exprgrad.show.picture.picture import write_file
     from exprgrad.show.text import operations
-    from exprgrad.show.text.table import plain
+    from exprgrad.show.text.table import plain_table
 
     name = names[0] if names else None
     if len(names) > 1:
@@ -36,11 +36,11 @@ def ops_command(
             f"'{names[1]}' is one name too many",
             help=f"ask for one at a time: exprgrad ops {names[1]}",
         ).about(names[1])
-    word = operations.asked(name)[0] if name is not None else ""
+    word = operations.asked_operation(name)[0] if name is not None else ""
     if word in operations.STANDING_FOR and not (as_json or as_csv or document):
         write_text(["{}: stands for {}\n".format(*operations.STANDING_FOR[word])])
         return 0
-    rows = operations.find(name)
+    rows = operations.find_rows(name)
 
     def pieces() -> Iterator[str]:
         if as_json:
@@ -48,15 +48,15 @@ def ops_command(
         elif as_csv:
             yield from map(csv_line, operations.operation_rows(rows))
         elif name is not None and len(rows) > 2:
-            yield plain(operations.search_results(rows))
+            yield plain_table(operations.search_results(rows))
         elif name is not None:
-            yield "\n".join(map(operations.details, rows))
+            yield "\n".join(map(operations.operation_details, rows))
         else:
             for part in operations.overview_parts(rows):
-                yield (part if isinstance(part, str) else plain(part)) + "\n"
+                yield (part if isinstance(part, str) else plain_table(part)) + "\n"
 
     if document is not None:
-        put(pieces(), document)
+        write_file(pieces(), document)
     elif name is None and not (as_json or as_csv):
         write_parts(lambda _: operations.overview_parts(rows), color)
     else:

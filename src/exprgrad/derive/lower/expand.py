@@ -6,15 +6,23 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from itertools import repeat
 
-from exprgrad.derive.parsed import parsed
+from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.rules import template
-from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import INPUT, MISSING, Graph, copied, copies, transform, view_of
+from exprgrad.errors import RequestError, command_or_python
+from exprgrad.graph.graph import (
+    INPUT,
+    MISSING,
+    Graph,
+    copy_node,
+    copy_nodes,
+    transform_graph,
+    view_of,
+)
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.language.write.infix import name_shared, program
+from exprgrad.language.write.infix import name_shared, program_text
 
-__all__ = ["ALL", "expanded", "expanded_in_calls", "rows_to_expand"]
+__all__ = ["ALL", "expand_text", "expanded_in_calls", "rows_to_expand"]
 
 ALL = "all"
 """The word for every row that has a definition."""
@@ -35,13 +43,13 @@ def rows_to_expand(names: Iterable[str], graph: Graph) -> list[str]:
         if name == ALL:
             found.update(dict.fromkeys(row.name for row in BY_NAME.values() if row.definition))
         elif op is None or not op.definition:
-            raise refusal(name, op, graph)
+            raise expansion_refusal(name, op, graph)
         else:
             found[op.name] = None
     return [*found]
 
 
-def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
+def expansion_refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
     """The error for a name that cannot be taken apart."""
     if op is None and name not in (*WORDS, *STRUCTURAL):
         from exprgrad.language.mistakes.hints import operation_meant
@@ -56,7 +64,7 @@ def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
     listed = ", ".join(kind for kind in kinds if BY_NAME[kind].definition)
     help = f"of this formula's operations these can be taken apart: {listed}"
     if not listed:
-        help = advice(
+        help = command_or_python(
             "what can be taken apart has a line 'the same as' in 'exprgrad ops NAME'",
             "[op.name for op in exprgrad.OPS if op.definition] lists those that are",
         )
@@ -68,20 +76,20 @@ def refusal(name: str, op: Op | None, graph: Graph) -> RequestError:
     return RequestError("no-definition", f"'{name}' {why}", help=help).about(name)
 
 
-def expanded(graph: Graph, kinds: Collection[str]) -> str:
+def expand_text(graph: Graph, kinds: Collection[str]) -> str:
     """The text of a formula with operations taken apart until none of ``kinds`` is left.
 
     ``graph`` is as a text was read, without shapes.  Statements keep their names; what a definition uses
     more than once becomes a statement of its own, t1, t2, ….
     """
-    return program(taken_apart(graph, kinds))
+    return program_text(taken_apart(graph, kinds))
 
 
 def expanded_in_calls(graph: Graph, kinds: Collection[str]) -> tuple[str, Graph]:
     """The same of a formula with calls, and the graph of that text, whose nodes keep their calls."""
     made = taken_apart(graph, kinds)
-    text = program(made)
-    found = parsed(text)
+    text = program_text(made)
+    found = parse_and_derive(text)
     adopt_calls(found, made)
     return text, found
 
@@ -89,7 +97,7 @@ def expanded_in_calls(graph: Graph, kinds: Collection[str]) -> tuple[str, Graph]
 def taken_apart(graph: Graph, kinds: Collection[str]) -> Graph:
     """A graph with operations taken apart, and names for what is used more than once."""
     while not set(kinds).isdisjoint(graph.kinds):
-        graph = once(graph, kinds)
+        graph = expand_once(graph, kinds)
     named = view_of(graph)
     name_shared(named)
     return named
@@ -122,7 +130,7 @@ def adopt_calls(graph: Graph, made: Graph) -> None:
     ]
 
 
-def once(graph: Graph, kinds: Collection[str]) -> Graph:
+def expand_once(graph: Graph, kinds: Collection[str]) -> Graph:
     """A graph with every operation of ``kinds`` replaced by its definition."""
     bound = {binding.name for binding in graph.bindings}
     called: dict[int, int] = {}
@@ -133,24 +141,24 @@ def once(graph: Graph, kinds: Collection[str]) -> Graph:
             return None
         operands = [images[operand] for operand in graph.operands[node]]
         start = len(made)
-        image = defined(made, BY_NAME[kind], operands, bound)
+        image = apply_definition(made, BY_NAME[kind], operands, bound)
         if node in graph.called:
             called.update(dict.fromkeys(range(start, len(made)), graph.called[node]))
         return image
 
-    made, _ = transform(graph, rule)
+    made, _ = transform_graph(graph, rule)
     made.called |= called
     return made
 
 
-def defined(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
+def apply_definition(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
     """An operation's definition on some operands; one of two operands is folded over more from the left."""
     if not op.variadic:
-        return included(made, op, operands, bound)
-    return reduce(lambda one, other: included(made, op, (one, other), bound), operands)
+        return include_definition(made, op, operands, bound)
+    return reduce(lambda one, other: include_definition(made, op, (one, other), bound), operands)
 
 
-def included(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
+def include_definition(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str]) -> int:
     """The nodes of a definition, its equal parts made once.
 
     A constant whose name the formula gives to something else (``bound``) is written as a number.
@@ -166,9 +174,9 @@ def included(made: Graph, op: Op, operands: Sequence[int], bound: Collection[str
         if kind == INPUT:
             return values[str(payload)]
         if key not in known:
-            known[key] = image = copied(made, text, node, inner)
+            known[key] = image = copy_node(made, text, node, inner)
             if made.symbols.get(image) in bound:
                 del made.symbols[image]
         return known[key]
 
-    return copies(made, text, rule)[text.output]
+    return copy_nodes(made, text, rule)[text.output]

@@ -1,7 +1,7 @@
 """Programs in the operations that a target has.
 
 A row that a target cannot spell is replaced by its formula where that is short; a longer formula becomes
-a function of its own (``formulas``), so that the program stays readable.  The formula is the row's
+a function of its own (``row_programs``), so that the program stays readable.  The formula is the row's
 ``value``, else its ``formula``, else its ``definition``; of a structural row its ``formula``.  Lowering
 comes after differentiation: the derivatives are those of the rows, not of the formulas.
 """
@@ -12,16 +12,16 @@ from collections.abc import Collection, Container, Iterator, Sequence
 from functools import lru_cache, reduce
 from math import copysign, isnan
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import operation_count, template
-from exprgrad.derive.search import search
+from exprgrad.derive.search import root_search
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Loop, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.code.target import Routine, Variant, operands_of, variant
+from exprgrad.language.code.target import Routine, Variant, variant_of_node, variant_operands
 
-__all__ = ["IN_PLACE", "added", "formula_of", "formulas", "lower", "missing"]
+__all__ = ["IN_PLACE", "lower_program", "lower_sum", "missing_rows", "row_formula", "row_programs"]
 
 IN_PLACE = 2
 """The most operations of a formula that is written in place."""
@@ -29,13 +29,13 @@ DEPTH = 4
 """How far down is looked for what makes a node positive."""
 
 
-def formula_of(kind: str) -> str:
+def row_formula(kind: str) -> str:
     """What a row is in other operations, as accurate as the table can say."""
     op = BY_NAME[kind]
     return op.value or op.formula or op.definition
 
 
-def lower(
+def lower_program(
     program: Program,
     spelled: Container[str],
     written: Graph | None = None,
@@ -47,23 +47,23 @@ def lower(
     is correctly rounded.  ``written`` is the formula that the program came from: what it names is named
     in the program too.  ``longest`` is how many operations a formula in place may have.
     """
-    builder = Builder(program.graph.empty())
+    builder = GraphBuilder(program.graph.empty())
     graph = builder.graph
     if written is not None:
-        images = rebuild(builder, written, spelled, longest)
+        images = rebuild_lowered(builder, written, spelled, longest)
         graph.bindings = [Binding(b.name, images[b.node], b.span) for b in written.bindings]
         graph.output_name = written.output_name
-    images = rebuild(builder, program.graph, spelled, longest)
+    images = rebuild_lowered(builder, program.graph, spelled, longest)
     outputs = tuple([images[output] for output in program.outputs])
     graph.output = outputs[0]
     return Program(graph, outputs)
 
 
-def formulas(program: Program, spelled: Collection[str]) -> dict[Routine, Program | Loop]:
+def row_programs(program: Program, spelled: Collection[str]) -> dict[Routine, Program | Loop]:
     """The rows that a lowered program needs as functions, each before those that call it."""
     found: dict[Routine, Program | Loop] = {}
     words = frozenset(spelled)
-    todo = missing(program.graph, spelled)
+    todo = missing_rows(program.graph, spelled)
     while todo:
         row = todo[-1]
         if row in found:
@@ -71,7 +71,7 @@ def formulas(program: Program, spelled: Collection[str]) -> dict[Routine, Progra
             continue
         lowered = function_of(row, words)
         inside = lowered[1:] if isinstance(lowered, Loop) else (lowered,)
-        needed = [other for graph, _ in inside for other in missing(graph, spelled)]
+        needed = [other for graph, _ in inside for other in missing_rows(graph, spelled)]
         first = [other for other in dict.fromkeys(needed) if other not in found]
         if first:
             todo += first
@@ -84,17 +84,17 @@ def formulas(program: Program, spelled: Collection[str]) -> dict[Routine, Progra
 def function_of(row: Routine, spelled: frozenset[str]) -> Program | Loop:
     """A row as a program of its own, lowered; a root is one that is repeated."""
     if isinstance(row, Variant):
-        return lower(structural_formula(row), spelled)
+        return lower_program(structural_formula(row), spelled)
     if BY_NAME[row].equation is not None:
-        state, *programs = search(row)
-        return Loop(state, *[lower(program, spelled) for program in programs])
-    text = template(formula_of(row))
-    return lower(Program(text, (text.output,)), spelled, text)
+        state, *programs = root_search(row)
+        return Loop(state, *[lower_program(program, spelled) for program in programs])
+    text = template(row_formula(row))
+    return lower_program(Program(text, (text.output,)), spelled, text)
 
 
 def structural_formula(variant: Variant) -> Program:
     """A structural operation in others; raises ``RequestError`` where its row does not say it."""
-    row, builder = STRUCTURAL[variant.kind], Builder(Graph([]))
+    row, builder = STRUCTURAL[variant.kind], GraphBuilder(Graph([]))
     if row.formula is None:
         raise RequestError(
             "no-spelling",
@@ -103,22 +103,24 @@ def structural_formula(variant: Variant) -> Program:
         )
     operands = [
         builder.input(name, shape)
-        for name, shape in zip(operands_of(variant), variant.operands, strict=True)
+        for name, shape in zip(variant_operands(variant), variant.operands, strict=True)
     ]
     return builder.program([row.formula(builder, operands, variant.settings)])
 
 
-def missing(graph: Graph, spelled: Container[str]) -> list[Routine]:
+def missing_rows(graph: Graph, spelled: Container[str]) -> list[Routine]:
     """The rows in a graph that a target does not spell."""
     rows: Iterator[Routine] = (
-        kind if kind in BY_NAME else variant(graph, node)
+        kind if kind in BY_NAME else variant_of_node(graph, node)
         for node, kind in enumerate(graph.kinds)
         if kind not in (INPUT, CONST) and kind not in spelled
     )
     return [*dict.fromkeys(rows)]
 
 
-def rebuild(builder: Builder, graph: Graph, spelled: Container[str], longest: float) -> list[int]:
+def rebuild_lowered(
+    builder: GraphBuilder, graph: Graph, spelled: Container[str], longest: float
+) -> list[int]:
     """Build every node of a graph again, lowered.  Returns the new nodes.
 
     What elementwise operations make of stretched operands alone is made first and stretched then.
@@ -128,8 +130,8 @@ def rebuild(builder: Builder, graph: Graph, spelled: Container[str], longest: fl
         kind = graph.kinds[node]
         if kind not in BY_NAME:
             return None
-        operands = [unstretched(builder, images[operand]) for operand in graph.operands[node]]
-        image = operation(builder, kind, operands, spelled, longest)
+        operands = [before_broadcast(builder, images[operand]) for operand in graph.operands[node]]
+        image = lower_operation(builder, kind, operands, spelled, longest)
         if builder.shape(image) != graph.shape(node):
             image = builder.apply("broadcast", image, settings=(graph.shape(node),))
         return image
@@ -137,24 +139,29 @@ def rebuild(builder: Builder, graph: Graph, spelled: Container[str], longest: fl
     return builder.include(graph, rule=lowered)
 
 
-def unstretched(builder: Builder, node: int) -> int:
+def before_broadcast(builder: GraphBuilder, node: int) -> int:
     """A node before it was broadcast."""
     return builder.graph.operands[node][0] if builder.graph.kinds[node] == "broadcast" else node
 
 
-def operation(
-    builder: Builder, kind: str, operands: Sequence[int], spelled: Container[str], longest: float
+def lower_operation(
+    builder: GraphBuilder,
+    kind: str,
+    operands: Sequence[int],
+    spelled: Container[str],
+    longest: float,
 ) -> int:
     """One operation, lowered: with two operands at most where the row takes any number."""
     op = BY_NAME[kind]
     if op.variadic and len(operands) > 2:
         return reduce(
-            lambda one, other: operation(builder, kind, (one, other), spelled, longest), operands
+            lambda one, other: lower_operation(builder, kind, (one, other), spelled, longest),
+            operands,
         )
     if kind == "pow" and builder.value(operands[1]) == 2:
         return builder.apply("mul", operands[0], operands[0])
     if kind == "add":
-        return added(builder, operands[0], operands[1])
+        return lower_sum(builder, operands[0], operands[1])
     if kind == "abs" and is_positive(builder, operands[0]):
         return operands[0]
     if kind == "where" and is_idle(builder, *operands):
@@ -164,15 +171,15 @@ def operation(
         return operands[0]
     if kind in spelled or op.equation is not None:
         return builder.apply(kind, *operands)
-    if operation_count(formula_of(kind)) > longest:
+    if operation_count(row_formula(kind)) > longest:
         return builder.apply(kind, *operands)
-    text = template(formula_of(kind))
-    lowered = lower(Program(text, (text.output,)), spelled, longest=longest)
+    text = template(row_formula(kind))
+    lowered = lower_program(Program(text, (text.output,)), spelled, longest=longest)
     given = dict(zip(op.formula_names, operands, strict=True))
     return builder.include(lowered.graph, given)[lowered.outputs[0]]
 
 
-def is_idle(builder: Builder, condition: int, x: int, y: int) -> bool:
+def is_idle(builder: GraphBuilder, condition: int, x: int, y: int) -> bool:
     """Whether a choice always takes its first branch: ``where(u >= 0, 1/u, nan)``, u being 1 + v^2.
 
     Where u is nan, so is 1/u.
@@ -185,7 +192,7 @@ def is_idle(builder: Builder, condition: int, x: int, y: int) -> bool:
     return divides and builder.value(bound) == 0 and is_positive(builder, inside)
 
 
-def is_positive(builder: Builder, node: int, depth: int = DEPTH) -> bool:
+def is_positive(builder: GraphBuilder, node: int, depth: int = DEPTH) -> bool:
     """Whether a node is never below 0, nor the 0 with a minus, for all that can be seen from near."""
     graph, value = builder.graph, builder.value(node)
     kind, operands = graph.kinds[node], graph.operands[node]
@@ -199,7 +206,7 @@ def is_positive(builder: Builder, node: int, depth: int = DEPTH) -> bool:
     return bool(is_kept) and depth > 0 and all(is_positive(builder, o, depth - 1) for o in operands)
 
 
-def added(builder: Builder, x: int, y: int) -> int:
+def lower_sum(builder: GraphBuilder, x: int, y: int) -> int:
     """A sum; what is added with a minus is subtracted, which is the same to the last bit."""
     value = builder.value(y)
     if value is not None and value < 0:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.lower.lower import IN_PLACE, formulas, lower, missing
-from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian, jacobian
-from exprgrad.errors import RequestError, advice
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.lower.lower import IN_PLACE, lower_program, missing_rows, row_programs
+from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian_entries, jacobian_entries
+from exprgrad.errors import RequestError, command_or_python
 from exprgrad.graph.graph import Graph, Program, Shape, numbers_only
 from exprgrad.language.code.program import (
     Result,
     check_tensors,
     find_target,
-    query,
+    function_source,
+    query_source,
     several_outputs,
-    source,
 )  # fmt: skip
 from exprgrad.language.read.parse import need_number
 
-__all__ = ["asked", "translate"]
+__all__ = ["program_asked", "translate_formula"]
 
 
-def translate(
+def translate_formula(
     graph: Graph,
     to: str,
     *,
@@ -54,27 +54,27 @@ def translate(
         if graph.shape(node) and not value_only:
             raise no_row(row, graph.shape(node))
     chosen = tuple(graph.inputs) if wrt is None else tuple(wrt)
-    program, parts = asked(graph, chosen, value_only=value_only, of=of, second=second)
-    lowered = lower(program, target.spelled, graph, longest)
+    program, parts = program_asked(graph, chosen, value_only=value_only, of=of, second=second)
+    lowered = lower_program(program, target.spelled, graph, longest)
     if target.columns:
-        for root in missing(lowered.graph, target.spelled):
+        for root in missing_rows(lowered.graph, target.spelled):
             raise RequestError(
                 "no-spelling",
                 f"a root is found in a loop, and {target.title} has none",
                 help="other languages have: --to python",
             ).about(str(root))
-        return query(lowered, target, formula=graph, parts=parts, name=name)
-    return source(
+        return query_source(lowered, target, formula=graph, parts=parts, name=name)
+    return function_source(
         lowered,
         target,
         formula=graph,
         parts=parts,
         name=name,
-        formulas=formulas(lowered, target.spelled),
+        formulas=row_programs(lowered, target.spelled),
     )
 
 
-def asked(
+def program_asked(
     graph: Graph,
     wrt: tuple[str, ...],
     *,
@@ -88,26 +88,26 @@ def asked(
         return Program(graph, (graph.output,) if of is None else tuple(of.values())), [value]
     shapes = [graph.shape(graph.inputs[name]) for name in wrt]
     if of is not None:
-        program, entries = jacobian(graph, [*of.values()], wrt)
-        return full(program, len(of), entries, len(of), shapes), [
+        program, entries = jacobian_entries(graph, [*of.values()], wrt)
+        return fill_matrix(program, len(of), entries, len(of), shapes), [
             value,
             Result("jacobian", (tuple(of), wrt)),
         ]
     if second:
-        program, entries = hessian(graph, wrt)
+        program, entries = hessian_entries(graph, wrt)
         parts = [value, Result("gradient", (wrt,)), Result("hessian", (wrt, wrt))]
-        return full(program, 1 + len(wrt), entries, len(wrt), shapes), parts
+        return fill_matrix(program, 1 + len(wrt), entries, len(wrt), shapes), parts
     return gradient(graph, wrt), [value, Result("gradient", (wrt,))]
 
 
-def full(
+def fill_matrix(
     program: Program, before: int, entries: Entries, rows: int, columns: Sequence[Shape]
 ) -> Program:
     """A program whose last outputs, behind some, are all entries of a matrix, row by row, zeros too.
 
     ``columns`` are the shapes of its columns' inputs, and so of the entries.
     """
-    builder = Builder(program.graph.empty())
+    builder = GraphBuilder(program.graph.empty())
     images = builder.include(program.graph)
     found = [images[output] for output in program.outputs]
     zeros = [builder.fill(0.0, shape) for shape in columns]
@@ -124,14 +124,15 @@ def no_blocks() -> RequestError:
     return RequestError(
         "no-tensors",
         "a program for a Hessian computes with numbers, not with tensors",
-        help=advice('exprgrad hess "…" X=@X.npy', "f.hessian(…)") + " finds it at a point",
+        help=command_or_python('exprgrad hess "…" X=@X.npy', "f.hessian(…)")
+        + " finds it at a point",
     )
 
 
 def no_row(name: str, shape: Shape) -> RequestError:
     """The error for a tensor among the outputs of a Jacobian."""
     first = f"{name}[{', '.join('0' for _ in shape)}]"
-    point = advice('exprgrad jac "…" X=@X.npy', "f.jacobian(…)")
+    point = command_or_python('exprgrad jac "…" X=@X.npy', "f.jacobian(…)")
     return RequestError(
         "no-tensors",
         f"a program for a Jacobian has a row for each number, and '{name}' is {shape}",

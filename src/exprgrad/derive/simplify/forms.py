@@ -23,11 +23,11 @@ from exprgrad.derive.build import (
     Exact,
     as_decimal,
     as_double,
-    as_typed,
-    compared,
-    magnitude,
-    ratio,
-    result,
+    compare_doubles,
+    exact_as_written,
+    exact_magnitude,
+    exact_ratio,
+    exact_result,
     to_power,
 )
 from exprgrad.graph.graph import INPUT, Budget, Graph, Literal, Settings, Shape
@@ -36,13 +36,13 @@ from exprgrad.graph.structural import axes_of, broadcast_shape
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "DEEPEST", "MOST_FACTORS", "SHORT", "WALKED", "Call", "Coefficients", "Form", "Forms", "Items",
-    "Leaf", "Number", "Operand", "Powers", "Product", "Rules", "Sum", "Terms", "accumulate",
-    "common_number", "content", "read",
+    "DEEPEST", "MOST_FACTORS", "SHORT", "WALKED", "CallForm", "Coefficients", "Form", "Forms", "Items",
+    "Leaf", "NumberForm", "Operand", "Powers", "Product", "Rules", "Sum", "Terms", "accumulate_form",
+    "common_content", "common_number", "read_forms",
 ]  # fmt: skip
 
 
-class Number(NamedTuple):
+class NumberForm(NamedTuple):
     """An exact number."""
 
     value: Exact
@@ -55,7 +55,7 @@ class Leaf(NamedTuple):
     value: float | None
 
 
-class Call(NamedTuple):
+class CallForm(NamedTuple):
     """An operation on forms that is neither a sum nor a product; a power if its exponent is not a number.
 
     ``settings`` are those of a structural operation, which is given every operand in its full shape.
@@ -79,7 +79,7 @@ class Sum(NamedTuple):
     terms: tuple[tuple[int, Exact], ...]
 
 
-Form = Number | Leaf | Literal | Call | Product | Sum
+Form = NumberForm | Leaf | Literal | CallForm | Product | Sum
 Items = Iterable[tuple[int, Exact]]
 Coefficients = dict[int, Exact]
 """A polynomial in one name, by degree."""
@@ -214,7 +214,7 @@ class Forms:
         if found is not None:
             return found
         weight = 0 if value.denominator == 1 or self.decimals else 1
-        return self.intern(Number(value), value, weight)
+        return self.intern(NumberForm(value), value, weight)
 
     def leaf(self, name: str, value: float | None) -> int:
         """An input, or with a value a named constant."""
@@ -231,12 +231,12 @@ class Forms:
         """
         if symbol is not None or not math.isfinite(value):
             return self.leaf(symbol or repr(value), value)
-        return self.number(int(text) if text.isdecimal() else as_typed(value))
+        return self.number(int(text) if text.isdecimal() else exact_as_written(value))
 
     def value(self, form: int) -> Exact | None:
         """A number's value; None for other forms."""
         found = self.forms[form]
-        return found.value if isinstance(found, Number) else None
+        return found.value if isinstance(found, NumberForm) else None
 
     def shape(self, form: int) -> Shape:
         """A form's own shape: what its parts broadcast to."""
@@ -247,7 +247,7 @@ class Forms:
     def shape_of(self, form: Form) -> Shape:
         """The same, the shapes of its parts being known."""
         match form:
-            case Number():
+            case NumberForm():
                 return ()
             case Leaf(name, value):
                 return self.inputs.get(name, ()) if value is None else ()
@@ -255,7 +255,7 @@ class Forms:
                 return shape
             case Product(_, parts) | Sum(parts):
                 return broadcast_shape([self.shapes[part] for part, _ in parts])
-            case Call(kind, operands, settings):
+            case CallForm(kind, operands, settings):
                 given = [self.shapes[operand] for operand in operands]
                 if settings is not None:
                     return STRUCTURAL[kind].shape(given, settings)
@@ -280,8 +280,8 @@ class Forms:
             first, second = map(as_double, values)
             if first is None or second is None:
                 return None  # as decimals they may compare otherwise than as doubles
-            return int(compared(kind, first, second))
-        exact = result(kind, values)
+            return int(compare_doubles(kind, first, second))
+        exact = exact_result(kind, values)
         return exact if exact is not None and self.writable(exact) else None
 
     def writable(self, value: Exact) -> bool:
@@ -313,7 +313,7 @@ class Forms:
     def is_positive(self, form: int) -> bool:
         """Whether a form is a constant above 0."""
         found = self.forms[form]
-        return isinstance(found, Number | Leaf) and found.value is not None and found.value > 0
+        return isinstance(found, NumberForm | Leaf) and found.value is not None and found.value > 0
 
     def known_negative(self, found: Sum) -> int | None:
         """The form of a sum with the other sign, if there is one already."""
@@ -363,11 +363,11 @@ class Forms:
             return 1, (self.order or {}).get(base, 0), 0
         if isinstance(found, Literal):
             return 0, 0, base
-        if isinstance(found, Leaf | Number):
+        if isinstance(found, Leaf | NumberForm):
             return (0 if factor[1].denominator == 1 else 2), 0, base
         if isinstance(found, Sum):
             return 4, self.weights[base], base
-        is_power = isinstance(found, Call) and found.kind == "pow"
+        is_power = isinstance(found, CallForm) and found.kind == "pow"
         return 2 if is_power else 3, self.weights[base], base
 
     # Operations.
@@ -384,7 +384,7 @@ class Forms:
         if kind == "sqrt":
             return self.root(operands[0])
         inner = self.forms[operands[0]]
-        if isinstance(inner, Call) and inner.kind == BY_NAME[kind].inverse:
+        if isinstance(inner, CallForm) and inner.kind == BY_NAME[kind].inverse:
             return inner.operands[0]
         if self.by_hand and self.order is not None:
             better = self.rules.call(self, kind, operands[0])
@@ -392,11 +392,11 @@ class Forms:
                 return better
         is_same = operands[0] == operands[-1] and not self.is_infinite(operands[0])
         if kind in COMPARISONS and is_same and values[0] is None:
-            return self.number(int(compared(kind, 0, 0)))
+            return self.number(int(compare_doubles(kind, 0, 0)))
         if kind in COMPARISONS:
             kind, operands = self.comparison(kind, operands)
         weight = 1 + sum([self.weights[operand] for operand in operands])
-        return self.intern(Call(kind, operands), (kind, operands), weight)
+        return self.intern(CallForm(kind, operands), (kind, operands), weight)
 
     def structural(self, kind: str, operands: tuple[Operand, ...], settings: Settings) -> int:
         """A structural operation; to be read first is to stay as it was written."""
@@ -412,7 +412,7 @@ class Forms:
             found = None if is_typed else self.rules.structural(self, kind, operands, settings)
             if found is None:
                 weight = 1 + sum(self.weights[form] for form in whole)
-                return self.intern(Call(kind, whole, settings), key, weight)
+                return self.intern(CallForm(kind, whole, settings), key, weight)
             self.known[key] = found
         return self.known[key]
 
@@ -421,14 +421,16 @@ class Forms:
         if not shape or self.shape(form) == shape:
             return form
         weight = 1 + self.weights[form]
-        return self.intern(Call("broadcast", (form,), (shape,)), ("broadcast", form, shape), weight)
+        return self.intern(
+            CallForm("broadcast", (form,), (shape,)), ("broadcast", form, shape), weight
+        )
 
     def root(self, form: int) -> int:
         """A square root: a power; the root of a product of constants is the product of their roots."""
         found = self.forms[form]
         parts: list[tuple[int, Exact]] = [(form, HALF)]
         if isinstance(found, Product) and all(self.is_positive(base) for base, _ in found.factors):
-            parts = [(base, ratio(exponent, 2)) for base, exponent in found.factors]
+            parts = [(base, exact_ratio(exponent, 2)) for base, exponent in found.factors]
             parts.insert(0, (self.number(found.coefficient), HALF))
         return self.product(parts)
 
@@ -445,19 +447,19 @@ class Forms:
         if x == self.zero and other != condition:
             return self.where(other, y, x)
         weight = 1 + self.weights[condition] + self.weights[x] + self.weights[y]
-        return self.intern(Call("where", (condition, x, y)), ("where", condition, x, y), weight)
+        return self.intern(CallForm("where", (condition, x, y)), ("where", condition, x, y), weight)
 
     def branch(self, condition: int, form: int, side: int) -> int:
         """A branch, given that the condition holds (side 0) or not (side 1)."""
         found = self.forms[form]
-        if isinstance(found, Call) and found.kind == "where" and found.operands[0] == condition:
+        if isinstance(found, CallForm) and found.kind == "where" and found.operands[0] == condition:
             return found.operands[1 + side]
         return form
 
     def opposite(self, condition: int) -> int:
         """The condition that holds where a comparison does not; other conditions are themselves."""
         found = self.forms[condition]
-        if isinstance(found, Call) and found.kind in COMPARISONS:
+        if isinstance(found, CallForm) and found.kind in COMPARISONS:
             return self.call(BY_NAME[found.kind].opposite, found.operands)
         return condition
 
@@ -465,14 +467,14 @@ class Forms:
         """What a condition asks: ``where(c, 3, 0) != 0`` and ``c != 0`` ask whether c holds."""
         while True:
             match self.forms[condition]:
-                case Call("ne", (inner, self.zero)):
+                case CallForm("ne", (inner, self.zero)):
                     question = self.forms[inner]
                 case _:
                     return condition
             match question:
-                case Call(kind) if kind in COMPARISONS:
+                case CallForm(kind) if kind in COMPARISONS:
                     condition = inner
-                case Call("where", (c, x, self.zero)) if self.value(x):
+                case CallForm("where", (c, x, self.zero)) if self.value(x):
                     condition = c
                 case _:
                     return condition
@@ -481,7 +483,7 @@ class Forms:
         """A comparison with a number on its right; ``x == max(x, y)`` is ``x >= y``."""
         for x, other in (operands, operands[::-1]):
             found = self.forms[other]
-            if kind != "eq" or not isinstance(found, Call):
+            if kind != "eq" or not isinstance(found, CallForm):
                 continue
             winner = BY_NAME[found.kind].winner if found.kind in BY_NAME else ""
             if winner and len(found.operands) == 2 and x in found.operands:
@@ -505,7 +507,7 @@ class Forms:
             positive = self.power(base, self.negated(exponent))
             return self.product([(positive, -ONE)])
         weight = 1 + self.weights[base] + self.weights[exponent]
-        return self.intern(Call("pow", (base, exponent)), ("pow", base, exponent), weight)
+        return self.intern(CallForm("pow", (base, exponent)), ("pow", base, exponent), weight)
 
     def negated(self, form: int) -> int:
         """The negative of a form that is written with a minus throughout."""
@@ -524,7 +526,7 @@ class Forms:
                 if exponent.denominator == 1 and is_product and self.is_negative(form):
                     form = self.negated(form)
                     coefficient *= to_power(-ONE, exponent)
-                accumulate(powers, form, exponent)
+                accumulate_form(powers, form, exponent)
             else:
                 coefficient = self.multiply(powers, coefficient, form, exponent)
         if not coefficient and not any(map(self.is_lasting, powers, powers.values())):
@@ -554,13 +556,15 @@ class Forms:
     def marks(self, forms: Iterable[int]) -> set[Mark]:
         """What kinds of forms there are among some."""
         table = self.forms
-        return {found.kind if type(found := table[form]) is Call else type(found) for form in forms}
+        return {
+            found.kind if type(found := table[form]) is CallForm else type(found) for form in forms
+        }
 
     def chosen_product(self, coefficient: Exact, factors: list[tuple[int, Exact]]) -> int | None:
         """A product with a choice that may be 0: the other factors go into its branches."""
         for base, exponent in factors:
             inside = self.forms[base]
-            if exponent != 1 or not isinstance(inside, Call) or inside.kind != "where":
+            if exponent != 1 or not isinstance(inside, CallForm) or inside.kind != "where":
                 continue
             condition, x, y = inside.operands
             if self.zero in (x, y) and self.weights[base] <= WALKED:
@@ -602,28 +606,28 @@ class Forms:
     def multiply(self, powers: Powers, coefficient: Exact, form: int, exponent: Exact) -> Exact:
         """Multiply a product in the making by a power of a form; return the new coefficient."""
         found = self.forms[form]
-        if not isinstance(found, Number | Product):
+        if not isinstance(found, NumberForm | Product):
             if exponent:
-                accumulate(powers, form, exponent)
+                accumulate_form(powers, form, exponent)
             return coefficient
         whole = exponent.denominator == 1
-        if isinstance(found, Number) and exponent.denominator == 2:
+        if isinstance(found, NumberForm) and exponent.denominator == 2:
             exact = rational_root(found.value) if found.value > 0 else None
             if exact is not None:
                 return self.multiply(powers, coefficient, self.number(exact), exponent * 2)
-        if isinstance(found, Number) and whole and (found.value or exponent > 0):
-            exact = found.value if exponent == 1 else power_of(found.value, exponent)
+        if isinstance(found, NumberForm) and whole and (found.value or exponent > 0):
+            exact = found.value if exponent == 1 else exact_power(found.value, exponent)
             if exact is not None and self.writable(coefficient * exact):
                 return coefficient * exact
         if isinstance(found, Product) and whole:
             is_same = exponent == 1 or found.coefficient == 1
-            exact = found.coefficient if is_same else power_of(found.coefficient, exponent)
+            exact = found.coefficient if is_same else exact_power(found.coefficient, exponent)
             if exact is not None and self.writable(coefficient * exact):
                 for base, inner in found.factors:
-                    accumulate(powers, base, inner * exponent)
+                    accumulate_form(powers, base, inner * exponent)
                 return coefficient * exact
         if exponent:
-            accumulate(powers, form, exponent)
+            accumulate_form(powers, form, exponent)
         return coefficient
 
     def sum(self, items: Items, whole: Collection[int] = (), scale: Exact = ONE) -> int:
@@ -676,7 +680,7 @@ class Forms:
         The coefficient 0 is kept, as in 0*nan: else it would be lost with the nan.
         """
         found = self.forms[form]
-        if isinstance(found, Number):
+        if isinstance(found, NumberForm):
             return self.one, found.value
         if isinstance(found, Product) and found.coefficient and found.coefficient != 1:
             if len(found.factors) == 1 and found.factors[0][1] == 1:
@@ -692,32 +696,34 @@ class Forms:
             return
         times = ONE
         if term == self.one:  # 1e300 + 1e-300: two numbers
-            size = magnitude(coefficient)
-            apart = self.intern(Number(size), ("apart", size), 1)  # 1e17 - 1 has a 1 of its own
+            size = exact_magnitude(coefficient)
+            apart = self.intern(NumberForm(size), ("apart", size), 1)  # 1e17 - 1 has a 1 of its own
             times = ONE if coefficient > 0 else -ONE
         else:
             whole = Product(coefficient, ((term, ONE),))
             apart = self.intern(whole, ("apart", coefficient, term), self.weights[term] + 1)
-        accumulate(terms, apart, times)
+        accumulate_form(terms, apart, times)
 
 
 def common_number(coefficients: Sequence[Exact]) -> Exact:
     """A number of which all coefficients are whole multiples, with their sign if they all have one."""
-    sizes = [magnitude(c) for c in coefficients]
+    sizes = [exact_magnitude(c) for c in coefficients]
     least = min(sizes)
     sign = -1 if max(coefficients) < 0 else 1
     if all(size.denominator == 1 for size in sizes):
         return sign * math.gcd(*[size.numerator for size in sizes])
-    return sign * least if all(ratio(size, least).denominator == 1 for size in sizes) else sign
+    return (
+        sign * least if all(exact_ratio(size, least).denominator == 1 for size in sizes) else sign
+    )
 
 
-def content(coefficients: Sequence[Exact]) -> Exact:
+def common_content(coefficients: Sequence[Exact]) -> Exact:
     """The number that leaves whole coefficients without a common divisor: 1/2 of ``5/2`` and ``-3/2``."""
     above = math.gcd(*[c.numerator for c in coefficients])
-    return ratio(above, math.lcm(*[c.denominator for c in coefficients]))
+    return exact_ratio(above, math.lcm(*[c.denominator for c in coefficients]))
 
 
-def accumulate(found: dict[int, Exact], form: int, amount: Exact) -> None:
+def accumulate_form(found: dict[int, Exact], form: int, amount: Exact) -> None:
     """Add to a form's exponent in a product in the making, or to its coefficient in a sum."""
     found[form] = found[form] + amount if form in found else amount
 
@@ -726,13 +732,13 @@ def rational_root(value: Exact) -> Exact | None:
     """A square root, where it is rational."""
     if value < 0:
         return None
-    found = ratio(math.isqrt(value.numerator), math.isqrt(value.denominator))
+    found = exact_ratio(math.isqrt(value.numerator), math.isqrt(value.denominator))
     return found if found * found == value else None
 
 
-def power_of(value: Exact, exponent: Exact) -> Exact | None:
+def exact_power(value: Exact, exponent: Exact) -> Exact | None:
     """A number to a whole power, if that can be a double."""
-    return result("pow", [value, exponent]) if value else 0
+    return exact_result("pow", [value, exponent]) if value else 0
 
 
 # Graphs as forms.
@@ -757,7 +763,7 @@ OPENED = 200
 """The most operations of any that is, so that the work stays linear."""
 
 
-def read(
+def read_forms(
     forms: Forms,
     graph: Graph,
     outputs: tuple[int, ...],
@@ -774,18 +780,18 @@ def read(
     images: dict[int, int] = {}
     whole, bound = set(forms.named), frozenset(bound)
     for node in sorted(uses.keys() - absorbed):
-        images[node] = form = form_of(forms, graph, node, images, absorbed, whole)
+        images[node] = form = form_of_node(forms, graph, node, images, absorbed, whole)
         if forms.share:
             forms.remember(form)
         if node in bound and forms.weights[form] > WORTH_A_NAME:
             forms.name(form)
             whole.add(form)
-        elif is_long(forms, form, short if uses[node] > 1 else OPENED):
+        elif is_kept_whole(forms, form, short if uses[node] > 1 else OPENED):
             whole.add(form)
     return images
 
 
-def form_of(
+def form_of_node(
     forms: Forms,
     graph: Graph,
     node: int,
@@ -799,7 +805,7 @@ def form_of(
         return forms.leaf(str(payload), None)
     link = CHAINS.get(kind)
     if link is not None:
-        leaves, sign = chain(graph, node, absorbed)
+        leaves, sign = chain_leaves(graph, node, absorbed)
         items = [(images[leaf], power) for leaf, power in leaves]
         return form_of_chain(forms, link, items, sign, whole)
     if isinstance(payload, Literal):
@@ -833,7 +839,7 @@ def form_of_chain(
     return found
 
 
-def is_long(forms: Forms, form: int, short: int) -> bool:
+def is_kept_whole(forms: Forms, form: int, short: int) -> bool:
     """Whether a form stays whole where it is used: a sum by its operations, a product by its factors."""
     found = forms.forms[form]
     if isinstance(found, Product) and not forms.share:
@@ -868,7 +874,9 @@ def find_absorbed(graph: Graph, uses: Mapping[int, int]) -> set[int]:
     return absorbed
 
 
-def chain(graph: Graph, root: int, absorbed: Set[int]) -> tuple[list[tuple[int, Exact]], Exact]:
+def chain_leaves(
+    graph: Graph, root: int, absorbed: Set[int]
+) -> tuple[list[tuple[int, Exact]], Exact]:
     """The leaves of a chain in order, each with its sign or its power, and the sign of the whole."""
     kinds, operands = graph.kinds, graph.operands
     sign: Exact = -ONE if kinds[root] in NEGATIVES else ONE

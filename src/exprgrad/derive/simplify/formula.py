@@ -12,9 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count
 
 from exprgrad.derive.build import ONE, Exact
-from exprgrad.derive.simplify.forms import DEEPEST, SHORT, Call, Forms, Product, Rules, Sum, read
+from exprgrad.derive.simplify.forms import (
+    DEEPEST,
+    SHORT,
+    CallForm,
+    Forms,
+    Product,
+    Rules,
+    Sum,
+    read_forms,
+)
 from exprgrad.derive.simplify.identities import rewritten_call
-from exprgrad.derive.simplify.structural_rules import rewritten
+from exprgrad.derive.simplify.structural_rules import rewrite_structural
 from exprgrad.derive.simplify.sums_and_products import (
     STEPS,
     gather_choices,
@@ -22,30 +31,35 @@ from exprgrad.derive.simplify.sums_and_products import (
     share_of_tie,
     shortest_sum,
 )
-from exprgrad.derive.simplify.write import needed, parts, write
-from exprgrad.derive.sweeps.gradient import unsimplified
-from exprgrad.errors import RequestError, advice
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program, transform
-from exprgrad.graph.op import having
+from exprgrad.derive.simplify.write import form_parts, needed_forms, write_forms
+from exprgrad.derive.sweeps.gradient import plain_derivatives
+from exprgrad.errors import RequestError, command_or_python
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program, transform_graph
+from exprgrad.graph.op import names_with
 from exprgrad.graph.ops import BY_NAME, COMMON
 from exprgrad.graph.structural import shape_text
 from exprgrad.language.read.builder import CONSTANTS
 from exprgrad.language.read.parse import at_shapes, need_number
-from exprgrad.language.write.infix import label, leaf, length, operation_text
-from exprgrad.language.write.infix import program as infix
+from exprgrad.language.write.infix import count_tokens, leaf_text, operand_label, operation_text
+from exprgrad.language.write.infix import program_text as infix
 from exprgrad.source import Source
 
 __all__ = [
-    "derivatives", "forms_of", "formulas", "refuse_tensors", "reshaped", "simplify", "with_names",
-    "with_one_exponential", "with_steps",
+    "forms_of", "output_formulas", "refuse_tensor_derivative", "reshape_formula", "simplified_derivatives",
+    "simplify_program", "with_names", "with_one_exponential", "with_steps",
 ]  # fmt: skip
 
 RULES = Rules(
-    STEPS, share_of_tie, (gather_choices, gather_opposites), shortest_sum, rewritten, rewritten_call
+    STEPS,
+    share_of_tie,
+    (gather_choices, gather_opposites),
+    shortest_sum,
+    rewrite_structural,
+    rewritten_call,
 )
 
 
-def simplify(program: Program, typed: Graph | None = None) -> Program:
+def simplify_program(program: Program, typed: Graph | None = None) -> Program:
     """The same numbers in real arithmetic, in fewer operations and in the usual order.
 
     ``typed`` is what a person wrote: its terms keep their order.  A subexpression that is used twice stays
@@ -53,11 +67,13 @@ def simplify(program: Program, typed: Graph | None = None) -> Program:
     """
     typed = program.graph if typed is None else typed
     forms, _ = forms_of(typed, typed.bindings, share=True)
-    found = read(forms, program.graph, program.outputs, 0)
-    return write(forms, [found[output] for output in program.outputs], program.graph.inputs)[0]
+    found = read_forms(forms, program.graph, program.outputs, 0)
+    return write_forms(forms, [found[output] for output in program.outputs], program.graph.inputs)[
+        0
+    ]
 
 
-def formulas(
+def output_formulas(
     program: Program,
     typed: Graph,
     bindings: Sequence[Binding] | None = None,
@@ -76,10 +92,10 @@ def formulas(
     forms.several = len(program.outputs) > 1
     inputs = program.graph.inputs if all_inputs else ()
     for output in program.outputs:
-        form = read(forms, program.graph, (output,), SHORT)[output]
+        form = read_forms(forms, program.graph, (output,), SHORT)[output]
         form = with_one_exponential(forms, form) if by_hand else form
         form = forms.stretched(form, program.graph.shape(output))
-        written, nodes = write(forms, [form], inputs)
+        written, nodes = write_forms(forms, [form], inputs)
         yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
 
@@ -88,9 +104,9 @@ def with_one_exponential(forms: Forms, root: int) -> int:
 
     This comes last, as a sum's terms have a factor in common that is no longer one then.
     """
-    used = needed(forms, [root])
+    used = needed_forms(forms, [root])
     products = [form for form in used if isinstance(forms.forms[form], Product)]
-    apart = {form: found for form in products if len(found := exponentials(forms, form)) > 1}
+    apart = {form: found for form in products if len(found := exponential_factors(forms, form)) > 1}
     images: dict[int, int] = {}
     attempts, forms.attempts = forms.attempts, DEEPEST  # it is short already
     for form in used if apart else ():
@@ -105,12 +121,12 @@ def with_one_exponential(forms: Forms, root: int) -> int:
     return images.get(root, root)
 
 
-def exponentials(forms: Forms, form: int) -> list[tuple[int, int, Exact]]:
+def exponential_factors(forms: Forms, form: int) -> list[tuple[int, int, Exact]]:
     """A product's exponentials, if one is above the line: each factor, what it is of, and its power."""
     found = [
         (base, call.operands[0], q)
         for base, q in forms.factors_of(form).items()
-        if isinstance(call := forms.forms[base], Call) and call.kind == "exp"
+        if isinstance(call := forms.forms[base], CallForm) and call.kind == "exp"
     ]
     return sorted(found, key=lambda each: each[2] < 0) if any(q > 0 for _, _, q in found) else []
 
@@ -118,7 +134,7 @@ def exponentials(forms: Forms, form: int) -> list[tuple[int, int, Exact]]:
 def with_parts(forms: Forms, form: int, images: Mapping[int, int]) -> int:
     """A form made again of what has become of its parts; the form itself if nothing has."""
     found = forms.forms[form]
-    if all(part == images[part] for part in parts(forms, form)):
+    if all(part == images[part] for part in form_parts(forms, form)):
         return form
     match found:
         case Product(coefficient, factors):
@@ -126,12 +142,12 @@ def with_parts(forms: Forms, form: int, images: Mapping[int, int]) -> int:
         case Sum(terms):
             items = [(images[term], c) for term, c in terms]
             return forms.sum(items, whole={term for term, _ in items})
-        case Call(kind, operands, None):
+        case CallForm(kind, operands, None):
             given = [images[operand] for operand in operands]
             return (
                 forms.power(given[0], given[1]) if kind == "pow" else forms.call(kind, tuple(given))
             )
-        case Call(kind, operands, tuple(settings)):
+        case CallForm(kind, operands, tuple(settings)):
             whole = tuple([(images[operand], forms.shape(operand)) for operand in operands])
             return forms.structural(kind, whole, settings)
     return form
@@ -153,7 +169,7 @@ def forms_of(
     forms.budget, forms.place = typed.budget, typed.span(typed.output)
     forms.inputs = {name: typed.shape(node) for name, node in typed.inputs.items()}
     bound = [binding.node for binding in bindings]
-    found = read(forms, typed, (typed.output, *bound), SHORT, bound)
+    found = read_forms(forms, typed, (typed.output, *bound), SHORT, bound)
     forms.typed = len(forms.forms)
     forms.order = {forms.leaf(name, None): place for place, name in enumerate(typed.inputs)}
     kept = [binding for binding in bindings if binding.name not in CONSTANTS]
@@ -168,13 +184,13 @@ WORTH_ITS_NAME = 12
 """The most characters of what is written out although a person gave it a name."""
 EXTREMA = frozenset(op.name for op in COMMON if op.winner)
 """``max`` and ``min``."""
-UNORDERED = EXTREMA | having(COMMON, "commutes")
+UNORDERED = EXTREMA | names_with(COMMON, "commutes")
 """The rows whose operands may change places."""
 SMALL = 500
 """In a formula of more nodes a person's names are used without asking whether they make it shorter."""
 
 
-def derivatives(
+def simplified_derivatives(
     graph: Graph, wrt: Sequence[str], *, steps: bool = True, by_hand: bool = True
 ) -> Iterator[Graph]:
     """The output's derivative with respect to each input, in turn.
@@ -186,20 +202,20 @@ def derivatives(
     known.
     """
     graph = without_repeats(graph)
-    made = unsimplified(graph, wrt)
+    made = plain_derivatives(graph, wrt)
     if not steps:
-        for formula, names in formulas(made, graph, by_hand=by_hand):
-            yield reshaped(with_names(formula, names), graph)
+        for formula, names in output_formulas(made, graph, by_hand=by_hand):
+            yield reshape_formula(with_names(formula, names), graph)
         return
     inner = [binding for binding in graph.bindings if binding.node != graph.output]
     ways = [inner, []] if inner and len(graph) <= SMALL else [inner]
     for same in zip(
-        *[formulas(made, graph, way, by_hand=by_hand, all_inputs=False) for way in ways],
+        *[output_formulas(made, graph, way, by_hand=by_hand, all_inputs=False) for way in ways],
         strict=True,
     ):
         texts = [with_steps(formula, known, graph) for formula, known in same]
         several = len(texts) > 1
-        yield min(texts, key=lambda formula: length(infix(formula))) if several else texts[0]
+        yield min(texts, key=lambda formula: count_tokens(infix(formula))) if several else texts[0]
 
 
 def without_repeats(graph: Graph) -> Graph:
@@ -222,10 +238,10 @@ def without_repeats(graph: Graph) -> Graph:
         made.shapes.append(graph.shape(node))
         return made.append(kind, distinct, payload, graph.span(node))
 
-    return transform(graph, rule)[0]
+    return transform_graph(graph, rule)[0]
 
 
-def reshaped(formula: Graph, graph: Graph) -> Graph:
+def reshape_formula(formula: Graph, graph: Graph) -> Graph:
     """A formula with the shapes of its nodes, if those of what it was derived from are known."""
     shapes = {name: graph.shape(node) for name, node in graph.inputs.items()}
     return at_shapes(formula, "", shapes)
@@ -246,13 +262,13 @@ def with_steps(graph: Graph, known: dict[int, str], typed: Graph) -> Graph:
     an input or the output of ``typed`` has, what was derived.  If one of a person's names is kept, all are.
     """
     own = {node for node in known if graph.operands[node]}
-    if own and not naming(graph, known, own, typed, WORTH_ITS_NAME) & own:
+    if own and not nodes_to_name(graph, known, own, typed, WORTH_ITS_NAME) & own:
         own = set()
-    naming(graph, known, own, typed, 0, bind=True)
+    nodes_to_name(graph, known, own, typed, 0, bind=True)
     return graph
 
 
-def naming(
+def nodes_to_name(
     graph: Graph,
     known: dict[int, str],
     own: set[int],
@@ -279,10 +295,10 @@ def naming(
             payload = graph.payloads[node]
             text = str(payload) if kind == INPUT else graph.symbols.get(node, repr(payload))
             if isinstance(payload, Literal):
-                text = leaf(graph, node)
+                text = leaf_text(graph, node)
         else:
             settings = graph.payloads[node]
-            called = [label(graph, o, names, written) for o in operands]
+            called = [operand_label(graph, o, names, written) for o in operands]
             text = operation_text(kind, called, settings=settings)
             saved = (uses[node] - 1) * (len(text) - 2)
             kept = node in own and len(text) > short
@@ -296,7 +312,7 @@ def naming(
     return found
 
 
-def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> None:
+def refuse_tensor_derivative(graph: Graph, text: str, wrt: Sequence[str], order: int) -> None:
     """Raise an error for what has no derivative as a formula of tensors.
 
     The formula must be a number; beyond the first order, so must each input of ``wrt``.
@@ -311,7 +327,7 @@ def refuse_tensors(graph: Graph, text: str, wrt: Sequence[str], order: int) -> N
                 f"and '{name}' is {shape_text(graph.shape(node))}",
                 source=Source(text),
                 span=graph.span(node),
-                help=advice(
+                help=command_or_python(
                     "hess computes second derivatives with respect to tensors; --wrt a,b chooses inputs",
                     "hessian() computes second derivatives with respect to tensors",
                 ),

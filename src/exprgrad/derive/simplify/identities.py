@@ -13,20 +13,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from exprgrad.derive.build import ONE, Exact, ratio, to_power
+from exprgrad.derive.build import ONE, Exact, exact_ratio, to_power
 from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.forms import (
     SHORT,
-    Call,
+    CallForm,
     Forms,
     Leaf,
-    Number,
+    NumberForm,
     Powers,
     Product,
     Rules,
     Sum,
     Terms,
-    read,
+    read_forms,
 )
 
 __all__ = [
@@ -118,7 +118,7 @@ Bound = Mapping[str, int]
 
 
 @cache
-def patterns() -> Forms:
+def pattern_forms() -> Forms:
     """The forms of the table: nothing is rewritten in them."""
     nothing = Rules(
         (), lambda *_: None, (), lambda forms, terms, plain: plain, lambda *_: None, lambda *_: None
@@ -127,23 +127,23 @@ def patterns() -> Forms:
 
 
 @cache
-def functions_of(identity: Identity) -> frozenset[str]:
+def identity_functions(identity: Identity) -> frozenset[str]:
     """The functions in an identity's left side."""
     return frozenset(re.findall(r"\w+(?=\()", identity.pattern))
 
 
-def rows(kinds: set[str]) -> Iterator[IdentityForms]:
+def identity_rows(kinds: set[str]) -> Iterator[IdentityForms]:
     """The identities about some functions, as forms; only these are read."""
     for identity in IDENTITIES if kinds else ():
-        if functions_of(identity) <= kinds:
-            yield row_of(identity)
+        if identity_functions(identity) <= kinds:
+            yield identity_as_forms(identity)
 
 
 @cache
-def row_of(identity: Identity) -> IdentityForms:
+def identity_as_forms(identity: Identity) -> IdentityForms:
     """An identity as forms."""
-    forms = patterns()
-    left, right = built(identity.pattern), built(identity.better)
+    forms = pattern_forms()
+    left, right = form_of_text(identity.pattern), form_of_text(identity.better)
     found = forms.forms[left]
     assert isinstance(found, Sum | Product)
     parts = found.terms if isinstance(found, Sum) else found.factors
@@ -155,17 +155,17 @@ def row_of(identity: Identity) -> IdentityForms:
     )
 
 
-def built(text: str) -> int:
+def form_of_text(text: str) -> int:
     """A formula of the table as a form."""
     graph = template(text)
-    return read(patterns(), graph, (graph.output,), SHORT)[graph.output]
+    return read_forms(pattern_forms(), graph, (graph.output,), SHORT)[graph.output]
 
 
 @cache
-def calls() -> dict[tuple[str, ...], int]:
+def inverse_calls() -> dict[tuple[str, ...], int]:
     """By the two functions, what a function of an inverse one is."""
     return {
-        tuple(re.findall(r"\w+(?=\()", identity.pattern)): built(identity.better)
+        tuple(re.findall(r"\w+(?=\()", identity.pattern)): form_of_text(identity.better)
         for identity in OF_INVERSES
     }
 
@@ -173,16 +173,16 @@ def calls() -> dict[tuple[str, ...], int]:
 def rewritten_call(forms: Forms, kind: str, operand: int) -> int | None:
     """What a function of something is, if that is an inverse function."""
     inside = forms.forms[operand]
-    if not isinstance(inside, Call) or (kind, inside.kind) not in calls():
+    if not isinstance(inside, CallForm) or (kind, inside.kind) not in inverse_calls():
         return None
-    return filled(forms, calls()[kind, inside.kind], {"x": inside.operands[0]})
+    return fill_pattern(forms, inverse_calls()[kind, inside.kind], {"x": inside.operands[0]})
 
 
 def rewritten_sums(forms: Forms, terms: Terms) -> Iterator[int]:
     """What becomes of a sum by each identity that is found in it."""
-    for row in rows(kinds_in(forms, terms)[0]):
+    for row in identity_rows(kinds_in(forms, terms)[0]):
         if row.is_sum:
-            for better, used in sums_in(forms, row, terms):
+            for better, used in identity_matches(forms, row, terms):
                 place = next(place for place, term in enumerate(terms) if term in used)
                 left = [item for item in terms.items() if item[0] not in used]
                 yield forms.sum([*left[:place], better, *left[place:]])
@@ -196,7 +196,7 @@ def rewritten_products(
     With each, whether it is always written so.
     """
     kinds, inside = kinds_in(forms, powers)
-    for row in rows(kinds | inside):
+    for row in identity_rows(kinds | inside):
         if row.is_sum:
             if row.kinds <= inside:
                 for other in with_other_factor(forms, row, powers, coefficient):
@@ -207,7 +207,7 @@ def rewritten_products(
         for power in (ONE, -ONE) if row.is_reversible else (ONE,):
             wanted = {part: power * q for part, q in row.parts}
             for bound, left in factors_in(forms, powers, wanted, {}):
-                better = filled(forms, row.better, bound)
+                better = fill_pattern(forms, row.better, bound)
                 yield forms.product([*left.items(), (better, power)], coefficient), row.usual
 
 
@@ -222,7 +222,7 @@ def with_other_factor(
             and len(found.terms) == len(row.parts)
             and exponent.denominator == 1
         ):
-            for (better, times), _ in sums_in(forms, row, dict(found.terms)):
+            for (better, times), _ in identity_matches(forms, row, dict(found.terms)):
                 left = [item for item in powers.items() if item[0] != base]
                 factor = coefficient * to_power(times, exponent)
                 yield forms.product([*left, (better, exponent)], factor)
@@ -231,13 +231,13 @@ def with_other_factor(
 def kinds_in(forms: Forms, parts: Iterable[int]) -> tuple[set[str], set[str]]:
     """The functions in a product's factors or a sum's terms; and in the short sums that are factors."""
     forms_in = [forms.forms[base] for part in parts for base in forms.factors_of(part)]
-    kinds = {form.kind for form in forms_in if isinstance(form, Call)}
+    kinds = {form.kind for form in forms_in if isinstance(form, CallForm)}
     short = [f.terms for f in forms_in if isinstance(f, Sum) and len(f.terms) <= FEW]
     factors = [forms.forms[b] for terms in short for t, _ in terms for b in forms.factors_of(t)]
-    return kinds, {form.kind for form in factors if isinstance(form, Call)}
+    return kinds, {form.kind for form in factors if isinstance(form, CallForm)}
 
 
-def sums_in(
+def identity_matches(
     forms: Forms, row: IdentityForms, terms: Terms
 ) -> Iterator[tuple[tuple[int, Exact], Terms]]:
     """Where a sum has a row's left side times something: what that equals, and the terms it takes."""
@@ -245,28 +245,30 @@ def sums_in(
     if len(terms) < len(row.parts):
         return
     for term, c in terms.items():
-        for bound, rest in factors_in(forms, factors(forms, term), factors(patterns(), lead), {}):
-            times, used = ratio(c, own), {term: c}
+        for bound, rest in factors_in(
+            forms, term_factors(forms, term), term_factors(pattern_forms(), lead), {}
+        ):
+            times, used = exact_ratio(c, own), {term: c}
             for other, scale in others:
-                amount, wanted = times * scale, factors(patterns(), other)
+                amount, wanted = times * scale, term_factors(pattern_forms(), other)
                 alike = (t for t, d in terms.items() if d == amount and t not in used)
                 found = (t for t in alike if is_times(forms, t, wanted, bound, rest))
                 if (part := next(found, None)) is None:
                     break
                 used[part] = amount
             else:
-                items = [(filled(forms, row.better, bound), ONE), *rest.items()]
+                items = [(fill_pattern(forms, row.better, bound), ONE), *rest.items()]
                 yield (forms.product(items), times), used
 
 
-def factors(forms: Forms, term: int) -> Powers:
+def term_factors(forms: Forms, term: int) -> Powers:
     """A term's factors; the number 1 has none."""
     return {} if term == forms.one else forms.factors_of(term)
 
 
 def is_times(forms: Forms, term: int, wanted: Powers, bound: Bound, rest: Powers) -> bool:
     """Whether a term is a pattern's, with something for its names, times some other factors."""
-    ways = factors_in(forms, factors(forms, term), wanted, bound)
+    ways = factors_in(forms, term_factors(forms, term), wanted, bound)
     return any(left == rest for _, left in ways)
 
 
@@ -279,51 +281,51 @@ def factors_in(
         return
     (pattern, power), *others = wanted.items()
     for base, exponent in factors.items():
-        if ratio(exponent, power) < 1:
+        if exact_ratio(exponent, power) < 1:
             continue
-        for match in fits(forms, base, pattern, bound):
+        for match in fit_pattern(forms, base, pattern, bound):
             left = factors | {base: exponent - power}
             yield from factors_in(forms, left, dict(others), match)
 
 
-def fits(forms: Forms, form: int, pattern: int, bound: Bound) -> Iterator[Bound]:
+def fit_pattern(forms: Forms, form: int, pattern: int, bound: Bound) -> Iterator[Bound]:
     """The ways in which a form is a pattern's."""
-    found, wanted = forms.forms[form], patterns().forms[pattern]
+    found, wanted = forms.forms[form], pattern_forms().forms[pattern]
     match wanted:
         case Leaf(name):
             if bound.get(name, form) == form:
                 yield {**bound, name: form}
-        case Number(value):
+        case NumberForm(value):
             if forms.value(form) == value:
                 yield bound
         case Product(coefficient, ((name, exponent),)):
             if coefficient == -1 and exponent == 1 and forms.is_negative(form):
-                yield from fits(forms, forms.negated(form), name, bound)
-        case Call(kind, (operand,)):
-            if isinstance(found, Call) and found.kind == kind:
-                yield from fits(forms, found.operands[0], operand, bound)
+                yield from fit_pattern(forms, forms.negated(form), name, bound)
+        case CallForm(kind, (operand,)):
+            if isinstance(found, CallForm) and found.kind == kind:
+                yield from fit_pattern(forms, found.operands[0], operand, bound)
         case Sum((first, second)):
             if isinstance(found, Sum) and len(found.terms) == 2:
                 for one, other in (found.terms, found.terms[::-1]):
                     if (one[1], other[1]) == (first[1], second[1]):
-                        for match in fits(forms, one[0], first[0], bound):
-                            yield from fits(forms, other[0], second[0], match)
+                        for match in fit_pattern(forms, one[0], first[0], bound):
+                            yield from fit_pattern(forms, other[0], second[0], match)
 
 
-def filled(forms: Forms, pattern: int, bound: Bound) -> int:
+def fill_pattern(forms: Forms, pattern: int, bound: Bound) -> int:
     """A pattern with something for its names."""
-    match patterns().forms[pattern]:
+    match pattern_forms().forms[pattern]:
         case Leaf(name):
             return bound[name]
-        case Number(value):
+        case NumberForm(value):
             return forms.number(value)
         case Product(coefficient, ((base, exponent),)) if exponent == 1:
-            return forms.sum([(filled(forms, base, bound), coefficient)])
+            return forms.sum([(fill_pattern(forms, base, bound), coefficient)])
         case Product(coefficient, factors):
-            given = [(filled(forms, base, bound), q) for base, q in factors]
+            given = [(fill_pattern(forms, base, bound), q) for base, q in factors]
             return forms.product(given, coefficient)
         case Sum(terms):
-            return forms.sum([(filled(forms, term, bound), c) for term, c in terms])
-        case Call(kind, operands):
-            return forms.call(kind, tuple([filled(forms, o, bound) for o in operands]))
+            return forms.sum([(fill_pattern(forms, term, bound), c) for term, c in terms])
+        case CallForm(kind, operands):
+            return forms.call(kind, tuple([fill_pattern(forms, o, bound) for o in operands]))
     raise AssertionError("a pattern is made of names, numbers, sums, products and functions")

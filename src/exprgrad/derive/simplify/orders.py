@@ -17,35 +17,35 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.derive.build import HALF, ONE, Exact, magnitude, ratio, to_power
+from exprgrad.derive.build import HALF, ONE, Exact, exact_magnitude, exact_ratio, to_power
 from exprgrad.derive.simplify.forms import (
     SHORT,
-    Call,
+    CallForm,
     Forms,
-    Number,
+    NumberForm,
     Product,
     Sum,
     Terms,
-    accumulate,
+    accumulate_form,
+    common_content,
     common_number,
-    content,
-    read,
+    read_forms,
 )
 from exprgrad.derive.simplify.formula import (
-    derivatives,
     forms_of,
-    reshaped,
+    reshape_formula,
+    simplified_derivatives,
     with_names,
     with_one_exponential,
     with_steps,
 )
-from exprgrad.derive.simplify.write import write
-from exprgrad.derive.sweeps.gradient import unsimplified
+from exprgrad.derive.simplify.write import write_forms
+from exprgrad.derive.sweeps.gradient import plain_derivatives
 from exprgrad.graph.graph import Binding, Graph, Literal, NoShapes
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
-from exprgrad.language.write.infix import length, program
+from exprgrad.language.write.infix import count_tokens, program_text
 
-__all__ = ["Orders", "every", "high_order"]
+__all__ = ["Orders", "derivatives_of_order", "high_order"]
 
 Orders = tuple[str, ...]
 """The inputs of a mixed derivative, in the order of ``wrt``: ``(x, x)`` is the second derivative in x."""
@@ -127,7 +127,7 @@ class Polynomials:
 
     def image(self, graph: Graph, node: int) -> Element:
         """A node of a graph."""
-        return self.element(read(self.forms, graph, (node,), SHORT)[node])
+        return self.element(read_forms(self.forms, graph, (node,), SHORT)[node])
 
     def element(self, form: int) -> Element:
         """A form."""
@@ -152,13 +152,13 @@ class Polynomials:
     def read(self, form: int) -> Element:
         """A form, what it is made of being known."""
         match self.forms.forms[form]:
-            case Number(value):
+            case NumberForm(value):
                 return {(): {(): value}} if value else {}
             case Sum(terms):
                 total: Element = {}
                 for term, coefficient in terms:
                     for key, polynomial in self.known[term].items():
-                        self.add(total, key, times(polynomial, coefficient))
+                        self.add(total, key, scale_polynomial(polynomial, coefficient))
                 return total
             case Product(coefficient, factors):
                 whole: Element = {(): {(): coefficient}}
@@ -185,17 +185,17 @@ class Polynomials:
                 for inner, power in factors:
                     whole = self.product(whole, self.power(inner, power * exponent))
                 return whole
-            case Call("exp", (inside,)):
+            case CallForm("exp", (inside,)):
                 return {(): {self.symbolic(None, inside, exponent): ONE}}
-            case Call("pow", (inside, raised)):
+            case CallForm("pow", (inside, raised)):
                 return self.symbolic_power(inside, raised, exponent)
-            case Call(kind, operands) if kind in BY_NAME and BY_NAME[kind].square:
+            case CallForm(kind, operands) if kind in BY_NAME and BY_NAME[kind].square:
                 self.note_square(base, kind, operands)
         return {(): self.reduced({((base, exponent),): ONE})}
 
     def number(self, value: Exact, exponent: Exact) -> Element:
         """A whole power of a number."""
-        if not value or magnitude(exponent) > HIGHEST:
+        if not value or exact_magnitude(exponent) > HIGHEST:
             raise TooLarge
         return {(): {(): to_power(value, exponent)}}
 
@@ -221,7 +221,7 @@ class Polynomials:
             )
             self.spelled[base, bare] = call, number
         atom, own = self.spelled[base, bare]
-        return ((atom, ratio(exponent * number, own)),)
+        return ((atom, exact_ratio(exponent * number, own)),)
 
     def note_square(self, atom: int, kind: str, operands: tuple[int, ...]) -> None:
         """Note that squares of cos(u) are written in sin(u), if that came first; and others like these."""
@@ -240,13 +240,13 @@ class Polynomials:
             if polynomial:
                 total[key] = polynomial
         elif other == key:
-            gathered = added(total.pop(key), polynomial)
+            gathered = add_polynomials(total.pop(key), polynomial)
             if gathered:
                 total[key] = gathered
         else:
-            low = lowest(key, other)
+            low = common_monomial(key, other)
             for powers, above in ((other, total.pop(other)), (key, polynomial)):
-                for place, lifted in self.lifted(low, above, quotient(powers, low)).items():
+                for place, lifted in self.lifted(low, above, divide_monomials(powers, low)).items():
                     self.add(total, place, lifted)
         if sum(map(len, total.values())) > self.most:
             self.is_crowded = True
@@ -265,7 +265,7 @@ class Polynomials:
         total: Element = {}
         for key, polynomial in left.items():
             for other, second in right.items():
-                self.add(total, joined(key, other), self.multiplied(polynomial, second))
+                self.add(total, multiply_monomials(key, other), self.multiplied(polynomial, second))
         return total
 
     def multiplied(self, left: Polynomial, right: Polynomial) -> Polynomial:
@@ -275,7 +275,7 @@ class Polynomials:
         found: defaultdict[Powers, Exact] = defaultdict(int)
         for monomial, c in left.items():
             for other, d in right.items():
-                found[joined(monomial, other)] += c * d
+                found[multiply_monomials(monomial, other)] += c * d
         return self.reduced(found)
 
     def reduced(self, polynomial: Polynomial) -> Polynomial:
@@ -291,24 +291,30 @@ class Polynomials:
                 factor, rest = self.rewritten(atom, exponent)
                 if len(factor) * len(terms) > MOST_PIECES:
                     factor, rest = {(): ONE}, exponent
-                terms = {joined(m, n): d * e for m, d in terms.items() for n, e in factor.items()}
+                terms = {
+                    multiply_monomials(m, n): d * e
+                    for m, d in terms.items()
+                    for n, e in factor.items()
+                }
                 left = (*left, (atom, rest)) if rest else left
             for powers, d in terms.items():
-                found[joined(powers, left)] += d
+                found[multiply_monomials(powers, left)] += d
         return {powers: c for powers, c in found.items() if c}
 
     def is_special(self, atom: int) -> bool:
         """Whether an atom is a number, or 1 or 0 everywhere."""
         if atom not in self.special:
             form = self.forms.forms[atom]
-            is_call = isinstance(form, Call) and is_flag(self.forms.one, self.forms.zero, form)
-            self.special[atom] = is_call or isinstance(form, Number)
+            is_call = isinstance(form, CallForm) and is_flag_form(
+                self.forms.one, self.forms.zero, form
+            )
+            self.special[atom] = is_call or isinstance(form, NumberForm)
         return self.special[atom]
 
     def rewritten(self, atom: int, exponent: Exact) -> tuple[Polynomial, Exact]:
         """What a power of an atom is written as, and the exponent that is left of it."""
         form = self.forms.forms[atom]
-        if isinstance(form, Number) and magnitude(exponent) >= 1:
+        if isinstance(form, NumberForm) and exact_magnitude(exponent) >= 1:
             (value,) = self.number(form.value, exponent).values()
             return value, exponent - int(exponent)
         if exponent < 2 or exponent.denominator != 1:
@@ -332,10 +338,12 @@ class Polynomials:
         """The derivative with respect to an input."""
         total: Element = {}
         for key, polynomial in element.items():
-            for atom, partial in partials(polynomial).items():
+            for atom, partial in polynomial_partials(polynomial).items():
                 self.add_product(total, {key: partial}, self.slope_of(atom, name))
             for base, exponent in key:
-                down = {joined(key, ((base, -ONE),)): times(polynomial, exponent)}
+                down = {
+                    multiply_monomials(key, ((base, -ONE),)): scale_polynomial(polynomial, exponent)
+                }
                 self.add_product(total, down, self.slope_of(base, name))
         if not self.are_writable(total):
             raise TooLarge
@@ -370,11 +378,11 @@ class Polynomials:
         match self.forms.forms[form]:
             case Sum() | Product():
                 return self.slope(self.element(form), name)
-            case Call("where", (condition, *branches)):
+            case CallForm("where", (condition, *branches)):
                 x, y = [self.form(self.slope(self.element(b), name)) for b in branches]
                 return self.element(self.forms.where(condition, x, y))
-        program, _ = write(self.forms, [form], self.graph.inputs)
-        derived = unsimplified(program.graph, [name])
+        program, _ = write_forms(self.forms, [form], self.graph.inputs)
+        derived = plain_derivatives(program.graph, [name])
         return self.image(derived.graph, derived.outputs[0])
 
     def form(self, element: Element) -> int:
@@ -388,7 +396,7 @@ class Polynomials:
         return form
 
 
-def is_flag(one: int, zero: int, call: Call) -> bool:
+def is_flag_form(one: int, zero: int, call: CallForm) -> bool:
     """Whether a form is 1 or 0 everywhere."""
     return call.kind in COMPARISONS or (
         call.kind == "where" and {*call.operands[1:]} == {one, zero}
@@ -403,14 +411,14 @@ def is_alike(left: Powers, right: Powers) -> bool:
         has_one = base in first and base in second
         if (
             (p - q).denominator != 1
-            or magnitude(p - q) > MOST_STEPS
+            or exact_magnitude(p - q) > MOST_STEPS
             or (not has_one and min(p, q) < 0)
         ):
             return False
     return True
 
 
-def added(left: Polynomial, right: Polynomial) -> Polynomial:
+def add_polynomials(left: Polynomial, right: Polynomial) -> Polynomial:
     """The sum of two polynomials."""
     gathered: defaultdict[Powers, Exact] = defaultdict(int, left)
     for monomial, c in right.items():
@@ -418,21 +426,21 @@ def added(left: Polynomial, right: Polynomial) -> Polynomial:
     return {monomial: c for monomial, c in gathered.items() if c}
 
 
-def times(polynomial: Polynomial, number: Exact) -> Polynomial:
+def scale_polynomial(polynomial: Polynomial, number: Exact) -> Polynomial:
     """A multiple of a polynomial."""
     return {monomial: c * number for monomial, c in polynomial.items()}
 
 
-def partials(polynomial: Polynomial) -> dict[int, Polynomial]:
+def polynomial_partials(polynomial: Polynomial) -> dict[int, Polynomial]:
     """By atom, a polynomial's derivative with respect to it."""
     found: defaultdict[int, Polynomial] = defaultdict(dict)
     for monomial, c in polynomial.items():
         for atom, exponent in monomial:
-            found[atom][joined(monomial, ((atom, -ONE),))] = c * exponent
+            found[atom][multiply_monomials(monomial, ((atom, -ONE),))] = c * exponent
     return found
 
 
-def joined(left: Powers, right: Powers) -> Powers:
+def multiply_monomials(left: Powers, right: Powers) -> Powers:
     """The product of two monomials."""
     if not left or not right:
         return left or right
@@ -442,12 +450,12 @@ def joined(left: Powers, right: Powers) -> Powers:
     return tuple(sorted([item for item in powers.items() if item[1]]))
 
 
-def quotient(above: Powers, below: Powers) -> Powers:
+def divide_monomials(above: Powers, below: Powers) -> Powers:
     """The quotient of two monomials."""
-    return joined(above, tuple([(atom, -exponent) for atom, exponent in below]))
+    return multiply_monomials(above, tuple([(atom, -exponent) for atom, exponent in below]))
 
 
-def lowest(left: Powers, right: Powers) -> Powers:
+def common_monomial(left: Powers, right: Powers) -> Powers:
     """The lower power of each sum; one that is missing is there to the power 0."""
     first, second = dict(left), dict(right)
     bases = sorted({*first, *second})
@@ -458,7 +466,7 @@ def lowest(left: Powers, right: Powers) -> Powers:
 # Derivatives, one after the other.
 
 
-class Derivative(NamedTuple):
+class OrderedDerivative(NamedTuple):
     """A derivative, one on the way to a higher order or the one that is asked for.
 
     ``element``  as polynomials, if it can be
@@ -471,7 +479,7 @@ class Derivative(NamedTuple):
     shown: Graph | None = None
 
 
-def every(
+def derivatives_of_order(
     graph: Graph, wrt: Sequence[str], order: int, *, again: bool = False
 ) -> Iterator[tuple[Orders, Graph]]:
     """Every derivative of an order, each once: the inputs of a mixed one may be in any order.
@@ -480,16 +488,16 @@ def every(
     With ``again`` the formula is a derivative itself.
     """
     if order == 1 and not again:  # one by one, as there may be many
-        yield from zip([(name,) for name in wrt], derivatives(graph, wrt), strict=True)
+        yield from zip([(name,) for name in wrt], simplified_derivatives(graph, wrt), strict=True)
         return
     polynomials = polynomials_of(graph)
     output = None if polynomials is None else polynomials.output
-    level: dict[Orders, Derivative] = {(): Derivative(output, graph)}
+    level: dict[Orders, OrderedDerivative] = {(): OrderedDerivative(output, graph)}
     for step in range(1, order + 1):
-        found: dict[Orders, Derivative] = {}
+        found: dict[Orders, OrderedDerivative] = {}
         for inputs, known in level.items():
             rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
-            for name, derivative in onward(
+            for name, derivative in next_derivatives(
                 polynomials, known, rest, step if order <= HIGH else order, step == order
             ):
                 found[*inputs, name] = derivative
@@ -507,19 +515,24 @@ def polynomials_of(graph: Graph) -> Polynomials | None:
         return None
 
 
-def onward(
+def next_derivatives(
     polynomials: Polynomials | None,
-    known: Derivative,
+    known: OrderedDerivative,
     wrt: Sequence[str],
     step: int,
     is_last: bool,
-) -> Iterator[tuple[str, Derivative]]:
+) -> Iterator[tuple[str, OrderedDerivative]]:
     """A derivative's derivatives with respect to some inputs, which are of order ``step``."""
-    elements = [slope(polynomials, known.element, name) for name in wrt]
+    elements = [element_derivative(polynomials, known.element, name) for name in wrt]
     if polynomials is not None and step > SIMPLIFIED and None not in elements:
         for name, element in zip(wrt, elements, strict=True):
             assert element is not None
-            yield name, readable(polynomials, element, is_last) if is_last else Derivative(element)
+            yield (
+                name,
+                readable_derivative(polynomials, element, is_last)
+                if is_last
+                else OrderedDerivative(element),
+            )
         return
     if polynomials is not None and step > HIGH and known.element and polynomials.is_crowded:
         graph = polynomials.graph  # simplified one by one, they only get longer from here on
@@ -527,16 +540,16 @@ def onward(
     formula = known.plain
     if formula is None:
         assert polynomials is not None and known.element is not None
-        formula = readable(polynomials, known.element, is_last=False).plain
+        formula = readable_derivative(polynomials, known.element, is_last=False).plain
     assert formula is not None
     nothing = [None] * len(wrt)
     is_read = is_last or polynomials is not None
-    read = derivatives(formula, wrt) if is_read else nothing
-    derived_again = nothing if is_last else derivatives(formula, wrt, steps=False)
+    read = simplified_derivatives(formula, wrt) if is_read else nothing
+    derived_again = nothing if is_last else simplified_derivatives(formula, wrt, steps=False)
     for name, element, plain, shown in zip(wrt, elements, derived_again, read, strict=True):
-        derivative = Derivative(element, plain, shown)
+        derivative = OrderedDerivative(element, plain, shown)
         if polynomials is not None:
-            derivative = shorter(polynomials, derivative, is_last)
+            derivative = shorter_derivative(polynomials, derivative, is_last)
         yield name, derivative
 
 
@@ -545,13 +558,15 @@ def high_order(graph: Graph, name: str, order: int) -> Graph | None:
     polynomials = polynomials_of(graph)
     before, found = None, None if polynomials is None else polynomials.output
     while order and found not in (before, None):
-        before, found, order = found, slope(polynomials, found, name), order - 1
+        before, found, order = found, element_derivative(polynomials, found, name), order - 1
     if polynomials is None or found is None:
         return None
-    return readable(polynomials, found, is_last=False).plain
+    return readable_derivative(polynomials, found, is_last=False).plain
 
 
-def slope(polynomials: Polynomials | None, element: Element | None, name: str) -> Element | None:
+def element_derivative(
+    polynomials: Polynomials | None, element: Element | None, name: str
+) -> Element | None:
     """The derivative of an element, if that is not too large."""
     if polynomials is None or element is None:
         return None
@@ -561,14 +576,16 @@ def slope(polynomials: Polynomials | None, element: Element | None, name: str) -
         return None
 
 
-def shorter(polynomials: Polynomials, simplified: Derivative, is_last: bool) -> Derivative:
+def shorter_derivative(
+    polynomials: Polynomials, simplified: OrderedDerivative, is_last: bool
+) -> OrderedDerivative:
     """A derivative that was simplified, or the same as polynomials where that is shorter to read."""
     element, plain, shown = simplified
     assert shown is not None
     terms = 0 if element is None else sum(map(len, element.values()))
-    if element is None or terms > length(program(shown)):
+    if element is None or terms > count_tokens(program_text(shown)):
         return simplified
-    found = readable(polynomials, element, is_last)
+    found = readable_derivative(polynomials, element, is_last)
     assert found.shown is not None
     if reading_length(found.shown) < reading_length(shown):
         return found
@@ -579,91 +596,100 @@ def shorter(polynomials: Polynomials, simplified: Derivative, is_last: bool) -> 
             element = polynomials.image(plain, plain.output)
         except TooLarge:
             return simplified
-    return Derivative(element, plain, shown)
+    return OrderedDerivative(element, plain, shown)
 
 
 def reading_length(formula: Graph) -> tuple[int, int]:
     """How long a formula is to read."""
-    text = program(formula)
-    return length(text), len(text)
+    text = program_text(formula)
+    return count_tokens(text), len(text)
 
 
-def readable(polynomials: Polynomials, element: Element, is_last: bool) -> Derivative:
+def readable_derivative(
+    polynomials: Polynomials, element: Element, is_last: bool
+) -> OrderedDerivative:
     """A derivative that is known as polynomials: with a person's names, or without if that is shorter."""
-    form = with_one_exponential(polynomials.forms, collected(polynomials, element))
+    form = with_one_exponential(polynomials.forms, collect_element(polynomials, element))
     graph = polynomials.graph
 
     def copy(names: Mapping[int, str]) -> tuple[Graph, dict[int, str]]:
         """The formula, and those of its nodes that have names."""
-        made, nodes = write(polynomials.forms, [form], graph.inputs)
+        made, nodes = write_forms(polynomials.forms, [form], graph.inputs)
         return made.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
     ways: list[Mapping[int, str]] = [polynomials.names, {}] if polynomials.names else [{}]
     shown = [with_steps(*copy(names), graph) for names in ways]
-    plain = None if is_last else reshaped(with_names(*copy(polynomials.names)), graph)
-    return Derivative(element, plain, min(shown, key=reading_length))
+    plain = None if is_last else reshape_formula(with_names(*copy(polynomials.names)), graph)
+    return OrderedDerivative(element, plain, min(shown, key=reading_length))
 
 
-def collected(polynomials: Polynomials, element: Element) -> int:
+def collect_element(polynomials: Polynomials, element: Element) -> int:
     """An element as a form."""
     forms = polynomials.forms
     total: Terms = {}
     for key, polynomial in element.items():
         ways = [polynomial]
         if polynomials.squares:
-            ways.append(exchanged(polynomials, polynomial))
+            ways.append(exchange_sines(polynomials, polynomial))
         few = 2 * len(polynomial)
-        found = [whole(polynomials, way, key) for way in ways if len(way) <= few]
+        found = [complete_powers(polynomials, way, key) for way in ways if len(way) <= few]
         forms.add(total, min(found, key=forms.weights.__getitem__), ONE)
     return as_sum(forms, total)
 
 
-def exchanged(polynomials: Polynomials, polynomial: Polynomial) -> Polynomial:
+def exchange_sines(polynomials: Polynomials, polynomial: Polynomial) -> Polynomial:
     """A polynomial in which sines are written as cosines, if cosines were written as sines."""
     squares = polynomials.squares
     polynomials.squares = {
-        p: (atom, ratio(-a, b), ratio(ONE, b)) for atom, (p, a, b) in squares.items()
+        p: (atom, exact_ratio(-a, b), exact_ratio(ONE, b)) for atom, (p, a, b) in squares.items()
     }
     found = polynomials.reduced(polynomial)
     polynomials.squares = squares
     return found
 
 
-def whole(
+def complete_powers(
     polynomials: Polynomials, polynomial: Polynomial, key: Powers = (), tries: int = TRIES
 ) -> int:
     """A polynomial times powers of sums: what its terms have in common in front."""
-    number, common, rest = primitive(polynomial, polynomials.forms.decimals)
-    factors = shortest(polynomials, rest, tries) if len(rest) > 1 else []
-    return scaled(polynomials.forms, [(atoms(polynomials, common), ONE), *factors, *key], number)
+    number, common, rest = primitive_part(polynomial, polynomials.forms.decimals)
+    factors = shortest_factors(polynomials, rest, tries) if len(rest) > 1 else []
+    return scale_factors(
+        polynomials.forms, [(atom_product(polynomials, common), ONE), *factors, *key], number
+    )
 
 
-def shortest(polynomials: Polynomials, polynomial: Polynomial, tries: int) -> Factors:
+def shortest_factors(polynomials: Polynomials, polynomial: Polynomial, tries: int) -> Factors:
     """The factors of a polynomial, in the shortest way that is found."""
     forms, own = polynomials.forms, atoms_of(polynomial)
     ways: list[Factors] = []
     if len(own) == 1:
         ways.append(linear_factors(polynomials, polynomial, own[0]))
     else:
-        likely = sorted([(-repeated(polynomial, atom), atom) for atom in own])
+        likely = sorted([(-repeat_count(polynomial, atom), atom) for atom in own])
         tries = tries if len(polynomial) <= MANY else 1
         for saved, atom in likely[:tries]:
             if saved:
                 ways.append([(by_powers(polynomials, polynomial, atom), ONE)])
     if not ways or len(polynomial) <= FEW:
-        ways.insert(len(own) == 1, [(flat(polynomials, polynomial), ONE)])
-    return min(ways, key=lambda way: forms.weights[scaled(forms, way, ONE)])
+        ways.insert(len(own) == 1, [(expanded_sum(polynomials, polynomial), ONE)])
+    return min(ways, key=lambda way: forms.weights[scale_factors(forms, way, ONE)])
 
 
-def flat(polynomials: Polynomials, polynomial: Polynomial) -> int:
+def expanded_sum(polynomials: Polynomials, polynomial: Polynomial) -> int:
     """A polynomial as the sum of its terms, the highest powers first."""
     total: Terms = {}
-    for monomial in sorted(polynomial, key=rank(polynomial)):
-        add(polynomials.forms, total, [(atoms(polynomials, monomial), ONE)], polynomial[monomial])
+    for monomial in sorted(polynomial, key=monomial_rank(polynomial)):
+        add_multiple(
+            polynomials.forms,
+            total,
+            [(atom_product(polynomials, monomial), ONE)],
+            polynomial[monomial],
+        )
     return as_sum(polynomials.forms, total)
 
 
-def repeated(polynomial: Polynomial, atom: int) -> int:
+def repeat_count(polynomial: Polynomial, atom: int) -> int:
     """How often an atom need not be written if a polynomial is gathered by its powers."""
     powers = [exponent for monomial in polynomial for own, exponent in monomial if own == atom]
     return len(powers) - len({*powers})
@@ -678,36 +704,38 @@ def by_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> in
         coefficients[power][others] = c
     total: Terms = {}
     for power in sorted(coefficients, reverse=True):
-        number, common, rest = primitive(coefficients[power], polynomials.forms.decimals)
-        front = atoms(polynomials, joined(common, ((atom, power),) if power else ()))
-        factors = shortest(polynomials, rest, 1) if len(rest) > 1 else []
-        add(polynomials.forms, total, [(front, ONE), *factors], number)
+        number, common, rest = primitive_part(coefficients[power], polynomials.forms.decimals)
+        front = atom_product(
+            polynomials, multiply_monomials(common, ((atom, power),) if power else ())
+        )
+        factors = shortest_factors(polynomials, rest, 1) if len(rest) > 1 else []
+        add_multiple(polynomials.forms, total, [(front, ONE), *factors], number)
     return as_sum(polynomials.forms, total)
 
 
 def linear_factors(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> Factors:
     """``t^4 - 3*t^2 + 2`` as ``(t^2 - 1)*(t^2 - 2)``: a polynomial in one atom by its rational roots."""
-    coefficients = {power_of(monomial): c for monomial, c in polynomial.items()}
-    step = content([power for power in coefficients if power])
-    degree = int(ratio(max(coefficients), step))
+    coefficients = {total_degree(monomial): c for monomial, c in polynomial.items()}
+    step = common_content([power for power in coefficients if power])
+    degree = int(exact_ratio(max(coefficients), step))
     if degree > HIGHEST_DEGREE:
-        return [(flat(polynomials, polynomial), ONE)]
+        return [(expanded_sum(polynomials, polynomial), ONE)]
     rest = [coefficients.get(step * k, 0) for k in range(degree, -1, -1)]
     found: dict[int, Exact] = defaultdict(int)
-    for root in roots(rest):
+    for root in possible_roots(rest):
         linear: Polynomial = {((atom, step),): root.denominator, (): -root.numerator}
         while len(rest) > 2 and (divided := by_root(rest, root)) is not None:
-            rest = [ratio(c, root.denominator) for c in divided]
-            found[flat(polynomials, linear)] += 1
+            rest = [exact_ratio(c, root.denominator) for c in divided]
+            found[expanded_sum(polynomials, linear)] += 1
     left: Polynomial = {}
     for power, c in enumerate(reversed(rest)):
         if c:
             left[((atom, step * power),) if power else ()] = c
-    found[flat(polynomials, left)] += 1
+    found[expanded_sum(polynomials, left)] += 1
     return list(found.items())
 
 
-def roots(coefficients: Sequence[Exact]) -> Iterable[Exact]:
+def possible_roots(coefficients: Sequence[Exact]) -> Iterable[Exact]:
     """The numbers that may be roots: whole ones that divide the last coefficient, and halves."""
     last = coefficients[-1]
     for number in range(1, LARGEST_ROOT + 1):
@@ -729,7 +757,7 @@ def by_root(coefficients: Sequence[Exact], root: Exact) -> list[Exact] | None:
 # What is common to terms.
 
 
-def primitive(polynomial: Polynomial, decimals: bool) -> tuple[Exact, Powers, Polynomial]:
+def primitive_part(polynomial: Polynomial, decimals: bool) -> tuple[Exact, Powers, Polynomial]:
     """A polynomial as a number times a monomial times a polynomial that has nothing more to take out.
 
     Its first coefficient is positive.  Of decimals no number is taken out, unless one goes into all.
@@ -739,10 +767,16 @@ def primitive(polynomial: Polynomial, decimals: bool) -> tuple[Exact, Powers, Po
     low = [(atom, min(powers.get(atom, 0) for powers in each)) for atom in atoms]
     common = tuple([item for item in low if item[1]])
     coefficients = [*polynomial.values()]
-    number = magnitude(common_number(coefficients)) if decimals else content(coefficients)
-    if polynomial[min(polynomial, key=rank(polynomial))] < 0:
+    number = (
+        exact_magnitude(common_number(coefficients)) if decimals else common_content(coefficients)
+    )
+    if polynomial[min(polynomial, key=monomial_rank(polynomial))] < 0:
         number = -number
-    return number, common, {quotient(m, common): ratio(c, number) for m, c in polynomial.items()}
+    return (
+        number,
+        common,
+        {divide_monomials(m, common): exact_ratio(c, number) for m, c in polynomial.items()},
+    )
 
 
 def atoms_of(polynomial: Polynomial) -> list[int]:
@@ -750,18 +784,18 @@ def atoms_of(polynomial: Polynomial) -> list[int]:
     return sorted({atom for monomial in polynomial for atom, _ in monomial})
 
 
-def power_of(monomial: Powers) -> Exact:
+def total_degree(monomial: Powers) -> Exact:
     """The sum of a monomial's exponents."""
     return sum([exponent for _, exponent in monomial], 0)
 
 
-def rank(polynomial: Polynomial) -> Callable[[Powers], list[Exact]]:
+def monomial_rank(polynomial: Polynomial) -> Callable[[Powers], list[Exact]]:
     """Where a monomial stands among others: high powers first, and those of the first atom."""
     atoms = atoms_of(polynomial)
 
     def place(monomial: Powers) -> list[Exact]:
         powers = dict(monomial)
-        return [-power_of(monomial), *[-powers.get(atom, 0) for atom in atoms]]
+        return [-total_degree(monomial), *[-powers.get(atom, 0) for atom in atoms]]
 
     return place
 
@@ -769,19 +803,19 @@ def rank(polynomial: Polynomial) -> Callable[[Powers], list[Exact]]:
 # Forms.
 
 
-def atoms(polynomials: Polynomials, monomial: Powers) -> int:
+def atom_product(polynomials: Polynomials, monomial: Powers) -> int:
     """A product of powers of atoms."""
-    return polynomials.forms.product([factor(polynomials, *item) for item in monomial])
+    return polynomials.forms.product([atom_power(polynomials, *item) for item in monomial])
 
 
-def factor(polynomials: Polynomials, atom: int, exponent: Exact) -> tuple[int, Exact]:
+def atom_power(polynomials: Polynomials, atom: int, exponent: Exact) -> tuple[int, Exact]:
     """A power of an atom; a negative one of an exponential has its minus in the exponent: exp(-x)."""
     forms = polynomials.forms
     found = forms.forms[atom]
-    if isinstance(found, Call) and found.kind == "where":
-        return choice(polynomials, atom, *found.operands), exponent
+    if isinstance(found, CallForm) and found.kind == "where":
+        return collect_choice(polynomials, atom, *found.operands), exponent
     is_whole = exponent.denominator == 1 and exponent > 0
-    if isinstance(found, Call) and found.kind in ("exp", "pow") and not is_whole:
+    if isinstance(found, CallForm) and found.kind in ("exp", "pow") and not is_whole:
         *before, raised = found.operands
         inner = forms.product([(raised, ONE)], exponent)
         return forms.call(found.kind, (inner,)) if not before else forms.power(
@@ -790,40 +824,40 @@ def factor(polynomials: Polynomials, atom: int, exponent: Exact) -> tuple[int, E
     return atom, exponent
 
 
-def choice(polynomials: Polynomials, atom: int, condition: int, *branches: int) -> int:
+def collect_choice(polynomials: Polynomials, atom: int, condition: int, *branches: int) -> int:
     """A choice, its branches collected."""
     if atom not in polynomials.choices:
-        x, y = [collected(polynomials, polynomials.element(branch)) for branch in branches]
+        x, y = [collect_element(polynomials, polynomials.element(branch)) for branch in branches]
         polynomials.choices[atom] = polynomials.forms.where(condition, x, y)
     return polynomials.choices[atom]
 
 
-def scaled(forms: Forms, factors: Factors, number: Exact) -> int:
+def scale_factors(forms: Forms, factors: Factors, number: Exact) -> int:
     """A product times a number, which is written exactly, however many digits it has."""
     powers: dict[int, Exact] = {}
     for form, exponent in factors:
         found = forms.forms[form]
-        if exponent == 1 and isinstance(found, Number | Product):
-            own, inner = (found.value, ()) if isinstance(found, Number) else found
+        if exponent == 1 and isinstance(found, NumberForm | Product):
+            own, inner = (found.value, ()) if isinstance(found, NumberForm) else found
             number *= own
             for base, power in inner:
-                accumulate(powers, base, power)
+                accumulate_form(powers, base, power)
         else:
-            accumulate(powers, form, exponent)
+            accumulate_form(powers, form, exponent)
     if not forms.writable(number):
-        accumulate(powers, forms.number(abs(number.numerator)), ONE)
+        accumulate_form(powers, forms.number(abs(number.numerator)), ONE)
         if number.denominator != 1:
-            accumulate(powers, forms.number(number.denominator), -ONE)
+            accumulate_form(powers, forms.number(number.denominator), -ONE)
         number = ONE if number > 0 else -ONE
     return forms.signed_product(number, [item for item in powers.items() if item[1]])
 
 
-def add(forms: Forms, total: Terms, factors: Factors, number: Exact) -> None:
+def add_multiple(forms: Forms, total: Terms, factors: Factors, number: Exact) -> None:
     """Add a multiple of a product to a sum in the making."""
     if forms.writable(number):
-        forms.add(total, scaled(forms, factors, ONE), number)
+        forms.add(total, scale_factors(forms, factors, ONE), number)
     else:
-        forms.add(total, scaled(forms, factors, number), ONE)
+        forms.add(total, scale_factors(forms, factors, number), ONE)
 
 
 def as_sum(forms: Forms, total: Terms) -> int:

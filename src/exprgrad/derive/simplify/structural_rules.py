@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from exprgrad.derive.build import ONE, Exact, ratio
-from exprgrad.derive.simplify.forms import Call, Forms, Number, Operand, Product, Sum
+from exprgrad.derive.build import ONE, Exact, exact_ratio
+from exprgrad.derive.simplify.forms import CallForm, Forms, NumberForm, Operand, Product, Sum
 from exprgrad.graph.graph import Settings, Shape
-from exprgrad.graph.structural import Structural, axes_of, axis_of, kept, volume
+from exprgrad.graph.structural import Structural, axes_of, axis_of, keep_axes, reduced_volume
 from exprgrad.graph.tensors import STRUCTURAL
 
-__all__ = ["rewritten"]
+__all__ = ["rewrite_structural"]
 
 Operands = tuple[Operand, ...]
 REDUCTIONS = [row.name for row in STRUCTURAL.values() if row.reduces]
@@ -26,7 +26,9 @@ LONG = 60
 """The most operations of a product that is transposed factor by factor: a long one is not walked down."""
 
 
-def rewritten(forms: Forms, kind: str, operands: Operands, settings: Settings) -> int | None:
+def rewrite_structural(
+    forms: Forms, kind: str, operands: Operands, settings: Settings
+) -> int | None:
     """A shorter form of an operation, if there is one."""
     row = STRUCTURAL[kind]
     found = in_front(forms, row, operands, settings) if row.linear else None
@@ -36,13 +38,13 @@ def rewritten(forms: Forms, kind: str, operands: Operands, settings: Settings) -
     if (row.moves or row.averages) and shape and forms.shape(form) == ():
         return form
     if row.reduces:
-        plain = fewest(settings, shape)
+        plain = shortest_settings(settings, shape)
         if plain != settings:
             return forms.structural(kind, operands, plain)
     if kind in STRUCTURAL_RULES:
         found = STRUCTURAL_RULES[kind](forms, operands, settings)
     if found is None and row.reduces and (row.linear or row.averages):
-        found = repeated(forms, row, operands[0], settings)
+        found = reduce_repeated(forms, row, operands[0], settings)
     if found is None and row.moves:
         found = factor_by_factor(forms, kind, operands[0], settings)
     return found
@@ -53,7 +55,7 @@ def rewritten(forms: Forms, kind: str, operands: Operands, settings: Settings) -
 
 def in_front(forms: Forms, row: Structural, operands: Operands, settings: Settings) -> int | None:
     """An operation that is linear in each operand, in front of it the factors that it leaves alone."""
-    parts = [split(forms, row, operand, settings) for operand in operands]
+    parts = [split_operand(forms, row, operand, settings) for operand in operands]
     if all(coefficient == 1 and not outer for coefficient, outer, _ in parts):
         return None
     rest = [(form, shape) for (_, _, form), (_, shape) in zip(parts, operands, strict=True)]
@@ -64,28 +66,32 @@ def in_front(forms: Forms, row: Structural, operands: Operands, settings: Settin
     return forms.product(factors, coefficient)
 
 
-def split(forms: Forms, row: Structural, operand: Operand, settings: Settings) -> Split:
+def split_operand(forms: Forms, row: Structural, operand: Operand, settings: Settings) -> Split:
     """A tensor as a coefficient, factors that an operation leaves alone, and the rest."""
     form, shape = operand
     found = forms.forms[form]
     if not shape or form in forms.named:
         return ONE, [], form
-    if isinstance(found, Number):
+    if isinstance(found, NumberForm):
         return found.value, [], forms.one
-    if stays(row, forms.shape(form), shape, settings):
+    if may_go_in_front(row, forms.shape(form), shape, settings):
         return ONE, [(form, ONE)], forms.one
-    if isinstance(found, Call) and found.kind == "where":
+    if isinstance(found, CallForm) and found.kind == "where":
         return split_choice(forms, found, form, shape)
     if not isinstance(found, Product):
         return ONE, [], form
-    outer = [item for item in found.factors if stays(row, forms.shape(item[0]), shape, settings)]
+    outer = [
+        item
+        for item in found.factors
+        if may_go_in_front(row, forms.shape(item[0]), shape, settings)
+    ]
     rest = [item for item in found.factors if item not in outer]
     if found.coefficient == 1 and not outer:
         return ONE, [], form
     return found.coefficient, outer, forms.product(rest)
 
 
-def stays(row: Structural, own: Shape, shape: Shape, settings: Settings) -> bool:
+def may_go_in_front(row: Structural, own: Shape, shape: Shape, settings: Settings) -> bool:
     """Whether a factor may go in front: a number, or one that is alike along the axes that are summed."""
     if not own or not row.reduces:
         return not own
@@ -96,13 +102,13 @@ def stays(row: Structural, own: Shape, shape: Shape, settings: Settings) -> bool
     return gone == tuple(range(len(gone))) and len(own) <= len(shape) - len(gone)
 
 
-def split_choice(forms: Forms, found: Call, form: int, shape: Shape) -> Split:
+def split_choice(forms: Forms, found: CallForm, form: int, shape: Shape) -> Split:
     """A choice between something and 0: the number in front of something goes in front of the choice."""
     condition, x, y = found.operands
     if forms.zero not in (x, y):
         return ONE, [], form
     branch = forms.forms[y if x == forms.zero else x]
-    if not isinstance(branch, Number | Product):
+    if not isinstance(branch, NumberForm | Product):
         return ONE, [], form
     rest, number = forms.split(y if x == forms.zero else x)
     if number == 1:
@@ -111,7 +117,7 @@ def split_choice(forms: Forms, found: Call, form: int, shape: Shape) -> Split:
     return number, [], forms.where(condition, *both)
 
 
-def fewest(settings: Settings, shape: Shape) -> Settings:
+def shortest_settings(settings: Settings, shape: Shape) -> Settings:
     """A reduction's settings in the shortest way; the first axes need not be kept, as shapes align."""
     axis, keepdims = settings
     gone = axes_of(axis, shape)
@@ -137,7 +143,9 @@ def factor_by_factor(forms: Forms, kind: str, operand: Operand, settings: Settin
     return forms.product(moved, found.coefficient)
 
 
-def repeated(forms: Forms, row: Structural, operand: Operand, settings: Settings) -> int | None:
+def reduce_repeated(
+    forms: Forms, row: Structural, operand: Operand, settings: Settings
+) -> int | None:
     """A reduction along axes on which a form was but repeated: once, times how often."""
     form, shape = operand
     axis, keepdims = settings
@@ -147,7 +155,7 @@ def repeated(forms: Forms, row: Structural, operand: Operand, settings: Settings
     along = [at for at in gone if at < lead]
     if not along:
         return None
-    times = 1 if row.averages else volume(shape, tuple(along))
+    times = 1 if row.averages else reduced_volume(shape, tuple(along))
     rest = tuple([at - lead for at in gone if at >= lead])
     if rest:
         whole = len(rest) == len(own)
@@ -156,31 +164,31 @@ def repeated(forms: Forms, row: Structural, operand: Operand, settings: Settings
     return forms.product([(form, ONE)], times)
 
 
-def call_of(forms: Forms, operand: Operand, *kinds: str) -> Call | None:
+def call_of(forms: Forms, operand: Operand, *kinds: str) -> CallForm | None:
     """The operation that an operand is, if it is one of some kinds, not repeated and without a name."""
     form, shape = operand
     found = forms.forms[form]
-    if not isinstance(found, Call) or found.kind not in kinds or form in forms.named:
+    if not isinstance(found, CallForm) or found.kind not in kinds or form in forms.named:
         return None
     return found if forms.shape(form) == shape else None
 
 
-def unstretched(forms: Forms, form: int) -> int:
+def unstretched_form(forms: Forms, form: int) -> int:
     """What a form repeats, if it is stretched."""
     found = forms.forms[form]
-    return found.operands[0] if isinstance(found, Call) and found.kind == "broadcast" else form
+    return found.operands[0] if isinstance(found, CallForm) and found.kind == "broadcast" else form
 
 
-def inner(forms: Forms, found: Call) -> Operand:
+def inner_operand(forms: Forms, found: CallForm) -> Operand:
     """The operand of an operation that takes one."""
     (form,) = found.operands
-    return unstretched(forms, form), forms.shape(form)
+    return unstretched_form(forms, form), forms.shape(form)
 
 
-def untransposed(forms: Forms, operand: Operand) -> Operand | None:
+def transpose_operand(forms: Forms, operand: Operand) -> Operand | None:
     """What an operand is the transpose of, if it is one."""
     found = call_of(forms, operand, "transpose")
-    return inner(forms, found) if found is not None and found.settings == (None,) else None
+    return inner_operand(forms, found) if found is not None and found.settings == (None,) else None
 
 
 # Rules: what an operation on some operands comes to; None where there is nothing to say.
@@ -193,22 +201,24 @@ def of_matmul(forms: Forms, operands: Operands, settings: Settings) -> int | Non
         return y[0] if is_identity(forms, x) else x[0]
     for one, other, axis in ((y, x, len(x[1]) - 1), (x, y, max(len(y[1]) - 2, 0))):
         if one[0] == forms.one and len(one[1]) == 1:
-            return summed(forms, other, axis)
-    flipped = untransposed(forms, y) if (len(x[1]), len(y[1])) == (1, 2) else None
+            return axis_sums(forms, other, axis)
+    flipped = transpose_operand(forms, y) if (len(x[1]), len(y[1])) == (1, 2) else None
     return forms.structural("matmul", (flipped, x), ()) if flipped is not None else None
 
 
 def is_identity(forms: Forms, operand: Operand) -> bool:
     """Whether an operand is a diagonal matrix of ones."""
     found = call_of(forms, operand, "diag")
-    return found is not None and len(operand[1]) == 2 and inner(forms, found)[0] == forms.one
+    return (
+        found is not None and len(operand[1]) == 2 and inner_operand(forms, found)[0] == forms.one
+    )
 
 
-def summed(forms: Forms, operand: Operand, axis: int) -> int:
+def axis_sums(forms: Forms, operand: Operand, axis: int) -> int:
     """The sums along an axis of a vector, or of matrices."""
     if len(operand[1]) == 1:
         return forms.structural("sum", (operand,), (None, False))
-    flipped = untransposed(forms, operand) if len(operand[1]) == 2 else None
+    flipped = transpose_operand(forms, operand) if len(operand[1]) == 2 else None
     if flipped is not None:
         operand, axis = flipped, 1 - axis
     return forms.structural("sum", (operand,), (axis, False))
@@ -219,14 +229,16 @@ def of_diag(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     if len(operands[0][1]) == 1:
         return None
     found = call_of(forms, operands[0], "diag")
-    return operands[0][0] if operands[0][0] == forms.one else found and inner(forms, found)[0]
+    return (
+        operands[0][0] if operands[0][0] == forms.one else found and inner_operand(forms, found)[0]
+    )
 
 
 def of_dot(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A vector of ones sums the other."""
     for one, other in (operands, operands[::-1]):
         if one[0] == forms.one:
-            return summed(forms, other, 0)
+            return axis_sums(forms, other, 0)
     return None
 
 
@@ -245,7 +257,7 @@ def of_softmax(forms: Forms, operands: Operands, settings: Settings) -> int | No
     """Equal scores share equally; the setting of a vector's only axis is left out."""
     form, shape = operands[0]
     if forms.shape(form) == ():
-        return forms.number(ratio(ONE, volume(shape, settings[0])))
+        return forms.number(exact_ratio(ONE, reduced_volume(shape, settings[0])))
     if len(shape) == 1 and settings != (-1,):
         return forms.structural("softmax", operands, (-1,))
     return None
@@ -269,7 +281,7 @@ def of_index(forms: Forms, operands: Operands, settings: Settings) -> int | None
     for position, operand in enumerate(found.operands):
         length = forms.shape(operand)[at] if found.kind == "concat" else 1
         if place == (position if found.kind == "stack" else (start, start + length)):
-            return unstretched(forms, operand)
+            return unstretched_form(forms, operand)
         start += length
     return None
 
@@ -278,25 +290,26 @@ def of_transpose(forms: Forms, operands: Operands, settings: Settings) -> int | 
     """A transpose of a transpose; ``(A @ B.T).T`` is ``B @ A.T``."""
     if settings != (None,):
         return None
-    back = untransposed(forms, operands[0])
+    back = transpose_operand(forms, operands[0])
     if back is not None:
         return back[0]
     found = call_of(forms, operands[0], "matmul")
     if found is None or len(operands[0][1]) != 2 or forms.weights[operands[0][0]] > LONG:
         return None
     pair = [(operand, forms.shape(operand)) for operand in found.operands]
-    backs = [untransposed(forms, operand) for operand in pair]
+    backs = [transpose_operand(forms, operand) for operand in pair]
     if backs == [None, None]:
         return None
     turned = [
-        back or transposed(forms, *operand) for back, operand in zip(backs, pair, strict=True)
+        back or transposed_operand(forms, *operand)
+        for back, operand in zip(backs, pair, strict=True)
     ]
     return forms.structural("matmul", (turned[1], turned[0]), ())
 
 
-def transposed(forms: Forms, form: int, shape: Shape) -> Operand:
+def transposed_operand(forms: Forms, form: int, shape: Shape) -> Operand:
     """An operand's transpose."""
-    operand = unstretched(forms, form), shape
+    operand = unstretched_form(forms, form), shape
     return forms.structural("transpose", (operand,), (None,)), shape[::-1]
 
 
@@ -310,10 +323,10 @@ def of_reshape(forms: Forms, operands: Operands, settings: Settings) -> int | No
     found = call_of(forms, operands[0], "reshape", *REDUCTIONS)
     if found is None or found.settings is None:
         return None
-    before = inner(forms, found)
+    before = inner_operand(forms, found)
     if found.kind == "reshape":
         return forms.structural("reshape", (before,), settings)
-    if wanted == kept(before[1], found.settings[0]):
+    if wanted == keep_axes(before[1], found.settings[0]):
         return forms.structural(found.kind, (before,), (found.settings[0], True))
     return None
 
@@ -322,14 +335,14 @@ def of_sum(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """The sum of ones is their number; the differences from a mean add up to 0."""
     form, shape = operands[0]
     if form == forms.one:
-        return forms.number(volume(shape, settings[0]))
+        return forms.number(reduced_volume(shape, settings[0]))
     gone = axes_of(settings[0], shape)
     terms = dict(found.terms) if isinstance(found := forms.forms[form], Sum) else {}
     for term, coefficient in terms.items():
         mean = forms.forms[term]
-        if not isinstance(mean, Call) or mean.kind != "mean" or mean.settings is None:
+        if not isinstance(mean, CallForm) or mean.kind != "mean" or mean.settings is None:
             continue
-        whole = inner(forms, mean)
+        whole = inner_operand(forms, mean)
         aligned = mean.settings[1] or gone == tuple(range(len(gone)))
         same = whole[1] == shape and axes_of(mean.settings[0], shape) == gone
         if aligned and same and terms.get(whole[0]) == -coefficient:

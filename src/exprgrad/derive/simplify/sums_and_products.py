@@ -10,37 +10,32 @@ import math
 from collections.abc import Collection, Iterator
 from itertools import chain, combinations, product
 
-from exprgrad.derive.build import HALF, ONE, Exact, magnitude, ratio, to_power
+from exprgrad.derive.build import HALF, ONE, Exact, exact_magnitude, exact_ratio, to_power
 from exprgrad.derive.simplify.forms import (
     DEEPEST,
     MOST_FACTORS,
     WALKED,
-    Call,
+    CallForm,
     Coefficients,
     Forms,
     Leaf,
-    Number,
+    NumberForm,
     Powers,
     Product,
     Sum,
     Terms,
-    accumulate,
+    accumulate_form,
+    common_content,
     common_number,
-    content,
 )
 from exprgrad.derive.simplify.identities import rewritten_products, rewritten_sums
-from exprgrad.derive.simplify.write import length
+from exprgrad.derive.simplify.write import form_length
 from exprgrad.graph.graph import collect_by_key
 from exprgrad.graph.ops import BY_NAME, COMMON
 
 __all__ = [
-    "MOST_FACTORS",
-    "STEPS",
-    "gather_choices",
-    "gather_opposites",
-    "share_of_tie",
-    "shortest_sum",
-]
+    "MOST_FACTORS", "STEPS", "gather_choices", "gather_opposites", "share_of_tie", "shortest_sum",
+]  # fmt: skip
 
 # Products.
 
@@ -65,7 +60,7 @@ def take_out(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
         if (
             not isinstance(found, Sum)
             or len(found.terms) > MOST
-            or not 0 < magnitude(exponent) < HIGH
+            or not 0 < exact_magnitude(exponent) < HIGH
         ):
             continue
         number = common_number([c for _, c in found.terms])
@@ -75,26 +70,28 @@ def take_out(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
         common = {n: q for n, q in least.items() if q > 0 and isinstance(forms.forms[n], Leaf)}
         if len(powers) < 2 or (not common and number == 1):
             continue
-        inner = without(forms, found, common, number)
+        inner = without_common(forms, found, common, number)
         del powers[base]
-        accumulate(powers, inner, exponent)
+        accumulate_form(powers, inner, exponent)
         for name, q in common.items():
-            accumulate(powers, name, q * exponent)
+            accumulate_form(powers, name, q * exponent)
         coefficient *= to_power(number, exponent)
     return coefficient
 
 
-def without(forms: Forms, found: Sum, common: Powers, number: Exact = ONE) -> int:
+def without_common(forms: Forms, found: Sum, common: Powers, number: Exact = ONE) -> int:
     """A sum without what all its terms have.  A term that is a long sum then stays one.
 
     So a sum that grows step by step, as in a recurrence, is not written out again at each step.
     """
     out = [(name, -q) for name, q in common.items()]
-    terms = [(forms.product([(term, ONE), *out]), ratio(c, number)) for term, c in found.terms]
-    return forms.sum(terms, [term for term, _ in terms if is_long(forms, term)])
+    terms = [
+        (forms.product([(term, ONE), *out]), exact_ratio(c, number)) for term, c in found.terms
+    ]
+    return forms.sum(terms, [term for term, _ in terms if is_long_sum(forms, term)])
 
 
-def is_long(forms: Forms, form: int) -> bool:
+def is_long_sum(forms: Forms, form: int) -> bool:
     """Whether a form is a sum of so many terms that nothing is taken out of it any more."""
     found = forms.forms[form]
     return isinstance(found, Sum) and len(found.terms) > MOST
@@ -130,7 +127,7 @@ def tidy_absolutes(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     """``abs(u)^2`` is u^2, ``abs(u)*sign(u)`` is u."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers.get(base, 0)
-        if not isinstance(found, Call) or found.kind != "abs" or not exponent:
+        if not isinstance(found, CallForm) or found.kind != "abs" or not exponent:
             continue
         sign = forms.known.get(("sign", found.operands))
         if exponent == 1 and powers.get(sign or -1) == 1:
@@ -147,7 +144,7 @@ def fold_numbers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     parts: dict[Exact, list[int]] = {}
     for base in list(powers):
         found, exponent = forms.forms[base], powers[base]
-        if not isinstance(found, Number) or not found.value:
+        if not isinstance(found, NumberForm) or not found.value:
             continue
         whole = math.trunc(exponent)
         if whole:
@@ -199,7 +196,7 @@ def powers_by_base(forms: Forms, powers: Powers) -> dict[int, list[tuple[int, in
     return collect_by_key(
         (form.operands[0], (base, form.operands[1]))
         for base, exponent in powers.items()
-        if isinstance(form := forms.forms[base], Call)
+        if isinstance(form := forms.forms[base], CallForm)
         and form.kind == "pow"
         and exponent.denominator == 1
     )
@@ -209,7 +206,7 @@ def tidy_quotients(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     """``sin(u)/cos(u)`` is tan(u), ``sinh(u)/cosh(u)`` is tanh(u)."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers.get(base, 0)
-        if isinstance(found, Call) and found.kind in QUOTIENTS:
+        if isinstance(found, CallForm) and found.kind in QUOTIENTS:
             below, whole = QUOTIENTS[found.kind]
             other = forms.call(below, found.operands)
             if exponent and powers.get(other) == -exponent:
@@ -231,13 +228,15 @@ def use_names(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
         if not isinstance(found, Product) or not found.coefficient:
             continue
         inside = dict(found.factors)
-        if all(powers.get(base) and 0 < ratio(q, powers[base]) <= 1 for base, q in inside.items()):
+        if all(
+            powers.get(base) and 0 < exact_ratio(q, powers[base]) <= 1 for base, q in inside.items()
+        ):
             for base, exponent in inside.items():
                 powers[base] -= exponent
                 if not powers[base]:
                     del powers[base]
-            accumulate(powers, name, ONE)
-            coefficient = ratio(coefficient, found.coefficient)
+            accumulate_form(powers, name, ONE)
+            coefficient = exact_ratio(coefficient, found.coefficient)
     return coefficient
 
 
@@ -247,17 +246,17 @@ def drop_zeros(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
         return coefficient
     for base in powers:
         match forms.forms[base]:
-            case Call("pow", (forms.zero, _)):
+            case CallForm("pow", (forms.zero, _)):
                 powers.clear()
                 return 0
     return coefficient
 
 
-def shorten(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+def shorten_product_forms(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     """``sin(x)*cos(x)`` is ``sin(2*x)/2``: a product is written in the shortest of some ways."""
     if forms.order is None or not forms.by_hand or forms.attempts >= DEEPEST:
         return coefficient
-    if len(powers) > MOST_FACTORS or is_plain(forms, powers):
+    if len(powers) > MOST_FACTORS or is_plain_product(forms, powers):
         return coefficient
     now = {base: exponent for base, exponent in powers.items() if exponent}
     key = (coefficient, frozenset(now.items()))
@@ -276,26 +275,26 @@ def shorten(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     return forms.multiply(powers, ONE, best, ONE)
 
 
-def is_plain(forms: Forms, powers: Powers) -> bool:
+def is_plain_product(forms: Forms, powers: Powers) -> bool:
     """Whether there is nothing to shorten: a product of names, or a lone call."""
-    alone = (Leaf, Call) if [*powers.values()] == [ONE] else Leaf
+    alone = (Leaf, CallForm) if [*powers.values()] == [ONE] else Leaf
     return all(isinstance(forms.forms[base], alone) for base in powers)
 
 
 def shortest_product(forms: Forms, powers: Powers, coefficient: Exact, plain: int) -> int:
     """A product in the shortest way that is found; ``plain`` is the product as it is."""
-    best, least = plain, length(forms, plain)
+    best, least = plain, form_length(forms, plain)
     for other, is_usual in rewritten_products(forms, powers, coefficient):
-        if is_usual or length(forms, other) < least:
-            best, least = other, length(forms, other)
-    for way in (flattened, shifted, counted_out, paired, without_common_names):
+        if is_usual or form_length(forms, other) < least:
+            best, least = other, form_length(forms, other)
+    for way in (flatten_fractions, shift_powers, counted_out, pair_sums, without_common_names):
         for other in way(forms, powers, coefficient):
-            if length(forms, other) < least:
-                best, least = other, length(forms, other)
+            if form_length(forms, other) < least:
+                best, least = other, form_length(forms, other)
     return best
 
 
-def sums_in(
+def sum_factors(
     forms: Forms, powers: Powers
 ) -> Iterator[tuple[int, Exact, Sum, list[tuple[int, Exact]]]]:
     """The sums without names that are factors, to whole powers; with each the other factors."""
@@ -305,9 +304,9 @@ def sums_in(
             yield base, exponent, found, [item for item in powers.items() if item[0] != base]
 
 
-def flattened(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+def flatten_fractions(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``1/(x*(1 + y^2/x^2))`` is ``x/(x^2 + y^2)``: a sum of fractions that is a factor is put over one."""
-    for _, exponent, found, rest in sums_in(forms, powers):
+    for _, exponent, found, rest in sum_factors(forms, powers):
         below: Powers = {}
         for term, _ in found.terms if len(found.terms) <= MOST else ():
             for inner, q in forms.factors_of(term).items():
@@ -319,7 +318,7 @@ def flattened(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]
             yield forms.product([*rest, (forms.sum(terms), exponent)], coefficient)
 
 
-def shifted(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+def shift_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``x/(y^2*sqrt(x/y))`` is ``sqrt(x/y)/y``, and ``x^(n - 1)*log(x)`` is ``x^n*log(x)/x``.
 
     What would come below the line stays, where it may be 0 without anything else being undefined.
@@ -327,7 +326,7 @@ def shifted(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     for base, exponent in powers.items():
         found = forms.forms[base]
         if (
-            isinstance(found, Call)
+            isinstance(found, CallForm)
             and found.kind == "pow"
             and exponent == 1
             and has_log(forms, powers, found.operands[0])
@@ -350,7 +349,7 @@ def shifted(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
 
 def without_common_names(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``x^2/(x^2 - x)^2`` is ``1/(x - 1)^2``: what all terms below the line have, and what is above."""
-    for _, exponent, found, rest in sums_in(forms, powers):
+    for _, exponent, found, rest in sum_factors(forms, powers):
         common = {
             name: min(each)
             for name, each in forms.shared_factors(found.terms).items()
@@ -358,7 +357,9 @@ def without_common_names(forms: Forms, powers: Powers, coefficient: Exact) -> It
         }
         if common:
             rest += [(name, q * exponent) for name, q in common.items()]
-            yield forms.product([*rest, (without(forms, found, common), exponent)], coefficient)
+            yield forms.product(
+                [*rest, (without_common(forms, found, common), exponent)], coefficient
+            )
 
 
 def has_log(forms: Forms, powers: Powers, form: int) -> bool:
@@ -366,9 +367,9 @@ def has_log(forms: Forms, powers: Powers, form: int) -> bool:
     return powers.get(forms.known.get(("log", (form,)), -1), 0) > 0
 
 
-def paired(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+def pair_sums(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``2/((1 + x)*(1 - x))`` is ``2/(1 - x^2)``: two sums of two terms are multiplied where terms meet."""
-    sums = [each for each in sums_in(forms, powers) if len(each[2].terms) == 2]
+    sums = [each for each in sum_factors(forms, powers) if len(each[2].terms) == 2]
     for (one, q, first, _), (other, same, second, _) in combinations(sums, 2):
         if q == same:
             each = product(first.terms, second.terms)
@@ -385,16 +386,16 @@ def counted_out(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[in
 
     Decimals that a person typed in a sum stay.
     """
-    for base, exponent, found, rest in sums_in(forms, powers):
+    for base, exponent, found, rest in sum_factors(forms, powers):
         if len(found.terms) > MOST:
             continue
-        number = content([c for _, c in found.terms])
+        number = common_content([c for _, c in found.terms])
         if (
             number != 1
-            and magnitude(exponent) < HIGH
+            and exact_magnitude(exponent) < HIGH
             and not (forms.decimals and base < forms.typed)
         ):
-            inner = forms.sum(found.terms, scale=ratio(ONE, number))
+            inner = forms.sum(found.terms, scale=exact_ratio(ONE, number))
             scale = coefficient * to_power(number, exponent)
             yield forms.product([*rest, (inner, exponent)], scale)
         if not rest and exponent == 1 and coefficient != 1:
@@ -405,13 +406,13 @@ STEPS = (
     ((Sum,), unify_signs),
     ((Sum,), take_out),
     ((Product,), open_products),
-    ((Number,), fold_numbers),
+    ((NumberForm,), fold_numbers),
     (("abs",), tidy_absolutes),
     (("pow",), tidy_powers),
     (tuple(QUOTIENTS), tidy_quotients),
     (None, use_names),
     (("pow",), drop_zeros),
-    (None, shorten),
+    (None, shorten_product_forms),
 )
 """The steps in order, each with the factors that it is about; None: all."""
 
@@ -427,7 +428,7 @@ def share_of_tie(forms: Forms, powers: Powers, coefficient: Exact) -> int | None
         if exponent != -1 or not isinstance(found, Sum):
             continue
         rest = [item for item in powers.items() if item[0] != base]
-        counts = [counted(forms, term) for term, c in found.terms if c == 1]
+        counts = [count_tie(forms, term) for term, c in found.terms if c == 1]
         if None in counts or len(counts) < len(found.terms):
             continue
         greedy = [c for c, weight in counts if weight == math.inf]  # type: ignore[misc]
@@ -442,7 +443,7 @@ def share_of_tie(forms: Forms, powers: Powers, coefficient: Exact) -> int | None
         if len(plain) == 2 and ONE in (powers.get(plain[0]), powers.get(plain[1])):
             mine, other = plain if powers.get(plain[0]) == 1 else plain[::-1]
             x = forms.forms[mine]
-            assert isinstance(x, Call)
+            assert isinstance(x, CallForm)
             row = BY_NAME[x.kind]
             if x.kind in WINNERS and other == forms.call(x.kind, x.operands[::-1]):
                 ahead = forms.call(BY_NAME[row.mirror].opposite, x.operands)
@@ -453,12 +454,12 @@ def share_of_tie(forms: Forms, powers: Powers, coefficient: Exact) -> int | None
     return None
 
 
-def counted(forms: Forms, term: int) -> tuple[int, float] | None:
+def count_tie(forms: Forms, term: int) -> tuple[int, float] | None:
     """A term of a row's ties, ``where(condition, 1 or inf, 0)``: its condition and weight."""
     match forms.forms[term]:
-        case Call("where", (condition, weight, forms.zero)):
+        case CallForm("where", (condition, weight, forms.zero)):
             match forms.forms[weight]:
-                case Number(1):
+                case NumberForm(1):
                     return condition, 1.0
                 case Leaf(_, math.inf):
                     return condition, math.inf
@@ -482,7 +483,7 @@ def gather_choices(forms: Forms, terms: Terms) -> None:
     by_condition: dict[int, list[tuple[int, int, int]]] = {}
     for term in terms:
         found = forms.forms[term]
-        if isinstance(found, Call) and found.kind == "where" and forms.weights[term] <= WALKED:
+        if isinstance(found, CallForm) and found.kind == "where" and forms.weights[term] <= WALKED:
             condition, x, y = found.operands
             other = forms.opposite(condition)
             if other != condition and other in by_condition:
@@ -525,32 +526,32 @@ def shortest_sum(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> in
     best = over_common_denominator(forms, terms, plain)
     is_large = forms.weights[plain] > WALKED
     others = [] if is_large and not may_meet(forms, terms) else [multiplied_out(forms, terms)]
-    others.append(factored(forms, terms))
+    others.append(factor_out(forms, terms))
     if forms.by_hand and not is_large:
-        others += [over_all_denominators(forms, terms), expanded(forms, terms)]
+        others += [over_all_denominators(forms, terms), expand_sum(forms, terms)]
         signed, plain_fractions = with_one_sign(forms, terms), with_plain_fractions(forms, terms)
-        others += [factored(forms, signed)] if dict(signed) != dict(terms) else []
+        others += [factor_out(forms, signed)] if dict(signed) != dict(terms) else []
         others += [forms.sum(plain_fractions)] if plain_fractions != terms else []
         others += [*with_common_powers(forms, terms), *partly_factored(forms, terms)]
         others += rewritten_sums(forms, dict(terms))
-    best = least(forms, best, others)
+    best = smallest_form(forms, best, others)
     found = forms.forms[best]
     if best == plain or not isinstance(found, Sum) or best in forms.named:
         return best
-    return least(forms, best, [factored(forms, [*found.terms])])
+    return smallest_form(forms, best, [factor_out(forms, [*found.terms])])
 
 
-def least(forms: Forms, form: int, others: list[int | None]) -> int:
+def smallest_form(forms: Forms, form: int, others: list[int | None]) -> int:
     """The smallest of some forms, the first of those that are alike."""
     for other in others:
-        if other is not None and size(forms, other) < size(forms, form):
+        if other is not None and form_size(forms, other) < form_size(forms, form):
             form = other
     return form
 
 
-def size(forms: Forms, form: int) -> tuple[int, int]:
+def form_size(forms: Forms, form: int) -> tuple[int, int]:
     """What is made small: of what people read the length, then the operations; of a program only these."""
-    return length(forms, form) if forms.by_hand else 0, forms.weights[form]
+    return form_length(forms, form) if forms.by_hand else 0, forms.weights[form]
 
 
 def over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> int:
@@ -563,11 +564,11 @@ def over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain:
             below[base] = lowest
             leap = max(leap, max(exponents) - lowest)
     for chosen in [below, *[{base: below[base]} for base in below if len(below) > 1]]:
-        whole = over(forms, terms, chosen) if chosen else None
+        whole = over_denominator(forms, terms, chosen) if chosen else None
         if whole is None:
             continue
         if forms.by_hand:
-            fits = length(forms, whole) <= length(forms, plain) + 2 * (leap <= 1)
+            fits = form_length(forms, whole) <= form_length(forms, plain) + 2 * (leap <= 1)
         else:
             fits = forms.weights[whole] + (leap > 1) <= forms.weights[plain]
         if fits:
@@ -616,7 +617,12 @@ def with_one_sign(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[in
 def with_plain_fractions(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
     """Terms in which no fraction stands in another: ``1/(1 + x/(1 + x))`` is ``(1 + x)/(1 + 2*x)``."""
     return [
-        (next(flattened(forms, forms.factors_of(term), coefficient_of(forms, term)), term), c)
+        (
+            next(
+                flatten_fractions(forms, forms.factors_of(term), coefficient_of(forms, term)), term
+            ),
+            c,
+        )
         for term, c in terms
     ]
 
@@ -627,7 +633,7 @@ def coefficient_of(forms: Forms, term: int) -> Exact:
     return found.coefficient if isinstance(found, Product) else ONE
 
 
-def expanded(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
+def expand_sum(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
     """The sum with all that can be multiplied out."""
     found = fully_multiplied(forms, terms)
     return None if found is None or dict(found) == dict(terms) else forms.sum_of(found)
@@ -647,12 +653,14 @@ def fully_multiplied(
         if base is None:
             forms.add(gathered, term, c)
         else:
-            todo += [(piece, own * c) for piece, own in opened(forms, term, base)][::-1]
+            todo += [(piece, own * c) for piece, own in multiply_out_once(forms, term, base)][::-1]
     found = [(term, c) for term, c in gathered.items() if c]
     return None if todo or len(found) > FEW else found
 
 
-def over(forms: Forms, terms: list[tuple[int, Exact]], below: dict[int, Exact]) -> int | None:
+def over_denominator(
+    forms: Forms, terms: list[tuple[int, Exact]], below: dict[int, Exact]
+) -> int | None:
     """A sum over a denominator, the numerator multiplied out if it does not get too long."""
     above: Terms = {}
     up = [(base, -exponent) for base, exponent in below.items()]
@@ -665,11 +673,11 @@ def over(forms: Forms, terms: list[tuple[int, Exact]], below: dict[int, Exact]) 
 
 def whole_fraction(forms: Forms, above: Terms, below: dict[int, Exact]) -> int:
     """A sum over a denominator, without what they have in common."""
-    above, below = cancelled(forms, above, below)
+    above, below = cancel_polynomials(forms, above, below)
     return forms.product([(forms.sum_of([*above.items()]), ONE), *below.items()])
 
 
-def cancelled(
+def cancel_polynomials(
     forms: Forms, above: Terms, below: dict[int, Exact]
 ) -> tuple[Terms, dict[int, Exact]]:
     """``(x - 1)^2/(x^2 - 1)^2`` as ``1/(x + 1)^2``: polynomials of one name without a common factor."""
@@ -688,12 +696,12 @@ def cancelled(
             or one[0] != other[0]
             or max(*one[1], *other[1]) > HIGHEST
         ):
-            accumulate(left, base, exponent)
+            accumulate_form(left, base, exponent)
             continue
         shared = common_factor(one[1], other[1])
-        parts = [division(each[1], shared)[0] for each in (one, other)]
+        parts = [divide_polynomials(each[1], shared)[0] for each in (one, other)]
         if len(shared) < 2 or not all(forms.writable(c) for each in parts for c in each.values()):
-            accumulate(left, base, exponent)
+            accumulate_form(left, base, exponent)
             continue
         above, rest, factor = [terms_of(forms, one[0], each) for each in (*parts, shared)]
         todo += [(forms.sum_of([*factor.items()]), exponent + 1)] if exponent < -1 else []
@@ -710,23 +718,25 @@ def common_factor(one: Coefficients, other: Coefficients) -> Coefficients:
 
     Its coefficients are whole, and what it leaves of the other begins with a positive one.
     """
-    first, rest = other, division(one, other)[1]
+    first, rest = other, divide_polynomials(one, other)[1]
     while rest:
-        first, rest = rest, division(first, rest)[1]
+        first, rest = rest, divide_polynomials(first, rest)[1]
     if max(first) == max(other):
         return other
-    number = content([*first.values()])
+    number = common_content([*first.values()])
     if first[max(first)] * other[max(other)] < 0:
         number = -number
-    return {power: ratio(c, number) for power, c in first.items()}
+    return {power: exact_ratio(c, number) for power, c in first.items()}
 
 
-def division(dividend: Coefficients, divisor: Coefficients) -> tuple[Coefficients, Coefficients]:
+def divide_polynomials(
+    dividend: Coefficients, divisor: Coefficients
+) -> tuple[Coefficients, Coefficients]:
     """The quotient of two polynomials, and the remainder."""
     quotient, rest, top = Coefficients(), dividend, max(divisor)
     while rest and max(rest) >= top:
         shift = max(rest) - top
-        times = quotient[shift] = ratio(rest[max(rest)], divisor[top])
+        times = quotient[shift] = exact_ratio(rest[max(rest)], divisor[top])
         taken = {power + shift: times * c for power, c in divisor.items()}
         left = {power: rest.get(power, 0) - taken.get(power, 0) for power in {*rest, *taken}}
         rest = {power: c for power, c in left.items() if c}
@@ -739,7 +749,7 @@ def terms_of(forms: Forms, name: int, polynomial: Coefficients) -> Terms:
     return {forms.product([(name, power)]): polynomial[power] for power in powers}
 
 
-def factored(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
+def factor_out(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
     """``x*u + u`` as ``(x + 1)*u``: calls and sums that all terms have as a factor are taken out.
 
     So are names where that leaves a term of one factor: ``a*x*sin(x) + a*cos(x)``, and no polynomial.
@@ -747,9 +757,9 @@ def factored(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
     every = [forms.factors_of(term) for term, _ in terms]
     common = {base: min(exponents) for base, exponents in forms.shared_factors(terms).items()}
     out = {base: exponent for base, exponent in common.items() if exponent > 0}
-    calls = {base: q for base, q in out.items() if isinstance(forms.forms[base], Call | Sum)}
+    calls = {base: q for base, q in out.items() if isinstance(forms.forms[base], CallForm | Sum)}
     left = [[base for base, q in factors.items() if q != out.get(base)] for factors in every]
-    bare = any(isinstance(forms.forms[base], Call) for bases in left for base in bases)
+    bare = any(isinstance(forms.forms[base], CallForm) for bases in left for base in bases)
     if not bare or min(map(len, left)) > 1:
         out = calls
     if not out:
@@ -770,7 +780,7 @@ def partly_factored(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[in
         taken = {term: c for (term, c), q in zip(terms, each, strict=True) if q.get(base, 0) >= 1}
         own = [(forms.product([(term, ONE), (base, -ONE)]), c) for term, c in taken.items()]
         times = {
-            ratio(held.get(term, 0), c) for term, c in found.terms
+            exact_ratio(held.get(term, 0), c) for term, c in found.terms
         }  # the sum itself, taken apart
         if len(times) == 1 and 0 not in times and taken.keys().isdisjoint(dict(found.terms)):
             own.append((forms.one, times.pop()))
@@ -811,7 +821,7 @@ def powers_in(forms: Forms, term: int) -> dict[int, tuple[int, int]]:
     found: dict[int, tuple[int, int]] = {}
     for factor, exponent in forms.factors_of(term).items():
         form = forms.forms[factor]
-        if isinstance(form, Call) and form.kind == "pow" and exponent == 1:
+        if isinstance(form, CallForm) and form.kind == "pow" and exponent == 1:
             found[form.operands[0]] = factor, form.operands[1]
     return found
 
@@ -840,7 +850,7 @@ def may_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
         for inner, _ in inside.terms if isinstance(inside, Sum) else [(term, ONE)]:
             powers = {**rest}
             for factor, exponent in forms.factors_of(inner).items() if inner != forms.one else ():
-                accumulate(powers, factor, exponent)
+                accumulate_form(powers, factor, exponent)
             met.add(frozenset((factor, q) for factor, q in powers.items() if q))
             pieces += 1
     return len(met) < pieces
@@ -859,7 +869,7 @@ def opened_factor(
     return None
 
 
-def opened(forms: Forms, term: int, base: int) -> list[tuple[int, Exact]]:
+def multiply_out_once(forms: Forms, term: int, base: int) -> list[tuple[int, Exact]]:
     """A term with a sum among its factors multiplied out, once."""
     factors, inside = forms.factors_of(term), forms.forms[base]
     assert isinstance(inside, Sum)
@@ -879,7 +889,7 @@ def add_multiplied(
     Returns how many terms that makes, before they meet others.
     """
     found, base = forms.forms[form], opened_factor(forms, form, (ONE,), only)
-    pieces = [(form, ONE)] if base is None else opened(forms, form, base)
+    pieces = [(form, ONE)] if base is None else multiply_out_once(forms, form, base)
     for piece, own in pieces:
         forms.add(terms, piece, own * coefficient)
     return len(found.terms) if isinstance(found, Sum) else len(pieces)

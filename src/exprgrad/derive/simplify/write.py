@@ -10,61 +10,61 @@ from exprgrad.derive.build import (
     EXACT_BELOW,
     HALF,
     ONE,
-    Builder,
     Exact,
+    GraphBuilder,
     as_decimal,
-    magnitude,
-    ratio,
+    exact_magnitude,
+    exact_ratio,
 )
 from exprgrad.derive.simplify.forms import (
-    Call,
+    CallForm,
     Forms,
     Leaf,
-    Number,
+    NumberForm,
     Product,
     Sum,
 )
 from exprgrad.graph.graph import Literal, Program
 from exprgrad.graph.ops import BY_NAME
 
-__all__ = ["length", "needed", "parts", "write"]
+__all__ = ["form_length", "form_parts", "needed_forms", "write_forms"]
 
 LARGE = 10**300
 """A number above what doubles hold is written as a product with this."""
 
 
-def write(
+def write_forms(
     forms: Forms, outputs: list[int], inputs: Iterable[str]
 ) -> tuple[Program, dict[int, int]]:
     """The program of some forms, with ``inputs``, needed or not; and the node of each form in it."""
-    builder = Builder(plain=not forms.share, typed=True)
+    builder = GraphBuilder(plain=not forms.share, typed=True)
     for name in inputs:
         builder.input(name)
     nodes: dict[int, int] = {}
-    for form in needed(forms, outputs, written=True):
+    for form in needed_forms(forms, outputs, written=True):
         nodes[form] = write_form(forms, builder, nodes, form)
     program, places = builder.pruned([nodes[output] for output in outputs])
     return program, {form: places[node] for form, node in nodes.items() if places[node] >= 0}
 
 
-def needed(forms: Forms, outputs: list[int], *, written: bool = False) -> list[int]:
+def needed_forms(forms: Forms, outputs: list[int], *, written: bool = False) -> list[int]:
     """The forms that some are made of, ascending: operands come first.
 
     Those that are ``written``: not a product that is written with a coefficient among its factors.
     """
     found, todo = set(outputs), [*outputs]
     while todo:
-        for operand in parts(forms, todo.pop(), written=written):
+        for operand in form_parts(forms, todo.pop(), written=written):
             if operand not in found:
                 found.add(operand)
                 todo.append(operand)
     return sorted(found)
 
 
-def parts(forms: Forms, form: int, *, written: bool = False) -> Sequence[int]:
+def form_parts(forms: Forms, form: int, *, written: bool = False) -> Sequence[int]:
     """The forms that one is made of; or those that it is written with."""
     found = forms.forms[form]
-    if isinstance(found, Call):
+    if isinstance(found, CallForm):
         return found.operands
     if isinstance(found, Product):
         return [base for base, _ in found.factors]
@@ -78,20 +78,20 @@ def parts(forms: Forms, form: int, *, written: bool = False) -> Sequence[int]:
 def term_parts(forms: Forms, term: int, coefficient: Exact) -> Sequence[int]:
     """The forms that a term is written with: a product's coefficient goes among its factors."""
     found = forms.forms[term]
-    if magnitude(coefficient) == 1 or not isinstance(found, Product | Number):
+    if exact_magnitude(coefficient) == 1 or not isinstance(found, Product | NumberForm):
         return [term]
-    own = isinstance(found, Number) or found.coefficient == 1
-    return parts(forms, term) if own else [term]
+    own = isinstance(found, NumberForm) or found.coefficient == 1
+    return form_parts(forms, term) if own else [term]
 
 
-def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int) -> int:
+def write_form(forms: Forms, builder: GraphBuilder, nodes: dict[int, int], form: int) -> int:
     """Build one form, its parts being built."""
     match forms.forms[form]:
         case Product(coefficient, factors):
             return write_product(forms, builder, nodes, coefficient, factors)
-        case Call(kind, operands, None):
+        case CallForm(kind, operands, None):
             return builder.apply(kind, *[nodes[operand] for operand in operands])
-        case Number(value):
+        case NumberForm(value):
             return write_number(forms, builder, value)
         case Leaf(name, None):
             return builder.input(name)
@@ -99,7 +99,7 @@ def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int)
             return builder.constant(constant, name if math.isfinite(constant) else None)
         case Literal() as literal:
             return builder.literal(literal)
-        case Call(kind, operands, settings):
+        case CallForm(kind, operands, settings):
             return builder.append(kind, tuple([nodes[o] for o in operands]), settings, ())
         case Sum(terms):
             return write_sum(forms, builder, nodes, terms)
@@ -107,39 +107,39 @@ def write_form(forms: Forms, builder: Builder, nodes: dict[int, int], form: int)
 
 
 def write_sum(
-    forms: Forms, builder: Builder, nodes: dict[int, int], terms: tuple[tuple[int, Exact], ...]
+    forms: Forms, builder: GraphBuilder, nodes: dict[int, int], terms: tuple[tuple[int, Exact], ...]
 ) -> int:
     """A sum, beginning with a term that has no minus if there is one."""
     first = next((place for place, (_, c) in enumerate(terms) if c > 0), 0)
     written = write_term(forms, builder, nodes, *terms[first])
     for term, coefficient in (*terms[:first], *terms[first + 1 :]):
-        node = write_term(forms, builder, nodes, term, magnitude(coefficient))
+        node = write_term(forms, builder, nodes, term, exact_magnitude(coefficient))
         written = builder.apply("sub" if coefficient < 0 else "add", written, node)
     return written
 
 
 def write_term(
-    forms: Forms, builder: Builder, nodes: dict[int, int], term: int, coefficient: Exact
+    forms: Forms, builder: GraphBuilder, nodes: dict[int, int], term: int, coefficient: Exact
 ) -> int:
     """A term with its coefficient."""
     found = forms.forms[term]
     if coefficient == 1:
         return nodes[term]
-    if isinstance(found, Number):
+    if isinstance(found, NumberForm):
         return write_number(forms, builder, coefficient * found.value)
     if isinstance(found, Product) and found.coefficient == 1:
         return write_product(forms, builder, nodes, coefficient, found.factors)
     return write_product(forms, builder, nodes, coefficient, ((term, ONE),))
 
 
-def write_number(forms: Forms, builder: Builder, value: Exact) -> int:
+def write_number(forms: Forms, builder: GraphBuilder, value: Exact) -> int:
     """A number: one constant, or a quotient of two."""
-    top, bottom = quotient(forms, value)
+    top, bottom = written_quotient(forms, value)
     above = constant_node(builder, top)
     return above if bottom == 1 else builder.apply("div", above, constant_node(builder, bottom))
 
 
-def quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
+def written_quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
     """What a number is written as, above the line and below: a decimal, or two whole numbers.
 
     What is neither, for it has more digits than doubles have, is the double nearest.
@@ -149,31 +149,31 @@ def quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
     parts = value.as_integer_ratio()
     if forms.decimals and as_decimal(value) is not None:
         return value, ONE
-    is_rounded = None in map(as_decimal, parts) and 1 <= magnitude(value) * LARGE <= LARGE**2
+    is_rounded = None in map(as_decimal, parts) and 1 <= exact_magnitude(value) * LARGE <= LARGE**2
     return (value, ONE) if is_rounded else parts
 
 
-def constant_node(builder: Builder, value: Exact) -> int:
+def constant_node(builder: GraphBuilder, value: Exact) -> int:
     """A constant; what is too large for a double is a product of several."""
-    if magnitude(value) <= LARGE:
+    if exact_magnitude(value) <= LARGE:
         is_long = isinstance(value, int) and abs(value) > EXACT_BELOW and as_decimal(value) is None
         return builder.constant(float(value), text=str(value) if is_long else None)
-    rest = constant_node(builder, ratio(value, LARGE))
+    rest = constant_node(builder, exact_ratio(value, LARGE))
     return builder.apply("mul", rest, builder.constant(float(LARGE)))
 
 
 def write_product(
     forms: Forms,
-    builder: Builder,
+    builder: GraphBuilder,
     nodes: dict[int, int],
     coefficient: Exact,
     factors: tuple[tuple[int, Exact], ...],
 ) -> int:
     """A product as one fraction, its minus on the first factor above the line."""
-    size = magnitude(coefficient)
-    top, bottom = quotient(forms, size)
-    if bottom != 1 and forms.decimals and as_decimal(ratio(ONE, size)) is not None:
-        top, bottom = ONE, ratio(ONE, size)
+    size = exact_magnitude(coefficient)
+    top, bottom = written_quotient(forms, size)
+    if bottom != 1 and forms.decimals and as_decimal(exact_ratio(ONE, size)) is not None:
+        top, bottom = ONE, exact_ratio(ONE, size)
     above, below = (
         [constant_node(builder, number)] if number != 1 else [] for number in (top, bottom)
     )
@@ -182,19 +182,19 @@ def write_product(
         side = above if exponent > 0 else below
         if exponent == 1:
             above.append(nodes[base])
-        elif magnitude(exponent) == HALF and forms.is_positive(base):
+        elif exact_magnitude(exponent) == HALF and forms.is_positive(base):
             roots.setdefault(exponent, []).append(nodes[base])
         elif above and not below and len(factors) == 1 and stays_above(forms, exponent):
             above.append(write_power(forms, builder, nodes[base], exponent))
         else:
-            side.append(write_power(forms, builder, nodes[base], magnitude(exponent)))
+            side.append(write_power(forms, builder, nodes[base], exact_magnitude(exponent)))
     for exponent, constants in roots.items():  # sqrt(2)*sqrt(pi) is sqrt(2*pi)
         side = above if exponent > 0 else below
-        side.append(builder.apply("sqrt", multiplied(builder, constants)))
+        side.append(builder.apply("sqrt", multiply_nodes(builder, constants)))
     if coefficient < 0:
         above[:1] = [builder.apply("neg", above[0] if above else builder.constant(1.0))]
-    whole = multiplied(builder, above)
-    return builder.apply("div", whole, multiplied(builder, below)) if below else whole
+    whole = multiply_nodes(builder, above)
+    return builder.apply("div", whole, multiply_nodes(builder, below)) if below else whole
 
 
 def stays_above(forms: Forms, exponent: Exact) -> bool:
@@ -206,17 +206,17 @@ def stays_above(forms: Forms, exponent: Exact) -> bool:
     return forms.decimals and not is_plain and as_decimal(exponent) is not None
 
 
-def write_power(forms: Forms, builder: Builder, base: int, exponent: Exact) -> int:
+def write_power(forms: Forms, builder: GraphBuilder, base: int, exponent: Exact) -> int:
     """A power with a number for its exponent."""
     if exponent == 1:
         return base
     if exponent == HALF:
         return builder.apply("sqrt", base)
-    power = write_number(forms, builder, magnitude(exponent))
+    power = write_number(forms, builder, exact_magnitude(exponent))
     return builder.apply("pow", base, power if exponent > 0 else builder.apply("neg", power))
 
 
-def multiplied(builder: Builder, factors: list[int]) -> int:
+def multiply_nodes(builder: GraphBuilder, factors: list[int]) -> int:
     """The product of some nodes, from the left; 1 if there are none."""
     if not factors:
         return builder.constant(1.0)
@@ -226,7 +226,7 @@ def multiplied(builder: Builder, factors: list[int]) -> int:
 # How long that gets.
 
 
-def length(forms: Forms, form: int) -> int:
+def form_length(forms: Forms, form: int) -> int:
     """How many names, numbers, signs and brackets it takes to write a form."""
     while len(forms.lengths) <= form:
         form_length = length_of(forms, len(forms.lengths))
@@ -239,13 +239,13 @@ def length_of(forms: Forms, form: int) -> int:
     if form in forms.named:
         return 1
     match forms.forms[form]:
-        case Number(value):
+        case NumberForm(value):
             return number_length(forms, value)
-        case Call("pow", (base, exponent)):
+        case CallForm("pow", (base, exponent)):
             is_product = isinstance(forms.forms[exponent], Product) and exponent not in forms.named
             above = forms.lengths[exponent] + 2 * (is_loose(forms, exponent, ONE) or is_product)
             return forms.lengths[base] + 2 * is_loose(forms, base, HALF) + 1 + above
-        case Call(kind, operands):
+        case CallForm(kind, operands):
             within = sum(forms.lengths[operand] for operand in operands)
             is_infix = kind in BY_NAME and BY_NAME[kind].infix
             return within + (1 if is_infix else 2 + len(operands))
@@ -253,7 +253,7 @@ def length_of(forms: Forms, form: int) -> int:
             return product_length(forms, coefficient, factors)
         case Sum(terms):
             signs = len(terms) - any(c > 0 for _, c in terms)
-            return signs + sum(term_length(forms, term, magnitude(c)) for term, c in terms)
+            return signs + sum(term_length(forms, term, exact_magnitude(c)) for term, c in terms)
     return 1
 
 
@@ -262,7 +262,7 @@ def term_length(forms: Forms, term: int, coefficient: Exact) -> int:
     found = forms.forms[term]
     if coefficient == 1:
         return forms.lengths[term]
-    if isinstance(found, Number):
+    if isinstance(found, NumberForm):
         return number_length(forms, coefficient * found.value)
     if isinstance(found, Product) and found.coefficient == 1:
         return product_length(forms, coefficient, found.factors)
@@ -271,13 +271,14 @@ def term_length(forms: Forms, term: int, coefficient: Exact) -> int:
 
 def number_length(forms: Forms, value: Exact) -> int:
     """The length of a number: ``3``, ``-1/2``."""
-    return 1 + (value < 0) + 2 * (quotient(forms, magnitude(value))[1] != 1)
+    return 1 + (value < 0) + 2 * (written_quotient(forms, exact_magnitude(value))[1] != 1)
 
 
 def product_length(forms: Forms, coefficient: Exact, factors: tuple[tuple[int, Exact], ...]) -> int:
     """The length of a product as one fraction."""
     above, below = [
-        [1] if number != 1 else [] for number in quotient(forms, magnitude(coefficient))
+        [1] if number != 1 else []
+        for number in written_quotient(forms, exact_magnitude(coefficient))
     ]
     roots: set[Exact] = set()
     for base, exponent in factors:
@@ -285,8 +286,8 @@ def product_length(forms: Forms, coefficient: Exact, factors: tuple[tuple[int, E
         if exponent in roots and forms.is_positive(base):
             side[-1] += 1 + forms.lengths[base]
             continue
-        side.append(power_length(forms, base, magnitude(exponent)))
-        if magnitude(exponent) == HALF and forms.is_positive(base):
+        side.append(power_length(forms, base, exact_magnitude(exponent)))
+        if exact_magnitude(exponent) == HALF and forms.is_positive(base):
             roots.add(exponent)
     top = sum(above) + len(above) - 1 if above else 1
     bottom = sum(below) + len(below) + 2 * (len(below) > 1)
@@ -301,7 +302,7 @@ def power_length(forms: Forms, base: int, exponent: Exact) -> int:
     if exponent == HALF:
         return inside + 3
     inside += 2 * is_loose(forms, base, exponent)
-    return inside + (2 if quotient(forms, exponent)[1] == 1 else 6)
+    return inside + (2 if written_quotient(forms, exponent)[1] == 1 else 6)
 
 
 def is_loose(forms: Forms, form: int, exponent: Exact) -> bool:
@@ -309,7 +310,7 @@ def is_loose(forms: Forms, form: int, exponent: Exact) -> bool:
     found = forms.forms[form]
     if form in forms.named:
         return False
-    if isinstance(found, Call) and found.kind in BY_NAME:
+    if isinstance(found, CallForm) and found.kind in BY_NAME:
         row = BY_NAME[found.kind]
         return bool(row.infix) and (exponent != 1 or found.kind != "pow")
     return isinstance(found, Sum) or (exponent != 1 and isinstance(found, Product))

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import Rule, computed, shown
 from exprgrad.derive.sweeps.walks import (
-    Source,
+    SweepSource,
     active_between,
     active_from,
     pull_back,
@@ -22,12 +22,12 @@ from exprgrad.derive.sweeps.walks import (
     users_of,
     varying_operands,
 )
-from exprgrad.graph.graph import CONST, Graph, Program, collect_by_key, dependents
+from exprgrad.graph.graph import CONST, Graph, Program, collect_by_key, dependent_flags
 from exprgrad.graph.ops import BY_NAME
 
 __all__ = [
-    "GRAD", "EdgeProgram", "Entries", "adjoints", "cotangent", "edge_program", "gradient", "hessian",
-    "jacobian", "jvp", "tangent", "unsimplified", "vjp",
+    "GRAD", "EdgeProgram", "Entries", "adjoint_program", "cotangent_name", "edge_program", "gradient",
+    "hessian_entries", "jacobian_entries", "jvp", "plain_derivatives", "tangent_name", "vjp",
 ]  # fmt: skip
 
 Entries = dict[tuple[int, int], int]
@@ -40,27 +40,29 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
     ``rule`` chooses the rules (see ``derive.rules``): in all that is derived here, those that are computed.
     What is made of those that are shown is read by people: its constants are the decimals typed.
     """
-    source = Source(Builder(graph.empty(), typed=rule is shown), graph, rule)
-    derivatives = pulled(source, {graph.output: source.builder.constant(1.0)}, wrt)
+    source = SweepSource(GraphBuilder(graph.empty(), typed=rule is shown), graph, rule)
+    derivatives = pull_adjoints(source, {graph.output: source.builder.constant(1.0)}, wrt)
     return source.builder.program([source.image[graph.output], *derivatives])
 
 
-def unsimplified(graph: Graph, wrt: Sequence[str]) -> Program:
+def plain_derivatives(graph: Graph, wrt: Sequence[str]) -> Program:
     """The derivatives alone, for whoever simplifies them: by the rules that are shown.
 
     Nodes that nothing needs stay, as simplifying passes over them; of the formula only what a rule
     mentions is built.
     """
     active = active_between(graph, [graph.inputs[name] for name in wrt], [graph.output])
-    source = Source(Builder(graph.empty(), typed=True, traced=False), graph, shown, active)
+    source = SweepSource(
+        GraphBuilder(graph.empty(), typed=True, traced=False), graph, shown, active
+    )
     seeds = {graph.output: source.builder.constant(1.0)}
-    derivatives = pulled(source, seeds, wrt, active=active)
+    derivatives = pull_adjoints(source, seeds, wrt, active=active)
     source.builder.graph.output = derivatives[0] if derivatives else -1
     return Program(source.builder.graph, tuple(derivatives))
 
 
-def pulled(
-    source: Source,
+def pull_adjoints(
+    source: SweepSource,
     seeds: Mapping[int, int],
     wrt: Sequence[str],
     *,
@@ -74,16 +76,16 @@ def pulled(
     return [found[node] if node in found else source.zero(node) for node in nodes]
 
 
-def adjoints(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int], list[int]]:
+def adjoint_program(graph: Graph, wrt: Sequence[str]) -> tuple[Program, list[int], list[int]]:
     """Every node, then the adjoint of each of those that depend on an input of ``wrt``; and which they are.
 
     It is what a reverse sweep finds, of the sum of an output that is a tensor.  A node that no gradient
     reaches is left out.  Last come the conditions under which adjoints arrive, where there are any, and
     the nodes that they belong to.
     """
-    source = Source(Builder(graph.empty()), graph)
+    source = SweepSource(GraphBuilder(graph.empty()), graph)
     nodes = [graph.inputs[name] for name in wrt]
-    active = {node for node, flag in enumerate(dependents(graph, nodes)) if flag}
+    active = {node for node, flag in enumerate(dependent_flags(graph, nodes)) if flag}
     seed = source.builder.fill(1.0, source.shape(graph.output))
     masks: dict[int, int] = {}
     found = pull_back(source, {graph.output: seed}, active, active, masks=masks)
@@ -103,16 +105,16 @@ def vjp(
 ) -> Program:
     """By each input of ``wrt``, the derivative of the outputs' sum, weighted by their cotangents.
 
-    The cotangents are inputs of the program: see ``cotangent``.  With ``masked`` a number whose
+    The cotangents are inputs of the program: see ``cotangent_name``.  With ``masked`` a number whose
     cotangent is 0 passes nothing, not even 0 times infinity, as for one row of a Jacobian.  Nodes that
     are wanted ``beside`` the derivatives come last.
     """
-    source = Source(Builder(graph.empty()), graph, rule)
+    source = SweepSource(GraphBuilder(graph.empty()), graph, rule)
     seeds = {
-        node: source.builder.input(cotangent(at), source.shape(node))
+        node: source.builder.input(cotangent_name(at), source.shape(node))
         for at, node in enumerate(outputs)
     }
-    found = pulled(source, seeds, wrt, masked=masked)
+    found = pull_adjoints(source, seeds, wrt, masked=masked)
     return source.builder.program([*found, *(source.image[node] for node in beside)])
 
 
@@ -127,14 +129,14 @@ def jvp(
 ) -> Program:
     """Each output's derivative along a direction: by how much it changes as some inputs do.
 
-    The inputs' tangents are inputs of the program: see ``tangent``.  With ``masked`` a number whose
+    The inputs' tangents are inputs of the program: see ``tangent_name``.  With ``masked`` a number whose
     tangent is 0 passes nothing, not even 0 times infinity, as for one column of a Jacobian.  Nodes that
     are wanted ``beside`` the derivatives come last.
     """
-    source = Source(Builder(graph.empty()), graph, rule)
+    source = SweepSource(GraphBuilder(graph.empty()), graph, rule)
     nodes = {name: graph.inputs[name] for name in directions}
     seeds = {
-        node: source.builder.input(tangent(name), source.shape(node))
+        node: source.builder.input(tangent_name(name), source.shape(node))
         for name, node in nodes.items()
     }
     active = active_from(users_of(graph, outputs), seeds)
@@ -143,21 +145,21 @@ def jvp(
     return source.builder.program([*tangents, *(source.image[node] for node in beside)])
 
 
-def tangent(name: str) -> str:
+def tangent_name(name: str) -> str:
     """What a derived program calls an input's tangent; no input can bear a name with a blank."""
     return f"tangent of {name}"
 
 
-def cotangent(position: int) -> str:
+def cotangent_name(position: int) -> str:
     """What a derived program calls the cotangent of the output at a position."""
     return f"cotangent of {position}"
 
 
-def jacobian(
+def jacobian_entries(
     graph: Graph, outputs: Sequence[int], wrt: Sequence[str], rule: Rule = computed
 ) -> tuple[Program, Entries]:
     """The outputs, then each entry of their Jacobian: a row for an output, a column for an input."""
-    source = Source(Builder(graph.empty(), typed=rule is shown), graph, rule)
+    source = SweepSource(GraphBuilder(graph.empty(), typed=rule is shown), graph, rule)
     nodes = {graph.inputs[name]: column for column, name in enumerate(wrt)}
     active = set(active_from(users_of(graph, outputs), nodes))
     found = [source.image[output] for output in outputs]
@@ -171,7 +173,9 @@ def jacobian(
     return source.builder.program(found), entries
 
 
-def hessian(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> tuple[Program, Entries]:
+def hessian_entries(
+    graph: Graph, wrt: Sequence[str], rule: Rule = computed
+) -> tuple[Program, Entries]:
     """The output, its gradient, then each entry of the Hessian, forward over reverse.
 
     Only entries on and above the diagonal are derived; those below are the same outputs.  Raises
@@ -182,7 +186,7 @@ def hessian(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> tuple[Pr
     first = gradient(graph, wrt, rule)
     made = first.graph.empty()
     made.budget = budget
-    source = Source(Builder(made), first.graph, rule)
+    source = SweepSource(GraphBuilder(made), first.graph, rule)
     users = users_of(first.graph, first.outputs[1:])
     found = [source.image[output] for output in first.outputs]
     one = source.builder.constant(1.0)
@@ -228,9 +232,9 @@ def edge_program(
     rule: Rule = computed,
 ) -> EdgeProgram:
     """The program of one node's edges; its inputs are the operands and the node by number, and ``GRAD``."""
-    alone, place = lone(graph, user)
-    builder = Builder(graph.empty(), typed=rule is shown)
-    source = Source(builder, alone, rule)
+    alone, place = lone_node(graph, user)
+    builder = GraphBuilder(graph.empty(), typed=rule is shown)
+    source = SweepSource(builder, alone, rule)
     source.varying = bytearray(len(alone))
     for operand, at in place.items():
         source.varying[at] = bool(varying[operand])
@@ -239,19 +243,19 @@ def edge_program(
     wanted = {at for operand, at in place.items() if operand in active}
     row = source.structural(alone.output)
     if row is None:
-        passed = elementwise(source, alone.output, wanted, seed)
+        passed = elementwise_edges(source, alone.output, wanted, seed)
     else:
         pulled = source.pulled(row, alone.output, seed, wanted)
         passed = {position: (value, value) for _, value, position in pulled}
     outputs = [node for pair in passed.values() for node in pair]
     program = builder.program(outputs or [seed])
-    program.graph.implicit = understood(program)
+    program.graph.implicit = implied_broadcasts(program)
     return EdgeProgram(program, tuple(passed), (row is None,) * len(passed))
 
 
-def lone(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
+def lone_node(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
     """A node with inputs for operands, constants aside; and where each operand is now."""
-    builder = Builder(graph.empty(), plain=True)
+    builder = GraphBuilder(graph.empty(), plain=True)
     place: dict[int, int] = {}
     for operand in graph.operands[user]:
         builder.span, payload = graph.span(operand), graph.payloads[operand]
@@ -267,8 +271,8 @@ def lone(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
     return alone, place
 
 
-def elementwise(
-    source: Source, user: int, active: Container[int], seed: int
+def elementwise_edges(
+    source: SweepSource, user: int, active: Container[int], seed: int
 ) -> dict[int, tuple[int, int]]:
     """By position: an elementwise edge's contribution and local derivative."""
     builder = source.builder
@@ -281,7 +285,7 @@ def elementwise(
     return found
 
 
-def understood(program: Program) -> set[int]:
+def implied_broadcasts(program: Program) -> set[int]:
     """The broadcasts that a text can leave out: they only meet operands that are as large already."""
     graph, outputs = program
     found = {node for node, kind in enumerate(graph.kinds) if kind == "broadcast"}

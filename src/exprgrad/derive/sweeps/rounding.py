@@ -11,22 +11,22 @@ from functools import cache, reduce
 from operator import and_
 from typing import Any
 
-from exprgrad.derive.build import KEEPS_WHOLE, Builder
+from exprgrad.derive.build import KEEPS_WHOLE, GraphBuilder
 from exprgrad.derive.error_rules import (
     POWER,
     TINY,
     UNIT,
     Carrier,
-    always,
     bound_carried,
     bound_rounding,
     bound_smooth,
+    known_error,
     may_be_rounded,
 )
-from exprgrad.derive.rules import slots
-from exprgrad.derive.search import on as on_nodes
-from exprgrad.derive.sweeps.walks import Source, varying_operands
-from exprgrad.graph.graph import INPUT, Graph, Program, dependencies
+from exprgrad.derive.rules import rule_slots
+from exprgrad.derive.search import text_on_nodes as on_nodes
+from exprgrad.derive.sweeps.walks import SweepSource, varying_operands
+from exprgrad.graph.graph import INPUT, Graph, Program, dependency_flags
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
 
 __all__ = ["FORMULA_ULP", "SLACK", "error_bounds", "with_bounds", "with_screen"]
@@ -37,7 +37,7 @@ SLACK = 64 * TINY / UNIT
 """Bounds up to this cost no digits: below the normal numbers doubles have fewer digits anyway."""
 
 
-def operator(infix: str) -> Callable[[NodeTerm, NodeTerm | float], NodeTerm]:
+def term_operator(infix: str) -> Callable[[NodeTerm, NodeTerm | float], NodeTerm]:
     """A method for an operator; to add or take away an exact 0 builds nothing."""
     row = BY_INFIX[infix]
 
@@ -52,13 +52,18 @@ def operator(infix: str) -> Callable[[NodeTerm, NodeTerm | float], NodeTerm]:
 class NodeTerm:
     """A node that is calculated with as numbers are: what is built is the arithmetic."""
 
-    __add__ = __radd__ = operator("+")
-    __sub__, __mul__, __truediv__ = operator("-"), operator("*"), operator("/")
+    __add__ = __radd__ = term_operator("+")
+    __sub__, __mul__, __truediv__ = term_operator("-"), term_operator("*"), term_operator("/")
     __rmul__ = __and__ = __mul__
-    __lt__, __le__, __gt__, __ge__ = operator("<"), operator("<="), operator(">"), operator(">=")
-    __eq__, __ne__ = operator("=="), operator("!=")  # type: ignore[assignment]
+    __lt__, __le__, __gt__, __ge__ = (
+        term_operator("<"),
+        term_operator("<="),
+        term_operator(">"),
+        term_operator(">="),
+    )
+    __eq__, __ne__ = term_operator("=="), term_operator("!=")  # type: ignore[assignment]
 
-    def __init__(self, builder: Builder, node: int) -> None:
+    def __init__(self, builder: GraphBuilder, node: int) -> None:
         self.builder = builder
         self.node = node
 
@@ -82,7 +87,7 @@ def with_screen(program: Program, count: int, digits: int) -> Program:
     Sooner 0 than ``with_bounds`` says: a product or quotient has them if its factors have one more; whole
     numbers count as any; and what is not finite has none.
     """
-    source, images = rebuilt(program)
+    source, images = rebuild_for_bounds(program)
     graph, builder, outputs = program.graph, source.builder, program.outputs[:count]
     products = {o for o in outputs if graph.kinds[o] in PRODUCTS and o not in graph.slopes}
     factors = {operand for output in products for operand in graph.operands[output]}
@@ -93,60 +98,62 @@ def with_screen(program: Program, count: int, digits: int) -> Program:
         if node in bounds:
             share = 1 / (10.0 ** (digits + (node in factors)) + 1) / UNIT
             slack = 0.0 if node in factors else SLACK
-            out, bound = term(source, node), NodeTerm(builder, bounds[node])
+            out, bound = node_term(source, node), NodeTerm(builder, bounds[node])
             is_sure = is_sure & (bound <= abs(out) * share + slack)
     return builder.program([*images, is_sure.node])
 
 
 def with_bounds(program: Program, count: int) -> Program:
     """The program, and after its outputs what each of the first ``count`` may be off by."""
-    source, images = rebuilt(program)
+    source, images = rebuild_for_bounds(program)
     bounds = error_bounds(source, program.outputs[:count], careful=True)
     zero = source.builder.constant(0.0)
     found = [bounds.get(output, zero) for output in program.outputs[:count]]
     return source.builder.program([*images, *found])
 
 
-def rebuilt(program: Program) -> tuple[Source, list[int]]:
+def rebuild_for_bounds(program: Program) -> tuple[SweepSource, list[int]]:
     """A program's graph, built again for bounds to be added, and the nodes of its outputs there."""
-    source = Source(Builder(program.graph.empty()), program.graph)
+    source = SweepSource(GraphBuilder(program.graph.empty()), program.graph)
     return source, [source.image[output] for output in program.outputs]
 
 
-def error_bounds(source: Source, outputs: Sequence[int], *, careful: bool) -> dict[int, int]:
+def error_bounds(source: SweepSource, outputs: Sequence[int], *, careful: bool) -> dict[int, int]:
     """By node of the source's graph: the builder's node of what it may be off by; none where it is exact.
 
     If ``careful``, what is known of zeros and of whole numbers counts, and rows are asked where large
     errors may lead.
     """
     graph = source.graph
-    needed, made_of = dependencies(graph, *outputs), whole_nodes(graph) if careful else {}
+    needed, made_of = dependency_flags(graph, *outputs), whole_nodes(graph) if careful else {}
     found: dict[int, Any] = {}
     for node in range(len(graph)):
         if not needed[node]:
             continue
-        out = term(source, node)
+        out = node_term(source, node)
         if not graph.operands[node]:
             error = abs(out) if node in graph.symbols else 0.0
         else:
             own = own_error(source, node, careful=careful)
             if careful and node in made_of and own:
-                own = choose_node(is_whole(source, node, made_of[node]), always(0.0), always(own))
+                own = choose_node(
+                    is_whole_node(source, node, made_of[node]), known_error(0.0), known_error(own)
+                )
             error = carried_error(source, node, found, careful=careful) + own
         if isinstance(error, NodeTerm):
             found[node] = error
     return {node: error.node for node, error in found.items()}
 
 
-def own_error(source: Source, node: int, *, careful: bool) -> Any:
+def own_error(source: SweepSource, node: int, *, careful: bool) -> Any:
     """What an operation rounds away itself."""
-    graph, builder, row = source.graph, source.builder, row_of(source.graph, node)
-    is_slope, out = node in graph.slopes, term(source, node)
+    graph, builder, row = source.graph, source.builder, row_of_node(source.graph, node)
+    is_slope, out = node in graph.slopes, node_term(source, node)
     ulps, least = (row.partial_ulp, row.partial_abs) if is_slope else (row.value_ulp, row.value_abs)
     if not ulps:
         return NodeTerm(builder, builder.constant(least / UNIT)) if least else 0.0
     ulps = max(ulps, FORMULA_ULP) if ulps > 0.5 else ulps
-    seen = [term(source, operand) for operand in graph.operands[node]]
+    seen = [node_term(source, operand) for operand in graph.operands[node]]
     numbers = [builder.value(x.node) for x in seen]
     is_multiple = row.powers == (1, 1) and any(x is not None and abs(x) >= 1 for x in numbers)
     underflows = is_slope or not (row.signs or is_multiple)
@@ -154,7 +161,7 @@ def own_error(source: Source, node: int, *, careful: bool) -> Any:
     if not careful:
         return error
     rounded = may_be_rounded(row, out, seen)
-    return choose_node(rounded, always(error), always(least / UNIT))
+    return choose_node(rounded, known_error(error), known_error(least / UNIT))
 
 
 def whole_nodes(graph: Graph) -> dict[int, frozenset[int]]:
@@ -180,14 +187,14 @@ def stays_whole(graph: Graph, node: int) -> bool:
     return row is not None and (row.name in KEEPS_WHOLE or bool(row.exact and not row.value_ulp))
 
 
-def is_whole(source: Source, node: int, inputs: Iterable[int]) -> Any:
+def is_whole_node(source: SweepSource, node: int, inputs: Iterable[int]) -> Any:
     """Where a node that is made of some inputs is a whole number, and so exact."""
-    numbers = [term(source, one) for one in sorted(inputs)]
-    below = abs(term(source, node)) < 2.0**53
+    numbers = [node_term(source, one) for one in sorted(inputs)]
+    below = abs(node_term(source, node)) < 2.0**53
     return reduce(and_, [below, *[x == x.apply("floor") for x in numbers]])
 
 
-def row_of(graph: Graph, node: int) -> Op:
+def row_of_node(graph: Graph, node: int) -> Op:
     """The row whose value, or local derivative, a node is."""
     return BY_NAME[graph.slopes[node].kind if node in graph.slopes else graph.kinds[node]]
 
@@ -195,13 +202,15 @@ def row_of(graph: Graph, node: int) -> Op:
 # What the operands' errors come to.
 
 
-def carried_error(source: Source, node: int, found: Mapping[int, Any], *, careful: bool) -> Any:
+def carried_error(
+    source: SweepSource, node: int, found: Mapping[int, Any], *, careful: bool
+) -> Any:
     """What an operation, or a local derivative, makes of its operands' errors."""
-    graph, builder, row = source.graph, source.builder, row_of(source.graph, node)
+    graph, builder, row = source.graph, source.builder, row_of_node(source.graph, node)
     local = graph.slopes.get(node)
     operands = graph.operands[node] if local is None else local.operands
-    seen = [term(source, operand) for operand in operands]
-    out = term(source, node)
+    seen = [node_term(source, operand) for operand in operands]
+    out = node_term(source, node)
     moving = [at for at, operand in varying_operands(graph, node) if operand in found]
 
     @cache
@@ -212,7 +221,7 @@ def carried_error(source: Source, node: int, found: Mapping[int, Any], *, carefu
     def slope(at: int) -> Any:
         return slopes().get(at, 0.0)
 
-    on = carrier(builder, lambda row, seen, out: slope, asks=careful)
+    on = node_carrier(builder, lambda row, seen, out: slope, asks=careful)
     if local is None:
         return bound_carried(on, row, out, seen, [found.get(o, 0.0) for o in operands])
     off: list[Any] = [0.0] * len(operands)
@@ -223,12 +232,14 @@ def carried_error(source: Source, node: int, found: Mapping[int, Any], *, carefu
         there = place[0].apply(row.name, *place[1:])
         given = [x.node for x in (*place, there)] + [builder.constant(1.0)] * len(place)
         text = row.partial(local.position)
-        return NodeTerm(builder, on_nodes(builder, text, dict(zip(slots(row), given, strict=True))))
+        return NodeTerm(
+            builder, on_nodes(builder, text, dict(zip(rule_slots(row), given, strict=True)))
+        )
 
     return bound_smooth(on, row, rule, slope, out, seen, off) if moving else 0.0
 
 
-def carrier(builder: Builder, slopes: Callable[..., Any], *, asks: bool) -> Carrier:
+def node_carrier(builder: GraphBuilder, slopes: Callable[..., Any], *, asks: bool) -> Carrier:
     """What the rules need of nodes."""
     return Carrier(
         unit=UNIT,
@@ -244,7 +255,7 @@ def carrier(builder: Builder, slopes: Callable[..., Any], *, asks: bool) -> Carr
     )
 
 
-def term(source: Source, node: int) -> Any:
+def node_term(source: SweepSource, node: int) -> Any:
     """A node of the source's graph, to calculate with."""
     return NodeTerm(source.builder, source.image[node])
 

@@ -20,15 +20,15 @@ from functools import cache, lru_cache, partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.rules import Rule, balanced, computed, shown, slots, template
-from exprgrad.graph.graph import MISSING, Graph, Shape, Slope, dependencies, dependents
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.rules import Rule, computed, join_balanced, rule_slots, shown, template
+from exprgrad.graph.graph import MISSING, Graph, Shape, Slope, dependency_flags, dependent_flags
 from exprgrad.graph.ops import BY_NAME, SUMS, VARIADIC, Op
 from exprgrad.graph.structural import Pass, Structural
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "Edge", "Source", "active_between", "active_from", "pull_back", "push_forward", "specialised",
+    "Edge", "SweepSource", "active_between", "active_from", "pull_back", "push_forward", "specialise_rule",
     "users_of", "varying_operands",
 ]  # fmt: skip
 
@@ -43,16 +43,16 @@ SPECIALISING = 20
 
 
 @cache
-def passing(kind: str) -> tuple[int, ...]:
+def passing_positions(kind: str) -> tuple[int, ...]:
     """The positions through which an operation passes a derivative; a variadic row's only one is 0."""
     op = BY_NAME[kind]
     return tuple(i for i in range(len(op.names)) if op.partial(i) != "0")
 
 
 @cache
-def places(kind: str) -> dict[str, int]:
+def rule_places(kind: str) -> dict[str, int]:
     """By name that the rules of an operation may use, its place among these."""
-    return {name: place for place, name in enumerate(slots(BY_NAME[kind]))}
+    return {name: place for place, name in enumerate(rule_slots(BY_NAME[kind]))}
 
 
 def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
@@ -70,29 +70,31 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
     if kind not in BY_NAME:
         return tuple(enumerate(operands))
     if kind in VARIADIC:
-        return tuple(enumerate(operands)) if passing(kind) else ()
-    return tuple([(position, operands[position]) for position in passing(kind)])
+        return tuple(enumerate(operands)) if passing_positions(kind) else ()
+    return tuple([(position, operands[position]) for position in passing_positions(kind)])
 
 
 @cache
-def placed(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
+def placed_names(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
     """The names in a rule of an operation, each with its place."""
-    return tuple([(name, places(kind)[name]) for name in template(rule).inputs])
+    return tuple([(name, rule_places(kind)[name]) for name in template(rule).inputs])
 
 
 @cache
-def mentions(kind: str, rule: str) -> tuple[int, ...]:
+def mentioned_places(kind: str, rule: str) -> tuple[int, ...]:
     """The places of the operands that a rule mentions, and after these that of the node itself."""
     operands = len(BY_NAME[kind].names)
-    return tuple([place for _, place in placed(kind, rule) if place <= operands])
+    return tuple([place for _, place in placed_names(kind, rule) if place <= operands])
 
 
-def mentioned(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
+def mentioned_nodes(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
     """A flag for each node that is mentioned by a rule of those that are active, or that these need."""
     found = bytearray(len(graph))
     said: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
     for kind in {*graph.kinds} & BY_NAME.keys() - VARIADIC:
-        each = [(at, mentions(kind, rule(BY_NAME[kind], at))) for at in passing(kind)]
+        each = [
+            (at, mentioned_places(kind, rule(BY_NAME[kind], at))) for at in passing_positions(kind)
+        ]
         said[kind] = [(at, places) for at, places in each if places]
     for user in active:
         kind, operands = graph.kinds[user], graph.operands[user]
@@ -113,9 +115,9 @@ def mentioned(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
 
 def active_between(graph: Graph, nodes: Iterable[int], outputs: Sequence[int]) -> set[int]:
     """The nodes that depend on one of ``nodes``, of those that the outputs depend on; and ``nodes``."""
-    found, wanted = set(nodes), dependencies(graph, *outputs)
+    found, wanted = set(nodes), dependency_flags(graph, *outputs)
     kinds = {*graph.kinds} & BY_NAME.keys()
-    whole = {kind for kind in kinds if len(passing(kind)) == len(BY_NAME[kind].names)}
+    whole = {kind for kind in kinds if len(passing_positions(kind)) == len(BY_NAME[kind].names)}
     for user, operands in enumerate(graph.operands):
         if user in graph.slopes or (graph.kinds[user] not in whole and operands):
             operands = tuple([operand for _, operand in varying_operands(graph, user)])
@@ -127,7 +129,7 @@ def active_between(graph: Graph, nodes: Iterable[int], outputs: Sequence[int]) -
 def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
     """By node: the users to which it passes a derivative, of those that the outputs depend on."""
     users: list[list[int]] = [[] for _ in graph.kinds]
-    wanted = dependencies(graph, *outputs)
+    wanted = dependency_flags(graph, *outputs)
     for user in range(len(graph)):
         if wanted[user] and graph.operands[user]:
             for operand in {operand for _, operand in varying_operands(graph, user)}:
@@ -147,9 +149,11 @@ def active_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[in
 
 
 @lru_cache(maxsize=1024)
-def specialised(rule: str, numbers: tuple[tuple[str, str], ...], *, typed: bool = False) -> Graph:
+def specialise_rule(
+    rule: str, numbers: tuple[tuple[str, str], ...], *, typed: bool = False
+) -> Graph:
     """A rule's graph where some of its names are numbers: what is left of it to be done."""
-    builder, graph, known = Builder(typed=typed), template(rule), dict(numbers)
+    builder, graph, known = GraphBuilder(typed=typed), template(rule), dict(numbers)
     given = {
         name: builder.constant(float.fromhex(known[name])) if name in known else builder.input(name)
         for name in graph.inputs
@@ -171,7 +175,7 @@ def specialised(rule: str, numbers: tuple[tuple[str, str], ...], *, typed: bool 
 
 
 def asked_of_choice(
-    builder: Builder, operands: tuple[int, ...], images: Mapping[int, int]
+    builder: GraphBuilder, operands: tuple[int, ...], images: Mapping[int, int]
 ) -> tuple[int, ...]:
     """The operands of a ``where`` that must be built: the condition first; if it is known, one branch."""
     condition, x, y = operands
@@ -183,8 +187,8 @@ def asked_of_choice(
     return (x,) if known else (y,)
 
 
-class Source:
-    """A graph to differentiate, built into a ``Builder``: ``image`` has the node for each of its nodes.
+class SweepSource:
+    """A graph to differentiate, built into a ``GraphBuilder``: ``image`` has its nodes there.
 
     ``rule`` chooses an edge's rule: see ``derive.rules``.  If it is known which nodes will be
     differentiated, the ``active`` ones, only what their rules mention is built: the others have no image.
@@ -195,7 +199,7 @@ class Source:
 
     def __init__(
         self,
-        builder: Builder,
+        builder: GraphBuilder,
         graph: Graph,
         rule: Rule = computed,
         active: Collection[int] | None = None,
@@ -203,10 +207,10 @@ class Source:
         self.builder = builder
         self.graph = graph
         self.rule = rule
-        wanted = mentioned(graph, active, rule) if active is not None else None
+        wanted = mentioned_nodes(graph, active, rule) if active is not None else None
         left_out = None if wanted is None else lambda node, _: None if wanted[node] else MISSING
         self.image = builder.include(graph, rule=left_out)
-        self.varying = dependents(graph, graph.inputs.values())
+        self.varying = dependent_flags(graph, graph.inputs.values())
 
     def edges(self, user: int, active: Container[int]) -> list[Edge]:
         """A node's edges to active operands."""
@@ -224,7 +228,7 @@ class Source:
             if shared:
                 given = {**shared, op.names[0]: self.image[operand], "varies": self.flag(operand)}
             else:
-                given = self.slots(user, placed(op.name, rule))
+                given = self.slots(user, placed_names(op.name, rule))
             local = self.instantiate(rule, given)
             if op.seconds and self.rule is computed:
                 self.take_down(local, user, position)
@@ -236,7 +240,7 @@ class Source:
         operands = [self.image[operand] for operand in slope.operands]
         flags = [self.flag(operand) for operand in slope.operands]
         out, op = self.builder.apply(slope.kind, *operands), BY_NAME[slope.kind]
-        given = dict(zip(slots(op), [*operands, out, *flags], strict=True))
+        given = dict(zip(rule_slots(op), [*operands, out, *flags], strict=True))
         return [
             (operand, self.instantiate(op.second(slope.position, position), given), False)
             for position, operand in varying
@@ -312,7 +316,9 @@ class Source:
         found = []
         for position in moving:
             passing = self.passing(user, position, tangents[operands[position]])
-            passed = row.push(self.builder, passing) if row.push else linear(self, row, passing)
+            passed = (
+                row.push(self.builder, passing) if row.push else linear_tangent(self, row, passing)
+            )
             if passed is not None:
                 found.append(passed)
         return found
@@ -348,7 +354,7 @@ class Source:
         if len(graph) > LONG and not builder.plain:
             values = [(name, builder.value(given[name])) for name in graph.inputs]
             numbers = tuple([(name, value.hex()) for name, value in values if value is not None])
-            graph = specialised(rule, numbers, typed=builder.typed) if numbers else graph
+            graph = specialise_rule(rule, numbers, typed=builder.typed) if numbers else graph
             if numbers and (rule, numbers) not in builder.specialised:
                 builder.specialised.add((rule, numbers))
                 builder.spent += SPECIALISING
@@ -379,14 +385,14 @@ class Source:
             )
             for o in operands
         ]
-        return {**shared, "ties": balanced(partial(self.builder.apply, "add"), ties)}
+        return {**shared, "ties": join_balanced(partial(self.builder.apply, "add"), ties)}
 
     def flag(self, operand: int) -> int:
         """1 where an operand depends on an input, else 0, as a node."""
         return self.builder.constant(float(self.varying[operand]))
 
 
-def linear(source: Source, row: Structural, passing: Pass) -> int:
+def linear_tangent(source: SweepSource, row: Structural, passing: Pass) -> int:
     """The tangent of an operation that is linear in an operand: the operation itself, on the tangent."""
     given = list(passing.operands)
     given[passing.position] = passing.given
@@ -408,7 +414,7 @@ class Adjoint(NamedTuple):
 
 
 def pull_back(
-    source: Source,
+    source: SweepSource,
     seeds: Mapping[int, int],
     wrt: Collection[int],
     active: Collection[int],
@@ -425,19 +431,21 @@ def pull_back(
     """
     builder = source.builder
     arrived = {
-        node: [seeded(builder, seed, masked)] for node, seed in seeds.items() if node in active
+        node: [seed_adjoint(builder, seed, masked)]
+        for node, seed in seeds.items()
+        if node in active
     }
     queue = [-node for node in arrived]
     heapify(queue)
     found: dict[int, int] = {}
     while queue:
         user = -heappop(queue)
-        adjoint = total(builder, arrived.pop(user), ascending=source.rule is shown)
+        adjoint = total_adjoint(builder, arrived.pop(user), ascending=source.rule is shown)
         if user in wrt:
-            found[user] = settled(builder, adjoint)
+            found[user] = settle_adjoint(builder, adjoint)
             if masks is not None and adjoint.mask is not None:
                 masks[user] = adjoint.mask
-        for operand, passed in contributions(source, user, adjoint, active):
+        for operand, passed in pass_contributions(source, user, adjoint, active):
             if operand not in arrived:
                 arrived[operand] = []
                 heappush(queue, -operand)
@@ -445,13 +453,13 @@ def pull_back(
     return found
 
 
-def seeded(builder: Builder, seed: int, masked: bool) -> Adjoint:
+def seed_adjoint(builder: GraphBuilder, seed: int, masked: bool) -> Adjoint:
     """What a sweep begins with; where it is ``masked``, a seed of 0 passes nothing."""
     return Adjoint(seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None, True)
 
 
-def contributions(
-    source: Source, user: int, adjoint: Adjoint, active: Container[int]
+def pass_contributions(
+    source: SweepSource, user: int, adjoint: Adjoint, active: Container[int]
 ) -> Iterable[tuple[int, Adjoint]]:
     """What a node passes on to each of its active operands."""
     builder = source.builder
@@ -459,26 +467,26 @@ def contributions(
     if signs:  # a sum passes on what arrives
         builder.derive_from(source.graph, user)
         return [
-            (operand, adjoint if sign > 0 else negative(builder, adjoint))
+            (operand, adjoint if sign > 0 else negate_adjoint(builder, adjoint))
             for sign, operand in zip(signs, source.graph.operands[user], strict=True)
             if operand in active
         ]
     row = source.structural(user)
     if row is not None:
-        return moved(source, row, user, adjoint, active)
+        return pass_structural(source, row, user, adjoint, active)
     each = [
-        (operand, contribution(builder, adjoint, local, is_branch=is_branch))
+        (operand, edge_contribution(builder, adjoint, local, is_branch=is_branch))
         for operand, local, is_branch in source.edges(user, active)
     ]
     return [(operand, passed) for operand, passed in each if passed is not None]
 
 
-def moved(
-    source: Source, row: Structural, user: int, adjoint: Adjoint, active: Container[int]
+def pass_structural(
+    source: SweepSource, row: Structural, user: int, adjoint: Adjoint, active: Container[int]
 ) -> Iterator[tuple[int, Adjoint]]:
     """The same of a structural node."""
     builder = source.builder
-    value = settled(builder, adjoint)
+    value = settle_adjoint(builder, adjoint)
     for operand, passed, position in source.pulled(row, user, value, active):
         mask = adjoint.mask
         if mask is None and row.picks and source.rule is not shown:
@@ -490,8 +498,8 @@ def moved(
             yield operand, Adjoint(passed, None)
 
 
-def contribution(
-    builder: Builder, adjoint: Adjoint, local: int, *, is_branch: bool
+def edge_contribution(
+    builder: GraphBuilder, adjoint: Adjoint, local: int, *, is_branch: bool
 ) -> Adjoint | None:
     """What an edge passes on; None where it can pass nothing."""
     if not is_branch:
@@ -501,15 +509,15 @@ def contribution(
     mask = local
     if adjoint.mask is not None:
         mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
-    return arriving(builder, adjoint.value, mask)
+    return arrive_under(builder, adjoint.value, mask)
 
 
-def negative(builder: Builder, adjoint: Adjoint) -> Adjoint:
+def negate_adjoint(builder: GraphBuilder, adjoint: Adjoint) -> Adjoint:
     """An adjoint with its sign flipped."""
     return adjoint._replace(value=builder.apply("neg", adjoint.value))
 
 
-def arriving(builder: Builder, value: int, mask: int) -> Adjoint | None:
+def arrive_under(builder: GraphBuilder, value: int, mask: int) -> Adjoint | None:
     """An adjoint under a condition, which may turn out to be known."""
     known = builder.value(mask)
     if known is None:
@@ -517,14 +525,16 @@ def arriving(builder: Builder, value: int, mask: int) -> Adjoint | None:
     return Adjoint(value, None) if known else None
 
 
-def settled(builder: Builder, adjoint: Adjoint) -> int:
+def settle_adjoint(builder: GraphBuilder, adjoint: Adjoint) -> int:
     """An adjoint as a number at every point: 0 where nothing arrives."""
     if adjoint.mask is None or adjoint.is_settled:
         return adjoint.value
     return builder.apply("where", adjoint.mask, adjoint.value, builder.constant(0.0))
 
 
-def total(builder: Builder, contributions: list[Adjoint], *, ascending: bool) -> Adjoint:
+def total_adjoint(
+    builder: GraphBuilder, contributions: list[Adjoint], *, ascending: bool
+) -> Adjoint:
     """The sum of what arrived, in that order; or, for people, in the order in which it is written."""
     if len(contributions) == 1:
         return contributions[0]
@@ -533,15 +543,15 @@ def total(builder: Builder, contributions: list[Adjoint], *, ascending: bool) ->
     first = contributions[0]
     mask = first.mask
     alike = all(adjoint.mask == mask for adjoint in contributions)
-    value = first.value if alike else settled(builder, first)
+    value = first.value if alike else settle_adjoint(builder, first)
     for adjoint in contributions[1:]:
-        term = adjoint.value if alike else settled(builder, adjoint)
+        term = adjoint.value if alike else settle_adjoint(builder, adjoint)
         value = builder.apply("add", value, term)
-        mask = either(builder, mask, adjoint.mask)
+        mask = either_condition(builder, mask, adjoint.mask)
     return Adjoint(value, mask, not alike or all(adjoint.is_settled for adjoint in contributions))
 
 
-def either(builder: Builder, one: int | None, other: int | None) -> int | None:
+def either_condition(builder: GraphBuilder, one: int | None, other: int | None) -> int | None:
     """The condition that one of two conditions holds."""
     if one is None or other is None:
         return None
@@ -554,7 +564,7 @@ def either(builder: Builder, one: int | None, other: int | None) -> int | None:
 
 
 def push_forward(
-    source: Source, tangents: Mapping[int, int], active: Iterable[int], *, masked: bool = False
+    source: SweepSource, tangents: Mapping[int, int], active: Iterable[int], *, masked: bool = False
 ) -> dict[int, int]:
     """The tangents of the ``active`` nodes, given those of some; 0 is left out.
 
@@ -562,36 +572,36 @@ def push_forward(
     those of the source's graph, tangents the builder's.
     """
     builder = source.builder
-    moved = {node: seeded(builder, tangent, masked) for node, tangent in tangents.items()}
+    moved = {node: seed_adjoint(builder, tangent, masked) for node, tangent in tangents.items()}
     for node in active:
         if node in tangents:
             continue
         row = source.structural(node)
         if row is not None:
-            tangent = through(source, row, node, moved)
+            tangent = structural_tangent(source, row, node, moved)
         else:
             edges = source.edges(node, moved)
             tangent = (with_masks if masked else without_masks)(source, edges, moved)
         if tangent is not None:
             moved[node] = tangent
-    return {node: settled(builder, tangent) for node, tangent in moved.items()}
+    return {node: settle_adjoint(builder, tangent) for node, tangent in moved.items()}
 
 
 def with_masks(
-    source: Source, edges: Iterable[Edge], moved: Mapping[int, Adjoint]
+    source: SweepSource, edges: Iterable[Edge], moved: Mapping[int, Adjoint]
 ) -> Adjoint | None:
     """The tangent of an elementwise node, and when anything moves it."""
     builder = source.builder
     terms = [
-        contribution(builder, moved[operand], local, is_branch=is_branch)
+        edge_contribution(builder, moved[operand], local, is_branch=is_branch)
         for operand, local, is_branch in edges
     ]
     arrived = [term for term in terms if term is not None]
-    return total(builder, arrived, ascending=False) if arrived else None
+    return total_adjoint(builder, arrived, ascending=False) if arrived else None
 
 
 def without_masks(
-    source: Source, edges: Iterable[Edge], moved: Mapping[int, Adjoint]
+    source: SweepSource, edges: Iterable[Edge], moved: Mapping[int, Adjoint]
 ) -> Adjoint | None:
     """The tangent of an elementwise node; a branch's where its condition holds."""
     builder = source.builder
@@ -606,13 +616,13 @@ def without_masks(
     return None if tangent is None else Adjoint(tangent, None, True)
 
 
-def through(
-    source: Source, row: Structural, node: int, moved: Mapping[int, Adjoint]
+def structural_tangent(
+    source: SweepSource, row: Structural, node: int, moved: Mapping[int, Adjoint]
 ) -> Adjoint | None:
     """The tangent of a structural node; None where nothing reaches it."""
     builder, graph = source.builder, source.graph
     moving = {o: moved[o] for o in graph.operands[node] if o in moved}
-    values = {operand: settled(builder, tangent) for operand, tangent in moving.items()}
+    values = {operand: settle_adjoint(builder, tangent) for operand, tangent in moving.items()}
     masks = {
         operand: builder.apply("broadcast", tangent.mask, settings=(source.shape(operand),))
         for operand, tangent in moving.items()

@@ -18,49 +18,49 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.derive.build import Builder
-from exprgrad.errors import RequestError, advice
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.errors import RequestError, command_or_python
 from exprgrad.explain.checking.differences import (
     SCALE,
     STEP,
-    Estimate,
+    BoundedEstimate,
     Quotients,
-    differences,
+    difference_estimates,
     least_work,
     measured_differences,
-    quotients,
+    quotient_graph,
     true_differences,
 )
 from exprgrad.explain.checking.verdicts import (
     ENOUGH_DIGITS,
     Verdict,
-    agreement,
-    apart,
+    agreement_text,
     by_differences,
     by_truth,
     digits_of,
-    infinite,
+    infinite_verdict,
     one_side,
-    pole,
+    pole_text,
     short_number,
-    unsettled,
+    tell_apart,
+    unsettled_verdict,
 )
-from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.kinks_met import flagged
-from exprgrad.explain.places import Numbers, at, find_nodes, in_numbers
+from exprgrad.explain.diagnostics import DiagnosedRun
+from exprgrad.explain.kinks_met import flagged_nodes
+from exprgrad.explain.places import Numbers, find_nodes, in_numbers, number_in_place
 from exprgrad.explain.sides.kinks import one_sided
 from exprgrad.graph.graph import (
     INPUT,
     MOST_ELEMENTS,
     Graph,
     Shape,
-    dependencies,
-    dependents,
+    dependency_flags,
+    dependent_flags,
     element_name,
-    size,
+    shape_size,
 )
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import Ball, enclose_nodes, has_balls
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.sweeps import Adjoints, forward_numbers
@@ -70,7 +70,9 @@ if TYPE_CHECKING:
     from exprgrad.explain.checking.thresholds import Threshold
     from exprgrad.explain.digits.trust import TrustedNumber
 
-__all__ = ["MOST_WORK", "Check", "Sampled", "check_nodes", "check_of", "check_run", "chosen"]
+__all__ = [
+    "MOST_WORK", "Check", "SampledClaim", "check_nodes", "check_of", "check_run", "numbers_to_check",
+]  # fmt: skip
 
 MOST_IN_BALLS = 200_000
 MOST_IN_DOUBLES = 10_000
@@ -87,7 +89,7 @@ MOST_WORK = least_work(MOST_IN_BALLS)
 """The most bits times nodes in balls, of all derivatives: higher precisions are taken while it lasts."""
 
 
-class Sampled(NamedTuple):
+class SampledClaim(NamedTuple):
     """Where a claim was tried.
 
     ``points``      at how many points
@@ -132,7 +134,7 @@ class Check(NamedTuple):
     point: dict[str, float] | None = None
     where: tuple[int, Span] | None = None
     help: str | None = None
-    sampled: Sampled | None = None
+    sampled: SampledClaim | None = None
     proof: str | None = None
     width: float | None = None
 
@@ -156,7 +158,7 @@ def check_of(input: str, analytic: float | None, verdict: Verdict) -> Check:
 class Checker:
     """What the checks of one run share."""
 
-    def __init__(self, run: Run, count: int) -> None:
+    def __init__(self, run: DiagnosedRun, count: int) -> None:
         self.run = run
         self.special = one_sided(run)  # the inputs that a kink or a jump at the point concerns
         work = count * len(run.graph)
@@ -165,7 +167,7 @@ class Checker:
         self.work = MOST_WORK // max(count, 1)
         if not (self.in_balls or self.in_doubles):
             most = MOST_IN_BALLS if has_balls() else MOST_IN_DOUBLES
-            some = advice("--wrt a,b", "wrt=['a', 'b']")
+            some = command_or_python("--wrt a,b", "wrt=['a', 'b']")
             raise RequestError(
                 "too-many",
                 f"{len(run.graph):,} nodes times {count:,} derivatives are too many to check",
@@ -173,7 +175,7 @@ class Checker:
             )
 
     @cached_property
-    def wrong(self) -> list[Wrong]:
+    def wrong(self) -> list[WrongNumber]:
         """The local derivatives and data that are wrong by themselves, looked for once."""
         return list(wrong_numbers(self.run, MOST_WORK))
 
@@ -197,27 +199,27 @@ class Checker:
             if verdict is not None:
                 return self.with_value(self.by_rules(verdict, node, analytic), truth.value)
         if not math.isfinite(run.value):
-            return special or infinite(run.value, pole(run))
+            return special or infinite_verdict(run.value, pole_text(run))
         if not self.in_doubles:
             large = Verdict().says("undecided", "the formula is too large for differences")
             return special or large
-        sides = differences(run.graph, run.inputs, node, run.values[node])
+        sides = difference_estimates(run.graph, run.inputs, node, run.values[node])
         said = self.by_rules(by_differences(sides, analytic), node, analytic)
         if said.verdict in ("kink", "cancellation") and (self.in_balls or by_rules is not None):
-            return special or unsettled(analytic, by_rules)
+            return special or unsettled_verdict(analytic, by_rules)
         return said if special is None or said.verdict == "kink" else special
 
     def focus(self, node: int, verdict: str) -> tuple[int, Span]:
         """The node to look at: a kink's, one that loses digits, that is not finite, or the node itself."""
         graph, values = self.run.graph, self.run.values
         if verdict == "kink":
-            moved = dependents(graph, [node])
-            node = next((each for each in flagged(self.run) if moved[each]), node)
+            moved = dependent_flags(graph, [node])
+            node = next((each for each in flagged_nodes(self.run) if moved[each]), node)
         elif verdict == "cancellation" and self.in_balls:
             trusted = self.trusted.get(self.run.names.get(node, ""))
             node = trusted.lost.node if trusted and trusted.lost else node
         elif not math.isfinite(self.run.value):
-            needed = dependencies(graph, graph.output)
+            needed = dependency_flags(graph, graph.output)
             bad = (at for at, value in enumerate(values) if needed[at] and not math.isfinite(value))
             node = next(bad)
         return node, graph.span(node)
@@ -235,8 +237,8 @@ class Checker:
         """The verdict, or the rule to blame for it."""
         if not found.suspicious or found.numeric is None:
             return found
-        wrong = blamed(self.run, self.wrong, node, analytic, found.numeric)
-        return found if wrong is None else accusing(found, self.run, wrong)
+        wrong = find_wrong_local(self.run, self.wrong, node, analytic, found.numeric)
+        return found if wrong is None else accuse_number(found, self.run, wrong)
 
     def with_value(self, found: Verdict, true: Ball) -> Verdict:
         """The verdict, unless the output's own data is wrong by more than rounding can be."""
@@ -248,11 +250,11 @@ class Checker:
         if not off.is_finite() or off <= allowed:
             return found
         data = [wrong for wrong in self.wrong if wrong.position is None]
-        return accusing(found, self.run, data[-1]) if data else found
+        return accuse_number(found, self.run, data[-1]) if data else found
 
 
 def check_run(
-    run: Run, nodes: Iterable[str | int] | None = None, h: float | None = None
+    run: DiagnosedRun, nodes: Iterable[str | int] | None = None, h: float | None = None
 ) -> list[Check]:
     """Check a run of both sweeps: its gradient, or the grads of some nodes.
 
@@ -264,9 +266,10 @@ def check_run(
             raise RequestError(
                 "no-tensors",
                 "a formula of tensors is checked at its inputs alone, with steps of our choice",
-                help=advice("--node and --h", "nodes and h") + " are for formulas of numbers",
+                help=command_or_python("--node and --h", "nodes and h")
+                + " are for formulas of numbers",
             )
-        numbers = chosen(run)
+        numbers = numbers_to_check(run)
         over = run_over_numbers(run, len(numbers))
         return [check_number(run, over, *number) for number in numbers]
     if nodes is not None:
@@ -275,7 +278,7 @@ def check_run(
 
 
 def check_nodes(
-    run: Run, nodes: Mapping[str, int], step: float | None = None, *, ids: bool = False
+    run: DiagnosedRun, nodes: Mapping[str, int], step: float | None = None, *, ids: bool = False
 ) -> list[Check]:
     """Check the derivatives with respect to some nodes (name → node); ``run`` has both sweeps.
 
@@ -302,10 +305,10 @@ def check_nodes(
 # Tensors.
 
 
-def chosen(run: Run) -> list[tuple[str, Shape]]:
+def numbers_to_check(run: DiagnosedRun) -> list[tuple[str, Shape]]:
     """The numbers to check, each by its input and its place: all, or so many of them, evenly spread."""
     shapes = {name: run.graph.shape(run.graph.inputs[name]) for name in run.wrt or ()}
-    total = sum(map(size, shapes.values()))
+    total = sum(map(shape_size, shapes.values()))
     count = min(total, MOST_CHECKED)
     wanted = {part * total // count for part in range(count)}
     every = (
@@ -314,16 +317,18 @@ def chosen(run: Run) -> list[tuple[str, Shape]]:
     return [number for at, number in enumerate(every) if at in wanted]
 
 
-def run_over_numbers(run: Run, count: int) -> Numbers[Run] | None:
+def run_over_numbers(run: DiagnosedRun, count: int) -> Numbers[DiagnosedRun] | None:
     """The run over numbers, if so many derivatives are worked out in balls there in a reasonable time."""
-    elements = sum(map(size, run.graph.shapes))
+    elements = sum(map(shape_size, run.graph.shapes))
     is_affordable = elements <= MOST_ELEMENTS and count * elements <= MOST_IN_BALLS
     return in_numbers(run) if is_affordable and has_balls() else None
 
 
-def check_number(run: Run, over: Numbers[Run] | None, name: str, place: Shape) -> Check:
+def check_number(
+    run: DiagnosedRun, over: Numbers[DiagnosedRun] | None, name: str, place: Shape
+) -> Check:
     """The verdict on one number's derivative: in balls where the run is known ``over`` numbers."""
-    analytic, x = (at(all_of[name], place) for all_of in (run.gradient, run.inputs))
+    analytic, x = (number_in_place(all_of[name], place) for all_of in (run.gradient, run.inputs))
     node, called = run.graph.inputs[name], element_name(name, place)
     span = run.graph.span(node)
 
@@ -333,20 +338,20 @@ def check_number(run: Run, over: Numbers[Run] | None, name: str, place: Shape) -
         truth = true_differences(numbers.graph, numbers.inputs, moved, x, 0.0, analytic)
         found = by_truth(truth, run.value, analytic)
     if found is None and not math.isfinite(run.value):
-        found = infinite(run.value)
+        found = infinite_verdict(run.value)
     if found is None:
         found = by_differences(measured_differences(as_function_of(run, name, place), x), analytic)
-    rounded = 2 * at(run.errors[1][node], place)  # for the bound is of first order
+    rounded = 2 * number_in_place(run.errors[1][node], place)  # for the bound is of first order
     numeric, is_suspicious = found.numeric, found.suspicious and math.isfinite(run.value)
     if is_suspicious and numeric is not None and not abs(analytic - numeric) <= rounded:
-        says, true = apart(analytic, numeric)
+        says, true = tell_apart(analytic, numeric)
         found = found.blaming(
             node, span, f"the gradient for {called} says {says}, differences say {true}"
         )
     return check_of(called, analytic, found)._replace(where=found.where or (node, span))
 
 
-def as_function_of(run: Run, name: str, place: Shape) -> Callable[[float], float]:
+def as_function_of(run: DiagnosedRun, name: str, place: Shape) -> Callable[[float], float]:
     """The output as a function of one number."""
     evaluator = evaluator_for(run.graph)
 
@@ -373,7 +378,7 @@ MOST_NODES = 20_000
 """How many operations are looked at one by one, in seconds: a quarter of a millisecond each."""
 
 
-class Wrong(NamedTuple):
+class WrongNumber(NamedTuple):
     """A number that is wrong: a node's local derivative at a position, or its data (position None)."""
 
     user: int
@@ -382,7 +387,7 @@ class Wrong(NamedTuple):
     true: float
 
 
-def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
+def wrong_numbers(run: DiagnosedRun, work: int) -> Iterator[WrongNumber]:
     """The local derivatives and data that are wrong at their operands' data, from the output down.
 
     Where a rule is a convention there is nothing to compare it with.  Of very many nodes, equally many of
@@ -402,14 +407,14 @@ def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
         seen[run.graph.kinds[user]] += 1
         if seen[run.graph.kinds[user]] > most:
             continue
-        lone, inputs = alone(run, user)
+        lone, inputs = isolate_operation(run, user)
         op = BY_NAME[run.graph.kinds[user]]
         says = run.values[user]
         value = true_value(lone, inputs) if in_balls else None
         if value is not None:
             allowed = max((op.value_ulp + 1) * math.ulp(value), op.value_abs)
             if not abs(says - value) <= allowed:
-                yield Wrong(user, None, says, value)
+                yield WrongNumber(user, None, says, value)
         for position, local in enumerate(run.adjoints.locals[user] or ()):
             if local is None or user in bent:
                 continue
@@ -418,12 +423,12 @@ def wrong_numbers(run: Run, work: int) -> Iterator[Wrong]:
                 rounded = max((op.partial_ulp + 1) * math.ulp(truth.value), op.partial_abs)
                 allowed = truth.error + rounded
                 if not abs(local - truth.value) <= allowed:
-                    yield Wrong(user, position, local, truth.value)
+                    yield WrongNumber(user, position, local, truth.value)
 
 
-def alone(run: Run, user: int) -> tuple[Graph, dict[str, float]]:
+def isolate_operation(run: DiagnosedRun, user: int) -> tuple[Graph, dict[str, float]]:
     """One operation by itself, each operand an input of its own, and the operands' data."""
-    builder, operands = Builder(plain=True), run.graph.operands[user]
+    builder, operands = GraphBuilder(plain=True), run.graph.operands[user]
     inputs = {f"operand {place}": run.values[operand] for place, operand in enumerate(operands)}
     names = [builder.input(name) for name in inputs]
     builder.graph.output = builder.apply(run.graph.kinds[user], *names)
@@ -439,7 +444,7 @@ def true_value(graph: Graph, inputs: dict[str, float]) -> float | None:
 
 def true_local(
     graph: Graph, inputs: dict[str, float], place: int, local: float, work: int
-) -> Estimate | None:
+) -> BoundedEstimate | None:
     """One operation's derivative with respect to one operand, by differences; None where they show none.
 
     So it is at a kink, at a jump, and where there are values on one side alone; in doubles also at data so
@@ -449,7 +454,7 @@ def true_local(
     if not has_balls():
         if abs(at) >= WITHOUT_FRACTIONS:
             return None
-        center, left, right = differences(graph, inputs, place, at)
+        center, left, right = difference_estimates(graph, inputs, place, at)
         if center is None or left is None or right is None:
             return None
         bent = abs(left.value - right.value) > left.error + right.error
@@ -458,12 +463,12 @@ def true_local(
     if found.kind != "smooth" or found.center is None:
         return None
     value = float(found.center)
-    return Estimate(value, 0.0) if math.isfinite(value) else None
+    return BoundedEstimate(value, 0.0) if math.isfinite(value) else None
 
 
-def blamed(
-    run: Run, found: Sequence[Wrong], node: int, analytic: float, numeric: float
-) -> Wrong | None:
+def find_wrong_local(
+    run: DiagnosedRun, found: Sequence[WrongNumber], node: int, analytic: float, numeric: float
+) -> WrongNumber | None:
     """Which wrong number explains a wrong derivative with respect to a node; None if none does.
 
     The derivative is found again with the true numbers instead of the wrong ones.  If that does not bring
@@ -472,14 +477,16 @@ def blamed(
     data = [wrong for wrong in found if wrong.position is None]
     if data or not found:
         return data[-1] if data else None
-    grads, tangents = mended(run, found, node)
+    grads, tangents = sweep_with_true_locals(run, found, node)
     before, after = abs(analytic - numeric), abs(grads[node] - numeric)
     if math.isfinite(before) and not after <= before / 2:
         return None
-    return max(found, key=lambda wrong: effect(run, wrong, grads, tangents))
+    return max(found, key=lambda wrong: effect_of_error(run, wrong, grads, tangents))
 
 
-def mended(run: Run, rules: Sequence[Wrong], node: int) -> tuple[list[float], list[float]]:
+def sweep_with_true_locals(
+    run: DiagnosedRun, rules: Sequence[WrongNumber], node: int
+) -> tuple[list[float], list[float]]:
     """Every node's grad, and its derivative with respect to a node, with the true local derivatives."""
     graph, order = run.graph, run.order
     assert run.adjoints is not None
@@ -500,7 +507,9 @@ def mended(run: Run, rules: Sequence[Wrong], node: int) -> tuple[list[float], li
     return grads, tangents
 
 
-def effect(run: Run, wrong: Wrong, grads: Sequence[float], tangents: Sequence[float]) -> float:
+def effect_of_error(
+    run: DiagnosedRun, wrong: WrongNumber, grads: Sequence[float], tangents: Sequence[float]
+) -> float:
     """By how much a wrong local derivative changes the derivative."""
     assert wrong.position is not None
     operand = run.graph.operands[wrong.user][wrong.position]
@@ -508,14 +517,14 @@ def effect(run: Run, wrong: Wrong, grads: Sequence[float], tangents: Sequence[fl
     return math.inf if found != found else found
 
 
-def accusing(found: Verdict, run: Run, wrong: Wrong) -> Verdict:
+def accuse_number(found: Verdict, run: DiagnosedRun, wrong: WrongNumber) -> Verdict:
     """A verdict that blames a number that is wrong."""
     graph, user = run.graph, wrong.user
     op = BY_NAME[graph.kinds[user]]
     what, by, says, true = (
         op.infix or op.prefix or op.name,
         "differences",
-        *apart(wrong.says, wrong.true),
+        *tell_apart(wrong.says, wrong.true),
     )
     if wrong.position is None:
         what, by = f"the value of {what}", "balls"
@@ -539,27 +548,27 @@ NOISE = 16
 """How many ulp of the output rounding may make of a difference of differences, at most."""
 
 
-def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) -> Verdict:
+def at_step(run: DiagnosedRun, node: int, analytic: float, step: float, best: Verdict) -> Verdict:
     """The verdict with the lesson's numbers: (L2 - L1)/h, and how far that is from the ``best``.
 
     Raises ``RequestError`` for a step that is 0 or not finite, or too small to change the node's data.
     """
     data = run.values[node]
     if not math.isfinite(step) or step == 0 or (math.isfinite(data) and data + step == data):
-        message = f"a step of {number(step)} leads nowhere"
+        message = f"a step of {number_text(step)} leads nowhere"
         if math.isfinite(step) and step:
-            message = f"a step of {number(step)} is lost: {number(data)} stays as it is"
-        raise RequestError("bad-step", message, help=usable(data))
-    found = quotients(run.graph, node)
-    numeric, central = bumped(run, found, step)[:2]
+            message = f"a step of {number_text(step)} is lost: {number_text(data)} stays as it is"
+        raise RequestError("bad-step", message, help=usable_step(data))
+    found = quotient_graph(run.graph, node)
+    numeric, central = bumped_quotients(run, found, step)[:2]
     error = None if best.numeric is None else abs(numeric - best.numeric)
-    here = f"at h = {number(step)}, (L2 - L1)/h is {short_number(numeric)}"
+    here = f"at h = {number_text(step)}, (L2 - L1)/h is {short_number(numeric)}"
     shown = best._replace(numeric=numeric, error=error)
     if best.verdict != "agrees" or not (math.isfinite(numeric) and math.isfinite(central)):
         message = f"{best.message}; {here} and the central difference {short_number(central)}"
         return shown._replace(message=message)
     first, second = (digits_of(abs(each - analytic), abs(analytic)) for each in (numeric, central))
-    if first < ENOUGH_DIGITS and numeric != analytic and leaps(run, found, step):
+    if first < ENOUGH_DIGITS and numeric != analytic and leaps_over_kink(run, found, step):
         return shown._replace(
             verdict="kink",
             message=f"kink between the sample points: {here}, returned {short_number(analytic)}",
@@ -569,7 +578,8 @@ def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) ->
         return shown._replace(message=f"{best.message}; {here}")
     if first:
         message = (
-            f"{agreement(first)} at h = {number(step)}, {second} by the central difference, {most} by a "
+            f"{agreement_text(first)} at h = {number_text(step)}, {second} by the central difference, "
+            f"{most} by a "
             "better step"
         )
         return shown._replace(message=message)
@@ -582,7 +592,7 @@ def at_step(run: Run, node: int, analytic: float, step: float, best: Verdict) ->
     return lost.says("cancellation", f"the step is too small: {returned}")
 
 
-def usable(data: float) -> str:
+def usable_step(data: float) -> str:
     """What step to take instead."""
     if not math.isfinite(data) or data + LESSON != data:
         return f"the lesson takes h = {LESSON}"
@@ -590,14 +600,16 @@ def usable(data: float) -> str:
     return f"h = {larger:g} would move it"
 
 
-def bumped(run: Run, found: Quotients, step: float) -> tuple[float, float, float]:
+def bumped_quotients(
+    run: DiagnosedRun, found: Quotients, step: float
+) -> tuple[float, float, float]:
     """The quotient to the right and the central one at a step, and L2 - L1."""
     values = forward_numbers(found.graph, {**run.inputs, STEP: step, SCALE: 1.0})
     rise = values[found.graph.operands[found.right][0]]
     return rise / step, values[found.center], rise
 
 
-def leaps(run: Run, found: Quotients, step: float) -> bool:
+def leaps_over_kink(run: DiagnosedRun, found: Quotients, step: float) -> bool:
     """Whether a kink or a jump lies between the node's data and that bumped by a step.
 
     The interval is halved again and again, and the half is kept in which the slope changes more.  Where
@@ -606,7 +618,7 @@ def leaps(run: Run, found: Quotients, step: float) -> bool:
     """
 
     def rise(at: float) -> float:
-        return bumped(run, found, at)[2] if at else 0.0
+        return bumped_quotients(run, found, at)[2] if at else 0.0
 
     def change(start: float, width: float) -> float:
         one, middle, other = (rise(start + width * part) for part in (0.0, 0.5, 1.0))

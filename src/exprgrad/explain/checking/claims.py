@@ -18,11 +18,11 @@ from itertools import chain, islice, product
 from random import Random
 from typing import Any, NamedTuple
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.parsed import parsed
-from exprgrad.derive.simplify.formula import derivatives, simplify
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.parsed import parse_and_derive
+from exprgrad.derive.simplify.formula import simplified_derivatives, simplify_program
 from exprgrad.errors import InputError, MissingExtraError, RequestError
-from exprgrad.explain.checking.check import MOST_WORK, Check, Sampled, check_of
+from exprgrad.explain.checking.check import MOST_WORK, Check, SampledClaim, check_of
 from exprgrad.explain.checking.differences import (
     CLOSE,
     Truth,
@@ -34,15 +34,15 @@ from exprgrad.explain.checking.thresholds import (
     Gaps,
     GapSide,
     Threshold,
-    beyond,
+    build_together,
     find_gaps,
-    included,
-    mixed,
+    find_thresholds,
     on_both_sides,
     points_beside,
+    points_beside_thresholds,
     sides_met,
-    thresholds,
-    unmet,
+    thresholds_beyond,
+    unmet_sides,
 )
 from exprgrad.explain.checking.verdicts import (
     Verdict,
@@ -51,10 +51,10 @@ from exprgrad.explain.checking.verdicts import (
     short_ball,
     short_number,
 )
-from exprgrad.explain.kinks_met import flagged
+from exprgrad.explain.kinks_met import flagged_nodes
 from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
-from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, number, operand_level, texts
+from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, node_texts, number_text, operand_level
 from exprgrad.run.balls.balls import (
     Ball,
     decimal_ball,
@@ -62,7 +62,7 @@ from exprgrad.run.balls.balls import (
     exact_ball,
     working_precision,
 )
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.sweeps import forward_numbers, play_tape, record_tape
 from exprgrad.run.values.inputs import not_an_input
 from exprgrad.source import Span
@@ -118,7 +118,7 @@ def check_claims(
     without python-flint.
     """
     numbers_only(
-        graph, lambda _: no_tensors("only claims about formulas of numbers can be checked")
+        graph, lambda _: no_tensors_in_claim("only claims about formulas of numbers can be checked")
     )
     read = {name: read_claim(graph, name, claim) for name, claim in claims.items()}
     try:
@@ -139,22 +139,24 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
     """A claim as a graph; it may read the formula's inputs and named statements."""
     if name not in graph.inputs:
         raise not_an_input(graph, name)
-    claim = parsed(text, is_expression=False)
+    claim = parse_and_derive(text, is_expression=False)
     known = {*graph.inputs, *(binding.name for binding in graph.bindings)}
     for read, node in claim.inputs.items():
         if read not in known:
-            from exprgrad.language.mistakes.hints import meant
+            from exprgrad.language.mistakes.hints import did_you_mean
 
             raise InputError(
                 "unknown-input",
                 f"the claim reads '{read}', which the formula does not have",
-                help=meant(read, known, "a claim can use only the names that the formula uses"),
+                help=did_you_mean(
+                    read, known, "a claim can use only the names that the formula uses"
+                ),
             ).about(text, claim.span(node))
-    numbers_only(claim, lambda _: no_tensors("a claim is a formula of numbers"))
+    numbers_only(claim, lambda _: no_tensors_in_claim("a claim is a formula of numbers"))
     return claim
 
 
-def no_tensors(message: str) -> RequestError:
+def no_tensors_in_claim(message: str) -> RequestError:
     """The error for tensors in a formula, or in a claim."""
     return RequestError("no-tensors", message)
 
@@ -172,14 +174,14 @@ def check_claim(
             f"{len(graph) + len(claim):,} nodes are too many to check a claim",
             help="check a claim about a part of the formula",
         )
-    (formula,) = derivatives(graph, [name], steps=False, by_hand=False)
+    (formula,) = simplified_derivatives(graph, [name], steps=False, by_hand=False)
     formulas = Formulas(graph, claim, formula)
     places, obstacle, sampled, doubted = sampled_places(formulas, name, given, work)
     where = graph.inputs[name], claim.span(claim.output)
     if not places or (obstacle is not None and obstacle.denies):
         point, found = without_places(formulas, obstacle, given)
         return check_of(name, None, found)._replace(claim=text, point=point or None, where=where)
-    wrong = next((place for place in places if differs(place, claim)), None)
+    wrong = next((place for place in places if claim_differs(place, claim)), None)
     gap, proof = gap_between(formulas), NO_PROOF
     if wrong is None:
         wrong, proof = proof_of(gap, formulas, name, places, given, work)
@@ -205,23 +207,29 @@ def refute_claim(
 ) -> tuple[Verdict, Span | None]:
     """The verdict on a claim that is wrong at a place, and the part of its text that is to blame."""
     claim = formulas.claim
-    if not differs(wrong, claim):
+    if not claim_differs(wrong, claim):
         off = short_ball(abs(gap_at(gap, wrong.point, FINEST)))
-        return Verdict().says("disagrees", f"at {at(wrong.point)} the claim is off by {off}"), None
+        return Verdict().says(
+            "disagrees", f"at {point_in_words(wrong.point)} the claim is off by {off}"
+        ), None
     if len(places) < ENOUGH:
-        places = compared(formulas, name, points(formulas.function, {}), ENOUGH, work).places
+        places = compare_at_points(
+            formulas, name, points_to_compare(formulas.function, {}), ENOUGH, work
+        ).places
     smooth = [place for place in places if not place.special]
     said, true = [place.claim for place in smooth], [place.formula for place in smooth]
-    why = difference(Side(claim, said), Side(formulas.derivative, true))
-    return Verdict().says("disagrees", worded(wrong, claim, why and why.message)), why and why.span
+    why = explain_difference(FormulaSide(claim, said), FormulaSide(formulas.derivative, true))
+    return Verdict().says(
+        "disagrees", word_verdict(wrong, claim, why and why.message)
+    ), why and why.span
 
 
-def worded(place: SamplePoint, claim: Graph, more: str | None) -> str:
+def word_verdict(place: SamplePoint, claim: Graph, more: str | None) -> str:
     """The sentence that a claim is wrong at a place, and what is wrong with it, without repetition."""
     said = place.claim[claim.output]
     true, other = balls_apart(place.true, said)
     value = "the claim has no value" if said.is_nan() else f"the claim is {other}"
-    here = f"at {at(place.point)} " if place.point else ""
+    here = f"at {point_in_words(place.point)} " if place.point else ""
     if more == f"{value} everywhere":
         return f"{here}the derivative is {true}; {more}"
     if more == f"the derivative is {true} everywhere":
@@ -243,7 +251,7 @@ def without_places(
     return {}, Verdict().says("undecided", why)
 
 
-def differs(place: SamplePoint, claim: Graph) -> bool:
+def claim_differs(place: SamplePoint, claim: Graph) -> bool:
     """Whether balls decide that the claim is not the derivative at a place."""
     said = place.claim[claim.output]
     return bool(said.is_nan() or not said.overlaps(place.true))
@@ -251,7 +259,7 @@ def differs(place: SamplePoint, claim: Graph) -> bool:
 
 def in_agreement(
     formulas: Formulas,
-    sampled: Sampled,
+    sampled: SampledClaim,
     doubted: Sequence[str],
     given: Mapping[str, float],
     *,
@@ -281,10 +289,10 @@ def in_agreement(
 def gap_between(formulas: Formulas) -> Program:
     """The difference between claim and formula, simplified: what both have in common is gone."""
     graph, claim, formula = formulas
-    builder = Builder(typed=True)
-    _, said, true = included(builder, graph, [claim, formula])
+    builder = GraphBuilder(typed=True)
+    _, said, true = build_together(builder, graph, [claim, formula])
     gap = builder.apply("sub", said[claim.output], true[formula.output])
-    return simplify(builder.program([gap]))
+    return simplify_program(builder.program([gap]))
 
 
 def is_zero(gap: Program) -> bool:
@@ -329,7 +337,7 @@ def proof_of(
         return None, {"proof": "enclosed", "width": bound_gap(gap_at(gap, places[0].point, bits))}
     width, suspects = enclosed_within(WITHIN, gap, free, given)
     for point in chain(suspects, enclosed_within(FARTHEST, gap, free, given)[1]):
-        found = looked_at(formulas, name, point, work)
+        found = sample_point(formulas, name, point, work)
         if isinstance(found, SamplePoint) and not found.special:
             return found, NO_PROOF
     return None, {"proof": "enclosed", "width": width} if width < math.inf else {"proof": "samples"}
@@ -427,14 +435,14 @@ class Comparison(NamedTuple):
         """Both together."""
         return Comparison(
             self.places + other.places,
-            worse(self.obstacle, other.obstacle),
+            worse_obstacle(self.obstacle, other.obstacle),
             self.valueless + other.valueless,
         )
 
 
 def sampled_places(
     formulas: Formulas, name: str, given: Mapping[str, float], work: int
-) -> tuple[list[SamplePoint], Obstacle | None, Sampled, list[str]]:
+) -> tuple[list[SamplePoint], Obstacle | None, SampledClaim, list[str]]:
     """Points at which claim and formula can be compared, one where they cannot, and where all that was.
 
     And of which switches one side was not met, though the formula may have values there.
@@ -442,28 +450,32 @@ def sampled_places(
     graph, claim, _ = formulas
     free = [name for name in graph.inputs if name not in given]
     gaps = find_gaps(graph, claim)
-    found = thresholds(gaps, list(islice(points(graph, given), 2)), free) if free else []
+    found = (
+        find_thresholds(gaps, list(islice(points_to_compare(graph, given), 2)), free)
+        if free
+        else []
+    )
     share = work // 2 if found else work
-    seen = compared(formulas, name, points(graph, given), POINTS, share)
+    seen = compare_at_points(formulas, name, points_to_compare(graph, given), POINTS, share)
     if found:
         seen = seen.joined(compared_beside(formulas, name, found, [], share))
-    missed = left_out(gaps, seen, given) if free and seen.places else []
+    missed = sides_left_out(gaps, seen, given) if free and seen.places else []
     at = [place.point for place in seen.places]
-    more = beyond(gaps, missed, at, free) if missed else []
+    more = thresholds_beyond(gaps, missed, at, free) if missed else []
     if more:
         seen = seen.joined(compared_beside(formulas, name, more, [*found, *more], share))
-        missed = left_out(gaps, seen, given)
+        missed = sides_left_out(gaps, seen, given)
         at = [place.point for place in seen.places]
     valueless = sides_met(gaps, seen.valueless if missed else ())
     doubted = [side for side in missed if valueless[side] < TRIED_BEYOND]
     met = {(t.input, t.at, t.text): t for t in [*found, *more] if on_both_sides(t, at)}.values()
-    sampled = Sampled(len(at), tuple(met), tuple(texts_of(gaps, missed)))
+    sampled = SampledClaim(len(at), tuple(met), tuple(texts_of(gaps, missed)))
     return seen.places, seen.obstacle, sampled, texts_of(gaps, doubted)
 
 
-def left_out(gaps: Gaps, seen: Comparison, given: Mapping[str, float]) -> list[GapSide]:
+def sides_left_out(gaps: Gaps, seen: Comparison, given: Mapping[str, float]) -> list[GapSide]:
     """The sides of switches on which claim and formula were not compared."""
-    return unmet(gaps, sides_met(gaps, [place.point for place in seen.places]), given)
+    return unmet_sides(gaps, sides_met(gaps, [place.point for place in seen.places]), given)
 
 
 def texts_of(gaps: Gaps, sides: Iterable[GapSide]) -> list[str]:
@@ -479,50 +491,53 @@ def compared_beside(
     work: int,
 ) -> Comparison:
     """The comparison at points beside one or more thresholds, or at points known before."""
-    beside = points_beside(found, min(MOST_BESIDE, tries(formulas, work)), MOST_BESIDE)
-    several = [islice(mixed(among), MOST_MIXED) for among in ([found, known] if known else [found])]
+    beside = points_beside(found, min(MOST_BESIDE, count_tries(formulas, work)), MOST_BESIDE)
+    several = [
+        islice(points_beside_thresholds(among), MOST_MIXED)
+        for among in ([found, known] if known else [found])
+    ]
     points = chain(beside, *several)
-    return compared(formulas, name, points, MOST_BESIDE + len(several) * MOST_MIXED, work)
+    return compare_at_points(formulas, name, points, MOST_BESIDE + len(several) * MOST_MIXED, work)
 
 
-def tries(formulas: Formulas, work: int) -> int:
+def count_tries(formulas: Formulas, work: int) -> int:
     """How many points can be looked at."""
     graph, claim, _ = formulas
     return min(TRIES, work // least_work(len(graph) + len(claim)))
 
 
-def compared(
+def compare_at_points(
     formulas: Formulas, name: str, points: Iterable[dict[str, float]], most: int, work: int
 ) -> Comparison:
     """Claim and formula compared at some points; as many are tried as the ``work`` allows."""
-    count = tries(formulas, work)
+    count = count_tries(formulas, work)
     found = Comparison([], None, [])
     met = 0
     for point in islice(points, count):
-        place = looked_at(formulas, name, point, work // count)
+        place = sample_point(formulas, name, point, work // count)
         if isinstance(place, SamplePoint):
             found.places.append(place)
         else:
             met += place.in_domain
             if not place.has_value:
                 found.valueless.append(point)
-            found = found._replace(obstacle=worse(found.obstacle, place))
+            found = found._replace(obstacle=worse_obstacle(found.obstacle, place))
         is_slow = count < TRIES and len(found.places) >= ENOUGH
-        if is_slow and any(differs(place, formulas.claim) for place in found.places):
+        if is_slow and any(claim_differs(place, formulas.claim) for place in found.places):
             break
         if len(found.places) == most or met > TRIED:
             break
     return found
 
 
-def worse(one: Obstacle | None, other: Obstacle | None) -> Obstacle | None:
+def worse_obstacle(one: Obstacle | None, other: Obstacle | None) -> Obstacle | None:
     """The worse of two obstacles: one where differences deny our formula, or else one in its domain."""
     if one is None or other is None:
         return one or other
     return other if other.denies or (other.in_domain and not one.in_domain) else one
 
 
-def looked_at(
+def sample_point(
     formulas: Formulas, name: str, point: dict[str, float], work: int
 ) -> SamplePoint | Obstacle:
     """A point, if claim and formula can be compared there, or why they cannot.
@@ -544,7 +559,7 @@ def looked_at_as(
     graph, claim, formula = formulas
     strange = next((name for name, value in point.items() if not math.isfinite(value)), None)
     if strange is not None:
-        why = f"{strange} is {number(point[strange])}, where nothing can be compared"
+        why = f"{strange} is {number_text(point[strange])}, where nothing can be compared"
         return Obstacle(point, Verdict().says("undecided", why))
     inputs = {name: (decimal_ball if typed else exact_ball)(value) for name, value in point.items()}
     values = evaluate_in_balls(graph, inputs, typed=typed)
@@ -553,7 +568,9 @@ def looked_at_as(
     value, ours, claimed = values[graph.output], formed[formula.output], said[claim.output]
 
     def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
-        return Obstacle(point, Verdict().says("undecided", f"{why} at {at(point)}"), in_domain)
+        return Obstacle(
+            point, Verdict().says("undecided", f"{why} at {point_in_words(point)}"), in_domain
+        )
 
     if not value.is_finite():
         why = "the formula has no value" if value.is_nan() else "the formula's value is not finite"
@@ -587,7 +604,7 @@ def looked_at_as(
 
 def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
     """What takes the place of a derivative at a point where there is none."""
-    left, right, here = as_float(truth.left), as_float(truth.right), at(point)
+    left, right, here = as_float(truth.left), as_float(truth.right), point_in_words(point)
     found = Verdict(left=left, right=right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
         sides = f"left {short_number(left)}, right {short_number(right)}"
@@ -609,10 +626,10 @@ def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
     """Whether a kink or a jump is met at a point: there the formula is a convention."""
     data = forward_numbers(graph, point)
     adjoints = play_tape(record_tape(graph, [graph.inputs[name]]), data)
-    return bool(flagged(Run("", graph, dict(point), data, adjoints, (name,))))
+    return bool(flagged_nodes(SweptRun("", graph, dict(point), data, adjoints, (name,))))
 
 
-def points(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
+def points_to_compare(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
     """Points to compare at, first those that people would try; the same ones each time."""
     free = [name for name in graph.inputs if name not in given]
     fixed = {name: given[name] for name in graph.inputs if name in given}
@@ -629,9 +646,9 @@ def points(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float
         yield fixed | dict(zip(free, values, strict=True))
 
 
-def at(point: Mapping[str, float]) -> str:
+def point_in_words(point: Mapping[str, float]) -> str:
     """A point in words."""
-    listed = [f"{name} = {number(value)}" for name, value in list(point.items())[:6]]
+    listed = [f"{name} = {number_text(value)}" for name, value in list(point.items())[:6]]
     return ", ".join([*listed, "…"] if len(point) > 6 else listed)
 
 
@@ -645,7 +662,7 @@ ENOUGH_POINTS = 3
 """The fewest points at which what is the same at all of them is no accident."""
 
 
-class Side(NamedTuple):
+class FormulaSide(NamedTuple):
     """A formula, what is claimed or what is true, and by point every node's value, in balls."""
 
     graph: Graph
@@ -656,14 +673,14 @@ class Side(NamedTuple):
         return [values[node] for values in self.points]
 
 
-class Found(NamedTuple):
+class ClaimFault(NamedTuple):
     """What the claim has wrong, and where in its text."""
 
     message: str
     span: Span | None = None
 
 
-class Piece(NamedTuple):
+class FormulaPiece(NamedTuple):
     """A term or a factor: its text, value at each point, place and node, and how often it is there."""
 
     text: str
@@ -673,45 +690,50 @@ class Piece(NamedTuple):
     times: int
 
 
-def difference(claim: Side, formula: Side) -> Found | None:
+def explain_difference(claim: FormulaSide, formula: FormulaSide) -> ClaimFault | None:
     """What is wrong with a wrong claim; None if that cannot be found out."""
     said, true = (side.values(side.graph.output) for side in (claim, formula))
     if len(said) < ENOUGH_POINTS or not all(value.is_finite() for value in said):
         return None
     if all(value.is_zero() for value in true):
-        return Found("the derivative is 0 everywhere")
+        return ClaimFault("the derivative is 0 everywhere")
     ratio = constant_ratio(said, true)
     if ratio is not None:
-        return Found(f"the claim is {ratio}")
-    terms = differing(*(pieces_of(s, s.graph.output, terms=True) for s in (claim, formula)))
+        return ClaimFault(f"the claim is {ratio}")
+    terms = differing_parts(*(pieces_of(s, s.graph.output, terms=True) for s in (claim, formula)))
     if terms is None:
         return None
     extra, missing = terms
     if len(extra) == len(missing) == 1:
         return one_term(claim, formula, extra[0], missing[0])
     if extra and not missing:
-        return Found(f"its term {extra[0].text} is not in the derivative", extra[0].span)
+        return ClaimFault(f"its term {extra[0].text} is not in the derivative", extra[0].span)
     if missing and not extra:
-        return Found(f"it lacks the term {missing[0].text}")
+        return ClaimFault(f"it lacks the term {missing[0].text}")
     listed = ", ".join(part.text for part in missing[:3])
-    return Found(f"its term {extra[0].text} is not among the terms {listed}", extra[0].span)
+    return ClaimFault(f"its term {extra[0].text} is not among the terms {listed}", extra[0].span)
 
 
-def one_term(claim: Side, formula: Side, extra: Piece, missing: Piece) -> Found:
+def one_term(
+    claim: FormulaSide, formula: FormulaSide, extra: FormulaPiece, missing: FormulaPiece
+) -> ClaimFault:
     """The one term that differs, and how."""
     whole = extra.span == claim.graph.span(claim.graph.output)
     what = "it" if whole else f"its term {extra.text}"
     ratio = constant_ratio(extra.values, missing.values)
     if ratio is not None:
-        return Found(f"{what} is {ratio.replace('the derivative', missing.text)}", extra.span)
-    wrong, right = differing(factors_of(claim, extra), factors_of(formula, missing)) or ([], [])
+        return ClaimFault(f"{what} is {ratio.replace('the derivative', missing.text)}", extra.span)
+    wrong, right = differing_parts(factors_of(claim, extra), factors_of(formula, missing)) or (
+        [],
+        [],
+    )
     if len(wrong) == len(right) == 1 and wrong[0].text != extra.text:
-        return Found(f"its factor {wrong[0].text} should be {right[0].text}", wrong[0].span)
+        return ClaimFault(f"its factor {wrong[0].text} should be {right[0].text}", wrong[0].span)
     if len(right) == 1 and not wrong:
-        return Found(f"{what} lacks the factor {right[0].text}", extra.span)
+        return ClaimFault(f"{what} lacks the factor {right[0].text}", extra.span)
     if len(wrong) == 1 and not right:
-        return Found(f"its factor {wrong[0].text} does not belong there", wrong[0].span)
-    return Found(f"{what} should be {missing.text}", extra.span)
+        return ClaimFault(f"its factor {wrong[0].text} does not belong there", wrong[0].span)
+    return ClaimFault(f"{what} should be {missing.text}", extra.span)
 
 
 def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
@@ -738,7 +760,7 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     return f"{shown} times the derivative everywhere: a factor"
 
 
-def counts(kind: str, *, terms: bool) -> tuple[int, ...]:
+def operand_counts(kind: str, *, terms: bool) -> tuple[int, ...]:
     """How often each operand of a sum is a term, or of a product a factor; a minus is not a factor."""
     row = BY_NAME.get(kind)
     if row is None:
@@ -746,27 +768,27 @@ def counts(kind: str, *, terms: bool) -> tuple[int, ...]:
     return row.signs if terms else row.powers or (1,) * (row.signs == (-1,))
 
 
-def pieces_of(side: Side, root: int, *, terms: bool) -> list[Piece]:
+def pieces_of(side: FormulaSide, root: int, *, terms: bool) -> list[FormulaPiece]:
     """The terms or factors of a node, in the graph's order: each once, with how often it is there.
 
     A node with more than ``MOST_PARTS`` of them is one part.
     """
     graph = side.graph
-    times = multiplicities(graph, root, terms=terms)
+    times = count_multiplicities(graph, root, terms=terms)
     if sum(map(abs, times.values())) > MOST_PARTS:
         times = {root: 1}
-    written = texts(graph, graph.names())
+    written = node_texts(graph, graph.names())
     found = []
     for node, count in sorted(times.items()):
         is_sum = graph.kinds[node] == "mod"  # for -x%y is (-x)%y
         bound = written[node], SUM if is_sum else operand_level(graph, node, {})
         text = as_multiple(*bound, count) if terms else as_power(*bound, count)
         at = [value * count if terms else value**count for value in side.values(node)]
-        found.append(Piece(text, at, graph.span(node), node, count))
+        found.append(FormulaPiece(text, at, graph.span(node), node, count))
     return found
 
 
-def multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, int]:
+def count_multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, int]:
     """By node that is no sum (or product) itself: how often it is a term (or factor) of another.
 
     One sweep from the root down, for a node may be reached on more ways than can be counted one by one.
@@ -776,7 +798,7 @@ def multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, int]:
         count = times.pop(node, 0)
         if not count:
             continue
-        signs = counts(graph.kinds[node], terms=terms)
+        signs = operand_counts(graph.kinds[node], terms=terms)
         if not signs:
             found[node] = count
             continue
@@ -803,21 +825,23 @@ def as_power(text: str, binds: int, count: int) -> str:
     return f"{'1/' * (count < 0)}{text}^{abs(count)}"
 
 
-def factors_of(side: Side, term: Piece) -> list[Piece]:
+def factors_of(side: FormulaSide, term: FormulaPiece) -> list[FormulaPiece]:
     """The factors of a term; how often it is there is one of them."""
     found, count = pieces_of(side, term.node, terms=False), abs(term.times)
-    times = Piece(str(count), [exact_ball(count)] * len(term.values), term.span, term.node, 1)
+    times = FormulaPiece(
+        str(count), [exact_ball(count)] * len(term.values), term.span, term.node, 1
+    )
     return found if count == 1 else [times, *found]
 
 
-def differing(
-    said: Iterable[Piece], true: Iterable[Piece]
-) -> tuple[list[Piece], list[Piece]] | None:
+def differing_parts(
+    said: Iterable[FormulaPiece], true: Iterable[FormulaPiece]
+) -> tuple[list[FormulaPiece], list[FormulaPiece]] | None:
     """The parts of each side that are not on the other; None if that are all of several."""
     extra, missing = list(said), list(true)
     before = len(extra), len(missing)
     for part in list(extra):
-        same = next((other for other in missing if equal(part, other)), None)
+        same = next((other for other in missing if parts_agree(part, other)), None)
         if same is not None:
             extra.remove(part)
             missing.remove(same)
@@ -825,6 +849,6 @@ def differing(
     return None if are_all else (extra, missing)
 
 
-def equal(one: Piece, other: Piece) -> bool:
+def parts_agree(one: FormulaPiece, other: FormulaPiece) -> bool:
     """Whether two parts are equal at all points."""
     return all(a.overlaps(b) for a, b in zip(one.values, other.values, strict=True))

@@ -34,11 +34,11 @@ from exprgrad.graph.graph import (
     CONST,
     INPUT,
     Graph,
-    copies,
-    dependencies,
-    dependents,
-    spliced,
-    transform,
+    copy_nodes,
+    dependency_flags,
+    dependent_flags,
+    splice_graph,
+    transform_graph,
 )
 from exprgrad.graph.ops import COMMON, PRODUCTS, SUMS
 from exprgrad.run.balls.balls import (
@@ -50,14 +50,15 @@ from exprgrad.run.balls.balls import (
     has_balls,
     working_precision,
 )
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.bounds import number_data_errors
 from exprgrad.run.numbers.sweeps import forward_numbers
 
 __all__ = [
-    "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "Estimate", "Limit", "Quotients", "Sides", "Truth",
-    "below_doubles", "difference_table", "differences", "extrapolated", "guesses", "least_work", "limit",
-    "measured", "measured_differences", "quotients", "steps", "true_differences",
+    "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "BoundedEstimate", "Limit", "Quotients", "Sides", "Truth",
+    "below_doubles", "difference_estimates", "difference_table", "extrapolate", "guess_both_sides",
+    "least_work", "measure_rounding", "measured_differences", "quotient_graph", "step_inputs",
+    "true_differences", "two_step_limit",
 ]  # fmt: skip
 
 STEP = "the step"
@@ -116,16 +117,16 @@ QUOTIENTS = (
 
 
 @lru_cache(1)
-def quotients(graph: Graph, node: int) -> Quotients:
+def quotient_graph(graph: Graph, node: int) -> Quotients:
     """The difference quotients of the output by a node, as a graph; two steps are ``steps(h)``."""
-    made, _ = transform(graph)
-    active, needed = dependents(graph, [node]), dependencies(graph, graph.output)
+    made, _ = transform_graph(graph)
+    active, needed = dependent_flags(graph, [node]), dependency_flags(graph, graph.output)
     for name in (STEP, SCALE):
         made.inputs[name] = made.append(INPUT, (), name, graph.span(node))
 
     def put(text: str, **known: int) -> dict[str, int]:
         """The statements of a text as nodes."""
-        images = spliced(made, template(text), known)
+        images = splice_graph(made, template(text), known)
         return {name: images[at] for name, at, _ in template(text).bindings}
 
     def beside(side: int) -> int:
@@ -136,7 +137,7 @@ def quotients(graph: Graph, node: int) -> Quotients:
                 return side
             return None if active[at] else at
 
-        return copies(made, graph, rule, wanted=needed)[graph.output]
+        return copy_nodes(made, graph, rule, wanted=needed)[graph.output]
 
     ends = put(ENDS, x=node, h=made.inputs[STEP], k=made.inputs[SCALE])
     low, high = beside(ends["minus"]), beside(ends["plus"])
@@ -147,7 +148,7 @@ def quotients(graph: Graph, node: int) -> Quotients:
     return Quotients(made, **found, moved=(*moved, *range(ends["plus"] + 1, len(made))))
 
 
-def steps(exponent: int) -> dict[str, float]:
+def step_inputs(exponent: int) -> dict[str, float]:
     """The step 2^exponent as the graph's inputs: two doubles, for one may be too small or too large."""
     half = exponent // 2
     return {STEP: math.ldexp(1.0, half), SCALE: math.ldexp(1.0, exponent - half)}
@@ -156,7 +157,7 @@ def steps(exponent: int) -> dict[str, float]:
 # In doubles.
 
 
-class Estimate(NamedTuple):
+class BoundedEstimate(NamedTuple):
     """A number and what it may be off by.
 
     Of a difference quotient at one step that is what rounding may have done to it; of a limit, what
@@ -178,47 +179,48 @@ class Sides(NamedTuple):
     The same of the quotients at one step.
     """
 
-    center: Estimate | None
-    left: Estimate | None
-    right: Estimate | None
+    center: BoundedEstimate | None
+    left: BoundedEstimate | None
+    right: BoundedEstimate | None
 
 
-def differences(graph: Graph, inputs: Mapping[str, float], node: int, at: float) -> Sides:
+def difference_estimates(graph: Graph, inputs: Mapping[str, float], node: int, at: float) -> Sides:
     """The output's derivative with respect to a node whose data is ``at``, and those from each side.
 
     Steps begin at an eighth of the node's data, and of 1 where that is larger, or where steps in
     proportion to the data never come near 1.  Those that do not follow the function are left out.
     """
-    found = quotients(graph, node)
+    found = quotient_graph(graph, node)
     near = math.frexp(at)[1] - 1 + START if at else START
     starts = [near] if START <= near <= LEVELS + START else [max(near, START), min(near, START)]
     tried = [
-        trusted(
-            [quotient_at(found, inputs, steps(start - level)) for level in range(LEVELS)], start
+        trusted_levels(
+            [quotient_at(found, inputs, step_inputs(start - level)) for level in range(LEVELS)],
+            start,
         )
         for start in starts
     ]
-    return Sides(*map(better, zip(*map(estimates, tried), strict=True)))
+    return Sides(*map(better_estimate, zip(*map(estimate_limits, tried), strict=True)))
 
 
-def estimates(levels: Sequence[Sides]) -> Sides:
+def estimate_limits(levels: Sequence[Sides]) -> Sides:
     """What the quotients at halved steps tend to."""
     sides = ((0, 2), (1, 1), (2, 1))
-    return Sides(*(extrapolated([level[at] for level in levels], order) for at, order in sides))
+    return Sides(*(extrapolate([level[at] for level in levels], order) for at, order in sides))
 
 
-def trusted(levels: Sequence[Sides], start: int) -> Sequence[Sides]:
+def trusted_levels(levels: Sequence[Sides], start: int) -> Sequence[Sides]:
     """The quotients at the steps from 2^start down that say something of the slope.
 
     None if they do not follow the function.  If they never rise above rounding, nothing tells whether large
     steps follow it; small ones are taken to.
     """
-    if not follow(levels):
+    if not quotients_follow(levels):
         return ()
     return levels if any(map(known_pairs, zip(*levels, strict=True))) else levels[max(start, 0) :]
 
 
-def follow(levels: Sequence[Sides]) -> bool:
+def quotients_follow(levels: Sequence[Sides]) -> bool:
     """Whether difference quotients at halved steps follow the function down to the smallest steps.
 
     Steps that span many of its periods, or a pole, do not: the values at them have nothing to do with each
@@ -227,28 +229,32 @@ def follow(levels: Sequence[Sides]) -> bool:
     sides: that is a peak, narrower than any of the steps.
     """
     center, left, right = (known_pairs(side) for side in zip(*levels, strict=True))
-    jumps_twice = left and right and all(doubled(*pair) for pair in (*left, *right))
+    jumps_twice = left and right and all(is_doubled(*pair) for pair in (*left, *right))
     return not jumps_twice and all(hang_together(*pair) for pair in (*center, *left, *right))
 
 
-def known_pairs(samples: Sequence[Estimate | None]) -> list[tuple[Estimate, Estimate]]:
+def known_pairs(
+    samples: Sequence[BoundedEstimate | None],
+) -> list[tuple[BoundedEstimate, BoundedEstimate]]:
     """The quotients at the smallest steps and at twice those, as far as both are more than noise."""
     known = [s if s is not None and abs(s.value) > 2 * s.error else None for s in samples]
     return [(far, near) for far, near in pairwise(known) if far and near][-LAST:]
 
 
-def hang_together(far: Estimate, near: Estimate) -> bool:
+def hang_together(far: BoundedEstimate, near: BoundedEstimate) -> bool:
     """Whether the quotients at a step and at half of it can be those of one slope, or of one jump."""
     smaller = abs(near.value) <= abs(far.value)
-    return smaller or abs(near.value - far.value) <= abs(near.value) / 2 + slack(far, near)
+    return smaller or abs(near.value - far.value) <= abs(near.value) / 2 + comparison_slack(
+        far, near
+    )
 
 
-def doubled(far: Estimate, near: Estimate) -> bool:
+def is_doubled(far: BoundedEstimate, near: BoundedEstimate) -> bool:
     """Whether a quotient is twice the one at twice the step: the values do not change with the step."""
-    return abs(near.value - 2 * far.value) <= slack(far, near)
+    return abs(near.value - 2 * far.value) <= comparison_slack(far, near)
 
 
-def slack(far: Estimate, near: Estimate) -> float:
+def comparison_slack(far: BoundedEstimate, near: BoundedEstimate) -> float:
     """What rounding may do to the comparison of two quotients."""
     return 2 * (far.error + near.error) + abs(near.value) * SLACK
 
@@ -267,17 +273,17 @@ def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str
         shift = max(math.ulp(minus), math.ulp(plus)) / 2
         errors[found.center] += abs(values[found.bend]) * (shift / ((plus - minus) / 2))
     center, left, right = (
-        finite(values[at], errors[at]) for at in (found.center, found.left, found.right)
+        finite_estimate(values[at], errors[at]) for at in (found.center, found.left, found.right)
     )
     return Sides(center if left or right else None, left, right)
 
 
-def finite(value: float, error: float) -> Estimate | None:
+def finite_estimate(value: float, error: float) -> BoundedEstimate | None:
     """A quotient and what it may be off by, if both are finite."""
-    return Estimate(value, error) if math.isfinite(value) and math.isfinite(error) else None
+    return BoundedEstimate(value, error) if math.isfinite(value) and math.isfinite(error) else None
 
 
-def better(estimates: Sequence[Estimate | None]) -> Estimate | None:
+def better_estimate(estimates: Sequence[BoundedEstimate | None]) -> BoundedEstimate | None:
     """Of estimates from large steps and from small ones: the surer, if the two agree; else the latter."""
     found = [estimate for estimate in estimates if estimate is not None]
     if len(found) == 2 and abs(found[0].value - found[1].value) > found[0].error + found[1].error:
@@ -285,14 +291,14 @@ def better(estimates: Sequence[Estimate | None]) -> Estimate | None:
     return min(found, key=lambda estimate: estimate.error, default=None)
 
 
-def extrapolated(samples: Sequence[Estimate | None], order: int) -> Estimate | None:
+def extrapolate(samples: Sequence[BoundedEstimate | None], order: int) -> BoundedEstimate | None:
     """The limit of quotients at halved steps, whose error is a series in powers of ``step^order``.
 
     The best of the whole tableau, by the sum of what its neighbours differ by and of the noise.  Smaller
     steps must not lead away from it: they know of a bump that large steps leap over.
     """
-    best: Estimate | None = None
-    row: list[Estimate] = []
+    best: BoundedEstimate | None = None
+    row: list[BoundedEstimate] = []
     for level, sample in enumerate(samples):
         if sample is None:
             row = []
@@ -303,7 +309,7 @@ def extrapolated(samples: Sequence[Estimate | None], order: int) -> Estimate | N
             near = row[depth]
             value = near.value + (near.value - above.value) / (factor - 1)
             noise = (factor * near.error + above.error) / (factor - 1)
-            row.append(Estimate(value, noise))
+            row.append(BoundedEstimate(value, noise))
             left = max(abs(value - near.value), abs(value - above.value))
             error = left + noise + math.ulp(value)
             near_enough = abs(sample.value - value) + error
@@ -311,7 +317,7 @@ def extrapolated(samples: Sequence[Estimate | None], order: int) -> Estimate | N
                 smaller is None or abs(smaller.value - value) <= near_enough + smaller.error
                 for smaller in samples[level + 1 :]
             ):
-                best = Estimate(value, error)
+                best = BoundedEstimate(value, error)
     return best
 
 
@@ -321,13 +327,15 @@ def extrapolated(samples: Sequence[Estimate | None], order: int) -> Estimate | N
 def measured_differences(value: Callable[[float], float], at: float) -> Sides:
     """The derivatives of a function of one number, between the sides and from each."""
     scale = math.frexp(at)[1] if at else 0
-    noise = SAFE * measured(value, at, scale)
+    noise = SAFE * measure_rounding(value, at, scale)
     levels = [
         measured_level(value, at, noise, scale - 3 - level) for level in range(MEASURED_LEVELS)
     ]
     step = math.ldexp(1.0, scale - 3)
     size = max(abs(value(x)) for x in (at - step, at, at + step))
-    return estimates([] if noise > size * ORDER > 0 or not follow(levels) else levels)
+    return estimate_limits(
+        [] if noise > size * ORDER > 0 or not quotients_follow(levels) else levels
+    )
 
 
 def measured_level(
@@ -338,10 +346,12 @@ def measured_level(
     minus, plus = at - step, at + step
     low, here, high = value(minus), value(at), value(plus)
     rises = ((high - low, plus - minus), (here - low, at - minus), (high - here, plus - at))
-    return Sides(*(finite(rise / run, 2 * noise / run) if run else None for rise, run in rises))
+    return Sides(
+        *(finite_estimate(rise / run, 2 * noise / run) if run else None for rise, run in rises)
+    )
 
 
-def measured(value: Callable[[float], float], at: float, scale: int) -> float:
+def measure_rounding(value: Callable[[float], float], at: float, scale: int) -> float:
     """The standard deviation of a function's rounding, from high differences of neighbouring values."""
     for near in NEAR:
         gap = math.ldexp(0.7, scale + near)  # no power of 2, whose sums are exact too often
@@ -437,7 +447,7 @@ def true_differences(
 
     Raises ``MissingExtraError`` without python-flint.
     """
-    found = quotients(graph, node)
+    found = quotient_graph(graph, node)
     near = min(math.frexp(at)[1], 0)
     truth, before = None, "unclear"
     for bits, below in PRECISIONS:
@@ -477,7 +487,7 @@ def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: 
     """What the quotients at two steps say together."""
     value = close[output]
     center, left, right, bend = (
-        limit(far[node], close[node], order)
+        two_step_limit(far[node], close[node], order)
         for node, order in ((found.center, 2), (found.left, 1), (found.right, 1), (found.bend, 1))
     )
 
@@ -507,7 +517,7 @@ def is_at_rest(kind: str, far: Ball, close: Ball) -> bool:
     return kind not in STEP_FUNCTIONS or bool(is_steady or (far.is_nan() and close.is_nan()))
 
 
-def limit(far: Ball, close: Ball, order: int) -> Limit:
+def two_step_limit(far: Ball, close: Ball, order: int) -> Limit:
     """The limit of a quotient whose error is of an order in the step, from two steps."""
     if far.is_nan() or close.is_nan():
         return Limit("none")
@@ -565,7 +575,7 @@ Guesses = tuple[Guess, Guess]
 NO_GUESSES: Guesses = (Guess(), Guess())
 
 
-def guesses(run: Run, name: str) -> Guesses:
+def guess_both_sides(run: SweptRun, name: str) -> Guesses:
     """A guess for the left and for the right of an input's value; of limits alone where that is nan.
 
     Where the doubles and the decimals as typed lead to different places, the one that has a kink or a jump
@@ -576,13 +586,14 @@ def guesses(run: Run, name: str) -> Guesses:
     decimals = find_rounded_decimals(run.graph, run.inputs, run.spelled)
     readings = (None, run.spelled) if decimals else (None,)
     found: list[Guesses] = [
-        (guess(run, name, -1, typed=typed), guess(run, name, 1, typed=typed)) for typed in readings
+        (guess_side(run, name, -1, typed=typed), guess_side(run, name, 1, typed=typed))
+        for typed in readings
     ]
     told = [sides for sides in found if sides != NO_GUESSES]
     return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NO_GUESSES)
 
 
-def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
+def guess_side(run: SweptRun, name: str, sign: int, *, typed: Typed) -> Guess:
     """A guess for one side: first whether there is a jump, for then differences mean nothing."""
     start = min(math.frexp(run.inputs[name])[1], 0) - BELOW
     work = MOST_WORK // max(len(run.wrt or ()), 1)
@@ -595,36 +606,36 @@ def guess(run: Run, name: str, sign: int, *, typed: Typed) -> Guess:
             steps = unit * 2**APART, unit
             far, close = (value_beside(run, name, step, bits, typed=typed) for step in steps)
             if math.isnan(run.value):
-                told = Guess(limit=number_of(limit(far, close, 1)))
+                told = Guess(limit=number_of(two_step_limit(far, close, 1)))
             else:
                 here = value_beside(run, name, exact_ball(0), bits, typed=typed)
                 if not here.is_finite():
                     here = value_beside(run, name, unit / 2**NEARER, bits, typed=typed)
-                told = against(run.value, here, (far, close), steps)
+                told = guess_against_truth(run.value, here, (far, close), steps)
         if told != Guess():
             return told
     return Guess()
 
 
-def value_beside(run: Run, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
+def value_beside(run: SweptRun, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
     """The output's true value with one input a little aside."""
     return enclose_nodes(run.graph, run.inputs, bits, typed=typed, aside={name: step})[
         run.graph.output
     ]
 
 
-def against(value: float, here: Ball, there: Pair, steps: Pair) -> Guess:
+def guess_against_truth(value: float, here: Ball, there: Pair, steps: Pair) -> Guess:
     """What values at two steps say, beside the true value at the point, which must be what was computed."""
     off = abs(here - value)
     if not here.is_finite() or bool(off > SURE * abs(here) and off > TINY):
         return Guess()
     far, close = (one - here for one in there)
-    rise = limit(far, close, 1)
+    rise = two_step_limit(far, close, 1)
     if rise.kind != "found" or rise.ball is None:
         return Guess()
     if bool(rise.ball != 0) and not bool(abs(close) * 2 < abs(far)):
-        return Guess(limit=number_of(limit(there[0], there[1], 1)))
-    return Guess(number_of(limit(far / steps[0], close / steps[1], 1), steep=True))
+        return Guess(limit=number_of(two_step_limit(there[0], there[1], 1)))
+    return Guess(number_of(two_step_limit(far / steps[0], close / steps[1], 1), steep=True))
 
 
 def number_of(found: Limit, *, steep: bool = False) -> float | None:

@@ -15,18 +15,18 @@ from itertools import chain, islice, pairwise, product
 from random import Random
 from typing import NamedTuple
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.simplify.formula import simplify
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.simplify.formula import simplify_program
 from exprgrad.derive.switches import gaps_of
-from exprgrad.graph.graph import Graph, Program, collect_by_key, dependencies, transform
+from exprgrad.graph.graph import Graph, Program, collect_by_key, dependency_flags, transform_graph
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import texts
+from exprgrad.language.write.infix import node_texts
 from exprgrad.run.balls.intervals import reach_of
 from exprgrad.run.numbers.sweeps import forward_numbers, play_tape, record_tape
 
 __all__ = [
-    "GapSide", "Gaps", "Threshold", "beyond", "find_gaps", "included", "mixed", "on_both_sides",
-    "points_beside", "sides_met", "thresholds", "unmet",
+    "GapSide", "Gaps", "Threshold", "build_together", "find_gaps", "find_thresholds", "on_both_sides",
+    "points_beside", "points_beside_thresholds", "sides_met", "thresholds_beyond", "unmet_sides",
 ]  # fmt: skip
 
 Coordinates = Mapping[str, float]
@@ -106,7 +106,7 @@ class Threshold(NamedTuple):
 # Gaps.
 
 
-def included(builder: Builder, graph: Graph, others: Sequence[Graph]) -> list[list[int]]:
+def build_together(builder: GraphBuilder, graph: Graph, others: Sequence[Graph]) -> list[list[int]]:
     """Formulas built into one graph; the others may read the first one's inputs and named statements."""
     image = builder.include(graph)
     known = {binding.name: image[binding.node] for binding in graph.bindings}
@@ -116,11 +116,11 @@ def included(builder: Builder, graph: Graph, others: Sequence[Graph]) -> list[li
 
 def find_gaps(graph: Graph, claim: Graph) -> Gaps:
     """What the switches of a formula and of a claim compare, in their order."""
-    builder = Builder(graph.empty())
-    images = included(builder, graph, [claim])
+    builder = GraphBuilder(graph.empty())
+    images = build_together(builder, graph, [claim])
     found: dict[int, tuple[str, bool]] = {}
     for formula, image in zip((graph, claim), images, strict=True):
-        written = texts(formula, formula.names())
+        written = node_texts(formula, formula.names())
         for node, kind in enumerate(formula.kinds):
             operands = [image[operand] for operand in formula.operands[node]]
             row = BY_NAME.get(kind)
@@ -134,7 +134,7 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
     return Gaps(program.graph, [NamedGap(node, *said) for node, said in pairs])
 
 
-def first_steps(builder: Builder, step: int) -> list[int]:
+def first_steps(builder: GraphBuilder, step: int) -> list[int]:
     """The gaps of the first step of stairs up, and down."""
     return [builder.apply("sub", step, builder.constant(half)) for half in (-0.5, 0.5)]
 
@@ -142,7 +142,9 @@ def first_steps(builder: Builder, step: int) -> list[int]:
 # Thresholds.
 
 
-def thresholds(gaps: Gaps, bases: Sequence[Coordinates], free: Sequence[str]) -> list[Threshold]:
+def find_thresholds(
+    gaps: Gaps, bases: Sequence[Coordinates], free: Sequence[str]
+) -> list[Threshold]:
     """Where gaps close along each free input, from the first of some points from which they do.
 
     Where there are several inputs, then also from beyond all these thresholds: ``relu(x - 9)*relu(y - 9)``
@@ -155,21 +157,21 @@ def thresholds(gaps: Gaps, bases: Sequence[Coordinates], free: Sequence[str]) ->
     closed: set[tuple[int, str]] = set()
     for base in bases if gaps.found else ():
         for name in free:
-            line = Line(gaps, base, name, left)
+            line = GapLine(gaps, base, name, left)
             wanted = [at for at in searched if (at, name) not in closed]
             for at, threshold in on_a_line(line, wanted):
                 closed.add((at, name))
                 found.append(threshold)
             left = line.left
-    for base in outer(found, bases[0]) if found and len(free) > 1 else ():
+    for base in outer_points(found, bases[0]) if found and len(free) > 1 else ():
         for name in free:
-            line = Line(gaps, base, name, left)
+            line = GapLine(gaps, base, name, left)
             found += [threshold for _, threshold in on_a_line(line, searched)]
             left = line.left
     return list({(one.input, one.at, id(one.point)): one for one in reversed(found)}.values())[::-1]
 
 
-def outer(found: Sequence[Threshold], base: Coordinates) -> list[Coordinates]:
+def outer_points(found: Sequence[Threshold], base: Coordinates) -> list[Coordinates]:
     """The points beyond the last threshold of every input, and before the first."""
     by_input = collect_by_key((threshold.input, threshold.at) for threshold in found)
     above = {name: max(ats) + 1 + abs(max(ats)) for name, ats in by_input.items()}
@@ -177,14 +179,14 @@ def outer(found: Sequence[Threshold], base: Coordinates) -> list[Coordinates]:
     return [{**base, **above}, {**base, **below}]
 
 
-def on_a_line(line: Line, wanted: Iterable[int]) -> Iterator[tuple[int, Threshold]]:
+def on_a_line(line: GapLine, wanted: Iterable[int]) -> Iterator[tuple[int, Threshold]]:
     """The thresholds of some gaps along an input, as far as the work goes."""
     for at in wanted:
-        for x in crossings(line, at) if line.left > len(line.places) else ():
+        for x in gap_crossings(line, at) if line.left > len(line.places) else ():
             yield at, Threshold(line.name, x, line.gaps.found[at].text, line.base)
 
 
-class Line:
+class GapLine:
     """The gaps along one input from a point.
 
     ``places``  where gaps are looked at, ascending: the grid, and thresholds that have been found
@@ -208,18 +210,20 @@ class Line:
         return self.values[x][at]
 
 
-def sign(value: float) -> float:
+def sign_or_nan(value: float) -> float:
     """-1, 0 or 1; nan where there is no value."""
     return value if math.isnan(value) else float((value > 0) - (value < 0))
 
 
-def crossings(line: Line, at: int) -> list[float]:
+def gap_crossings(line: GapLine, at: int) -> list[float]:
     """Where a gap changes its sign, the nearest places; they are looked at for the next gaps too."""
     base, found = line.base[line.name], list[float]()
-    for low, high in sorted(brackets(line, at), key=lambda ends: min(abs(x - base) for x in ends)):
+    for low, high in sorted(
+        gap_brackets(line, at), key=lambda ends: min(abs(x - base) for x in ends)
+    ):
         if len(found) == MOST_CROSSINGS or line.left <= HALVINGS:
             break
-        x = bisected(line, at, low, high)
+        x = bisect_sign(line, at, low, high)
         if x is not None and x not in found:
             found.append(x)
     for x in found:
@@ -228,9 +232,9 @@ def crossings(line: Line, at: int) -> list[float]:
     return found
 
 
-def brackets(line: Line, at: int) -> Iterator[tuple[float, float]]:
+def gap_brackets(line: GapLine, at: int) -> Iterator[tuple[float, float]]:
     """Neighbouring places between which a gap changes its sign, or has a minimum where it closes."""
-    signs = [sign(line.gap(at, x)) for x in line.places]
+    signs = [sign_or_nan(line.gap(at, x)) for x in line.places]
     for (low, high), (one, other) in zip(pairwise(line.places), pairwise(signs), strict=True):
         if abs(one - other) > 0:  # with nan it is not
             yield low, high
@@ -239,22 +243,22 @@ def brackets(line: Line, at: int) -> Iterator[tuple[float, float]]:
         sizes = [abs(line.gap(at, each)) for each in (low, x, high)]
         same = signs[place - 1] == signs[place] == signs[place + 1] != 0
         if same and sizes[1] <= min(sizes[0], sizes[2]) < max(sizes):
-            inside = narrowed(line, at, low, high)
-            if abs(sign(line.gap(at, inside)) - signs[place]) > 0:
+            inside = narrow_bracket(line, at, low, high)
+            if abs(sign_or_nan(line.gap(at, inside)) - signs[place]) > 0:
                 yield from ((low, inside), (inside, high))
 
 
-def narrowed(line: Line, at: int, low: float, high: float) -> float:
+def narrow_bracket(line: GapLine, at: int, low: float, high: float) -> float:
     """A place between two where a gap has another sign than at these, or else where it is least.
 
     It is the search by the golden section: J. Kiefer, Sequential minimax search for a maximum (1953).
     """
-    before = sign(line.gap(at, low))
+    before = sign_or_nan(line.gap(at, low))
     for _ in range(NARROWINGS):
         step = GOLDEN * (high - low)
         one, other = high - step, low + step
         for x in (one, other):
-            if abs(sign(line.gap(at, x)) - before) > 0:
+            if abs(sign_or_nan(line.gap(at, x)) - before) > 0:
                 return x
         if line.left <= 0 or not low < one < other < high:
             break
@@ -265,14 +269,14 @@ def narrowed(line: Line, at: int, low: float, high: float) -> float:
     return low + (high - low) / 2
 
 
-def bisected(line: Line, at: int, low: float, high: float) -> float | None:
+def bisect_sign(line: GapLine, at: int, low: float, high: float) -> float | None:
     """Where a gap changes its sign between two places; None where it is only that doubles overflow."""
-    width, before = high - low, sign(line.gap(at, low))
+    width, before = high - low, sign_or_nan(line.gap(at, low))
     for _ in range(HALVINGS):
         middle = low + (high - low) / 2
         if not low < middle < high:
             break
-        if sign(line.gap(at, middle)) == before:
+        if sign_or_nan(line.gap(at, middle)) == before:
             low = middle
         else:
             high = middle
@@ -292,11 +296,13 @@ def points_beside(found: Sequence[Threshold], few: int, most: int) -> list[dict[
 
     At most so many; of more than a ``few``, those before the first and beyond the last come first.
     """
-    near = [*islice(chain(on_lines(found, near_to), on_lines(found, far_from)), most + 1)]
-    return [*(on_lines(found, ends) if len(near) > few else ()), *near[:most]]
+    near = [
+        *islice(chain(points_on_lines(found, near_to), points_on_lines(found, far_from)), most + 1)
+    ]
+    return [*(points_on_lines(found, beyond_both_ends) if len(near) > few else ()), *near[:most]]
 
 
-def on_lines(
+def points_on_lines(
     found: Sequence[Threshold], places: Callable[[Sequence[float]], Iterable[float]]
 ) -> Iterator[dict[str, float]]:
     """Points on the lines along which thresholds were found, at the places that these make."""
@@ -306,7 +312,7 @@ def on_lines(
             yield {**alike[0].point, alike[0].input: x}
 
 
-def mixed(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
+def points_beside_thresholds(found: Sequence[Threshold]) -> Iterator[dict[str, float]]:
     """Points beside a threshold in every input that has one, where several have; the same each time.
 
     So pieces are met that no line of the search went through.
@@ -334,29 +340,29 @@ def near_to(ascending: Sequence[float]) -> Iterator[float]:
         others = [*ascending[max(place - 1, 0) : place], *ascending[place + 1 : place + 2]]
         by = min([(abs(at) or 1.0) * CLOSE_BY, *(abs(other - at) / 4 for other in others)])
         for side in (-by, by):
-            yield from between(at + side / 2, at + side)
+            yield from shortest_between(at + side / 2, at + side)
 
 
 def far_from(ascending: Sequence[float]) -> Iterator[float]:
     """Halfway between each two of some numbers, and well beyond the first and the last."""
-    yield from outside(ascending[0], -1.0)
+    yield from beyond_end(ascending[0], -1.0)
     for low, high in pairwise(ascending):
-        yield from between(low + (high - low) / 4, low + (high - low) / 2)
-    yield from outside(ascending[-1], 1.0)
+        yield from shortest_between(low + (high - low) / 4, low + (high - low) / 2)
+    yield from beyond_end(ascending[-1], 1.0)
 
 
-def ends(ascending: Sequence[float]) -> Iterator[float]:
+def beyond_both_ends(ascending: Sequence[float]) -> Iterator[float]:
     """Well beyond the first and the last of some numbers."""
-    yield from outside(ascending[0], -1.0)
-    yield from outside(ascending[-1], 1.0)
+    yield from beyond_end(ascending[0], -1.0)
+    yield from beyond_end(ascending[-1], 1.0)
 
 
-def outside(end: float, sign: float) -> Iterator[float]:
+def beyond_end(end: float, sign: float) -> Iterator[float]:
     """Well beyond a number, on one side of it."""
-    yield from between(end, end + sign * (1 + abs(end)))
+    yield from shortest_between(end, end + sign * (1 + abs(end)))
 
 
-def between(one: float, other: float) -> Iterator[float]:
+def shortest_between(one: float, other: float) -> Iterator[float]:
     """The shortest number between two that is near the second; nothing if there is none."""
     for digits in range(1, 18):
         x = float(f"{other:.{digits}g}")
@@ -381,11 +387,11 @@ def sides_met(gaps: Gaps, points: Iterable[Coordinates]) -> Counter[GapSide]:
     met: Counter[GapSide] = Counter()
     for point in points:
         data = forward_numbers(gaps.graph, point)
-        met.update(GapSide(at, sign(data[gap.node])) for at, gap in enumerate(gaps.found))
+        met.update(GapSide(at, sign_or_nan(data[gap.node])) for at, gap in enumerate(gaps.found))
     return met
 
 
-def unmet(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float]) -> list[GapSide]:
+def unmet_sides(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float]) -> list[GapSide]:
     """The sides that should be met and are not; those that are known to be empty aside."""
     free = [at for at, gap in enumerate(gaps.found) if gap.is_free]
     sides = [GapSide(at, one) for at in free for one in (-1.0, 1.0) if (at, one) not in met]
@@ -393,14 +399,14 @@ def unmet(gaps: Gaps, met: Container[GapSide], given: Mapping[str, float]) -> li
         nodes = tuple([gaps.found[side.gap].node for side in sides])
         if sides:
             program = Program(gaps.graph, nodes)
-            graph, outputs = simplify(program) if plainer else program
+            graph, outputs = simplify_program(program) if plainer else program
             reach = reach_of(graph, given)
             pairs = zip(sides, outputs, strict=True)
             sides = [side for side, node in pairs if reach[node].has_sign(side.sign)]
     return sides
 
 
-def beyond(
+def thresholds_beyond(
     gaps: Gaps, sides: Sequence[GapSide], points: Sequence[Coordinates], free: Sequence[str]
 ) -> list[Threshold]:
     """The thresholds around a point on each of some sides, looked for from ``points``."""
@@ -412,28 +418,28 @@ def beyond(
         if GapSide(at, wanted) in met:
             continue
         gap = gaps.found[at]
-        graph, place = transform(gaps.graph, wanted=dependencies(gaps.graph, gap.node))
+        graph, place = transform_graph(gaps.graph, wanted=dependency_flags(gaps.graph, gap.node))
         graph.output = place[gap.node]
         alone = Gaps(graph, [gap._replace(node=graph.output)])
         names = [name for name in free if name in graph.inputs][:MOST_INPUTS]
         left = MOST_SEARCHING // len(sides) // len(graph)
-        for start in sorted(points, key=lambda point: size(alone, point))[:STARTS]:
-            point, left = crossed(alone, wanted, start, names, left)
+        for start in sorted(points, key=lambda point: gap_size(alone, point))[:STARTS]:
+            point, left = cross_gap(alone, wanted, start, names, left)
             if point is not None:
                 met += sides_met(gaps, [point])
-                lines = [Line(alone, point, name, left // len(names)) for name in names]
+                lines = [GapLine(alone, point, name, left // len(names)) for name in names]
                 found += [threshold for line in lines for _, threshold in on_a_line(line, [0])]
                 break
     return found
 
 
-def size(gaps: Gaps, point: Coordinates) -> float:
+def gap_size(gaps: Gaps, point: Coordinates) -> float:
     """How far from 0 the first of some gaps is at a point; infinite where it has no value."""
     found = abs(forward_numbers(gaps.graph, point)[gaps.found[0].node])
     return math.inf if math.isnan(found) else found
 
 
-def crossed(
+def cross_gap(
     gaps: Gaps, wanted: float, start: Coordinates, names: Sequence[str], left: int
 ) -> tuple[Coordinates | None, int]:
     """A point at which the first gap has the sign that is ``wanted``, and how much work is left.
@@ -445,14 +451,14 @@ def crossed(
     tape = record_tape(graph, [graph.inputs[name] for name in names])
     for _ in range(ROUNDS):
         for name in names:
-            line = Line(gaps, point, name, left)
-            point = {**point, name: least(line)}
+            line = GapLine(gaps, point, name, left)
+            point = {**point, name: least_gap(line)}
             left = line.left
         for _ in range(DESCENT):
             data = forward_numbers(graph, point)
             gap = data[graph.output]
-            if sign(gap) == wanted:
-                return plainest(gaps, wanted, point, start), left
+            if sign_or_nan(gap) == wanted:
+                return plainest_point(gaps, wanted, point, start), left
             grads = play_tape(tape, data).grads
             slopes = {name: grads[graph.inputs[name]] or 0.0 for name in names}
             steepness = math.hypot(*slopes.values())
@@ -465,23 +471,27 @@ def crossed(
     return None, left
 
 
-def least(line: Line) -> float:
+def least_gap(line: GapLine) -> float:
     """The place on a line where the first gap is least, or has another sign than around it."""
     known = [abs(line.gap(0, x)) for x in line.places]
     sizes = [math.inf if math.isnan(size) else size for size in known]
     base = line.places.index(line.base[line.name])
     at = min(range(len(sizes)), key=lambda at: (sizes[at], at != base))
     low, high = line.places[max(at - 1, 0)], line.places[min(at + 1, len(sizes) - 1)]
-    x = narrowed(line, 0, low, high)
-    closer = abs(line.gap(0, x)) < sizes[at] or sign(line.gap(0, x)) != sign(line.gap(0, low))
+    x = narrow_bracket(line, 0, low, high)
+    closer = abs(line.gap(0, x)) < sizes[at] or sign_or_nan(line.gap(0, x)) != sign_or_nan(
+        line.gap(0, low)
+    )
     return x if closer else line.places[at]
 
 
-def plainest(gaps: Gaps, wanted: float, point: Coordinates, start: Coordinates) -> Coordinates:
+def plainest_point(
+    gaps: Gaps, wanted: float, point: Coordinates, start: Coordinates
+) -> Coordinates:
     """The point with as few digits as leave it on the side that is wanted, where it has moved."""
     moved = {name: x for name, x in point.items() if x != start[name]}
     for digits in range(1, 17):
         short = {**point, **{name: float(f"{x:.{digits}g}") for name, x in moved.items()}}
-        if sign(forward_numbers(gaps.graph, short)[gaps.graph.output]) == wanted:
+        if sign_or_nan(forward_numbers(gaps.graph, short)[gaps.graph.output]) == wanted:
             return short
     return point

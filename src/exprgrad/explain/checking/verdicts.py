@@ -6,18 +6,19 @@ import math
 from typing import NamedTuple
 
 from exprgrad.explain.checking.differences import SETTLED, Sides, Truth, below_doubles
-from exprgrad.explain.places import operations
+from exprgrad.explain.places import used_operations
 from exprgrad.explain.sides.kinks import OneSided
-from exprgrad.graph.graph import dependencies
-from exprgrad.language.write.infix import number
+from exprgrad.graph.graph import dependency_flags
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import Ball, middle_text, rough_text
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.sweeps import at_pole
 from exprgrad.source import Span
 
 __all__ = [
-    "ENOUGH_DIGITS", "Verdict", "agreement", "apart", "as_float", "balls_apart", "by_differences",
-    "by_truth", "digits_of", "infinite", "one_side", "pole", "short_ball", "short_number", "unsettled",
+    "ENOUGH_DIGITS", "Verdict", "agreement_text", "as_float", "balls_apart", "by_differences", "by_truth",
+    "digits_of", "infinite_verdict", "one_side", "pole_text", "short_ball", "short_number", "tell_apart",
+    "unsettled_verdict",
 ]  # fmt: skip
 
 MESSAGE_DIGITS = 6
@@ -46,10 +47,10 @@ def short_number(value: float | None) -> str:
     return "none" if value is None else format(value + 0.0, f".{MESSAGE_DIGITS}g")
 
 
-def apart(one: float, other: float) -> tuple[str, str]:
+def tell_apart(one: float, other: float) -> tuple[str, str]:
     """Two numbers in a message: short, or with all digits where it takes them to tell the two apart."""
     found = short_number(one), short_number(other)
-    return found if found[0] != found[1] else (number(one), number(other))
+    return found if found[0] != found[1] else (number_text(one), number_text(other))
 
 
 def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
@@ -59,7 +60,7 @@ def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
     """
     doubles = float(one), float(other)
     if doubles[0] != doubles[1]:
-        return apart(*doubles)
+        return tell_apart(*doubles)
     if not doubles[0]:
         return short_ball(one), short_ball(other)
     for digits in (ALL_DIGITS + 1, 2 * ALL_DIGITS):
@@ -111,31 +112,31 @@ class Verdict(NamedTuple):
 
     def agrees(self, digits: int) -> Verdict:
         """The same numbers, which agree to so many digits."""
-        return self._replace(verdict="agrees", message=agreement(digits), digits=digits)
+        return self._replace(verdict="agrees", message=agreement_text(digits), digits=digits)
 
     def blaming(self, node: int, span: Span, why: str) -> Verdict:
         """The same numbers, with a rule or a value to blame."""
         return self.says("disagrees", why)._replace(where=(node, span))
 
 
-def agreement(digits: int) -> str:
+def agreement_text(digits: int) -> str:
     """How far two numbers agree, in words."""
     return f"agrees to {digits} digit{'s' * (digits != 1)}"
 
 
-def infinite(value: float, pole: str = "") -> Verdict:
+def infinite_verdict(value: float, pole: str = "") -> Verdict:
     """There are no differences beside a value that is not finite; ``pole``: the text of what has one."""
     if value != value:
         return Verdict().says("undecided", "the value is nan, and so are all differences")
     here = f"{pole} has a pole here: " * bool(pole)
     return Verdict().says(
-        "overflow", f"{here}the value is {number(value)}, which has no differences"
+        "overflow", f"{here}the value is {number_text(value)}, which has no differences"
     )
 
 
-def pole(run: Run) -> str:
+def pole_text(run: SweptRun) -> str:
     """The text of the node that is infinite because its operands are at a pole of its, if one is."""
-    for node, op, seen in operations(run, dependencies(run.graph, run.graph.output)):
+    for node, op, seen in used_operations(run, dependency_flags(run.graph, run.graph.output)):
         if math.isinf(run.values[node]):
             is_pole = all(map(math.isfinite, seen)) and at_pole(op, seen)
             return run.texts[node] if is_pole else ""
@@ -160,7 +161,7 @@ def at_kink(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
     )
 
 
-def unsettled(returned: float, by_rules: float | None) -> Verdict:
+def unsettled_verdict(returned: float, by_rules: float | None) -> Verdict:
     """The verdict where differences have no limit to go by; the rules of the sides may have an answer."""
     more = (
         "" if by_rules is None else f"; by the rules of both sides it is {short_number(by_rules)}"
@@ -240,7 +241,7 @@ def by_differences(sides: Sides, analytic: float) -> Verdict:
     returned = f"returned {short_number(analytic)}"
     gap = abs(left.value - right.value) if left and right else 0.0
     if left and right and left.error + right.error < gap >= SETTLED * max(left.error, right.error):
-        one, other = apart(left.value, right.value)
+        one, other = tell_apart(left.value, right.value)
         return Verdict(
             "kink",
             f"kink between the sample points: left {one}, right {other}, {returned}",

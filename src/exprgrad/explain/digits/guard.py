@@ -11,24 +11,24 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from exprgrad.errors import advice, install
-from exprgrad.explain.checking.differences import guesses
+from exprgrad.errors import command_or_python, install_command
+from exprgrad.explain.checking.differences import guess_both_sides
 from exprgrad.explain.digits.judgements import (
     FULL,
     Judgement,
     have_same_digits,
     is_nearest,
     is_tight,
-    judge,
+    judge_number,
     proven_digits,
     round_ball,
 )
 from exprgrad.explain.digits.truths import MOST_EXPLAINED, Blame, Truths, number_path
-from exprgrad.explain.kinks_met import flagged
+from exprgrad.explain.kinks_met import flagged_nodes
 from exprgrad.explain.limits import SHARED
-from exprgrad.explain.places import at, every, places_in, series, where
+from exprgrad.explain.places import all_places, first_place, join_words, number_in_place, places_in
 from exprgrad.explain.sides.kinks import OneSided
-from exprgrad.graph.graph import MOST_ELEMENTS, Shape, collect_by_key, place_of, size
+from exprgrad.graph.graph import MOST_ELEMENTS, Shape, collect_by_key, place_by_position, shape_size
 from exprgrad.run.balls.balls import (
     Ball,
     decimal_bounds,
@@ -42,8 +42,8 @@ from exprgrad.run.evaluation import (
     DOUBLE_DIGITS,
     Diagnostic,
     Path,
-    Run,
     Settled,
+    SweptRun,
     right_digits,
     smallest_count,
 )
@@ -82,10 +82,10 @@ def settle_numbers(
     """
     if not has_balls():  # there are no wheels of python-flint in a browser, say
         seen = {path: count for path, count in by_bounds.items() if path[0] not in unseen}
-        help = f"{install('python-flint')}, with which more is known"
+        help = f"{install_command('python-flint')}, with which more is known"
         return found._replace(diagnostics=tuple(warn_by_bounds(seen, least, source, help)))
     counts = {**by_bounds, **dict.fromkeys(doubtful, 0)}
-    elements = sum(map(size, source.run.graph.shapes))
+    elements = sum(map(shape_size, source.run.graph.shapes))
     if elements > MOST_ELEMENTS:
         help = (
             f"the truth is worked out for up to {MOST_ELEMENTS:,} elements over all nodes, and this "
@@ -95,15 +95,21 @@ def settle_numbers(
     places = {
         number_path(path, place): (path, place)
         for path, count in counts.items()
-        for place in every(count < least)
+        for place in all_places(count < least)
     }
     if not source.is_affordable([*places]):
-        choice = advice("--wrt or --of", "wrt=['a', 'b'] or of=['y']")
+        choice = command_or_python("--wrt or --of", "wrt=['a', 'b'] or of=['y']")
         help = f"the truth about {len(places):,} numbers would take too long: ask for fewer, by {choice}"
         return found._replace(diagnostics=tuple(warn_by_bounds(counts, least, source, help)))
     source.seek([*places])
-    values = {number: at(found.values[path], place) for number, (path, place) in places.items()}
-    digits = {number: int(at(counts[path], place)) for number, (path, place) in places.items()}
+    values = {
+        number: number_in_place(found.values[path], place)
+        for number, (path, place) in places.items()
+    }
+    digits = {
+        number: int(number_in_place(counts[path], place))
+        for number, (path, place) in places.items()
+    }
     numbers = guard_numbers(Settled(values, digits, {}), least, source, unseen)
     return put_together(found, counts, least, places, numbers)
 
@@ -126,7 +132,7 @@ def put_together(
         elif number in numbers.corrected:
             fresh[path] = numbers.values[number]
     for path, of_poor in digits.items():
-        fine = where(counts[path] >= least)
+        fine = first_place(counts[path] >= least)
         fewest = [int(counts[path][counts[path] >= least].min())] if fine else []
         found.digits[path] = min([*of_poor, *fewest])
     corrected = {path: (values[path], value) for path, value in fresh.items()}
@@ -138,15 +144,17 @@ def warn_by_bounds(
 ) -> Iterator[Diagnostic]:
     """Warnings about numbers for which only error bounds are known; the first has help."""
     for path, number in counts.items():
-        poor = where(number < least)
+        poor = first_place(number < least)
         if poor is None:
             continue
         node, first = source.suspect(path, least)
         label, digits = source.label(path), smallest_count(number)
-        message = f"may have {digits_text(digits)}{' only' * (digits > 0)}, as far as bounds tell"
+        message = (
+            f"may have {right_digits_text(digits)}{' only' * (digits > 0)}, as far as bounds tell"
+        )
         if poor.place:
-            label = f"{part(poor.many, poor.of)} {label}"
-            message += f", the worst at {[*place_of(int(number.argmin()), number.shape)]}"
+            label = f"{part_of_tensor(poor.many, poor.of)} {label}"
+            message += f", the worst at {[*place_by_position(int(number.argmin()), number.shape)]}"
         why = [f"{first} is the first to lose them"] if first else []
         span, told = source.run.graph.span(node), "; ".join(part for part in (*why, help) if part)
         yield Diagnostic("lost-digits", "warning", f"{label} {message}", node, span, told or None)
@@ -163,7 +171,7 @@ def guard_numbers(
     poor: list[PoorNumber] = []
     for path, value in [*found.values.items()]:
         true, typed = source.truth(path)
-        plain = judge(value, true, source.bits)
+        plain = judge_number(value, true, source.bits)
         answer = choose_answer(plain, typed, least, source.bits)
         if path[0] != "value" and answer.verdict != "undefined" and not source.has_value(path):
             # It is derived from no number, and that is told.
@@ -288,7 +296,7 @@ def group_by_cause(poor: Iterable[PoorNumber], source: Truths) -> list[list[Poor
                 cause = next(same, blame)
         label, worst = source.label(one.path), ""
         if alike[1:]:
-            label = f"{part(len(alike), source.count(tensor))} {source.label(tensor)}"
+            label = f"{part_of_tensor(len(alike), source.count(tensor))} {source.label(tensor)}"
             worst = one.path[-1]
         named = one._replace(label=label, worst=worst, blame=blame)
         groups.setdefault((fate, cause), []).append(named)
@@ -316,7 +324,7 @@ def check_sides(
     if not has_balls():
         return found
     run, told = source.run, list(found.diagnostics)
-    met = flagged(run)
+    met = flagged_nodes(run)
     is_smooth = source.rounded_kinks(met).issuperset(met)
     for side in sides:
         path = ("gradient", side.input)
@@ -326,7 +334,7 @@ def check_sides(
         if is_smooth and is_known and have_same_digits(true, typed, least, source.bits):
             answer = round_ball(true)
         else:
-            left, right = (guess.slope for guess in guesses(run, side.input))
+            left, right = (guess.slope for guess in guess_both_sides(run, side.input))
             if left is None or right is None or not abs(left - right) <= FEW_ULPS * math.ulp(left):
                 continue
             answer = left
@@ -337,7 +345,8 @@ def check_sides(
         found.digits[path] = right_digits(answer, math.ulp(answer))
         found.values[path], found.corrected[path] = answer, (swept, answer)
         was, now = format_apart(value, answer)
-        message = f"{source.label(path)} has {digits_text(digits)} in doubles: {was} is corrected to {now}"
+        has = f"{source.label(path)} has {right_digits_text(digits)}"
+        message = f"{has} in doubles: {was} is corrected to {now}"
         node, span, *_ = source.place(path)
         told.append(Diagnostic("lost-digits", "warning", message, node, span, None))
     return found._replace(diagnostics=tuple(told))
@@ -347,7 +356,7 @@ def check_sides(
 
 
 def confirm_poor_nodes(
-    run: Run, source: Truths, data: Iterable[int], grads: Iterable[int], least: int
+    run: SweptRun, source: Truths, data: Iterable[int], grads: Iterable[int], least: int
 ) -> tuple[set[int], set[int]]:
     """Those of some nodes whose data or grad has fewer right digits than ``least``."""
     found, over, mine = source.doubles, source.over, run.adjoints
@@ -356,7 +365,7 @@ def confirm_poor_nodes(
         """Whether a number is poor; if nobody can tell, it is not."""
         if true is None or not math.isfinite(value):
             return False
-        plain = judge(value, true, found.bits)
+        plain = judge_number(value, true, found.bits)
         if plain.verdict == "undecided" and true.is_finite():  # all that it may be is far away
             return bool(
                 abs(exact_ball(value) - true).abs_lower() * exact_ball(10) ** least
@@ -369,7 +378,7 @@ def confirm_poor_nodes(
         for place in places_in(values[node]):
             number = over.node(node, place)
             if not (own and over.origins and over.origins[number] != (node, place)):
-                yield at(values[node], place), number
+                yield number_in_place(values[node], place), number
 
     poor = {
         node
@@ -396,16 +405,18 @@ def warn_of_group(group: Sequence[PoorNumber], source: Truths) -> Diagnostic:
     node, span, help, *_ = first.blame
     verdict = first.answer.verdict
     if verdict == "nearest":
-        message = f"{count_digits(group)}: {list_corrections(group)}{explain_zeros(group)}"
+        message = f"{count_digits_text(group)}: {list_corrections(group)}{explain_zeros(group)}"
     elif verdict == "ambiguous":
-        hangs = f"{list_labels(group)} {inflect(group, 'hangs', 'hang')}"
-        told = hangs if first.is_right else f"{count_digits(group)}: the answer hangs"
+        hangs = f"{list_labels(group)} {inflect_verb(group, 'hangs', 'hang')}"
+        told = hangs if first.is_right else f"{count_digits_text(group)}: the answer hangs"
         message, help = explain_decimals(group, source, told)
     elif verdict == "zero":
         bound = format_bound(first.plain.true)
-        message = f"{count_digits(group)}: the true number is zero to within {bound}, not proved"
+        message = (
+            f"{count_digits_text(group)}: the true number is zero to within {bound}, not proved"
+        )
     elif verdict == "undefined":
-        has = inflect(group, "has", "have")
+        has = inflect_verb(group, "has", "have")
         message = f"{list_labels(group)} {has} no true value: undefined here"
     else:
         message = (
@@ -420,25 +431,26 @@ def list_labels(group: Sequence[PoorNumber]) -> str:
     labels = [one.label for one in group]
     if len(labels) > MOST_NAMED:
         labels[MOST_NAMED - 1 :] = [f"{len(labels) - MOST_NAMED + 1:,} more"]
-    return series(labels)
+    return join_words(labels)
 
 
-def inflect(group: Sequence[object], singular: str, plural: str) -> str:
+def inflect_verb(group: Sequence[object], singular: str, plural: str) -> str:
     """A verb for one number or for several."""
     return singular if len(group) == 1 and not getattr(group[0], "worst", "") else plural
 
 
-def part(many: int, of: int) -> str:
+def part_of_tensor(many: int, of: int) -> str:
     """How many of a tensor's numbers are meant: ``5 of 6 numbers of``."""
     return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
 
 
-def count_digits(group: Sequence[PoorNumber]) -> str:
+def count_digits_text(group: Sequence[PoorNumber]) -> str:
     """How many digits of some numbers are right; numbers with the same count are named together."""
     singles = [one for one in group if not one.worst]
     told = [count_digits_of_each(singles)] if singles else []
     told += [
-        f"{one.label} lose digits in doubles, the worst, at {one.worst}, has {digits_text(one.digits)}"
+        f"{one.label} lose digits in doubles, the worst, at {one.worst}, "
+        f"has {right_digits_text(one.digits)}"
         for one in group
         if one.worst
     ]
@@ -454,13 +466,15 @@ def count_digits_of_each(group: Sequence[PoorNumber]) -> str:
         fewest, highest = min(by_count), max(by_count)
         return f"{list_labels(group)} have {fewest or 'no'} to {highest} right digits in doubles"
     (digits, some), *others = by_count.items()
-    told = [f"{list_labels(some)} {inflect(some, 'has', 'have')} {digits_text(digits)} in doubles"]
+    told = [
+        f"{list_labels(some)} {inflect_verb(some, 'has', 'have')} {right_digits_text(digits)} in doubles"
+    ]
     return ", ".join(
         [*told, *(f"{list_labels(some)} {digits or 'none'}" for digits, some in others)]
     )
 
 
-def digits_text(digits: int) -> str:
+def right_digits_text(digits: int) -> str:
     """How many digits are right, in words."""
     return f"{digits or 'no'} right digit{'s' * (digits > 1)}"
 
@@ -502,15 +516,15 @@ def explain_decimals(
 ) -> tuple[str, str]:
     """That decimals and the doubles nearest to them give different answers: message and help."""
     decimals, turn = source.decimals, source.turn
-    some = series(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
-    hang = f"{what_hangs} on how {some} {inflect(decimals, 'is', 'are')} rounded"
+    some = join_words(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
+    hang = f"{what_hangs} on how {some} {inflect_verb(decimals, 'is', 'are')} rounded"
     shown = group[:MOST_NAMED]
     alone = len(shown) == 1
     as_doubles = [
         f"{'it' if alone else name_one(one)} is {format_ball(one.plain.true)}" for one in shown
     ]
-    as_typed = series([format_ball(one.typed) for one in shown])
-    help = f"read as doubles, {series(as_doubles)}; as typed, {as_typed}"
+    as_typed = join_words([format_ball(one.typed) for one in shown])
+    help = f"read as doubles, {join_words(as_doubles)}; as typed, {as_typed}"
     where = f", where {turn.words}" if turn else ""
     return hang, f"{help}{where}; the answer stays as computed"
 

@@ -21,12 +21,12 @@ from exprgrad.run.balls.balls import (
     is_known,
     working_precision,
 )
-from exprgrad.run.balls.sweep import Sweep, sweep_balls
-from exprgrad.source import cut
+from exprgrad.run.balls.sweep import BallSweep, sweep_balls
+from exprgrad.source import cut_text
 
 __all__ = [
     "FIRST_BITS", "FULL", "LONGEST_LABEL", "MOST_WORK", "Judgement", "TrueNumbers", "enclose_outputs",
-    "find_rounded_decimals", "have_same_digits", "is_nearest", "is_tight", "judge", "proven_digits",
+    "find_rounded_decimals", "have_same_digits", "is_nearest", "is_tight", "judge_number", "proven_digits",
     "round_ball", "round_outputs",
 ]  # fmt: skip
 
@@ -52,7 +52,7 @@ class TrueNumbers(NamedTuple):
     """The true data of a graph's nodes, and their true grads if there was a sweep, in so many bits."""
 
     values: list[Ball]
-    swept: Sweep | None
+    swept: BallSweep | None
     bits: int
 
     def grad(self, node: int) -> Ball:
@@ -141,7 +141,7 @@ def find_rounded_decimals(
             name: (decimals.read(*one), one[1]) for name, one in [*literals.items(), *given.items()]
         }
         return [
-            cut(name, LONGEST_LABEL)
+            cut_text(name, LONGEST_LABEL)
             for name, (number, x) in typed.items()
             if math.isfinite(x) != number.is_finite() or not bool(number == exact_ball(x))
         ]
@@ -185,7 +185,7 @@ class Judgement(NamedTuple):
         return "rounded" if self.value else "underflow" if bool(self.true != 0) else "zero"
 
 
-def judge(value: float, true: Ball, bits: int) -> Judgement:
+def judge_number(value: float, true: Ball, bits: int) -> Judgement:
     """What an enclosure says of a number."""
     with working_precision(max(bits, FIRST_BITS)):
         return Judgement(value, true, find_verdict(value, true, bits), proven_digits(value, true))

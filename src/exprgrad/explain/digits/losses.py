@@ -17,7 +17,7 @@ from exprgrad.derive.rules import template
 from exprgrad.explain.digits.judgements import FULL, TrueNumbers, proven_digits
 from exprgrad.graph.graph import Shape
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import (
     Ball,
     apply_to_balls,
@@ -26,7 +26,7 @@ from exprgrad.run.balls.balls import (
     whole_line,
     working_precision,
 )
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.source import Span
 
 __all__ = ["Evidence", "LostDigits", "find_loss"]
@@ -71,7 +71,7 @@ class LossStep(NamedTuple):
 class Evidence:
     """A run's doubles beside what is true."""
 
-    def __init__(self, run: Run, found: TrueNumbers) -> None:
+    def __init__(self, run: SweptRun, found: TrueNumbers) -> None:
         self.run = run
         self.graph = run.graph
         self.found = found
@@ -239,7 +239,8 @@ def explain_step(evidence: Evidence, step: LossStep) -> str:
     if step.what == "sum":
         passed = [evidence.edge(user, place)[1][0] for user, place in evidence.users[step.node]]
         first, second = sorted(passed, key=lambda x: -abs(x) if x == x else 0.0)[:2]
-        return f"the contributions to its grad nearly cancel: {number(first)} and {number(second)}"
+        pair = f"{number_text(first)} and {number_text(second)}"
+        return f"the contributions to its grad nearly cancel: {pair}"
     if step.what == "product":
         return "its grad times a local derivative leaves the range of the doubles"
     if step.what == "local":
@@ -257,7 +258,7 @@ def explain_data(evidence: Evidence, step: LossStep) -> str:
     given = [evidence.run.values[operand] for operand in operands]
     about = f", where the true value is about {rough_text(true, 4)}" if true.is_finite() else ""
     if not math.isfinite(value):
-        return f"it is {number(value)} in doubles{about}"
+        return f"it is {number_text(value)} in doubles{about}"
     if abs(value) < SMALLEST and bool(abs(true) < SMALLEST):
         return f"underflow{about}: the doubles have few digits there, or none"
     row = BY_NAME[kind]
@@ -265,9 +266,9 @@ def explain_data(evidence: Evidence, step: LossStep) -> str:
         adds = row.signs == (1, 1)
         sort = "numbers that nearly cancel" if adds else "nearly equal numbers"
         what = "sum" if adds else "difference"
-        return f"the {what} of {sort}: {number(given[0])} and {number(given[1])}"
+        return f"the {what} of {sort}: {number_text(given[0])} and {number_text(given[1])}"
     label = evidence.run.label(step.source)
-    at = number(evidence.run.values[step.source])
+    at = number_text(evidence.run.values[step.source])
     size = max(map(abs, given), default=0.0)
     if row.magnifies == "period" and size >= LARGE:
         return f"{kind} of a large number: {label} is {at}, and its absolute error counts"
@@ -284,7 +285,7 @@ def explain_data(evidence: Evidence, step: LossStep) -> str:
                 f"the remainder of a large number: {label} is {at}, and its absolute error counts"
             )
         times = f"{given[0] / given[1]:.3g}"
-        return f"{label} fits {times} times into {number(given[0])}, and its error counts as often"
+        return f"{label} fits {times} times into {number_text(given[0])}, and its error counts as often"
     if row.special:
         return f"{label} is beside a kink or a jump, and its error leads to the other side"
     return by_far

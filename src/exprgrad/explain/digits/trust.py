@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.explain.digits.judgements import FULL, Judgement, is_tight, judge
+from exprgrad.explain.digits.judgements import FULL, Judgement, is_tight, judge_number
 from exprgrad.explain.digits.losses import LostDigits
 from exprgrad.explain.digits.truths import MOST_EXPLAINED, number_path, truths_of_run
-from exprgrad.explain.kinks_met import flagged
-from exprgrad.explain.places import at
+from exprgrad.explain.kinks_met import flagged_nodes
+from exprgrad.explain.places import number_in_place
 from exprgrad.explain.rewriting.rewrites import Better
-from exprgrad.graph.graph import Shape, dependents, element_name, nested
-from exprgrad.language.write.infix import number
+from exprgrad.graph.graph import Shape, dependent_flags, element_name, nest_entries
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import decimal_bounds, middle_text, undefined_ball, working_precision
-from exprgrad.run.evaluation import Path, Run
+from exprgrad.run.evaluation import Path, SweptRun
 
 if TYPE_CHECKING:
     from exprgrad.explain.sides.kinks import OneSided
@@ -87,7 +87,9 @@ class Trust(NamedTuple):
                 yield element_name(name, place), found
 
 
-def measure_trust(run: Run, gradient: Mapping[str, Any], sides: Mapping[str, OneSided]) -> Trust:
+def measure_trust(
+    run: SweptRun, gradient: Mapping[str, Any], sides: Mapping[str, OneSided]
+) -> Trust:
     """How far a run's numbers can be trusted, where their digits are lost, and what would keep them.
 
     ``sides`` are the derivatives from the sides, which may have corrected the ``gradient``.  Raises
@@ -103,7 +105,7 @@ def measure_trust(run: Run, gradient: Mapping[str, Any], sides: Mapping[str, One
         if name in corrected:
             return TrustedNumber(value, 0, False, "corrected", None, None, None, True, None, None)
         true = source.truth(path)[0] if has_value or not name else undefined_ball()
-        plain = judge(value, true, bits)
+        plain = judge_number(value, true, bits)
         found = describe_number(plain, bits)._replace(convention=name in special)
         is_zero = plain.word == "zero" and value == 0
         if plain.word in LOSSLESS or plain.digits > MOST_LEFT or is_zero:
@@ -123,12 +125,12 @@ def measure_trust(run: Run, gradient: Mapping[str, Any], sides: Mapping[str, One
         entries = [
             measure(
                 number_path(("gradient", name), place),
-                at(gradient[name], place),
+                number_in_place(gradient[name], place),
                 element_name(name, place),
             )
             for place in product(*map(range, shape))
         ]
-        slopes[name] = nested(entries, shape, list)
+        slopes[name] = nest_entries(entries, shape, list)
     return Trust(value, slopes, bits)
 
 
@@ -140,15 +142,15 @@ def describe_number(plain: Judgement, bits: int) -> TrustedNumber:
         is_known = true.is_finite() and is_tight(true, bits) and (true.is_exact() or true != 0)
         text = middle_text(true, FULL) if is_known else low if word == "pole" else None
     if word == "exact":
-        text = number(value)
+        text = number_text(value)
     return TrustedNumber(
         value, plain.digits, word == "exact", word, text, low, high, False, None, None
     )
 
 
-def find_conventions(run: Run, sides: Mapping[str, OneSided]) -> set[str]:
+def find_conventions(run: SweptRun, sides: Mapping[str, OneSided]) -> set[str]:
     """The inputs whose derivative is a convention at this point."""
     unsure = [name for name, side in sides.items() if side.verdict != "exists"]
-    bent = flagged(run) if unsure else []
-    moved = {name: dependents(run.graph, [run.graph.inputs[name]]) for name in unsure}
+    bent = flagged_nodes(run) if unsure else []
+    moved = {name: dependent_flags(run.graph, [run.graph.inputs[name]]) for name in unsure}
     return {name for name in unsure if any(moved[name][node] for node in bent)}

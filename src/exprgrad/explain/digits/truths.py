@@ -17,7 +17,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from exprgrad.derive.error_rules import TINY
-from exprgrad.derive.rules import computed, real
+from exprgrad.derive.rules import computed, real_rule
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.explain.digits.judgements import (
     LONGEST_LABEL,
@@ -28,16 +28,16 @@ from exprgrad.explain.digits.judgements import (
 )
 from exprgrad.explain.digits.losses import Evidence, LostDigits, find_loss
 from exprgrad.explain.kinks_met import SPECIAL_WORDS
-from exprgrad.explain.places import Numbers, at, in_numbers, places_in
+from exprgrad.explain.places import Numbers, in_numbers, number_in_place, places_in
 from exprgrad.explain.rewriting.rewrites import Better, Menders
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
     Graph,
     Shape,
-    dependencies,
+    dependency_flags,
     element_name,
     seen_from,
-    size,
+    shape_size,
 )
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.balls import (
@@ -49,10 +49,10 @@ from exprgrad.run.balls.balls import (
     undefined_ball,
     working_precision,
 )
-from exprgrad.run.evaluation import Path, Run, evaluator_for, fewest_right_digits
-from exprgrad.run.matrices import BY_OUTPUT, MATRICES, Kind, Point
+from exprgrad.run.evaluation import Path, SweptRun, evaluator_for, fewest_right_digits
+from exprgrad.run.matrices import BY_OUTPUT, MATRICES, DerivativeKind, Point
 from exprgrad.run.numbers.sweeps import forward_numbers
-from exprgrad.source import Span, cut
+from exprgrad.source import Span, cut_text
 
 __all__ = [
     "MOST_EXPLAINED", "Blame", "Label", "Truths", "name_literals", "number_path", "truths_of_question",
@@ -106,7 +106,7 @@ class AskedNumbers(NamedTuple):
     ``is_derived``  whether both are derived graphs; else they are the formula's, which two sweeps visit
     """
 
-    computed: Run
+    computed: SweptRun
     nodes: Mapping[Path, int]
     graph: Graph
     true_nodes: Mapping[Path, int]
@@ -125,10 +125,10 @@ class Truths:
 
     def __init__(
         self,
-        run: Run,
+        run: SweptRun,
         outputs: Mapping[str, int],
         label: Label,
-        find: Callable[[Numbers[Run], Sequence[Path]], AskedNumbers],
+        find: Callable[[Numbers[SweptRun], Sequence[Path]], AskedNumbers],
         *,
         is_explained: bool = True,
     ) -> None:
@@ -172,7 +172,7 @@ class Truths:
 
     def count(self, tensor: Path) -> int:
         """How many numbers a tensor has."""
-        return prod(size(self.run.graph.shape(node)) for _, _, node in self.split(tensor))
+        return prod(shape_size(self.run.graph.shape(node)) for _, _, node in self.split(tensor))
 
     # The truth.
 
@@ -194,7 +194,7 @@ class Truths:
         self.paths = [self.number(path) for path in paths]
 
     @cached_property
-    def over(self) -> Numbers[Run]:
+    def over(self) -> Numbers[SweptRun]:
         """The run over numbers.  Raises ``RequestError`` for tensors that are too large."""
         return in_numbers(self.run)
 
@@ -314,7 +314,7 @@ class Truths:
         """The kinks and jumps that the decimals as typed meet, and the doubles do not."""
         run, graph = self.over.run, self.over.run.graph
         doubles, typed = self.formula_balls
-        used = dependencies(graph, graph.output)
+        used = dependency_flags(graph, graph.output)
         for node, operands in enumerate(graph.operands):
             if not (operands and used[node]):
                 continue
@@ -332,7 +332,7 @@ class Truths:
         graph: Graph = asked.graph
         outputs: Sequence[int] = self.true_outputs
         if run.wrt:
-            graph, outputs = gradient(name_literals(graph), run.wrt, real)
+            graph, outputs = gradient(name_literals(graph), run.wrt, real_rule)
         for bits in (self.bits, 2 * self.bits):
             aside = steps_around(run.inputs, bits)
             near = enclose_nodes(graph, run.inputs, 2 * bits, typed=run.spelled, aside=aside)
@@ -419,7 +419,7 @@ class Truths:
         for output in self.outputs.values():
             view = seen_from(run.graph, output)
             data = evaluator_for(view).errors(run.values, None)[0]
-            used = dependencies(view, output)
+            used = dependency_flags(view, output)
             operations = (n for n, operands in enumerate(view.operands) if operands and used[n])
             if (node := find_first_poor(operations, run.values, data, least)) is not None:
                 return node, run.label(node)
@@ -430,11 +430,11 @@ class Truths:
         return self.split(path)[0][2], ""
 
 
-def truths_of_run(run: Run, *, is_explained: bool = True) -> Truths:
+def truths_of_run(run: SweptRun, *, is_explained: bool = True) -> Truths:
     """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls."""
     output = run.graph.output
 
-    def find(over: Numbers[Run], _: Sequence[Path]) -> AskedNumbers:
+    def find(over: Numbers[SweptRun], _: Sequence[Path]) -> AskedNumbers:
         mine = over.run
         values = over.numbers(output).items()
         nodes: dict[Path, int] = {
@@ -447,16 +447,16 @@ def truths_of_run(run: Run, *, is_explained: bool = True) -> Truths:
     return Truths(run, {"": output}, label, find, is_explained=is_explained)
 
 
-def truths_of_question(run: Run, point: Point, kind: Kind, label: Label) -> Truths:
+def truths_of_question(run: SweptRun, point: Point, kind: DerivativeKind, label: Label) -> Truths:
     """The truth about what derived graphs find of a run's formula at a point."""
 
-    def find(over: Numbers[Run], paths: Sequence[Path]) -> AskedNumbers:
+    def find(over: Numbers[SweptRun], paths: Sequence[Path]) -> AskedNumbers:
         asked = kind.question(point if over.run is run else write_out(point, over))
         wanted = paths if over.origins else None  # over numbers the evaluator keeps all
         graph, nodes = asked.derive(asked.graph, computed, wanted)
         data, spelled = forward_numbers(graph, asked.inputs), asked.spelled
-        done = Run(run.text, graph, asked.inputs, data, spelled=spelled)
-        true, true_nodes = asked.derive(name_literals(asked.graph), real, paths)
+        done = SweptRun(run.text, graph, asked.inputs, data, spelled=spelled)
+        true, true_nodes = asked.derive(name_literals(asked.graph), real_rule, paths)
         found, known = select_nodes(nodes, paths), select_nodes(true_nodes, paths)
         return AskedNumbers(done, found, true, known, is_derived=True)
 
@@ -474,7 +474,7 @@ def select_nodes(nodes: Mapping[Path, int], paths: Iterable[Path]) -> dict[Path,
     return found
 
 
-def write_out(point: Point, over: Numbers[Run]) -> Point:
+def write_out(point: Point, over: Numbers[SweptRun]) -> Point:
     """Where a question about tensors is asked, by number."""
 
     def numbers(name: str, node: int) -> dict[str, int]:
@@ -487,7 +487,7 @@ def write_out(point: Point, over: Numbers[Run]) -> Point:
     inputs = point.evaluator.graph.inputs
     wrt = [each for name in point.wrt for each in numbers(name, inputs[name])]
     direction = {
-        element_name(name, place): at(value, place)
+        element_name(name, place): number_in_place(value, place)
         for name, value in point.direction.items()
         for place in places_in(value)
     }
@@ -505,10 +505,10 @@ def place_in(text: Path) -> Shape:
     return tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
 
 
-def label_in_run(run: Run, field: str, names: Sequence[tuple[str, Shape]]) -> str:
+def label_in_run(run: SweptRun, field: str, names: Sequence[tuple[str, Shape]]) -> str:
     """What messages call a number of a run: the output's text, or ``x.grad``, with the place."""
     ((name, place),) = names
-    label = f"{name}.grad" if name else cut(run.label(run.graph.output), LONGEST_LABEL)
+    label = f"{name}.grad" if name else cut_text(run.label(run.graph.output), LONGEST_LABEL)
     is_text = place and not name
     if is_text and operand_level(run.graph, run.graph.output, run.names) != ATOM:
         label = f"({label})"

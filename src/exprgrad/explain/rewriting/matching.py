@@ -19,10 +19,10 @@ from math import prod
 from typing import NamedTuple
 
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, transform
+from exprgrad.graph.graph import CONST, INPUT, Graph, Payload, transform_graph
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 
-__all__ = ["Match", "Reading", "Terms", "matches"]
+__all__ = ["Match", "Reading", "Terms", "match_pattern"]
 
 Key = tuple[int, int]
 """A sign, 1 or -1, and the number of a formula without its sign."""
@@ -43,7 +43,7 @@ class Reading:
     """
 
     def __init__(self, graph: Graph, names: Collection[int]) -> None:
-        self.graph = transform(graph)[0]
+        self.graph = transform_graph(graph)[0]
         self.names = names
         self.numbers: dict[tuple[object, ...], int] = {}
         self.terms = cache(self.taken_apart)
@@ -173,7 +173,7 @@ class Match(NamedTuple):
     more: tuple[Terms, ...] = ()
 
 
-def matches(reading: Reading, pattern: Graph, repeats: str, root: int) -> Iterator[Match]:
+def match_pattern(reading: Reading, pattern: Graph, repeats: str, root: int) -> Iterator[Match]:
     """Every way in which a pattern matches at a node.
 
     The term of a sum that holds the name ``repeats`` may occur any number of times.
@@ -200,17 +200,17 @@ SPELLED = {"x^2": "x*x", "x/2": "0.5*x", "sqrt(x)": "x^0.5"}
 """How a part of a pattern may be written, too."""
 
 
-def part_of(pattern: Graph, node: int) -> tuple[str, Payload]:
+def pattern_key(pattern: Graph, node: int) -> tuple[str, Payload]:
     """What an operation of a pattern's is known by: its row, and its last operand if that is a number."""
     last = pattern.operands[node][-1]
     return pattern.kinds[node], pattern.payloads[last] if pattern.kinds[last] == CONST else None
 
 
 @cache
-def spelled() -> dict[tuple[str, Payload], Graph]:
+def other_spellings() -> dict[tuple[str, Payload], Graph]:
     """By part of a pattern: how it may be written, too."""
     pairs = [(template(part), template(other)) for part, other in SPELLED.items()]
-    return {part_of(part, part.output): other for part, other in pairs}
+    return {pattern_key(part, part.output): other for part, other in pairs}
 
 
 @cache
@@ -237,7 +237,7 @@ class Finder:
             return
         spread, inside = self.reading.spread(terms)
         if kind in SUMS:
-            yield from self.match_sum(at, spread, add(before, inside))
+            yield from self.match_sum(at, spread, widen_match(before, inside))
             return
         if len(spread) != 1:
             return
@@ -252,7 +252,7 @@ class Finder:
         mine = self.pattern.operands[at]
         for first, *others in self.spellings(at, node):
             signed = tuple([(sign * own, part) for own, part in first])
-            yield from self.match_all(mine, [signed, *others], add(before, (*inside, node)))
+            yield from self.match_all(mine, [signed, *others], widen_match(before, (*inside, node)))
 
     def match_all(
         self, mine: Sequence[int], parts: Sequence[Terms], before: Match
@@ -272,7 +272,7 @@ class Finder:
             yield single
             if kind in PRODUCTS and BY_NAME[kind].commutes:
                 yield single[::-1]
-        other = spelled().get(part_of(self.pattern, at))
+        other = other_spellings().get(pattern_key(self.pattern, at))
         if other is not None and other.kinds[other.output] == self.graph.kinds[node]:
             finder = Finder(self.reading, other, "")
             found = next(finder.match(other.output, ((1, node),), Match({})), None)
@@ -318,7 +318,7 @@ class Finder:
             return found == CONST and self.pattern.payloads[at] == self.graph.payloads[node]
         if found in SUMS:  # a name of a sum
             return True
-        other = spelled().get(part_of(self.pattern, at))
+        other = other_spellings().get(pattern_key(self.pattern, at))
         is_spelled = other is not None and found == other.kinds[other.output]
         return (found == kind or is_spelled) and (sign == own or kind in PRODUCTS)
 
@@ -369,11 +369,11 @@ class Finder:
             again = next(self.match(node, ((sign * own, part),), Match(others)), None)
             if again is None:
                 return
-            match = add(match, again.inside)
+            match = widen_match(match, again.inside)
             match = match._replace(more=(*match.more, again.bound[self.repeats]))
         yield match
 
 
-def add(match: Match, inside: tuple[int, ...]) -> Match:
+def widen_match(match: Match, inside: tuple[int, ...]) -> Match:
     """The match with more nodes inside."""
     return match._replace(inside=match.inside + inside) if inside else match

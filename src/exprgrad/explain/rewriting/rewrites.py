@@ -1,6 +1,6 @@
 """Formulas that are right on paper and go wrong in doubles, and what to write instead.
 
-``REWRITES`` is plain data, and ``mends`` finds its patterns in a formula.  A rewrite is tried at the point
+``REWRITES`` is plain data, and ``rewrites_at_node`` finds its patterns.  A rewrite is tried at the point
 before it is suggested: to be finite, or to keep digits.  Sources: Kahan, Branch Cuts for Complex
 Elementary Functions (1987); Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002),
 sections 1.7 to 1.14; Goldberg, What Every Computer Scientist Should Know About Floating-Point Arithmetic
@@ -16,38 +16,38 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from exprgrad.derive.parsed import parsed
+from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.rules import operation_count, template
 from exprgrad.explain.digits.judgements import (
     FIRST_BITS,
     MOST_WORK,
     Judgement,
     enclose_outputs,
-    judge,
+    judge_number,
 )
-from exprgrad.explain.places import live
-from exprgrad.explain.rewriting.matching import Match, Reading, Terms, matches
+from exprgrad.explain.places import live_nodes
+from exprgrad.explain.rewriting.matching import Match, Reading, Terms, match_pattern
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
     Algebra,
     Graph,
-    dependencies,
+    dependency_flags,
     interpret,
     seen_from,
-    spliced,
-    transform,
+    splice_graph,
+    transform_graph,
 )
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
-from exprgrad.language.write.infix import LIMIT, expression, level, operand_level
+from exprgrad.language.write.infix import LIMIT, binding_level, expression_text, operand_level
 from exprgrad.run.balls.balls import Ball
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
-from exprgrad.source import Span, cut
+from exprgrad.source import Span, cut_text
 
 __all__ = [
-    "EXTENSIONS", "REWRITES", "Better", "Mend", "Menders", "Rewrite", "advice", "conditions",
-    "mended_formula", "mends", "replaced", "where_words",
+    "EXTENSIONS", "REWRITES", "Better", "Mend", "Menders", "Rewrite", "mended_formula", "replace_node",
+    "rewrite_advice", "rewrite_conditions", "rewrites_at_node", "where_words",
 ]  # fmt: skip
 
 
@@ -251,7 +251,7 @@ CANDIDATES = 200
 """The most nodes above a node at which patterns are looked for."""
 
 
-def mends(
+def rewrites_at_node(
     graph: Graph, texts: Sequence[str], node: int, table: Sequence[Rewrite] = REWRITES
 ) -> Iterator[Mend]:
     """Every pattern in which a node takes part, and what to write instead: larger patterns first.
@@ -265,30 +265,35 @@ def mends(
     # A term of a recurrence, s[1], would be read as a number of a tensor.
     names = {at: name for at, name in graph.names().items() if name.isidentifier()}
     reading = Reading(graph, names)
-    roots = above(graph, node)
-    for rewrite in by_size(tuple(table)):
+    roots = users_above(graph, node)
+    for rewrite in largest_patterns_first(tuple(table)):
         pattern = template(rewrite.pattern)
         done: set[int] = set()
         for root in roots:
             if not done.isdisjoint(graph.operands[root]):
                 done.add(root)  # the same again, as a part of a longer sum
                 continue
-            for match in matches(reading, pattern, rewrite.repeats, root):
+            for match in match_pattern(reading, pattern, rewrite.repeats, root):
                 if node not in match.inside:
                     continue
                 done.add(root)
-                better = instantiated(reading, template(rewrite.better), match, rewrite.repeats)
-                text = expression(reading.graph, better, names, None)
-                loose = operand_level(reading.graph, better, names) < level(graph.kinds[root])
+                better = build_rewrite(reading, template(rewrite.better), match, rewrite.repeats)
+                text = expression_text(reading.graph, better, names, None)
+                loose = operand_level(reading.graph, better, names) < binding_level(
+                    graph.kinds[root]
+                )
                 plain = match._replace(sign=1, rest=(), more=())
-                where = [instantiated(reading, template(w), plain, "") for w in conditions(rewrite)]
-                said = tuple([expression(reading.graph, one, names, None) for one in where])
+                where = [
+                    build_rewrite(reading, template(w), plain, "")
+                    for w in rewrite_conditions(rewrite)
+                ]
+                said = tuple([expression_text(reading.graph, one, names, None) for one in where])
                 yield Mend(root, graph.span(root), texts[root], text, rewrite, loose, said)
                 break
 
 
 @cache
-def conditions(rewrite: Rewrite) -> tuple[str, ...]:
+def rewrite_conditions(rewrite: Rewrite) -> tuple[str, ...]:
     """Where a rewrite is true: what has to hold together, each as a text of its own."""
     if not rewrite.where:
         return ()
@@ -300,16 +305,16 @@ def conditions(rewrite: Rewrite) -> tuple[str, ...]:
             found += reversed(graph.operands[node])
         else:
             parts.append(node)
-    return tuple([expression(graph, part, {}, None) for part in parts])
+    return tuple([expression_text(graph, part, {}, None) for part in parts])
 
 
 @cache
-def by_size(table: tuple[Rewrite, ...]) -> tuple[Rewrite, ...]:
+def largest_patterns_first(table: tuple[Rewrite, ...]) -> tuple[Rewrite, ...]:
     """The rewrites, those whose patterns have more operations first."""
     return tuple(sorted(table, key=lambda rewrite: -operation_count(rewrite.pattern)))
 
 
-def above(graph: Graph, node: int) -> list[int]:
+def users_above(graph: Graph, node: int) -> list[int]:
     """The node and those that use it, directly or not, as far as a pattern may reach; in order."""
     if graph.kinds[node] in (INPUT, CONST):
         return []
@@ -339,7 +344,7 @@ def mended_formula(text: str, mend: Mend) -> str:
 # Written with the user's operands.
 
 
-def instantiated(reading: Reading, better: Graph, match: Match, repeats: str) -> int:
+def build_rewrite(reading: Reading, better: Graph, match: Match, repeats: str) -> int:
     """A formula with what a match found for its names, written with as little as it takes.
 
     Signs come to the front, what cancels is left out, a factor 1 is dropped: ``(x - y)/…`` with ``t + 1``
@@ -369,7 +374,7 @@ def instantiated(reading: Reading, better: Graph, match: Match, repeats: str) ->
     found = interpret(better, Algebra(constant, apply), bound)[better.output]
     found = tuple([(match.sign * sign, node) for sign, node in found])
     if match.rest:
-        found = cancelled(reading, (*given(match.rest), *found))
+        found = cancel_terms(reading, (*given(match.rest), *found))
     return as_node(reading, found)
 
 
@@ -377,7 +382,9 @@ def operation_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) ->
     """An operation on sums."""
     if kind in SUMS:
         signs = zip(BY_NAME[kind].signs, operands, strict=True)
-        return cancelled(reading, [(by * own, node) for by, terms in signs for own, node in terms])
+        return cancel_terms(
+            reading, [(by * own, node) for by, terms in signs for own, node in terms]
+        )
     if kind not in PRODUCTS:
         return ((1, reading.append(kind, tuple([as_node(reading, terms) for terms in operands]))),)
     one, other = operands
@@ -391,7 +398,7 @@ def operation_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) ->
     return ((sign * by, reading.append(kind, (first, second))),)
 
 
-def cancelled(reading: Reading, found: Sequence[tuple[int, int]]) -> Terms:
+def cancel_terms(reading: Reading, found: Sequence[tuple[int, int]]) -> Terms:
     """A sum without the pairs that cancel, its whole numbers added up."""
     kept: list[tuple[int, int]] = []
     total = 0.0
@@ -438,21 +445,21 @@ SMALL = 2000
 """How many nodes, at all places searched together, a small graph may have."""
 
 
-def advice(run: Run, node: int) -> str | None:
+def rewrite_advice(run: SweptRun, node: int) -> str | None:
     """What to write instead of the pattern that a node is part of, if that is finite here."""
     for table in (REWRITES, EXTENSIONS):
-        if mend := verified(run, node, table):
+        if mend := verified_rewrite(run, node, table):
             where = where_words(mend)
             note = f" where {where}" if where else ""
             if table is EXTENSIONS:
                 note = f" for {mend.rewrite.why}"
-            return f"write {cut(mend.text, LIMIT)} instead of {mend.was}{note}"
+            return f"write {cut_text(mend.text, LIMIT)} instead of {mend.was}{note}"
     return None
 
 
 def where_words(mend: Mend) -> str:
     """Where a mend is the same as what it replaces: ``x > 0 and y > 0``; empty if everywhere."""
-    return " and ".join(text for text in mend.where if not is_certain(parsed(text)))
+    return " and ".join(text for text in mend.where if not is_certain(parse_and_derive(text)))
 
 
 def is_certain(condition: Graph) -> bool:
@@ -468,21 +475,24 @@ def is_certain(condition: Graph) -> bool:
     return is_even or (kind in BY_NAME and BY_NAME[kind].not_negative)
 
 
-def verified(run: Run, node: int, table: Sequence[Rewrite]) -> Mend | None:
+def verified_rewrite(run: SweptRun, node: int, table: Sequence[Rewrite]) -> Mend | None:
     """The first mend at a node that makes the answer finite.
 
     Else one that helps in its own part, if the answer then no longer depends on the node.
     """
     held = None
-    for mend in islice(mends(run.graph, run.texts, node, table), TRIED):
+    for mend in islice(rewrites_at_node(run.graph, run.texts, node, table), TRIED):
         if table is REWRITES and not is_true(run, mend):
             continue
-        graph, images = replaced(run.graph, mend.node, mend.text)
-        if health(run, graph, graph.output) == SOUND:
+        graph, images = replace_node(run.graph, mend.node, mend.text)
+        if finite_rank(run, graph, graph.output) == SOUND:
             return mend
-        if node != mend.node and dependencies(graph, graph.output)[images[node]]:
+        if node != mend.node and dependency_flags(graph, graph.output)[images[node]]:
             continue
-        before, now = health(run, run.graph, mend.node), health(run, graph, images[mend.node])
+        before, now = (
+            finite_rank(run, run.graph, mend.node),
+            finite_rank(run, graph, images[mend.node]),
+        )
         if before < now == SOUND:
             return mend  # what else is wrong is wrong elsewhere
         if held is None and before < now:
@@ -490,16 +500,16 @@ def verified(run: Run, node: int, table: Sequence[Rewrite]) -> Mend | None:
     return held
 
 
-def is_true(run: Run, mend: Mend) -> bool:
+def is_true(run: SweptRun, mend: Mend) -> bool:
     """Whether a rewrite is the same as what it replaces, where the run was made."""
     if not mend.where:
         return True
     where = "*".join(f"({one})" for one in mend.where)
-    graph, images = replaced(run.graph, mend.node, where)
+    graph, images = replace_node(run.graph, mend.node, where)
     return bool(forward_numbers(graph, run.inputs)[images[mend.node]])
 
 
-def health(run: Run, graph: Graph, output: int) -> int:
+def finite_rank(run: SweptRun, graph: Graph, output: int) -> int:
     """How finite a node is at the run's inputs.
 
     It is 1 if its value is and no derivative is nan, and ``SOUND`` if all that it is made of is finite, and
@@ -511,8 +521,8 @@ def health(run: Run, graph: Graph, output: int) -> int:
     adjoints = None
     if run.adjoints is not None:
         adjoints = reverse_sweep(view, values, [view.inputs[name] for name in wrt])
-    found = Run("", view, run.inputs, values, adjoints, wrt)
-    used = live(found)
+    found = SweptRun("", view, run.inputs, values, adjoints, wrt)
+    used = live_nodes(found)
     parts = [value for value, flag in zip(values, used, strict=True) if flag]
     gradient = [*found.swept.values()]
     if all(map(math.isfinite, [*parts, *gradient])):
@@ -520,18 +530,18 @@ def health(run: Run, graph: Graph, output: int) -> int:
     return int(math.isfinite(found.value) and not any(map(math.isnan, gradient)))
 
 
-def replaced(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]:
+def replace_node(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]:
     """The graph with a formula in place of a node; and by node what stands in its place now."""
     known = {name: node for name, node, _ in graph.bindings} | graph.inputs
 
     def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
         if node != place:
             return None
-        part = parsed(text)
+        part = parse_and_derive(text)
         given = {name: images[at] for name, at in known.items() if at < node}
-        return spliced(made, part, given)[part.output]
+        return splice_graph(made, part, given)[part.output]
 
-    return transform(graph, rule)
+    return transform_graph(graph, rule)
 
 
 # Tried at a point: to keep digits.
@@ -543,7 +553,7 @@ class Menders:
     ``value`` is the formula's true value, which a mend must keep.
     """
 
-    def __init__(self, run: Run, value: Ball) -> None:
+    def __init__(self, run: SweptRun, value: Ball) -> None:
         self.run = run
         self.value = value
         self.found: dict[int, list[Mend]] = {}
@@ -555,7 +565,7 @@ class Menders:
         if node not in self.found:
             if len(self.found) >= self.most:
                 return []
-            self.found[node] = list(mends(self.run.graph, self.run.texts, node))
+            self.found[node] = list(rewrites_at_node(self.run.graph, self.run.texts, node))
         return self.found[node]
 
     def better(self, name: str, nodes: Iterable[int], plain: Judgement) -> Better | None:
@@ -587,7 +597,7 @@ class Menders:
 
     def tried_with(self, name: str, text: str, true: Ball) -> Judgement | None:
         """A number by another formula; None if that is not the same, for all that can be told."""
-        graph = parsed(text)
+        graph = parse_and_derive(text)
         if {*graph.kinds} - {INPUT, CONST, *BY_NAME} or (name and name not in graph.inputs):
             return None  # over tensors, as a formula is whose numbers were written out
         inputs = {read: self.run.inputs[read] for read in graph.inputs}
@@ -604,4 +614,4 @@ class Menders:
                 found.grad(node),
             )
         is_same = other.is_finite() and other.overlaps(true)
-        return judge(number, other, found.bits) if is_same else None
+        return judge_number(number, other, found.bits) if is_same else None

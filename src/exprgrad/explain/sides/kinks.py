@@ -14,10 +14,10 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple, cast
 
-from exprgrad.derive.parsed import completed
-from exprgrad.explain.kinks_met import flagged
+from exprgrad.derive.parsed import complete_graph
+from exprgrad.explain.kinks_met import flagged_nodes
 from exprgrad.explain.limits import beyond_sides
-from exprgrad.explain.places import in_numbers, live, operations, where
+from exprgrad.explain.places import first_place, in_numbers, live_nodes, used_operations
 from exprgrad.explain.sides.one_sided import (
     RUNNING,
     SURE,
@@ -25,9 +25,9 @@ from exprgrad.explain.sides.one_sided import (
     Around,
     Measured,
     Towards,
-    around,
+    around_point,
     leading_slope,
-    towards,
+    output_beside,
 )
 from exprgrad.graph.graph import (
     INPUT,
@@ -35,19 +35,20 @@ from exprgrad.graph.graph import (
     Graph,
     Shape,
     collect_by_key,
-    dependencies,
+    dependency_flags,
     element_name,
     interpret,
     view_of,
 )
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.infix import number
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import enclose_nodes, has_balls
-from exprgrad.run.evaluation import Diagnostic, Run, evaluator_for, is_finite
+from exprgrad.run.evaluation import Diagnostic, SweptRun, evaluator_for, is_finite
 from exprgrad.run.numbers.sweeps import at_pole, condition_holds
 
 __all__ = [
-    "OneSided", "corrections", "edges", "findings", "one_sided", "value_by_sides", "verdicts",
+    "OneSided", "derivative_corrections", "one_sided", "one_sided_notes", "side_findings", "side_verdicts",
+    "value_by_sides",
 ]  # fmt: skip
 
 Notation = Callable[[float], str]
@@ -91,7 +92,7 @@ class OneSided(NamedTuple):
         return element_name(self.input, self.place)
 
 
-def one_sided(run: Run) -> dict[str, OneSided]:
+def one_sided(run: SweptRun) -> dict[str, OneSided]:
     """The derivatives from the sides by each number that a kink, a jump or a number not finite concerns.
 
     Over tensors they are by number, such as ``x[1]``.  Empty at a point that has none of those, and where
@@ -107,10 +108,10 @@ def one_sided(run: Run) -> dict[str, OneSided]:
         for name in run.wrt
         for place in product(*map(range, run.graph.shape(run.graph.inputs[name])))
     }
-    names = concerned(over)
+    names = concerned_inputs(over)
     if not names:
         return {}
-    point, found = around(over), {}
+    point, found = around_point(over), {}
     for element in names:
         judgement = verdict_on(over, element, point)
         if judgement is not None:
@@ -119,34 +120,34 @@ def one_sided(run: Run) -> dict[str, OneSided]:
     return found
 
 
-def concerned(run: Run) -> list[str]:
+def concerned_inputs(run: SweptRun) -> list[str]:
     """The inputs, of those that are differentiated, to find one-sided derivatives for."""
     inputs, wrt, swept = run.graph.inputs, run.wrt or (), run.swept
     if math.isnan(run.value):
-        behind = dependencies(run.graph, *poles(run))
+        behind = dependency_flags(run.graph, *poles_in_use(run))
         return [name for name in wrt if behind[inputs[name]]]
     finite = [name for name in wrt if math.isfinite(swept[name])]
     if math.isinf(run.value):
-        behind = dependencies(run.graph, *true_poles(run))
+        behind = dependency_flags(run.graph, *true_poles(run))
         return [name for name in finite if behind[inputs[name]]]
-    behind = dependencies(run.graph, *flagged(run), *true_poles(run))
+    behind = dependency_flags(run.graph, *flagged_nodes(run), *true_poles(run))
     return [name for name in wrt if name not in finite or behind[inputs[name]]]
 
 
-def poles(run: Run) -> list[int]:
+def poles_in_use(run: SweptRun) -> list[int]:
     """The poles that the answer depends on.
 
     They may have made the value nan, as in 0*log(0), and only a limit would tell what it comes to; or the
     sides of the pole lead to different places, as in sign(1/x).
     """
     values = run.values
-    met = operations(run, live(run))
+    met = used_operations(run, live_nodes(run))
     return [node for node, op, seen in met if math.isinf(values[node]) and at_pole(op, seen)]
 
 
-def true_poles(run: Run) -> list[int]:
+def true_poles(run: SweptRun) -> list[int]:
     """The poles that are some by the doubles or by the decimals as typed, and not by underflow alone."""
-    found = poles(run)
+    found = poles_in_use(run)
     if not found or not has_balls():
         return found
     readings = [
@@ -155,7 +156,7 @@ def true_poles(run: Run) -> list[int]:
     return [node for node in found if not all(balls[node].is_finite() for balls in readings)]
 
 
-def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
+def verdict_on(run: SweptRun, name: str, point: Around) -> OneSided | None:
     """One input's verdict; None where there is nothing to say.
 
     So it is where the sweep's number is right, and no operand that the input moves meets a kink or a jump.
@@ -163,7 +164,8 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     """
     value = value_by_sides(run).value if math.isnan(run.value) else run.value
     left, right = (
-        with_leading(run, value, name, sign, towards(point, name, sign)) for sign in (-1.0, 1.0)
+        with_leading(run, value, name, sign, output_beside(point, name, sign))
+        for sign in (-1.0, 1.0)
     )
     sweep = run.swept[name]
     turned = left.turned or right.turned
@@ -184,9 +186,11 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
         exact = slopes[1] if corrected else sweep + 0.0
         slopes = [exact, exact]
     elif verdict == "undecided" and not math.isinf(run.value):
-        from exprgrad.explain.checking.differences import guesses
+        from exprgrad.explain.checking.differences import guess_both_sides
 
-        for at, (side, guess) in enumerate(zip((left, right), guesses(run, name), strict=True)):
+        for at, (side, guess) in enumerate(
+            zip((left, right), guess_both_sides(run, name), strict=True)
+        ):
             if side.state != UNDEFINED and slopes[at] is None:
                 slopes[at] = guess.slope
                 values[at] = guess.limit if values[at] is None else values[at]
@@ -203,7 +207,7 @@ def verdict_on(run: Run, name: str, point: Around) -> OneSided | None:
     )  # fmt: skip
 
 
-def with_leading(run: Run, value: float, name: str, sign: float, found: Towards) -> Towards:
+def with_leading(run: SweptRun, value: float, name: str, sign: float, found: Towards) -> Towards:
     """One side, where only terms of higher order tell, with what leading terms say of it."""
     if found.slope is not None or found.state == UNDEFINED or not math.isfinite(value):
         return found
@@ -251,7 +255,9 @@ def is_off(side: Towards, sweep: float) -> bool:
     return abs(off.value) > off.error
 
 
-def corrections(run: Run, found: Mapping[str, OneSided]) -> dict[str, tuple[Any, Any]]:
+def derivative_corrections(
+    run: SweptRun, found: Mapping[str, OneSided]
+) -> dict[str, tuple[Any, Any]]:
     """By input: the sweep's number and the derivative, where that exists and is another.
 
     Of a tensor these are all its numbers.
@@ -272,7 +278,7 @@ def corrections(run: Run, found: Mapping[str, OneSided]) -> dict[str, tuple[Any,
 # In words.
 
 
-def verdicts(run: Run, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
+def side_verdicts(run: SweptRun, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
     """What the derivatives from the sides say, input by input; help comes with the first of a kind.
 
     Of a tensor's numbers with the same verdict the first speaks for all.
@@ -289,7 +295,7 @@ def verdicts(run: Run, found: Mapping[str, OneSided]) -> Iterator[Diagnostic]:
         helped.add(code)
         if code == "undecided":
             help = help and undecided_help(run, side)
-        text = message(run, side) + and_alike(len(others), name)
+        text = side_message(run, side) + and_alike(len(others), name)
         yield Diagnostic(code, severity, text, node, run.graph.span(node), help)
 
 
@@ -307,10 +313,10 @@ HELP = {
 }
 
 
-def undecided_help(run: Run, side: OneSided) -> str:
+def undecided_help(run: SweptRun, side: OneSided) -> str:
     """Why no rule tells what the sides come to, and what there is instead."""
     why = HELP["undecided"]
-    if any(where(abs(value) == math.inf) for value in run.values):
+    if any(first_place(abs(value) == math.inf) for value in run.values):
         why = "something on the way is infinite, and no rule can tell"
     elif side.left == side.right is not None:
         why = "only terms of higher order would tell"
@@ -318,28 +324,28 @@ def undecided_help(run: Run, side: OneSided) -> str:
     return f"{why}; {'estimates are by differences' if is_told else 'differences gave no estimate'}"
 
 
-def message(run: Run, side: OneSided) -> str:
+def side_message(run: SweptRun, side: OneSided) -> str:
     """One input's verdict in words."""
-    name, returned = side.name, number(side.sweep + 0.0)
+    name, returned = side.name, number_text(side.sweep + 0.0)
     if side.verdict == "exists":
         assert side.right is not None
-        text = f"the partial derivative along {name} exists and is {number(side.right)}"
+        text = f"the partial derivative along {name} exists and is {number_text(side.right)}"
         if side.corrected:
             whose = "composed convention" if math.isfinite(side.sweep) else "sweep"
             text += f"; the {whose}'s {returned} is wrong"
         return text
-    text = f"{side.verdict} along {name}: {', '.join(findings(run, side))}"
-    if side.verdict != "kink" and limits(run, side):
+    text = f"{side.verdict} along {name}: {', '.join(side_findings(run, side))}"
+    if side.verdict != "kink" and limits_text(run, side):
         return text
     text += f", returned {returned}"
     if side.verdict == "kink" and side.left == side.right and math.isfinite(side.apart):
-        text += f" (they are {number(side.apart)} apart)"
+        text += f" (they are {number_text(side.apart)} apart)"
     return text
 
 
-def findings(run: Run, side: OneSided, write: Notation = number) -> list[str]:
+def side_findings(run: SweptRun, side: OneSided, write: Notation = number_text) -> list[str]:
     """What was found on the sides: the slopes, or the value and its limits, where these are others."""
-    if side.verdict != "kink" and (told := limits(run, side, write)):
+    if side.verdict != "kink" and (told := limits_text(run, side, write)):
         return [f"the value is {write(run.value + 0.0)}", told]
     if side.verdict == "undecided" and side.estimated and side.left == side.right is not None:
         return [f"differences say about {write(side.right)} on both sides"]
@@ -347,7 +353,7 @@ def findings(run: Run, side: OneSided, write: Notation = number) -> list[str]:
     return [slope_text(side, word, slope, write) for word, slope in slopes.items()]
 
 
-def limits(run: Run, side: OneSided, write: Notation = number) -> str:
+def limits_text(run: SweptRun, side: OneSided, write: Notation = number_text) -> str:
     """What the output's limits are, where they are not its value."""
     one, many = ("seems to be", "seem to be") if side.estimated else ("is", "are")
     sides = {"the left": side.left_value, "the right": side.right_value}
@@ -371,7 +377,7 @@ def slope_text(side: OneSided, word: str, slope: float | None, write: Notation) 
 # Edges of a formula's domain.
 
 
-def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
+def one_sided_notes(run: SweptRun, told: Container[str]) -> Iterator[Diagnostic]:
     """A note for each derivative that is from one side, but for those of which more is ``told``.
 
     Of a tensor's numbers that end at one node the first speaks for all.
@@ -385,24 +391,24 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
     graph = over.graph
     ends = [  # where the slope is finite, or at a pole
         node
-        for node, op, seen in operations(over, live(over))
+        for node, op, seen in used_operations(over, live_nodes(over))
         if at_pole(op, seen) or (op.edge and condition_holds(op.edge, op.names, seen))
     ]
-    behind = dependencies(graph, *ends)
+    behind = dependency_flags(graph, *ends)
     names = [name for name in over.wrt or () if behind[graph.inputs[name]] and name not in told]
-    point = around(over) if names else None
+    point = around_point(over) if names else None
     alike: dict[tuple[str, int], list[Diagnostic]] = {}
     for name in names:
         if point is None or not math.isfinite(over.swept[name]):
             continue
-        left, right = (towards(point, name, sign) for sign in (-1.0, 1.0))
+        left, right = (output_beside(point, name, sign) for sign in (-1.0, 1.0))
         missing, there = ("left", right) if left.state == UNDEFINED else ("right", left)
         if {left.state, right.state} != {UNDEFINED, ""} or there.slope is None:
             continue
-        node = next(node for node in ends if dependencies(graph, node)[graph.inputs[name]])
+        node = next(node for node in ends if dependency_flags(graph, node)[graph.inputs[name]])
         side = "right" if missing == "left" else "left"
         message = (
-            f"the derivative along {name} is {number(there.slope.value + 0.0)} from the {side} alone: "
+            f"the derivative along {name} is {number_text(there.slope.value + 0.0)} from the {side} alone: "
             f"{over.label(node)} is not defined on the {missing}"
         )
         place = numbers.origin(node)
@@ -416,14 +422,14 @@ def edges(run: Run, told: Container[str]) -> Iterator[Diagnostic]:
 # the slope, on both sides, of what it is the first derivative of.
 
 
-def value_by_sides(run: Run) -> Measured:
+def value_by_sides(run: SweptRun) -> Measured:
     """A value that is nan, found again from the derivatives in it that exist; it may stay nan."""
     unknown = {
         call.span: call.result
         for call in run.graph.calls
         if call.kind == "derivative" and math.isnan(run.values[call.result])
     }
-    typed = parse(run.text) if unknown else run.graph
+    typed = parse_text(run.text) if unknown else run.graph
     nodes = [node for node, kind in enumerate(typed.kinds) if kind == "derivative"]
     times = Counter(map(typed.span, nodes))  # what is written once in a loop is there several times
     known = {
@@ -439,7 +445,7 @@ def value_by_sides(run: Run) -> Measured:
     return interpret(run.graph, Algebra(RUNNING.constant, step), given)[run.graph.output]
 
 
-def last_slope(run: Run, typed: Graph, node: int) -> Measured:
+def last_slope(run: SweptRun, typed: Graph, node: int) -> Measured:
     """The derivative that a text has at a node, where both sides tell it; else nan."""
     body, variable = typed.operands[node]
     (order,) = cast("tuple[int]", typed.payloads[node])
@@ -448,10 +454,10 @@ def last_slope(run: Run, typed: Graph, node: int) -> Measured:
     before.payloads[node] = (order - 1,)
     if typed.kinds[variable] != INPUT:
         return Measured(math.nan)
-    graph = completed(before, run.text)
+    graph = complete_graph(before, run.text)
     graph.calls = []  # its derivatives are not the text's
     inputs = {name: run.inputs[name] for name in graph.inputs}
-    side = one_sided(Run.of(run.text, evaluator_for(graph), inputs, (name,))).get(name)
+    side = one_sided(SweptRun.of(run.text, evaluator_for(graph), inputs, (name,))).get(name)
     if side is None or side.right is None or side.verdict != "exists":
         return Measured(math.nan)
     return Measured(side.right, side.error)

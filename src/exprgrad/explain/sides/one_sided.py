@@ -2,7 +2,7 @@
 
 One input moves away from the point.  Every node that depends on it has a value there, in the limit, a
 tangent (its derivative towards that side), and may not move at all.  At kinks and jumps the op table says
-what comes of these (``side``, ``slope`` and ``undecided`` of ``Special``), elsewhere its partials do.
+what these come to (``side``, ``slope`` and ``undecided`` of ``NonsmoothPoint``), else its partials do.
 
 Beside the tangent runs what the reverse sweep makes of it, with its conventions, and how far the two are
 apart.  That distance is carried by itself: it is exactly 0 until a convention is wrong, so that equality is
@@ -21,12 +21,19 @@ from functools import cache, partial
 from itertools import product
 from typing import Any, NamedTuple
 
-from exprgrad.derive.rules import slots, template
-from exprgrad.explain.kinks_met import local_rule, met, stirs, stirs_edge
-from exprgrad.graph.graph import Algebra, Graph, dependencies, dependents, interpret, worked_out
-from exprgrad.graph.op import Op, Special
+from exprgrad.derive.rules import rule_slots, template
+from exprgrad.explain.kinks_met import local_rule, nonsmooth_point_met, stirs_edge, template_moves
+from exprgrad.graph.graph import (
+    Algebra,
+    Graph,
+    dependency_flags,
+    dependent_flags,
+    interpret,
+    work_out_nodes,
+)
+from exprgrad.graph.op import NonsmoothPoint, Op
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.bounds import kind_of, number_data_errors, row_error
 from exprgrad.run.numbers.sweeps import (
     at_pole,
@@ -38,8 +45,8 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "RUNNING", "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around", "error_of", "leading_slope",
-    "rounding", "towards",
+    "RUNNING", "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around_point", "error_of",
+    "leading_slope", "output_beside", "rounding_of_operation",
 ]  # fmt: skip
 
 UNDECIDED, UNDEFINED = "undecided", "undefined"
@@ -68,7 +75,7 @@ class Measured(NamedTuple):
 ZERO = Measured(0.0)
 
 
-def rounding(value: float, operands: Iterable[float], ulps: float = 0.5) -> float:
+def rounding_of_operation(value: float, operands: Iterable[float], ulps: float = 0.5) -> float:
     """What an operation may have rounded away; nothing where all are whole numbers."""
     if not math.isfinite(value):
         return 0.0
@@ -76,33 +83,33 @@ def rounding(value: float, operands: Iterable[float], ulps: float = 0.5) -> floa
     return 0.0 if exact else ulps * math.ulp(value)
 
 
-def rounded(op: Op, value: float, operands: Iterable[float]) -> float:
+def rounding_of_row(op: Op, value: float, operands: Iterable[float]) -> float:
     """What an operation of the op table may have rounded away."""
-    return max(rounding(value, operands, op.value_ulp), op.value_abs)
+    return max(rounding_of_operation(value, operands, op.value_ulp), op.value_abs)
 
 
-def inner(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
+def inner_product(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
     """A sum of products."""
     found = error = 0.0
     for (one, error_of_one), (other, error_of_other) in terms:
         value = one * other
         if value and not (abs(one) == 1.0 or abs(other) == 1.0):
-            error += rounding(value, (one, other))
+            error += rounding_of_operation(value, (one, other))
         error += abs(one) * error_of_other + error_of_one * (abs(other) + error_of_other)
         before, found = found, found + value
         if before and value:
-            error += rounding(found, (before, value))
+            error += rounding_of_operation(found, (before, value))
     unbounded = math.isnan(error)  # 0 times an error without a bound
     error = math.inf if unbounded else error
     return Measured(found, error if math.isfinite(found) else 0.0)
 
 
-def measured(graph: Graph, given: Mapping[str, Measured]) -> Measured:
+def measure_template(graph: Graph, given: Mapping[str, Measured]) -> Measured:
     """A template's value, given its names' values and what those may be off by."""
     return interpret(graph, RUNNING, given)[graph.output]
 
 
-def noise(run: Run) -> list[float]:
+def data_noise(run: SweptRun) -> list[float]:
     """By node: what its data may be off by; inputs and numbers as typed are off by nothing.
 
     Data are taken as they were computed, and that makes no difference as long as everything is finite: what
@@ -112,14 +119,14 @@ def noise(run: Run) -> list[float]:
     return [e if math.isfinite(x) else 0.0 for x, e in zip(run.values, errors, strict=True)]
 
 
-def as_typed(graph: Graph, node: int) -> Measured:
+def typed_constant(graph: Graph, node: int) -> Measured:
     """A number as typed, which is off by nothing, or one with a name, such as pi."""
     value = template_number(graph, node)
     is_named = node in graph.symbols and math.isfinite(value)
     return Measured(value, math.ulp(value) / 2 if is_named else 0.0)
 
 
-def applied(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
+def apply_measured(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
     """An operation on numbers that may be off, and what it rounds itself."""
     kind, seen = graph.kinds[node], [x.value for x in operands]
     value = functions[kind](*seen)
@@ -130,7 +137,7 @@ def applied(graph: Graph, node: int, operands: Sequence[Measured]) -> Measured:
     )
 
 
-RUNNING = Algebra(as_typed, applied)
+RUNNING = Algebra(typed_constant, apply_measured)
 """Numbers, each with what rounding may have done to it on the way."""
 
 
@@ -139,7 +146,7 @@ def noise_of(op: Op, position: int, view: Sequence[float], errors: Sequence[floa
 
     ``view`` are the values that the rule sees, of which the first have those errors.
     """
-    rule, names = local_rule(op.name, position), slots(op)
+    rule, names = local_rule(op.name, position), rule_slots(op)
     if not any(errors):
         return 0.0
     here = rule(view)
@@ -205,7 +212,7 @@ class Around(NamedTuple):
     ``noise``    by node: what rounding may have done to its data; empty where that is not to be heeded
     """
 
-    run: Run
+    run: SweptRun
     alike: list[int]
     smooth: dict[int, list[tuple[int, Measured]]]
     special: Collection[int]
@@ -214,7 +221,7 @@ class Around(NamedTuple):
     noise: Sequence[float] = ()
 
 
-def around(run: Run) -> Around:
+def around_point(run: SweptRun) -> Around:
     """What a run's nodes are like around the point."""
     assert run.adjoints is not None
     graph, special = run.graph, run.adjoints.met
@@ -233,10 +240,10 @@ def around(run: Run) -> Around:
         if usual and stays_inside(run, node, op):
             smooth[node] = terms
     still = [Side(value) for value in run.values]
-    return Around(run, twins(graph), smooth, special, run.adjoints.locals, still)
+    return Around(run, equal_nodes(graph), smooth, special, run.adjoints.locals, still)
 
 
-def stays_inside(run: Run, node: int, op: Op) -> bool:
+def stays_inside(run: SweptRun, node: int, op: Op) -> bool:
     """Whether a node stays in its row's domain however its active operands move."""
     if not op.domain:
         return True
@@ -251,7 +258,7 @@ def stays_inside(run: Run, node: int, op: Op) -> bool:
     return all(condition_holds(op.domain, op.names, place) for place in product(*places))
 
 
-def twins(graph: Graph) -> list[int]:
+def equal_nodes(graph: Graph) -> list[int]:
     """By node: the first that is the same formula of the same inputs."""
     first: dict[object, int] = {}
     found: list[int] = []
@@ -298,32 +305,32 @@ class Towards(NamedTuple):
     off: Measured
 
 
-def towards(around: Around, name: str, sign: float) -> Towards:
+def output_beside(around: Around, name: str, sign: float) -> Towards:
     """The output beside the point: to the right of an input's value (sign 1), or to the left (−1).
 
     Where a tangent is infinite, the answer must be the same for whatever rounding did to the data.
     """
-    found, steep = outcome(around, name, sign)
+    found, steep = side_outcome(around, name, sign)
     if found.slope is None or not steep:
         return found
-    heeding = around._replace(noise=noise(around.run), smooth={})
-    noisy, _ = outcome(heeding, name, sign)
+    heeding = around._replace(noise=data_noise(around.run), smooth={})
+    noisy, _ = side_outcome(heeding, name, sign)
     is_same = noisy.slope is not None and noisy.slope.value == found.slope.value
     undecided = found._replace(state=UNDECIDED, slope=None, off=Measured(math.nan))
     return found if is_same else undecided
 
 
-def outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
+def side_outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
     """What one side comes to, and whether a tangent is infinite on the way."""
     graph, along = around.run.graph, Measured(sign)
     start, output = graph.inputs[name], graph.output
-    moving, needed = dependents(graph, [start]), dependencies(graph, output)
+    moving, needed = dependent_flags(graph, [start]), dependency_flags(graph, output)
     nodes = [node for node in range(start + 1, output + 1) if moving[node] and needed[node]]
     still = around.still
     moved = still[start]._replace(motion=Motion(True, along, along, ZERO))
-    algebra = Algebra(lambda _, node: still[node], partial(beside, around))
+    algebra = Algebra(lambda _, node: still[node], partial(side_of_node, around))
     values = [*still[:start], moved, *still[start + 1 :]]
-    reached = worked_out(graph, algebra, values, nodes)
+    reached = work_out_nodes(graph, algebra, values, nodes)
     turned = any(reached[node].turned for node in nodes)
     tangents = [reached[node].motion.tangent for node in nodes]
     steep = any(tangent is not None and math.isinf(tangent.value) for tangent in tangents)
@@ -336,7 +343,7 @@ def outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
     return Towards(turned, "", value, slope, off), steep
 
 
-def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
+def side_of_node(around: Around, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
     """One node, given its operands."""
     changed, still = False, True
     for side in operands:
@@ -347,7 +354,7 @@ def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) ->
     data = around.run.values[node]
     smooth = None if changed else around.smooth.get(node)
     if smooth is not None:
-        return Side(data, glide(smooth, operands))
+        return Side(data, glide_smoothly(smooth, operands))
     op, motions = BY_NAME[graph.kinds[node]], [side.motion for side in operands]
     values, moves = [side.value for side in operands], [motion.moves for motion in motions]
     here = Here(
@@ -356,27 +363,27 @@ def beside(around: Around, graph: Graph, node: int, operands: Sequence[Side]) ->
     )  # fmt: skip
     out = functions[op.name](*here.values) if changed else data
     views = companion_values(op, [*here.values, out], [float(m) for m in moves])
-    special = met(op, views, moves) if any(moves) else None
+    special = nonsmooth_point_met(op, views, moves) if any(moves) else None
     reason = lost_with(here, views, special)
     if reason:
-        side = lost(here, reason)._replace(turned=node in around.special)
+        side = lost_side(here, reason)._replace(turned=node in around.special)
         return side if reason == UNDECIDED or any(moves) else side._replace(value=out)
     if special is None:
         return go_on(here, views, changed=changed)
     if op.gate == "blocker" and len(op.names) == 1 and math.isinf(here.values[0]):
         side = go_on(here, views, changed=changed)  # an infinity is no whole number
     else:
-        side = turn(here, special, views)
+        side = turn_at_point(here, special, views)
     return side._replace(turned=True)
 
 
-def lost(here: Here, reason: str) -> Side:
+def lost_side(here: Here, reason: str) -> Side:
     """A node whose value beside the point is not known, for some reason."""
     value = math.nan if reason == UNDEFINED else here.data
     return Side(value, changed=True, lost=reason)
 
 
-def glide(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:
+def glide_smoothly(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:
     """How a smooth node moves whose operands have the data that they have at the point."""
     terms = [
         (local, motion)
@@ -386,25 +393,25 @@ def glide(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) ->
     if not terms:
         return STILL
     tangents = [(local, motion.tangent) for local, motion in terms if motion.tangent]
-    tangent = sure(tangents) if len(tangents) == len(terms) else None
+    tangent = sure_sum(tangents) if len(tangents) == len(terms) else None
     if tangent is not None and all(motion.off is ZERO and motion.moves for _, motion in terms):
         return Motion(True, tangent, tangent, ZERO)
     return Motion(any(m.moves for _, m in terms), tangent, *swept_and_off(terms))
 
 
-def sure(terms: Iterable[tuple[Measured, Measured]]) -> Measured | None:
+def sure_sum(terms: Iterable[tuple[Measured, Measured]]) -> Measured | None:
     """A sum of products, if it is a number."""
-    found = inner(terms)
+    found = inner_product(terms)
     return None if math.isnan(found.value) else found
 
 
 def swept_and_off(terms: Sequence[tuple[Measured, Motion]]) -> tuple[Measured, Measured]:
     """What the sweep makes of some operands' motions, by their local derivatives, and how far it is off."""
-    by_sweep = inner((local, motion.swept) for local, motion in terms)
-    return by_sweep, inner((local, motion.off) for local, motion in terms)
+    by_sweep = inner_product((local, motion.swept) for local, motion in terms)
+    return by_sweep, inner_product((local, motion.off) for local, motion in terms)
 
 
-def lost_with(here: Here, views: Sequence[Sequence[float]], special: Special | None) -> str:
+def lost_with(here: Here, views: Sequence[Sequence[float]], special: NonsmoothPoint | None) -> str:
     """Why a node is lost with one of its operands.
 
     A branch that is not taken may be lost, and an operand that is not defined is nan, of which a
@@ -420,7 +427,7 @@ def lost_with(here: Here, views: Sequence[Sequence[float]], special: Special | N
         if position not in op.branches:
             found = side.lost
         elif special is not None:
-            if op.names[position] in names_in(special):
+            if op.names[position] in names_in_side(special):
                 found = side.lost
         elif local_rule(op.name, position)(view):
             found = side.lost
@@ -430,43 +437,45 @@ def lost_with(here: Here, views: Sequence[Sequence[float]], special: Special | N
 # At a kink or a jump.
 
 
-def turn(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side:
+def turn_at_point(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[float]]) -> Side:
     """A node that meets a kink or a jump: its row says what is beside."""
     if here.op.variadic:
-        return fold(here, special, views)
+        return fold_tie(here, special, views)
     op, motions = here.op, here.motions
-    given = dict(zip(slots(op), map(Measured, views[0]), strict=True))
+    given = dict(zip(rule_slots(op), map(Measured, views[0]), strict=True))
     alike = {here.around.alike[operand] for operand in here.nodes}
     given["same"] = Measured(float(len(alike) == 1))
     for name, motion in zip(op.names, motions, strict=True):
         given[f"d{name}"] = (motion.tangent or ZERO) if motion.moves else ZERO
         given[f"moves_{name}"] = Measured(float(motion.moves))
-    asked = names_in(special)
+    asked = names_in_side(special)
     if any(
         m.moves and m.tangent is None and f"d{name}" in asked
         for name, m in zip(op.names, motions, strict=True)
     ):
         if special.side or special.undecided:
-            return lost(here, UNDECIDED)
-        return side_of(here, given["out"].value, None, moves=True, error=passed(here))
-    side = decide(special, given)
+            return lost_side(here, UNDECIDED)
+        return side_of(here, given["out"].value, None, moves=True, error=operand_errors(here))
+    side = decide_by_tangents(special, given)
     if side is None or side != side:
-        return lost(here, UNDECIDED if side is None else UNDEFINED)
+        return lost_side(here, UNDECIDED if side is None else UNDEFINED)
     if not special.slope:
         view = [*views[0]]
         view[len(op.names)] = side
         return go_on(here, [view] * len(motions), changed=True, led=True)
     formula = template(special.slope)
     stirring = [f"d{n}" for n, m in zip(op.names, motions, strict=True) if m.moves]
-    moves = stirs(formula, {name: number.value for name, number in given.items()}, stirring)
-    slope = measured(formula, given)
+    moves = template_moves(
+        formula, {name: number.value for name, number in given.items()}, stirring
+    )
+    slope = measure_template(formula, given)
     tangent = None if math.isnan(slope.value) else slope if moves else ZERO
-    return side_of(here, side, tangent, moves=moves, error=passed(here))
+    return side_of(here, side, tangent, moves=moves, error=operand_errors(here))
 
 
-def fold(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side:
+def fold_tie(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[float]]) -> Side:
     """A variadic node at a tie: what is said of two operands, over all that tie."""
-    test = compile_template(template(special.where), slots(here.op))
+    test = compile_template(template(special.where), rule_slots(here.op))
     slope = template(special.slope)
     tied = [motion for view, motion in zip(views, here.motions, strict=True) if test(view)]
     tangent: Measured | None = None
@@ -481,30 +490,30 @@ def fold(here: Here, special: Special, views: Sequence[Sequence[float]]) -> Side
             continue
         given = {"dx": tangent, "dy": mine}
         stirring = [n for n, m in (("dx", moves), ("dy", motion.moves)) if m]
-        moves = stirs(slope, {name: x.value for name, x in given.items()}, stirring)
-        tangent = measured(slope, given)
-    return side_of(here, views[0][1], tangent, moves=moves, error=passed(here))
+        moves = template_moves(slope, {name: x.value for name, x in given.items()}, stirring)
+        tangent = measure_template(slope, given)
+    return side_of(here, views[0][1], tangent, moves=moves, error=operand_errors(here))
 
 
-def passed(here: Here) -> float:
+def operand_errors(here: Here) -> float:
     """What the operands' limits may be off by, together."""
     return sum(side.error for side in here.operands)
 
 
 @cache
-def names_in(special: Special) -> frozenset[str]:
+def names_in_side(special: NonsmoothPoint) -> frozenset[str]:
     """The names that what is said of a side uses."""
     texts = filter(None, (special.side, special.slope, special.undecided))
     return frozenset(name for text in texts for name in template(text).inputs)
 
 
-def decide(special: Special, given: Mapping[str, Measured]) -> float | None:
+def decide_by_tangents(special: NonsmoothPoint, given: Mapping[str, Measured]) -> float | None:
     """The value just beside a kink or a jump; None where the tangents do not tell.
 
     Tangents may be off by their errors: the answer has to be the same wherever in between they are, and
     at the ends, at 0 and where two of them are equal it is asked.
     """
-    names = [n for n in names_in(special) if n.startswith("d") and given[n].error]
+    names = [n for n in names_in_side(special) if n.startswith("d") and given[n].error]
     tangents = [x.value for name, x in given.items() if name.startswith("d")]
     choices = []
     for name in names:
@@ -534,21 +543,21 @@ def go_on(
     """A node where its row's partials hold; ``led``: its value in the views is where a jump led to."""
     out = views[0][1] if here.op.variadic else views[0][len(here.op.names)]
     own = not changed and here.locals is not None
-    terms, passing, told = flowing(here, views, own=own)
+    terms, passing, told = flowing_locals(here, views, own=own)
     moves = bool(passing)
     inside: bool | None = True
     if not led and (changed or any(here.moves)):
-        inside = is_inside(here)
+        inside = is_inside_domain(here)
         if inside and moves and math.isinf(out):
-            out, moves = pole(here, out), not is_endless(here)
+            out, moves = pole_limit(here, out), not is_endless(here)
     if math.isfinite(out) and is_open(here, views, passing):
         inside = None
     if not inside or out != out:
         gone = inside is False or any(side.lost == UNDEFINED for side in here.operands)
-        return lost(here, UNDEFINED if gone else UNDECIDED)
+        return lost_side(here, UNDEFINED if gone else UNDECIDED)
     tangent = None if moves else ZERO
     if moves and told and math.isfinite(out):
-        tangent = sure((local, m.tangent or ZERO) for local, m in terms if m.moves)
+        tangent = sure_sum((local, m.tangent or ZERO) for local, m in terms if m.moves)
     if not own or tangent is None or math.isinf(out):
         error = value_error(here, out) if changed else 0.0
         return side_of(here, out, tangent, moves=moves, error=error)
@@ -557,7 +566,7 @@ def go_on(
     return Side(here.data, Motion(moves, tangent, *swept_and_off(terms)))
 
 
-def flowing(
+def flowing_locals(
     here: Here, views: Sequence[Sequence[float]], *, own: bool
 ) -> tuple[list[tuple[Measured, Motion]], set[int], bool]:
     """Local derivatives with the motions that they carry on, the positions through which movement passes,
@@ -629,16 +638,16 @@ def side_of(here: Here, out: float, tangent: Measured | None, *, moves: bool, er
         before = [here.around.run.values[operand] for operand in here.nodes]
         for value, given in ((out, here.values), (data, before)):
             if math.isfinite(value):
-                error += rounded(op, value, given)
+                error += rounding_of_row(op, value, given)
         changed = math.isinf(out) or not abs(out - data) <= error
         if not changed and error > SURE * max(map(abs, (out, data, *here.values))):
-            return lost(here, UNDECIDED)  # as beside a pole of tan
+            return lost_side(here, UNDECIDED)  # as beside a pole of tan
     side = Side(out, changed=True, error=error) if changed else Side(data)
     swept = swept_tangent(here)
     if tangent is None:
         return side._replace(motion=Motion(True, None, swept, Measured(math.nan)))
     if moves or swept != ZERO or tangent != ZERO:
-        off = inner(((Measured(1.0), tangent), (Measured(-1.0), swept)))
+        off = inner_product(((Measured(1.0), tangent), (Measured(-1.0), swept)))
         return side._replace(motion=Motion(moves, tangent, swept, off))
     return side
 
@@ -650,10 +659,10 @@ def swept_tangent(here: Here) -> Measured:
         gate = here.op.partial(position) == "0" or position in here.op.branches
         if local is not None and motion.swept != ZERO and (local or not gate):
             terms.append((Measured(local, error_of(here.op, position, local)), motion.swept))
-    return inner(terms)
+    return inner_product(terms)
 
 
-def is_inside(here: Here) -> bool | None:
+def is_inside_domain(here: Here) -> bool | None:
     """Whether a node is defined beside the point; None where only higher orders would tell.
 
     The row's domain is asked one double further along each tangent.
@@ -662,7 +671,8 @@ def is_inside(here: Here) -> bool | None:
         return True
     tests = [here.op.domain, *(where for where, _ in here.op.poles)]
     found = {
-        any(condition_holds(test, here.op.names, place) for test in tests) for place in places(here)
+        any(condition_holds(test, here.op.names, place) for test in tests)
+        for place in next_operands(here)
     }
     return found.pop() if len(found) == 1 else None
 
@@ -686,18 +696,18 @@ def is_endless(here: Here) -> bool:
     return {side.motion.moves for side in here.operands if math.isinf(side.value)} == {False}
 
 
-def pole(here: Here, out: float) -> float:
+def pole_limit(here: Here, out: float) -> float:
     """The limit of a node that moves and is infinite; nan where it is not known, or overflow made it.
 
     Beside a pole the sign is that of the value one double further.
     """
     if not at_pole(here.op, here.values):
         return math.nan if all(map(math.isfinite, here.values)) else out
-    signs = {math.copysign(1.0, functions[here.op.name](*place)) for place in places(here)}
+    signs = {math.copysign(1.0, functions[here.op.name](*place)) for place in next_operands(here)}
     return math.inf * signs.pop() if len(signs) == 1 else math.nan
 
 
-def places(here: Here) -> list[tuple[float, ...]]:
+def next_operands(here: Here) -> list[tuple[float, ...]]:
     """Where a node's operands may be, one double further along their tangents.
 
     On the way to an infinity are the greatest double, and numbers that are not whole.
@@ -742,9 +752,9 @@ class Term(NamedTuple):
 LOST = Term(math.nan, power=0.0)
 
 
-def leading_slope(run: Run, value: float, name: str, sign: float) -> Measured | None:
+def leading_slope(run: SweptRun, value: float, name: str, sign: float) -> Measured | None:
     """The derivative towards one side, where leading terms tell it and lead to the ``value``."""
-    doubts = noise(run)
+    doubts = data_noise(run)
     given = {one: Term(x) for one, x in run.inputs.items()}
     given[name] = Term(run.inputs[name], Measured(sign), 1.0)
 
@@ -755,7 +765,7 @@ def leading_slope(run: Run, value: float, name: str, sign: float) -> Measured | 
         is_exact = any(zeros) if op.powers == (1, 1) else all(zeros[:1] if by_first else zeros)
         found = of_row(op, operands, DEEPEST_SERIES)
         # Where the data are nan, limits have doubts of their own.
-        here = applied(graph, node, [Measured(x.limit, x.doubt) for x in operands]).error
+        here = apply_measured(graph, node, [Measured(x.limit, x.doubt) for x in operands]).error
         doubt = max(found.doubt, here, doubts[node])
         return found._replace(doubt=0.0 if is_exact and not found.limit else doubt)
 
@@ -782,7 +792,7 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
     if op.name == "pow" and not limits[0] and not moves[1]:
         return of_power(operands[0], limits[1]) if is_exact else LOST
     views = companion_values(op, [*limits, out], [float(m) for m in moves])
-    special = met(op, views, moves)
+    special = nonsmooth_point_met(op, views, moves)
     positions = [0 if op.variadic else at for at in range(len(operands))]
     locals_ = [
         local_rule(op.name, at)(view) if m else 0.0
@@ -796,7 +806,9 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
         ]
         terms = [(slope, x) for slope, x, m in zip(slopes, operands, moves, strict=True) if m]
         power = min(x.power for _, x in terms)
-        return Term(out, inner((slope, x.gain) for slope, x in terms if x.power == power), power)
+        return Term(
+            out, inner_product((slope, x.gain) for slope, x in terms if x.power == power), power
+        )
     if not (is_exact and math.isfinite(out)) or op.variadic:
         return LOST
     if special is not None and len(operands) == 1:
@@ -822,7 +834,7 @@ def of_product(one: Term, other: Term) -> Term:
     ]
     terms.append((one.gain, other.gain, one.power + other.power))
     power = min(p for _, _, p in terms)
-    gain = inner((x, gain) for x, gain, p in terms if p == power)
+    gain = inner_product((x, gain) for x, gain, p in terms if p == power)
     if math.isfinite(limit := one.limit * other.limit) or LOST in (one, other):
         return Term(limit, gain, power)
     if abs(power) < SAME_POWER:
@@ -843,13 +855,13 @@ def of_power(base: Term, exponent: float) -> Term:
     return Term(limit, Measured(gain, error + math.ulp(gain)), base.power * exponent)
 
 
-def at_special(op: Op, special: Special, out: float, x: Term, view: Sequence[float]) -> Term:
+def at_special(op: Op, special: NonsmoothPoint, out: float, x: Term, view: Sequence[float]) -> Term:
     """The term of a row of one operand at its kink or jump."""
     value, error = x.gain
     if abs(value) <= error:
         return Term(out, ZERO, x.power) if special.code == "kink" and not error else LOST
     given = [*view, value, 1.0, 1.0]
-    names = (*slots(op), f"d{op.names[0]}", f"moves_{op.names[0]}", "same")
+    names = (*rule_slots(op), f"d{op.names[0]}", f"moves_{op.names[0]}", "same")
     if special.side:
         return Term(compile_template(template(special.side), names)(given))
     slope = compile_template(template(special.slope), names)(given)

@@ -12,22 +12,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from exprgrad.errors import RequestError, advice
+from exprgrad.errors import RequestError, command_or_python
 from exprgrad.graph.graph import INPUT, Algebra, Graph, Loop, Program, interpret, numbers_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.code.statements import Names, Statements, Writer, is_plain
-from exprgrad.language.code.target import Layout, Routine, Target, Variant, operands_of
+from exprgrad.language.code.statements import Names, ProgramWriter, Statements, is_plain_identifier
+from exprgrad.language.code.target import FunctionLayout, Routine, Target, Variant, variant_operands
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.language.mistakes.hints import meant
-from exprgrad.language.write.infix import program as infix
+from exprgrad.language.mistakes.hints import did_you_mean
+from exprgrad.language.write.infix import program_text as infix
 from exprgrad.language.write.infix import setting_text
-from exprgrad.source import Source, cut
+from exprgrad.source import Source, cut_text
 
 __all__ = [
-    "Result", "check_tensors", "comment", "find_target", "helpers", "query",
-    "several_outputs", "source", "takers_of_tensors",
+    "Result", "check_tensors", "find_target", "function_comment", "function_source", "helper_functions",
+    "query_source", "several_outputs", "takers_of_tensors",
 ]  # fmt: skip
 
 LINE_WIDTH = 96
@@ -43,23 +43,23 @@ def find_target(name: str) -> Target:
     target = TARGETS.get(name)
     if target is not None:
         return target
-    help = meant(name, TARGETS, f"the targets are {', '.join(TARGETS)}", also=True)
+    help = did_you_mean(name, TARGETS, f"the targets are {', '.join(TARGETS)}", also=True)
     raise RequestError("unknown-target", f"there is no target '{name}'", help=help).about(name)
 
 
-def named(name: str) -> str:
+def name_advice(name: str) -> str:
     """How a function is given its name."""
-    return advice(f"--name {name}", f"name={name!r}")
+    return command_or_python(f"--name {name}", f"name={name!r}")
 
 
 def check_name(name: str, target: Target) -> None:
     """Raise ``RequestError`` unless a function may have this name in a target."""
-    help = f"a name in {target.title} has letters, digits and _: {named('f')}"
+    help = f"a name in {target.title} has letters, digits and _: {name_advice('f')}"
     message = f"'{name}' cannot be a function's name"
     if name in target.words or name in target.library:
         message = f"'{name}' is taken in {target.title}"
-        help = f"choose another, such as {named(f'{name}_of')}"
-    elif is_plain(name):
+        help = f"choose another, such as {name_advice(f'{name}_of')}"
+    elif is_plain_identifier(name):
         return
     raise RequestError("bad-name", message, help=help).about(name)
 
@@ -75,7 +75,7 @@ def check_tensors(target: Target, formula: Graph, text: str) -> None:
         first = next(t.name for t in TARGETS.values() if t.arrays)
         what = f"'{formula.payloads[node]}'" if formula.kinds[node] == INPUT else "this"
         fact = shape_text(shape, "is a tensor of shape {}", "takes tensors")
-        help = f"{takers_of_tensors()}: {advice(f'--to {first}', repr(first))}"
+        help = f"{takers_of_tensors()}: {command_or_python(f'--to {first}', repr(first))}"
         return RequestError(
             "no-tensors",
             f"a program in {target.title} computes with numbers, and {what} {fact}",
@@ -97,7 +97,7 @@ def several_outputs(formula: Graph, text: str) -> str | None:
     names = [f"y{at}" for at in range(1, len(listed) + 1)][:3]
     pairs = zip(names, listed, strict=False)
     texts = [f"{name} = {text[slice(*formula.span(node))]}" for name, node in pairs]
-    of = advice(f"--of {','.join(names)}", f"of={names}")
+    of = command_or_python(f"--of {','.join(names)}", f"of={names}")
     return f"name the outputs, and ask for them by {of}: {'; '.join(texts)}"
 
 
@@ -126,7 +126,7 @@ class Result(NamedTuple):
         return [*product(*(range(len(axis)) for axis in self.axes))]
 
 
-def source(
+def function_source(
     program: Program,
     target: Target,
     *,
@@ -143,7 +143,7 @@ def source(
     """
     check_name(name, target)
     layout, fixed = target.layout, bool(formula.shapes)
-    writer = Writer(target, f"{name}_", variants(reversed([*formulas])))
+    writer = ProgramWriter(target, f"{name}_", variant_names(reversed([*formulas])))
     names = writer.names()
     inputs = {given: names.claim(given) for given in formula.inputs}
     called = {}
@@ -152,14 +152,14 @@ def source(
             called[part] = names.claim(part.name)
     shape = names.claim("shape")
     body = Statements(writer, program, names, inputs)
-    partial = incomplete(body) if target.arrays and not fixed else []
+    partial = incomplete_outputs(body) if target.arrays and not fixed else []
     if len(parts) > 1 and not parts[0].axes:
         body.settle(program.outputs[0], "value")
     for position in partial:
         body.settle(program.outputs[position])
     answers = list(body.answers())
-    before = taken(body, formula) if fixed else converted(body)
-    after = stretched(body, partial, answers, shape)
+    before = take_arrays(body, formula) if fixed else convert_parameters(body)
+    after = stretch_answers(body, partial, answers, shape)
     parameters = [layout.parameter.format(name=parameter) for parameter in inputs.values()]
     if layout.extra:
         for part, given in called.items():
@@ -167,12 +167,12 @@ def source(
             parameters.append(layout.extra.format(name=given, sizes=sizes))
     head = layout.procedure if parts[0] in called and not layout.joined else layout.head
     opening, closing = (part.format(name=name) for part in head)
-    statements = [*before, *body.lines, *after, *result(layout, answers, parts, called)]
+    statements = [*before, *body.lines, *after, *return_statements(layout, answers, parts, called)]
     text = layout.file.format(
-        comment=comment(target, formula, inputs, parts, name, called, fixed),
-        head="\n".join(on_lines(opening, parameters or [layout.none], closing, layout.indent)),
-        body=indented(statements, layout.indent),
-        helpers="".join(helpers(writer, body.helpers, formulas)),
+        comment=function_comment(target, formula, inputs, parts, name, called, fixed),
+        head="\n".join(break_list(opening, parameters or [layout.none], closing, layout.indent)),
+        body=indent_lines(statements, layout.indent),
+        helpers="".join(helper_functions(writer, body.helpers, formulas)),
     )
     return text.rstrip("\n") + "\n"
 
@@ -182,7 +182,7 @@ def is_several(parts: Sequence[Result]) -> bool:
     return bool(parts[0].axes) or len(parts) > 2
 
 
-def variants(formulas: Iterable[Routine]) -> dict[Routine, str]:
+def variant_names(formulas: Iterable[Routine]) -> dict[Routine, str]:
     """What the functions of structural rows are called: the row's name, numbered from the second on."""
     found: dict[Routine, str] = {}
     counts: Counter[str] = Counter()
@@ -194,7 +194,7 @@ def variants(formulas: Iterable[Routine]) -> dict[Routine, str]:
     return found
 
 
-def taken(body: Statements, formula: Graph) -> list[str]:
+def take_arrays(body: Statements, formula: Graph) -> list[str]:
     """Statements that make arrays of the parameters, each of its shape."""
     if not body.inputs:
         return []
@@ -205,7 +205,7 @@ def taken(body: Statements, formula: Graph) -> list[str]:
     ]
 
 
-def converted(body: Statements) -> list[str]:
+def convert_parameters(body: Statements) -> list[str]:
     """Statements that make arrays of the parameters, or say that a parameter is not used."""
     parameters = list(body.inputs.values())
     layout = body.target.layout
@@ -223,7 +223,7 @@ def converted(body: Statements) -> list[str]:
     return [line]
 
 
-def incomplete(body: Statements) -> list[int]:
+def incomplete_outputs(body: Statements) -> list[int]:
     """The positions of the outputs that do not depend on every input, and so may lack its shape."""
     every = frozenset(body.inputs)
     union = Algebra[frozenset[str]](lambda *_: frozenset(), lambda *at: frozenset().union(*at[-1]))
@@ -231,7 +231,9 @@ def incomplete(body: Statements) -> list[int]:
     return [i for i, output in enumerate(body.outputs) if seen[output] != every]
 
 
-def stretched(body: Statements, positions: list[int], answers: list[str], shape: str) -> list[str]:
+def stretch_answers(
+    body: Statements, positions: list[int], answers: list[str], shape: str
+) -> list[str]:
     """Give some of the answers the shape of all inputs; returns the statements that find it."""
     arrays = body.arrays
     if not positions or arrays is None:
@@ -239,11 +241,14 @@ def stretched(body: Statements, positions: list[int], answers: list[str], shape:
     for position in positions:
         answers[position] = arrays.broadcast.format(text=answers[position], shape=shape)
     shapes = [f"{parameter}.shape" for parameter in body.inputs.values()]
-    return on_lines(f"{shape} = {arrays.shapes}(", shapes, ")", body.target.layout.indent)
+    return break_list(f"{shape} = {arrays.shapes}(", shapes, ")", body.target.layout.indent)
 
 
-def result(
-    layout: Layout, answers: list[str], parts: Sequence[Result], called: Mapping[Result, str]
+def return_statements(
+    layout: FunctionLayout,
+    answers: list[str],
+    parts: Sequence[Result],
+    called: Mapping[Result, str],
 ) -> list[str]:
     """The statements that return the outputs."""
     value, *derivatives = parts
@@ -265,11 +270,14 @@ def result(
     if is_several(parts):
         return named_parts(layout, answers, parts, called)
     around = opening.format(value=answers[0]), item, closing.format(value=answers[0])
-    return listed(layout, around, derivatives[0].axes[-1], answers[1:])
+    return list_texts(layout, around, derivatives[0].axes[-1], answers[1:])
 
 
 def named_parts(
-    layout: Layout, answers: list[str], parts: Sequence[Result], called: Mapping[Result, str]
+    layout: FunctionLayout,
+    answers: list[str],
+    parts: Sequence[Result],
+    called: Mapping[Result, str],
 ) -> list[str]:
     """Statements that name each part, and one that returns them all."""
     rest = iter(answers)
@@ -284,23 +292,23 @@ def named_parts(
         *above, names = part.axes
         if not above:
             around = head + opening, item, closing + after
-            lines += listed(layout, around, names, [next(rest) for _ in names])
+            lines += list_texts(layout, around, names, [next(rest) for _ in names])
             continue
         lines.append(head + opening)
         for name in above[0]:
             around = item.format(key=layout.key(name), text="") + opening, item, f"{closing},"
             width = LINE_WIDTH - len(layout.indent)
-            row = listed(layout, around, names, [next(rest) for _ in names], width)
+            row = list_texts(layout, around, names, [next(rest) for _ in names], width)
             lines += [layout.indent + line for line in row]
         lines.append(closing + after)
     opening, item, closing = layout.several
     items = [item.format(part=part.name, name=called[part]) for part in parts]
     items[0] += layout.lone * (len(items) == 1)
-    return [*lines, *on_lines(opening, items, closing, layout.indent)]
+    return [*lines, *break_list(opening, items, closing, layout.indent)]
 
 
-def listed(
-    layout: Layout,
+def list_texts(
+    layout: FunctionLayout,
     around: tuple[str, str, str],
     names: Sequence[str],
     texts: Sequence[str],
@@ -312,11 +320,11 @@ def listed(
     items = [item.format(key=layout.key(name), text=text) for name, text in pairs]
     if len(items) == 1:
         items[0] += layout.lone
-    return on_lines(opening, items, closing, layout.indent, width)
+    return break_list(opening, items, closing, layout.indent, width)
 
 
-def helpers(
-    writer: Writer, rows: Iterable[Routine], formulas: Mapping[Routine, Program | Loop]
+def helper_functions(
+    writer: ProgramWriter, rows: Iterable[Routine], formulas: Mapping[Routine, Program | Loop]
 ) -> list[str]:
     """The helper functions for some rows, and those that they need, each before its callers."""
     target, layout = writer.target, writer.target.layout
@@ -329,33 +337,33 @@ def helpers(
         if row in target.helpers:
             written.append(target.helpers[str(row)].replace("F_", writer.prefix))
             continue
-        operands, about = described(row)
+        operands, about = describe_row(row)
         names, formula = writer.names(), formulas[row]
         inputs = {operand: names.claim(operand) for operand in operands}
         parameters = [layout.parameter.format(name=name) for name in inputs.values()]
         if isinstance(formula, Loop):
-            lines, called = repeated(writer, formula, names, inputs)
+            lines, called = repeat_statements(writer, formula, names, inputs)
         else:
             body = Statements(writer, formula, names, inputs)
-            lines, called = [*body.lines, answered(body)], [*body.helpers]
+            lines, called = [*body.lines, answer_statement(body)], [*body.helpers]
         text = layout.helper.format(
             name=writer.helper(row),
             parameters=", ".join(parameters),
             about=about,
-            body=indented(lines, layout.indent),
+            body=indent_lines(lines, layout.indent),
         )
         written.append(text)
         needed.update(called)
     return [before + text + after for text in reversed(written)]
 
 
-def answered(body: Statements) -> str:
+def answer_statement(body: Statements) -> str:
     """The statement that returns a function's result."""
     return body.target.layout.answer.format(value=next(body.answers()))
 
 
-def repeated(
-    writer: Writer, loop: Loop, names: Names, inputs: dict[str, str]
+def repeat_statements(
+    writer: ProgramWriter, loop: Loop, names: Names, inputs: dict[str, str]
 ) -> tuple[list[str], list[Routine]]:
     """The statements of a program that is repeated, and the helpers that they call."""
     layout = writer.target.layout
@@ -382,14 +390,14 @@ def repeated(
         line for name, text in after for line in filled(repeat.assign, name=name, text=text)
     ]
     lines += filled(repeat.opening)
-    lines += indented([*turn.lines, *assigned], layout.indent).split("\n")
+    lines += indent_lines([*turn.lines, *assigned], layout.indent).split("\n")
     lines += filled(repeat.closing)
     last = Statements(writer, loop.last, names, {**inputs, **state})
-    lines += [*last.lines, answered(last)]
+    lines += [*last.lines, answer_statement(last)]
     return lines, [row for body in (first, turn, last) for row in body.helpers]
 
 
-def described(row: Routine) -> tuple[Sequence[str], str]:
+def describe_row(row: Routine) -> tuple[Sequence[str], str]:
     """The operands of a row's function, and what it computes, in words."""
     if isinstance(row, str):
         op = BY_NAME[row]
@@ -397,7 +405,7 @@ def described(row: Routine) -> tuple[Sequence[str], str]:
         plain = first in row or first in op.formula_names
         about = op.about if plain else first.upper() + op.about[1:]
         return op.formula_names, about
-    structural, operands = STRUCTURAL[row.kind], operands_of(row)
+    structural, operands = STRUCTURAL[row.kind], variant_operands(row)
     pairs = zip(operands, row.operands, strict=True)
     given = [f"{name} {shape or 'a number'}" for name, shape in pairs]
     given += [f"{p.name}={setting_text(value)}" for p, value in structural.given(row.settings)]
@@ -407,7 +415,7 @@ def described(row: Routine) -> tuple[Sequence[str], str]:
     return operands, f"\n{indent}".join(lines)
 
 
-def comment(
+def function_comment(
     target: Target,
     formula: Graph,
     inputs: Mapping[str, str],
@@ -448,7 +456,9 @@ def comment(
     if renamed:
         paragraphs.insert(1, f"In the code, {', '.join(renamed)}.")
     statements = infix(formula, most=LINE_WIDTH).split("; ")
-    shown = [f"  {cut(statement, LINE_WIDTH - 10)}" for statement in statements[:LONGEST_FORMULA]]
+    shown = [
+        f"  {cut_text(statement, LINE_WIDTH - 10)}" for statement in statements[:LONGEST_FORMULA]
+    ]
     lines = [f"{name}: {what} of a formula, by exprgrad.", "", *shown]
     lines += [*(["  …"] if len(statements) > len(shown) else []), ""]
     for text in paragraphs:
@@ -464,7 +474,10 @@ def order_in_words(wrt: Sequence[str], inputs: Iterable[str]) -> str:
 
 
 def in_words(
-    layout: Layout, inputs: Iterable[str], parts: Sequence[Result], called: Mapping[Result, str]
+    layout: FunctionLayout,
+    inputs: Iterable[str],
+    parts: Sequence[Result],
+    called: Mapping[Result, str],
 ) -> str:
     """What is returned, and in what order, where that is more than a value and a gradient."""
     value, *derivatives = parts
@@ -485,7 +498,7 @@ def in_words(
     return f"Finds {found}.  Returns the value{rest}."
 
 
-def on_lines(
+def break_list(
     opening: str, items: Sequence[str], closing: str, indent: str, width: int = LINE_WIDTH
 ) -> list[str]:
     """A list on one line, or on as many as it takes."""
@@ -503,7 +516,7 @@ def on_lines(
     return [*lines, indent + current, closing]
 
 
-def indented(lines: Iterable[str], indent: str) -> str:
+def indent_lines(lines: Iterable[str], indent: str) -> str:
     """Statements as the body of a function."""
     return "\n".join(indent + line for line in lines)
 
@@ -525,7 +538,7 @@ ROW, OUT, ONCE = "row", "out", " MATERIALIZED"
 """The column of the rows' numbers, the results by row, and what keeps a step from being done again."""
 
 
-def query(
+def query_source(
     program: Program, target: Target, *, formula: Graph, parts: Sequence[Result], name: str
 ) -> str:
     """A query that adds the program's outputs, in ``parts``, to the columns of a table.
@@ -534,11 +547,11 @@ def query(
     written: its inputs are columns, and its text stands in the comment.
     """
     check_name(name, target)
-    check_columns(formula, target)
-    layout, writer = target.layout, Writer(target, f"{name}_", {})
+    check_column_names(formula, target)
+    layout, writer = target.layout, ProgramWriter(target, f"{name}_", {})
     seen = Names(formula.inputs, ascii=False, prefix=writer.prefix)
     row = seen.reserve(writer.prefix + ROW)
-    columns = [seen.reserve(column) for column in returned(parts)]
+    columns = [seen.reserve(column) for column in columns_returned(parts)]
     taken = [row, *map(writer.helper, target.helpers)]
     names = Names(taken, ascii=target.ascii, prefix=writer.prefix)
     inputs = {given: names.claim(given) for given in formula.inputs}
@@ -550,13 +563,19 @@ def query(
         layout.answer.format(known=known, value=text, key=key)
         for text, key in zip(body.answers(), keys, strict=True)
     ]
-    said = comment(target, formula, {x: x for x in inputs}, parts, name, {}, columns=[row, *keys])
-    steps = [*stepped(body, known), results]
+    said = function_comment(
+        target, formula, {x: x for x in inputs}, parts, name, {}, columns=[row, *keys]
+    )
+    steps = [*query_steps(body, known), results]
     return layout.file.format(comment=said, **join_rows(layout, writer.prefix, row, steps, keys))
 
 
 def join_rows(
-    layout: Layout, prefix: str, row: str, steps: Sequence[Sequence[str]], keys: Sequence[str]
+    layout: FunctionLayout,
+    prefix: str,
+    row: str,
+    steps: Sequence[Sequence[str]],
+    keys: Sequence[str],
 ) -> dict[str, str]:
     """Write the head of a query, the numbered rows and the steps, and its body, which joins the results."""
     numbered, given, last = layout.result
@@ -567,13 +586,13 @@ def join_rows(
     for table, before, step in zip(tables, (rows, *tables), steps, strict=False):
         is_end = table in (tables[0], tables[-1])
         text = opening.format(name=table, once="" if is_end else ONCE, first=row if is_end else "*")
-        head.append(text + selected(step, 2 * layout.indent) + closing.format(table=before))
-    columns = selected(keys, layout.indent)
+        head.append(text + select_columns(step, 2 * layout.indent) + closing.format(table=before))
+    columns = select_columns(keys, layout.indent)
     body = last.format(columns=columns, rows=rows, row=row, out=tables[-1])
     return {"head": ", ".join(head), "body": body}
 
 
-def check_columns(formula: Graph, target: Target) -> None:
+def check_column_names(formula: Graph, target: Target) -> None:
     """Raise ``RequestError`` where two inputs are one column: upper and lower case are the same there."""
     seen: dict[str, str] = {}
     for name in formula.inputs:
@@ -584,7 +603,7 @@ def check_columns(formula: Graph, target: Target) -> None:
             raise RequestError("bad-name", message, help=help).about(name)
 
 
-def stepped(body: Statements, known: str) -> list[list[str]]:
+def query_steps(body: Statements, known: str) -> list[list[str]]:
     """What the steps add: the inputs, whether they are finite, and the statements."""
     layout, helpers = body.target.layout, body.target.helpers
     read = [
@@ -602,7 +621,7 @@ def stepped(body: Statements, known: str) -> list[list[str]]:
     return steps
 
 
-def returned(parts: Sequence[Result]) -> list[str]:
+def columns_returned(parts: Sequence[Result]) -> list[str]:
     """The columns that are added: ``value``, ``d_x``, ``d_x_y``, and the names of several outputs."""
     found = []
     for part in parts:
@@ -613,7 +632,7 @@ def returned(parts: Sequence[Result]) -> list[str]:
     return found
 
 
-def selected(columns: Sequence[str], indent: str) -> str:
+def select_columns(columns: Sequence[str], indent: str) -> str:
     """Further columns of a query, one below another; nothing if there are none."""
     lines = [
         textwrap.fill(

@@ -26,12 +26,12 @@ from exprgrad.language.code.target import (
     Form,
     Routine,
     Target,
-    application,
-    structure,
-    variant,
+    application_form,
+    node_structure,
+    variant_of_node,
 )  # fmt: skip
 
-__all__ = ["Names", "Statements", "Writer", "is_plain"]
+__all__ = ["Names", "ProgramWriter", "Statements", "is_plain_identifier"]
 
 LONGEST_TEXT = 72
 """The longest text without a name, in characters; so nothing nests deeper than a compiler likes."""
@@ -80,7 +80,7 @@ class Names:
         """The name itself, or one like it where it is taken or cannot be written: x_1 for x[1]."""
         if "[" in wanted:
             wanted = wanted.translate(BRACKETS)
-        name = in_ascii(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
+        name = name_in_ascii(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
         return self.reserve(self.prefix + name)
 
     def reserve(self, name: str) -> str:
@@ -102,22 +102,22 @@ class Names:
         return self.claim(f"t{self.count}")
 
 
-def in_ascii(name: str) -> str:
+def name_in_ascii(name: str) -> str:
     """A name in ASCII: Greek letters by their names, accents dropped, others by their number.
 
     A name that C reserves for its library (``_X``, ``__x``) gets a letter before it.
     """
     if not PLAIN.fullmatch(name):
-        name = "".join(map(letter, unicodedata.normalize("NFKC", name)))
-    return name if is_plain(name) else f"v{name}"
+        name = "".join(map(ascii_letter, unicodedata.normalize("NFKC", name)))
+    return name if is_plain_identifier(name) else f"v{name}"
 
 
-def is_plain(name: str) -> bool:
+def is_plain_identifier(name: str) -> bool:
     """Whether a name is in ASCII, and none that C reserves for its library."""
     return PLAIN.fullmatch(name) is not None and re.match("__|_[A-Z]", name) is None
 
 
-def letter(character: str) -> str:
+def ascii_letter(character: str) -> str:
     """One character of a name in ASCII."""
     if PLAIN.fullmatch("_" + character):
         return character
@@ -133,7 +133,7 @@ def letter(character: str) -> str:
 # Statements.
 
 
-class Writer(NamedTuple):
+class ProgramWriter(NamedTuple):
     """What all functions of a program share: target, the helpers' prefix, and what variants are called."""
 
     target: Target
@@ -151,7 +151,7 @@ class Writer(NamedTuple):
         return self.prefix + self.called.get(row, str(row))
 
 
-class Text(NamedTuple):
+class NodeText(NamedTuple):
     """A node's text, how it binds, and whether it is a condition."""
 
     text: str
@@ -176,7 +176,7 @@ class Statements:
     """
 
     def __init__(
-        self, writer: Writer, program: Program, names: Names, inputs: dict[str, str]
+        self, writer: ProgramWriter, program: Program, names: Names, inputs: dict[str, str]
     ) -> None:
         self.graph, self.outputs = program
         self.writer, self.target, self.arrays = writer, writer.target, writer.target.arrays
@@ -187,12 +187,12 @@ class Statements:
         self.depth = [0] * len(self.graph)
         self.helpers: dict[Routine, None] = {}
         self.read: set[str] = set()
-        self.texts: dict[int, Text] = {}
+        self.texts: dict[int, NodeText] = {}
         self.named: set[int] = set()
-        self.flags = flags(self.graph)
+        self.flags = flag_nodes(self.graph)
         guarded = not self.target.forms.keys().isdisjoint(self.target.helpers)
         guarded = guarded or bool(self.target.guarded)
-        self.nonzero, self.not_negative = signs(self.graph) if guarded else ([], [])
+        self.nonzero, self.not_negative = sign_facts(self.graph) if guarded else ([], [])
         self.forms: dict[int, tuple[str, tuple[Need, ...]]] = {}
         self.uses = [0] * len(self.graph)
         self.number_uses = [0] * len(self.graph)
@@ -278,19 +278,19 @@ class Statements:
         form, needs = self.forms[node]
         return form == "same" and needs[0].node in self.named
 
-    def leaf(self, node: int) -> Text:
+    def leaf(self, node: int) -> NodeText:
         """An input or a constant, be it a tensor."""
         payload = self.graph.payloads[node]
         if isinstance(payload, str):
             self.read.add(payload)
-            return Text(self.inputs[payload])
+            return NodeText(self.inputs[payload])
         if isinstance(payload, Literal):
-            return Text(self.literal(payload))
+            return NodeText(self.literal(payload))
         symbol = self.graph.symbols.get(node, "")
-        text = self.target.constants.get(symbol) or double(cast(float, payload), self.target)
+        text = self.target.constants.get(symbol) or double_text(cast(float, payload), self.target)
         sign, helper, row = text.partition("F_")
         text = sign + self.helper(row) if helper else text
-        return Text(text, SIGN if text.startswith("-") else ATOM)
+        return NodeText(text, SIGN if text.startswith("-") else ATOM)
 
     def literal(self, tensor: Literal) -> str:
         """A tensor that is written out."""
@@ -298,7 +298,7 @@ class Statements:
         count = len(tensor.numbers)
         if count >= COUNTED and tensor == ((count,), tuple(range(count))):
             return self.alike(self.arrays.range).format(count)
-        entries = [double(value, self.target) for value in tensor.numbers]
+        entries = [double_text(value, self.target) for value in tensor.numbers]
         return self.alike(self.arrays.literal).format(in_lists(entries, tensor.shape))
 
     def alike(self, text: str) -> str:
@@ -309,7 +309,7 @@ class Statements:
         first = next(iter(tensors or self.inputs), None)
         return text.replace(LIKE, f"{self.make()}(0.0)" if first is None else self.inputs[first])
 
-    def compose(self, node: int) -> Text:
+    def compose(self, node: int) -> NodeText:
         """An operation; while it is too long, its longest operand gets a name."""
         form, needs = self.forms[node]
         while True:
@@ -321,7 +321,7 @@ class Statements:
             self.depth[node] = max([self.depth[n] for n, _ in needs], default=0)
             return found
 
-    def operation(self, node: int, form: str, needs: Sequence[Need]) -> Text:
+    def operation(self, node: int, form: str, needs: Sequence[Need]) -> NodeText:
         """An operation on its operands as they are written now."""
         if form == "same":
             return self.operand(needs[0])
@@ -346,25 +346,25 @@ class Statements:
             for place in numbers[:1]:
                 operands[place] = self.array(operands[place])
         condition = self.graph.kinds[node] in COMPARISONS or form in ("and", "or", "not")
-        return Text(filled_in(spelling, operands), spelling.level, condition)
+        return NodeText(filled_in(spelling, operands), spelling.level, condition)
 
     def spelling(self, node: int, form: str, count: int) -> tuple[Form, bool]:
         """The form of an operation, and whether it takes arrays only, no plain numbers."""
         target, operands = self.target, self.graph.operands[node]
         strict = self.arrays is not None and self.arrays.strict
         if self.arrays and form in self.arrays.spellings:
-            given = structure(self.graph, node)
+            given = node_structure(self.graph, node)
             text, level, least = self.arrays.spellings[form](given)
             fills = form == "broadcast" and given.literal
             return Form(self.alike(text), level, least), strict and not fills
         if self.graph.kinds[node] not in BY_NAME:
-            routine = form if form in target.helpers else variant(self.graph, node)
-            return application(self.helper(routine), count), True
+            routine = form if form in target.helpers else variant_of_node(self.graph, node)
+            return application_form(self.helper(routine), count), True
         if form in target.guarded and not self.is_inside(node):
             return target.guarded[form], strict
         if form in target.forms and (form not in target.helpers or self.nonzero[operands[-1]]):
             return target.forms[form], strict and form == "where"
-        return application(target.calls.get(form) or self.helper(form), count), strict
+        return application_form(target.calls.get(form) or self.helper(form), count), strict
 
     def is_inside(self, node: int) -> bool:
         """Whether an operation's operands lie in its domain, for all that signs and literals tell."""
@@ -384,7 +384,7 @@ class Statements:
         self.helpers[row] = None
         return self.writer.helper(row)
 
-    def operand(self, need: Need) -> Text:
+    def operand(self, need: Need) -> NodeText:
         """A node where it is needed, as a number or as a condition."""
         found = self.texts[need.node]
         if found.condition == need.condition:
@@ -394,20 +394,22 @@ class Statements:
         if self.arrays and self.is_number(need.node):
             found = self.array(found)
         form = self.target.forms["ne"]
-        return Text(filled_in(form, [found, Text(double(0.0, self.target))]), form.level, True)
+        return NodeText(
+            filled_in(form, [found, NodeText(double_text(0.0, self.target))]), form.level, True
+        )
 
-    def flag(self, condition: Text) -> Text:
+    def flag(self, condition: NodeText) -> NodeText:
         """A condition as a number."""
         form = self.target.forms["flag"]
-        return Text(filled_in(form, [condition]), form.level)
+        return NodeText(filled_in(form, [condition]), form.level)
 
-    def array(self, number: Text) -> Text:
+    def array(self, number: NodeText) -> NodeText:
         """A number that is written out as an array of one double, or as a double."""
         if self.arrays is None:
-            return Text(self.target.double.format(number.text))
+            return NodeText(self.target.double.format(number.text))
         if self.arrays.number and self.graph.shapes:
-            return Text(self.alike(self.arrays.number).format(number.text))
-        return Text(f"{self.make()}({number.text})")
+            return NodeText(self.alike(self.arrays.number).format(number.text))
+        return NodeText(f"{self.make()}({number.text})")
 
     def make(self) -> str:
         """The function that makes arrays of doubles."""
@@ -428,7 +430,7 @@ class Statements:
         self.lines += broken_at(line, layout.indent) if broken else [line]
         self.depths.append(self.depth[node])
         self.depth[node] += 1
-        self.texts[node] = Text(name, ATOM, found.condition)
+        self.texts[node] = NodeText(name, ATOM, found.condition)
         self.named.add(node)
 
     def settle(self, output: int, wanted: str = "") -> None:
@@ -472,7 +474,7 @@ def broken_at(line: str, indent: str) -> list[str]:
     )
 
 
-def flags(graph: Graph) -> list[bool]:
+def flag_nodes(graph: Graph) -> list[bool]:
     """By node: whether it is 0 or 1 at every point, by comparisons alone."""
 
     def is_flag(graph: Graph, node: int, passed: Sequence[bool]) -> bool:
@@ -485,7 +487,7 @@ def flags(graph: Graph) -> list[bool]:
     return interpret(graph, known, dict.fromkeys(graph.inputs, False))
 
 
-def signs(graph: Graph) -> tuple[list[bool], list[bool]]:
+def sign_facts(graph: Graph) -> tuple[list[bool], list[bool]]:
     """By node: whether its value is never 0, after rounding too, and whether it is never negative.
 
     It may be nan.
@@ -509,7 +511,7 @@ def signs(graph: Graph) -> tuple[list[bool], list[bool]]:
     return nonzero, not_negative
 
 
-def filled_in(form: Form, operands: Sequence[Text]) -> str:
+def filled_in(form: Form, operands: Sequence[NodeText]) -> str:
     """A form with its operands in it, in parentheses where they bind less tightly than they must."""
     texts = [
         operand.text if operand.level >= least else f"({operand.text})"
@@ -518,7 +520,7 @@ def filled_in(form: Form, operands: Sequence[Text]) -> str:
     return form.text.format(*texts)
 
 
-def double(value: float, target: Target) -> str:
+def double_text(value: float, target: Target) -> str:
     """The shortest text that reads back as the same double."""
     if math.isnan(value):
         return target.constants["nan"]

@@ -18,8 +18,9 @@ from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "AND", "ARITHMETIC", "ATOM", "CHOICE", "COMPARISON", "C_LIKE", "LIKE", "MATMUL", "OR", "PRODUCT",
-    "SIGN", "SUM", "Arrays", "Form", "Layout", "Repeat", "Routine", "Spelling", "Structure", "Target",
-    "Variant", "application", "named", "operands_of", "operator", "structure", "variant",
+    "SIGN", "SUM", "ArrayTarget", "Form", "FunctionLayout", "Repeat", "Routine", "Spelling", "Structure",
+    "Target", "Variant", "application_form", "functions_of_rows", "node_structure", "operator_form",
+    "variant_of_node", "variant_operands",
 ]  # fmt: skip
 
 CHOICE, OR, AND, COMPARISON, SUM, MATMUL, PRODUCT, SIGN, ATOM = range(9)
@@ -86,7 +87,7 @@ class Repeat(NamedTuple):
     before: str = ""
 
 
-class Layout(NamedTuple):
+class FunctionLayout(NamedTuple):
     """How a function is laid out.
 
     ``file``       all of it, with ``{comment}``, ``{head}``, ``{body}`` and ``{helpers}``
@@ -137,7 +138,7 @@ class Layout(NamedTuple):
     repeat: Repeat = Repeat("", "", "")
 
 
-class Arrays(NamedTuple):
+class ArrayTarget(NamedTuple):
     """What a target with arrays states beside, to write programs of tensors.
 
     ``spellings``  structural row → how it is written
@@ -193,7 +194,7 @@ class Target(NamedTuple):
     name: str
     title: str
     place: int
-    layout: Layout
+    layout: FunctionLayout
     forms: Mapping[str, Form]
     calls: Mapping[str, str]
     constants: Mapping[str, str]
@@ -204,7 +205,7 @@ class Target(NamedTuple):
     ascii: bool = False
     point: bool = True
     slack: float = 2.0
-    arrays: Arrays | None = None
+    arrays: ArrayTarget | None = None
     guarded: Mapping[str, Form] = {}
     double: str = ""
     columns: bool = False
@@ -225,7 +226,7 @@ class Target(NamedTuple):
         return self.reserved.union(*(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text) for text in texts))
 
 
-def structure(graph: Graph, node: int) -> Structure:
+def node_structure(graph: Graph, node: int) -> Structure:
     """What is to be known of a structural node to write it."""
     operands, settings = graph.operands[node], cast(Settings, graph.payloads[node])
     shapes = tuple([graph.shape(operand) for operand in operands])
@@ -233,13 +234,13 @@ def structure(graph: Graph, node: int) -> Structure:
     return Structure(settings, shapes, graph.shape(node), literal)
 
 
-def variant(graph: Graph, node: int) -> Variant:
+def variant_of_node(graph: Graph, node: int) -> Variant:
     """A structural node's row, settings and shapes."""
-    settings, shapes, _, _ = structure(graph, node)
+    settings, shapes, _, _ = node_structure(graph, node)
     return Variant(graph.kinds[node], settings, shapes)
 
 
-def operands_of(row: Variant) -> tuple[str, ...]:
+def variant_operands(row: Variant) -> tuple[str, ...]:
     """What a structural row's function calls its operands."""
     names = STRUCTURAL[row.kind].names
     if not STRUCTURAL[row.kind].variadic:
@@ -247,34 +248,38 @@ def operands_of(row: Variant) -> tuple[str, ...]:
     return tuple([f"{names[0]}{at}" for at in range(1, len(row.operands) + 1)])
 
 
-def operator(symbol: str, level: int, left: int, right: int) -> Form:
+def operator_form(symbol: str, level: int, left: int, right: int) -> Form:
     """An operator between its operands."""
     return Form(f"{{0}}{symbol}{{1}}", level, (left, right))
 
 
-def application(function: str, count: int) -> Form:
+def application_form(function: str, count: int) -> Form:
     """A function applied to so many operands."""
     return Form(f"{function}({', '.join(f'{{{position}}}' for position in range(count))})")
 
 
-def named(prefix: str, rows: str) -> dict[str, str]:
+def functions_of_rows(prefix: str, rows: str) -> dict[str, str]:
     """Rows whose functions bear their names, after a prefix; ``row=name`` for others."""
     pairs = [row.partition("=") for row in rows.split()]
     return {row: prefix + (name or row) for row, _, name in pairs}
 
 
 ARITHMETIC = {
-    **{BY_INFIX[sign].name: operator(f" {sign} ", SUM, SUM, MATMUL) for sign in "+-"},
-    **{BY_INFIX[sign].name: operator(sign, PRODUCT, PRODUCT, SIGN) for sign in "*/"},
+    **{BY_INFIX[sign].name: operator_form(f" {sign} ", SUM, SUM, MATMUL) for sign in "+-"},
+    **{BY_INFIX[sign].name: operator_form(sign, PRODUCT, PRODUCT, SIGN) for sign in "*/"},
     **{op.name: Form(f"{op.prefix}{{0}}", SIGN, (ATOM,)) for op in COMMON if op.prefix},
-    **{op.name: operator(f" {op.infix} ", COMPARISON, SUM, SUM) for op in COMMON if op.opposite},
+    **{
+        op.name: operator_form(f" {op.infix} ", COMPARISON, SUM, SUM)
+        for op in COMMON
+        if op.opposite
+    },
 }
 """The operators that all targets so far have in common."""
 C_LIKE = {
     **ARITHMETIC,
     "where": Form("{0} ? {1} : {2}", CHOICE, (OR, OR, CHOICE)),
-    "and": operator(" && ", AND, AND, COMPARISON),
-    "or": operator(" || ", OR, COMPARISON, COMPARISON),
+    "and": operator_form(" && ", AND, AND, COMPARISON),
+    "or": operator_form(" || ", OR, COMPARISON, COMPARISON),
     "not": Form("!{0}", SIGN, (ATOM,)),
 }
 """Operators as C and its kin write them."""

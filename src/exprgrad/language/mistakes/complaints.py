@@ -25,28 +25,34 @@ from exprgrad.language.mistakes.hints import (
     NAMES_HERE,
     OVER_RANGES,
     all_listed,
-    arguments,
+    arguments_at,
     attribute_hint,
-    bare,
-    bracketed,
-    closing,
-    enclosed,
-    factor,
+    closing_bracket,
+    factor_text,
     has_room,
+    is_enclosed,
     known_word,
     new_axis_hint,
     operation_meant,
     owner_before,
     probable_call,
     spelled_here,
-    spreadsheet,
-    translated,
+    spreadsheet_call,
+    translate_brackets,
+    translate_call,
+    without_parentheses,
 )
 from exprgrad.language.read.lalr import END, UNKNOWN, Unexpected
-from exprgrad.language.read.names import INVISIBLE, LOOK_ALIKES, SUPERSCRIPTS, begins_with_pi, plain
-from exprgrad.source import Span, depths, display_width
+from exprgrad.language.read.names import (
+    INVISIBLE,
+    LOOK_ALIKES,
+    SUPERSCRIPTS,
+    begins_with_pi,
+    plain_name,
+)
+from exprgrad.source import Span, bracket_depths, display_width
 
-__all__ = ["bad_name", "double_bars", "explained", "not_whole", "unknown_function"]
+__all__ = ["bad_name", "double_bars", "explain_mistake", "not_whole", "unknown_function"]
 
 BEGINNING = "BEGINNING"
 """What stands before the first token, as a kind of token."""
@@ -190,8 +196,8 @@ class Wrong(NamedTuple):
             "bracket": self.bracket,
             "closing": CLOSING.get(self.bracket, ""),
             "partner": OPENING.get(self.kind, ""),
-            "indexed": indexed(self),
-            "product": product(self),
+            "indexed": indexed_name(self),
+            "product": product_text(self),
         }
 
 
@@ -200,7 +206,7 @@ Edit = tuple[int, int, str]
 Help = str | Callable[[Wrong], str]
 
 
-class Rewrite:
+class ForeignSpelling:
     """A foreign spelling as a pattern, and ours, which its groups fill."""
 
     def __init__(self, pattern: str, ours: str) -> None:
@@ -261,10 +267,12 @@ def not_whole(text: str, name: str, span: Span, *, is_known: bool) -> LanguageEr
         if outer is not None and text[outer] == "(":
             outer = open_bracket(text, outer)
     if outer != bracket and (call := bracketed_edit(text, outer)) is not None:
-        return syntax("a call has parentheses", f"write {call[2]}", call[:2]).mended_by(call)
+        return grammar_error("a call has parentheses", f"write {call[2]}", call[:2]).mended_by(call)
     if bracket is not None and text[bracket] == "[":
         place = "LSQB", bracket, bracket + 1
-        error = complaint(text, Unexpected("NAME", span, frozenset({"NUMBER", "NAME"}), place))
+        error = token_complaint(
+            text, Unexpected("NAME", span, frozenset({"NUMBER", "NAME"}), place)
+        )
         if "index" not in error.message or not is_known:
             return error
     if is_known:
@@ -282,14 +290,14 @@ def not_whole(text: str, name: str, span: Span, *, is_known: bool) -> LanguageEr
     )
 
 
-def syntax(
+def grammar_error(
     message: str, help: str | None, span: Span, related: tuple[tuple[str, Span], ...] = ()
 ) -> LanguageError:
     """The error for what the grammar does not have."""
     return LanguageError("syntax", message, span=span, help=help, related=related)
 
 
-def complaint(text: str, unexpected: Unexpected) -> LanguageError:
+def token_complaint(text: str, unexpected: Unexpected) -> LanguageError:
     """The error for the first token that cannot stand where it stands."""
     (start, end), (last, last_start, last_end) = unexpected.span, unexpected.last
     if unexpected.kind == UNKNOWN:
@@ -297,7 +305,7 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
             return not_whole(text, "", (last_start, last_end), is_known=False)
         return bad_character(text, (start, end))
     for kind, word in ((last, (last_start, last_end)), (unexpected.kind, (start, end))):
-        if kind == "NAME" and plain(text[slice(*word)]) is None:
+        if kind == "NAME" and plain_name(text[slice(*word)]) is None:
             return bad_name(text, text[slice(*word)], word)
     bracket = open_bracket(text, start)
     wrong = Wrong(
@@ -316,7 +324,7 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
     mend = mistake.mend and mistake.mend(wrong)
     words = wrong.words() | {"mend": mend[2].strip() if mend else ""}
     said = mistake.help if mend else mistake.otherwise or mistake.help
-    return syntax(
+    return grammar_error(
         mistake.message.format_map(words),
         said.format_map(words) if isinstance(said, str) else said(wrong),
         wrong.places()[mistake.place],
@@ -327,7 +335,7 @@ def complaint(text: str, unexpected: Unexpected) -> LanguageError:
 def open_bracket(text: str, end: int) -> int | None:
     """Where the innermost bracket stands that is still open at an offset."""
     read = re.sub(r"#[^\r\n]*", lambda comment: " " * len(comment.group()), text[:end]) + " "
-    deep = depths(read)
+    deep = bracket_depths(read)
     within = deep[-1] - 1
     return next((at for at in range(end, -1, -1) if read[at] in "([" and deep[at] == within), None)
 
@@ -356,9 +364,11 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
             return LanguageError(
                 "syntax", message, span=mend[:2], help=f"write {mend[2]}"
             ).mended_by(mend)
-    given = arguments(text, span[1])
+    given = arguments_at(text, span[1])
     words = [name, *({name.lower()} & FORMS.keys())]
-    meanings = (translated(word, *given) for word in words) if given and name not in names else ()
+    meanings = (
+        (translate_call(word, *given) for word in words) if given and name not in names else ()
+    )
     foreign = next(filter(None, meanings), None)
     only = given and f"write {NAMES_HERE.get(name)}({', '.join(given[0])})"
     mend = None
@@ -395,7 +405,7 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
 
 def call_edit(text: str, name: Span, hint: str) -> Edit | None:
     """The mend that puts what a hint says to write in the place of a call."""
-    end = closing(text[name[1] :])
+    end = closing_bracket(text[name[1] :])
     if end is None or not hint.startswith("write ") or ";" in hint or "…" in hint:
         return None
     return replace_call(text, (name[0], name[1] + end + 1), hint.removeprefix("write "))
@@ -406,7 +416,7 @@ def replace_call(text: str, place: Span, ours: str) -> Edit:
     joins = re.search(r"[\^*/+\-%√]\s*$", text[: place[0]]) or re.match(
         r"\s*[\^*/+\-%<>=⁰-⁹²³¹.\[]", text[place[1] :]
     )
-    return *place, factor(ours) if joins else ours
+    return *place, factor_text(ours) if joins else ours
 
 
 def short_group(text: str, start: int) -> str:
@@ -417,9 +427,9 @@ def short_group(text: str, start: int) -> str:
 
 def bad_name(text: str, name: str, span: Span) -> LanguageError:
     """A word with a character that no name may hold, blamed on that character."""
-    length = next(end for end in range(len(name)) if plain(name[: end + 1]) is None)
+    length = next(end for end in range(len(name)) if plain_name(name[: end + 1]) is None)
     if begins_with_pi(name):
-        return syntax(
+        return grammar_error(
             f"'{name}' could be a name or a product", f"write pi*{name[1:]}", span
         ).mended_by((*span, f"pi*{name[1:]}"))
     function = unicodedata.normalize("NFKC", name)
@@ -433,7 +443,7 @@ def bad_name(text: str, name: str, span: Span) -> LanguageError:
 def double_bars(text: str, span: Span) -> LanguageError:
     """``||x||``, which has two meanings."""
     inside = text[span[0] + 2 : span[1] - 2] if span[1] - span[0] < 40 else "x"
-    return syntax(
+    return grammar_error(
         f"'||{inside}||' has two meanings",
         f"write norm({inside}) for the norm of a vector, |{inside}| for the absolute value of a number",
         span,
@@ -443,7 +453,7 @@ def double_bars(text: str, span: Span) -> LanguageError:
 # Mends that repeat some of what was typed.
 
 
-def indexed(wrong: Wrong) -> str:
+def indexed_name(wrong: Wrong) -> str:
     """What stands before a bracket, if it is a short name."""
     bracket = wrong.opened[0]
     owner = re.search(r"\w{1,20}\s*$", wrong.text[max(bracket - 24, 0) : bracket])
@@ -460,7 +470,7 @@ def list_elements(wrong: Wrong) -> str:
     return f"[{', '.join(rows)}]" if ";" in inside else rows[0]
 
 
-def product(wrong: Wrong) -> str:
+def product_text(wrong: Wrong) -> str:
     """The product of the two tokens, as far as it is short."""
     left = {"RPAR": "(…)", "RSQB": "[…]", "TRANSPOSE": "….T", "BAR": "|…|"}.get(
         wrong.last, f"…{wrong.before}" if wrong.last == "SUPERSCRIPT" else wrong.before
@@ -476,10 +486,10 @@ def bare_call(wrong: Wrong) -> str:
 def root_of(wrong: Wrong) -> tuple[str, str]:
     """The two meanings of a root's power."""
     short = re.search(r"√\s*(\w{1,20}|\([^()]{1,20}\))\s*$", wrong.text[: wrong.span[0]])
-    x = bare(short[1]) if short else "x"
+    x = without_parentheses(short[1]) if short else "x"
     exponent = wrong.follows(r"\s*(\w{1,20})") if wrong.kind == "POWER" else None
     power = exponent[1] if exponent else wrong.word.translate(SUPERSCRIPTS).strip("^*") or "n"
-    return f"sqrt({x})^{power}", f"sqrt({factor(x)}^{power})"
+    return f"sqrt({x})^{power}", f"sqrt({factor_text(x)}^{power})"
 
 
 def right_of(wrong: Wrong) -> str:
@@ -526,7 +536,7 @@ def power_of_call(wrong: Wrong) -> str:
 
 ALONE = re.compile(r"\s*(?:$|[-+−=;,)\]<>≤≥|])")
 """What follows an operand that is all that a function without parentheses can mean."""
-HEADLESS = Rewrite(
+HEADLESS = ForeignSpelling(
     r"^\s*(?:(?:lambda|λ)\s*[\w\s,]*[:.]|@\([\w\s,]*\)|def\s+\w+\([\w\s,]*\)\s*:\s*return\b"
     r"|function\s*\([\w\s,]*\)|\w+\s*(?:->|↦|→|\|->)|\([\w\s,]*\)\s*(?:->|=>|↦|→)"
     r"|(?:return|let|var|const|double)\b)\s*",
@@ -535,7 +545,7 @@ HEADLESS = Rewrite(
 """What other languages write before a function's formula."""
 
 
-def times(wrong: Wrong) -> Edit | None:
+def insert_times(wrong: Wrong) -> Edit | None:
     """``*`` between two operands, unless one may be a word, a number's ending, or a power that was lost."""
     words = wrong.kind == wrong.last == "NAME" and max(len(wrong.before), len(wrong.word)) > 3
     below = wrong.last == "NUMBER" and wrong.text[: wrong.place[0]].rstrip().endswith("/")  # 1/2x
@@ -549,7 +559,7 @@ def times(wrong: Wrong) -> Edit | None:
     return wrong.place[1], wrong.span[1 if called else 0], f"*{called}"
 
 
-def parenthesised(wrong: Wrong) -> Edit | None:
+def insert_parentheses(wrong: Wrong) -> Edit | None:
     """``sin x`` as a call, where ``x`` is all that follows."""
     if wrong.kind == "LPAR" or not ALONE.match(wrong.rest) or wrong.word in FUNCTION_WORDS:
         return None
@@ -560,7 +570,7 @@ def raised_call(wrong: Wrong) -> Edit | None:
     """``sin^2(x)`` as the power of a call, ``sin^-1(x)`` as the inverse."""
     raised, start = raised_function(wrong), wrong.span[0]
     assert raised is not None
-    end = closing(wrong.text[start:]) if wrong.kind == "LPAR" else len(wrong.word) - 1
+    end = closing_bracket(wrong.text[start:]) if wrong.kind == "LPAR" else len(wrong.word) - 1
     if end is None or (wrong.kind != "LPAR" and not ALONE.match(wrong.rest)):
         return None
     group = wrong.text[start : start + end + 1]
@@ -569,12 +579,12 @@ def raised_call(wrong: Wrong) -> Edit | None:
 
 
 PERCENT = "'%' is the modulus"
-PERCENTAGE = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*%", "({0}/100)")
-PART = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*%\s*of\s*(?=[\w(])", "({0}/100)*")
+PERCENTAGE = ForeignSpelling(r"(?<![\w.])([0-9.]{1,20})\s*%", "({0}/100)")
+PART = ForeignSpelling(r"(?<![\w.])([0-9.]{1,20})\s*%\s*of\s*(?=[\w(])", "({0}/100)*")
 """``50% of x``."""
 BESIDE_IT = r"\s*([<>]=?|[=!]=|[≤≥≠])\s*([^\W_][\w.]{0,20})"
 """A sign and a side of a comparison that is a single word."""
-CHAIN = Rewrite(
+CHAIN = ForeignSpelling(
     rf"(?<![\w.)\]*/^+%@-])(?<![\w.)\]*/^+%@-]\s)([^\W_][\w.]{{0,20}}){BESIDE_IT}{BESIDE_IT}(?=\s*(?:$|[;),\r\n]))",
     "({0} {1} {2})*({2} {3} {4})",
 )
@@ -617,23 +627,23 @@ def choice_edit(text: str) -> Edit | None:
     )
     if not choice:
         return None
-    condition, x, y = map(bare, choice.group("c", "x", "y"))
+    condition, x, y = map(without_parentheses, choice.group("c", "x", "y"))
     return 0, len(text), f"where({condition}, {x}, {y})"
 
 
 INSIDE = r"\(\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\)){1,80}?)\s*\)"
 """Parentheses, and in them no more than two levels of others."""
-BASED_LOGARITHM = Rewrite(rf"\blog\[(\w{{1,20}})\]{INSIDE}", "log({1}, {0})")
+BASED_LOGARITHM = ForeignSpelling(rf"\blog\[(\w{{1,20}})\]{INSIDE}", "log({1}, {0})")
 """``log[2](x)`` of Maple."""
 NO_CALLS = {
     PERCENT: PART,
-    "pi is not a function": Rewrite(r"\b[Pp][Ii]\s*\(\s*\)", "pi"),
-    "a derivative is not a quotient": Rewrite(
+    "pi is not a function": ForeignSpelling(r"\b[Pp][Ii]\s*\(\s*\)", "pi"),
+    "a derivative is not a quotient": ForeignSpelling(
         rf"(?<!\w)d\s*/\s*d([^\W\d]\w*)\s*{INSIDE}", "d({1}, {0})"
     ),
 }
 """What to say of what only looks like a call → how it is written."""
-DEGREES = Rewrite(r"(?<![\w.])([0-9.]{1,20})\s*deg(?:ree)?s?\b(?!\s*\()", "rad({0})")
+DEGREES = ForeignSpelling(r"(?<![\w.])([0-9.]{1,20})\s*deg(?:ree)?s?\b(?!\s*\()", "rad({0})")
 
 
 def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
@@ -645,8 +655,8 @@ def bracketed_edit(text: str, bracket: int | None) -> Edit | None:
         or (text[bracket] == "(" and word[1] not in (*OVER_RANGES, "Piecewise"))
     ):
         return None
-    end = closing(text[bracket:])
-    ours = None if end is None else bracketed(word[1], text[bracket + 1 : bracket + end])
+    end = closing_bracket(text[bracket:])
+    ours = None if end is None else translate_brackets(word[1], text[bracket + 1 : bracket + end])
     if end is None or ours is None:
         return None
     return replace_call(text, (bracket - len(word[0]), bracket + end + 1), ours)
@@ -667,11 +677,11 @@ def ranged_call(wrong: Wrong) -> Edit | None:
 
 def calls_by_brackets(wrong: Wrong) -> str:
     """What to write for a call with brackets where not all of it is certain."""
-    word = indexed(wrong)
-    return f"write {known_word(word)}(…)" if known_word(word) else absent(word)
+    word = indexed_name(wrong)
+    return f"write {known_word(word)}(…)" if known_word(word) else absent_function(word)
 
 
-def absent(word: str) -> str:
+def absent_function(word: str) -> str:
     """What to do without a function of Mathematica that is not here; or ""."""
     return ABSENT.get(word) or ABSENT.get(word.lower(), "") if word[:1].isupper() else ""
 
@@ -685,8 +695,8 @@ def without_comma(wrong: Wrong) -> str:
         return "a decimal point is '.', and statements are separated by ';'"
     text, bracket = wrong.text, wrong.opened[0]
     word = re.search(r"([^\W\d]\w{0,20})\($", text[max(bracket - 22, 0) : bracket])
-    given = arguments(text, bracket - 1) if word else None
-    foreign = word and given and translated(word[1], *given)
+    given = arguments_at(text, bracket - 1) if word else None
+    foreign = word and given and translate_call(word[1], *given)
     caller = re.search(r"([^\W\d]\w*)$", text[: open_bracket(text, bracket) or 0])
     if caller and not foreign and caller[1] not in FUNCTION_WORDS:
         return ABSENT.get(caller[1]) or f"there is no function '{caller[1]}'"
@@ -752,8 +762,8 @@ def bad_character(text: str, span: Span) -> LanguageError:
     name = f"'{character}'" if alone else f"U+{ord(character):04X}"
     message = f"the character {name} is not part of the language"
     if character == ".":
-        help, mend = dotted(text, span[0])
-        return syntax(message, help, span).mended_by(mend)
+        help, mend = dot_complaint(text, span[0])
+        return grammar_error(message, help, span).mended_by(mend)
     patterns = [(row, re.compile(row.pattern).match(text, span[0])) for row in BEGINNINGS]
     fitting = [(row, found) for row, found in patterns if found]
     helps = (row.help(found) if callable(row.help) else row.help for row, found in fitting)
@@ -764,7 +774,7 @@ def bad_character(text: str, span: Span) -> LanguageError:
     )
     said = next(filter(None, helps), None) or CHARACTER_HINTS.get(character)
     mend = next(filter(None, mends), None) or same_character(text, span)
-    return syntax(message, said or unknown_character(character), span).mended_by(mend)
+    return grammar_error(message, said or unknown_character(character), span).mended_by(mend)
 
 
 def unknown_character(character: str) -> str:
@@ -792,7 +802,7 @@ def same_character(text: str, span: Span) -> Edit | None:
     above = start + sum(1 for _ in takewhile("<super>".__eq__, kinds))
     if above > start:
         power = unicodedata.normalize("NFKC", text[start:above]).replace("−", "-")
-        return None if power in ("T", "t") else (start, above, f"^{factor(power)}")
+        return None if power in ("T", "t") else (start, above, f"^{factor_text(power)}")
     same = unicodedata.normalize("NFKC", character)
     plain_form = same if same != character and same.isascii() and same.isprintable() else None
     sign = CHARACTERS.get(character) or LOOK_ALIKES.get(character) or plain_form
@@ -818,7 +828,7 @@ def factorial_edit(text: str, at: int) -> Edit | None:
     is_part = text[:start][-1:] == "." or (operand[:1].isdigit() and not operand.isdigit())
     if operand in ("", "(…)") or is_part or text[at + 1 : at + 2] in ("!", "="):
         return None
-    inside = operand[1:-1] if enclosed(operand) else operand
+    inside = operand[1:-1] if is_enclosed(operand) else operand
     return start, at + 1, f"factorial({inside})"
 
 
@@ -828,8 +838,8 @@ BEGINNINGS = (
     Begun(r"∑(?=\()", mend="sum"),
     Begun(r"∏(?=\()", mend="prod"),
     Begun(r"\{[^{}]*:", "a value is given beside the formula, as in x=2"),
-    Begun("[{∑∏]", mend=Rewrite(f"(?:Σ|∑|sum){BOUNDS}", "sum({3} for {0} in {1}..{2})")),
-    Begun("[{∑∏]", mend=Rewrite(f"(?:Π|∏|prod){BOUNDS}", "prod({3} for {0} in {1}..{2})")),
+    Begun("[{∑∏]", mend=ForeignSpelling(f"(?:Σ|∑|sum){BOUNDS}", "sum({3} for {0} in {1}..{2})")),
+    Begun("[{∑∏]", mend=ForeignSpelling(f"(?:Π|∏|prod){BOUNDS}", "prod({3} for {0} in {1}..{2})")),
     Begun("[↦→]", mend=HEADLESS),
     Begun(r"\?", mend=lambda mark: choice_edit(mark.string)),
     Begun(r"(?<![\w)\]!])!(?=\s*[\w(])", CHARACTER_HINTS["¬"]),
@@ -890,7 +900,7 @@ BEGINNINGS = (
 """What begins with a foreign character: of those that fit, the first that says something counts."""
 
 
-def dotted(text: str, start: int) -> tuple[str, Edit | None]:
+def dot_complaint(text: str, start: int) -> tuple[str, Edit | None]:
     """What to say of a dot, and the mend."""
     if text.startswith("...", start):
         if re.search(r"\bin\b[^;()]*$", text[:start]):
@@ -902,7 +912,7 @@ def dotted(text: str, start: int) -> tuple[str, Edit | None]:
             start + 1,
             "",
         )
-    call = spreadsheet(text, start)
+    call = spreadsheet_call(text, start)
     if call is not None:
         return f"write {call[2]}", call
     return dot_hint(text, start), dot_edit(text, start)
@@ -915,7 +925,7 @@ def dot_hint(text: str, start: int) -> str:
     if not owner or not after:
         return "a number needs a digit beside its point"
     end = start + 1 + after.end()
-    word, called, given = after[2], text[end : end + 1] == "(", arguments(text, end)
+    word, called, given = after[2], text[end : end + 1] == "(", arguments_at(text, end)
     lower = NAMES_HERE.get(word.casefold(), word.casefold())  # a class, such as SiLU
     name = NAMES_HERE.get(word, lower if lower in FUNCTION_WORDS else word)
     operands, settings = given or (["…"], {})
@@ -924,7 +934,7 @@ def dot_hint(text: str, start: int) -> str:
     is_module = bool(after[1]) or owner in MODULES or (full and called and owner.isidentifier())
     prefix, inside = f"{owner}.{after[1]}", f"({', '.join(operands)})" if called else ""
     operands_here = operands if is_module else [owner, *operands]
-    hint = called and owner != "Math" and translated(word, operands_here, settings)
+    hint = called and owner != "Math" and translate_call(word, operands_here, settings)
     needs = name in WORDS and any(setting.default is ... for setting in WORDS[name].parameters)
     is_ours = (name in FUNCTION_WORDS and not needs) or MODULE_CONSTANTS.get(name) == name
     if prefix.endswith("nn."):  # nn.SiLU() makes a function
@@ -965,14 +975,14 @@ def dot_edit(text: str, start: int) -> Edit | None:
     found = re.compile(r"\.([^\W\d]\w*)").match(text, start)
     if found is None or owner in ("", "(…)") or not text.endswith(owner, 0, start):
         return None
-    begin, given = start - len(owner), arguments(text, found.end())
+    begin, given = start - len(owner), arguments_at(text, found.end())
     is_called = text.startswith("(", found.end())
     if not is_called and found[1] in MODULE_CONSTANTS and (module or owner == "S"):
         return begin, found.end(), MODULE_CONSTANTS[found[1]]
     operands, settings = given or ([], {})
     hint = None
     if is_called and owner != "Math":
-        hint = translated(found[1], operands if module else [owner, *operands], settings)
+        hint = translate_call(found[1], operands if module else [owner, *operands], settings)
     if hint is None:
         return (begin, start + 1, "") if module else None
     mend = call_edit(text, (start, found.end()), hint)
@@ -987,7 +997,7 @@ BESIDE = {
 }
 
 
-def counted(wrong: Wrong) -> bool:
+def has_range_bounds(wrong: Wrong) -> bool:
     """Whether the bounds of a range stand before the token, and cannot go on."""
     before = wrong.text[wrong.opened[0] : wrong.span[0]][-80:]
     return wrong.expected <= WHOLE and bool(
@@ -1055,7 +1065,7 @@ MISTAKES = (
     Mistake(
         "'|>' is not an operator", "write {mend}", otherwise="a call is written f(x)",
         kind="BAR", when=lambda wrong: wrong.follows(">"), place="longer",
-        mend=Rewrite(r"^\s*(.+?)\s*\|>\s*(\w+)\s*$", "{1}({0})"),
+        mend=ForeignSpelling(r"^\s*(.+?)\s*\|>\s*(\w+)\s*$", "{1}({0})"),
     ),
     Mistake(
         "'{before}{word}' is not an operator", lambda wrong: COMPOUNDS[wrong.before + wrong.word],
@@ -1133,7 +1143,7 @@ MISTAKES = (
     Mistake(
         "a call has parentheses", "write {mend}", otherwise=calls_by_brackets,
         when=lambda w: w.in_index
-        and (known_word(indexed(w)) or bracketed_call(w) or absent(indexed(w))),
+        and (known_word(indexed_name(w)) or bracketed_call(w) or absent_function(indexed_name(w))),
         place="opened", mend=bracketed_call,
     ),
     Mistake(
@@ -1148,7 +1158,7 @@ MISTAKES = (
     ),
     Mistake(
         NOT_AN_INDEX,
-        lambda w: new_axis_hint(indexed(w), first=":" not in w.text[w.opened[0] : w.span[0]]),
+        lambda w: new_axis_hint(indexed_name(w), first=":" not in w.text[w.opened[0] : w.span[0]]),
         when=lambda wrong: wrong.in_index
         and re.match(r"(?:\w+\.)?(?:None|newaxis)\b", (wrong.word + wrong.rest)[:20]),
     ),
@@ -1177,7 +1187,7 @@ MISTAKES = (
         NOT_A_SETTING, "write a list in square brackets: {mend}",
         otherwise="write a list in square brackets: [0, 1]",
         kind="LPAR", when=lambda wrong: wrong.in_setting and wrong.last != "NAME",
-        mend=Rewrite(r"(?<==)\s*\(([^()\[\]\r\n]{1,20}?)[, ]*\)", "[{}]"),
+        mend=ForeignSpelling(r"(?<==)\s*\(([^()\[\]\r\n]{1,20}?)[, ]*\)", "[{}]"),
     ),
     Mistake(
         "a setting is missing before '{word}'", A_SETTING,
@@ -1197,7 +1207,7 @@ MISTAKES = (
     Mistake(
         "nothing else can go beside a 'for'",
         lambda w: BESIDE.get(w.word, "close the call after the range"),
-        last=OPERAND_ENDS, when=counted,
+        last=OPERAND_ENDS, when=has_range_bounds,
     ),
     Mistake(
         "an index runs from one whole number up to another",
@@ -1248,7 +1258,7 @@ MISTAKES = (
     Mistake(
         NO_OPERATOR, "put a function's operand in parentheses: write {before}{mend}",
         otherwise="put a function's operand in parentheses: write {before}(…)",
-        kind=OPERANDS, last="NAME", when=lambda w: known_word(w.before), mend=parenthesised,
+        kind=OPERANDS, last="NAME", when=lambda w: known_word(w.before), mend=insert_parentheses,
     ),
     Mistake(
         "a ',' is missing before '{word}'", "write {before}, {word}=…",
@@ -1302,7 +1312,7 @@ MISTAKES = (
     ),
     Mistake(
         NO_OPERATOR, "for a product write {product}",
-        kind=f"{OPERANDS} BAR ROOT", last=OPERAND_ENDS, mend=times,
+        kind=f"{OPERANDS} BAR ROOT", last=OPERAND_ENDS, mend=insert_times,
     ),
     # An = that binds nothing.
     Mistake(
@@ -1338,7 +1348,7 @@ MISTAKES = (
         "a ';' does not belong in a call", "operands are separated by ','",
         kind="SEMICOLON", last=OPERAND_ENDS, bracket="(", mend=lambda wrong: (*wrong.span, ","),
         when=lambda w: re.search(r"\w\s*$", w.text[: w.opened[0]])
-        and closing(w.text[w.opened[0] :]) is not None,
+        and closing_bracket(w.text[w.opened[0] :]) is not None,
     ),
     Mistake(
         "this '(' is never closed", "add a ')' before the ';'",
@@ -1400,17 +1410,17 @@ Reader = Callable[[str], object]
 """What reads a text, and raises what is wrong with it."""
 
 
-def explained(text: str, wrong: Unexpected | LanguageError, read: Reader) -> LanguageError:
+def explain_mistake(text: str, wrong: Unexpected | LanguageError, read: Reader) -> LanguageError:
     """The error for what is wrong with a text, with the whole text mended if that says more."""
-    error = located(text, wrong)
-    whole = mended(text, error, read)
+    error = locate_mistake(text, wrong)
+    whole = mend_text(text, error, read)
     if whole is not None and whole not in (error.help or ""):
         hint = error.help or ""
         error.help = f"{hint}{'' if hint.endswith('?') else ';'} mended: {whole}"
     return error
 
 
-def mended(text: str, error: LanguageError, read: Reader) -> str | None:
+def mend_text(text: str, error: LanguageError, read: Reader) -> str | None:
     """The text with this mistake mended, and all others; None where that is not certain."""
     if len(text) > LONGEST or "\n" in text or re.search(r"(?<![\w.])solve\(", text):
         return None  # elsewhere solve takes an equation
@@ -1422,12 +1432,12 @@ def mended(text: str, error: LanguageError, read: Reader) -> str | None:
         try:
             read(text)
         except (Unexpected, LanguageError) as wrong:
-            error = located(text, wrong)
+            error = locate_mistake(text, wrong)
         else:
-            return text[1:-1] if text[0] == "(" and enclosed(text) else text
+            return text[1:-1] if text[0] == "(" and is_enclosed(text) else text
     return None
 
 
-def located(text: str, wrong: Unexpected | LanguageError) -> LanguageError:
+def locate_mistake(text: str, wrong: Unexpected | LanguageError) -> LanguageError:
     """What is wrong, as an error: of the grammar's own, the complaint about it."""
-    return wrong if isinstance(wrong, LanguageError) else complaint(text, wrong)
+    return wrong if isinstance(wrong, LanguageError) else token_complaint(text, wrong)

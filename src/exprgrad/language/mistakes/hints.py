@@ -12,18 +12,19 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
-from exprgrad.errors import advice
+from exprgrad.errors import command_or_python
 from exprgrad.graph.graph import INPUT, Graph
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, COMMON, FAMILIES, FUNCTIONS, IN_OTHER_WORDS, OPS
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.source import depths, pieces
+from exprgrad.source import bracket_depths, comma_parts
 
 __all__ = [
     "ABSENT", "BY_COUNT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES",
-    "ROOTS", "SETTINGS", "all_listed", "arguments", "attribute_hint", "bare", "bracketed",
-    "called_word", "closing", "constant_hint", "enclosed", "factor", "guess", "has_room", "is_reserved",
-    "known_word", "meant", "nearest", "new_axis_hint", "norm_hint", "operation_meant", "owner_before",
-    "probable_call", "spelled_here", "spreadsheet", "swap_hint", "synonym", "translated", "value_hint",
+    "ROOTS", "SETTINGS", "all_listed", "arguments_at", "attribute_hint", "called_word", "closing_bracket",
+    "constant_hint", "did_you_mean", "factor_text", "find_synonym", "guess_word", "has_room", "is_enclosed",
+    "is_reserved", "known_word", "nearest_word", "new_axis_hint", "norm_hint", "operation_meant",
+    "owner_before", "probable_call", "spelled_here", "spreadsheet_call", "swap_hint", "translate_brackets",
+    "translate_call", "value_hint", "without_parentheses",
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
@@ -155,7 +156,7 @@ FORMS = {
     "zeros": "broadcast(0, shape=[{sizes}])",
     "zeros_like": "0*{x_factor}",
 }
-"""A function elsewhere → what its call becomes that is no call of one function here; ``slots`` fills it."""
+"""A function elsewhere → what its call becomes that is no call of one here; ``form_slots`` fills it."""
 EXAMPLES = {
     "arange": "[0, 1, 2]", "array": "[1, 2]", "asarray": "[1, 2]", "column_stack": "stack(x, y, axis=1)",
     **{op.name: f"x {op.infix} y" for op in COMMON if op.opposite},
@@ -400,9 +401,9 @@ Arguments = tuple[list[str], dict[str, str]]
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
-def arguments(text: str, start: int) -> Arguments | None:
+def arguments_at(text: str, start: int) -> Arguments | None:
     """What stands in the parentheses that begin at an offset; None if there are none, or too long ones."""
-    end = closing(text[start : start + LONGEST_CALL])
+    end = closing_bracket(text[start : start + LONGEST_CALL])
     if end is None or text[start] != "(":
         return None
     operands, settings = [], {}
@@ -415,36 +416,36 @@ def arguments(text: str, start: int) -> Arguments | None:
     return operands, settings
 
 
-def closing(text: str) -> int | None:
+def closing_bracket(text: str) -> int | None:
     """Where the bracket is closed that a text begins with; None if it begins with none, or never is."""
     if text[:1] not in ("(", "["):
         return None
-    return next((at for at, depth in enumerate(depths(text)) if at and not depth), None)
+    return next((at for at, depth in enumerate(bracket_depths(text)) if at and not depth), None)
 
 
 def part_texts(inside: str) -> list[str]:
     """What stands between commas, blanks folded."""
-    found = [" ".join(inside[start:end].split()) for start, end in pieces(inside)]
+    found = [" ".join(inside[start:end].split()) for start, end in comma_parts(inside)]
     return [part for part in found if part]
 
 
-def elements(text: str) -> list[str] | None:
+def elements_of_list(text: str) -> list[str] | None:
     """What ``[a, b]`` or ``(a, b)`` lists; None for anything else."""
-    if not enclosed(text) or (text[0] == "(" and "," not in text):
+    if not is_enclosed(text) or (text[0] == "(" and "," not in text):
         return None
     return part_texts(text[1:-1])
 
 
-def enclosed(text: str) -> bool:
+def is_enclosed(text: str) -> bool:
     """Whether one pair of brackets holds all of a text."""
-    return closing(text) == len(text) - 1
+    return closing_bracket(text) == len(text) - 1
 
 
 def owner_before(text: str, end: int) -> str:
     """What stands before a dot: ``X``, ``X.T``, ``f(x)[0]``, ``(a + b)``; "" if no operand does."""
     least = max(end - LONGEST_CALL, 0)
     seen = text[least:end]
-    deep, at = depths(seen), len(seen)
+    deep, at = bracket_depths(seen), len(seen)
     while at:
         if seen[at - 1] in ")]":
             at = next((i for i in range(at - 2, -1, -1) if deep[i] <= deep[at - 1]), -1)
@@ -462,39 +463,41 @@ def owner_before(text: str, end: int) -> str:
     return "" if owner[:1].isdigit() else owner
 
 
-def factor(text: str) -> str:
+def factor_text(text: str) -> str:
     """An operand before ``.T``, ``@`` or ``^``: in parentheses if an operator would tear it apart."""
     called = re.match(r"\w+(?:\.T)?(?=[(\[])", text)
-    whole = re.fullmatch(r"[\w.]+|…", text) or enclosed(text[called.end() :] if called else text)
+    whole = re.fullmatch(r"[\w.]+|…", text) or is_enclosed(text[called.end() :] if called else text)
     return text if whole else f"({text})"
 
 
-def term(text: str) -> str:
+def term_text(text: str) -> str:
     """An operand of a sum or a difference."""
-    return factor(text) if re.search(r"[+\-<>=]", text) else text
+    return factor_text(text) if re.search(r"[+\-<>=]", text) else text
 
 
-def bare(text: str) -> str:
+def without_parentheses(text: str) -> str:
     """An operand of a function, without parentheses of its own."""
-    return text[1:-1] if text[:1] == "(" and enclosed(text) and "," not in text else text
+    return text[1:-1] if text[:1] == "(" and is_enclosed(text) and "," not in text else text
 
 
-def squared(text: str) -> str:
+def square_brackets(text: str) -> str:
     """A setting: a tuple as a list."""
-    listed = elements(text)
+    listed = elements_of_list(text)
     return text if listed is None else f"[{', '.join(listed)}]"
 
 
 def whole_numbers(texts: Sequence[str]) -> list[str] | None:
     """Sizes or axes, as in ``2, 3`` or ``(2, 3)``; None if something else is among them."""
-    listed = [part for text in texts for part in elements(text) or [bare(text)]]
+    listed = [
+        part for text in texts for part in elements_of_list(text) or [without_parentheses(text)]
+    ]
     return listed if listed and all(map(WHOLE_NUMBER.fullmatch, listed)) else None
 
 
 # How a call is written here.
 
 
-def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
+def translate_call(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str | None:
     """How a foreign call is written here, or what to do instead; None if the table does not know it.
 
     The operands of a method begin with what it belongs to.
@@ -524,7 +527,7 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
     kind = row.parameters[0].kind if row is not None and row.parameters else ""
     operands, settings = list(operands), dict(settings)
     if kind == "axis" and len(operands) <= 2:
-        given = elements(operands[0])
+        given = elements_of_list(operands[0])
         if given is not None:
             settings = ({"axis": operands[1]} if len(operands) > 1 else {}) | settings
             operands = given
@@ -534,34 +537,36 @@ def translated(word: str, operands: Sequence[str], settings: Mapping[str, str]) 
         numbers = whole_numbers(operands[1:])
         if numbers:
             setting = "axes=" if kind == "order" else ""
-            return f"write {name}({bare(operands[0])}, {setting}[{', '.join(numbers)}])"
+            return (
+                f"write {name}({without_parentheses(operands[0])}, {setting}[{', '.join(numbers)}])"
+            )
         if kind == "shape" and "shape" not in {SETTINGS.get(key, key) for key in settings}:
             return None
     elif row is not None and row.along_axes and word not in ELEMENTWISE and len(operands) > 1:
         operands, settings = reduced_along(operands, settings)
-    return f"write {call(name, operands, settings)}"
+    return f"write {call_text(name, operands, settings)}"
 
 
 def fill_form(form: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
     """A form with operands in it, as help; a sentence is one by itself."""
-    text = form.format_map(slots(operands, settings))
+    text = form.format_map(form_slots(operands, settings))
     return text if text.startswith(("for ", "the ", "there ")) else f"write {text}"
 
 
-def bracketed(word: str, inside: str) -> str | None:
+def translate_brackets(word: str, inside: str) -> str | None:
     """How ``word[inside]`` of Mathematica is written here; None where that is not certain."""
     operands = part_texts(inside.translate(LISTS))
     if word in OVER_RANGES:
-        return over_ranges(word, operands)
+        return sum_over_ranges(word, operands)
     if word == "Piecewise":
-        return piecewise(operands)
+        return translate_piecewise(operands)
     form = BRACKETED.get((word, len(operands)))
     if form is not None:
-        return form.format_map(slots(operands, {}))
+        return form.format_map(form_slots(operands, {}))
     name = known_word(word)
     if name in FUNCTION_WORDS:
         return f"{name}({', '.join(operands)})" if operands else None
-    hint = translated(word.lower(), operands, {}) or ""
+    hint = translate_call(word.lower(), operands, {}) or ""
     is_form = word.lower() in FORMS and hint.startswith("write ") and ";" not in hint
     return hint.removeprefix("write ") if is_form else None
 
@@ -569,17 +574,17 @@ def bracketed(word: str, inside: str) -> str | None:
 DOTTED = re.compile(r"(?<!\w)[A-Z]{3,7}(?:\.[A-Z]{1,7}){1,2}(?=\()")
 
 
-def spreadsheet(text: str, dot: int) -> tuple[int, int, str] | None:
+def spreadsheet_call(text: str, dot: int) -> tuple[int, int, str] | None:
     """The call with dots in its name that a dot belongs to: its place, and how it is written here."""
     name = next((m for m in DOTTED.finditer(text) if m.start() < dot < m.end()), None)
-    given = name and arguments(text, name.end())
+    given = name and arguments_at(text, name.end())
     if not (name and given and given[0]):
         return None
     operands, word = given[0], name[0]
     if operands[-1].upper() in ("TRUE", "FALSE"):
         word += f" {operands.pop().upper()}"
-    form = BY_COUNT.get((word, len(operands)), "").format_map(slots(operands, {}))
-    end = name.end() + (closing(text[name.end() :]) or 0) + 1
+    form = BY_COUNT.get((word, len(operands)), "").format_map(form_slots(operands, {}))
+    end = name.end() + (closing_bracket(text[name.end() :]) or 0) + 1
     return (name.start(), end, form) if form else None
 
 
@@ -588,13 +593,13 @@ ENDLESS = re.compile(r"\b(?:oo|[Ii]nf(?:inity)?)\b|∞")
 LISTS = str.maketrans("{}", "[]")
 
 
-def over_ranges(word: str, operands: Sequence[str]) -> str | None:
+def sum_over_ranges(word: str, operands: Sequence[str]) -> str | None:
     """``Sum[x^k, {k, 1, 10}]``; a step becomes a factor of the index."""
     body, *ranges = operands or [""]
     clauses = ""
     for range_ in ranges:
         bounds = re.fullmatch(r"(\w+)\s*=\s*([^.]+?)\s*\.\.\s*([^.]+)", range_)
-        index, *ends = bounds.groups() if bounds else elements(range_) or [""]
+        index, *ends = bounds.groups() if bounds else elements_of_list(range_) or [""]
         if not index.isidentifier() or not 1 <= len(ends) <= 3 or ENDLESS.search(range_):
             return None
         low, high = ["1", *ends][:2] if len(ends) == 1 else ends[:2]
@@ -609,12 +614,12 @@ def over_ranges(word: str, operands: Sequence[str]) -> str | None:
     return OVER_RANGES[word].format(body + clauses) if clauses else None
 
 
-def piecewise(operands: Sequence[str]) -> str | None:
+def translate_piecewise(operands: Sequence[str]) -> str | None:
     """``Piecewise[{{x, x > 0}, …}, y]``, where the rest is 0; ``Piecewise((x, x > 0), (y, True))``."""
     listed, otherwise = [*operands, "0"][:2] if operands else ("", "")
-    cases = [elements(case) or [] for case in elements(listed) or []]
+    cases = [elements_of_list(case) or [] for case in elements_of_list(listed) or []]
     if not all(cases):
-        cases = [elements(case) or [] for case in operands]
+        cases = [elements_of_list(case) or [] for case in operands]
         otherwise = cases.pop()[0] if cases[-1][1:] == ["True"] else "nan"
     if not cases or any(len(case) != 2 for case in cases):
         return None
@@ -637,36 +642,36 @@ def derivative_call(operands: Sequence[str]) -> str:
     body, name, *more = operands
     order = str(len(more) + 1) if set(more) <= {name} else more[0] if len(more) == 1 else ""
     after = f", {order}" if order != "1" else ""
-    return f"d({bare(body)}, {name}{after})" if order.isdecimal() else ""
+    return f"d({without_parentheses(body)}, {name}{after})" if order.isdecimal() else ""
 
 
-def slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
+def form_slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
     """What may fill a form: the operands as each place takes them, and what follows from the settings."""
     x, y, z = [*operands, "…", "…", "…"][:3]
     axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
     along_one = whole_numbers([axis]) is not None
-    listed = elements(x) if len(operands) == 1 else None
+    listed = elements_of_list(x) if len(operands) == 1 else None
     conditions = [
-        each if re.search("[<>=≤≥≠]", each) else f"{term(each)} != 0" for each in operands
+        each if re.search("[<>=≤≥≠]", each) else f"{term_text(each)} != 0" for each in operands
     ]
     return {
-        "x": bare(x),
-        "x_factor": factor(x),
-        "x_term": term(x),
-        "x_list": squared(x),
+        "x": without_parentheses(x),
+        "x_factor": factor_text(x),
+        "x_term": term_text(x),
+        "x_list": square_brackets(x),
         "x_sizes": ", ".join(whole_numbers([x]) or ["…"]),
-        "y": bare(y),
-        "y_inside": y[1:-1] if y[:1] == "[" and enclosed(y) else y,
-        "y_factor": factor(y),
-        "y_term": term(y),
-        "z_factor": factor(z),
-        "all": ", ".join(map(bare, listed or operands)),
-        "both": "*".join(map(factor, conditions)),
-        "either": ", ".join(map(bare, conditions)),
-        "axis": f", axis={squared(axis)}" if along_one else "",
-        "kept": f", axis={squared(axis)}, keepdims=True" if along_one else "",
-        "last": squared(axis) if along_one else "-1",
-        "fill": bare(y if len(operands) > 1 else settings.get("fill_value", "1")),
+        "y": without_parentheses(y),
+        "y_inside": y[1:-1] if y[:1] == "[" and is_enclosed(y) else y,
+        "y_factor": factor_text(y),
+        "y_term": term_text(y),
+        "z_factor": factor_text(z),
+        "all": ", ".join(map(without_parentheses, listed or operands)),
+        "both": "*".join(map(factor_text, conditions)),
+        "either": ", ".join(map(without_parentheses, conditions)),
+        "axis": f", axis={square_brackets(axis)}" if along_one else "",
+        "kept": f", axis={square_brackets(axis)}, keepdims=True" if along_one else "",
+        "last": square_brackets(axis) if along_one else "-1",
+        "fill": without_parentheses(y if len(operands) > 1 else settings.get("fill_value", "1")),
         "size": x if WHOLE_NUMBER.fullmatch(x) else "…",
         "sizes": ", ".join(whole_numbers(operands) or ["…"]),
     }
@@ -677,15 +682,18 @@ def spelled_here(word: str) -> str | None:
     form = FORMS.get(word, "for ")
     if word in EXAMPLES or word in FUNCTION_WORDS or word in NAMES_HERE or form[:4] == "for ":
         return EXAMPLES.get(word)
-    return form.format_map(slots(["x", "y"], {"axis": "None"})).partition(";")[0]
+    return form.format_map(form_slots(["x", "y"], {"axis": "None"})).partition(";")[0]
 
 
-def call(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
+def call_text(word: str, operands: Sequence[str], settings: Mapping[str, str]) -> str:
     """A call as it is written here; settings that the operation lacks are left out."""
     known = [parameter.name for parameter in WORDS[word].parameters] if word in WORDS else []
     ours = {name if name in known else SETTINGS.get(name): settings[name] for name in settings}
-    given = [squared(text) if text[:1] == "(" else text for text in map(bare, operands)]
-    named = [f"{name}={squared(ours[name])}" for name in known if name in ours]
+    given = [
+        square_brackets(text) if text[:1] == "(" else text
+        for text in map(without_parentheses, operands)
+    ]
+    named = [f"{name}={square_brackets(ours[name])}" for name in known if name in ours]
     return f"{word}({', '.join([*given, *named])})"
 
 
@@ -696,7 +704,7 @@ def reduced_along(
     first, second, *more = operands
     if whole_numbers([second]) is None and second != "None":
         return list(operands), dict(settings)
-    found = {} if second == "None" else {"axis": bare(second)}
+    found = {} if second == "None" else {"axis": without_parentheses(second)}
     if more and more[0].casefold() in ("true", "false"):
         found["keepdims"] = more[0]
     return [first], found | dict(settings)
@@ -709,10 +717,8 @@ def norm_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
     order = operands[1] if len(operands) > 1 else settings.get("ord", settings.get("p"))
     if order is None or order in ("2", "None") or order[:1] in "'\"":
         note = "; of a matrix that is over all its numbers" if order == "2" else ""
-        return (
-            f"write {call('norm', operands[:1], settings)}{note if 'axis' not in settings else ''}"
-        )
-    x = bare(operands[0])
+        return f"write {call_text('norm', operands[:1], settings)}{note if 'axis' not in settings else ''}"
+    x = without_parentheses(operands[0])
     other = f"the 1-norm of a vector is sum(abs({x}))"
     if order in ("inf", "np.inf", "torch.inf", "math.inf", "float('inf')"):
         other = f"the greatest of absolutes is max(abs({x}))"
@@ -725,18 +731,19 @@ def swap_hint(x: str, axes: Sequence[str]) -> str | None:
         return None
     one, other = sorted(map(int, axes))
     if (one, other) in ((0, 1), (-2, -1)):
-        return f"the transpose of a matrix is {factor(x)}.T, or transpose({bare(x)}, axes=[1, 0])"
+        bare = without_parentheses(x)
+        return f"the transpose of a matrix is {factor_text(x)}.T, or transpose({bare}, axes=[1, 0])"
     if one < 0 or one == other:
         return "its setting is the new order of all axes, such as axes=[0, 2, 1]"
     order = list(range(other + 1))
     order[one], order[other] = other, one
-    return f"write transpose({bare(x)}, axes={order})"
+    return f"write transpose({without_parentheses(x)}, axes={order})"
 
 
 def clamp_hint(operands: Sequence[str], settings: Mapping[str, str]) -> str:
     """``x.clip(0, 1)``, ``torch.clamp(x, min=0)``."""
     named = [settings.get(name, settings.get(f"a_{name}", "None")) for name in ("min", "max")]
-    x, low, high = map(bare, [*operands[:3], *named[len(operands) - 1 :]][:3])
+    x, low, high = map(without_parentheses, [*operands[:3], *named[len(operands) - 1 :]][:3])
     if low == high == "None":
         return f"write clamp({x}, 0, 1)"
     ours = {low: f"min({x}, {high})", high: f"max({x}, {low})"}
@@ -755,7 +762,8 @@ PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
     **dict.fromkeys(
         ("expand_dims", "unsqueeze"),
         lambda operands, settings: new_axis_hint(
-            bare(operands[0]), first=slots(operands, settings)["last"] in ("0", "-2")
+            without_parentheses(operands[0]),
+            first=form_slots(operands, settings)["last"] in ("0", "-2"),
         ),
     ),
 }
@@ -772,7 +780,10 @@ def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str |
         form = METHODS.get(word)
     if form is None:
         return None
-    grad, eval = advice("'exprgrad grad'", "f.grad(…)"), advice("'exprgrad eval'", "f.evaluate(…)")
+    grad, eval = (
+        command_or_python("'exprgrad grad'", "f.grad(…)"),
+        command_or_python("'exprgrad eval'", "f.evaluate(…)"),
+    )
     return form.format(owner, grad=grad, eval=eval)
 
 
@@ -846,7 +857,7 @@ ELSEWHERE = {
 """A word of the command line → what else people call it, which several may share."""
 
 
-def nearest(word: str, candidates: Iterable[str], most: int = 40) -> str | None:
+def nearest_word(word: str, candidates: Iterable[str], most: int = 40) -> str | None:
     """The candidate that a misspelled word most likely means, or None; at ``most`` so many slips away.
 
     Of those equally near, one with the same letters comes first, then the shortest.  Only so many
@@ -855,7 +866,7 @@ def nearest(word: str, candidates: Iterable[str], most: int = 40) -> str | None:
     word = word[:40]
     limit = min(max(len(word) // 3, 1), most)
     ranked = [
-        (edits(word.casefold(), c.casefold()), sorted(c) != sorted(word), len(c), c)
+        (edit_distance(word.casefold(), c.casefold()), sorted(c) != sorted(word), len(c), c)
         for c in islice(candidates, 2_000)
         if abs(len(c) - len(word)) <= limit
     ]
@@ -863,7 +874,7 @@ def nearest(word: str, candidates: Iterable[str], most: int = 40) -> str | None:
     return best if distance <= limit and distance < len(word) else None
 
 
-def synonym(word: str, candidates: Collection[str]) -> str | None:
+def find_synonym(word: str, candidates: Collection[str]) -> str | None:
     """The candidate that other tools call so, or that lacks nothing but its dashes; or None."""
     bare = word.lstrip("-")
     key, dashes = bare.casefold().replace("_", "-"), "--" if bare != word else ""
@@ -873,13 +884,13 @@ def synonym(word: str, candidates: Collection[str]) -> str | None:
     return None
 
 
-def guess(word: str, candidates: Collection[str]) -> str | None:
+def guess_word(word: str, candidates: Collection[str]) -> str | None:
     """The candidate that a word most likely means: a synonym, the letter of that name, or the nearest."""
-    called = (c for c in candidates if lettered(c) == lettered(word))
-    return synonym(word, candidates) or next(called, None) or nearest(word, candidates)
+    called = (c for c in candidates if spell_letter(c) == spell_letter(word))
+    return find_synonym(word, candidates) or next(called, None) or nearest_word(word, candidates)
 
 
-def lettered(word: str) -> str:
+def spell_letter(word: str) -> str:
     """``tau`` for ``τ``, and so for each Greek letter; any other word as it stands, in small letters."""
     name = unicodedata.name(word, "") if len(word) == 1 else ""
     script, _, letter = name.rpartition(" LETTER ")
@@ -887,9 +898,11 @@ def lettered(word: str) -> str:
     return letter if script.startswith("GREEK") else word.casefold()
 
 
-def meant(word: str, candidates: Collection[str], otherwise: str, *, also: bool = False) -> str:
+def did_you_mean(
+    word: str, candidates: Collection[str], otherwise: str, *, also: bool = False
+) -> str:
     """The candidate that was probably meant, as help; where there is none, or ``also``, another help."""
-    known = guess(word, candidates)
+    known = guess_word(word, candidates)
     if known is None:
         return otherwise
     return f"did you mean '{known}'?{f' {otherwise}' if also else ''}"
@@ -905,7 +918,7 @@ def operation_meant(word: str, names: Iterable[str], what: str, operands: int = 
     known = None
     for listed in (common, [*names, *FUNCTIONS, *foreign]):
         fitting = [one for one in listed if has_room(one, operands)]
-        known = known or nearest(word, fitting, most)
+        known = known or nearest_word(word, fitting, most)
     return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
 
 
@@ -917,10 +930,13 @@ def has_room(word: str, operands: int) -> bool:
 
 def all_listed(what: str) -> str:
     """Where functions, or operations, are listed."""
-    return advice("'exprgrad ops'", "[op.name for op in exprgrad.OPS]") + f" lists the {what}"
+    return (
+        command_or_python("'exprgrad ops'", "[op.name for op in exprgrad.OPS]")
+        + f" lists the {what}"
+    )
 
 
-def edits(one: str, other: str) -> int:
+def edit_distance(one: str, other: str) -> int:
     """How many insertions, deletions, replacements and swaps of neighbours turn one into the other.
 
     Optimal string alignment; see L. Boytsov, "Indexing methods for approximate dictionary searching"

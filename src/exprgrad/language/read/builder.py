@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Budget, Graph, Payload, dependencies
+from exprgrad.graph.graph import CONST, INPUT, Binding, Budget, Graph, Payload, dependency_flags
 from exprgrad.graph.op import Family, Op
 from exprgrad.graph.ops import (
     BY_INFIX,
@@ -24,8 +24,8 @@ from exprgrad.graph.ops import (
     FAMILIES,
     FUNCTIONS,
     IN_OTHER_WORDS,
+    family_member,
     is_function,
-    member,
 )
 from exprgrad.language.read import lalr
 from exprgrad.source import Span
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONSTANTS", "INFIX", "LEAST_NORMAL", "LISTS", "PREFIX", "RULES", "SAFE_DIGITS", "SHORT", "SIGNS",
-    "TENSOR_RULES", "Builder", "InShort", "bad_number", "built", "has_digits", "is_operand",
+    "TENSOR_RULES", "Builder", "InShort", "bad_number", "build_plainly", "has_digits", "is_operand",
     "read_plainly",
 ]  # fmt: skip
 
@@ -79,7 +79,7 @@ ROOT, ABSOLUTE = FUNCTIONS["sqrt"].name, FUNCTIONS["abs"].name
 """What a root's sign and bars stand for."""
 
 
-def built(text: str) -> Graph:
+def build_plainly(text: str) -> Graph:
     """The graph of a text that has nothing written in short; where something is, ``InShort`` is raised."""
     return read_plainly(text).graph
 
@@ -87,7 +87,7 @@ def built(text: str) -> Graph:
 def read_plainly(text: str, scanned: str | None = None) -> Builder:
     """The same with its results; ``scanned`` is the text as tokens are read off it, if that differs."""
     builder = Builder(text, relates=scanned is not None)
-    lalr.run(lalr.parser(), scanned or text, rules(), builder)
+    lalr.run_parser(lalr.language_parser(), scanned or text, building_rules(), builder)
     builder.finish()
     return builder
 
@@ -117,20 +117,20 @@ def tensor_action(rule: str) -> lalr.Action:
     return action
 
 
-def first(_: object, value: Any) -> list[Any]:
+def start_list(_: object, value: Any) -> list[Any]:
     """The first of a list."""
     return [value]
 
 
-def more(_: object, values: list[Any], *separator_and_value: Any) -> list[Any]:
+def extend_list(_: object, values: list[Any], *separator_and_value: Any) -> list[Any]:
     """A further one."""
     values.append(separator_and_value[-1])
     return values
 
 
 LISTS: dict[str, lalr.Action] = {
-    **dict.fromkeys(("first_argument", "first_clause"), first),
-    **dict.fromkeys(("more_arguments", "more_clauses"), more),
+    **dict.fromkeys(("first_argument", "first_clause"), start_list),
+    **dict.fromkeys(("more_arguments", "more_clauses"), extend_list),
 }
 """What is built for the rules of lists."""
 
@@ -151,12 +151,12 @@ def wrong_count(
     text: str, word: str, takes: str, count: int, signature: str, span: Span
 ) -> LanguageError:
     """The error of a call with too few operands, or too many."""
-    from exprgrad.language.mistakes.hints import BY_COUNT, arguments, translated
+    from exprgrad.language.mistakes.hints import BY_COUNT, arguments_at, translate_call
 
     message = f"{word} takes {takes}, but is given {count}"
-    given = arguments(text, span[0] + len(word)) if (word, count) in BY_COUNT else None
+    given = arguments_at(text, span[0] + len(word)) if (word, count) in BY_COUNT else None
     how = "write" if count <= signature.count(",") else "there is only"
-    help = (translated(word, *given) if given else None) or f"{how} {word}({signature})"
+    help = (translate_call(word, *given) if given else None) or f"{how} {word}({signature})"
     return LanguageError("arity", message, span=span, help=help)
 
 
@@ -231,9 +231,9 @@ class Builder:
         """The name in NFC, or an error at the character that no name may hold."""
         if text.isascii():
             return text
-        from exprgrad.language.read.names import plain
+        from exprgrad.language.read.names import plain_name
 
-        name = plain(text)
+        name = plain_name(text)
         if name is not None:
             return name
         from exprgrad.language.mistakes.complaints import bad_name
@@ -343,13 +343,15 @@ class Builder:
                 if len(values) != len(names):
                     takes = f"{len(names)} operand{'s' * (len(names) != 1)}"
                     raise wrong_count(self.text, text, takes, len(values), ", ".join(names), span)
-                return self.expanded(built(formula), dict(zip(names, values, strict=True)), span)
+                return self.expanded(
+                    build_plainly(formula), dict(zip(names, values, strict=True)), span
+                )
         if op is None and text in FAMILIES:
             op, values = self.chosen(FAMILIES[text], values, (name[0], right[1]))
         if op is None or (op.variadic and len(values) < 2) or not all(map(is_operand, values)):
             from exprgrad.language.read import structural
 
-            found = structural.call(
+            found = structural.structural_call(
                 self.graph, self.text, name, values, right, elementwise=op is not None
             )
             if found is not None:
@@ -364,7 +366,7 @@ class Builder:
         count = len(values)
         if op.of_two and count == 2:
             meanings = dict(zip("xy", values, strict=True))
-            return self.expanded(built(op.of_two), meanings, (name[0], right[1]))
+            return self.expanded(build_plainly(op.of_two), meanings, (name[0], right[1]))
         if count < 2 if op.variadic else count != len(op.names):
             signature = "x, y, …" if op.variadic else ", ".join(op.names)
             if op.setting is not None:
@@ -404,7 +406,7 @@ class Builder:
             self.graph.drop(node)
             self.known = {name: at - (at > node) for name, at in self.known.items()}
             others = [(at - (at > node), *spans) for at, *spans in others]
-        return BY_NAME[family.before] if is_before else member(family, int(number)), others
+        return BY_NAME[family.before] if is_before else family_member(family, int(number)), others
 
     # Statements.
 
@@ -471,7 +473,7 @@ class Builder:
             return
         above = self.graph.bindings[-1]
         between = self.text[above.span[1] : start]
-        unused = not dependencies(self.graph, self.graph.output)[above.node]
+        unused = not dependency_flags(self.graph, self.graph.output)[above.node]
         if unused and ("\n" in between or "\r" in between):
             raise LanguageError(
                 "unused-statement",
@@ -491,6 +493,6 @@ ACTIONS: dict[str, lalr.Action] = {
 
 
 @cache
-def rules() -> list[lalr.Production]:
+def building_rules() -> list[lalr.Production]:
     """The grammar's rules, with what is built for each."""
-    return lalr.acting(lalr.parser(), ACTIONS)
+    return lalr.rules_with_actions(lalr.language_parser(), ACTIONS)

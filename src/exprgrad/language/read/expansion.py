@@ -41,11 +41,11 @@ from exprgrad.language.read.structural import (
     ACTIONS,
     Setting,
     Value,
+    append_subscript,
     list_literal,
-    subscript,
     whole_at,
 )
-from exprgrad.source import Span, cut
+from exprgrad.source import Span, cut_text
 
 __all__ = ["BUILT_IN", "FOLDS", "read_in_short"]
 
@@ -70,7 +70,7 @@ BY_HAND = (
 """The rules that methods of the tape are for."""
 
 
-class Reduction(NamedTuple):
+class ParsedReduction(NamedTuple):
     """A reduction: its rule, and what its action is given.
 
     In the place of a value that an earlier step leaves stands None, of a list of them their count.
@@ -80,7 +80,7 @@ class Reduction(NamedTuple):
     parts: tuple[Any, ...]
 
 
-Code = list[Reduction]
+Code = list[ParsedReduction]
 
 
 class Clause(NamedTuple):
@@ -103,7 +103,7 @@ class Scope(NamedTuple):
 GLOBAL = Scope({}, {})
 
 
-class Job(NamedTuple):
+class ExpansionJob(NamedTuple):
     """Code to run, and the local names that it knows."""
 
     code: Code
@@ -121,7 +121,7 @@ class Recurrence(NamedTuple):
     clause: Clause
 
 
-class Tape:
+class StepTape:
     """The steps so far; the value of a reduction is the place where its first step stands."""
 
     def __init__(self, text: str) -> None:
@@ -130,10 +130,10 @@ class Tape:
 
     def step(self, rule: str, *parts: Any) -> int:
         """Write a step down.  Its parts are spans, places of steps, lists of these, and plain data."""
-        places = [part[0] if type(part) is list else part for part in parts if is_value(part)]
+        places = [part[0] if type(part) is list else part for part in parts if is_step_value(part)]
         first: int = places[0] if places else len(self.code)
-        waiting = [None if type(p) is int else len(p) if is_value(p) else p for p in parts]
-        self.code.append(Reduction(rule, tuple(waiting)))
+        waiting = [None if type(p) is int else len(p) if is_step_value(p) else p for p in parts]
+        self.code.append(ParsedReduction(rule, tuple(waiting)))
         return first
 
     def cut(self, start: int) -> Code:
@@ -257,49 +257,49 @@ class Tape:
 
 def tape_actions() -> dict[str, lalr.Action]:
     """What each rule of the grammar does: most write a step down."""
-    names = (rule for _, _, rule in lalr.parser().rules if rule not in (None, lalr.START))
+    names = (rule for _, _, rule in lalr.language_parser().rules if rule not in (None, lalr.START))
     return {
-        **{rule: writing(rule) for rule in names},
+        **{rule: tape_action(rule) for rule in names},
         **LISTS,
-        **{rule: getattr(Tape, rule) for rule in BY_HAND},
+        **{rule: getattr(StepTape, rule) for rule in BY_HAND},
     }
 
 
-def writing(rule: str) -> lalr.Action:
+def tape_action(rule: str) -> lalr.Action:
     """The action that writes down a step of a rule."""
 
-    def action(tape: Tape, *parts: Any) -> int:
+    def action(tape: StepTape, *parts: Any) -> int:
         return tape.step(rule, *parts)
 
     return action
 
 
-def is_value(part: Any) -> bool:
+def is_step_value(part: Any) -> bool:
     """Whether a part of a reduction is a value that steps leave, or a list of them, and no span."""
     return type(part) is int or (type(part) is list and type(part[0]) is int)
 
 
-def steps(code: Code) -> Iterator[Reduction]:
+def walk_steps(code: Code) -> Iterator[ParsedReduction]:
     """All steps of some code, those of the code that they wait with included."""
     todo = [code]
     while todo:
         for step in todo.pop():
             yield step
             for part in step.parts:
-                if type(part) is list and isinstance(part[0], Reduction):
+                if type(part) is list and isinstance(part[0], ParsedReduction):
                     todo.append(part)
                 elif type(part) is list and isinstance(part[0], Clause):
                     todo += [code for clause in part for code in (clause.low, clause.high)]
 
 
 Actions = Mapping[str, Callable[..., Any]]
-Waiting = Generator[Job, Any, Any]
+Waiting = Generator[ExpansionJob, Any, Any]
 """An action that has code to run: it yields jobs, is sent their values, and returns its own."""
 
 
-def run(code: Code, scope: Scope, actions: Actions, enter: Callable[[Scope], None]) -> Any:
+def run_code(code: Code, scope: Scope, actions: Actions, enter: Callable[[Scope], None]) -> Any:
     """Run code: the value of its last step.  ``enter`` is told the local names whenever they change."""
-    running = [(executed(code, actions), scope)]
+    running = [(execute_code(code, actions), scope)]
     answer: Any = None
     while running:
         waiting, inside = running[-1]
@@ -310,21 +310,21 @@ def run(code: Code, scope: Scope, actions: Actions, enter: Callable[[Scope], Non
             running.pop()
             answer = ended.value
         else:
-            running.append((executed(job.code, actions), job.scope))
+            running.append((execute_code(job.code, actions), job.scope))
             answer = None
     return answer
 
 
-def executed(code: Code, actions: Actions) -> Waiting:
+def execute_code(code: Code, actions: Actions) -> Waiting:
     """The value of some code's last step, with jobs for the code that its steps have to run."""
     values: list[Any] = []
     for rule, parts in code:
-        value = actions[rule](*filled(parts, values))
+        value = actions[rule](*fill_from_stack(parts, values))
         values.append((yield from value) if type(value) is GeneratorType else value)
     return values[-1] if values else None
 
 
-def filled(parts: tuple[Any, ...], values: list[Any]) -> list[Any]:
+def fill_from_stack(parts: tuple[Any, ...], values: list[Any]) -> list[Any]:
     """What an action is given, the values that wait on the stack taken off it."""
     given = []
     for part in reversed(parts):
@@ -342,7 +342,7 @@ def filled(parts: tuple[Any, ...], values: list[Any]) -> list[Any]:
 # The second pass.
 
 
-class Fold(NamedTuple):
+class FoldedWord(NamedTuple):
     """What a word makes of its terms: the row that joins two, or all; and what it is of none."""
 
     row: str
@@ -350,11 +350,11 @@ class Fold(NamedTuple):
 
 
 FOLDS = {
-    "sum": Fold(INFIX["+"], 0.0),
-    "prod": Fold(INFIX["*"], 1.0),
-    "mean": Fold(INFIX["+"], None),
-    "max": Fold("max", None),
-    "min": Fold("min", None),
+    "sum": FoldedWord(INFIX["+"], 0.0),
+    "prod": FoldedWord(INFIX["*"], 1.0),
+    "mean": FoldedWord(INFIX["+"], None),
+    "max": FoldedWord("max", None),
+    "min": FoldedWord("min", None),
 }
 """What goes over an index.  A sum is a chain, as a person writes it and a loop adds it up."""
 
@@ -384,16 +384,16 @@ def read_in_short(text: str, scanned: str | None) -> Builder:
 
     ``scanned`` is the text as tokens are read off it, if that differs.
     """
-    tape, expander = Tape(text), Expander(text, relates=scanned is not None)
-    lalr.run(lalr.parser(), scanned or text, recorded(), tape)
+    tape, expander = StepTape(text), Expander(text, relates=scanned is not None)
+    lalr.run_parser(lalr.language_parser(), scanned or text, recording_rules(), tape)
     refuse_no_range(tape)
-    run(tape.code, GLOBAL, expander.built, expander.enter)
+    run_code(tape.code, GLOBAL, expander.built, expander.enter)
     refuse_no_result(tape.code[-1], expander)
     expander.finish()
     return expander
 
 
-def refuse_no_range(tape: Tape) -> None:
+def refuse_no_range(tape: StepTape) -> None:
     """Every recurrence says over which index it goes, also where others follow over the same."""
     ranges = {
         tape.word(one.clause.name): tape.text[one.clause.start : one.clause.end]
@@ -421,12 +421,12 @@ def refuse_no_range(tape: Tape) -> None:
 
 
 @cache
-def recorded() -> list[lalr.Production]:
+def recording_rules() -> list[lalr.Production]:
     """The grammar's rules, each of which writes to a tape."""
-    return lalr.acting(lalr.parser(), tape_actions())
+    return lalr.rules_with_actions(lalr.language_parser(), tape_actions())
 
 
-def refuse_no_result(last: Reduction, expander: Expander) -> None:
+def refuse_no_result(last: ParsedReduction, expander: Expander) -> None:
     """The last statement is what a formula comes to, which a function or a recurrence is not."""
     if last.rule == "definition":
         name = expander.word(last.parts[0])
@@ -556,7 +556,7 @@ class Expander(Builder):
         self.mark()
         self.refuse_beyond(max(len(self.graph), len(self.graph.calls)), span)
         self.graph.calls.append(
-            Call(kind, name, cut(text, LONGEST_CALL), span, self.current, tuple(operands), -1)
+            Call(kind, name, cut_text(text, LONGEST_CALL), span, self.current, tuple(operands), -1)
         )
         self.current = len(self.graph.calls) - 1
         return self.current
@@ -615,7 +615,7 @@ class Expander(Builder):
         self.refuse_definition(name, name_span, head, parameters)
         names = tuple(map(self.word, parameters))
         derived = frozenset(
-            self.word(step.parts[1]) for step in steps(body) if step.rule == "derivative"
+            self.word(step.parts[1]) for step in walk_steps(body) if step.rule == "derivative"
         )
         self.note_inside(name, name_span, names, body)
         known, size = self.functions, sum(step.rule in ("call", "infix") for step in body)
@@ -666,7 +666,7 @@ class Expander(Builder):
 
     def note_inside(self, name: str, span: Span, parameters: tuple[str, ...], body: Code) -> None:
         """What a function's body reads that is not known yet is an input, and is not bound later."""
-        inside = list(steps(body))
+        inside = list(walk_steps(body))
         local = {*parameters}
         for step in inside:
             if step.rule in ("over_index", "list_over_index"):
@@ -733,7 +733,7 @@ class Expander(Builder):
             if parameter in function.derived:
                 place = value[-2:]
                 nodes[parameter] = graph.append("parameter", (value[0],), None, place, (place,))
-        value = yield Job(function.body, Scope(nodes, {}))
+        value = yield ExpansionJob(function.body, Scope(nodes, {}))
         self.end(number, value[0])
         return value[0], *span
 
@@ -777,7 +777,7 @@ class Expander(Builder):
         names = [self.word(clause.name) for clause in clauses]
         text = ", ".join(f"{name} = {scope.wholes[name]}" for name in names)
         number = self.begin("index", word, text, span)
-        value = yield Job(body, scope)
+        value = yield ExpansionJob(body, scope)
         self.end(number, value[0])
         return value
 
@@ -871,7 +871,7 @@ class Expander(Builder):
     def bound(self, code: Code, scope: Scope) -> int:
         """The whole number that some code is."""
         before = self.scope
-        value = run(code, scope, self.built, self.enter).value
+        value = run_code(code, scope, self.built, self.enter).value
         self.enter(before)
         return int(value)
 
@@ -892,7 +892,9 @@ class Expander(Builder):
         """``x[k - 1]``: a term of a recurrence, or an element of a tensor."""
         name, span = self.word(name_span), (name_span[0], right[1])
         if name not in self.sequences or name in self.scope.nodes:
-            return subscript(self.graph, self.text, self.name(name_span), left, places, right)
+            return append_subscript(
+                self.graph, self.text, self.name(name_span), left, places, right
+            )
         terms, number = self.sequences[name].terms, places[0].value
         if len(places) > 1 or type(number) is not int:
             raise LanguageError(
@@ -1006,7 +1008,7 @@ class Expander(Builder):
                 call = self.begin(
                     "term", name, f"{self.written(one.formula)}, {index} = {value}", one.name
                 )
-                result = yield Job(one.body, scope)
+                result = yield ExpansionJob(one.body, scope)
                 self.end(call, result[0])
                 self.bind_term(one.name, number, result[0], one.equals)
 
@@ -1048,7 +1050,7 @@ class Expander(Builder):
         """``root(expr, E, 1)``, ``root(expr, E, 0, 2)``: the unknown is local."""
         word, span, scope = self.word(unknown), (name[0], right[1]), self.scope
         sought = self.graph.append("unknown", (), word, unknown)
-        value = yield Job(body, Scope({**scope.nodes, word: sought}, scope.wholes))
+        value = yield ExpansionJob(body, Scope({**scope.nodes, word: sought}, scope.wholes))
         operands = [value, (sought, *unknown), *ends]
         if not all(map(is_operand, operands)):
             raise self.misused("root", span)

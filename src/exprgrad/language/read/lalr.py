@@ -19,8 +19,8 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 __all__ = [
-    "BRACKETS", "END", "KEYWORDS", "START", "UNKNOWN", "Parser", "Tables", "Unexpected", "acting",
-    "compile_grammar", "grammar_text", "lark_parser", "load", "parser",
+    "BRACKETS", "END", "KEYWORDS", "START", "UNKNOWN", "Parser", "Tables", "Unexpected", "compile_grammar",
+    "grammar_text", "language_parser", "lark_parser", "load_tables", "rules_with_actions",
 ]  # fmt: skip
 
 START = "start"
@@ -62,7 +62,7 @@ def grammar_text() -> str:
 
 
 @lru_cache(maxsize=1)
-def load() -> Tables:
+def load_tables() -> Tables:
     """The shipped tables where they belong to the grammar at hand, else freshly compiled ones."""
     text = grammar_text()
     try:
@@ -99,7 +99,7 @@ def compile_grammar(text: str) -> Tables:
         for state in reached
     ]
     terminals = [(t.name, t.pattern.to_regexp()) for t in lark.parser.lexer.terminals]
-    plain = [(name, in_ascii(regex)) for name, regex in terminals]
+    plain = [(name, ascii_pattern(regex)) for name, regex in terminals]
     return Tables(
         text,
         terminals,
@@ -111,7 +111,7 @@ def compile_grammar(text: str) -> Tables:
     )
 
 
-def in_ascii(regex: str) -> str:
+def ascii_pattern(regex: str) -> str:
     """A terminal's regular expression without what no ASCII text has; empty if nothing else is left.
 
     Signs stand in brackets of their own or among others: ``[*×]`` becomes ``[*]``, ``=|[≤-≥]`` ``=``.
@@ -170,12 +170,12 @@ class Parser(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def parser() -> Parser:
+def language_parser() -> Parser:
     """The parser of the language."""
-    return prepare(load())
+    return prepare_parser(load_tables())
 
 
-def prepare(tables: Tables) -> Parser:
+def prepare_parser(tables: Tables) -> Parser:
     """Some tables made ready; a token pattern skips ignored text ahead of each token."""
 
     @cache
@@ -190,12 +190,12 @@ def prepare(tables: Tables) -> Parser:
     return Parser(scan, tables.states, tables.rules, tables.initial, {})
 
 
-def acting(grammar: Parser, actions: Mapping[str, Action]) -> list[Production]:
-    """The rules of a grammar with their actions, for ``run``."""
+def rules_with_actions(grammar: Parser, actions: Mapping[str, Action]) -> list[Production]:
+    """The rules of a grammar with their actions, for ``run_parser``."""
     return [(origin, size, actions.get(name or "")) for origin, size, name in grammar.rules]
 
 
-def run(grammar: Parser, text: str, rules: Sequence[Production], builder: Any) -> Any:
+def run_parser(grammar: Parser, text: str, rules: Sequence[Production], builder: Any) -> Any:
     """Parse a text.  An action gets the builder and the values of its symbols; a token's is its span."""
     states, settled, initial = grammar.states, grammar.settled, grammar.initial
     stack = [initial]
@@ -217,7 +217,7 @@ def run(grammar: Parser, text: str, rules: Sequence[Production], builder: Any) -
                 if word in states[state]:
                     kind = str(word)
                     continue
-                raise refusal(states[state], kind, span, (last, *place))
+                raise refuse_token(states[state], kind, span, (last, *place))
             if step >= 0:
                 stack.append(step)
                 values.append(span)
@@ -237,14 +237,14 @@ def run(grammar: Parser, text: str, rules: Sequence[Production], builder: Any) -
             key = (stack[-1], origin, kind)
             found = settled.get(key)
             if found is None:
-                found = settled[key] = settle(grammar, key)
+                found = settled[key] = settle_state(grammar, key)
             state = found
             stack.append(state)
         last, place = kind, span
     raise AssertionError("the tokens ended without an end")
 
 
-def refusal(
+def refuse_token(
     state: Mapping[str, int], kind: str, span: tuple[int, int], last: tuple[str, int, int]
 ) -> Unexpected:
     """The error for a token that cannot stand in a state; a word is a name there, too."""
@@ -252,7 +252,7 @@ def refusal(
     return Unexpected("NAME" if kind in KEYWORDS.values() else kind, span, expected, last)
 
 
-def settle(grammar: Parser, key: tuple[int, str, str]) -> int:
+def settle_state(grammar: Parser, key: tuple[int, str, str]) -> int:
     """The state after a reduction and all those that then only pass its value on."""
     below, origin, kind = key
     while True:

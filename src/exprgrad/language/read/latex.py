@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from exprgrad.errors import LanguageError, advice
+from exprgrad.errors import LanguageError, command_or_python
 from exprgrad.graph.graph import CONST, PLACEHOLDERS
 from exprgrad.graph.ops import FAMILIES, IN_OTHER_WORDS, is_function
 from exprgrad.graph.tensors import WORDS
@@ -76,13 +76,15 @@ from exprgrad.language.read.latex_signs import (
     Item,
     signs_of_functions,
 )
-from exprgrad.language.read.parse import parse
-from exprgrad.language.read.relations import related
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.read.relations import read_relations
 from exprgrad.language.read.shaping import product_sign
-from exprgrad.language.write.infix import program
+from exprgrad.language.write.infix import program_text
 from exprgrad.source import Source, Span
 
-__all__ = ["equations_from_latex", "from_latex", "is_latex", "with_elements", "with_reading"]
+__all__ = [
+    "equations_from_latex", "formula_from_latex", "is_latex", "with_elements", "with_reading",
+]  # fmt: skip
 
 LONGEST_SHOWN = 160
 """The longest text that help shows as it is written here, in characters."""
@@ -102,7 +104,7 @@ def is_latex(text: str) -> bool:
     return COMMAND.search(text) is not None
 
 
-def from_latex(text: str) -> str:
+def formula_from_latex(text: str) -> str:
     """The formula as we write it; raises ``LanguageError`` for what cannot be read."""
     with show_errors_in(text):
         ours = write_formula(text)
@@ -114,13 +116,13 @@ def drop_parentheses(ours: str) -> str:
 
     Products of what may be vectors keep their sign, which has two readings there.
     """
-    graph = parse(ours)
+    graph = parse_text(ours)
     for node in range(len(graph.kinds)):
         sign = product_sign(graph, ours, node)
         if sign and CONST not in [graph.kinds[operand] for operand in graph.operands[node]]:
             graph.spelled[node] = sign
     is_plain = PLACEHOLDERS.isdisjoint(graph.kinds) and not graph.calls
-    return program(graph) if is_plain else ours
+    return program_text(graph) if is_plain else ours
 
 
 def equations_from_latex(text: str, sign: str = "=") -> str:
@@ -159,8 +161,8 @@ def with_reading(help: str | None, text: str) -> str | None:
         return help
     with suppress(LanguageError):
         if len(text) <= LONGEST_SHOWN:
-            help = f"this is LaTeX: write {from_latex(text)}"
-    reader = advice("--from latex", "exprgrad.from_latex(r'…')")
+            help = f"this is LaTeX: write {formula_from_latex(text)}"
+    reader = command_or_python("--from latex", "exprgrad.from_latex(r'…')")
     return f"{help}; {reader} reads LaTeX"
 
 
@@ -414,10 +416,10 @@ def read_symbol(text: str, word: str, start: int, end: int) -> Item:
 
 def write_row(text: str, items: Sequence[Item], span: Span) -> str:
     """The items of a group as our text."""
-    return Row(text, items).written(span)
+    return LatexRow(text, items).written(span)
 
 
-class Row:
+class LatexRow:
     """The items of a group, which are read from left to right: ``at`` is the place of the next."""
 
     def __init__(self, text: str, items: Sequence[Item]) -> None:
@@ -717,9 +719,9 @@ class Row:
 
 
 MACRO_READERS = {
-    r"\sqrt": Row.read_radical,
-    **dict.fromkeys(ACCENTS, Row.read_accent),
-    **dict.fromkeys(FRACTIONS, Row.read_fraction),
+    r"\sqrt": LatexRow.read_radical,
+    **dict.fromkeys(ACCENTS, LatexRow.read_accent),
+    **dict.fromkeys(FRACTIONS, LatexRow.read_fraction),
 }
 """A command that takes what follows → what reads it."""
 
@@ -808,7 +810,7 @@ def with_elements(ours: str, given: Collection[str], sign: str = "=") -> str:
     ]
     if not names:
         return ours
-    graph, first = related(ours, sign).graph, int(" in 0.." not in ours)
+    graph, first = read_relations(ours, sign).graph, int(" in 0.." not in ours)
     read = [
         (graph.payloads[operands[0]], *place[0])
         for kind, operands, place in zip(graph.kinds, graph.operands, graph.payloads, strict=True)
@@ -941,7 +943,7 @@ def write_statement(text: str, items: Sequence[Item]) -> str:
     if left[0].kind == "words":
         return formula
     called = left[:-1] if left[-1].kind == "paren" and len(left) > 1 else left
-    reader = Row(text, called)
+    reader = LatexRow(text, called)
     name = reader.operand()
     if reader.next() or not name.isidentifier():
         raise syntax_error(

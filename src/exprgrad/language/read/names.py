@@ -7,7 +7,9 @@ stand above the line or show nothing: ``a·b`` is a product, and ``xⁿ`` a powe
 import re
 import unicodedata
 
-__all__ = ["CONSTANT_SIGNS", "INVISIBLE", "LOOK_ALIKES", "SUPERSCRIPTS", "begins_with_pi", "plain"]
+__all__ = [
+    "CONSTANT_SIGNS", "INVISIBLE", "LOOK_ALIKES", "SUPERSCRIPTS", "begins_with_pi", "plain_name",
+]  # fmt: skip
 
 SUPERSCRIPTS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 
@@ -24,16 +26,20 @@ INVISIBLE = re.compile(
 """A letter or a mark, as Unicode has it, that shows nothing: joiners, fillers, selectors of variants."""
 
 
-def plain(text: str) -> str | None:
+def plain_name(text: str) -> str | None:
     """The name that a word is, in NFC and with constants by their names; None if it is none."""
     if text in CONSTANT_SIGNS:
         return CONSTANT_SIGNS[text]
     name = unicodedata.normalize("NFC", text)
-    is_name = name.isidentifier() and not any(map(foreign, name)) and not begins_with_pi(name)
+    is_name = (
+        name.isidentifier()
+        and not any(map(is_foreign_character, name))
+        and not begins_with_pi(name)
+    )
     return name if is_name else None
 
 
-def foreign(character: str) -> bool:
+def is_foreign_character(character: str) -> bool:
     """Whether a character is no part of a name although ``isidentifier`` accepts it."""
     if character in LOOK_ALIKES or INVISIBLE.match(character):
         return True

@@ -5,34 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from exprgrad.errors import Asked, LanguageError, ShapeError, advice
+from exprgrad.errors import Asker, LanguageError, ShapeError, command_or_python
 from exprgrad.graph.graph import Graph, Shape, is_scalar
 from exprgrad.language.read import lalr
 from exprgrad.language.read.builder import SHORT, Builder, InShort, read_plainly
 from exprgrad.source import Source
 
-__all__ = ["at_shapes", "builder_of", "need_number", "parse", "read"]
+__all__ = ["at_shapes", "builder_of", "need_number", "parse_text", "read_graph"]
 
 PERCENTAGE = r"(?m)^[^#\r\n]*?(?<![\w.])([0-9.]{1,20})% +(?!of\b)([-+] ?)?(\w{1,20})"
 """A remainder that is written as a percentage is, ``50% x``; compiled where it is needed."""
 
 
-def parse(text: str, *, is_expression: bool = True) -> Graph:
+def parse_text(text: str, *, is_expression: bool = True) -> Graph:
     """Read a text into a graph, or raise ``LanguageError`` at the first thing that is wrong."""
     if "% " in text and (typed := re.search(PERCENTAGE, text)):
         number, sign, word = typed.groups("")
-        Asked.take_note(
+        Asker.take_note(
             f"{number}% {sign}{word} is a remainder; a percentage is ({number}/100){sign or '*'}{word}"
         )
     try:
-        return read(text)
+        return read_graph(text)
     except (lalr.Unexpected, LanguageError) as wrong:
-        from exprgrad.language.mistakes.complaints import explained
+        from exprgrad.language.mistakes.complaints import explain_mistake
 
-        raise explained(text, wrong, read).at(Source(text, is_expression)) from None
+        raise explain_mistake(text, wrong, read_graph).at(Source(text, is_expression)) from None
 
 
-def read(text: str) -> Graph:
+def read_graph(text: str) -> Graph:
     """Read a text into a graph; what is wrong is raised as it is met."""
     return builder_of(text).graph
 
@@ -61,9 +61,9 @@ def at_shapes(
     """
     if is_scalar(graph) and not any(shapes.values()):
         return graph
-    from exprgrad.language.read.shaping import shaped
+    from exprgrad.language.read.shaping import infer_shapes
 
-    return shaped(graph, text, shapes, origins)
+    return infer_shapes(graph, text, shapes, origins)
 
 
 def need_number(graph: Graph, text: str, command: str, help: str | None = None) -> None:
@@ -80,7 +80,7 @@ def need_number(graph: Graph, text: str, command: str, help: str | None = None) 
             span=graph.span(graph.output),
             help=help
             or "sum(…) or mean(…) makes a number of it; "
-            + advice(
+            + command_or_python(
                 "jac gives the Jacobian, and vjp a product with it",
                 "f.jacobian(…) is the Jacobian, and f.vjp(…) a product with it",
             ),

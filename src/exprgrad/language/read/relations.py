@@ -16,11 +16,11 @@ from typing import NamedTuple
 from exprgrad.errors import LanguageError
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read import lalr
-from exprgrad.language.read.names import plain
+from exprgrad.language.read.names import plain_name
 from exprgrad.language.read.parse import builder_of
 from exprgrad.source import Source, Span
 
-__all__ = ["Relation", "Relations", "related"]
+__all__ = ["Relation", "Relations", "read_relations"]
 
 IN_PLACE = "<"
 """What tokens are read off for a sign: as long, and of the same precedence."""
@@ -49,7 +49,7 @@ class Relations(NamedTuple):
     relations: tuple[Relation, ...]
 
 
-def related(text: str, sign: str = "=", unknowns: Collection[str] = ()) -> Relations:
+def read_relations(text: str, sign: str = "=", unknowns: Collection[str] = ()) -> Relations:
     """Read a text whose statements relate two sides by a sign, ``=`` or ``~``.
 
     With ``=`` a statement whose left side is one name binds that name, unless it is one of the
@@ -60,21 +60,21 @@ def related(text: str, sign: str = "=", unknowns: Collection[str] = ()) -> Relat
     try:
         return read(text)
     except (lalr.Unexpected, LanguageError) as wrong:
-        from exprgrad.language.mistakes.complaints import explained
+        from exprgrad.language.mistakes.complaints import explain_mistake
 
-        raise explained(text, wrong, read).at(Source(text)) from None
+        raise explain_mistake(text, wrong, read).at(Source(text)) from None
 
 
 def read_related(text: str, sign: str, unknowns: frozenset[str]) -> Relations:
     """The same; what is wrong is raised as it is met."""
-    places = list(signs(text, sign, unknowns))
+    places = list(relating_signs(text, sign, unknowns))
     scanned = list(text)
     for start, _ in places:
         scanned[start] = IN_PLACE
     try:
         builder = builder_of(text, "".join(scanned))
     except lalr.Unexpected as wrong:
-        raise as_typed(wrong, places, sign) from None
+        raise error_as_typed(wrong, places, sign) from None
     relations: list[Relation] = []
     for node, start, end, *_ in builder.results:
         refuse_broken_line(text, start, relations[-1].span[1] if relations else start)
@@ -85,7 +85,7 @@ def read_related(text: str, sign: str, unknowns: frozenset[str]) -> Relations:
     return Relations(builder.graph, tuple(relations))
 
 
-def as_typed(wrong: lalr.Unexpected, places: list[Span], sign: str) -> lalr.Unexpected:
+def error_as_typed(wrong: lalr.Unexpected, places: list[Span], sign: str) -> lalr.Unexpected:
     """The first token that cannot stand where it stands, a sign being what was typed."""
     kind = "EQUALS" if sign == "=" else lalr.UNKNOWN
     last = (kind, *wrong.last[1:]) if wrong.last[1:] in places else wrong.last
@@ -116,16 +116,16 @@ class Token(NamedTuple):
     word: str
 
 
-def signs(text: str, sign: str, unknowns: frozenset[str]) -> Iterator[Span]:
+def relating_signs(text: str, sign: str, unknowns: frozenset[str]) -> Iterator[Span]:
     """The places of the signs that relate two sides."""
     defined: set[str] = set()
-    for statement in statements(text):
+    for statement in statement_tokens(text):
         here = [at for at, token in enumerate(statement) if token.word == sign]
         if not here:
             continue
         at = here[0]
         left, right = statement[:at], statement[at + 1 :]
-        if sign == "=" and binds(left, unknowns, defined, text[statement[-1].span[1] :]):
+        if sign == "=" and is_binding(left, unknowns, defined, text[statement[-1].span[1] :]):
             if len(left) > 1:
                 defined.add(left[0].word)
             continue
@@ -134,10 +134,10 @@ def signs(text: str, sign: str, unknowns: frozenset[str]) -> Iterator[Span]:
         yield statement[at].span
 
 
-def statements(text: str) -> Iterator[list[Token]]:
+def statement_tokens(text: str) -> Iterator[list[Token]]:
     """The tokens of each statement, without what stands inside of brackets."""
     depth, tokens = 0, list[Token]()
-    for match in lalr.parser().scan(text.isascii()).finditer(text):
+    for match in lalr.language_parser().scan(text.isascii()).finditer(text):
         kind = match.lastgroup or lalr.UNKNOWN
         if kind == "END" or (kind in SEPARATORS and depth <= 0):
             yield tokens
@@ -149,13 +149,15 @@ def statements(text: str) -> Iterator[list[Token]]:
         depth += turn
 
 
-def binds(left: list[Token], unknowns: frozenset[str], defined: Collection[str], rest: str) -> bool:
+def is_binding(
+    left: list[Token], unknowns: frozenset[str], defined: Collection[str], rest: str
+) -> bool:
     """Whether what stands before ``=`` is given a meaning: a name, ``f(x)`` or ``x[0]``.
 
     A function of the table that may be defined is not, unless the ``rest`` of the text mentions it.
     """
     kinds = [token.kind for token in left]
-    if not kinds or kinds[0] != "NAME" or plain(left[0].word) in unknowns:
+    if not kinds or kinds[0] != "NAME" or plain_name(left[0].word) in unknowns:
         return False
     if kinds == ["NAME", "LPAR", "RPAR"]:
         from exprgrad.language.mistakes.hints import FUNCTION_WORDS, is_reserved

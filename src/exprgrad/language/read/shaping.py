@@ -1,8 +1,8 @@
 """Every node's shape, before anything is computed; and broadcasting, made explicit.
 
-The graph of a text is the same for numbers and tensors.  Once the inputs' shapes are known, ``shaped``
-gives the graph in which every node has its shape, and an operand that is stretched is a ``broadcast``
-node: so elementwise rows never see shapes, and gradients sum back by themselves.
+The graph of a text is the same for numbers and tensors.  Once the inputs' shapes are known,
+``infer_shapes`` gives the graph in which every node has its shape, and an operand that is stretched is a
+``broadcast`` node: so elementwise rows never see shapes, and gradients sum back by themselves.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from exprgrad.errors import ShapeError, advice
+from exprgrad.errors import ShapeError, command_or_python
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -18,18 +18,18 @@ from exprgrad.graph.graph import (
     Literal,
     Settings,
     Shape,
-    copied,
-    dependencies,
-    size,
-    transform,
+    copy_node,
+    dependency_flags,
+    shape_size,
+    transform_graph,
 )
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import MOST_AXES, Mismatch, broadcast_shape, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.write.infix import ATOM, operand_level, texts
-from exprgrad.source import Source, Span, cut
+from exprgrad.language.write.infix import ATOM, node_texts, operand_level
+from exprgrad.source import Source, Span, cut_text
 
-__all__ = ["how_to_say", "product_sign", "shaped"]
+__all__ = ["how_to_say", "infer_shapes", "product_sign"]
 
 LABEL = 32
 """The most characters of an operand in a message."""
@@ -37,7 +37,7 @@ MOST_LISTED = 4
 """How many operands a message lists."""
 
 
-def shaped(
+def infer_shapes(
     graph: Graph, text: str, shapes: Mapping[str, Shape], origins: Mapping[str, str] | None = None
 ) -> Graph:
     """The graph with every node's shape, given the inputs'; raises ``ShapeError`` where they do not fit.
@@ -56,32 +56,32 @@ def shaped(
             elif kind == CONST:
                 shape = payload.shape if isinstance(payload, Literal) else ()
             elif kind in STRUCTURAL:
-                shape = bounded(STRUCTURAL[kind].shape(given, cast(Settings, payload)))
+                shape = bounded_shape(STRUCTURAL[kind].shape(given, cast(Settings, payload)))
             else:
                 refuse_two_meanings(graph, text, node, given)
-                shape = bounded(broadcast_shape(given))
+                shape = bounded_shape(broadcast_shape(given))
                 operands = [
                     stretched_to(made, operand, shape, graph.occurrence(node, position))
                     for position, operand in enumerate(operands)
                 ]
         except Mismatch as mismatch:
-            raise complaint(graph, text, node, given, mismatch, origins or {}) from None
-        image = copied(made, graph, node, tuple(operands))
+            raise shape_complaint(graph, text, node, given, mismatch, origins or {}) from None
+        image = copy_node(made, graph, node, tuple(operands))
         made.shapes[image] = shape
         return image
 
-    made = transform(graph, with_shape, into=Graph([], graph.budget))[0]
+    made = transform_graph(graph, with_shape, into=Graph([], graph.budget))[0]
     given = max(
-        [1, *map(size, shapes.values())]
+        [1, *map(shape_size, shapes.values())]
     )  # what is no larger costs what whoever gave it can pay
-    sizes = [count if (count := size(shape)) > given else 0 for shape in made.shapes]
+    sizes = [count if (count := shape_size(shape)) > given else 0 for shape in made.shapes]
     graph.budget.refuse_beyond(sum(sizes), "elements", made.span(sizes.index(max(sizes))))
     return made
 
 
 def how_to_say(error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]) -> str | None:
     """The help for shapes that do not fit, where only those in ``shapes`` were said."""
-    needed = dependencies(graph, *([] if error.node is None else [error.node]))
+    needed = dependency_flags(graph, *([] if error.node is None else [error.node]))
     unsaid = [name for name, node in graph.inputs.items() if name not in shapes and needed[node]]
     if not unsaid:
         return error.help
@@ -90,7 +90,7 @@ def how_to_say(error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]) -> 
     more = dict.fromkeys(unsaid[:MOST_LISTED], "…")
     options = ",".join(f"{name}={shape}" for name, shape in (shown | more).items())
     arguments = ", ".join(f"{name!r}: {shape}" for name, shape in (said | more).items())
-    how = advice(
+    how = command_or_python(
         f"--shape {options}, sizes as in 150x4", f"shapes={{{arguments}}}, sizes as in (150, 4)"
     )
     return f"say what is a tensor: {how}"
@@ -145,14 +145,14 @@ def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shap
         raise Mismatch(why, help, (0,))
 
 
-def bounded(shape: Shape) -> Shape:
+def bounded_shape(shape: Shape) -> Shape:
     """A shape that an array can have."""
     if len(shape) > MOST_AXES:
         raise Mismatch(f"{{op}} makes a tensor of more than {MOST_AXES} axes", None, ())
     return shape
 
 
-def complaint(
+def shape_complaint(
     graph: Graph,
     text: str,
     node: int,
@@ -163,8 +163,8 @@ def complaint(
     """The error for a node whose operands' shapes do not fit, with both and where they came from."""
     operands = graph.operands[node]
     names = graph.names()
-    written = texts(graph, names)
-    called = [cut(names.get(operand, written[operand]), LABEL) for operand in operands]
+    written = node_texts(graph, names)
+    called = [cut_text(names.get(operand, written[operand]), LABEL) for operand in operands]
     whole = range(len(operands)) if mismatch.operands is None else mismatch.operands
     facts = list(dict.fromkeys(f"{called[at]} is {shape_text(given[at])}" for at in whole))
     listed = ", ".join(facts[:MOST_LISTED] + (["…"] if len(facts) > MOST_LISTED else []))
@@ -175,7 +175,7 @@ def complaint(
         related.append((f"{shape_text(given[at])}{origin}", graph.occurrence(node, at)))
     kind = graph.kinds[node]
     span = graph.span(node)
-    why = mismatch.why.format(*called, op=title(kind, text[span[0]]))
+    why = mismatch.why.format(*called, op=operation_title(kind, text[span[0]]))
     help = (kind in BY_NAME and elementwise_hint(kind, given, whole)) or mismatch.help
     if kind == "index" and text[span[0]] == "[" and help is None:
         help = "a ',' goes between two lists, as in [[1, 2], [3, 4]]"
@@ -184,14 +184,14 @@ def complaint(
         f"{why}: {listed}" if listed else why,
         source=Source(text),
         span=span,
-        help=help and mended(help, called, [operand_level(graph, n, names) for n in operands]),
+        help=help and fill_hint(help, called, [operand_level(graph, n, names) for n in operands]),
         related=tuple(related),
     )
     error.node = node
     return error
 
 
-def title(kind: str, first: str) -> str:
+def operation_title(kind: str, first: str) -> str:
     """What an operation is called; ``first`` is the first character of its text."""
     if kind in STRUCTURAL:
         return "a list" if (kind, first) == ("stack", "[") else STRUCTURAL[kind].word
@@ -215,7 +215,7 @@ def elementwise_hint(kind: str, given: Sequence[Shape], apart: Sequence[int]) ->
     return None
 
 
-def mended(help: str, called: Sequence[str], levels: Sequence[int]) -> str:
+def fill_hint(help: str, called: Sequence[str], levels: Sequence[int]) -> str:
     """A hint with the operands' texts in it, in parentheses where an operator would tear them apart.
 
     ``bare[0]`` in a hint is an operand that needs none.

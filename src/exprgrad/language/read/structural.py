@@ -11,20 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import CONST, Graph, Literal, nested
+from exprgrad.graph.graph import CONST, Graph, Literal, nest_entries
 from exprgrad.graph.structural import MOST_AXES, Parameter, Structural
 from exprgrad.graph.tensors import WORDS
 from exprgrad.source import Span
 
 __all__ = [
-    "ACTIONS",
-    "Setting",
-    "Value",
-    "call",
-    "list_literal",
-    "subscript",
-    "whole_at",
-]
+    "ACTIONS", "Setting", "Value", "append_subscript", "list_literal", "structural_call", "whole_at",
+]  # fmt: skip
 
 LONGEST_WHOLE_NUMBER = 12
 """The most digits of a whole number in a setting."""
@@ -61,7 +55,7 @@ class Keyword(NamedTuple):
 # Settings.
 
 
-def integer(graph: Graph, text: str, span: Span) -> Setting:
+def integer_setting(graph: Graph, text: str, span: Span) -> Setting:
     """A whole number."""
     digits = text[span[0] : span[1]]
     if digits.isdecimal() and len(digits) <= LONGEST_WHOLE_NUMBER:
@@ -115,7 +109,7 @@ def whole_at(graph: Graph, node: int | None) -> int | None:
     return sign * int(number) if number.is_integer() else None
 
 
-def word(graph: Graph, text: str, span: Span) -> Setting:
+def word_setting(graph: Graph, text: str, span: Span) -> Setting:
     """A flag, or None."""
     name = text[span[0] : span[1]]
     if name.casefold() not in FLAGS:
@@ -124,7 +118,9 @@ def word(graph: Graph, text: str, span: Span) -> Setting:
     return Setting(FLAGS[name.casefold()], *span)
 
 
-def settings(graph: Graph, text: str, left: Span, listed: list[Setting], right: Span) -> Setting:
+def list_setting(
+    graph: Graph, text: str, left: Span, listed: list[Setting], right: Span
+) -> Setting:
     """A list of settings."""
     return Setting(tuple([setting.value for setting in listed]), left[0], right[1])
 
@@ -151,12 +147,12 @@ def list_literal(graph: Graph, text: str, left: Span, elements: list[Value], rig
     span = left[0], right[1]
     literal = literal_of(graph, [element[0] for element in elements], span)
     if literal is None:
-        return append(graph, "stack", elements, (0,), span)
+        return append_structural(graph, "stack", elements, (0,), span)
     graph.truncate(first_of_literal(graph, elements[0][0]))
     return graph.append(CONST, (), literal, span), *span
 
 
-def append(
+def append_structural(
     graph: Graph, kind: str, operands: Sequence[Value], settings: tuple[Any, ...], span: Span
 ) -> Value:
     """The node of a structural operation."""
@@ -194,23 +190,23 @@ def first_of_literal(graph: Graph, node: int) -> int:
     return graph.operands[node][0] if graph.kinds[node] == "neg" else node
 
 
-def subscript(
+def append_subscript(
     graph: Graph, text: str, value: Value, left: Span, places: list[Setting], right: Span
 ) -> Value:
     """``x[0, 1:3]``."""
     at = tuple([place.value for place in places])
-    return append(graph, "index", [value], (at,), (value[1], right[1]))
+    return append_structural(graph, "index", [value], (at,), (value[1], right[1]))
 
 
-def transposed(graph: Graph, text: str, value: Value, mark: Span) -> Value:
+def append_transpose(graph: Graph, text: str, value: Value, mark: Span) -> Value:
     """``x.T``."""
-    return append(graph, "transpose", [value], (None,), (value[1], mark[1]))
+    return append_structural(graph, "transpose", [value], (None,), (value[1], mark[1]))
 
 
 # Calls.
 
 
-def call(
+def structural_call(
     graph: Graph,
     text: str,
     name: Span,
@@ -250,7 +246,7 @@ def call(
         help = f"write {row.word}({inside if len(inside) <= SHORT_OPERAND else 'a, b'})"
         message = f"{row.word} takes its operands one by one, not in a list"
         raise LanguageError("arity", message, span=operands[0][-2:], help=help)  # type: ignore[arg-type]
-    return append(
+    return append_structural(
         graph,
         row.name,
         operands[:count],
@@ -309,7 +305,7 @@ def call_hint(text: str, row: Structural, operands: Sequence[Value], extra: Sequ
         return f"write {row.word}({given}, {row.parameters[-1].name}=[{listed}])"
     if extra and row.along_axes:
         return reduction_hint(row, written)
-    return f"write {usage(row)}"
+    return f"write {call_usage(row)}"
 
 
 def reduction_hint(row: Structural, written: list[str]) -> str:
@@ -332,10 +328,12 @@ def reduction_hint(row: Structural, written: list[str]) -> str:
     return f"for several numbers write {row.word}([{given}]){aside}"
 
 
-def usage(row: Structural) -> str:
+def call_usage(row: Structural) -> str:
     """A call of a row with the settings that it needs."""
     names = ["x", "y", "…"] if row.variadic else row.names
-    needed = [example(parameter) for parameter in row.parameters if parameter.default is ...]
+    needed = [
+        example_setting(parameter) for parameter in row.parameters if parameter.default is ...
+    ]
     return f"{row.word}({', '.join([*names, *needed])})"
 
 
@@ -364,7 +362,7 @@ def settings_of(
 ) -> tuple[Any, ...]:
     """A row's settings, from what follows the operands and from keywords."""
     behind = [*zip(row.parameters, extra, strict=False)][::-1]  # the last nodes are dropped first
-    found = {parameter.name: dropped(graph, row, value) for parameter, value in behind}
+    found = {parameter.name: drop_literal(graph, row, value) for parameter, value in behind}
     names = [parameter.name for parameter in row.parameters]
     for keyword in keywords:
         key = text[keyword.name[0] : keyword.name[1]]
@@ -376,38 +374,42 @@ def settings_of(
         if key in found:
             raise LanguageError("bad-setting", f"'{key}' is given twice", span=keyword.name)
         found[key] = keyword.setting
-    return tuple([checked(row, p, found.get(p.name), span) for p in row.parameters])
+    return tuple([check_setting(row, p, found.get(p.name), span) for p in row.parameters])
 
 
 def keyword_hint(row: Structural, key: str, setting: Setting) -> str:
     """Which setting was meant by one that a row does not have."""
-    from exprgrad.language.mistakes.hints import SETTINGS, nearest, norm_hint
+    from exprgrad.language.mistakes.hints import SETTINGS, nearest_word, norm_hint
 
     if row.name == "norm" and key in ("ord", "p"):
         return norm_hint(["x"], {key: str(setting.value)})
     names = [parameter.name for parameter in row.parameters]
-    near = SETTINGS[key] if SETTINGS.get(key) in names else nearest(key, names)
+    near = SETTINGS[key] if SETTINGS.get(key) in names else nearest_word(key, names)
     if near:
         return f"did you mean '{near}'?"
-    return f"its settings are {', '.join(map(example, row.parameters))}" if names else "it has none"
+    return (
+        f"its settings are {', '.join(map(example_setting, row.parameters))}"
+        if names
+        else "it has none"
+    )
 
 
-def dropped(graph: Graph, row: Structural, value: Value) -> Setting:
+def drop_literal(graph: Graph, row: Structural, value: Value) -> Setting:
     """A literal after the operands, taken out of the graph again: it is a setting, and no node."""
     node, *span = value[:3]
     literal = number_or_literal(graph, node, (value[1], value[2]))
     message = f"this is not a setting of {row.word}"
     if literal is None or not all(number.is_integer() for number in literal.numbers):
-        help = f"settings come after its operands, such as {example(row.parameters[0])}"
+        help = f"settings come after its operands, such as {example_setting(row.parameters[0])}"
         raise LanguageError("bad-setting", message, span=(value[1], value[2]), help=help)
     if len(literal.shape) > 1:
         raise LanguageError("bad-setting", message, span=(value[1], value[2]))
     graph.truncate(first_of_literal(graph, node))
     whole = tuple(map(int, literal.numbers))
-    return Setting(nested(whole, literal.shape, tuple), *span)
+    return Setting(nest_entries(whole, literal.shape, tuple), *span)
 
 
-class Kind(NamedTuple):
+class SettingKind(NamedTuple):
     """A kind of settings: whether a value is one, what it is in words, and an example."""
 
     fits: Callable[[Any], bool]
@@ -415,39 +417,41 @@ class Kind(NamedTuple):
     example: str
 
 
-def is_whole(value: Any) -> bool:
+def is_whole_setting(value: Any) -> bool:
     """Whether a setting is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_listed(value: Any) -> bool:
     """Whether a setting is a list of whole numbers."""
-    return isinstance(value, tuple) and all(map(is_whole, value))
+    return isinstance(value, tuple) and all(map(is_whole_setting, value))
 
 
 def is_place(value: Any) -> bool:
     """Whether a setting says what an index takes of one axis: a place, or a slice's two ends."""
     if isinstance(value, tuple):
         return len(value) == 2 and all(v is None or isinstance(v, int) for v in value)
-    return is_whole(value)
+    return is_whole_setting(value)
 
 
 KINDS = {
-    "axis": Kind(is_whole, "a whole number", "0"),
-    "axes": Kind(
-        lambda v: v is None or is_whole(v) or is_listed(v),
+    "axis": SettingKind(is_whole_setting, "a whole number", "0"),
+    "axes": SettingKind(
+        lambda v: v is None or is_whole_setting(v) or is_listed(v),
         "a whole number or a list of them",
         "0",
     ),
-    "order": Kind(lambda v: v is None or is_listed(v), "a list of axes", "[1, 0]"),
-    "flag": Kind(lambda v: isinstance(v, bool) or v in (0, 1), "True or False", "True"),
-    "size": Kind(lambda v: is_whole(v) and v > 0, "a positive whole number", "3"),
-    "shape": Kind(
-        lambda v: (is_whole(v) and v > 0) or (is_listed(v) and all(length > 0 for length in v)),
+    "order": SettingKind(lambda v: v is None or is_listed(v), "a list of axes", "[1, 0]"),
+    "flag": SettingKind(lambda v: isinstance(v, bool) or v in (0, 1), "True or False", "True"),
+    "size": SettingKind(lambda v: is_whole_setting(v) and v > 0, "a positive whole number", "3"),
+    "shape": SettingKind(
+        lambda v: (
+            (is_whole_setting(v) and v > 0) or (is_listed(v) and all(length > 0 for length in v))
+        ),
         "a list of positive whole numbers",
         "[2, 3]",
     ),
-    "places": Kind(
+    "places": SettingKind(
         lambda v: isinstance(v, tuple) and all(map(is_place, v)),
         "a list of indices and [start, stop] pairs",
         "[0]",
@@ -456,51 +460,51 @@ KINDS = {
 """What a parameter's kind takes."""
 
 
-def example(parameter: Parameter) -> str:
+def example_setting(parameter: Parameter) -> str:
     """How a parameter may be written."""
     return f"{parameter.name}={KINDS[parameter.kind].example}"
 
 
-def worked_out(value: Any) -> Any:
+def work_out_lengths(value: Any) -> Any:
     """A shape with a 1 for each length that is left to be worked out, which is written -1."""
     if isinstance(value, tuple):
         return tuple([1 if length == -1 else length for length in value])
     return 1 if value == -1 else value
 
 
-def checked(row: Structural, parameter: Parameter, given: Setting | None, span: Span) -> Any:
+def check_setting(row: Structural, parameter: Parameter, given: Setting | None, span: Span) -> Any:
     """A parameter's value, its kind made sure of."""
     if given is None:
         if parameter.default is ...:
             message = f"{row.word} needs its setting '{parameter.name}'"
-            raise LanguageError("bad-setting", message, span=span, help=f"write {usage(row)}")
+            raise LanguageError("bad-setting", message, span=span, help=f"write {call_usage(row)}")
         return parameter.default
     kind, value = KINDS[parameter.kind], given.value
-    if not kind.fits(worked_out(value) if row.name == "reshape" else value):
+    if not kind.fits(work_out_lengths(value) if row.name == "reshape" else value):
         place = given.start, given.end
         raise LanguageError(
             "bad-setting",
             f"{parameter.name} is {kind.words}",
             span=place,
-            help=f"such as {example(parameter)}",
+            help=f"such as {example_setting(parameter)}",
         )
     if parameter.kind == "flag":
         return bool(value)
-    return (value,) if parameter.kind == "shape" and is_whole(value) else value
+    return (value,) if parameter.kind == "shape" and is_whole_setting(value) else value
 
 
 ACTIONS: dict[str, Callable[..., Any]] = {
     "empty_list": empty_list,
-    "integer": integer,
+    "integer": integer_setting,
     "keyword": lambda graph, text, name, equals, setting: Keyword(name, setting),
     "list": list_literal,
-    "settings": settings,
+    "settings": list_setting,
     "slice": slice_of,
-    "subscript": subscript,
-    "transposed": transposed,
+    "subscript": append_subscript,
+    "transposed": append_transpose,
     "whole_group": whole_group,
     "whole_infix": whole_infix,
     "whole_signed": whole_signed,
-    "word": word,
+    "word": word_setting,
 }
 """What each rule of the grammar that has to do with tensors builds."""

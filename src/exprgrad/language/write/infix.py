@@ -1,6 +1,6 @@
 """Graph to text: the language's own spelling, with the fewest parentheses that parse back.
 
-``program`` writes a whole graph; ``texts`` writes each node, cut short; ``rule_text`` writes local
+``program_text`` writes a whole graph; ``node_texts`` writes each node cut short; ``rule_text`` writes local
 derivatives with the operands' names filled in; ``name_shared`` names what a text would say twice.  None of
 them recurses or takes more than linear time.
 """
@@ -23,18 +23,18 @@ from exprgrad.graph.graph import (
     Payload,
     Settings,
     V,
-    size,
-    transform,
+    shape_size,
+    transform_graph,
 )
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.builder import CONSTANTS
-from exprgrad.source import cut
+from exprgrad.source import cut_text
 
 __all__ = [
-    "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece",
-    "expression", "fresh", "label", "leaf", "leaf_level", "length", "level", "literal_text",
-    "name_shared", "number", "operand_level", "operation_text", "pieces", "prefixes", "program",
-    "rule_text", "setting_text", "texts", "unfolded",
+    "ATOM", "COMPARISON", "LIMIT", "MATMUL", "POWER", "PRODUCT", "SIGN", "SUM", "Piece", "binding_level",
+    "count_tokens", "expression_pieces", "expression_text", "fresh_names", "leaf_level", "leaf_text",
+    "literal_text", "name_shared", "node_texts", "number_text", "operand_label", "operand_level",
+    "operation_text", "program_text", "rule_text", "setting_text", "text_prefixes", "unfold_items",
 ]  # fmt: skip
 
 LIMIT = 60
@@ -50,13 +50,13 @@ Piece = str | tuple[int, int]
 """Literal text, or an operand's position and the lowest level that it may have without parentheses."""
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """The shortest text that reads back as the same double; a whole number has no ``.0``."""
     text = repr(value)
     return text.removesuffix(".0")
 
 
-def pattern(kind: str, count: int, settings: Payload = None) -> tuple[Piece, ...]:
+def infix_pattern(kind: str, count: int, settings: Payload = None) -> tuple[Piece, ...]:
     """How an operation of so many operands is written, with its settings if it is structural."""
     if kind in BY_NAME:
         return elementwise_pattern(kind, count)
@@ -73,7 +73,7 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
         return op.equation.pattern
     if not op.infix:
         word, *number = op.setting or (op.name,)
-        return in_brackets(f"{word}({number[0]}, " if number else f"{word}(", count, ")")
+        return bracket_pattern(f"{word}({number[0]}, " if number else f"{word}(", count, ")")
     level = LEVELS.get(op.infix, COMPARISON)
     symbol = f" {op.infix} " if level <= SUM else op.infix
     if level == POWER:
@@ -83,7 +83,7 @@ def elementwise_pattern(kind: str, count: int) -> tuple[Piece, ...]:
 
 def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Piece, ...]:
     """How a structural operation is written, with its settings."""
-    from exprgrad.graph.tensors import STRUCTURAL, place_text
+    from exprgrad.graph.tensors import STRUCTURAL, index_text
 
     row = STRUCTURAL[kind]
     if kind == "matmul":
@@ -91,14 +91,14 @@ def structural_pattern(kind: str, count: int, settings: Settings) -> tuple[Piece
     if kind == "transpose" and settings[0] is None:
         return (0, ATOM), ".T"
     if kind == "index":
-        return (0, ATOM), f"[{', '.join(map(place_text, settings[0]))}]"
+        return (0, ATOM), f"[{', '.join(map(index_text, settings[0]))}]"
     if kind == "stack" and settings[0] == 0:
-        return in_brackets("[", count, "]")
+        return bracket_pattern("[", count, "]")
     given = [f", {p.name}={setting_text(value)}" for p, value in row.given(settings)]
-    return in_brackets(f"{row.word}(", count, "".join([*given, ")"]))
+    return bracket_pattern(f"{row.word}(", count, "".join([*given, ")"]))
 
 
-def in_brackets(opening: str, count: int, closing: str) -> tuple[Piece, ...]:
+def bracket_pattern(opening: str, count: int, closing: str) -> tuple[Piece, ...]:
     """So many operands between brackets."""
     parts: list[Piece] = [opening]
     for position in range(count):
@@ -107,7 +107,7 @@ def in_brackets(opening: str, count: int, closing: str) -> tuple[Piece, ...]:
 
 
 @cache
-def level(kind: str) -> int:
+def binding_level(kind: str) -> int:
     """How tightly an operation binds."""
     if kind not in BY_NAME:
         return MATMUL if kind == "matmul" else ATOM
@@ -117,7 +117,7 @@ def level(kind: str) -> int:
     return LEVELS.get(op.infix, COMPARISON) if op.infix else ATOM
 
 
-def leaf(graph: Graph, node: int, room: int | None = None) -> str:
+def leaf_text(graph: Graph, node: int, room: int | None = None) -> str:
     """The text of an input or a constant, or the first ``room`` characters of a tensor."""
     payload = graph.payloads[node]
     if isinstance(payload, str):
@@ -125,10 +125,10 @@ def leaf(graph: Graph, node: int, room: int | None = None) -> str:
     if isinstance(payload, Literal):
         return literal_text(payload, room)
     assert isinstance(payload, float)
-    return graph.symbols.get(node) or graph.spelled.get(node) or number(payload)
+    return graph.symbols.get(node) or graph.spelled.get(node) or number_text(payload)
 
 
-def length(text: str) -> int:
+def count_tokens(text: str) -> int:
     """How long a formula is to read: its names, numbers, signs and brackets, each counted as one."""
     return len(re.findall(r"[^\W\d]\w*|\d[\d.]*(?:e[+-]?\d+)?|\S", text))
 
@@ -138,7 +138,7 @@ def leaf_level(text: str) -> int:
     return SIGN if text.startswith("-") else ATOM
 
 
-def program(graph: Graph, *, rows: bool = False, most: int | None = None) -> str:
+def program_text(graph: Graph, *, rows: bool = False, most: int | None = None) -> str:
     """The whole graph as text that parses back to it: its named statements, then its output.
 
     With ``rows`` roots are written as calls of their rows, as texts of the table are.  A statement ends
@@ -146,16 +146,16 @@ def program(graph: Graph, *, rows: bool = False, most: int | None = None) -> str
     """
     names = graph.names()
     statements = [
-        f"{name} = {expression(graph, node, names, name, rows=rows, most=most)}"
+        f"{name} = {expression_text(graph, node, names, name, rows=rows, most=most)}"
         for name, node, _ in graph.bindings
     ]
     last = graph.bindings[-1] if graph.bindings else None
     if last is None or (last.node, last.name) != (graph.output, graph.output_name):
-        statements.append(expression(graph, graph.output, names, None, rows=rows, most=most))
+        statements.append(expression_text(graph, graph.output, names, None, rows=rows, most=most))
     return "; ".join(statements)
 
 
-def expression(
+def expression_text(
     graph: Graph,
     root: int,
     names: Mapping[int, str],
@@ -165,10 +165,12 @@ def expression(
     most: int | None = None,
 ) -> str:
     """One statement's right side; a node that has a name of its own is written as its name."""
-    return "".join(map(str, islice(pieces(graph, root, names, binding, {}, rows=rows), most)))
+    return "".join(
+        map(str, islice(expression_pieces(graph, root, names, binding, {}, rows=rows), most))
+    )
 
 
-def pieces(
+def expression_pieces(
     graph: Graph,
     root: int,
     names: Mapping[int, str],
@@ -188,14 +190,14 @@ def pieces(
         kind, operands = graph.kinds[item], graph.operands[item]
         if not operands or (item in names and (item != root or names[item] != binding)):
             hidden = item == root and names.get(item) == binding
-            text = leaf(graph, item) if hidden or item not in names else names[item]
+            text = leaf_text(graph, item) if hidden or item not in names else names[item]
             turned = text.isdecimal() and todo[-1:] == [".T"]  # 2.T begins with the number 2.
             yield f"({text})" if turned else text
             continue
         if rows and kind in BY_NAME and BY_NAME[kind].equation is not None:
-            parts = in_brackets(f"{kind}(", len(operands), ")")
+            parts = bracket_pattern(f"{kind}(", len(operands), ")")
         else:
-            parts = pattern(kind, len(operands), graph.payloads[item])
+            parts = infix_pattern(kind, len(operands), graph.payloads[item])
         if item in graph.spelled:  # a product with a sign of its own
             parts = (parts[0], graph.spelled[item], parts[-1])
         for part in reversed(parts):
@@ -211,7 +213,9 @@ def pieces(
                 todo.append(operand)
 
 
-def unfolded(items: Iterable[str | V], parts: Callable[[V], Sequence[str | V]]) -> Iterator[str]:
+def unfold_items(
+    items: Iterable[str | V], parts: Callable[[V], Sequence[str | V]]
+) -> Iterator[str]:
     """The texts that some items come to, from left to right; ``parts`` takes apart what is no text yet."""
     todo = [*items][::-1]
     while todo:
@@ -233,16 +237,16 @@ def operand_level(graph: Graph, node: int, names: Mapping[int, str]) -> int:
     if node in names:
         return ATOM
     kind = graph.kinds[node]
-    return leaf_level(leaf(graph, node, 1)) if kind in (INPUT, CONST) else level(kind)
+    return leaf_level(leaf_text(graph, node, 1)) if kind in (INPUT, CONST) else binding_level(kind)
 
 
-def texts(graph: Graph, names: Mapping[int, str], limit: int = LIMIT) -> list[str]:
+def node_texts(graph: Graph, names: Mapping[int, str], limit: int = LIMIT) -> list[str]:
     """Every node's own text, its named operands by name, cut to ``limit`` characters."""
-    beginnings = prefixes(graph, names, {}, limit)
-    return [cut(text, limit) for text in beginnings]
+    beginnings = text_prefixes(graph, names, {}, limit)
+    return [cut_text(text, limit) for text in beginnings]
 
 
-def prefixes(
+def text_prefixes(
     graph: Graph, names: Mapping[int, str], given: Mapping[int, tuple[str, int]], limit: int
 ) -> list[str]:
     """The first ``limit + 1`` characters of every node's text.
@@ -256,15 +260,15 @@ def prefixes(
         if node in given:
             written.append(given[node][0])
         elif not operands:
-            written.append(leaf(graph, node, room)[:room])
+            written.append(leaf_text(graph, node, room)[:room])
         else:
             called = [
                 (written[operand], given[operand][1])
                 if operand in given
-                else label(graph, operand, names, written)
+                else operand_label(graph, operand, names, written)
                 for operand in operands
             ]
-            written.append(beginning(kind, called, room, settings=graph.payloads[node]))
+            written.append(text_beginning(kind, called, room, settings=graph.payloads[node]))
     return written
 
 
@@ -280,16 +284,16 @@ def rule_text(
     reads ``3*x^2``.
     """
     whole = {n: v for n, v in (numbers or {}).items() if v.is_integer() and 0 <= v < WRITTEN_OUT}
-    rule = with_numbers(rule, tuple(whole.items())) if whole else rule
+    rule = rule_with_numbers(rule, tuple(whole.items())) if whole else rule
     given = {node: values[name] for name, node in rule.inputs.items() if name in values}
     written = given.get(rule.output)
     if written is None:
-        written = label(rule, rule.output, {}, prefixes(rule, {}, given, LIMIT))
-    return cut(written[0], LIMIT), written[1]
+        written = operand_label(rule, rule.output, {}, text_prefixes(rule, {}, given, LIMIT))
+    return cut_text(written[0], LIMIT), written[1]
 
 
 @lru_cache(maxsize=1024)
-def with_numbers(rule: Graph, given: tuple[tuple[str, float], ...]) -> Graph:
+def rule_with_numbers(rule: Graph, given: tuple[tuple[str, float], ...]) -> Graph:
     """A rule with numbers for some of its names, their differences worked out and first powers dropped."""
     numbers = dict(given)
 
@@ -306,10 +310,10 @@ def with_numbers(rule: Graph, given: tuple[tuple[str, float], ...]) -> Graph:
             return made.append(CONST, (), first - second, rule.span(node))
         return None
 
-    return transform(rule, known)[0]
+    return transform_graph(rule, known)[0]
 
 
-def label(
+def operand_label(
     graph: Graph, node: int, names: Mapping[int, str], written: Sequence[str]
 ) -> tuple[str, int]:
     """What a node is called where it is an operand: its name, else its text; and the text's level."""
@@ -317,7 +321,7 @@ def label(
     if node in names:
         return names[node], ATOM
     text = written[node]
-    return text, level(graph.kinds[node]) if graph.operands[node] else leaf_level(text)
+    return text, binding_level(graph.kinds[node]) if graph.operands[node] else leaf_level(text)
 
 
 def operation_text(
@@ -329,10 +333,12 @@ def operation_text(
     settings: Payload = None,
 ) -> str:
     """One operation on operands of given texts and levels; ``spaced`` sets every symbol apart."""
-    return cut(beginning(kind, operands, limit + 1, spaced=spaced, settings=settings), limit)
+    return cut_text(
+        text_beginning(kind, operands, limit + 1, spaced=spaced, settings=settings), limit
+    )
 
 
-def beginning(
+def text_beginning(
     kind: str,
     operands: Sequence[tuple[str, int]],
     room: int,
@@ -342,7 +348,7 @@ def beginning(
 ) -> str:
     """The first ``room`` characters of an operation's text."""
     text = ""
-    for part in pattern(kind, len(operands), settings):
+    for part in infix_pattern(kind, len(operands), settings):
         if len(text) >= room:
             break
         if part == ".T" and text.isdecimal():
@@ -366,20 +372,20 @@ def setting_text(value: Any) -> str:
 def literal_text(literal: Literal, room: int | None = None) -> str:
     """A tensor that is written out, or its first ``room`` characters."""
     shape = literal.shape
-    sizes = [size(shape[at:]) for at in range(len(shape) - 1, 0, -1)]
+    sizes = [shape_size(shape[at:]) for at in range(len(shape) - 1, 0, -1)]
     pieces = ["[" * len(shape)]
     for at, value in enumerate(literal.numbers[:room]):
         if at:
             ended = next((depth for depth, count in enumerate(sizes) if at % count), len(sizes))
             pieces.append(f"{']' * ended}, {'[' * ended}")
-        pieces.append(number(value))
+        pieces.append(number_text(value))
     return "".join([*pieces, "]" * len(shape)])[:room]
 
 
 # Names for what a graph uses more than once, so that its text says everything once.
 
 
-def fresh(graph: Graph, beginning: str) -> Iterator[str]:
+def fresh_names(graph: Graph, beginning: str) -> Iterator[str]:
     """Names that nothing in a graph bears, such as t1, t2, …."""
     taken = {*graph.inputs, *(binding.name for binding in graph.bindings), *CONSTANTS}
     return (name for number in count(1) if (name := f"{beginning}{number}") not in taken)
@@ -392,7 +398,7 @@ def name_shared(graph: Graph) -> None:
     """
     uses = Counter(chain.from_iterable(graph.operands))
     known = graph.names()
-    names = fresh(graph, "t")
+    names = fresh_names(graph, "t")
     found = [
         Binding(next(names), node, graph.span(node))
         for node, operands in enumerate(graph.operands)

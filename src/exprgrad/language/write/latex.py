@@ -32,11 +32,11 @@ from typing import Any, NamedTuple, cast
 from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, in_lists, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter
-from exprgrad.graph.tensors import STRUCTURAL, place_text
-from exprgrad.language.read.parse import parse
-from exprgrad.language.write.infix import number, unfolded
+from exprgrad.graph.tensors import STRUCTURAL, index_text
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.infix import number_text, unfold_items
 
-__all__ = ["GREEK", "latex", "node_latex", "symbol", "symbols"]
+__all__ = ["GREEK", "graph_latex", "latex_symbol", "node_latex", "symbols_of_names"]
 
 # Names and numbers.
 
@@ -53,7 +53,7 @@ MOST_COLUMNS = 10
 """The most columns that amsmath gives a matrix, unless told otherwise."""
 
 
-def greek() -> dict[str, str]:
+def greek_letters() -> dict[str, str]:
     """The Greek letters, and a few that keep them company, by name and by themselves."""
     table = {name: rf"\{name}" for name in ("ell", "hbar", "varphi", "vartheta")}
     table |= {"ς": r"\varsigma", "ϵ": r"\epsilon", "ϕ": r"\phi", "ϑ": r"\vartheta", "µ": r"\mu"}
@@ -65,10 +65,10 @@ def greek() -> dict[str, str]:
     return table
 
 
-GREEK = greek()
+GREEK = greek_letters()
 
 
-def symbol(name: str) -> str:
+def latex_symbol(name: str) -> str:
     r"""One name in LaTeX; trailing digits and what follows ``_`` go below: ``x_{\mathrm{max}}``.
 
     Letters beyond ASCII and Greek are text, ``\textit{…}``: KaTeX, MathJax, XeLaTeX and LuaLaTeX set all
@@ -76,31 +76,31 @@ def symbol(name: str) -> str:
     """
     first, *below = name.split("_")
     if not first or not all(below):
-        return lettered(name, r"\mathit")
+        return letter_by_letter(name, r"\mathit")
     split = re.fullmatch(r"(.*[^0-9])([0-9]+)", first)
     head, digits = split.groups() if split else (first, "")
-    subscripts = [digits] * bool(digits) + [word(part, r"\mathrm") for part in below]
-    return word(head, r"\mathit") + (f"_{{{', '.join(subscripts)}}}" if subscripts else "")
+    subscripts = [digits] * bool(digits) + [latex_word(part, r"\mathrm") for part in below]
+    return latex_word(head, r"\mathit") + (f"_{{{', '.join(subscripts)}}}" if subscripts else "")
 
 
-def word(text: str, font: str) -> str:
+def latex_word(text: str, font: str) -> str:
     r"""A letter, a number or a word; a difference such as ``Δx`` is ``\Delta x``."""
-    simple = short(text)
+    simple = short_symbol(text)
     if simple:
         return simple
     rest = text[1:]
     if text[0] in "Δδ" and (rest.isascii() or rest in GREEK):
-        return f"{GREEK[text[0]]} {short(rest) or lettered(rest, font)}"
-    return lettered(text, font)
+        return f"{GREEK[text[0]]} {short_symbol(rest) or letter_by_letter(rest, font)}"
+    return letter_by_letter(text, font)
 
 
-def short(text: str) -> str:
+def short_symbol(text: str) -> str:
     """A Greek letter, an ASCII letter or a number; else nothing."""
     plain = text.isascii() and (len(text) == 1 or text.isdecimal())
     return GREEK.get(text) or (text if plain else "")
 
 
-def lettered(name: str, font: str) -> str:
+def letter_by_letter(name: str, font: str) -> str:
     """A name letter by letter in a font; as text, if math fonts lack one of its letters."""
     if all(letter.isascii() or letter in GREEK for letter in name):
         letters = [c if c.isascii() else f"{{{GREEK[c]}}}" for c in name]
@@ -109,7 +109,7 @@ def lettered(name: str, font: str) -> str:
     return f"{font}{{{name}}}".replace("_", rf"}}\_{font}{{")
 
 
-def numeral(text: str) -> str:
+def latex_numeral(text: str) -> str:
     """A number, in scientific notation if it is long; anything else as it is."""
     sign, size = ("-", text[1:]) if text.startswith("-") else ("", text)
     mantissa, _, exponent = size.partition("e") if size[:1].isdecimal() else (size, "", "")
@@ -119,9 +119,9 @@ def numeral(text: str) -> str:
     return sign + (power if mantissa == "1" else rf"{mantissa} \cdot {power}")
 
 
-def literal(value: Literal) -> str:
+def latex_literal(value: Literal) -> str:
     """A tensor that is written out."""
-    entries = [numeral(number(entry)) for entry in value.numbers]
+    entries = [latex_numeral(number_text(entry)) for entry in value.numbers]
     if len(value.shape) == 2 and value.shape[1] <= MOST_COLUMNS:
         width = value.shape[1]
         lines = [" & ".join(entries[at : at + width]) for at in range(0, len(entries), width)]
@@ -169,7 +169,7 @@ class Slot(NamedTuple):
     entrywise: bool  # whether a product of matrices stands in parentheses
 
 
-class Form(NamedTuple):
+class LatexForm(NamedTuple):
     r"""A row's text, taken apart; ``head`` is the function of a text such as ``\sin x``."""
 
     parts: tuple[str | Slot, ...]
@@ -189,7 +189,7 @@ OPERATOR = re.compile(r"\\(?:operatorname\{[^}]*\}|sum|prod|max|min)")
 
 
 @cache
-def form(kind: str, count: int, small: bool, settings: Settings | None = None) -> Form:
+def latex_form(kind: str, count: int, small: bool, settings: Settings | None = None) -> LatexForm:
     """How an operation of so many operands is written; if small, its fraction has a solidus."""
     text, names, variadic = row_text(kind, settings)
     if variadic:
@@ -197,7 +197,7 @@ def form(kind: str, count: int, small: bool, settings: Settings | None = None) -
         text = re.sub(r"x, (y, )?\\ldots", ", ".join(names), text)
     if small:
         text = re.sub(r"\\frac\{(\w+)\}\{(\w+)\}", r"\1/\2", text)
-    parts, level = parsed(text, {name: position for position, name in enumerate(names)})
+    parts, level = parse_template(text, {name: position for position, name in enumerate(names)})
     applied = APPLICATION.fullmatch(text)
     divides, cases = text.startswith(r"\frac"), text.startswith(r"\begin")
     if applied or divides or cases:
@@ -211,7 +211,7 @@ def form(kind: str, count: int, small: bool, settings: Settings | None = None) -
     slots = tuple(part for part in parts if isinstance(part, Slot))
     ends_below = isinstance(parts[-1], str) and parts[-1].rpartition("_{")[1] == "_{"
     head = applied[1] if applied else ""
-    return Form(parts, slots, level, head, divides, cases, ends_below, kind == "mul")
+    return LatexForm(parts, slots, level, head, divides, cases, ends_below, kind == "mul")
 
 
 def row_text(kind: str, settings: Settings | None) -> tuple[str, tuple[str, ...], bool]:
@@ -229,7 +229,7 @@ ROOTS: dict[str, str] = {}
 """The texts of roots' rows, made of their equations as they are met."""
 
 
-def parsed(text: str, positions: dict[str, int]) -> tuple[tuple[str | Slot, ...], int]:
+def parse_template(text: str, positions: dict[str, int]) -> tuple[tuple[str | Slot, ...], int]:
     """A text's literals and slots, and the level of its loosest operator outside of brackets."""
     tokens = [("", ""), *TOKEN.findall(text), ("", ""), ("", "")]
     parts: list[str | Slot] = [""]
@@ -244,13 +244,13 @@ def parsed(text: str, positions: dict[str, int]) -> tuple[tuple[str | Slot, ...]
             level = min(level, SIDES[token][0])
         if token in positions:
             condition = (after, tokens[place + 2][0]) == (r"\ne", "0")
-            parts += [slot(positions[token], before, after, smalls[-1], condition), space]
+            parts += [slot_between(positions[token], before, after, smalls[-1], condition), space]
         else:
             parts[-1] = f"{parts[-1]}{token}{space}"
     return tuple(part for part in parts if part), level
 
 
-def slot(position: int, before: str, after: str, small: bool, condition: bool) -> Slot:
+def slot_between(position: int, before: str, after: str, small: bool, condition: bool) -> Slot:
     """A slot between two tokens."""
     left, right = SIDES.get(before), SIDES.get(after)
     need = max(left[2] if left else WHOLE, right[1] if right else WHOLE)
@@ -260,7 +260,7 @@ def slot(position: int, before: str, after: str, small: bool, condition: bool) -
     return Slot(position, need, signed, folds, small, after, condition, entrywise)
 
 
-def letters(kind: str) -> set[str]:
+def own_letters(kind: str) -> set[str]:
     r"""The letters and commands that a row's text has of its own: ``e`` for ``exp``, say."""
     op = BY_NAME[kind]
     return {token for token, _ in TOKEN.findall(op.latex)} - {*op.names, "x", "y"}
@@ -271,50 +271,50 @@ def structural_text(kind: str, settings: Settings) -> str:
     row = STRUCTURAL[kind]
     text = row.latex
     if kind == "index":
-        return text.replace(below("at"), below(places_text(settings[0])))
-    given = [setting(parameter, value) for parameter, value in row.given(settings)]
+        return text.replace(subscript_text("at"), subscript_text(places_text(settings[0])))
+    given = [setting_in_latex(parameter, value) for parameter, value in row.given(settings)]
     if not given:
         return text
     if kind == "transpose":
-        return text.replace(r"\top", rf"\top{below(', '.join(given))}")
+        return text.replace(r"\top", rf"\top{subscript_text(', '.join(given))}")
     if kind == "stack":
         text = r"\operatorname{stack}(x, \ldots)"
     operator = OPERATOR.match(text)
     place = operator.end() if operator else len(text)
-    return text[:place] + below(", ".join(given)) + text[place:]
+    return text[:place] + subscript_text(", ".join(given)) + text[place:]
 
 
-def below(text: str) -> str:
+def subscript_text(text: str) -> str:
     """A subscript."""
     return f"_{{{text}}}"
 
 
-def setting(parameter: Parameter, value: Any) -> str:
+def setting_in_latex(parameter: Parameter, value: Any) -> str:
     """A setting as it stands in a subscript."""
     if parameter.kind in SETTINGS:
         return SETTINGS[parameter.kind](parameter, value)
     if value is None:
         return r"\text{all axes}"
     axes = value if isinstance(value, tuple) else (value,)
-    return rf"\text{{ax{'i' if len(axes) == 1 else 'e'}s }}{listed(axes)}"
+    return rf"\text{{ax{'i' if len(axes) == 1 else 'e'}s }}{list_numbers(axes)}"
 
 
-def listed(value: Any) -> str:
+def list_numbers(value: Any) -> str:
     """A whole number, or several."""
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def places_text(listed: Any) -> str:
     """What an index takes, axis by axis."""
-    return ", ".join(place_text(place).replace(":", "{:}") for place in listed)
+    return ", ".join(index_text(place).replace(":", "{:}") for place in listed)
 
 
 SETTINGS: dict[str, Callable[[Parameter, Any], str]] = {
     "flag": lambda parameter, value: rf"\text{{{parameter.name}}}",
-    "order": lambda parameter, value: listed(value),
+    "order": lambda parameter, value: list_numbers(value),
     "places": lambda parameter, value: f"[{places_text(value)}]",
     "shape": lambda parameter, value: r" \times ".join(map(str, value)),
-    "size": lambda parameter, value: listed(value),
+    "size": lambda parameter, value: list_numbers(value),
 }
 """How settings are written, by their kind; those of axes begin with a word."""
 
@@ -322,7 +322,7 @@ NUMBER, NAME, WORD, DELTA, FUNCTION, FRACTION, CALLED, OPEN, LIST, OTHER = range
 """What a text begins or ends with, as far as a product cares."""
 
 
-class Look(NamedTuple):
+class OperandLook(NamedTuple):
     """What a user needs to know of an operand's text."""
 
     level: int
@@ -334,7 +334,7 @@ class Look(NamedTuple):
     matrices: bool = False  # whether it is a product of matrices, side by side
 
 
-def parenthesised(slot: Slot, look: Look) -> bool:
+def needs_parentheses(slot: Slot, look: OperandLook) -> bool:
     """Whether an operand stands in parentheses, or brackets, there."""
     if slot.condition and look.level == RELATION:
         return False
@@ -344,12 +344,12 @@ def parenthesised(slot: Slot, look: Look) -> bool:
 
 
 @lru_cache(1024)
-def leaf_look(text: str) -> Look:
+def leaf_look(text: str) -> OperandLook:
     """How a name or a constant looks."""
     size = text.removeprefix("-")
     level, first = next((looks for begins, looks in LEAVES if re.match(begins, size)), (ATOM, NAME))
     tall, last = size.startswith(r"\begin"), first if level == ATOM and first != LIST else OTHER
-    return Look(level, size != text, tall, first, last, first != LIST and "_{" in size)
+    return OperandLook(level, size != text, tall, first, last, first != LIST and "_{" in size)
 
 
 LEAVES = (
@@ -365,42 +365,44 @@ LEAVES = (
 
 
 @lru_cache(1024)
-def combined(
-    kind: str, small: bool, looks: tuple[Look, ...], settings: Settings | None = None
-) -> Look:
+def combine_looks(
+    kind: str, small: bool, looks: tuple[OperandLook, ...], settings: Settings | None = None
+) -> OperandLook:
     """How an operation on operands of such looks looks."""
-    shape = form(kind, len(looks), small, settings)
+    shape = latex_form(kind, len(looks), small, settings)
     tall = shape.divides or shape.cases or any(inner.tall for inner in looks)
     if shape.head:
         tall = tall or shape.head.startswith((r"\sum", r"\prod"))
-        return Look(APPLIED, False, tall, FUNCTION, CALLED)
+        return OperandLook(APPLIED, False, tall, FUNCTION, CALLED)
     outer, inner, begins = shape.slots[0], looks[0], shape.parts[0]
-    apart = parenthesised(outer, inner)
-    first = FRACTION if shape.divides else edges(outer, inner)[0] if begins == outer else OTHER
+    apart = needs_parentheses(outer, inner)
+    first = (
+        FRACTION if shape.divides else operand_edges(outer, inner)[0] if begins == outer else OTHER
+    )
     first = LIST if begins == r"\left[" else NUMBER if str(begins)[:1].isdigit() else first
     ends = shape.parts[-1] == shape.slots[-1]
     last = CALLED if shape.level == CALL else OTHER
-    last = edges(shape.slots[-1], looks[-1])[1] if ends else NAME if shape.below else last
+    last = operand_edges(shape.slots[-1], looks[-1])[1] if ends else NAME if shape.below else last
     bare = [
         found
         for slot, found in zip(shape.slots, looks, strict=True)
-        if not parenthesised(slot, found)
+        if not needs_parentheses(slot, found)
     ]
     matrices = kind == "matmul" or (shape.joins and any(found.matrices for found in bare))
     if begins == "-":
         level, matrices = CALL if apart else inner.level, inner.matrices and not apart
-        return Look(level, True, tall, first, last, matrices=matrices)
+        return OperandLook(level, True, tall, first, last, matrices=matrices)
     leads = shape.divides or shape.level in (QUOTIENT, PRODUCT)
     is_minus = leads and inner.minus and not apart
-    return Look(shape.level, is_minus, tall, first, last, shape.below, matrices)
+    return OperandLook(shape.level, is_minus, tall, first, last, shape.below, matrices)
 
 
-def edges(outer: Slot, inner: Look) -> tuple[int, int]:
+def operand_edges(outer: Slot, inner: OperandLook) -> tuple[int, int]:
     """What an operand begins and ends with, parentheses included."""
-    return (OPEN, OTHER) if parenthesised(outer, inner) else (inner.first, inner.last)
+    return (OPEN, OTHER) if needs_parentheses(outer, inner) else (inner.first, inner.last)
 
 
-def joint(last: int, first: int) -> str:
+def factor_separator(last: int, first: int) -> str:
     """What stands between two factors: nothing, where that cannot be a number, a call or a word."""
     call = first == OPEN and last in (NAME, WORD)
     if first in (NUMBER, LIST) or last == DELTA or call or (last, first) == (NUMBER, FRACTION):
@@ -418,7 +420,7 @@ further cases of the cases it is in."""
 CONSTANTS = {"pi": r"\pi", "inf": r"\infty", "nan": r"\mathrm{NaN}"}
 
 
-class Page(NamedTuple):
+class FormulaPage(NamedTuple):
     """A graph as people wrote it, what its names are called, and how each node looks, large and small.
 
     Small is what stands in an exponent or an index: quotients have a solidus there.
@@ -426,7 +428,7 @@ class Page(NamedTuple):
 
     graph: Graph
     names: dict[int, str]
-    looks: tuple[list[Look], list[Look]]
+    looks: tuple[list[OperandLook], list[OperandLook]]
 
 
 Unwritten = tuple[int, bool, int]
@@ -434,20 +436,20 @@ Unwritten = tuple[int, bool, int]
 Item = str | Unwritten
 
 
-def latex(graph: Graph, left: str = "") -> str:
+def graph_latex(graph: Graph, left: str = "") -> str:
     """The whole graph: one formula, or its named statements and its output, a line each.
 
     ``left`` is what an output without a name is called, in LaTeX.
     """
-    called, own = symbols(graph), graph.names()
-    shown = page(graph, called)
+    called, own = symbols_of_names(graph), graph.names()
+    shown = lay_out_formula(graph, called)
     lines = []
     for name, node, _ in graph.bindings:
-        text = expression(shown, node, OPENED if own[node] == name else 0)
+        text = latex_expression(shown, node, OPENED if own[node] == name else 0)
         lines.append(f"{called[name]} &= {text}")
     last = graph.bindings[-1] if graph.bindings else None
     if last is None or (last.node, last.name) != (graph.output, graph.output_name):
-        text = expression(shown, graph.output, 0)
+        text = latex_expression(shown, graph.output, 0)
         named = left or (r"\text{output}" if last else "")
         lines.append(f"{named} &= {text}" if named else text)
     if len(lines) == 1:
@@ -457,10 +459,10 @@ def latex(graph: Graph, left: str = "") -> str:
 
 def node_latex(graph: Graph, node: int) -> str:
     """One node in terms of the named ones: a partial derivative in a derived graph, say."""
-    return expression(page(graph, symbols(graph)), node, 0)
+    return latex_expression(lay_out_formula(graph, symbols_of_names(graph)), node, 0)
 
 
-def symbols(graph: Graph) -> dict[str, str]:
+def symbols_of_names(graph: Graph) -> dict[str, str]:
     r"""Each of the graph's names in LaTeX: its ``symbol``, unless that is taken.
 
     A symbol is taken by an earlier name (``x1``, ``x_1``), by a constant or by a row (``e`` where there
@@ -468,34 +470,34 @@ def symbols(graph: Graph) -> dict[str, str]:
     """
     taken = {CONSTANTS[spelling] for spelling in graph.symbols.values()}
     for kind in BY_NAME.keys() & set(graph.kinds):
-        taken |= letters(kind)
+        taken |= own_letters(kind)
     names, base = graph.names(), graph.inputs.get("e")
     for kind, operands, payload in zip(graph.kinds, graph.operands, graph.payloads, strict=True):
         if kind == "pow" and operands[0] == base:
-            taken |= letters("exp")
+            taken |= own_letters("exp")
         if kind == "index" and operands[0] in names:
             (at,) = cast(Settings, payload)
-            taken.add(symbol(names[operands[0]]) + below(places_text(at)))
+            taken.add(latex_symbol(names[operands[0]]) + subscript_text(places_text(at)))
     called: dict[str, str] = {}
     for name in (*graph.inputs, *(binding.name for binding in graph.bindings)):
-        text = symbol(name)
-        called[name] = lettered(name, r"\mathtt") if text in taken else text
+        text = latex_symbol(name)
+        called[name] = letter_by_letter(name, r"\mathtt") if text in taken else text
         taken.add(text)
     return called
 
 
-def page(graph: Graph, called: dict[str, str]) -> Page:
+def lay_out_formula(graph: Graph, called: dict[str, str]) -> FormulaPage:
     """Look at every node, large and small, operands first."""
     names = {node: called[name] for node, name in graph.names().items()}
     for kind in {*graph.kinds} - ROOTS.keys():
         if kind in BY_NAME and BY_NAME[kind].equation is not None:
             ROOTS[kind] = root_text(kind)
-    shown = Page(as_written(graph), names, ([], []))
+    shown = FormulaPage(as_written(graph), names, ([], []))
     for node, operands in enumerate(shown.graph.operands):
         leaf = not operands or node in names
         simple = leaf_look(names.get(node) or constant_text(graph, node)) if leaf else None
         for small, looks in enumerate(shown.looks):
-            looks.append(simple or look(shown, node, bool(small)))
+            looks.append(simple or operand_look(shown, node, bool(small)))
     return shown
 
 
@@ -504,7 +506,7 @@ def root_text(kind: str) -> str:
     op = BY_NAME[kind]
     equation = op.equation
     assert equation is not None
-    graph = parse(equation.residual)
+    graph = parse_text(equation.residual)
     graph.bindings = []
     unknown = "x" if PARAMETER.fullmatch(equation.unknown) else equation.unknown
     graph.inputs[unknown] = graph.inputs.pop("out")
@@ -512,7 +514,7 @@ def root_text(kind: str) -> str:
     if "…" in equation.pattern:
         body = r"\ldots"
     where = r"low \le {} \le high" if equation.is_bracketed else "{} = start"
-    return rf"\operatorname{{root}}{below(where.format(symbol(unknown)))}({body})"
+    return rf"\operatorname{{root}}{subscript_text(where.format(latex_symbol(unknown)))}({body})"
 
 
 PARAMETER = re.compile(r"p(?:_\{)?(\d+)\}?")
@@ -554,22 +556,26 @@ def known_numbers(graph: Graph) -> list[bool]:
     return interpret(graph, known, inputs)
 
 
-def form_of(shown: Page, node: int, small: bool) -> tuple[Form, tuple[Look, ...]]:
+def form_in_formula(
+    shown: FormulaPage, node: int, small: bool
+) -> tuple[LatexForm, tuple[OperandLook, ...]]:
     """How a node's operation is written, and how its operands look in its slots."""
     graph, operands, looks = shown.graph, shown.graph.operands[node], shown.looks
-    shape = form(graph.kinds[node], len(operands), small, cast(Settings, graph.payloads[node]))
+    shape = latex_form(
+        graph.kinds[node], len(operands), small, cast(Settings, graph.payloads[node])
+    )
     return shape, tuple([looks[small or s.small][operands[s.position]] for s in shape.slots])
 
 
-def look(shown: Page, node: int, small: bool) -> Look:
+def operand_look(shown: FormulaPage, node: int, small: bool) -> OperandLook:
     """How an operation looks, given how its operands do."""
-    if raised(shown, node):
+    if raised_exponent(shown, node):
         return shown.looks[small][shown.graph.operands[node][0]]
     kind, settings = shown.graph.kinds[node], cast(Settings, shown.graph.payloads[node])
-    return combined(kind, small, form_of(shown, node, small)[1], settings)
+    return combine_looks(kind, small, form_in_formula(shown, node, small)[1], settings)
 
 
-def raised(shown: Page, node: int) -> str:
+def raised_exponent(shown: FormulaPage, node: int) -> str:
     r"""The exponent that goes to the function's name, as in ``\sin^{2} x``: a whole one from 2 up."""
     graph, operands = shown.graph, shown.graph.operands[node]
     if graph.kinds[node] != "pow" or not shown.names.keys().isdisjoint(operands):
@@ -579,7 +585,7 @@ def raised(shown: Page, node: int) -> str:
         return ""
     if graph.kinds[base] not in BY_NAME:
         return ""
-    text, head = constant_text(graph, exponent), form(graph.kinds[base], 1, False).head
+    text, head = constant_text(graph, exponent), latex_form(graph.kinds[base], 1, False).head
     return text if head and "_" not in head and text.isdecimal() and text not in "01" else ""
 
 
@@ -587,15 +593,15 @@ def constant_text(graph: Graph, node: int) -> str:
     """A constant: by its name, or as a number in scientific notation if it is long."""
     value = graph.payloads[node]
     if isinstance(value, Literal):
-        return literal(value)
+        return latex_literal(value)
     assert isinstance(value, float)
     digits = graph.spelled.get(node, "")
-    text = graph.symbols.get(node) or (digits if digits.isdecimal() else number(value))
+    text = graph.symbols.get(node) or (digits if digits.isdecimal() else number_text(value))
     size = text.removeprefix("-")
-    return "-" * (size != text) + CONSTANTS.get(size, numeral(size))
+    return "-" * (size != text) + CONSTANTS.get(size, latex_numeral(size))
 
 
-def expression(shown: Page, root: int, flags: int) -> str:
+def latex_expression(shown: FormulaPage, root: int, flags: int) -> str:
     """A formula, written from left to right."""
 
     def written(part: Unwritten) -> list[Item]:
@@ -604,57 +610,57 @@ def expression(shown: Page, root: int, flags: int) -> str:
         if node in shown.names and not how & OPENED:
             return [shown.names[node]]
         if shown.graph.operands[node]:
-            return pieces(shown, node, small, how)
+            return latex_pieces(shown, node, small, how)
         text = constant_text(shown.graph, node)
         return [text.removeprefix("-") if how & UNSIGNED else text]
 
     whole: list[Item] = [(root, False, flags)]
     if shown.graph.operands[root] and (flags or root not in shown.names):
-        outer = look(shown, root, False)
-        whole = bracketed(whole[0], outer) if outer.level == RELATION else whole
-    return "".join(unfolded(whole, written))
+        outer = operand_look(shown, root, False)
+        whole = bracket_operand(whole[0], outer) if outer.level == RELATION else whole
+    return "".join(unfold_items(whole, written))
 
 
-def bracketed(item: Item, inner: Look) -> list[Item]:
+def bracket_operand(item: Item, inner: OperandLook) -> list[Item]:
     """An operand in parentheses; a relation in Iverson brackets."""
     left, right = "[]" if inner.level == RELATION else "()"
     return [rf"\left{left}", item, rf"\right{right}"] if inner.tall else [left, item, right]
 
 
-def pieces(shown: Page, node: int, small: bool, flags: int) -> list[Item]:
+def latex_pieces(shown: FormulaPage, node: int, small: bool, flags: int) -> list[Item]:
     """An operation as literals and operands."""
-    power = raised(shown, node)
+    power = raised_exponent(shown, node)
     node = shown.graph.operands[node][0] if power else node
     operands = shown.graph.operands[node]
-    shape, looks = form_of(shown, node, small)
+    shape, looks = form_in_formula(shown, node, small)
     if shape.head:
         head = f"{shape.head}^{{{power}}}" if power else shape.head
         loosest = ATOM if shown.graph.kinds[node] in BY_NAME else POWER
-        return application(head, (operands[0], small, 0), looks[0], flags, loosest)
-    ends = [edges(*pair) for pair in zip(shape.slots, looks, strict=True)]
+        return apply_function(head, (operands[0], small, 0), looks[0], flags, loosest)
+    ends = [operand_edges(*pair) for pair in zip(shape.slots, looks, strict=True)]
     tall = any(inner.tall for inner in looks)
     items: list[Item] = ["-"] * (shape.divides and looks[0].minus and not flags & UNSIGNED)
     count, spare = 0, ""
     for part in shape.parts:
         if part == TIMES and shape.joins:
-            items.append(joint(ends[count - 1][1], ends[count][0]))
+            items.append(factor_separator(ends[count - 1][1], ends[count][0]))
         elif isinstance(part, str):
             text = part.removeprefix(spare)
             text = text.replace("(", r"\left(").replace(")", r"\right)") if tall else text
             items.append("" if text == "-" and flags & UNSIGNED else text)
         else:
             inner, function = looks[count], ends[count + 1 : count + 2] == [(FUNCTION, CALLED)]
-            how = passed(shape, part, inner, flags, function)
+            how = operand_flags(shape, part, inner, flags, function)
             item = (operands[part.position], small or part.small, how)
             if part.folds and inner.minus:
                 items.append(str(items.pop()).replace("+", "-"))
-            items += bracketed(item, inner) if parenthesised(part, inner) else [item]
+            items += bracket_operand(item, inner) if needs_parentheses(part, inner) else [item]
             spare = r" \ne 0" if part.condition and inner.level == RELATION else ""
             count += 1
-    return cases(shown, node, items, flags) if shape.cases else items
+    return flatten_cases(shown, node, items, flags) if shape.cases else items
 
 
-def cases(shown: Page, node: int, items: list[Item], flags: int) -> list[Item]:
+def flatten_cases(shown: FormulaPage, node: int, items: list[Item], flags: int) -> list[Item]:
     """Cases in the last of the cases become further lines."""
     beginning, last = items[0], items[-2]
     if isinstance(beginning, str) and flags & CHAINED:
@@ -665,9 +671,11 @@ def cases(shown: Page, node: int, items: list[Item], flags: int) -> list[Item]:
     return items
 
 
-def passed(shape: Form, outer: Slot, inner: Look, flags: int, function: bool) -> int:
+def operand_flags(
+    shape: LatexForm, outer: Slot, inner: OperandLook, flags: int, function: bool
+) -> int:
     """How an operand is written: whether it loses its sign, and whether a factor follows it."""
-    if parenthesised(outer, inner):
+    if needs_parentheses(outer, inner):
         return 0
     leads = outer == shape.slots[0] and (shape.divides or flags & UNSIGNED)
     unsigned = inner.minus and (leads or outer.folds)
@@ -678,10 +686,12 @@ def passed(shape: Form, outer: Slot, inner: Look, flags: int, function: bool) ->
     return UNSIGNED * bool(unsigned) | CLOSED * bool(closed)
 
 
-def application(head: str, item: Item, inner: Look, flags: int, loosest: int) -> list[Item]:
+def apply_function(
+    head: str, item: Item, inner: OperandLook, flags: int, loosest: int
+) -> list[Item]:
     """A function of one operand; its parentheses are left out around a symbol, if no factor follows.
 
     ``loosest`` is the level that goes without them: a power, after a sum's sign.
     """
     bare = inner.level >= loosest and not inner.minus and not flags & CLOSED
-    return [head, " ", item] if bare else [head, *bracketed(item, inner)]
+    return [head, " ", item] if bare else [head, *bracket_operand(item, inner)]

@@ -21,10 +21,10 @@ from typing import NoReturn
 
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.write.infix import unfolded
+from exprgrad.language.write.infix import unfold_items
 from exprgrad.language.write.latex import GREEK
 
-__all__ = ["mathml"]
+__all__ = ["mathml_of_latex"]
 
 TOKEN = re.compile(
     r"\s*(?:"
@@ -108,7 +108,7 @@ class Element:
 
 
 @dataclass(slots=True)
-class Row:
+class MathmlRow:
     """What is open: ``until`` is the token that ends it, ``last`` what it ends with so far.
 
     ``lines`` are the rows of a table whose cell this is, and ``cells`` the tags of its columns.
@@ -133,43 +133,45 @@ class Row:
         self.last = kind
 
 
-def mathml(latex: str) -> str:
+def mathml_of_latex(latex: str) -> str:
     """A ``<math>`` element for a text of ``language/write/latex.py``.
 
     Raises ``ValueError`` for LaTeX that this printer does not write.
     """
-    rows = [Row()]
+    rows = [MathmlRow()]
     for token in TOKEN.finditer(latex.strip()):
-        take(rows, token)
+        take_token(rows, token)
     if len(rows) > 1 or rows[0].taker():
-        refuse("its end")
-    return "".join(unfolded([Element("math", rows[0].children)], Element.written))
+        refuse_latex("its end")
+    return "".join(unfold_items([Element("math", rows[0].children)], Element.written))
 
 
-def refuse(what: str) -> NoReturn:
+def refuse_latex(what: str) -> NoReturn:
     """Say what no printer of ours wrote."""
     raise ValueError(f"not LaTeX that exprgrad writes: {what!r}")
 
 
-def take(rows: list[Row], token: re.Match[str]) -> None:
+def take_token(rows: list[MathmlRow], token: re.Match[str]) -> None:
     """Read one token."""
     row, sign = rows[-1], token["sign"]
     if row.taker() and sign != "{":
-        refuse(token[0])
+        refuse_latex(token[0])
     if token["side"]:
-        fence = f"<mo>{FENCES.get(token['fence']) or refuse(token[0])}</mo>"
+        fence = f"<mo>{FENCES.get(token['fence']) or refuse_latex(token[0])}</mo>"
         if token["side"] == r"\left":
-            rows.append(Row(r"\right", [fence]))
+            rows.append(MathmlRow(r"\right", [fence]))
         else:
-            close(rows, r"\right", fence)
+            close_fence(rows, r"\right", fence)
     elif token["edge"] == r"\begin":
         name = token["environment"]
-        _, cells, _ = ENVIRONMENTS.get(name) or refuse(name)
-        rows.append(Row(name, cells=cells, lines=[Element("mtr", [])]))
+        _, cells, _ = ENVIRONMENTS.get(name) or refuse_latex(name)
+        rows.append(MathmlRow(name, cells=cells, lines=[Element("mtr", [])]))
     elif token["edge"]:
         end_table(rows, token["environment"])
     elif token["font"]:
-        word(row, token["font"], re.sub(r"\{?(\\(?:[A-Za-z]+|_))\}?", letter, token["word"]))
+        mathml_word(
+            row, token["font"], re.sub(r"\{?(\\(?:[A-Za-z]+|_))\}?", letter_of_word, token["word"])
+        )
     elif token["degree"]:
         row.add(Element("mroot", [f"<mn>{token['degree']}</mn>"], missing=1))
     elif token["number"]:
@@ -178,7 +180,7 @@ def take(rows: list[Row], token: re.Match[str]) -> None:
         take_sign(rows, row, sign)
 
 
-def take_sign(rows: list[Row], row: Row, sign: str) -> None:
+def take_sign(rows: list[MathmlRow], row: MathmlRow, sign: str) -> None:
     """Read a single character, or a command without arguments of its own."""
     if sign in STEPS:
         STEPS[sign](rows, sign)
@@ -189,25 +191,25 @@ def take_sign(rows: list[Row], row: Row, sign: str) -> None:
         row.add(SIGNED[sign], kind=OPERATOR)
     elif sign in SIGNS:
         row.add(SIGNS[sign][0], kind=SIGNS[sign][1])
-    elif sign in commands(len(BY_NAME)):
-        word(row, "operatorname", sign[1:])
+    elif sign in function_commands(len(BY_NAME)):
+        mathml_word(row, "operatorname", sign[1:])
     else:
-        refuse(sign)
+        refuse_latex(sign)
 
 
 @cache
-def commands(rows: int) -> frozenset[str]:
+def function_commands(rows: int) -> frozenset[str]:
     """The functions that have a command in LaTeX, among what else so many rows write: it is their name."""
     texts = [op.latex for op in BY_NAME.values()] + [row.latex for row in STRUCTURAL.values()]
     return frozenset([command for text in texts for command in re.findall(r"\\[a-z]+", text)])
 
 
-def letter(command: re.Match[str]) -> str:
+def letter_of_word(command: re.Match[str]) -> str:
     r"""A letter of a word, where ``\_`` and ``{\alpha}`` are one each."""
-    return LETTERS.get(command[1]) or refuse(command[0])
+    return LETTERS.get(command[1]) or refuse_latex(command[0])
 
 
-def word(row: Row, font: str, text: str) -> None:
+def mathml_word(row: MathmlRow, font: str, text: str) -> None:
     """A word in its font; that of a function will be applied to what follows it."""
     shown = escape(text, quote=False)
     if font == "operatorname":
@@ -219,20 +221,20 @@ def word(row: Row, font: str, text: str) -> None:
         row.add(f"<mi{FONTS.get(font, UPRIGHT * (len(text) == 1))}>{shown}</mi>")
 
 
-def bracket(rows: list[Row], sign: str) -> None:
+def mathml_bracket(rows: list[MathmlRow], sign: str) -> None:
     """The beginning or the end of what stands in parentheses or brackets."""
     fence = f'<mo stretchy="false">{sign}</mo>'
     if sign in CLOSING:
-        rows.append(Row(CLOSING[sign], [fence]))
+        rows.append(MathmlRow(CLOSING[sign], [fence]))
     else:
-        close(rows, sign, fence)
+        close_fence(rows, sign, fence)
 
 
-def script(rows: list[Row], sign: str) -> None:
+def mathml_script(rows: list[MathmlRow], sign: str) -> None:
     """A subscript or a superscript to the last atom, which takes the next group."""
     row = rows[-1]
     if not row.children:
-        refuse(sign)
+        refuse_latex(sign)
     base = row.children.pop()
     below = "munder" if row.last == OPERATOR else "msub"
     if sign == "^" and isinstance(base, Element) and base.tag in ("msub", "munder"):
@@ -242,11 +244,11 @@ def script(rows: list[Row], sign: str) -> None:
         row.children.append(Element(below if sign == "_" else "msup", [base], 1, 1))
 
 
-def end_group(rows: list[Row], sign: str) -> None:
+def end_group(rows: list[MathmlRow], sign: str) -> None:
     """The end of a group, which is a row unless it is one atom; it goes to what waits for it."""
     row = rows.pop()
     if row.until != "}" or row.taker():
-        refuse(sign)
+        refuse_latex(sign)
     content = row.children[0] if len(row.children) == 1 else Element("mrow", row.children)
     taker = rows[-1].taker()
     if taker is None:
@@ -257,18 +259,18 @@ def end_group(rows: list[Row], sign: str) -> None:
         taker.missing -= 1
 
 
-def close(rows: list[Row], sign: str, fence: str) -> None:
+def close_fence(rows: list[MathmlRow], sign: str, fence: str) -> None:
     """The fence that closes what was opened last."""
     row = rows.pop()
     if row.until != sign:
-        refuse(sign)
+        refuse_latex(sign)
     rows[-1].add(Element("mrow", [*row.children, fence]), enclosed=True)
 
 
-def end_cell(rows: list[Row], sign: str) -> None:
+def end_cell(rows: list[MathmlRow], sign: str) -> None:
     """The end of a table's cell, and perhaps of its line."""
     row = rows[-1]
-    line = row.lines[-1] if row.lines else refuse(sign)
+    line = row.lines[-1] if row.lines else refuse_latex(sign)
     assert isinstance(line, Element)
     column = min(len(line.children), len(row.cells) - 1)
     line.children.append(Element(row.cells[column], row.children))
@@ -276,10 +278,10 @@ def end_cell(rows: list[Row], sign: str) -> None:
     row.lines += [Element("mtr", [])] if sign == r"\\" else []
 
 
-def end_table(rows: list[Row], name: str) -> None:
+def end_table(rows: list[MathmlRow], name: str) -> None:
     """The end of an environment."""
     if rows[-1].until != name or not rows[-1].lines:
-        refuse(name)
+        refuse_latex(name)
     end_cell(rows, name)
     row = rows.pop()
     before, _, after = ENVIRONMENTS[name]
@@ -287,12 +289,12 @@ def end_table(rows: list[Row], name: str) -> None:
     rows[-1].add(Element("mrow", [before, table, after]) if before else table, enclosed=True)
 
 
-STEPS: dict[str, Callable[[list[Row], str], None]] = {
-    "{": lambda rows, sign: rows.append(Row("}")),
+STEPS: dict[str, Callable[[list[MathmlRow], str], None]] = {
+    "{": lambda rows, sign: rows.append(MathmlRow("}")),
     "}": end_group,
     r"\,": lambda rows, sign: rows[-1].children.append(THIN),
-    **dict.fromkeys("()[]", bracket),
-    **dict.fromkeys("^_", script),
+    **dict.fromkeys("()[]", mathml_bracket),
+    **dict.fromkeys("^_", mathml_script),
     **dict.fromkeys(("&", r"\\"), end_cell),
 }
 """What opens, closes or parts something, and what it does to the rows that are open."""

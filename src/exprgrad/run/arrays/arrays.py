@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from exprgrad.derive.lower.lower import formula_of
-from exprgrad.derive.rules import slots, template
-from exprgrad.derive.search import search
+from exprgrad.derive.lower.lower import row_formula
+from exprgrad.derive.rules import rule_slots, template
+from exprgrad.derive.search import root_search
 from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.derive.sweeps.gradient import GRAD, edge_program
 from exprgrad.errors import InputError
@@ -31,13 +31,13 @@ from exprgrad.graph.graph import (
     Program,
     Settings,
     Shape,
-    dependencies,
-    dependents,
+    dependency_flags,
+    dependent_flags,
     element_name,
     interpret,
-    place_of,
+    place_by_position,
 )
-from exprgrad.graph.op import Special
+from exprgrad.graph.op import NonsmoothPoint
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from exprgrad.derive.switches import Suspects
 
 __all__ = [
-    "AT_ONCE", "COMPARED", "NATIVE", "Adjoints", "Array", "AtOnce", "Measure", "Sweep", "array_function",
-    "array_of_doubles", "as_tensor", "broadcast_view", "condition_on_arrays", "copies_apart",
-    "float_or_array", "forward_arrays", "measure_tensor", "mirror_upper_triangle", "node_data",
-    "own_answers", "play_arrays", "program_outputs", "record_arrays", "search_rows", "sides_of",
-    "structural_value", "without_warnings", "zero_tensor",
+    "AT_ONCE", "COMPARED", "NATIVE", "Array", "ArrayAdjoints", "ArraySweep", "AtOnce", "Measure",
+    "array_function", "array_of_doubles", "as_tensor", "broadcast_view", "condition_on_arrays",
+    "copies_apart", "float_or_array", "forward_arrays", "measure_tensor", "mirror_upper_triangle",
+    "node_data", "own_answers", "play_arrays", "program_outputs", "record_arrays", "search_rows",
+    "sides_of", "structural_value", "without_warnings", "zero_tensor",
 ]  # fmt: skip
 
 Array = Any
@@ -136,7 +136,7 @@ def array_function(kind: str) -> Callable[..., Array]:
         return NATIVE[kind]
     if BY_NAME[kind].equation is not None:
         return array_root(kind)
-    graph, names = template(formula_of(kind)), BY_NAME[kind].names
+    graph, names = template(row_formula(kind)), BY_NAME[kind].names
 
     return lambda *operands: forward_arrays(graph, dict(zip(names, operands, strict=True)))[
         graph.output
@@ -145,7 +145,7 @@ def array_function(kind: str) -> Callable[..., Array]:
 
 def array_root(kind: str) -> Callable[..., Array]:
     """A root, number by number."""
-    (state, *programs), names = search(kind), BY_NAME[kind].names
+    (state, *programs), names = root_search(kind), BY_NAME[kind].names
 
     def played(program: Program, columns: Sequence[Array]) -> Array:
         """A program's outputs, for columns of what it reads."""
@@ -292,7 +292,7 @@ ARRAYS = Algebra(constant_array, apply_to_node)
 # The sweeps: in reverse the derived graph, with an adjoint for every node, is evaluated forward.
 
 
-class Sweep(NamedTuple):
+class ArraySweep(NamedTuple):
     """Everything about a reverse sweep that does not depend on the numbers.
 
     ``program``   finds every node's data, then some nodes' adjoints, then conditions
@@ -314,17 +314,19 @@ def node_data(graph: Graph, inputs: Mapping[str, Any]) -> list[Any]:
     return [float_or_array(value) for value in forward_arrays(graph, inputs)]
 
 
-def record_arrays(graph: Graph, wrt: Sequence[str]) -> Sweep:
+def record_arrays(graph: Graph, wrt: Sequence[str]) -> ArraySweep:
     """The program of a reverse sweep: it does not depend on the numbers."""
-    from exprgrad.derive.switches import suspects
+    from exprgrad.derive.switches import find_suspects
 
-    active = dependents(graph, [graph.inputs[name] for name in wrt])
-    used = dependencies(graph, graph.output)
+    active = dependent_flags(graph, [graph.inputs[name] for name in wrt])
+    used = dependency_flags(graph, graph.output)
     nodes = [n for n, operands in enumerate(graph.operands) if operands and used[n] and active[n]]
-    return Sweep(*derive.adjoints(graph, wrt), active, suspects(graph, nodes, active))
+    return ArraySweep(
+        *derive.adjoint_program(graph, wrt), active, find_suspects(graph, nodes, active)
+    )
 
 
-class Adjoints:
+class ArrayAdjoints:
     """What a reverse sweep over tensors found: see ``run.evaluation.Run``.
 
     ``masks`` are not 0 where a gradient reached a node that a branch not taken may have kept it from.
@@ -335,7 +337,7 @@ class Adjoints:
     def __init__(
         self,
         graph: Graph,
-        sweep: Sweep,
+        sweep: ArraySweep,
         values: list[Any],
         grads: list[Any],
         masks: Mapping[int, Any],
@@ -350,7 +352,7 @@ class Adjoints:
     @cached_property
     def varying(self) -> Sequence[int]:
         """By node: whether it depends on an input."""
-        return dependents(self.graph, self.graph.inputs.values())
+        return dependent_flags(self.graph, self.graph.inputs.values())
 
     def reached(self, node: int) -> bool:
         """Whether a gradient reached some number of a node."""
@@ -374,7 +376,7 @@ class Adjoints:
         return not self.met
 
     @cached_property
-    def met(self) -> dict[int, list[tuple[Special, Any]]]:
+    def met(self) -> dict[int, list[tuple[NonsmoothPoint, Any]]]:
         """By node, in the order of the visits: the kinks and jumps that it meets, and where."""
         if self.suspects is None:
             return {}
@@ -415,8 +417,8 @@ def own_answers(program: Program, inputs: Mapping[str, Any]) -> list[Any]:
 
 
 def play_arrays(
-    graph: Graph, inputs: Mapping[str, Any], wrt: Sequence[str], sweep: Sweep
-) -> tuple[list[Any], Adjoints]:
+    graph: Graph, inputs: Mapping[str, Any], wrt: Sequence[str], sweep: ArraySweep
+) -> tuple[list[Any], ArrayAdjoints]:
     """Every node's data and grad."""
     program, reached, conditional, *_ = sweep
     found = forward_arrays(program.graph, inputs, program.outputs)
@@ -431,7 +433,7 @@ def play_arrays(
     for node, grad in zip(asked, mine, strict=True):
         grads[node] = grad
     masks = dict(zip(conditional, adjoints[len(reached) :], strict=True))
-    return values, Adjoints(graph, sweep, values, grads, masks)
+    return values, ArrayAdjoints(graph, sweep, values, grads, masks)
 
 
 def mirror_upper_triangle(block: Array) -> Array:
@@ -449,30 +451,32 @@ def any_equal(one: Array, other: Array) -> bool:
 
 def specials_of_arrays(
     suspects: Suspects, node: int, values: Sequence[Array]
-) -> list[tuple[Special, Array]]:
+) -> list[tuple[NonsmoothPoint, Array]]:
     """The kinks and jumps that one node meets, each with flags that say where."""
     graph, operands = suspects.graph, suspects.graph.operands[node]
     given, out = [values[operand] for operand in operands], values[node]
-    tests: list[tuple[Special, Array]] = []
+    tests: list[tuple[NonsmoothPoint, Array]] = []
     if graph.kinds[node] in BY_NAME:
         op = BY_NAME[graph.kinds[node]]
         views = sides_of(op, [*given, out], [float(suspects.moving[o]) for o in operands])
         mine = [v for v, operand in zip(views, operands, strict=True) if suspects.active[operand]]
         for special in op.special:
-            held_by = [condition_on_arrays(special.where, slots(op), view) for view in mine]
+            held_by = [condition_on_arrays(special.where, rule_slots(op), view) for view in mine]
             tests.append((special, np.any(np.broadcast_arrays(*held_by), axis=0)))
     else:
         row = STRUCTURAL[graph.kinds[node]]
         assert row.kink is not None
         with np.errstate(all="ignore"):
             flags = row.kink(np, given, out, cast(Settings, graph.payloads[node]))
-        tests.append((Special("", "kink", row.kink_words), flags))
+        tests.append((NonsmoothPoint("", "kink", row.kink_words), flags))
     return [(special, flags) for special, flags in tests if np.any(flags)]
 
 
 def sides_of(op: Op, arguments: Sequence[Array], varies: Sequence[float]) -> list[list[Any]]:
     """For each operand, the values that a rule with companions sees."""
-    return companion_values(op, arguments, varies, partial(condition_on_arrays, op.ties, slots(op)))
+    return companion_values(
+        op, arguments, varies, partial(condition_on_arrays, op.ties, rule_slots(op))
+    )
 
 
 def condition_on_arrays(text: str, names: Sequence[str], arguments: Sequence[Array]) -> Array:
@@ -595,7 +599,8 @@ def number_by_number(value: object, name: str, as_number: Callable[[object, str]
             raise bad_value(f"the value of '{name}' is nested too deeply")
     sizes = tuple(shape)
     numbers = [
-        as_number(part, element_name(name, place_of(at, sizes))) for at, part in enumerate(level)
+        as_number(part, element_name(name, place_by_position(at, sizes)))
+        for at, part in enumerate(level)
     ]
     return np.array(numbers, dtype=np.float64).reshape(shape)
 
@@ -618,7 +623,7 @@ def ragged_lists(lengths: Sequence[int | None], shape: Sequence[int], name: str)
         "a number" if length is None else f"a list of {length}"
         for length in (lengths[0], lengths[at])
     )
-    one, another = (element_name(name, place_of(flat, tuple(shape))) for flat in (0, at))
+    one, another = (element_name(name, place_by_position(flat, tuple(shape))) for flat in (0, at))
     return bad_value(
         f"the lists in the value of '{name}' are ragged: {one} is {first}, and {another} {other}",
         "lists side by side have one length",

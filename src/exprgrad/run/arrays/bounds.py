@@ -26,7 +26,7 @@ from exprgrad.derive.error_rules import (
     least_rounding,
     may_be_rounded,
 )
-from exprgrad.derive.rules import slots, template
+from exprgrad.derive.rules import rule_slots, template
 from exprgrad.derive.sweeps.gradient import GRAD, edge_program
 from exprgrad.derive.sweeps.rounding import FORMULA_ULP
 from exprgrad.graph.graph import (
@@ -37,16 +37,16 @@ from exprgrad.graph.graph import (
     Program,
     Settings,
     Shape,
-    dependencies,
+    dependency_flags,
     interpret,
-    size,
-    worked_out,
+    shape_size,
+    work_out_nodes,
 )
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Structural
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays import arrays
-from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Adjoints, Array, AtOnce, sides_of
+from exprgrad.run.arrays.arrays import AT_ONCE, NATIVE, Array, ArrayAdjoints, AtOnce, sides_of
 from exprgrad.run.numbers.bounds import EXACT_BELOW
 
 __all__ = ["active_edges", "answer_errors", "array_data_errors", "array_grad_errors"]
@@ -80,7 +80,7 @@ def array_data_errors(
     read as.
     """
     errors: list[Error] = [given.get(node, 0.0) for node in range(len(graph))]
-    needed = dependencies(graph, *outputs)
+    needed = dependency_flags(graph, *outputs)
     with np.errstate(all="ignore"):
         for node, operands in enumerate(graph.operands):
             if needed[node] and operands:
@@ -151,7 +151,7 @@ def array_slopes(op: Op, seen: Sequence[Array], out: Array) -> Callable[[int], A
 
     def slope(position: int) -> Array:
         rule = template(op.partial(position))
-        given = dict(zip(slots(op), views[position], strict=True))
+        given = dict(zip(rule_slots(op), views[position], strict=True))
         return arrays.forward_arrays(rule, given)[rule.output]
 
     return slope
@@ -216,7 +216,7 @@ def count_terms(row: Structural, shapes: Sequence[Shape], out: Shape, settings: 
     """How many products, or numbers, each number of a linear row's result adds up at most."""
     if row.terms is not None:
         return row.terms(shapes, settings)
-    used = size(tuple(map(size, shapes))) / size(out)
+    used = shape_size(tuple(map(shape_size, shapes))) / shape_size(out)
     return int(np.ceil(used ** (1 / len(shapes)) - 1e-9))
 
 
@@ -257,7 +257,7 @@ Local = Callable[[Mapping[str, Pair]], Pair]
 """A local derivative, given the data of the node and of its operands, by their numbers."""
 
 
-class Edges(NamedTuple):
+class ArrayEdges(NamedTuple):
     """A node's edges: their program, the operands' positions, and elementwise edges' local derivatives."""
 
     program: Program
@@ -265,15 +265,17 @@ class Edges(NamedTuple):
     locals: tuple[Local, ...]
 
 
-def active_edges(graph: Graph, user: int, active: Collection[int], varying: Sequence[int]) -> Edges:
+def active_edges(
+    graph: Graph, user: int, active: Collection[int], varying: Sequence[int]
+) -> ArrayEdges:
     """A node's edges to active operands, worked out once."""
     program, positions, _ = edge_program(graph, user, active, varying)
     if graph.kinds[user] not in BY_NAME:
-        return Edges(program, positions, ())
+        return ArrayEdges(program, positions, ())
     op, operands = BY_NAME[graph.kinds[user]], graph.operands[user]
     nodes = program.outputs[1 : 2 * len(positions) : 2]
     locals_ = tuple([local_of(op, program.graph, node, operands, user) for node in nodes])
-    return Edges(program, positions, locals_)
+    return ArrayEdges(program, positions, locals_)
 
 
 def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int) -> Local:
@@ -286,7 +288,7 @@ def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int
         return lambda given: known
     if graph.kinds[node] == INPUT:
         return itemgetter(str(graph.payloads[node]))
-    needed, function = dependencies(graph, node), arrays.array_function(op.name)
+    needed, function = dependency_flags(graph, node), arrays.array_function(op.name)
     inputs = {name: at for name, at in graph.inputs.items() if needed[at]}
     read = [*dict.fromkeys(map(str, operands))] if op.special else [*inputs]
     steps = [at for at in range(node + 1) if needed[at] and graph.operands[at]]
@@ -301,7 +303,7 @@ def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int
         if op.special:
             given[str(user)] = function(*[given[str(operand)] for operand in operands])
         values: Any = constants | {at: given[name] for name, at in inputs.items()}
-        return worked_out(graph, arrays.ARRAYS, values, steps)[node]
+        return work_out_nodes(graph, arrays.ARRAYS, values, steps)[node]
 
     return lambda given: local_pair(op, rule, [given[name] for name in read])
 
@@ -324,7 +326,7 @@ def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[
 
 
 def array_grad_errors(
-    found: Adjoints, errors: Sequence[Error], edges: Callable[[int], Edges]
+    found: ArrayAdjoints, errors: Sequence[Error], edges: Callable[[int], ArrayEdges]
 ) -> list[Error]:
     """By node: what its grad may be off by, given what every node's data may be, and each node's edges."""
     graph = found.graph
@@ -353,7 +355,7 @@ def array_grad_errors(
     return off
 
 
-def finite_where(found: Adjoints, node: int, error: Error) -> Error:
+def finite_where(found: ArrayAdjoints, node: int, error: Error) -> Error:
     """A grad's error, once all is passed to it: 0 where nothing is passed, any where it is not finite."""
     grad = found.grads[node]
     if node in found.masks:
@@ -362,7 +364,7 @@ def finite_where(found: Adjoints, node: int, error: Error) -> Error:
 
 
 def passed_on(
-    found: Adjoints, user: int, edges: Edges, errors: Sequence[Error], off: Error
+    found: ArrayAdjoints, user: int, edges: ArrayEdges, errors: Sequence[Error], off: Error
 ) -> list[tuple[int, Pair]]:
     """What a node passes to its operands, and what that may be off by."""
     graph, values = found.graph, found.values

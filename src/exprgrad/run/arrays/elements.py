@@ -25,13 +25,13 @@ from exprgrad.graph.graph import (
     Settings,
     Shape,
     element_name,
-    size,
+    shape_size,
 )
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Structural, axes_of, kept
+from exprgrad.graph.structural import Structural, axes_of, keep_axes
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays.arrays import Array, array_of_doubles, structural_value
-from exprgrad.run.evaluation import Run
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from exprgrad.source import Span
 
@@ -56,14 +56,14 @@ class Elements(NamedTuple):
     ``nodes``    by node of the run over tensors: the nodes of its numbers, an array of its shape
     """
 
-    run: Run
+    run: SweptRun
     origins: list[Origin]
     nodes: list[Array]
 
 
 def refuse_many(graph: Graph) -> None:
     """Raise ``RequestError`` for a graph whose nodes hold too many numbers to be written out."""
-    count = sum(map(size, graph.shapes))
+    count = sum(map(shape_size, graph.shapes))
     if count > MOST_ELEMENTS:
         raise RequestError(
             "too-large",
@@ -73,13 +73,13 @@ def refuse_many(graph: Graph) -> None:
         )
 
 
-def expand_elements(run: Run) -> Elements:
+def expand_elements(run: SweptRun) -> Elements:
     """A run over tensors, written out; with a reverse sweep if it has one.
 
     Raises ``RequestError`` above ``MOST_ELEMENTS``.
     """
     refuse_many(run.graph)
-    writer, source = Writer(run.graph, run.values), run.graph
+    writer, source = ElementWriter(run.graph, run.values), run.graph
     for node in range(len(source)):
         writer.write(node)
     graph, nodes = writer.graph, writer.nodes
@@ -106,32 +106,32 @@ def expand_elements(run: Run) -> Elements:
     return Elements(written, writer.origins, nodes)
 
 
-class Number:
+class ArrayNumber:
     """A number of an array: a node.  What an array library does to it appends nodes."""
 
     __slots__ = ("node", "writer")
 
-    def __init__(self, writer: Writer, node: int) -> None:
+    def __init__(self, writer: ElementWriter, node: int) -> None:
         self.writer = writer
         self.node = node
 
 
-def python_operator(kind: str, *, turned: bool = False) -> Callable[[Number, Any], Any]:
+def python_operator(kind: str, *, turned: bool = False) -> Callable[[ArrayNumber, Any], Any]:
     """An operator of Python's; ``turned``: its left operand comes second."""
 
-    def apply(self: Number, other: Any) -> Any:
+    def apply(self: ArrayNumber, other: Any) -> Any:
         return self.writer.operation(kind, (other, self) if turned else (self, other))
 
     return apply
 
 
 for name, kind in (("add", "add"), ("mul", "mul"), ("truediv", "div")):
-    setattr(Number, f"__{name}__", python_operator(kind))
-    setattr(Number, f"__r{name}__", python_operator(kind, turned=True))
+    setattr(ArrayNumber, f"__{name}__", python_operator(kind))
+    setattr(ArrayNumber, f"__r{name}__", python_operator(kind, turned=True))
 
 
 class ObjectArrays:
-    """NumPy, but that what it makes by itself can hold ``Number`` objects too."""
+    """NumPy, but that what it makes by itself can hold ``ArrayNumber`` objects too."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
@@ -141,11 +141,11 @@ class ObjectArrays:
         return np.zeros(shape, dtype=object)
 
 
-class Writer:
+class ElementWriter:
     """A graph over numbers under construction.
 
     To a row's ``definition`` it is what builds nodes (``Nodes``): there a handle stands for an array, whose
-    entries are ``Number`` objects, or doubles where nothing was computed.
+    entries are ``ArrayNumber`` objects, or doubles where nothing was computed.
 
     ``nodes``   by node of the graph over tensors: the nodes of its numbers
     ``arrays``  by handle
@@ -266,7 +266,7 @@ class Writer:
             found = self.elementwise(kind, rows)
         else:
             found = reduce(lambda one, other: self.elementwise(kind, (one, other)), rows)
-        return self.handle(found.reshape(kept(array.shape, axes)) if keepdims else found)
+        return self.handle(found.reshape(keep_axes(array.shape, axes)) if keepdims else found)
 
     def known(self, x: int) -> Array:
         """The numbers of a handle's array, where a run found them; else None."""
@@ -276,7 +276,7 @@ class Writer:
 
     def operation(self, kind: str, operands: Sequence[Any], spans: tuple[Span, ...] = ()) -> Any:
         """The number of an operation; a choice or a sum that a double decides is not written."""
-        if kind == "where" and not isinstance(operands[0], Number):
+        if kind == "where" and not isinstance(operands[0], ArrayNumber):
             if operands[0] != operands[0]:  # what is no label has neither a value nor a derivative
                 return self.operation("mul", operands[:2])
             return operands[1] if operands[0] else operands[2]
@@ -292,19 +292,19 @@ class Writer:
         operands: tuple[int, ...],
         payload: str | float | None,
         spans: tuple[Span, ...] = (),
-    ) -> Number:
+    ) -> ArrayNumber:
         """A new node, which stands where the node over tensors does."""
         span = self.source.span(self.node)
         self.origins.append(Origin(self.node, None))
         spans = spans or (span,) * len(operands)
-        return Number(self, self.graph.append(kind, operands, payload, span, spans))
+        return ArrayNumber(self, self.graph.append(kind, operands, payload, span, spans))
 
     def node_of(self, number: Any) -> int:
         """The node of a number of an array, which may be a double."""
         return (
-            number if isinstance(number, Number) else self.append(CONST, (), float(number))
+            number if isinstance(number, ArrayNumber) else self.append(CONST, (), float(number))
         ).node
 
     def numbers(self, nodes: Array) -> Array:
         """Nodes as numbers of an array."""
-        return np.vectorize(lambda node: Number(self, node), otypes=[object])(nodes)
+        return np.vectorize(lambda node: ArrayNumber(self, node), otypes=[object])(nodes)

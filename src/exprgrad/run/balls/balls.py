@@ -4,7 +4,7 @@ A ball is a midpoint and a radius, and every operation on balls gives one that h
 Johansson, Arb: efficient arbitrary-precision midpoint-radius interval arithmetic, IEEE Trans. Comput. 66
 (2017), 1281-1292.  This is the one door to python-flint, whose ``arb`` they are.
 
-A row of the op table is arb's function of the same name, or one of ``CARE``, or else its ``definition``, so
+A row of the op table is arb's function of the same name, one of ``ARB_OVERRIDES``, or its ``definition``, so
 a new row needs no line here.  Beside finite balls there are four answers: an exact infinity, at a pole;
 ``undefined_ball()`` (nan), outside the domain; ``whole_line()``, where nothing was decided; and the ball
 [0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
@@ -20,13 +20,13 @@ from functools import cache, lru_cache, partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
-from exprgrad.derive.build import result
-from exprgrad.derive.rules import constant_graph, slots, template
+from exprgrad.derive.build import exact_result
+from exprgrad.derive.rules import constant_graph, rule_slots, template
 from exprgrad.derive.search import OUT
-from exprgrad.derive.switches import movable, special_nodes
-from exprgrad.errors import MissingExtraError, install
-from exprgrad.graph.graph import Algebra, Graph, dependents, interpret
-from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, Op, Special
+from exprgrad.derive.switches import movable_nodes, special_nodes
+from exprgrad.errors import MissingExtraError, install_command
+from exprgrad.graph.graph import Algebra, Graph, dependent_flags, interpret
+from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, NonsmoothPoint, Op
 from exprgrad.run.numbers.sweeps import functions
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def import_flint() -> Any:
         raise MissingExtraError(
             "missing-flint",
             "this is proved in ball arithmetic, which needs python-flint",
-            help=install("python-flint"),
+            help=install_command("python-flint"),
         ) from None
     return package
 
@@ -222,7 +222,7 @@ class Decimals:
         """One operation."""
         kind = graph.kinds[node]
         if BY_NAME[kind].exact is not None and None not in (known := [*map(self.known, operands)]):
-            found = result(kind, cast("list[int | Fraction]", known))
+            found = exact_result(kind, cast("list[int | Fraction]", known))
             if (
                 found is not None
                 and (found.numerator * found.denominator).bit_length() < EXACT_BITS
@@ -455,7 +455,7 @@ def ball_logsumexp(*operands: Ball) -> Ball:
 
 
 # What is one ball on both sides is one number, however little is known of it.
-CARE: dict[str, Callable[..., Ball]] = {
+ARB_OVERRIDES: dict[str, Callable[..., Ball]] = {
     "add": operator.add,
     "sub": lambda x, y: exact_ball(0) if x is y and bool(x.is_finite()) else x - y,
     "mul": operator.mul,
@@ -505,7 +505,7 @@ CARE: dict[str, Callable[..., Ball]] = {
 }
 
 
-FAMILIES: dict[str, Callable[[int, Ball], Ball]] = {
+BALL_FAMILIES: dict[str, Callable[[int, Ball], Ball]] = {
     "polygamma": lambda n, x: import_flint().acb(x).polygamma(n).real,
     "besselj": lambda n, x: x.bessel_j(n),
     "bessely": lambda n, x: x.bessel_y(n),
@@ -580,8 +580,8 @@ def newton_root(op: Op) -> Callable[..., Ball]:
     equation = op.equation
     assert equation is not None
     graph = template(equation.residual)
-    moving = movable(graph, [graph.inputs[OUT]])
-    bent = special_nodes(graph, dependents(graph, [graph.inputs[OUT]]))
+    moving = movable_nodes(graph, [graph.inputs[OUT]])
+    bent = special_nodes(graph, dependent_flags(graph, [graph.inputs[OUT]]))
 
     def newton(given: dict[str, Ball], x: Ball) -> Ball:
         if bent and may_jump(graph, evaluate_in_balls(graph, {**given, OUT: x}), bent, moving):
@@ -626,12 +626,12 @@ def seen_by(
     operands = graph.operands[node]
     seen = [*[values[operand] for operand in operands], values[node]]
     flags = [exact_ball(varying[operand]) for operand in operands]
-    return dict(zip(slots(BY_NAME[graph.kinds[node]]), [*seen, *flags], strict=True))
+    return dict(zip(rule_slots(BY_NAME[graph.kinds[node]]), [*seen, *flags], strict=True))
 
 
 def specials_met(
     graph: Graph, values: Sequence[Ball], node: int, varying: Sequence[int]
-) -> dict[Special, bool | None]:
+) -> dict[NonsmoothPoint, bool | None]:
     """Whether a node is at the kinks and jumps of its row; None where that is not decided.
 
     Over wide balls: whether it is everywhere, nowhere, or perhaps somewhere.  ``varying`` flags the nodes
@@ -646,7 +646,7 @@ def specials_met(
         if None in tied:
             return dict.fromkeys(op.special)
         ties = exact_ball(sum(map(bool, tied)))
-        given = dict(zip(slots(op), (out, out, exact_ball(1), ties), strict=True))
+        given = dict(zip(rule_slots(op), (out, out, exact_ball(1), ties), strict=True))
     else:
         given = seen_by(graph, values, node, varying)
     return {special: decide_truth(formula_ball(special.where, given)) for special in op.special}
@@ -667,10 +667,10 @@ def may_jump(
 def ball_function(name: str) -> Callable[..., Ball]:
     """A row as a function on balls."""
     op = BY_NAME[name]
-    known = CARE.get(name) or getattr(import_flint().arb, name, None)
+    known = ARB_OVERRIDES.get(name) or getattr(import_flint().arb, name, None)
     if op.setting is not None:
         word, number = op.setting
-        known = partial(FAMILIES[word], number)
+        known = partial(BALL_FAMILIES[word], number)
     made: Callable[..., Ball] = known or defined_row(op)
     made = newton_root(op) if op.equation is not None else made
     if op.value and op.domain and not op.definition:

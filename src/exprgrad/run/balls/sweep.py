@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import CONST, Graph, dependents
+from exprgrad.graph.graph import CONST, Graph, dependent_flags
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.balls.balls import (
     Ball,
@@ -33,10 +33,10 @@ from exprgrad.run.balls.balls import (
 )
 from exprgrad.run.numbers.sweeps import compile_template, is_gated_edge
 
-__all__ = ["Sweep", "locals_of", "sweep_balls"]
+__all__ = ["BallSweep", "locals_of", "sweep_balls"]
 
 
-class Sweep(NamedTuple):
+class BallSweep(NamedTuple):
     """What a reverse sweep in balls finds.
 
     ``grads``          by node; None where no gradient arrived
@@ -50,10 +50,10 @@ class Sweep(NamedTuple):
     contributions: list[tuple[Ball | None, ...] | None]
 
 
-def sweep_balls(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -> Sweep:
+def sweep_balls(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: int) -> BallSweep:
     """Every node's true grad, given every node's true data: the walk of ``run/numbers/sweeps.py``."""
-    active = dependents(graph, wrt)
-    varying = dependents(graph, graph.inputs.values())
+    active = dependent_flags(graph, wrt)
+    varying = dependent_flags(graph, graph.inputs.values())
     grads: list[Ball | None] = [None] * len(graph)
     locals_: list[tuple[Ball | None, ...] | None] = [None] * len(graph)
     passed: list[tuple[Ball | None, ...] | None] = [None] * len(graph)
@@ -81,7 +81,7 @@ def sweep_balls(graph: Graph, values: Sequence[Ball], wrt: Iterable[int], bits: 
                     else apply_to_balls("add", (before, contribution))
                 )
             locals_[node], passed[node] = mine, tuple(found)
-    return Sweep(grads, locals_, passed)
+    return BallSweep(grads, locals_, passed)
 
 
 def locals_of(

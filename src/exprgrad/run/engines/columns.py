@@ -22,8 +22,8 @@ from exprgrad.run.values.inputs import (
 )
 
 __all__ = [
-    "APART", "LINE", "PAGE", "Note", "Taken", "aligned_memory", "contiguous_column", "data_address",
-    "is_ready", "reuse_output", "staggered_columns", "take_columns",
+    "APART", "LINE", "PAGE", "ConversionNote", "Taken", "aligned_memory", "contiguous_column",
+    "data_address", "is_ready", "reuse_output", "staggered_columns", "take_columns",
 ]  # fmt: skip
 
 NUMBERS = "fiub"
@@ -33,7 +33,7 @@ LAST_WHOLE = 2**53
 NAN = "a missing number is nan"
 
 
-class Note(NamedTuple):
+class ConversionNote(NamedTuple):
     """What was done to a column before it was taken."""
 
     column: str
@@ -48,7 +48,7 @@ class Taken(NamedTuple):
 
     columns: list[Any]
     rows: int
-    notes: tuple[Note, ...]
+    notes: tuple[ConversionNote, ...]
     given: tuple[Any, ...] = ()
     is_single: bool = False
 
@@ -65,7 +65,7 @@ def take_columns(columns: Any, graph: Graph, text: str, known: Sequence[str] = (
     given = columns
     if not is_exact(columns, graph):
         given, unread = looked_up(columns, graph, text, known)
-    notes: list[Note] = []
+    notes: list[ConversionNote] = []
     converted: list[Any] = []
     found = {name: contiguous_column(given[name], name, notes, converted) for name in graph.inputs}
     length = common_length(found, unread)
@@ -126,7 +126,9 @@ def columns_by_name(columns: Any, graph: Graph) -> dict[str, Any]:
     return given
 
 
-def contiguous_column(value: Any, name: str, notes: list[Note], converted: list[Any]) -> Any:
+def contiguous_column(
+    value: Any, name: str, notes: list[ConversionNote], converted: list[Any]
+) -> Any:
     """One column as contiguous doubles; a number as a float."""
     if type(value) is np.ndarray and value.ndim == 1 and is_ready(value):
         return value
@@ -150,9 +152,13 @@ def contiguous_column(value: Any, name: str, notes: list[Note], converted: list[
             doubles = np.ascontiguousarray(array, dtype=np.float64)
     listed = not hasattr(value, "__array__")
     if listed or not is_ready(array):
-        notes.append(Note(name, describe_conversion(array, value if listed else None, name)))
+        notes.append(
+            ConversionNote(name, describe_conversion(array, value if listed else None, name))
+        )
     elif not holds_doubles(value):
-        notes.append(Note(name, f"column '{name}' is {value.dtype}: converted to float64"))
+        notes.append(
+            ConversionNote(name, f"column '{name}' is {value.dtype}: converted to float64")
+        )
     return doubles
 
 

@@ -8,15 +8,20 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol
 
-from exprgrad.derive.parsed import parsed
+from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.sweeps.gradient import gradient
-from exprgrad.errors import ExprgradError, InputError, RequestError, whole
+from exprgrad.errors import ExprgradError, InputError, RequestError, whole_number
 from exprgrad.graph.graph import Graph, Program, numbers_only
-from exprgrad.run.engines.columns import Note, reuse_output, staggered_columns, take_columns
+from exprgrad.run.engines.columns import (
+    ConversionNote,
+    reuse_output,
+    staggered_columns,
+    take_columns,
+)
 from exprgrad.run.values.inputs import select_inputs
 from exprgrad.source import Source, Span
 
-__all__ = ["Compiled", "Kernel", "Rows", "build_kernel", "count_cores", "thread_count"]
+__all__ = ["ColumnsAnswer", "Compiled", "Kernel", "build_kernel", "count_cores", "thread_count"]
 
 
 class Kernel(Protocol):
@@ -37,17 +42,17 @@ class Kernel(Protocol):
         """Write rows ``start`` to ``stop`` of every output; several threads may, each its own rows."""
 
 
-class Answer(NamedTuple):
+class RowAnswer(NamedTuple):
     """The formula's value in every row, and by input its derivative in every row."""
 
     value: Any
     gradient: dict[str, Any]
 
 
-class Rows(Answer):
+class ColumnsAnswer(RowAnswer):
     """What a call answers, ``value, gradient = rows``; ``notes`` say which columns were converted."""
 
-    notes: tuple[Note, ...] = ()
+    notes: tuple[ConversionNote, ...] = ()
 
 
 class Compiled:
@@ -91,7 +96,7 @@ class Compiled:
         )
         self.size: int = len(program.graph)
 
-    def __call__(self, columns: Any = None, out: Any = None, **named: object) -> Rows:
+    def __call__(self, columns: Any = None, out: Any = None, **named: object) -> ColumnsAnswer:
         """The value and the gradient of every row.
 
         ``columns`` maps each input to its column, an array or a list; a number stands for itself in every
@@ -116,7 +121,7 @@ class Compiled:
         self.run(taken.columns, [value, *by_input.values()], taken.rows)
         if taken.is_single and out is None:
             value, by_input = float(value[0]), {name: float(x[0]) for name, x in by_input.items()}
-        rows = Rows(value, by_input)
+        rows = ColumnsAnswer(value, by_input)
         rows.notes = taken.notes
         return rows
 
@@ -151,7 +156,7 @@ class Compiled:
 
 def thread_count(threads: Any) -> int | None:
     """A number of threads that was asked for."""
-    found = whole(threads)
+    found = whole_number(threads)
     if threads is not None and (found is None or found < 1):
         raise RequestError(
             "bad-threads",
@@ -163,7 +168,7 @@ def thread_count(threads: Any) -> int | None:
 
 def recompile_text(text: str, known: tuple[str, ...], choices: dict[str, Any]) -> Compiled:
     """A compiled formula from its text: how it is pickled and copied."""
-    return Compiled(text, parsed(text), known, **choices)
+    return Compiled(text, parse_and_derive(text), known, **choices)
 
 
 def refuse_tensor_formula(text: str, span: Span) -> RequestError:
@@ -179,13 +184,13 @@ def refuse_tensor_formula(text: str, span: Span) -> RequestError:
 
 def unknown_engine(engine: object) -> RequestError:
     """The error for an engine that is none."""
-    from exprgrad.language.mistakes.hints import meant
+    from exprgrad.language.mistakes.hints import did_you_mean
 
     name = str(engine)
     return RequestError(
         "unknown-engine",
         f"there is no engine '{name}'",
-        help=meant(name, ENGINES, f"the engines are {', '.join(ENGINES)}", also=True),
+        help=did_you_mean(name, ENGINES, f"the engines are {', '.join(ENGINES)}", also=True),
     ).about(name)
 
 
@@ -199,7 +204,7 @@ def count_cores() -> int:
 # Engines.
 
 ENGINES = {"native": "native", "numpy": "numpy_engine", "jax": "jax_engine"}
-"""Engine → the module that has ``build_native_kernel``, …, which says why there is none where that is so."""
+"""Engine → the module whose ``build_native_kernel``, … makes a kernel, or says why there is none."""
 
 
 def build_kernel(

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from exprgrad.derive.lower.lower import formula_of
-from exprgrad.derive.search import search
-from exprgrad.errors import MissingExtraError, RequestError, install
+from exprgrad.derive.lower.lower import row_formula
+from exprgrad.derive.search import root_search
+from exprgrad.errors import MissingExtraError, RequestError, install_command
 from exprgrad.graph.graph import Algebra, Program, interpret
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.run.engines.programs import fuse_partials, lower_for_engine, with_truths
 
-__all__ = ["Kernel", "build_jax_kernel"]
+__all__ = ["JaxKernel", "build_jax_kernel"]
 
 Function = Callable[..., Any]
 
@@ -30,7 +30,10 @@ FIRST = 4
 """So many lengths of columns are taken as they come: copies would take as long as a small formula does."""
 PARTS = 4
 """Columns are made longer, to four binary digits, for JAX compiles anew for every length."""
-FORMULAS = {"tanh": BY_NAME["tanh"].joint[0], **{row: formula_of(row) for row in ("expm1", "cbrt")}}
+FORMULAS = {
+    "tanh": BY_NAME["tanh"].joint[0],
+    **{row: row_formula(row) for row in ("expm1", "cbrt")},
+}
 """What is closer if written out: XLA's ``tanh`` is off by 7 ulp, ``expm1`` by 4, ``cbrt`` by 3.3."""
 OPTIONS = {"xla_disable_hlo_passes": "algsimp"}
 """XLA's algebra is that of real numbers: it makes x/(y*y) of x/y/y, and x of (1 + x) - 1."""
@@ -43,7 +46,7 @@ def import_jax() -> Any:
         import jax
     except ImportError:
         raise MissingExtraError(
-            "missing-jax", "the engine jax needs jax", help=install("jax")
+            "missing-jax", "the engine jax needs jax", help=install_command("jax")
         ) from None
     return jax
 
@@ -73,7 +76,9 @@ def jax_function(path: str) -> Function:
     return function
 
 
-def build_jax_kernel(program: Program, inputs: Sequence[str], *, precise: bool = False) -> Kernel:
+def build_jax_kernel(
+    program: Program, inputs: Sequence[str], *, precise: bool = False
+) -> JaxKernel:
     """A program of numbers as a kernel over columns, which are given in the order of ``inputs``.
 
     Raises ``RequestError`` where it is to be precise.
@@ -89,7 +94,7 @@ def build_jax_kernel(program: Program, inputs: Sequence[str], *, precise: bool =
     lowered = lower_for_engine(fuse_partials(program), functions, FORMULAS)
     for kind in {*lowered.graph.kinds}:
         with_roots(functions, kind)
-    return Kernel(with_truths(lowered), inputs, functions)
+    return JaxKernel(with_truths(lowered), inputs, functions)
 
 
 def with_roots(table: dict[str, Function], kind: str) -> None:
@@ -98,7 +103,7 @@ def with_roots(table: dict[str, Function], kind: str) -> None:
     if row is None or row.equation is None or kind in table:
         return
     rows = {**table}
-    state, *programs = search(kind)
+    state, *programs = root_search(kind)
     lowered = [lower_for_engine(program, rows, FORMULAS) for program in programs]
     for program in lowered:
         for inner in {*program.graph.kinds}:
@@ -149,7 +154,7 @@ def double_precision() -> Any:
     return enable_x64()
 
 
-class Kernel:
+class JaxKernel:
     """A program as a jitted function of whole columns; JAX has its own threads."""
 
     threads, chunk, work = 1, 1, 1

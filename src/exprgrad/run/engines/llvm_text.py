@@ -150,7 +150,7 @@ def llvm_module(program: Program, inputs: Sequence[str], dialect: Dialect) -> tu
     The rows from ``start`` to before ``stop`` must be as many as a vector has, or more.
     """
     few = len(program.graph.inputs) + len(program.outputs) <= FEW
-    writer = Writer(dialect, few)
+    writer = LlvmWriter(dialect, few)
     write_program(writer, program, {name: place for place, name in enumerate(inputs)})
     text = LOOP.format(
         name=ENTRY,
@@ -181,7 +181,7 @@ def stream_stores(text: str, width: int) -> str:
     return text.replace("  ret void", "  fence seq_cst\n  ret void") + "!1 = !{i32 1}\n"
 
 
-def write_program(writer: Writer, program: Program, columns: Mapping[str, int]) -> None:
+def write_program(writer: LlvmWriter, program: Program, columns: Mapping[str, int]) -> None:
     """Write the instructions for a program; ``columns`` are the places of the inputs' columns.
 
     Inputs are fetched where they are needed first, and outputs are written where they are known: the less
@@ -208,7 +208,7 @@ def write_program(writer: Writer, program: Program, columns: Mapping[str, int]) 
             writer.store(place, value(node))
 
 
-class Writer:
+class LlvmWriter:
     """The instructions of one turn of the loop, and those before it.
 
     With ``few`` columns their addresses are fetched before it.

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import template
-from exprgrad.derive.search import search
-from exprgrad.errors import MissingExtraError, install
+from exprgrad.derive.search import root_search
+from exprgrad.errors import MissingExtraError, install_command
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays.arrays import search_rows
@@ -95,7 +95,7 @@ def import_llvmlite() -> Any:
         raise MissingExtraError(
             "missing-llvmlite",
             "the engine 'native' needs llvmlite",
-            help=f"{install('llvmlite')}, or take the engine 'numpy'",
+            help=f"{install_command('llvmlite')}, or take the engine 'numpy'",
         ) from None
     except (ImportError, OSError) as error:
         raise broken_llvmlite(error) from error
@@ -109,7 +109,7 @@ def broken_llvmlite(error: Exception) -> MissingExtraError:
     return MissingExtraError(
         "missing-llvmlite",
         f"llvmlite is installed, but it cannot be loaded: {error}",
-        help=f"{install('--force-reinstall llvmlite')}, or take the engine 'numpy'",
+        help=f"{install_command('--force-reinstall llvmlite')}, or take the engine 'numpy'",
     )
 
 
@@ -286,7 +286,7 @@ def build_native_kernel(
 @cache
 def in_single_steps(text: str) -> Graph:
     """The graph of one of the op table's texts, its polynomials in single steps."""
-    builder, graph = Builder(), template(text)
+    builder, graph = GraphBuilder(), template(text)
     return contract_polynomials(builder.program([builder.include(graph)[graph.output]])).graph
 
 
@@ -337,7 +337,7 @@ def build_staged_kernel(
 ) -> StagedKernel | str:
     """A kernel for a program with roots, of kernels that are built without; or why there is none."""
     graph, outputs = program
-    builder = Builder()
+    builder = GraphBuilder()
     known: list[str] = [*inputs]
     parts: list[tuple[Program, tuple[str, ...], str]] = []
 
@@ -359,7 +359,7 @@ def build_staged_kernel(
     rest = build(builder.program([images[output] for output in outputs]), known)
     stages = []
     for wanted, before, kind in parts:
-        state, first, *others = search(kind)
+        state, first, *others = root_search(kind)
         names = BY_NAME[kind].names
         stage: Stage = []
         readers = (before, names, *[(*names, *state)] * len(others))

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.graph.graph import Graph, Program, dependencies
+from exprgrad.graph.graph import Graph, Program, dependency_flags
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
 from exprgrad.run.arrays.arrays import COMPARED, NATIVE
@@ -29,7 +29,7 @@ from exprgrad.run.engines.columns import APART, LINE, aligned_memory
 from exprgrad.run.engines.programs import MASKS, fuse_partials, lower_for_engine, with_truths
 from exprgrad.run.numbers.sweeps import functions
 
-__all__ = ["Kernel", "Plan", "build_numpy_kernel", "order_operations", "plan_steps"]
+__all__ = ["NumpyKernel", "NumpyPlan", "build_numpy_kernel", "order_operations", "plan_steps"]
 
 
 # A program as steps over cells.
@@ -42,7 +42,7 @@ operand is where the result goes.
 """
 
 
-class Plan(NamedTuple):
+class NumpyPlan(NamedTuple):
     """The steps, and what the cells are, in this order: inputs, outputs, constants, registers, masks.
 
     Each of the ``copies`` is an output that is no step's result, and the cell that it equals.
@@ -57,12 +57,12 @@ class Plan(NamedTuple):
     copies: list[tuple[int, int]]
 
 
-def plan_steps(program: Program, inputs: Sequence[str], apart: Collection[str] = ()) -> Plan:
+def plan_steps(program: Program, inputs: Sequence[str], apart: Collection[str] = ()) -> NumpyPlan:
     """The steps for a program of numbers.
 
     ``apart`` are the kinds whose result may not stand where an operand does.
     """
-    needed = dependencies(program.graph, *program.outputs)
+    needed = dependency_flags(program.graph, *program.outputs)
     graph, outputs = with_truths(program, order_operations(*program, needed))
     cells = [NOWHERE] * len(graph)
     for place, name in enumerate(inputs):
@@ -84,7 +84,7 @@ def plan_steps(program: Program, inputs: Sequence[str], apart: Collection[str] =
     registers, masks = allocate_cells(graph, order, cells, apart, first)
     steps = [numpy_step(graph, node, cells, first + registers) for node in order]
     numbers = tuple(map(float.fromhex, constants))
-    return Plan(len(inputs), len(outputs), numbers, registers, masks, steps, copies)
+    return NumpyPlan(len(inputs), len(outputs), numbers, registers, masks, steps, copies)
 
 
 NOWHERE = -1
@@ -332,7 +332,9 @@ def exact_operation(kind: str) -> Operation:
     )
 
 
-def build_numpy_kernel(program: Program, inputs: Sequence[str], *, precise: bool = False) -> Kernel:
+def build_numpy_kernel(
+    program: Program, inputs: Sequence[str], *, precise: bool = False
+) -> NumpyKernel:
     """A program of numbers as a kernel over columns, which are given in the order of ``inputs``.
 
     With ``precise`` every result is, to the bit, what the engine for single numbers finds, but for the
@@ -342,9 +344,9 @@ def build_numpy_kernel(program: Program, inputs: Sequence[str], *, precise: bool
         rows = [row for row, op in BY_NAME.items() if not op.value and op.equation is None]
         known = frozenset(rows) - FIRST_OF_TWO.keys()
         lowered = lower_for_engine(program, known, FIRST_OF_TWO, exact=True)
-        return Kernel(plan_steps(lowered, inputs, SEVERAL), exact_operation)
+        return NumpyKernel(plan_steps(lowered, inputs, SEVERAL), exact_operation)
     lowered = lower_for_engine(fuse_partials(program, NATIVE), NATIVE)
-    return Kernel(plan_steps(lowered, inputs, SEVERAL), fast_operation)
+    return NumpyKernel(plan_steps(lowered, inputs, SEVERAL), fast_operation)
 
 
 def rows_that_fit(memory: int, row: int) -> int:
@@ -352,7 +354,7 @@ def rows_that_fit(memory: int, row: int) -> int:
     return memory // row // 64 * 64
 
 
-class Kernel:
+class NumpyKernel:
     """A plan, and memory to play it in: what one call leaves the next one takes, thread by thread.
 
     ``threads`` is how many may play it at once without taking more memory than they should; ``chunk`` and
@@ -361,7 +363,7 @@ class Kernel:
 
     work = WORK
 
-    def __init__(self, plan: Plan, function: Callable[[str], Operation]) -> None:
+    def __init__(self, plan: NumpyPlan, function: Callable[[str], Operation]) -> None:
         self.plan = plan
         table = {kind: function(kind) for kind in {kind for kind, _ in plan.steps}}
         self.steps = [(table[kind], itemgetter(*cells)) for kind, cells in plan.steps]
@@ -407,7 +409,7 @@ class Kernel:
 class Workspace:
     """Constants, registers and masks for blocks of so many rows."""
 
-    def __init__(self, plan: Plan, rows: int) -> None:
+    def __init__(self, plan: NumpyPlan, rows: int) -> None:
         self.rows = rows
         pitch = rows + (APART // 8 if rows > LEAST_ROWS else LINE)
         whole = aligned_memory(plan.registers * pitch)

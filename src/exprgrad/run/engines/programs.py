@@ -21,10 +21,18 @@ from math import frexp, isfinite
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
-from exprgrad.derive.build import Builder, is_flag
-from exprgrad.derive.lower.lower import added, formula_of
-from exprgrad.derive.rules import balanced, slots, template
-from exprgrad.graph.graph import CONST, INPUT, Graph, Program, copied, dependencies, dependents
+from exprgrad.derive.build import GraphBuilder, is_zero_or_one
+from exprgrad.derive.lower.lower import lower_sum, row_formula
+from exprgrad.derive.rules import join_balanced, rule_slots, template
+from exprgrad.graph.graph import (
+    CONST,
+    INPUT,
+    Graph,
+    Program,
+    copy_node,
+    dependency_flags,
+    dependent_flags,
+)
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC
 from exprgrad.run.numbers.sweeps import functions
 
@@ -49,10 +57,10 @@ def fuse_partials(program: Program, but: Container[str] = (), read: Read = templ
     kinds = {kind for kind in kinds if kind not in but}
     if not kinds:
         return program
-    seen = Builder(program.graph.empty())
+    seen = GraphBuilder(program.graph.empty())
     images = seen.include(program.graph)
     size = len(seen.graph)
-    varying = dependents(seen.graph, seen.graph.inputs.values())
+    varying = dependent_flags(seen.graph, seen.graph.inputs.values())
     one = seen.constant(1.0)
     chosen: dict[int, tuple[int, str]] = {}
     for node in range(size):
@@ -61,15 +69,15 @@ def fuse_partials(program: Program, but: Container[str] = (), read: Read = templ
         if kind in kinds and all(varying[operand] for operand in operands):
             op = BY_NAME[kind]
             chosen[node] = node, op.joint[0]
-            given = dict(zip(slots(op), (*operands, node), strict=False))
-            given |= dict.fromkeys([name for name in slots(op) if "varies" in name], one)
+            given = dict(zip(rule_slots(op), (*operands, node), strict=False))
+            given |= dict.fromkeys([name for name in rule_slots(op) if "varies" in name], one)
             for rule, text in zip(op.partials, op.joint[1:], strict=True):
                 graph = template(rule)
                 partial = seen.include(graph, given)[graph.output]
                 if partial < size:
                     chosen.setdefault(partial, (node, text))
     seen.graph.truncate(size)
-    builder = Builder(program.graph.empty())
+    builder = GraphBuilder(program.graph.empty())
 
     def together(node: int, made: Sequence[int]) -> int | None:
         if node not in chosen:
@@ -101,7 +109,7 @@ def lower_for_engine(
     What depends on no input is computed now.  With ``exact`` every operation of ``rows`` stays what it is.
     Without, what takes any number of operands is done two at a time, and operations are shortened.
     """
-    builder = Builder(program.graph.empty())
+    builder = GraphBuilder(program.graph.empty())
 
     def included(graph: Graph, given: Mapping[str, int] | None = None) -> list[int]:
         """Every node of a graph, written out; of a formula, whose inputs are ``given`` nodes, too."""
@@ -129,9 +137,9 @@ def lower_for_engine(
                 return builder.apply(kind, *operands)
             make: Callable[..., int] = partial(shorten_operation, builder, kind)
         else:
-            text = read(own.get(kind) or formula_of(kind))
+            text = read(own.get(kind) or row_formula(kind))
             make = partial(inline_formula, included, text, op.formula_names)
-        return balanced(make, operands) if op.variadic else make(*operands)
+        return join_balanced(make, operands) if op.variadic else make(*operands)
 
     images = included(program.graph)
     return builder.program([images[output] for output in program.outputs])
@@ -150,13 +158,13 @@ def inline_formula(
 # Shorter operations.
 
 
-def shorten_operation(builder: Builder, kind: str, *operands: int) -> int:
+def shorten_operation(builder: GraphBuilder, kind: str, *operands: int) -> int:
     """The node of an operation, done otherwise where there is something better."""
     found = SHORTER[kind](builder, *operands) if kind in SHORTER else None
     return builder.apply(kind, *operands) if found is None else found
 
 
-def negated_product(builder: Builder, x: int) -> int | None:
+def negated_product(builder: GraphBuilder, x: int) -> int | None:
     """The negative of a product with a constant."""
     found = constant_factor(builder, x)
     if found is None:
@@ -165,13 +173,13 @@ def negated_product(builder: Builder, x: int) -> int | None:
     return builder.apply("mul", builder.constant(-value), y)
 
 
-def subtract_negative(builder: Builder, x: int, y: int) -> int | None:
+def subtract_negative(builder: GraphBuilder, x: int, y: int) -> int | None:
     """A difference from a negative."""
     other = negated_operand(builder, y)
     return None if other is None else builder.apply("add", x, other)
 
 
-def shorten_product(kind: str, builder: Builder, x: int, y: int) -> int | None:
+def shorten_product(kind: str, builder: GraphBuilder, x: int, y: int) -> int | None:
     """A product or quotient: of negatives without their signs, of others as ``scale_product`` says."""
     minus_x, minus_y = negated_operand(builder, x), negated_operand(builder, y)
     if minus_x is None and minus_y is None:
@@ -182,7 +190,7 @@ def shorten_product(kind: str, builder: Builder, x: int, y: int) -> int | None:
     return builder.apply("neg", found) if minus_x is None or minus_y is None else found
 
 
-def scale_product(builder: Builder, kind: str, x: int, y: int) -> int | None:
+def scale_product(builder: GraphBuilder, kind: str, x: int, y: int) -> int | None:
     """A quotient by a power of two; a product of a constant and a product with one."""
     value = builder.value(y)
     if kind == "div":
@@ -203,7 +211,7 @@ def scale_product(builder: Builder, kind: str, x: int, y: int) -> int | None:
     return builder.apply("mul", builder.constant(inner * value), z)
 
 
-def small_power(builder: Builder, x: int, y: int) -> int | None:
+def small_power(builder: GraphBuilder, x: int, y: int) -> int | None:
     """A small power, as a product or quotient."""
     value = builder.value(y)
     if value == -1:
@@ -214,13 +222,13 @@ def small_power(builder: Builder, x: int, y: int) -> int | None:
     return square if value == 2 else builder.apply("mul", square, x if value == 3 else square)
 
 
-def negated_operand(builder: Builder, node: int) -> int | None:
+def negated_operand(builder: GraphBuilder, node: int) -> int | None:
     """What a node is the negative of, if it is one."""
     graph = builder.graph
     return graph.operands[node][0] if graph.kinds[node] == "neg" else None
 
 
-def constant_factor(builder: Builder, node: int) -> tuple[float, int] | None:
+def constant_factor(builder: GraphBuilder, node: int) -> tuple[float, int] | None:
     """The constant and the other factor of a product that has one."""
     if builder.graph.kinds[node] == "mul":
         x, y = builder.graph.operands[node]
@@ -238,7 +246,7 @@ def is_power_of_two(value: float) -> bool:
 
 SHORTER: dict[str, Callable[..., int | None]] = {
     "neg": negated_product,
-    "add": added,
+    "add": lower_sum,
     "sub": subtract_negative,
     "mul": partial(shorten_product, "mul"),
     "div": partial(shorten_product, "div"),
@@ -262,7 +270,7 @@ def with_truths(program: Program, order: Sequence[int] | None = None) -> Program
     Its operations are in an order of the program's, or as they are there.
     """
     graph, outputs = program
-    needed = dependencies(graph, *outputs)
+    needed = dependency_flags(graph, *outputs)
     if order is None:
         nodes: Iterable[int] = range(len(graph))
     else:
@@ -293,7 +301,7 @@ def with_truths(program: Program, order: Sequence[int] | None = None) -> Program
         kind, operands = graph.kinds[node], graph.operands[node]
         logic = as_logic(graph, node, conditions)
         if not operands:
-            numbers[node] = copied(made, graph, node, ())
+            numbers[node] = copy_node(made, graph, node, ())
         elif logic is not None:
             name, operands = logic
             image = number if name in COMPARISONS else mask
@@ -334,7 +342,7 @@ def as_logic(
 def flag_value(graph: Graph, node: int) -> float | None:
     """A constant's number, if it is 1 or 0."""
     payload = graph.payloads[node]
-    return payload if isinstance(payload, float) and is_flag(payload) else None
+    return payload if isinstance(payload, float) and is_zero_or_one(payload) else None
 
 
 # Polynomials in Horner's form, with one rounding for each multiplication and addition.
@@ -360,7 +368,7 @@ def contract_polynomials(program: Program) -> Program:
     graph, outputs = program
     steps = find_contractions(program)
     gone = {step.product for step in steps.values()}
-    builder = Builder(graph.empty())
+    builder = GraphBuilder(graph.empty())
 
     def contract(node: int, made: Sequence[int]) -> int | None:
         if node in gone:

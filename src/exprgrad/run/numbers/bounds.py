@@ -27,11 +27,11 @@ from exprgrad.derive.error_rules import (
     bound_carried,
     equal_at_special,
     hides_waves,
-    is_near,
+    is_near_switch,
     least_rounding,
     may_be_rounded,
 )
-from exprgrad.derive.rules import constant_graph, slots, template
+from exprgrad.derive.rules import constant_graph, rule_slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.numbers.sweeps import (
@@ -68,7 +68,7 @@ SUM, PRODUCT, SMOOTH, SPECIAL, VARIADIC, ROOT = range(6)
 that has kinks or jumps, of one that takes any number of operands, or of one that solves an equation."""
 
 
-class Kind:
+class BoundKind:
     """What a bound needs to know of a row.
 
     ``sort``      how its bound is found
@@ -100,9 +100,9 @@ class Kind:
 
 
 @cache
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> BoundKind:
     """What a bound needs to know of a row, by its name."""
-    return Kind(BY_NAME[name])
+    return BoundKind(BY_NAME[name])
 
 
 def sort_of(op: Op) -> int:
@@ -242,7 +242,7 @@ def are_whole_numbers(numbers: Iterable[float]) -> bool:
 
 
 def row_error(
-    kind: Kind,
+    kind: BoundKind,
     out: float,
     operands: Sequence[int],
     values: Sequence[float],
@@ -369,10 +369,10 @@ def bound_gated_edges(
 
 
 @cache
-def known_of(name: str, position: int) -> tuple[Kind, tuple[int, ...]]:
+def known_of(name: str, position: int) -> tuple[BoundKind, tuple[int, ...]]:
     """What a bound needs to know of a local derivative: of its row, and the places of what it reads."""
     kind = kind_of(name)
-    names = slots(kind.op)
+    names = rule_slots(kind.op)
     return kind, tuple([names.index(seen) for seen in template(kind.op.partial(position)).inputs])
 
 
@@ -393,7 +393,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
         relative, error = kind.partial
         local, around = cells[cell], pick(off)
         if kind.sort == ROOT:
-            seen = zip(slots(kind.op), zip(pick(cells), around, strict=True), strict=False)
+            seen = zip(rule_slots(kind.op), zip(pick(cells), around, strict=True), strict=False)
             off.append(of_text(kind.op.partial(position), dict(seen))[1])
             continue
         if relative:
@@ -424,7 +424,7 @@ def of_choice(
 
 
 def of_rule(
-    kind: Kind,
+    kind: BoundKind,
     rule: Template,
     reads: Sequence[int],
     local: float,
@@ -447,7 +447,7 @@ def of_rule(
 
 
 def of_special(
-    kind: Kind, rule: Template, local: float, seen: Sequence[float], off: Sequence[float]
+    kind: BoundKind, rule: Template, local: float, seen: Sequence[float], off: Sequence[float]
 ) -> float:
     """The same where a row has kinks or jumps: its result, which rules compare with, moves along."""
     count = len(kind.op.names)
@@ -457,7 +457,7 @@ def of_special(
         return rule(place)
 
     off = off[:count]
-    if is_near(FLOATS, kind.op, seen, [STRETCH * d for d in off]):
+    if is_near_switch(FLOATS, kind.op, seen, [STRETCH * d for d in off]):
         return bound_at_ends(FLOATS, moved, local, seen, off)
     return sum(off_by(moved, local, seen, at, d) for at, d in enumerate(off) if d)
 

@@ -22,9 +22,9 @@ from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from exprgrad.derive.rules import balanced, slots, template
-from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, Program, dependents, interpret
-from exprgrad.graph.op import Special
+from exprgrad.derive.rules import join_balanced, rule_slots, template
+from exprgrad.graph.graph import CONST, INPUT, Algebra, Graph, Program, dependent_flags, interpret
+from exprgrad.graph.op import NonsmoothPoint
 from exprgrad.graph.ops import BY_NAME, Op
 
 if TYPE_CHECKING:
@@ -177,9 +177,9 @@ def number_function(op: Op) -> Function:
 
 def number_root(op: Op) -> Function:
     """A root as a function of its operands: nan where none is found."""
-    from exprgrad.derive.search import search
+    from exprgrad.derive.search import root_search
 
-    state, *programs = search(op.name)
+    state, *programs = root_search(op.name)
     inputs = (*op.names, *state)
     first, turn, last = [compile_forward(program, inputs) for program in programs]
 
@@ -354,10 +354,10 @@ def companion_values(
     """
     if not op.variadic:
         return [[*arguments, *varies]] * len(varies)
-    tie = tie or compile_template(template(op.ties), slots(op))
+    tie = tie or compile_template(template(op.ties), rule_slots(op))
     *operands, out = arguments
     found = [[x, out, v, 0.0] for x, v in zip(operands, varies, strict=True)]
-    tied = balanced(operator.add, [*map(tie, found)])
+    tied = join_balanced(operator.add, [*map(tie, found)])
     return [[*side[:3], tied] for side in found]
 
 
@@ -539,7 +539,7 @@ def row_rules(op: Op) -> RowRules:
     names: tuple[str, ...] = (*op.names, "out")
     companions = not {name for graph in graphs for name in graph.inputs} <= {*names}
     if companions:
-        names = slots(op)
+        names = rule_slots(op)
     rules = [
         (template_part(graph, names), is_gated_edge(op, at)) for at, graph in enumerate(graphs)
     ]
@@ -551,7 +551,7 @@ def record_tape(graph: Graph, wrt: Iterable[int]) -> Tape:
 
     No local derivative is computed for an operand that depends on none of them.
     """
-    active = dependents(graph, wrt)
+    active = dependent_flags(graph, wrt)
     rows = {kind: row_rules(BY_NAME[kind]) for kind in {*graph.kinds} - {INPUT, CONST}}
     stated = [part for rules, _ in rows.values() for part, _ in rules]
     constants = sorted({0.0, 1.0, *[part for part in stated if isinstance(part, float)]})
@@ -566,7 +566,7 @@ def record_tape(graph: Graph, wrt: Iterable[int]) -> Tape:
     start[graph.output] = 1.0
     suspects = None
     if any(BY_NAME[kind].special for kind in rows):
-        from exprgrad.derive.switches import suspects as screened
+        from exprgrad.derive.switches import find_suspects as screened
 
         suspects = screened(graph, list(dict.fromkeys(edges.users)), active)
     passed: dict[int, int] = {}
@@ -612,7 +612,7 @@ def walk_edges(
         rules, companions = rows[graph.kinds[node]]
         views: Iterable[tuple[int, ...]] = repeat((*mine, node))
         if companions:
-            varying = varying or dependents(graph, graph.inputs.values())
+            varying = varying or dependent_flags(graph, graph.inputs.values())
             varies = [cell[float(varying[operand])] for operand in mine]
             rules, views = companion_rules(graph, node, rules, varies, steps, first_step)
         edges = zip(mine, views, rules, strict=False)
@@ -733,7 +733,7 @@ class Adjoints:
         return not others or not any(special_of(suspects, node, self.cells) for node in others)
 
     @cached_property
-    def met(self) -> dict[int, list[tuple[Special, Any]]]:
+    def met(self) -> dict[int, list[tuple[NonsmoothPoint, Any]]]:
         """By node, in the order of the visits: the kinks and jumps it meets, each with True: it holds."""
         suspects = self.tape.suspects
         if suspects is None:
@@ -776,7 +776,7 @@ class Adjoints:
 
 def special_of(
     suspects: "Suspects", node: int, values: Sequence[float]
-) -> list[tuple[Special, Any]]:
+) -> list[tuple[NonsmoothPoint, Any]]:
     """The kinks and jumps that one node meets, each with True: it holds."""
     graph, operands = suspects.graph, suspects.graph.operands[node]
     op = BY_NAME[graph.kinds[node]]
@@ -789,11 +789,12 @@ def special_of(
 
 
 @cache
-def special_tests(name: str) -> tuple[tuple[Special, Template], ...]:
+def special_tests(name: str) -> tuple[tuple[NonsmoothPoint, Template], ...]:
     """A row's kinks and jumps, each with its condition as a function of the row's slots."""
     op = BY_NAME[name]
     return tuple(
-        (special, compile_template(template(special.where), slots(op))) for special in op.special
+        (special, compile_template(template(special.where), rule_slots(op)))
+        for special in op.special
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from exprgrad.errors import InputError, advice
+from exprgrad.errors import InputError, command_or_python
 from exprgrad.graph.graph import Graph
 from exprgrad.graph.structural import shape_text
-from exprgrad.language.write.infix import number
-from exprgrad.run.evaluation import Run
+from exprgrad.language.write.infix import number_text
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.run.values.inputs import as_value, asked_names, normal_name, not_an_input
 from exprgrad.source import Source
 
@@ -26,7 +26,7 @@ def select_outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
     ``of`` names statements of the expression; None stands for the expression's own output.
     """
     if of is None:
-        return {Run("", graph, {}, []).output_label: graph.output}
+        return {SweptRun("", graph, {}, []).output_label: graph.output}
     bound = {binding.name: binding.node for binding in graph.bindings}
     wanted = asked_names(of)
     for name in wanted:
@@ -42,10 +42,10 @@ def select_outputs(graph: Graph, of: Iterable[str] | None) -> dict[str, int]:
 
 def unknown_output(message: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that is no output; ``known`` are the outputs that there are."""
-    from exprgrad.language.mistakes.hints import nearest
+    from exprgrad.language.mistakes.hints import nearest_word
 
     names = list(known)
-    near = nearest(name, names)
+    near = nearest_word(name, names)
     help = f"the named statements are {in_a_row(names)}"
     if len(names) == 1:
         help = f"the only named statement is {names[0]}"
@@ -137,7 +137,8 @@ def no_such_cotangent(graph: Graph, outputs: Mapping[str, int], name: str) -> In
     return InputError(
         "unknown-output",
         f"'{name}' is not among the chosen outputs",
-        help=f"add it to them: {advice('--of ' + in_a_row(several, ','), f'of={several[:LISTED]}')}",
+        help="add it to them: "
+        + command_or_python("--of " + in_a_row(several, ","), f"of={several[:LISTED]}"),
     ).about(name)
 
 
@@ -146,8 +147,8 @@ def example_directions(kind: str, names: Iterable[str], given: Mapping[str, obje
     pairs = []
     for at, name in enumerate(names):
         value = given.get(name, 0 if at or given else 1)
-        written = number(value) if isinstance(value, float) else str(value)
+        written = number_text(value) if isinstance(value, float) else str(value)
         pairs.append((name, "…" if getattr(value, "shape", ()) else written))
     listed = in_a_row((f"{name!r}: {value}" for name, value in pairs), ", ")
     options = in_a_row((f"{name}={value}" for name, value in pairs), ",")
-    return advice(f"--{kind} {options}", f"{kind}={{{listed}}}")
+    return command_or_python(f"--{kind} {options}", f"{kind}={{{listed}}}")

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from exprgrad.errors import Asked, InputError, RequestError, advice
+from exprgrad.errors import Asker, InputError, RequestError, command_or_python
 from exprgrad.run.values.layouts import (
     CHANGES,
     LAST_WHOLE,
@@ -33,7 +33,7 @@ from exprgrad.run.values.layouts import (
     rewrite_rows,
     strip_quotes,
 )
-from exprgrad.source import Source, Span, cut
+from exprgrad.source import Source, Span, cut_text
 
 __all__ = [
     "LISTED", "decode_text", "fields_given_once", "json_in", "json_value", "listed_columns", "read_bytes",
@@ -87,7 +87,7 @@ def decode_text(content: bytes, name: str, *, is_expression: bool = True) -> str
         raise RequestError(
             "encoding",
             f"{name} is not UTF-8 text: byte 0x{content[error.start]:02x} at offset {error.start}",
-            source=source if Asked.by_command else None,
+            source=source if Asker.by_command else None,
             span=(place, place + 1),
         ) from None
 
@@ -154,7 +154,7 @@ def first_wrong(value: object) -> tuple[str, str]:
         elif is_wrong(part):
             break
     kind = "an object" if isinstance(part, dict) else json.dumps(part)
-    return (cut(str(list(index)), SHOWN) if index else ""), kind
+    return (cut_text(str(list(index)), SHOWN) if index else ""), kind
 
 
 def fields_given_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -196,7 +196,7 @@ def read_json(path: str, name: str) -> Any:
         raise InputError(
             "bad-value",
             f"'{path}' holds a JSON object, not a list of numbers",
-            help=advice("--inputs reads an object", "json.load reads an object")
+            help=command_or_python("--inputs reads an object", "json.load reads an object")
             + ": a value for each name",
         )
     todo = [json_value(found, name, path)]
@@ -307,11 +307,11 @@ def columns_in(
         if column in header:
             message, help = f"'{path}' has several columns '{column}'", "give them different names"
         elif header:
-            from exprgrad.language.mistakes.hints import meant
+            from exprgrad.language.mistakes.hints import did_you_mean
 
-            help = meant(column, header, help)
+            help = did_you_mean(column, header, help)
         else:
-            whole = advice(f"{name}=@{path}", f"exprgrad.file({path!r})")
+            whole = command_or_python(f"{name}=@{path}", f"exprgrad.file({path!r})")
             help = f"it has no header: {whole} reads all of it"
         raise InputError("bad-value", message, help=help)
     return [header.index(column) for column in wanted]
@@ -322,8 +322,10 @@ def which_column(header: Sequence[str], path: str, name: str) -> InputError:
     one = name if name in header else next((column for column in header if column), "NAME")
     message = f"'{path}' has {len(header)} columns: {listed_columns(header)}"
     first = f"{name}=@{path}:{one}"
-    first = advice(f'"{first}"' if " " in first else first, f"exprgrad.file({f'{path}:{one}'!r})")
-    every = advice(f'"{name}=@{path}:*"', f"exprgrad.file({f'{path}:*'!r})")
+    first = command_or_python(
+        f'"{first}"' if " " in first else first, f"exprgrad.file({f'{path}:{one}'!r})"
+    )
+    every = command_or_python(f'"{name}=@{path}:*"', f"exprgrad.file({f'{path}:*'!r})")
     return InputError(
         "bad-value", message, help=f"for one of them write {first}, for all of them {every}"
     )
@@ -353,7 +355,7 @@ def say_remarks(remarks: Mapping[str, str]) -> None:
     """Passes on remarks about how files are read, each with the path of one file."""
     for remark, path in remarks.items():
         if remark:
-            Asked.take_note(f"'{path}': {remark}")
+            Asker.take_note(f"'{path}': {remark}")
 
 
 def row_numbers(
@@ -379,7 +381,7 @@ def row_numbers(
         return [float(strip_quotes(cell)) for cell in chosen]
     cell = cells[bad].strip()
     start = row.start + sum(len(before) + 1 for before in cells[:bad]) + cells[bad].index(cell)
-    what = advice(f"'{cut(cell, LONGEST_CELL)}'", "the cell")
+    what = command_or_python(f"'{cut_text(cell, LONGEST_CELL)}'", "the cell")
     where = f"in line {row.line}, column {bad + 1} of '{path}'"
     if not cell:
         help = "write nan for a number that is not known"

@@ -8,13 +8,21 @@ from math import inf
 from os import PathLike, fspath
 from typing import Any, NoReturn
 
-from exprgrad.derive.parsed import parsed
-from exprgrad.errors import Asked, ExprgradError, InputError, LanguageError, advice, require, whole
-from exprgrad.graph.graph import Graph, Shape, size
+from exprgrad.derive.parsed import parse_and_derive
+from exprgrad.errors import (
+    Asker,
+    ExprgradError,
+    InputError,
+    LanguageError,
+    command_or_python,
+    require_kind,
+    whole_number,
+)
+from exprgrad.graph.graph import Graph, Shape, shape_size
 from exprgrad.language.read.builder import CONSTANTS, LEAST_NORMAL, SAFE_DIGITS, has_digits
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.evaluation import NOTHING, evaluator_for
-from exprgrad.source import Source, Span, depths
+from exprgrad.source import Source, Span, bracket_depths
 
 __all__ = [
     "BRACKETED", "FLOAT", "OPTIONS", "as_held", "as_number", "as_value", "asked_names", "between_colons",
@@ -60,14 +68,14 @@ def constant_value(text: str, name: str) -> Any:
     if is_plain_number(text):
         return float(text)
     if text.lstrip()[:1] == "@":
-        return in_file(text.strip()[1:], name) if Asked.by_command else refuse_text(text, name)
+        return in_file(text.strip()[1:], name) if Asker.by_command else refuse_text(text, name)
     refuse_bare_path(text, name)
     if is_range(text):
         raise misplaced_range(text, name)
     if is_uncertain(text):
         raise unexpected_uncertainty(text, name)
     try:
-        graph = parsed(text, is_expression=False)
+        graph = parse_and_derive(text, is_expression=False)
     except LanguageError as error:
         error.help = list_hint(text, name) or error.help
         raise
@@ -120,7 +128,7 @@ def as_held(value: object, name: str, path: str) -> Any:
     except ExprgradError as error:
         if hasattr(value, "dtype"):  # an array is described by itself
             raise
-        if not Asked.by_command:
+        if not Asker.by_command:
             raise InputError(
                 "bad-value", f"the value of '{name}' in '{path}' is not a number, nor a tensor"
             ) from None
@@ -156,7 +164,7 @@ def between_colons(text: str) -> list[Span]:
 def outside_brackets(pattern: str, text: str, bracketed: str) -> list[Span]:
     """Where a pattern is found that stands in no brackets, as another text of the same length has them."""
     found = [match.span() for match in re.finditer(pattern, text)]
-    levels = depths(bracketed) if found else ()
+    levels = bracket_depths(bracketed) if found else ()
     return [span for span in found if not levels[span[0]]]
 
 
@@ -166,7 +174,7 @@ def misplaced_range(text: str, name: str) -> InputError:
     return InputError(
         "bad-value",
         f"the value of '{name}' is a range, and here it has to be one number or a list",
-        help=f"{advice(shell, 'f.table takes ranges')}; a list is {name}=[0, 0.5, 1]",
+        help=f"{command_or_python(shell, 'f.table takes ranges')}; a list is {name}=[0, 0.5, 1]",
     ).about(text)
 
 
@@ -219,7 +227,7 @@ def refuse_bare_path(text: str, name: str) -> None:
     """An error for a file's name that has no '@' before it."""
     path = text.strip()
     if re.search(FILE, path):
-        if not Asked.by_command:
+        if not Asker.by_command:
             refuse_text(text, name)
         raise InputError(
             "bad-value",
@@ -338,14 +346,14 @@ def declared_shapes(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) ->
     found: dict[str, Shape] = {}
     if shapes is None:
         return found
-    require(shapes, Mapping, "shapes are a mapping, such as {'X': (150, 4)}")
+    require_kind(shapes, Mapping, "shapes are a mapping, such as {'X': (150, 4)}")
     for given, sizes in shapes.items():
         name = normal_name(given)
         if name not in graph.inputs:
             raise not_an_input(graph, name)
         is_text = isinstance(sizes, str | bytes) or not isinstance(sizes, Iterable)
-        alone = is_text or whole(sizes) is not None
-        lengths = [whole(length) for length in ([sizes] if alone else sizes)]
+        alone = is_text or whole_number(sizes) is not None
+        lengths = [whole_number(length) for length in ([sizes] if alone else sizes)]
         listed = tuple([length for length in lengths if length is not None and length > 0])
         if len(listed) < len(lengths):
             raise InputError(
@@ -353,7 +361,7 @@ def declared_shapes(graph: Graph, shapes: Mapping[str, Sequence[int]] | None) ->
                 f"the shape of '{name}' is not a list of positive whole numbers",
                 help="such as (150, 4); a number's shape is ()",
             )
-        if size(listed) > MOST_NUMBERS:
+        if shape_size(listed) > MOST_NUMBERS:
             raise InputError("bad-shape", f"the shape of '{name}' is for more than 2^53 numbers")
         found[name] = listed
     return found
@@ -379,7 +387,7 @@ def surplus_value(
     given: Collection[str] = (),
 ) -> InputError:
     """The error for a value that the expression has no use for."""
-    from exprgrad.language.mistakes.hints import called_word, meant
+    from exprgrad.language.mistakes.hints import called_word, did_you_mean
 
     expression = Source(text)
     for word in [word for word in missing if name in word]:
@@ -404,7 +412,7 @@ def surplus_value(
             return InputError("constant", message, source=expression, span=places[0], help=help)
     else:
         message = f"the expression does not read '{name}'"
-        help = meant(name, missing or graph.inputs, inputs_in_words(graph))
+        help = did_you_mean(name, missing or graph.inputs, inputs_in_words(graph))
     argument = spelled.get(name, name)
     code = "constant" if name in CONSTANTS else "unknown-input"
     return InputError(code, message, help=help).about(argument, (0, min(len(name), len(argument))))
@@ -429,7 +437,7 @@ def missing_values(graph: Graph, text: str, missing: list[str]) -> InputError:
         shown = others[:4] if more else others
         message = f"inputs {', '.join(repr(n) for n in [first, *shown])}{more} have no value"
     values = " ".join(f"{name}=…" for name in missing[:8])
-    taken = [name for name in missing if name in OPTIONS and not Asked.by_command]
+    taken = [name for name in missing if name in OPTIONS and not Asker.by_command]
     help = f"give {'each' if others else 'it'} a number: {values}"
     if taken:
         option = taken[0]
@@ -468,16 +476,16 @@ def select_inputs(graph: Graph, wrt: Iterable[str] | None) -> tuple[str, ...]:
         raise InputError(
             "unknown-input",
             f"'{twice}' appears twice",
-            help=f"differentiate twice with {advice('diff --order 2 or hess', 'f.hessian(…)')}",
+            help=f"differentiate twice with {command_or_python('diff --order 2 or hess', 'f.hessian(…)')}",
         ).about(twice)
     return tuple(name for name in graph.inputs if name in wanted)
 
 
 def not_an_input(graph: Graph, name: str) -> InputError:
     """The error for a name in ``wrt`` that is not an input."""
-    from exprgrad.language.mistakes.hints import meant
+    from exprgrad.language.mistakes.hints import did_you_mean
 
-    help = meant(name, graph.inputs, inputs_in_words(graph))
+    help = did_you_mean(name, graph.inputs, inputs_in_words(graph))
     parts = re.findall(r"[^\s;]+", name)
     if parts[1:]:
         help = f"names are separated by ',': {','.join(parts)}"

@@ -13,13 +13,13 @@ from functools import lru_cache
 from math import isfinite
 from typing import NamedTuple
 
-from exprgrad.derive.build import result
-from exprgrad.derive.parsed import parsed
-from exprgrad.errors import ExprgradError, InputError, advice
+from exprgrad.derive.build import exact_result
+from exprgrad.derive.parsed import parse_and_derive
+from exprgrad.errors import ExprgradError, InputError, command_or_python
 from exprgrad.graph.graph import Algebra, Graph, interpret
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.values.inputs import as_number, between_colons, is_plain_number, refuse_bare_path
-from exprgrad.source import Source, Span, trimmed
+from exprgrad.source import Source, Span, trim_span
 
 __all__ = ["Interval", "Range", "as_interval", "exact_ends", "range_in"]
 
@@ -191,7 +191,7 @@ def miscounted_parts(text: str, parts: Sequence[Span], name: str, usage: str) ->
         written = text.strip() if all(text[slice(*part)].strip() for part in parts) else "0:10"
         message = f"the range of '{name}' does not say how many points"
         help = f"write {name}={written}:101 for 101 points, both ends among them"
-        help += advice("; plot and solve take LOW:HIGH", "")
+        help += command_or_python("; plot and solve take LOW:HIGH", "")
         return bad_range(text, None, message, help)
     span, message = None, f"the range of '{name}' has {len(parts)} parts"
     if len(parts) == 4:
@@ -216,7 +216,7 @@ def end_in(
 
 def number_in(text: str, part: Span, name: str, usage: str) -> tuple[float, Fraction | None]:
     """A part of a range: its double, and what it is exactly, if that is known."""
-    start, stop = trimmed(text, *part)
+    start, stop = trim_span(text, *part)
     written = text[start:stop].strip()
     if written in ("", ":"):
         raise bad_range(text, part, f"a number is missing for '{name}'", usage.format(name=name))
@@ -235,7 +235,7 @@ def exact_number(written: str, value: float) -> Fraction | None:
         return Fraction(0)
     if is_plain_number(written):
         return Fraction(written if value and len(written) <= LONGEST_DECIMAL else value)
-    graph = parsed(written, is_expression=False)
+    graph = parse_and_derive(written, is_expression=False)
     return interpret(graph, RATIONAL, {})[graph.output]
 
 
@@ -253,7 +253,7 @@ def of_fractions(graph: Graph, node: int, operands: Sequence[Fraction | None]) -
     is_short = all((x.numerator * x.denominator).bit_length() < MOST_BITS for x in known)
     if graph.kinds[node] not in BY_NAME or len(known) < len(operands) or not is_short:
         return None
-    exact = result(graph.kinds[node], known)
+    exact = exact_result(graph.kinds[node], known)
     return None if exact is None else Fraction(exact)
 
 
@@ -297,5 +297,5 @@ def size_in(text: str, part: Span, ends: Sequence[Fraction], name: str) -> int:
 
 def bad_range(text: str, span: Span | None, message: str, help: str) -> InputError:
     """An error with its place in a range."""
-    place = None if span is None else trimmed(text, *span)
+    place = None if span is None else trim_span(text, *span)
     return InputError("bad-range", message, help=help).about(text, place)

@@ -16,7 +16,7 @@ from math import inf, isfinite
 from typing import Any, ClassVar, NamedTuple
 
 from exprgrad.errors import ExprgradError, InputError
-from exprgrad.graph.graph import element_name, in_lists, place_of, size
+from exprgrad.graph.graph import element_name, in_lists, place_by_position, shape_size
 from exprgrad.run.values.inputs import (
     BRACKETED,
     as_number,
@@ -29,7 +29,7 @@ from exprgrad.run.values.inputs import (
     normal_name,
     outer_signs,
 )
-from exprgrad.source import Source, Span, trimmed
+from exprgrad.source import Source, Span, trim_span
 
 __all__ = [
     "Spread", "Uncertain", "UncertainNumbers", "as_uncertain", "concise_text", "number_names", "plus_minus",
@@ -175,7 +175,7 @@ def correlations_of(foreign: Mapping[str, Any]) -> dict[tuple[str, str], float]:
 def number_names(name: str, value: Any) -> list[str]:
     """What the numbers of an input are called, in row-major order: ``x``, or ``w[0]``, ``w[1]``."""
     shape = getattr(value, "shape", ())
-    return [element_name(name, place_of(at, shape)) for at in range(size(shape))]
+    return [element_name(name, place_by_position(at, shape)) for at in range(shape_size(shape))]
 
 
 def uncertain_pair(
@@ -253,7 +253,7 @@ def read_notation(text: str, name: str) -> Notation:
     value_span, span = around_sign(text, start, end, name)
     is_percent = text[: span[1]].endswith("%")
     if is_percent:
-        span = trimmed(text, span[0], span[1] - 1)
+        span = trim_span(text, span[0], span[1] - 1)
     value, uncertainty = text[slice(*value_span)], text[slice(*span)]
     uncertainty = uncertainty if is_percent else times_power(uncertainty, exponent)
     return Notation(text, times_power(value, exponent), uncertainty, value_span, span, is_percent)
@@ -285,7 +285,7 @@ def around_sign(text: str, start: int, end: int, name: str) -> tuple[Span, Span]
         raise miswritten_uncertainty(
             f"there is no uncertainty after the '{sign}'", text, found[0], help
         )
-    return trimmed(text, start, before), trimmed(text, after, end)
+    return trim_span(text, start, before), trim_span(text, after, end)
 
 
 def miswritten_uncertainty(message: str, text: str, span: Span, help: str) -> InputError:
@@ -319,7 +319,7 @@ def list_parts(text: str, name: str) -> tuple[object, Any]:
         if depth or sign not in "[],":
             continue
         if text[start:at].strip():
-            span = trimmed(text, start, at)
+            span = trim_span(text, start, at)
             inner[-1].append(list_element(text, span, element_name(name, (len(inner[-1]),))))
         elif sign == "," and text[:at].rstrip()[-1:] != "]":
             raise InputError("bad-value", f"a number is missing in the list of '{name}'").about(

@@ -12,8 +12,9 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 __all__ = [
-    "LARGEST_SHOWN", "SCHEMA", "Apart", "Lines", "Quoted", "Short", "csv_line", "csv_rows", "document",
-    "envelope", "finite", "lists", "records", "short", "shorts", "whole_text",
+    "LARGEST_SHOWN", "SCHEMA", "Apart", "Lines", "Quoted", "Short", "csv_line", "csv_rows",
+    "finite_or_name", "json_document", "nested_lists", "record_lines", "shorten_tensor", "shorten_tensors",
+    "small_document", "whole_text",
 ]  # fmt: skip
 
 AT_ONCE = 4096
@@ -42,22 +43,22 @@ class Lines(Apart):
         self.brackets = brackets
 
 
-def short(value: Any) -> Any:
+def shorten_tensor(value: Any) -> Any:
     """A number as it is; a tensor as one that may be written as a summary."""
     return value if value is None or isinstance(value, float) else Short(value)
 
 
-def shorts(values: Mapping[str, Any]) -> dict[str, Any]:
+def shorten_tensors(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values by name, of which tensors may be written as summaries."""
-    return {name: short(value) for name, value in values.items()}
+    return {name: shorten_tensor(value) for name, value in values.items()}
 
 
-def records(found: Iterable[Any]) -> Lines:
+def record_lines(found: Iterable[Any]) -> Lines:
     """Named tuples, such as diagnostics, one to a line."""
     return Lines(one._asdict() for one in found)
 
 
-def lists(value: Any, write: Callable[[list[float]], str]) -> Iterator[str]:
+def nested_lists(value: Any, write: Callable[[list[float]], str]) -> Iterator[str]:
     """A tensor as nested lists, a row at a time; ``write`` writes a list of numbers, brackets and all."""
     *lead, length = value.shape
     counts = [1]
@@ -88,25 +89,25 @@ text = json.JSONEncoder(allow_nan=False, check_circular=False).encode
 """One JSON value on one line; it never holds itself."""
 
 
-def finite(value: Any) -> Any:
+def finite_or_name(value: Any) -> Any:
     """A value as JSON can hold it: what is not finite becomes ``"nan"``, ``"inf"`` or ``"-inf"``.
 
     A tensor is the list of its numbers, in row-major order.
     """
     if value is None or isinstance(value, int | float):
         return value if value is None or math.isfinite(value) else str(value)
-    return [*map(finite, value.ravel().tolist())]
+    return [*map(finite_or_name, value.ravel().tolist())]
 
 
 # JSON.
 
 
-def envelope(command: str, **fields: Any) -> str:
+def small_document(command: str, **fields: Any) -> str:
     """A whole document that is small: the schema, the command, and what it has to say."""
     return "".join(json_pieces({"schema": SCHEMA, "command": command, **fields}))
 
 
-def document(
+def json_document(
     command: str,
     expression: str,
     fields: Iterable[tuple[str, Any]],
@@ -123,11 +124,11 @@ def document(
     first = list(islice(rest, 1))  # so that an error on the way there leaves no half an object
     between = ",\n " if apart else ", "
     members = chain(head.items(), first, rest)
-    yield from enclosed("{}", members, whole=whole, depth=1, between=between)
+    yield from enclose_items("{}", members, whole=whole, depth=1, between=between)
     yield "\n"
 
 
-def enclosed(
+def enclose_items(
     brackets: str,
     items: Iterable[tuple[str | None, Any]],
     *,
@@ -156,42 +157,42 @@ def json_pieces(value: Any, *, whole: bool = True, depth: int = 0, head: str = "
         written = text(value)
     except (TypeError, ValueError):  # something in it is none of JSON's own
         yield head
-        yield from by_parts(value, whole=whole, depth=depth)
+        yield from json_parts(value, whole=whole, depth=depth)
     else:
         yield head + written
 
 
-def by_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
+def json_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
     """A value that JSON does not know, or that has such a one in it."""
     if isinstance(value, Lines):
         line = "\n" + " " * (depth + 1)
-        items = value.value if value.brackets == "{}" else unnamed(value.value)
+        items = value.value if value.brackets == "{}" else unnamed_items(value.value)
         how = {"first": line, "between": f",{line}"}
-        yield from enclosed(value.brackets, items, whole=whole, depth=depth, **how)
+        yield from enclose_items(value.brackets, items, whole=whole, depth=depth, **how)
     elif isinstance(value, Apart):
         yield from json_pieces(value.value, whole=whole, depth=depth)
     elif isinstance(value, Short):
         is_large = not whole and value.value.size > LARGEST_SHOWN
-        value = summary(value.value) if is_large else value.value
+        value = tensor_summary(value.value) if is_large else value.value
         yield from json_pieces(value, whole=whole, depth=depth)
     elif isinstance(value, float):
         yield text(str(value))
     elif isinstance(value, int):
         yield whole_text(value)
     elif isinstance(value, Mapping):
-        yield from enclosed("{}", value.items(), whole=whole, depth=depth + 1)
+        yield from enclose_items("{}", value.items(), whole=whole, depth=depth + 1)
     elif hasattr(value, "reshape"):
-        yield from lists(value, lambda numbers: "".join(json_pieces(numbers)))
+        yield from nested_lists(value, lambda numbers: "".join(json_pieces(numbers)))
     else:
-        yield from enclosed("[]", unnamed(value), whole=whole, depth=depth)
+        yield from enclose_items("[]", unnamed_items(value), whole=whole, depth=depth)
 
 
-def unnamed(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
+def unnamed_items(values: Iterable[Any]) -> Iterator[tuple[None, Any]]:
     """The values of a list, which have no names."""
     return zip(repeat(None), values, strict=False)
 
 
-def summary(value: Any) -> dict[str, Any]:
+def tensor_summary(value: Any) -> dict[str, Any]:
     """A large tensor's summary; a nan makes its norm nan, and its extremes leave nans out."""
     from exprgrad.run.arrays.arrays import measure_tensor
 
@@ -222,14 +223,14 @@ def csv_line(cells: Iterable[Any], *, whole: bool = True) -> str:
     if FLOATS.issuperset(map(type, cells)):
         return ",".join(map(repr, cells)) + "\n"
     for cell in cells:
-        value = cell_text(cell, whole=whole)
+        value = csv_cell(cell, whole=whole)
         if (isinstance(cell, Quoted) and not cell) or any(c in value for c in ',"\r\n'):
             value = '"' + value.replace('"', '""') + '"'
         written.append(value)
     return ",".join(written) + "\n"
 
 
-def cell_text(cell: Any, *, whole: bool) -> str:
+def csv_cell(cell: Any, *, whole: bool) -> str:
     """The text of one cell."""
     if cell is None:
         return ""

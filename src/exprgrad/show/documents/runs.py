@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import Call, Shape, size
+from exprgrad.explain.diagnostics import DiagnosedRun
+from exprgrad.graph.graph import Call, Shape, shape_size
 from exprgrad.run.evaluation import Edge, Node
-from exprgrad.show.documents.document import Apart, Lines, records, short, shorts
+from exprgrad.show.documents.document import (
+    Apart,
+    Lines,
+    record_lines,
+    shorten_tensor,
+    shorten_tensors,
+)
 
 if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic, Guarded
 
 __all__ = [
-    "graph_fields", "guard_fields", "head_fields", "jacobian_bytes", "node_rows", "pair", "run_fields",
-    "trace_rows",
+    "corrected_pair", "graph_fields", "guard_fields", "head_fields", "jacobian_bytes", "node_rows",
+    "run_fields", "trace_rows",
 ]  # fmt: skip
 
 NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad", "call")
@@ -25,17 +31,17 @@ NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad",
 # JSON.
 
 
-def head_fields(run: Run, value: Any) -> dict[str, Any]:
+def head_fields(run: DiagnosedRun, value: Any) -> dict[str, Any]:
     """What every document of a run says first."""
     return {
-        "inputs": shorts(run.inputs),
+        "inputs": shorten_tensors(run.inputs),
         "output": {"node": run.graph.output, "name": run.graph.output_name},
         "value": value,
     }
 
 
 def run_fields(
-    run: Run, diagnostics: Sequence[Diagnostic], order: Sequence[int] | None = None
+    run: DiagnosedRun, diagnostics: Sequence[Diagnostic], order: Sequence[int] | None = None
 ) -> Iterator[tuple[str, Any]]:
     """The fields of ``eval`` or ``grad``; ``order`` are visits other than those of the sweep."""
     answer, is_swept = run.true, run.adjoints is not None
@@ -47,9 +53,9 @@ def run_fields(
         yield "one_sided", one_sided_fields(run)
     yield from graph_fields(run)
     if is_swept:
-        yield "edges", Lines(map(edge_fields, run.iter_edges()))
+        yield "edges", Lines(map(edge_record, run.iter_edges()))
         yield "order", Apart(run.order if order is None else order)
-    yield "diagnostics", records(diagnostics)
+    yield "diagnostics", record_lines(diagnostics)
 
 
 def guard_fields(answer: Guarded) -> Iterator[tuple[str, Any]]:
@@ -57,17 +63,17 @@ def guard_fields(answer: Guarded) -> Iterator[tuple[str, Any]]:
     if answer.digits:
         yield "digits", answer.digits
     if answer.corrected_value is not None:
-        yield "corrected_value", pair(*answer.corrected_value)
+        yield "corrected_value", corrected_pair(*answer.corrected_value)
     if answer.corrected:
-        yield "corrected", {name: pair(*both) for name, both in answer.corrected.items()}
+        yield "corrected", {name: corrected_pair(*both) for name, both in answer.corrected.items()}
 
 
-def pair(sweep: Any, value: Any) -> dict[str, Any]:
+def corrected_pair(sweep: Any, value: Any) -> dict[str, Any]:
     """A corrected number: what the sweep has, and what the answer is."""
     return {"sweep": sweep, "value": value}
 
 
-def one_sided_fields(run: Run) -> dict[str, Any]:
+def one_sided_fields(run: DiagnosedRun) -> dict[str, Any]:
     """The derivatives from the two sides, by input."""
     names = "left", "right", "left_value", "right_value", "verdict", "estimated"
     return {
@@ -76,40 +82,40 @@ def one_sided_fields(run: Run) -> dict[str, Any]:
     }
 
 
-def graph_fields(run: Run) -> Iterator[tuple[str, Any]]:
+def graph_fields(run: DiagnosedRun) -> Iterator[tuple[str, Any]]:
     """The nodes, and the calls if there are any."""
     is_swept = run.adjoints is not None
-    yield "nodes", Lines(node_fields(node, with_grad=is_swept) for node in run.iter_nodes())
+    yield "nodes", Lines(node_record(node, with_grad=is_swept) for node in run.iter_nodes())
     if run.graph.calls:
-        yield "calls", Lines(map(call_fields, run.graph.calls))
+        yield "calls", Lines(map(call_record, run.graph.calls))
 
 
-def node_fields(node: Node, *, with_grad: bool) -> dict[str, Any]:
+def node_record(node: Node, *, with_grad: bool) -> dict[str, Any]:
     """A node's fields as JSON has them; ``shape`` is of a node among tensors, ``call`` of one in a call."""
     fields: dict[str, Any] = node._asdict()
     for name in ("shape", "call"):
         if fields[name] is None:
             del fields[name]
-    fields["data"] = short(node.data)
-    fields["grad"] = short(node.grad)
+    fields["data"] = shorten_tensor(node.data)
+    fields["grad"] = shorten_tensor(node.grad)
     if not with_grad:
         del fields["grad"]
     return fields
 
 
-def call_fields(call: Call) -> dict[str, Any]:
+def call_record(call: Call) -> dict[str, Any]:
     """A call's fields as JSON has them."""
     fields: dict[str, Any] = call._asdict()
     del fields["opened"], fields["bends"]
     return fields | {"parent": None if call.parent < 0 else call.parent}
 
 
-def edge_fields(edge: Edge) -> dict[str, Any]:
+def edge_record(edge: Edge) -> dict[str, Any]:
     """An edge's fields as JSON has them."""
     fields: dict[str, Any] = edge._asdict()
     ends_of = fields.pop("jacobian")
-    fields["local"] = short(edge.local)
-    fields["contribution"] = short(edge.contribution)
+    fields["local"] = shorten_tensor(edge.local)
+    fields["contribution"] = shorten_tensor(edge.contribution)
     if ends_of is not None:
         fields["jacobian"] = {"shape": ends_of, "bytes": jacobian_bytes(ends_of)}
     return fields
@@ -117,13 +123,13 @@ def edge_fields(edge: Edge) -> dict[str, Any]:
 
 def jacobian_bytes(shapes: tuple[Shape, Shape]) -> int:
     """What a whole Jacobian would take in doubles, given the node's shape and the operand's."""
-    return 8 * size(shapes[0]) * size(shapes[1])
+    return 8 * shape_size(shapes[0]) * shape_size(shapes[1])
 
 
 # CSV.
 
 
-def node_rows(run: Run) -> Iterator[list[Any]]:
+def node_rows(run: DiagnosedRun) -> Iterator[list[Any]]:
     """The nodes as lines of CSV; tensors are JSON lists, a call is its text.
 
     The output's data and the inputs' grads are those of the answer, which may be corrected.
@@ -131,11 +137,11 @@ def node_rows(run: Run) -> Iterator[list[Any]]:
     answer, calls = run.true, run.graph.calls
     slopes = {run.graph.inputs[name]: slope for name, slope in answer.gradient.items()}
     for node in run.iter_nodes():
-        fields = node_fields(node, with_grad=run.adjoints is not None)
+        fields = node_record(node, with_grad=run.adjoints is not None)
         if node.id == run.graph.output:
-            fields["data"] = short(answer.value)
+            fields["data"] = shorten_tensor(answer.value)
         if node.id in slopes:
-            fields["grad"] = short(slopes[node.id])
+            fields["grad"] = shorten_tensor(slopes[node.id])
         fields["operands"] = " ".join(map(str, node.operands))
         if calls:
             fields["call"] = "" if node.call is None else calls[node.call].text
@@ -145,11 +151,11 @@ def node_rows(run: Run) -> Iterator[list[Any]]:
         yield [fields[name] for name in names]
 
 
-def trace_rows(run: Run) -> Iterator[list[Any]]:
+def trace_rows(run: DiagnosedRun) -> Iterator[list[Any]]:
     """The active edges in the order of the visits as lines of CSV; tensors are JSON lists."""
     assert run.adjoints is not None
     beside = run.adjoints.beside
     yield ["user", "position", "operand", "rule", "local", "contribution", *beside]
     for edge in run.iter_edges():
         further = [getattr(edge, name) for name in beside]
-        yield [*edge[:4], short(edge.local), short(edge.contribution), *further]
+        yield [*edge[:4], shorten_tensor(edge.local), shorten_tensor(edge.contribution), *further]

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from exprgrad.derive.build import Builder
-from exprgrad.derive.lower.lower import formulas, lower
-from exprgrad.derive.rules import slots, template
-from exprgrad.derive.sweeps.walks import Source
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.derive.lower.lower import lower_program, row_programs
+from exprgrad.derive.rules import rule_slots, template
+from exprgrad.derive.sweeps.walks import SweepSource
 from exprgrad.errors import RequestError
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.kinks_met import SPECIAL_WORDS
 from exprgrad.graph.graph import (
     CONST,
@@ -28,22 +28,23 @@ from exprgrad.graph.graph import (
     Loop,
     Program,
     Settings,
-    dependents,
-    size,
+    dependent_flags,
+    shape_size,
 )
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL
-from exprgrad.language.code.program import helpers
-from exprgrad.language.code.statements import Statements, Writer
+from exprgrad.language.code.program import helper_functions
+from exprgrad.language.code.statements import ProgramWriter, Statements
 from exprgrad.language.code.target import Routine
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.sweeps import is_gated_edge
-from exprgrad.show.documents.document import finite
+from exprgrad.show.documents.document import finite_or_name
 
 __all__ = [
-    "OUT", "SPECIAL", "Written", "arithmetic", "fixed", "names_of", "rows", "tensor_program", "written_out",
+    "OUT", "SPECIAL", "Written", "choosing_inputs", "operand_names", "page_arithmetic", "row_keys",
+    "tensor_program", "written_out",
 ]  # fmt: skip
 
 JAVASCRIPT = TARGETS["javascript"]
@@ -55,20 +56,20 @@ SPECIAL = "\nspecial: "
 """The heading of a row's kinks and jumps."""
 
 
-def rows(run: Run) -> list[str]:
+def row_keys(run: DiagnosedRun) -> list[str]:
     """By node the key of its row in ``OPS``; empty for an input or a constant, and for a tensor.
 
     It is the row's name, with what else its rules know: ``logsumexp/3`` of three operands, ``pow/x,3``
     where only the first depends on an input, and the second is 3.
     """
     graph = run.graph
-    varying = dependents(graph, graph.inputs.values())
+    varying = dependent_flags(graph, graph.inputs.values())
     found = []
     for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
         if not operands or kind not in BY_NAME or any(map(graph.shape, (node, *operands))):
             found.append("")
         elif knows_operands(BY_NAME[kind]):
-            told = ["x" if varying[o] else number(run.values[o]) for o in operands]
+            told = ["x" if varying[o] else number_text(run.values[o]) for o in operands]
             found.append(f"{kind}/{','.join(told)}")
         elif BY_NAME[kind].variadic:
             found.append(f"{kind}/{len(operands)}")
@@ -84,7 +85,7 @@ def knows_operands(op: Op) -> bool:
     return bool(names - {*op.names, "out", "ties"})
 
 
-def arithmetic(*runs: Run) -> str:
+def page_arithmetic(*runs: DiagnosedRun) -> str:
     """The object ``OPS``, in JavaScript, with the functions that it needs before it.
 
     By the key of each row that the runs' formulas use: ``value``, a function of the operands, and
@@ -94,18 +95,18 @@ def arithmetic(*runs: Run) -> str:
     operands a small step may move.  Where it has poles, ``pole`` says whether the operands are at one.
     """
     nodes, wanted = rows_used(runs)
-    varying = {id(run): dependents(run.graph, run.graph.inputs.values()) for run in runs}
+    varying = {id(run): dependent_flags(run.graph, run.graph.inputs.values()) for run in runs}
     layout = JAVASCRIPT.layout._replace(
         helper="function {name}({parameters}) {{\n{body}\n}}\n", gaps=("", "")
     )
-    writer = Writer(JAVASCRIPT._replace(layout=layout), PREFIX, {})
+    writer = ProgramWriter(JAVASCRIPT._replace(layout=layout), PREFIX, {})
     called: dict[Routine, None] = {}
     programs: dict[Routine, Program | Loop] = {}
     entries = []
     for row, (run, node) in nodes.items():
         op, operands = BY_NAME[run.graph.kinds[node]], run.graph.operands[node]
         known = [None if varying[id(run)][o] else float(run.values[o]) for o in operands]
-        names = names_of(op, len(known))
+        names = operand_names(op, len(known))
         seen = {
             "value": names,
             "pole": names,
@@ -113,26 +114,28 @@ def arithmetic(*runs: Run) -> str:
             "special": (*names, OUT, *(f"varies_{name}" for name in names)),
         }
         parts = []
-        for field, program in functions(op, known, sorted(wanted[row])).items():
-            lowered = lower(program, JAVASCRIPT.spelled)
-            for needed, formula in formulas(lowered, JAVASCRIPT.spelled).items():
+        for field, program in row_programs_of(op, known, sorted(wanted[row])).items():
+            lowered = lower_program(program, JAVASCRIPT.spelled)
+            for needed, formula in row_programs(lowered, JAVASCRIPT.spelled).items():
                 programs.setdefault(needed, formula)
             text, used = arrow_of(writer, lowered, op, field, seen[field])
             called.update(dict.fromkeys(used))
             parts.append(f"{field}: {text}")
         entries.append(f'"{row}": {{\n' + ",\n".join(parts) + "\n}")
-    written = helpers(writer, called, programs)
+    written = helper_functions(writer, called, programs)
     return "".join(written) + "const OPS = {\n" + ",\n".join(entries) + "\n};\n"
 
 
-def rows_used(runs: Sequence[Run]) -> tuple[dict[str, tuple[Run, int]], dict[str, set[int]]]:
+def rows_used(
+    runs: Sequence[DiagnosedRun],
+) -> tuple[dict[str, tuple[DiagnosedRun, int]], dict[str, set[int]]]:
     """By key, a node of each row that runs use, and the positions whose local derivatives are wanted."""
-    nodes: dict[str, tuple[Run, int]] = {}
+    nodes: dict[str, tuple[DiagnosedRun, int]] = {}
     wanted: dict[str, set[int]] = {}
     for run in runs:
         assert run.adjoints is not None
         active = run.adjoints.active
-        for node, row in enumerate(rows(run)):
+        for node, row in enumerate(row_keys(run)):
             if row:
                 nodes.setdefault(row, (run, node))
                 places = enumerate(run.graph.operands[node])
@@ -142,12 +145,12 @@ def rows_used(runs: Sequence[Run]) -> tuple[dict[str, tuple[Run, int]], dict[str
     return nodes, wanted
 
 
-def names_of(op: Op, count: int) -> tuple[str, ...]:
+def operand_names(op: Op, count: int) -> tuple[str, ...]:
     """What the operands of a row are called."""
     return tuple([f"x{n}" for n in range(1, count + 1)]) if op.variadic else op.names
 
 
-def functions(
+def row_programs_of(
     op: Op, known: Sequence[float | None], positions: Sequence[int]
 ) -> dict[str, Program]:
     """The programs of one row: its value, and its local derivatives for the operands at some positions.
@@ -157,7 +160,7 @@ def functions(
     """
     graph = Graph()
     told = knows_operands(op)
-    for name, value in zip(names_of(op, len(known)), known, strict=True):
+    for name, value in zip(operand_names(op, len(known)), known, strict=True):
         if value is None or not told:
             graph.inputs[name] = graph.append(INPUT, (), name, (0, 0))
         else:
@@ -166,26 +169,26 @@ def functions(
     graph.output = graph.append(op.name, operands, None, (0, 0), ((0, 0),) * len(operands))
     found = {"value": Program(graph, (graph.output,))}
     if positions:
-        builder = Builder()
-        source = Source(builder, graph)
+        builder = GraphBuilder()
+        source = SweepSource(builder, graph)
         source.image[graph.output] = builder.input(OUT)
         passed = {operand: local for operand, local, _ in source.edges(graph.output, positions)}
         locals_ = [passed[at] if at in passed else builder.constant(0.0) for at in operands]
         found["partials"] = builder.program(locals_)
-        special = specials(op, graph, positions)
+        special = special_program(op, graph, positions)
         if special is not None:
             found["special"] = special
     if op.poles:
-        pole = poles(op, graph)
+        pole = pole_program(op, graph)
         if pole is not None:
             found["pole"] = pole
     return found
 
 
-def poles(op: Op, graph: Graph) -> Program | None:
+def pole_program(op: Op, graph: Graph) -> Program | None:
     """Whether the operands are at one of a row's poles: not 0 if so.  None where they never are."""
-    builder = Builder()
-    source = Source(builder, graph)
+    builder = GraphBuilder()
+    source = SweepSource(builder, graph)
     given = {
         name: source.image[operand]
         for name, operand in zip(op.names, graph.operands[graph.output], strict=True)
@@ -194,15 +197,15 @@ def poles(op: Op, graph: Graph) -> Program | None:
     return None if builder.value(met) == 0 else builder.program([met])
 
 
-def specials(op: Op, graph: Graph, positions: Sequence[int]) -> Program | None:
+def special_program(op: Op, graph: Graph, positions: Sequence[int]) -> Program | None:
     """The conditions of a row's kinks and jumps, not 0 where they hold for one of some operands.
 
     None where they never do: ``x^2`` has no jump, as ``x^y`` has.
     """
-    builder = Builder()
-    source = Source(builder, graph)
+    builder = GraphBuilder()
+    source = SweepSource(builder, graph)
     operands = graph.operands[graph.output]
-    names, out = names_of(op, len(operands)), builder.input(OUT)
+    names, out = operand_names(op, len(operands)), builder.input(OUT)
     images = [source.image[operand] for operand in operands]
     flags = [
         builder.constant(0.0) if graph.kinds[operand] == CONST else builder.input(f"varies_{name}")
@@ -216,7 +219,7 @@ def specials(op: Op, graph: Graph, positions: Sequence[int]) -> Program | None:
         ties = builder.total([source.instantiate(op.ties, one) for one in seen])
         given = [seen[position] | {"ties": ties} for position in positions]
     else:
-        given = [dict(zip(slots(op), [*images, out, *flags], strict=True))]
+        given = [dict(zip(rule_slots(op), [*images, out, *flags], strict=True))]
     met = [
         builder.total([source.instantiate(special.where, one) for one in given])
         for special in op.special
@@ -225,7 +228,7 @@ def specials(op: Op, graph: Graph, positions: Sequence[int]) -> Program | None:
 
 
 def arrow_of(
-    writer: Writer, program: Program, op: Op, field: str, seen: Sequence[str]
+    writer: ProgramWriter, program: Program, op: Op, field: str, seen: Sequence[str]
 ) -> tuple[str, list[Routine]]:
     """A program as an arrow function of what it may see, and the helpers that it calls."""
     names = writer.names()
@@ -259,20 +262,20 @@ class Written(NamedTuple):
     ``outputs``  the nodes of the result's numbers; of an elementwise one, the one that is done to each
     """
 
-    run: Run
+    run: DiagnosedRun
     outputs: list[int]
 
 
-def written_out(run: Run) -> dict[int, Written]:
+def written_out(run: DiagnosedRun) -> dict[int, Written]:
     """By node, those over tensors written out.  Raises ``RequestError`` where they are too large."""
-    keys = rows(run)
+    keys = row_keys(run)
     nodes = [node for node in run.shown if run.graph.operands[node] and not keys[node]]
     if not nodes:
         return {}
     from exprgrad.run.arrays.elements import refuse_many
 
     refuse_many(run.graph)
-    found = {node: alone(run, node) for node in nodes}
+    found = {node: operation_alone(run, node) for node in nodes}
     count = sum(len(one.run.graph) for one in found.values())
     if count > MOST_STEPS:
         raise RequestError(
@@ -284,7 +287,7 @@ def written_out(run: Run) -> dict[int, Written]:
     return found
 
 
-def alone(run: Run, node: int) -> Written:
+def operation_alone(run: DiagnosedRun, node: int) -> Written:
     """One operation by itself, over numbers: its operands are inputs."""
     from exprgrad.run.arrays.arrays import array_of_doubles
     from exprgrad.run.arrays.elements import expand_elements
@@ -315,11 +318,11 @@ def alone(run: Run, node: int) -> Written:
     if by_number:
         return Written(done, [own.output])
     written = expand_elements(done)
-    over, nodes = cast(Run, written.run), written.nodes
+    over, nodes = cast(DiagnosedRun, written.run), written.nodes
     return Written(over, nodes[own.output].ravel().tolist())
 
 
-def tensor_program(run: Run, node: int, written: Written) -> dict[str, Any]:
+def tensor_program(run: DiagnosedRun, node: int, written: Written) -> dict[str, Any]:
     """A node over tensors as the page's script does it.
 
     ``shape``  the result's
@@ -329,7 +332,7 @@ def tensor_program(run: Run, node: int, written: Written) -> dict[str, Any]:
     ``gates``  by row, the operands to which nothing is passed where the local derivative is 0
     ``reads``  by row and operand, the operands that its local derivative depends on
     """
-    graph, keys = written.run.graph, rows(written.run)
+    graph, keys = written.run.graph, row_keys(written.run)
     shape = list(run.graph.shape(node))
     used = [*dict.fromkeys(filter(None, keys))]
     kinds = {key: graph.kinds[at] for at, key in enumerate(keys) if key}
@@ -340,20 +343,22 @@ def tensor_program(run: Run, node: int, written: Written) -> dict[str, Any]:
             [at for at in range(counts[key]) if is_gated_edge(BY_NAME[kinds[key]], at)]
             for key in used
         ],
-        "reads": [[read(kinds[key], at) for at in range(counts[key])] for key in used],
+        "reads": [[operands_read(kinds[key], at) for at in range(counts[key])] for key in used],
     }
     if run.graph.kinds[node] in BY_NAME and len(used) == 1:
         return told | {"row": used[0]}
-    count = sum(size(run.graph.shape(operand)) for operand in run.graph.operands[node])
+    count = sum(shape_size(run.graph.shape(operand)) for operand in run.graph.operands[node])
     nodes = [
-        [used.index(keys[at]), *graph.operands[at]] if keys[at] else finite(written.run.values[at])
+        [used.index(keys[at]), *graph.operands[at]]
+        if keys[at]
+        else finite_or_name(written.run.values[at])
         for at in range(count, len(graph))
     ]
     return told | {"rows": used, "count": count, "nodes": nodes, "outputs": written.outputs}
 
 
 @cache
-def read(kind: str, position: int) -> list[int]:
+def operands_read(kind: str, position: int) -> list[int]:
     """The operands that the local derivative for one of a row's operands depends on."""
     op = BY_NAME[kind]
     names = template(op.shown_partial(position)).inputs
@@ -362,7 +367,7 @@ def read(kind: str, position: int) -> list[int]:
     return [at for at, name in enumerate(op.names) if name in names]
 
 
-def fixed(run: Run) -> set[int]:
+def choosing_inputs(run: DiagnosedRun) -> set[int]:
     """The inputs whose numbers choose among others, as labels do: what follows is known for those alone."""
     graph = run.graph
     chosen: set[int] = set()

@@ -18,21 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "LESSONS",
-    "LIVE",
-    "SETS",
-    "Formula",
-    "Lesson",
-    "Part",
-    "Task",
-    "columns",
-    "functions_of",
-    "goals_of",
-    "lesson_named",
-    "nodes_of",
-    "points_of",
-    "read_lesson",
-    "tasks_of",
+    "LESSONS", "LIVE", "SETS", "Formula", "Lesson", "LessonPart", "Task", "functions_as_formulas",
+    "goals_of", "lesson_named", "nodes_of", "points_of", "read_lesson", "set_columns", "tasks_of",
 ]  # fmt: skip
 
 # Sets of points.
@@ -48,39 +35,39 @@ PLACES = 2
 Point = tuple[float, float]
 
 
-def circles(part: float, side: int) -> Point:
+def point_on_circles(part: float, side: int) -> Point:
     """A point on the inner or the outer one of two circles, at a part of the way around."""
     radius, angle = (0.6, 1.4)[side], 2 * pi * part * (COUNT - 1) / COUNT
     return radius * cos(angle), radius * sin(angle)
 
 
-def moons(part: float, side: int) -> Point:
+def point_on_moons(part: float, side: int) -> Point:
     """A point on one of two half circles, each of which ends within the other."""
     across, up = cos(pi * part) - 0.5, sin(pi * part) - 0.25
     return (1.2 * across, 1.2 * up) if side else (-1.2 * across, -1.2 * up)
 
 
-def spiral(part: float, side: int) -> Point:
+def point_on_spiral(part: float, side: int) -> Point:
     """A point on one of the two arms of a spiral, which turns once around."""
     radius, angle = 0.25 + 1.3 * part, 2 * pi * part + pi * side
     return radius * cos(angle), radius * sin(angle)
 
 
 SETS: dict[str, Callable[[float, int], Point]] = {
-    "circles": circles,
-    "moons": moons,
-    "spiral": spiral,
+    "circles": point_on_circles,
+    "moons": point_on_moons,
+    "spiral": point_on_spiral,
 }
 """By name the points of a part of the way, from 0 to 1, on side 0 or 1."""
 
 
-def columns(name: str) -> tuple[list[float], list[float], list[float]]:
+def set_columns(name: str) -> tuple[list[float], list[float], list[float]]:
     """A set's columns: to the right, up, and the side, which is -1 or 1."""
-    across, up, sides = zip(*points(SETS[name]), strict=True)
+    across, up, sides = zip(*set_points(SETS[name]), strict=True)
     return [*across], [*up], [*sides]
 
 
-def points(place: Callable[[float, int], Point]) -> Iterator[tuple[float, float, float]]:
+def set_points(place: Callable[[float, int], Point]) -> Iterator[tuple[float, float, float]]:
     """The points of a set, each a little aside."""
     chance = Random(1)
     for side in (0, 1):
@@ -122,7 +109,7 @@ class Task(NamedTuple):
     goals: tuple[Mapping[str, Any], ...] = ()
 
 
-class Part(NamedTuple):
+class LessonPart(NamedTuple):
     """A part of a lesson, which opens by itself: prose, and what goes with it.
 
     ``title``    a heading of a few words
@@ -181,11 +168,11 @@ class Lesson(NamedTuple):
     about: str
     tasks: tuple[str | Task, ...]
     question: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[LessonPart, ...] = ()
     formulas: tuple[Formula, ...] = ()
 
 
-def tasks_of(lesson: Lesson | Part) -> list[Task]:
+def tasks_of(lesson: Lesson | LessonPart) -> list[Task]:
     """The tasks of a lesson, those in its parts too, or of a part."""
     own = [Task(task) if isinstance(task, str) else task for task in lesson.tasks]
     parts = lesson.parts if isinstance(lesson, Lesson) else ()
@@ -208,14 +195,14 @@ def nodes_of(goal: Mapping[str, Any]) -> list[str]:
     return [*node, *goal.get("edge", ()), *goal.get("first", ()), *goal.get("inputs", ())]
 
 
-def points_of(part: Part) -> dict[str, Mapping[str, Sequence[float]]]:
+def points_of(part: LessonPart) -> dict[str, Mapping[str, Sequence[float]]]:
     """By name the sets of points that a part trains on; those of a lesson's own have none."""
     if part.data:
         return {"": part.data}
-    return {name: dict(zip(part.points, columns(name), strict=True)) for name in part.sets}
+    return {name: dict(zip(part.points, set_columns(name), strict=True)) for name in part.sets}
 
 
-def functions_of(expression: str) -> list[Formula]:
+def functions_as_formulas(expression: str) -> list[Formula]:
     """The functions that a formula defines, each as a formula that calls it with its own parameters."""
     found: list[Formula] = []
     before: list[str] = []
@@ -228,7 +215,7 @@ def functions_of(expression: str) -> list[Formula]:
     return found
 
 
-def is_text(value: Any) -> bool:
+def is_text_value(value: Any) -> bool:
     """Tells whether a value is a text."""
     return isinstance(value, str)
 
@@ -238,7 +225,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def is_value(value: Any) -> bool:
+def is_number_or_lists(value: Any) -> bool:
     """Tells whether a value is a number, or a tensor as nested lists."""
     waiting = [value]
     while waiting:
@@ -262,39 +249,39 @@ def list_of(each: Check, least: int = 0, most: float = inf) -> Check:
     )
 
 
-def table_of(each: Check) -> Check:
+def table_check(each: Check) -> Check:
     """Checks for a table whose values pass ``each``."""
     return lambda value: isinstance(value, dict) and all(map(each, value.values()))
 
 
 def are_columns(value: Any) -> bool:
     """Tells whether a value is a table of three equally long lists of numbers."""
-    if not table_of(list_of(is_number, 1))(value):
+    if not table_check(list_of(is_number, 1))(value):
         return False
     return len(value) == 3 and len({*map(len, value.values())}) == 1
 
 
 Fields = Mapping[str, tuple[str, Check]]
 """By name what a field has to be, in words, and whether it is."""
-TEXT = "a text", is_text
-TABLES = "a list of tables", list_of(table_of(lambda _: True))
-VALUES = "a table of numbers, or of lists of them", table_of(is_value)
+TEXT = "a text", is_text_value
+TABLES = "a list of tables", list_of(table_check(lambda _: True))
+VALUES = "a table of numbers, or of lists of them", table_check(is_number_or_lists)
 
 FACTS: Fields = {
     "step": ("'end': all steps are done", one_of("end")),
-    "node": ("the name of a node that is looked at", is_text),
+    "node": ("the name of a node that is looked at", is_text_value),
     "edge": (
         "the names of the operand and the user whose edge is looked at",
-        list_of(is_text, 2, 2),
+        list_of(is_text_value, 2, 2),
     ),
-    "inputs": ("a table of inputs and the numbers they have", table_of(is_number)),
+    "inputs": ("a table of inputs and the numbers they have", table_check(is_number)),
     "order": (
         "'right', 'preorder', 'bfs' or 'naive'",
         one_of("right", "preorder", "bfs", "naive"),
     ),
     "first": (
         "the names of two nodes, the first of which is visited first",
-        list_of(is_text, 2, 2),
+        list_of(is_text_value, 2, 2),
     ),
     "sign": ("'+=' or '='", one_of("+=", "=")),
     "found": (
@@ -318,7 +305,7 @@ FORMULA_FIELDS: Fields = {
     "name": TEXT,
     "expression": TEXT,
     "values": VALUES,
-    "expand": ("a list of operations", list_of(is_text)),
+    "expand": ("a list of operations", list_of(is_text_value)),
 }
 LIVE = {
     "paths": "counts paths beside the sweep's edges, for copies of the formula in a chain",
@@ -333,14 +320,14 @@ LIVE = {
 PART_FIELDS: Fields = {
     "title": TEXT,
     "text": TEXT,
-    "formula": ("the name of one of the formulas", is_text),
+    "formula": ("the name of one of the formulas", is_text_value),
     "code": TEXT,
     "live": (f"one of {', '.join(LIVE)}", one_of(*LIVE)),
     "rate": ("a number", is_number),
     "data": ("a table of three lists of numbers, of the same length", are_columns),
     "sets": (f"a list of some of {', '.join(SETS)}", list_of(one_of(*SETS), 1)),
-    "points": ("a list of three inputs", list_of(is_text, 3, 3)),
-    "shows": ("the name of a node", is_text),
+    "points": ("a list of three inputs", list_of(is_text_value, 3, 3)),
+    "shows": ("the name of a node", is_text_value),
     "tasks": TABLES,
 }
 LESSON_FIELDS: Fields = {
@@ -364,25 +351,29 @@ def lesson_of(text: str, name: str) -> Lesson:
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise wrong(name, f"is not TOML: {error}") from None
-    checked(table, LESSON_FIELDS, SEVERAL if "formulas" in table else ONE, name, "the lesson")
+        raise lesson_error(name, f"is not TOML: {error}") from None
+    check_lesson_table(
+        table, LESSON_FIELDS, SEVERAL if "formulas" in table else ONE, name, "the lesson"
+    )
     tasks = [*tasks_in(table, name)]
     formulas = tuple(formulas_in(table, name))
     for field in {"expression", "values"} & table.keys() if formulas else ():
-        raise wrong(name, f"the lesson has formulas, and '{field}' beside them")
-    parts: list[Part] = []
+        raise lesson_error(name, f"the lesson has formulas, and '{field}' beside them")
+    parts: list[LessonPart] = []
     for number, part in enumerate(table.get("parts", ()), 1):
-        checked(part, PART_FIELDS, {"title"}, name, f"part {number}")
+        check_lesson_table(part, PART_FIELDS, {"title"}, name, f"part {number}")
         if part.get("formula", "") not in ["", *(formula.name for formula in formulas)]:
-            raise wrong(
+            raise lesson_error(
                 name, f"part {number} is about '{part['formula']}', which is no formula's name"
             )
         if part.get("live") == "training":
             own_points = {"sets", "points"} if "sets" in part else {"data"}
-            checked(part, PART_FIELDS, {"title", "shows", *own_points}, name, f"part {number}")
+            check_lesson_table(
+                part, PART_FIELDS, {"title", "shows", *own_points}, name, f"part {number}"
+            )
         own = tuple(tasks_in(part, name, len(tasks) + sum(len(one.tasks) for one in parts)))
-        parts.append(Part(**{**part, "tasks": own}))
-    first = formulas[0] if formulas else formula_of(table)
+        parts.append(LessonPart(**{**part, "tasks": own}))
+    first = formulas[0] if formulas else formula_from_table(table)
     about, question = (" ".join(table.get(field, "").split()) for field in ("about", "question"))
     return Lesson(
         Path(name).stem, table["title"], first.expression, first.values, about, tuple(tasks), question,
@@ -393,25 +384,25 @@ def lesson_of(text: str, name: str) -> Lesson:
 def tasks_in(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator[Task]:
     """The tasks of a lesson or a part, numbered after the ``before`` earlier ones."""
     for number, task in enumerate(table.get("tasks", ()), before + 1):
-        checked(task, TASK_FIELDS, {"text"}, name, f"task {number}")
+        check_lesson_table(task, TASK_FIELDS, {"text"}, name, f"task {number}")
         for goal in task.get("goals", ()):
-            checked(goal, FACTS, set(), name, f"a goal of task {number}")
+            check_lesson_table(goal, FACTS, set(), name, f"a goal of task {number}")
         yield Task(task["text"], task.get("seen", ""), tuple(task.get("goals", ())))
 
 
 def formulas_in(table: Mapping[str, Any], name: str) -> Iterator[Formula]:
     """The formulas of a lesson on several."""
     if not table.get("formulas", True):
-        raise wrong(name, "the lesson has an empty list of formulas")
+        raise lesson_error(name, "the lesson has an empty list of formulas")
     for number, formula in enumerate(table.get("formulas", ()), 1):
         needed = {"name", "expression", "values"}
-        checked(formula, FORMULA_FIELDS, needed, name, f"formula {number}")
+        check_lesson_table(formula, FORMULA_FIELDS, needed, name, f"formula {number}")
         if number == 1 and "expand" in formula:
-            raise wrong(name, "the first formula is shown as it is, and not expanded")
-        yield formula_of(formula)
+            raise lesson_error(name, "the first formula is shown as it is, and not expanded")
+        yield formula_from_table(formula)
 
 
-def formula_of(table: Mapping[str, Any]) -> Formula:
+def formula_from_table(table: Mapping[str, Any]) -> Formula:
     """A formula from its table, or a lesson's."""
     values = {
         key: value if isinstance(value, list) else float(value)
@@ -421,24 +412,26 @@ def formula_of(table: Mapping[str, Any]) -> Formula:
     return Formula(table.get("name", ""), table["expression"], values, expand)
 
 
-def checked(
+def check_lesson_table(
     table: Mapping[str, Any], fields: Fields, needed: set[str], name: str, where: str
 ) -> None:
     """Raise ``RequestError`` unless a table has the fields it needs and no others, and each is right."""
-    from exprgrad.language.mistakes.hints import meant
+    from exprgrad.language.mistakes.hints import did_you_mean
 
     for field, value in table.items():
         if field not in fields:
             known = f"the fields are {', '.join(fields)}"
-            raise wrong(name, f"{where} has no field '{field}'", meant(field, fields, known))
+            raise lesson_error(
+                name, f"{where} has no field '{field}'", did_you_mean(field, fields, known)
+            )
         words, is_right = fields[field]
         if not is_right(value):
-            raise wrong(name, f"the '{field}' of {where} is not {words}")
+            raise lesson_error(name, f"the '{field}' of {where} is not {words}")
     for field in sorted(needed - table.keys()):
-        raise wrong(name, f"{where} has no '{field}'")
+        raise lesson_error(name, f"{where} has no '{field}'")
 
 
-def wrong(name: str, what: str, help: str = "") -> RequestError:
+def lesson_error(name: str, what: str, help: str = "") -> RequestError:
     """The error for a lesson's file."""
     advice = help or "docs/how-to/write-a-lesson.md tells what such a file holds"
     return RequestError("usage", f"'{name}': {what}", help=advice).about(name)
@@ -450,7 +443,7 @@ def read_lesson(path: str | Path) -> Lesson:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise wrong(str(path), f"cannot be read: {reason}") from None
+        raise lesson_error(str(path), f"cannot be read: {reason}") from None
     return lesson_of(text, str(path))
 
 
@@ -479,9 +472,9 @@ def lesson_named(name: str) -> Lesson:
         return built_in(name)
     if name.endswith(ENDING):
         return read_lesson(name)
-    from exprgrad.language.mistakes.hints import meant
+    from exprgrad.language.mistakes.hints import did_you_mean
 
     known = f"the lessons are {', '.join(BUILT_IN)}, or a file that ends in {ENDING}"
     raise RequestError(
-        "usage", f"there is no lesson '{name}'", help=meant(name, BUILT_IN, known)
+        "usage", f"there is no lesson '{name}'", help=did_you_mean(name, BUILT_IN, known)
     ).about(name)

@@ -14,21 +14,21 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from exprgrad.derive.lower.expand import expanded
-from exprgrad.derive.parsed import parsed
-from exprgrad.explain.diagnostics import Run
+from exprgrad.derive.lower.expand import expand_text
+from exprgrad.derive.parsed import parse_and_derive
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
     Graph,
     Payload,
     Program,
-    dependencies,
-    dependents,
+    dependency_flags,
+    dependent_flags,
 )
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Axes, axes_of
-from exprgrad.language.code.statements import Names, Statements, Writer
+from exprgrad.language.code.statements import Names, ProgramWriter, Statements
 from exprgrad.language.code.target import (
     ARITHMETIC,
     ATOM,
@@ -40,17 +40,18 @@ from exprgrad.language.code.target import (
     Spelling,
     Structure,
     Target,
-    named,
-    operator,
+    functions_of_rows,
+    operator_form,
 )
 from exprgrad.language.code.targets import TARGETS
-from exprgrad.language.code.targets.numpy import operands_alone, reduction
-from exprgrad.language.write.infix import leaf, leaf_level, operation_text
-from exprgrad.show.page.arithmetic import OUT, names_of
+from exprgrad.language.code.targets.numpy import operands_alone, reduction_spelling
+from exprgrad.language.write.infix import leaf_level, leaf_text, operation_text
+from exprgrad.show.page.arithmetic import OUT, operand_names
 from exprgrad.source import Span
 
 __all__ = [
-    "ARRAY_LIBRARIES", "LIBRARIES", "OF_NUMBERS", "OF_TENSORS", "Library", "Listing", "beside", "listed",
+    "ARRAY_LIBRARIES", "LIBRARIES", "OF_NUMBERS", "OF_TENSORS", "Library", "Listing", "lighting_data",
+    "listing_data",
 ]  # fmt: skip
 
 
@@ -78,17 +79,17 @@ class Library(NamedTuple):
 
 
 POWER = Form("{0}**{1}", SIGN, (ATOM, ATOM))
-OTHERS = operator("", PRODUCT, PRODUCT, SIGN)
+OTHERS = operator_form("", PRODUCT, PRODUCT, SIGN)
 
 
-def spaced(op: Op) -> Form:
+def spaced_operator(op: Op) -> Form:
     """An operator as people write it in Python."""
     if op.infix == "^":
         return POWER
     return ARITHMETIC.get(op.name, OTHERS)._replace(text=f"{{0}} {op.infix} {{1}}")
 
 
-PLAIN = {**ARITHMETIC, **{op.name: spaced(op) for op in BY_NAME.values() if op.infix}}
+PLAIN = {**ARITHMETIC, **{op.name: spaced_operator(op) for op in BY_NAME.values() if op.infix}}
 EXTREMA = {op.name: op.name for op in BY_NAME.values() if op.winner}
 """Rows that are functions of Python's by their names."""
 PYTHON = TARGETS["python"]
@@ -160,14 +161,14 @@ def along_axes(function: str, axis: str, keep: str) -> Spelling:
     return spelled
 
 
-def expected(
+def expected_functions(
     softmax: str, logsumexp: str, linalg: str, axis: str, keep: str
 ) -> dict[str, Spelling]:
     """Functions of tensors that people expect; ``axis`` and ``keep`` are what they call their settings."""
     return {
         "softmax": along_axes(softmax, axis, keep),
         "reduce_logsumexp": along_axes(logsumexp, axis, keep),
-        "norm": reduction(f"{linalg}.norm", axis, keep),
+        "norm": reduction_spelling(f"{linalg}.norm", axis, keep),
         "solve": operands_alone(f"{linalg}.solve"),
         "inv": operands_alone(f"{linalg}.inv"),
     }
@@ -184,16 +185,18 @@ def cross_entropy(o: Structure) -> Form:
 
 TORCH = array_target(
     "torch",
-    named("torch.", "relu sigmoid sign"),
+    functions_of_rows("torch.", "relu sigmoid sign"),
     {
-        **expected("torch.softmax", "torch.logsumexp", "torch.linalg", "dim", "keepdim"),
+        **expected_functions("torch.softmax", "torch.logsumexp", "torch.linalg", "dim", "keepdim"),
         "cross_entropy": cross_entropy,
     },
 )
 JAX = array_target(
     "jax",
-    named("jax.nn.", "relu sigmoid softplus"),
-    expected("jax.nn.softmax", "jax.scipy.special.logsumexp", "jnp.linalg", "axis", "keepdims"),
+    functions_of_rows("jax.nn.", "relu sigmoid softplus"),
+    expected_functions(
+        "jax.nn.softmax", "jax.scipy.special.logsumexp", "jnp.linalg", "axis", "keepdims"
+    ),
 )
 LIBRARIES = (
     Library("exprgrad", VALUE, "from exprgrad import Value", *AROUND_VALUES),
@@ -257,13 +260,13 @@ MADE = """def {name}({listed}):
 """An operation that micrograd lacks."""
 
 
-def beside(run: Run, places: Mapping[int, int], listing: Listing) -> dict[str, Any]:
+def lighting_data(run: DiagnosedRun, places: Mapping[int, int], listing: Listing) -> dict[str, Any]:
     """What the page needs to light the formula and its code with a node, which goes by its place.
 
     ``spans``  by place where the node is written in the formula: starts and ends in turn
     ``code``   the formula as code; a closed call has the lines of what is in it.  Left out if there is none
     """
-    spans, code = spans_of(run), listed(run, listing)
+    spans, code = spans_of(run), listing_data(run, listing)
     within = {node: places[at] for at, closed in run.closed.items() for node in closed.inside}
     for rows in (code["given"], code["lines"]) if code else ():
         for row in rows:
@@ -272,7 +275,7 @@ def beside(run: Run, places: Mapping[int, int], listing: Listing) -> dict[str, A
     return told | ({"code": code} if code else {})
 
 
-def spans_of(run: Run) -> dict[int, list[int]]:
+def spans_of(run: DiagnosedRun) -> dict[int, list[int]]:
     """By node where it is written in the text as it is shown: starts and ends in turn.
 
     An input or a named node is written wherever it is read, and a closed call where it is called.
@@ -298,7 +301,7 @@ def spans_of(run: Run) -> dict[int, list[int]]:
     }
 
 
-def listed(run: Run, listing: Listing) -> dict[str, Any]:
+def listing_data(run: DiagnosedRun, listing: Listing) -> dict[str, Any]:
     """What the page needs to show a run as code in the libraries; nothing where there is no grad to find.
 
     ``libraries``  by library its title, its head, the line of an input, the line before the operations,
@@ -311,9 +314,9 @@ def listed(run: Run, listing: Listing) -> dict[str, Any]:
     is_flat = kind in BY_NAME and BY_NAME[kind].opposite
     if run.adjoints is None or not run.adjoints.active[graph.output] or is_flat:
         return {}
-    needed = dependencies(graph, graph.output)
+    needed = dependency_flags(graph, graph.output)
     nodes = [node for node, operands in enumerate(graph.operands) if operands and needed[node]]
-    called = names(graph, nodes)
+    called = names_in_code(graph, nodes)
     grads = [called[graph.inputs[name]] for name in run.wrt or graph.inputs]
     inputs = [called[node] for node in graph.inputs.values()]
     seen = {
@@ -328,7 +331,7 @@ def listed(run: Run, listing: Listing) -> dict[str, Any]:
     write = listing.writer(graph, called)
     for library in listing.libraries:
         try:
-            head, lines = written(library, write, nodes, called)
+            head, lines = program_lines(library, write, nodes, called)
         except Missing as lacking:
             told.append([library.title, lacking.kind])
             texts.append([""] * len(nodes))
@@ -346,7 +349,7 @@ def listed(run: Run, listing: Listing) -> dict[str, Any]:
     return {"libraries": told, "given": given, "lines": rows}
 
 
-def names(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
+def names_in_code(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
     """Each node's name in the code: its own, else ``t1``, ``t2``…; and ``FUNCTION``."""
     taken = {*PYTHON.reserved, *OWN, *graph.kinds, *map(function_name, graph.kinds)}
     claimed, found = Names(taken, ascii=False), {}
@@ -359,7 +362,7 @@ def names(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
     return found
 
 
-def written(
+def program_lines(
     library: Library,
     write: Write,
     nodes: Sequence[int],
@@ -375,7 +378,7 @@ def written(
 
 def plain_numbers(graph: Graph) -> set[int]:
     """The nodes that depend on no input: they are Python's own numbers."""
-    varying = dependents(graph, graph.inputs.values())
+    varying = dependent_flags(graph, graph.inputs.values())
     return {node for node in range(len(graph)) if not varying[node]}
 
 
@@ -391,17 +394,17 @@ def of_numbers(
     kind = graph.kinds[node]
     if node in plain:
         target = MATH
-    elif not is_known(target, graph, node, plain):
+    elif not library_has(target, graph, node, plain):
         try:
-            defined.setdefault(kind, definition(target, BY_NAME[kind]))
+            defined.setdefault(kind, function_definition(target, BY_NAME[kind]))
         except Missing:
             raise Missing(kind) from None
-    names = operands_of(target, graph, node, called, plain, kind in defined)
+    names = operand_texts(target, graph, node, called, plain, kind in defined)
     if kind in defined:
-        return applied(names, kind)
+        return apply_definition_to(names, kind)
     if target is VALUE and kind not in PLAIN:
         return f"{names[0]}.{kind}({', '.join(names[1:])})"
-    return operation(target, kind, names)
+    return library_operation(target, kind, names)
 
 
 def of_tensors(
@@ -409,21 +412,21 @@ def of_tensors(
 ) -> str:
     """The same over tensors, constants being written where they stand."""
     kind, payload, operands = graph.kinds[node], graph.payloads[node], graph.operands[node]
-    names = [called.get(operand) or leaf(graph, operand) for operand in operands]
+    names = [called.get(operand) or leaf_text(graph, operand) for operand in operands]
     if target is VALUE:
         told = [(text, leaf_level(text)) for text in names]
         return operation_text(kind, told, spaced=True, limit=LONGEST_LINE, settings=payload)
-    one = alone(graph, node, called)
+    one = node_alone(graph, node, called)
     try:
-        return text_of(target, one, {name: name for name in one.inputs})
+        return formula_in_code(target, one, {name: name for name in one.inputs})
     except Missing:
         if kind not in BY_NAME:
             raise Missing(kind) from None
-        defined.setdefault(kind, definition(target, BY_NAME[kind]))
-        return applied(names, kind)
+        defined.setdefault(kind, function_definition(target, BY_NAME[kind]))
+        return apply_definition_to(names, kind)
 
 
-def alone(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
+def node_alone(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
     """A node over tensors by itself, its operands being inputs or constants."""
     own = Graph([])
     places = []
@@ -441,12 +444,12 @@ def alone(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
             places.append(own.inputs[name])
     kind = graph.kinds[node]
     is_winner = bool(kind in BY_NAME and BY_NAME[kind].winner)
-    finish(own, kind, places, graph.payloads[node], in_pairs=is_winner)
+    set_output(own, kind, places, graph.payloads[node], in_pairs=is_winner)
     own.shapes += [graph.shape(node)] * (len(own) - len(own.shapes))
     return own
 
 
-def finish(
+def set_output(
     graph: Graph, kind: str, operands: Sequence[int], settings: Payload, *, in_pairs: bool
 ) -> None:
     """Make an operation a graph's output; ``in_pairs``, where libraries have the greater of two alone."""
@@ -456,7 +459,7 @@ def finish(
         graph.output = graph.append(kind, both, settings, (0, 0), ((0, 0),) * len(both))
 
 
-def is_known(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:
+def library_has(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:
     """Whether a library has a node's operation: micrograd has powers by numbers only."""
     kind = graph.kinds[node]
     if target is MICROGRAD and target.forms.get(kind) is POWER:
@@ -464,7 +467,7 @@ def is_known(target: Target, graph: Graph, node: int, plain: Container[int]) -> 
     return target is VALUE or kind in target.spelled
 
 
-def operands_of(
+def operand_texts(
     target: Target,
     graph: Graph,
     node: int,
@@ -476,7 +479,7 @@ def operands_of(
     found = []
     for position, operand in enumerate(graph.operands[node]):
         is_const = graph.kinds[operand] == CONST
-        name = constant(target, graph, operand) if is_const else called[operand]
+        name = constant_in_code(target, graph, operand) if is_const else called[operand]
         if operand in plain and target is not MATH:
             # A number has no methods, PyTorch's functions take none, and nor does what we define.
             if target.arrays is None:
@@ -488,18 +491,18 @@ def operands_of(
     return found
 
 
-def operation(target: Target, kind: str, names: Sequence[str]) -> str:
+def library_operation(target: Target, kind: str, names: Sequence[str]) -> str:
     """An operation that a library has on its operands.  Raises ``Missing``."""
     one, images = Graph(), {}
     for place, name in enumerate(dict.fromkeys(names)):
         images[name] = one.inputs[f"x{place}"] = one.append(INPUT, (), f"x{place}", (0, 0))
     given = dict(zip(one.inputs, images, strict=True))
     in_pairs = bool(BY_NAME[kind].winner and target.arrays is not None)
-    finish(one, kind, [images[name] for name in names], None, in_pairs=in_pairs)
-    return text_of(target, one, given)
+    set_output(one, kind, [images[name] for name in names], None, in_pairs=in_pairs)
+    return formula_in_code(target, one, given)
 
 
-def applied(names: Sequence[str], kind: str) -> str:
+def apply_definition_to(names: Sequence[str], kind: str) -> str:
     """An operation that was defined on its operands, of an extremum two by two."""
     function, first, others = function_name(kind), names[0], [names[1:]]
     for rest in [[name] for name in names[1:]] if BY_NAME[kind].winner else others:
@@ -512,21 +515,21 @@ def function_name(kind: str) -> str:
     return kind + "_" if hasattr(builtins, kind) else kind
 
 
-def constant(target: Target, graph: Graph, node: int) -> str:
+def constant_in_code(target: Target, graph: Graph, node: int) -> str:
     """A number that was written out."""
     own = Graph()
     own.output = own.append(CONST, (), graph.payloads[node], (0, 0))
     if node in graph.symbols:
         own.symbols[own.output] = graph.symbols[node]
-    return text_of(target._replace(arrays=None), own, {})
+    return formula_in_code(target._replace(arrays=None), own, {})
 
 
-def text_of(target: Target, graph: Graph, given: Mapping[str, str]) -> str:
+def formula_in_code(target: Target, graph: Graph, given: Mapping[str, str]) -> str:
     """A formula in one text, its inputs written as they are given.
 
     Raises ``Missing``, of the first operation that the target lacks, if any.
     """
-    writer = Writer(target, "", {})
+    writer = ProgramWriter(target, "", {})
     body = Statements(writer, Program(graph, (graph.output,)), Names((), ascii=False), {**given})
     (text,) = body.answers()
     if body.lines or body.helpers:
@@ -534,36 +537,38 @@ def text_of(target: Target, graph: Graph, given: Mapping[str, str]) -> str:
     return text
 
 
-def plainly(text: str, given: Mapping[str, str]) -> str:
+def text_in_python(text: str, given: Mapping[str, str]) -> str:
     """A text of the op table in Python, in plainer operations where Python lacks one.
 
     Raises ``Missing``.
     """
-    graph = parsed(text)
+    graph = parse_and_derive(text)
     try:
-        return text_of(MATH, graph, given)
+        return formula_in_code(MATH, graph, given)
     except Missing as lacking:
         op = BY_NAME.get(lacking.kind)
         if op is None or not op.definition:
             raise
-        return text_of(MATH, parsed(expanded(graph, [op.name])), given)
+        return formula_in_code(MATH, parse_and_derive(expand_text(graph, [op.name])), given)
 
 
-def definition(target: Target, op: Op) -> str:
+def function_definition(target: Target, op: Op) -> str:
     """An operation that a library lacks, as a function.  Raises ``Missing``."""
     count = 2 if op.winner else len(op.names)
-    parameters, plainer = names_of(op, count), op.definition or op.formula or op.value
+    parameters, plainer = operand_names(op, count), op.definition or op.formula or op.value
     is_python = target.arrays is None and op.name in MATH.spelled
     if (op.variadic and not op.winner) or not (plainer or is_python):
         raise Missing(op.name)
     if target.arrays is not None:
-        body = text_of(target, parsed(plainer), {name: name for name in parameters})
+        body = formula_in_code(
+            target, parse_and_derive(plainer), {name: name for name in parameters}
+        )
         return f"def {function_name(op.name)}({', '.join(parameters)}):\n    return {body}"
     given = {name: f"{name}.data" for name in (*parameters, OUT)}
     if is_python:
-        value = operation(MATH, op.name, [given[name] for name in parameters])
+        value = library_operation(MATH, op.name, [given[name] for name in parameters])
     else:
-        value = plainly(plainer, given)
+        value = text_in_python(plainer, given)
     if op.winner:
         before = BY_NAME[op.winner].infix.strip(" =")
         pairs = parameters, parameters[::-1]
@@ -571,7 +576,7 @@ def definition(target: Target, op: Op) -> str:
     else:
         slopes = [*(op.shown or op.partials)]
     passed = [
-        f"        {name}.grad += {factor(plainly(slope, given))} * out.grad"
+        f"        {name}.grad += {factor_in_parentheses(text_in_python(slope, given))} * out.grad"
         for name, slope in zip(parameters, slopes, strict=True)
         if slope != "0"
     ]
@@ -583,6 +588,6 @@ def definition(target: Target, op: Op) -> str:
     )  # fmt: skip
 
 
-def factor(text: str) -> str:
+def factor_in_parentheses(text: str) -> str:
     """A text as a factor."""
     return text if re.fullmatch(r"[\w.]+", text) else f"({text})"

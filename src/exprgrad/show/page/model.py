@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.derive.parsed import parsed
+from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.errors import LanguageError
-from exprgrad.explain.diagnostics import Run, doubtful
-from exprgrad.graph.graph import CONST, INPUT, Payload, size
+from exprgrad.explain.diagnostics import DiagnosedRun, doubtful_nodes
+from exprgrad.graph.graph import CONST, INPUT, Payload, shape_size
 from exprgrad.graph.op import GATES, Op
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, SIGN, SUM, operation_text
 from exprgrad.language.write.latex import node_latex
-from exprgrad.language.write.mathml import mathml
+from exprgrad.language.write.mathml import mathml_of_latex
 from exprgrad.run.edge_texts import (
     contribution_texts,
     label_in_parentheses,
@@ -31,22 +31,22 @@ from exprgrad.run.edge_texts import (
 )
 from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, is_gated_edge
-from exprgrad.show.documents.document import finite
+from exprgrad.show.documents.document import finite_or_name
 from exprgrad.show.documents.runs import jacobian_bytes
-from exprgrad.show.page.arithmetic import fixed, rows
-from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, beside
-from exprgrad.show.picture.cards import inside_text, mathematics, operation
-from exprgrad.show.text.lines import directed, minus
+from exprgrad.show.page.arithmetic import choosing_inputs, row_keys
+from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, lighting_data
+from exprgrad.show.picture.cards import in_mathematics, inside_text, operation_on_card
+from exprgrad.show.text.lines import left_to_right, true_minus
 from exprgrad.show.text.nodes import call_kind
-from exprgrad.show.text.operations import usage
-from exprgrad.source import bytes_text, cut, printable
+from exprgrad.show.text.operations import operation_usage
+from exprgrad.source import bytes_text, cut_text, printable_text
 
 if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "call_key", "call_program", "edges", "model", "packed", "places_of", "rule_math", "short_names",
-    "tensor_key",
+    "call_key", "call_program", "pack_page", "page_edges", "page_model", "places_of", "rule_math",
+    "sentence_names", "tensor_key",
 ]  # fmt: skip
 
 SHORT_NAME = 24
@@ -59,7 +59,7 @@ MARK = "\0"
 """An operand's place in an operation's text."""
 
 
-def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
+def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     """A run of ``gradient`` as the page's script takes it; ``mark`` tells its tensors from others' there.
 
     ``nodes``   those that are seen, by place; ``row`` is the key in the page's arithmetic, and in ``rows``;
@@ -85,52 +85,52 @@ def model(run: Run, *, digits: int = 6, mark: str = "") -> dict[str, Any]:
     """
     assert run.adjoints is not None, "only a run of gradient() has a page"
     graph = run.graph
-    places, called, own_keys = places_of(run), short_names(run), rows(run)
+    places, called, own_keys = places_of(run), sentence_names(run), row_keys(run)
     keys = [key or tensor_key(run, node, mark) for node, key in enumerate(own_keys)]
     kinds = {
-        keys[node]: row_fields(graph.kinds[node], len(graph.operands[node]), graph.payloads[node])
+        keys[node]: page_row(graph.kinds[node], len(graph.operands[node]), graph.payloads[node])
         for node in run.shown
         if keys[node] and node not in run.closed
     }
-    kinds |= {call_key(node): call_fields(run, closed) for node, closed in run.closed.items()}
+    kinds |= {call_key(node): page_call(run, closed) for node, closed in run.closed.items()}
     inputs = {name: places[node] for name, node in graph.inputs.items()}
     told = {
         "output": places[graph.output],
         "digits": digits,
-        "nodes": [node_fields(run, node, called, keys[node], places) for node in run.shown],
-        "edges": [edge_fields(run, *edge, called, places, own_keys) for edge in edges(run)],
+        "nodes": [page_node(run, node, called, keys[node], places) for node in run.shown],
+        "edges": [page_edge(run, *edge, called, places, own_keys) for edge in page_edges(run)],
         "rows": kinds,
         "inputs": list(inputs.items()),
         "wrt": [inputs[name] for name in run.wrt or ()],
         "notes": [note_fields(found) for found in run.diagnostics],
-    } | losses(run, places, digits)
+    } | page_losses(run, places, digits)
     if graph.shapes:
-        return told | beside(run, places, OF_TENSORS) | held(run)
-    return told | beside(run, places, OF_NUMBERS) | corrections(run, inputs)
+        return told | lighting_data(run, places, OF_TENSORS) | held_inputs(run)
+    return told | lighting_data(run, places, OF_NUMBERS) | page_corrections(run, inputs)
 
 
-def held(run: Run) -> dict[str, Any]:
+def held_inputs(run: DiagnosedRun) -> dict[str, Any]:
     """The inputs over tensors that cannot be edited, ``fixed``."""
-    found = fixed(run)
-    return filled(fixed=[name for name, node in run.graph.inputs.items() if node in found])
+    found = choosing_inputs(run)
+    return nonempty_fields(fixed=[name for name, node in run.graph.inputs.items() if node in found])
 
 
-def corrections(run: Run, inputs: Mapping[str, int]) -> dict[str, Any]:
+def page_corrections(run: DiagnosedRun, inputs: Mapping[str, int]) -> dict[str, Any]:
     """The derivatives that exist and are not what the sweep finds there."""
     both = {**run.corrected, **run.true.corrected}
-    found = [(inputs[name], finite(x)) for name, (_, x) in both.items() if name in inputs]
-    return filled(corrected=found)
+    found = [(inputs[name], finite_or_name(x)) for name, (_, x) in both.items() if name in inputs]
+    return nonempty_fields(corrected=found)
 
 
 def note_fields(found: Diagnostic) -> dict[str, str]:
     """What the page says of one of the run's diagnostics."""
-    message, help = directed(found.message), directed(found.help or "")
+    message, help = left_to_right(found.message), left_to_right(found.help or "")
     return {"severity": found.severity, "message": message, "help": help}
 
 
-def losses(run: Run, places: Mapping[int, int], digits: int) -> dict[str, Any]:
+def page_losses(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> dict[str, Any]:
     """The nodes that lose digits, ``losses``, and the numbers that are left with too few, ``vague``."""
-    data, grad = doubtful(run, run.shown, digits)
+    data, grad = doubtful_nodes(run, run.shown, digits)
     blamed = [
         {"node": places[found.node], "text": in_sentence(found.message)}
         for found in run.diagnostics
@@ -140,28 +140,28 @@ def losses(run: Run, places: Mapping[int, int], digits: int) -> dict[str, Any]:
         name: sorted(map(places.__getitem__, nodes))
         for name, nodes in (("data", data), ("grad", grad))
     }
-    return filled(losses=blamed, vague=vague if data or grad else None)
+    return nonempty_fields(losses=blamed, vague=vague if data or grad else None)
 
 
-def places_of(run: Run) -> dict[int, int]:
+def places_of(run: DiagnosedRun) -> dict[int, int]:
     """Node → its place among those that are seen: what the page calls it."""
     return {node: place for place, node in enumerate(run.shown)}
 
 
-def short_names(run: Run) -> dict[int, str]:
+def sentence_names(run: DiagnosedRun) -> dict[int, str]:
     """Each node's name in sentences: its own or its text, numbered where that says too little.
 
     A long text gives way to the one on the node's card, where long operands are ``…``.
     """
     texts = {}
     for node in run.shown:
-        text = printable(run.label(node))
+        text = printable_text(run.label(node))
         if node in run.graph.implicit:
-            operand = printable(run.label(run.graph.operands[node][0]))
-            text = f"{cut(operand, SHORT_NAME // 2)} as {shape_text(run.graph.shape(node))}"
+            operand = printable_text(run.label(run.graph.operands[node][0]))
+            text = f"{cut_text(operand, SHORT_NAME // 2)} as {shape_text(run.graph.shape(node))}"
         elif len(text) > SHORT_NAME and node not in run.names:
-            text = printable(operation(run, node))
-        texts[node] = cut(text, SHORT_NAME)
+            text = printable_text(operation_on_card(run, node))
+        texts[node] = cut_text(text, SHORT_NAME)
     count, own = Counter(texts.values()), run.graph.names()
     return {
         node: in_sentence(
@@ -173,17 +173,19 @@ def short_names(run: Run) -> dict[int, str]:
 
 def in_sentence(text: str) -> str:
     """A text as it stands in a sentence."""
-    return directed(minus(text))
+    return left_to_right(true_minus(text))
 
 
-def node_fields(
-    run: Run, node: int, names: Mapping[int, str], row: str, places: Mapping[int, int]
+def page_node(
+    run: DiagnosedRun, node: int, names: Mapping[int, str], row: str, places: Mapping[int, int]
 ) -> dict[str, Any]:
     """One node, or a closed call."""
     assert run.adjoints is not None
     kind, name, called = run.graph.kinds[node], run.names.get(node), names[node]
     is_leaf, closed = kind in (INPUT, CONST), run.closed.get(node)
-    does = in_sentence(printable(operation(run, node) if closed is None else closed.call.label))
+    does = in_sentence(
+        printable_text(operation_on_card(run, node) if closed is None else closed.call.label)
+    )
     if node in run.graph.implicit:
         does = called
     fields: dict[str, Any] = {
@@ -197,7 +199,7 @@ def node_fields(
         "short": called,
     }
     if is_leaf:
-        fields["data"] = finite(run.values[node])
+        fields["data"] = finite_or_name(run.values[node])
     else:
         operands = tuple([places[operand] for operand in run.operands(node)])
         fields |= {"operands": operands, "row": row if closed is None else call_key(node)}
@@ -210,27 +212,27 @@ def node_fields(
             if node in run.opened
             else None
         )
-        fields |= {"call": in_sentence(printable(call.label))} if call else {}
+        fields |= {"call": in_sentence(printable_text(call.label))} if call else {}
     suspects = run.adjoints.tape.suspects if isinstance(run.adjoints, Adjoints) else None
     still = not is_leaf and suspects is not None and not suspects.moving[node]
     return (
         fields
-        | filled(shape=run.graph.shape(node))
-        | flagged(active=run.adjoints.active[node], still=still)
+        | nonempty_fields(shape=run.graph.shape(node))
+        | set_flags(active=run.adjoints.active[node], still=still)
     )
 
 
-def filled(**fields: Any) -> dict[str, Any]:
+def nonempty_fields(**fields: Any) -> dict[str, Any]:
     """The fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
 
 
-def flagged(**flags: object) -> dict[str, int]:
+def set_flags(**flags: object) -> dict[str, int]:
     """The flags that are set."""
-    return dict.fromkeys(filled(**flags), 1)
+    return dict.fromkeys(nonempty_fields(**flags), 1)
 
 
-def edges(run: Run) -> Iterator[tuple[int, int]]:
+def page_edges(run: DiagnosedRun) -> Iterator[tuple[int, int]]:
     """The edges along which a grad can pass, by user and position, in the order of the visits."""
     assert run.adjoints is not None
     seen = {*run.shown} if run.closed else ()
@@ -242,8 +244,8 @@ def edges(run: Run) -> Iterator[tuple[int, int]]:
                 yield user, position
 
 
-def edge_fields(
-    run: Run,
+def page_edge(
+    run: DiagnosedRun,
     user: int,
     position: int,
     called: Mapping[int, str],
@@ -259,31 +261,31 @@ def edge_fields(
     graph, operand = run.graph, run.operands(user)[position]
     ends = {"user": places[user], "position": position, "operand": places[operand]}
     if user in run.closed:
-        name = in_sentence(printable(run.closed[user].call.name))
+        name = in_sentence(printable_text(run.closed[user].call.name))
         by = called[operand] if operand in run.names else f"({called[operand]})"
         return {**ends, "rule": f"∂{name}/∂{by}", "call": 1}
     if not rows[user]:
         return ends | tensor_edge_fields(run, user, position)
     text, level = rule_of(graph, user, position, run.names, run.texts)
-    fields: dict[str, Any] = {**ends, "rule": mathematics(in_sentence(printable(text)))}
+    fields: dict[str, Any] = {**ends, "rule": in_mathematics(in_sentence(printable_text(text)))}
     if not text.removeprefix("-").replace(".", "").isalnum():
         fields["math"] = rule_math(run, user, position)
     op = BY_NAME[graph.kinds[user]]
-    return fields | flagged(
+    return fields | set_flags(
         gated=is_gated_edge(op, position), branch=position in op.branches, loose=level <= SUM
     )
 
 
-def rule_math(run: Run, user: int, position: int) -> str:
+def rule_math(run: DiagnosedRun, user: int, position: int) -> str:
     """The rule of an edge (``run.rule``) as MathML; nothing where its text was cut to be read.
 
     Names look as they do in the rule alone: ``e`` is an ``e`` unless there is an ``exp`` beside it.
     """
     try:
-        graph = parsed(run.rule(user, position))
+        graph = parse_and_derive(run.rule(user, position))
     except LanguageError:
         return ""
-    return mathml(node_latex(graph, graph.output))
+    return mathml_of_latex(node_latex(graph, graph.output))
 
 
 # Tensors.
@@ -296,12 +298,12 @@ FAR = 100
 """The factor for larger axes, at which a Jacobian's size is given as well."""
 
 
-def tensor_key(run: Run, node: int, mark: str) -> str:
+def tensor_key(run: DiagnosedRun, node: int, mark: str) -> str:
     """The key in the page's arithmetic of a node over tensors; empty for an input or a constant."""
     return f"{run.graph.kinds[node]} {mark}{node}" if run.graph.operands[node] else ""
 
 
-def tensor_edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
+def tensor_edge_fields(run: DiagnosedRun, user: int, position: int) -> dict[str, Any]:
     """The words on an edge over tensors: its Jacobian's name, and how large it would be."""
     called = partial(label_in_product, run)
     texts = contribution_texts(run, user, called, f"{label_in_parentheses(run, user, called)}.grad")
@@ -309,9 +311,9 @@ def tensor_edge_fields(run: Run, user: int, position: int) -> dict[str, Any]:
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
     count, axes = jacobian_bytes(ends), len(ends[0]) + len(ends[1])
     return {
-        "rule": in_sentence(printable(cut(run.rule(user, position), LONG_RULE))),
-        "passed": in_sentence(printable(cut(passed, LONG_RULE))),
-        "jacobian": [*map(size, ends), bytes_text(count), bytes_text(count * FAR**axes)],
+        "rule": in_sentence(printable_text(cut_text(run.rule(user, position), LONG_RULE))),
+        "passed": in_sentence(printable_text(cut_text(passed, LONG_RULE))),
+        "jacobian": [*map(shape_size, ends), bytes_text(count), bytes_text(count * FAR**axes)],
     }
 
 
@@ -323,37 +325,37 @@ def call_key(node: int) -> str:
     return f"call {node}"
 
 
-def call_fields(run: Run, closed: Closed) -> dict[str, Any]:
+def page_call(run: DiagnosedRun, closed: Closed) -> dict[str, Any]:
     """A closed call's fields: those of an operation's row without the form."""
     call = closed.call
     return {
-        "about": f"{in_sentence(printable(call.label))}: {inside_text(run, closed)}",
+        "about": f"{in_sentence(printable_text(call.label))}: {inside_text(run, closed)}",
         "gate": call_kind(call),
         "pattern": "each operand is passed the grad times its local derivative",
     }
 
 
-def call_program(run: Run, closed: Closed) -> dict[str, Any]:
+def call_program(run: DiagnosedRun, closed: Closed) -> dict[str, Any]:
     """A closed call as a page of its own, whose inputs are the operands, in order.
 
     The script's sweeps over it are the call's value and local derivatives.
     """
     assert run.adjoints is not None
-    graph, active, keys = run.graph, run.adjoints.active, rows(run)
+    graph, active, keys = run.graph, run.adjoints.active, row_keys(run)
     inside = sorted(closed.inside)
     places = {node: place for place, node in enumerate([*closed.operands, *inside])}
 
     def fields(node: int) -> dict[str, Any]:
-        own: dict[str, Any] = {"id": places[node]} | flagged(active=active[node])
+        own: dict[str, Any] = {"id": places[node]} | set_flags(active=active[node])
         if node in closed.operands:
             return own | {"data": 0}
         if not graph.operands[node]:
-            return own | {"data": finite(run.values[node])}
+            return own | {"data": finite_or_name(run.values[node])}
         return own | {"row": keys[node], "operands": [places[o] for o in graph.operands[node]]}
 
     passing = [
         {"user": places[user], "position": position, "operand": places[operand]}
-        | flagged(gated=is_gated_edge(BY_NAME[graph.kinds[user]], position))
+        | set_flags(gated=is_gated_edge(BY_NAME[graph.kinds[user]], position))
         for user in closed.inside
         for position, operand in enumerate(graph.operands[user])
         if active[operand]
@@ -367,7 +369,7 @@ def call_program(run: Run, closed: Closed) -> dict[str, Any]:
     }
 
 
-def row_fields(kind: str, count: int, settings: Payload = None) -> dict[str, Any]:
+def page_row(kind: str, count: int, settings: Payload = None) -> dict[str, Any]:
     """The page's fields of an operation with ``count`` operands."""
     op = BY_NAME.get(kind) or STRUCTURAL[kind]
     plain = [(MARK, ATOM)] * count
@@ -381,10 +383,10 @@ def row_fields(kind: str, count: int, settings: Payload = None) -> dict[str, Any
     parts = text.split(MARK)
     signs = [int(negative[at] != text or parts[at].strip() == "-") for at in range(count)]
     fields: dict[str, Any] = {
-        "about": minus(f"{usage(op)}: {op.about}"),
+        "about": true_minus(f"{operation_usage(op)}: {op.about}"),
         "gate": op.gate,
         "pattern": GATES.get(op.gate, BY_JACOBIAN),
-        "form": minus(text).replace(" * ", " × ").split(MARK),
+        "form": true_minus(text).replace(" * ", " × ").split(MARK),
     }
     return (
         fields
@@ -396,7 +398,7 @@ def row_fields(kind: str, count: int, settings: Payload = None) -> dict[str, Any
 def domain_parts(op: Op) -> list[str | int]:
     """Where an operation is defined, in words, with an operand's position for each operand."""
     parts = re.split(
-        rf"\b({'|'.join(op.names)})\b", mathematics(minus(op.domain_words or op.domain))
+        rf"\b({'|'.join(op.names)})\b", in_mathematics(true_minus(op.domain_words or op.domain))
     )
     return [op.names.index(part) if part in op.names else part for part in parts if part]
 
@@ -404,7 +406,7 @@ def domain_parts(op: Op) -> list[str | int]:
 # What the page can do without.
 
 
-def packed(page: Mapping[str, Any]) -> dict[str, Any]:
+def pack_page(page: Mapping[str, Any]) -> dict[str, Any]:
     """A page's data without what follows from the rest: ``filled`` in the script puts it back.
 
     A node's ``id`` is its place, its ``label`` its ``short`` name, its ``kind`` an operation's or an

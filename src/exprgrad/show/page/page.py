@@ -19,38 +19,45 @@ from pathlib import Path
 from string import ascii_letters
 from typing import Any
 
-from exprgrad.errors import RequestError, advice, require
-from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.limits import significant
-from exprgrad.graph.calls import opened
+from exprgrad.errors import RequestError, command_or_python, require_kind
+from exprgrad.explain.diagnostics import DiagnosedRun
+from exprgrad.explain.limits import significant_digits
+from exprgrad.graph.calls import open_calls
 from exprgrad.graph.graph import numbers_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import adjoints_of
-from exprgrad.show.page.arithmetic import SPECIAL, arithmetic, tensor_program, written_out
+from exprgrad.show.page.arithmetic import SPECIAL, page_arithmetic, tensor_program, written_out
 from exprgrad.show.page.lessons import (
     LIVE,
     Formula,
     Lesson,
-    Part,
+    LessonPart,
     Task,
-    functions_of,
+    functions_as_formulas,
     goals_of,
     lesson_named,
     nodes_of,
     points_of,
     tasks_of,
 )
-from exprgrad.show.page.model import call_key, call_program, model, packed, short_names, tensor_key
-from exprgrad.show.page.picture import layers, picture
+from exprgrad.show.page.model import (
+    call_key,
+    call_program,
+    pack_page,
+    page_model,
+    sentence_names,
+    tensor_key,
+)
+from exprgrad.show.page.picture import network_layers, page_picture
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.dot import LARGEST
-from exprgrad.show.picture.picture import misnamed, put
+from exprgrad.show.picture.picture import misnamed_file, write_file
 from exprgrad.show.text.lines import is_rightward
-from exprgrad.source import cut, printable
+from exprgrad.source import cut_text, printable_text
 
 __all__ = [
-    "ENDINGS", "Page", "check_path", "document", "page", "sheets_of", "squeezed_script", "squeezed_style",
-    "ways",
+    "ENDINGS", "Page", "check_path", "make_page", "page_document", "sheet_ways", "sheets_of",
+    "squeezed_script", "squeezed_style",
 ]  # fmt: skip
 
 ENDINGS = (".html", ".htm")
@@ -79,7 +86,7 @@ class Page:
     def save(self, path: str | Path) -> None:
         """Write the page to an ``.html`` file."""
         check_path(path)
-        put(self.html, path)
+        write_file(self.html, path)
 
     def __str__(self) -> str:
         return self.html
@@ -94,17 +101,17 @@ class Page:
 def check_path(path: str | Path) -> None:
     """Raise ``RequestError`` unless a file's name ends as that of a page does."""
     if Path(path).suffix.lower() not in ENDINGS:
-        raise misnamed(path, "a web page", "the ending is .html")
+        raise misnamed_file(path, "a web page", "the ending is .html")
 
 
-def page(
-    run: Run,
+def make_page(
+    run: DiagnosedRun,
     *,
     digits: int = 6,
     all: bool = False,
     lesson: Lesson | str | None = None,
     descend: bool = False,
-    run_of: Callable[[Formula], Run] | None = None,
+    run_of: Callable[[Formula], DiagnosedRun] | None = None,
 ) -> Page:
     """The page of a run of ``gradient``; with a lesson, its texts and tasks; with ``descend``, a panel of
     gradient descent.
@@ -115,22 +122,24 @@ def page(
     for tensors too large to be written out; ``MissingExtraError`` without Graphviz.
     """
     adjoints_of(run, "a page")
-    digits = significant(digits)
+    digits = significant_digits(digits)
     if descend:
         check_descent(run)
     if isinstance(lesson, str):
         lesson = lesson_named(lesson)
     runs, insides = [run], {}
     if lesson is not None:
-        require(lesson, Lesson, "a lesson is a Lesson, or the name of one")
+        require_kind(lesson, Lesson, "a lesson is a Lesson, or the name of one")
         check_lesson(lesson, run)
         if run_of is not None:
             runs += map(run_of, lesson.formulas[1:])
             if any(part.live == "training" for part in lesson.parts):
-                insides = {one.name: run_of(one) for one in functions_of(lesson.expression)}
+                insides = {
+                    one.name: run_of(one) for one in functions_as_formulas(lesson.expression)
+                }
         check_goals(lesson, runs)
     check_runs(runs, lesson, all=all)
-    html = document(
+    html = page_document(
         *runs,
         digits=digits,
         lesson=lesson,
@@ -141,38 +150,42 @@ def page(
     return Page(html)
 
 
-def check_descent(run: Run) -> None:
+def check_descent(run: DiagnosedRun) -> None:
     """Raise ``RequestError`` unless a run has numbers that a descent can move, and no tensors."""
-    refuse_tensors(run, "descent on a page", advice("descend", "descend()") + " takes tensors")
+    refuse_tensor_page(
+        run, "descent on a page", command_or_python("descend", "descend()") + " takes tensors"
+    )
     if not run.wrt:
         raise RequestError("usage", "the formula has no inputs to move")
 
 
-def refuse_tensors(run: Run, what: str, help: str) -> None:
+def refuse_tensor_page(run: DiagnosedRun, what: str, help: str) -> None:
     """Raise ``RequestError`` for a run over tensors, given what it is that takes numbers alone."""
     message = f"{what} is for formulas of numbers: this one has tensors"
     numbers_only(run.graph, lambda _: RequestError("no-tensors", message, help=help))
 
 
-def check_runs(runs: Sequence[Run], lesson: Lesson | None, *, all: bool) -> None:
+def check_runs(runs: Sequence[DiagnosedRun], lesson: Lesson | None, *, all: bool) -> None:
     """Raise ``RequestError`` for what is too large to read, and where something moves over tensors."""
     is_live = lesson is not None and any(part.live for part in lesson.parts)
     for one in runs:
         if is_live:
-            refuse_tensors(one, "what moves in a lesson", "leave out the part's live")
+            refuse_tensor_page(one, "what moves in a lesson", "leave out the part's live")
         if len(one.shown) > LARGEST and not all:
             raise RequestError(
                 "too-large",
                 f"a page of {len(one.shown):,} nodes is too large to read: the limit is {LARGEST}",
-                help=advice("--all", "all=True") + " makes it anyway",
+                help=command_or_python("--all", "all=True") + " makes it anyway",
             )
 
 
-def check_lesson(lesson: Lesson, run: Run) -> None:
+def check_lesson(lesson: Lesson, run: DiagnosedRun) -> None:
     """Raise ``RequestError`` unless a run is the one that a lesson's tasks are about."""
     if run.text != lesson.expression:
         what = "another formula"
-        given, own = (cut(printable(text), SHOWN) for text in (run.text, lesson.expression))
+        given, own = (
+            cut_text(printable_text(text), SHOWN) for text in (run.text, lesson.expression)
+        )
     elif (inputs := with_lists(run.inputs)) != with_lists(lesson.values):
         what = "other inputs"
         given, own = (
@@ -196,11 +209,11 @@ def with_lists(inputs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
+def check_goals(lesson: Lesson, runs: Sequence[DiagnosedRun]) -> None:
     """Raise ``RequestError`` where a task speaks of a node that no formula of the page has."""
-    from exprgrad.language.mistakes.hints import meant
+    from exprgrad.language.mistakes.hints import did_you_mean
 
-    names = [name for run in runs for name in short_names(run).values()]
+    names = [name for run in runs for name in sentence_names(run).values()]
     spoken = [
         (name, f"'{part.title}'")
         for part in lesson.parts
@@ -218,7 +231,7 @@ def check_goals(lesson: Lesson, runs: Sequence[Run]) -> None:
             raise RequestError(
                 "usage",
                 f"'{name}', of which {speaker} speaks, is not a node of the formula",
-                help=meant(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}"),
+                help=did_you_mean(name, names, f"the nodes are {', '.join(names[:SHOWN_NAMES])}"),
             ).about(name)
 
 
@@ -306,7 +319,7 @@ POLICY = (
 )
 DESCENT = (
     '<section id="descent" data-tab="Descent"><h2>Descent</h2>'
-    f'<div data-live="descent" data-rate="{Part("").rate:g}"></div></section>'
+    f'<div data-live="descent" data-rate="{LessonPart("").rate:g}"></div></section>'
 )
 """The panel of descent on a formula's page."""
 LONG = 600
@@ -350,12 +363,12 @@ SLOT = re.compile(r"\{\{(\w+)\}\}")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
-def document(
-    *runs: Run,
+def page_document(
+    *runs: DiagnosedRun,
     digits: int = 6,
     lesson: Lesson | None = None,
     descend: bool = False,
-    insides: Mapping[str, Run] | None = None,
+    insides: Mapping[str, DiagnosedRun] | None = None,
     most: int | None = None,
 ) -> str:
     """The page of a run of numbers with its reverse sweep, or of several, the formulas of a lesson.
@@ -370,11 +383,11 @@ def document(
         moves.add("descent")
     marks = [f"{place}." if len(groups) > 1 else "" for place in range(len(groups))]
     models = [
-        [packed(model(sheet, digits=digits, mark=mark)) for sheet in group]
+        [pack_page(page_model(sheet, digits=digits, mark=mark)) for sheet in group]
         for mark, group in zip(marks, groups, strict=True)
     ]
     written = [written_out(run) for run in runs]
-    operations = arithmetic(*runs, *(one.run for own in written for one in own.values()))
+    operations = page_arithmetic(*runs, *(one.run for own in written for one in own.values()))
     needed = optional_files(groups, models, operations, lesson, moves)
     tensors: dict[str, Any] = {}
     for run, mark, own in zip(runs, marks, written, strict=True):
@@ -384,24 +397,24 @@ def document(
     text = runs[0].text
     parts = {
         "policy": POLICY.format(digest),
-        "title": escape(lesson.title if lesson else cut(printable(text), HEAD)),
-        "style": style(*(name for name in STYLES if needed[name])),
-        "head": head([run.text for run in runs], lesson),
-        "tasks": tasks(lesson) if lesson else "",
+        "title": escape(lesson.title if lesson else cut_text(printable_text(text), HEAD)),
+        "style": page_style(*(name for name in STYLES if needed[name])),
+        "head": page_head([run.text for run in runs], lesson),
+        "tasks": lesson_html(lesson) if lesson else "",
         # A lesson's tasks are about the panels before.
         "code": "" if lesson else CODE,
         "later": CODE if lesson else "",
         "descent": DESCENT if descend else "",
-        "picture": pictures([sheet for group in groups for sheet in group], digits)
-        + inside(insides or {}, digits),
+        "picture": sheet_pictures([sheet for group in groups for sheet in group], digits)
+        + inside_pictures(insides or {}, digits),
         "script": script,
     }
-    html = "\n".join(line.strip() for line in asset("page.html").splitlines())
+    html = "\n".join(line.strip() for line in read_asset("page.html").splitlines())
     page = SLOT.sub(lambda slot: parts[slot[1]], html)
     return SURROGATE.sub("\ufffd", page)
 
 
-def asset(name: str) -> str:
+def read_asset(name: str) -> str:
     """One of the files that the page is made of."""
     return files("exprgrad.show.page").joinpath("assets", name).read_text(encoding="utf-8")
 
@@ -410,7 +423,7 @@ def asset(name: str) -> str:
 
 
 def script_of(
-    groups: Sequence[Sequence[Run]],
+    groups: Sequence[Sequence[DiagnosedRun]],
     models: Sequence[Sequence[dict[str, Any]]],
     operations: str,
     tensors: Mapping[str, Any],
@@ -422,7 +435,7 @@ def script_of(
     A group has the sheets of a formula: it as it is, and with calls opened.
     """
     sweeps, views = (
-        "\n".join(asset(f"{name}.js") for name in names if needed.get(name, True))
+        "\n".join(read_asset(f"{name}.js") for name in names if needed.get(name, True))
         for names in (SWEEPS, VIEWS)
     )
     parts = [operations, sweeps]
@@ -432,7 +445,7 @@ def script_of(
     code = squeezed_script("\n".join(parts))
     names = short_words(code)
     keys = {word: short for word, short in names.items() if word in OURS}
-    data = {} if lesson is None else {"LESSON": in_script(told_of(lesson))}
+    data = {} if lesson is None else {"LESSON": in_script(lesson_data(lesson))}
     if tensors:
         data["TENSORS"] = in_script(tensors, keys)
     if needed["sheets"]:
@@ -440,11 +453,11 @@ def script_of(
     else:
         data["PAGE"] = in_script(models[0][0], keys)
     told = "".join(f"const {name}={text};\n" for name, text in data.items())
-    return SURROGATE.sub("\ufffd", f'"use strict";\n{told}{shortened(code, names)}')
+    return SURROGATE.sub("\ufffd", f'"use strict";\n{told}{shorten_script(code, names)}')
 
 
 def optional_files(
-    groups: Sequence[Sequence[Run]],
+    groups: Sequence[Sequence[DiagnosedRun]],
     models: Sequence[Sequence[dict[str, Any]]],
     operations: str,
     lesson: Lesson | None,
@@ -468,7 +481,7 @@ def optional_files(
         "inside": has_calls and "training" in moves,
         # A graph so large that one may lose one's way in it.
         **dict.fromkeys(("map", "map.css"), any(len(s.shown) >= MANY for g in groups for s in g)),
-        "layers": any(layers(run) for run in runs),
+        "layers": any(network_layers(run) for run in runs),
         "formulas": len(runs) > 1,
         **dict.fromkeys(("live", "moving", "moving.css"), bool(moves)),
         **dict.fromkeys(("plots", "plots.css"), bool(PLOTTED & {*moves})),
@@ -484,7 +497,7 @@ def optional_files(
 
 
 def calls_in_script(
-    groups: Sequence[Sequence[Run]],
+    groups: Sequence[Sequence[DiagnosedRun]],
     models: Sequence[Sequence[dict[str, Any]]],
     keys: Mapping[str, str],
 ) -> str:
@@ -492,10 +505,10 @@ def calls_in_script(
     for place, (group, sheets) in enumerate(zip(models, groups, strict=True)):
         before = sum(map(len, groups[:place]))
         for at, (sheet, run) in enumerate(zip(group, sheets, strict=True)):
-            turns = [(node, before + to) for node, to in ways(run, sheets)]
+            turns = [(node, before + to) for node, to in sheet_ways(run, sheets)]
             sheet |= {"sheet": before + at, "formula": place, "ways": turns}
     calls = {
-        call_key(node): packed(call_program(other, closed))
+        call_key(node): pack_page(call_program(other, closed))
         for group in groups
         for other in group
         for node, closed in other.closed.items()
@@ -510,7 +523,7 @@ def calls_in_script(
     return f"{sheets_told[:-1]},programs:[{programs}]}}"
 
 
-def told_of(lesson: Lesson) -> dict[str, Any]:
+def lesson_data(lesson: Lesson) -> dict[str, Any]:
     """A lesson's fields for the script: its goals, and the points to train on."""
     training = [
         {"sets": [*points_of(part).items()], "shows": part.shows}
@@ -532,39 +545,39 @@ def in_script(data: Any, keys: Mapping[str, str] = {}) -> str:
 # Calls that open: a sheet for each choice of names.
 
 
-def sheets_of(run: Run, most: int | None) -> list[Run]:
+def sheets_of(run: DiagnosedRun, most: int | None) -> list[DiagnosedRun]:
     """The run as it is, and with calls of other names opened: all choices of names, if they are few.
 
     What has too many nodes is left out, and what looks like another.  Over tensors all calls are open.
     """
     words = [*dict.fromkeys(call.word for call in run.graph.calls)]
     if not words or run.graph.shapes:
-        return [chosen(run, words)] if words else [run]
+        return [run_with_opened(run, words)] if words else [run]
     choices: list[tuple[str, ...]] = [(), tuple(words)]
     if len(words) <= MOST_NAMES:
         choices = [c for count in range(len(words) + 1) for c in combinations(words, count)]
     found = {look_of(run): run}
     for names in choices:
-        other = chosen(run, names)
+        other = run_with_opened(run, names)
         if most is None or len(other.shown) <= most:
             found.setdefault(look_of(other), other)
     return [*found.values()]
 
 
-def chosen(run: Run, names: Collection[str]) -> Run:
+def run_with_opened(run: DiagnosedRun, names: Collection[str]) -> DiagnosedRun:
     """The same run with the calls of these names opened, and no others."""
-    other = Run.__new__(type(run))
-    vars(other).update(vars(run), graph=opened(run.graph, names, others=False))
+    other = DiagnosedRun.__new__(type(run))
+    vars(other).update(vars(run), graph=open_calls(run.graph, names, others=False))
     vars(other).pop("folded", None)
     return other
 
 
-def look_of(run: Run) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def look_of(run: DiagnosedRun) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The visible part of a run: its nodes, and its opened calls."""
     return tuple(run.shown), tuple(dict.fromkeys(run.opened.values()))
 
 
-def ways(run: Run, sheets: Sequence[Run]) -> list[tuple[int, int]]:
+def sheet_ways(run: DiagnosedRun, sheets: Sequence[DiagnosedRun]) -> list[tuple[int, int]]:
     """Each node that is a closed call or in an opened one, and the sheet where that is opened or closed."""
     graph, looks = run.graph, {look_of(sheet): at for at, sheet in enumerate(sheets)}
     words = {call.word for call in graph.calls if call.opened}
@@ -576,23 +589,23 @@ def ways(run: Run, sheets: Sequence[Run]) -> list[tuple[int, int]]:
             wanted = words - {graph.calls[run.opened[node]].word}
         else:
             continue
-        at = looks.get(look_of(chosen(run, wanted)))
+        at = looks.get(look_of(run_with_opened(run, wanted)))
         if at is not None:
             found.append((place, at))
     return found
 
 
-def pictures(sheets: Sequence[Run], digits: int) -> str:
+def sheet_pictures(sheets: Sequence[DiagnosedRun], digits: int) -> str:
     """The picture of the first sheet, and those of the others, which wait."""
-    first, *others = [picture(sheet, digits) for sheet in sheets]
+    first, *others = [page_picture(sheet, digits) for sheet in sheets]
     waiting = "\n".join(others)
     return f"{first}\n<template>{waiting}</template>" if others else first
 
 
-def inside(insides: Mapping[str, Run], digits: int) -> str:
+def inside_pictures(insides: Mapping[str, DiagnosedRun], digits: int) -> str:
     """The pictures of functions, which wait until a call of them is opened beside the graph."""
     drawn = [
-        picture(run, digits).replace('id="graph"', f'data-name="{escape(name)}"', 1)
+        page_picture(run, digits).replace('id="graph"', f'data-name="{escape(name)}"', 1)
         for name, run in insides.items()
     ]
     waiting = "\n".join(drawn)
@@ -622,7 +635,7 @@ def short_words(script: str) -> dict[str, str]:
     A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand,
     unless one of ``OURS``: then all its places are ours, and another word in all of them means the same.
     """
-    words, spoken, declared = names_in(script)
+    words, spoken, declared = script_names(script)
     renamed = sorted(
         (word for word in declared - (spoken - OURS) if len(word) > 2),
         key=lambda word: (-words[word] * (len(word) - 1), word),
@@ -636,7 +649,7 @@ def short_words(script: str) -> dict[str, str]:
     return dict(zip(renamed, short, strict=False))
 
 
-def shortened(script: str, names: Mapping[str, str]) -> str:
+def shorten_script(script: str, names: Mapping[str, str]) -> str:
     """A squeezed script of ours with other names for its variables."""
 
     def within(part: re.Match[str]) -> str:
@@ -650,7 +663,7 @@ def shortened(script: str, names: Mapping[str, str]) -> str:
     return PART.sub(within, script)
 
 
-def names_in(script: str) -> tuple[Counter[str], set[str], set[str]]:
+def script_names(script: str) -> tuple[Counter[str], set[str], set[str]]:
     """How often words stand in a script, which of them are seen from elsewhere, and which are declared.
 
     A bracket's words are declared if what follows says so: parameters, and patterns.
@@ -686,7 +699,7 @@ def names_in(script: str) -> tuple[Counter[str], set[str], set[str]]:
                 declared.update(inside)
         elif text[0] == "`":
             for held in re.findall(r"\$\{([^{}]*)\}", text):
-                inner, outer, own = names_in(held)
+                inner, outer, own = script_names(held)
                 counts += inner
                 seen |= outer
                 declared |= own
@@ -697,7 +710,7 @@ def names_in(script: str) -> tuple[Counter[str], set[str], set[str]]:
 # The style.
 
 
-def style(*more: str) -> str:
+def page_style(*more: str) -> str:
     """The style sheets, with the picture's colours as properties: light, and dark where preferred."""
     names = {
         "data": look.DATA, "grad": look.GRAD, "ink": look.INK, "muted": look.MUTED, "card": look.CARD,
@@ -705,10 +718,10 @@ def style(*more: str) -> str:
         "chip": look.CHIP, "chip-line": look.CHIP_LINE, "wire": look.WIRE, "wrong": look.WRONG,
     }  # fmt: skip
     colours = {
-        "light": properties(names.items()),
-        "dark": properties((name, look.DARK[c]) for name, c in names.items() if c in look.DARK),
+        "light": css_properties(names.items()),
+        "dark": css_properties((name, look.DARK[c]) for name, c in names.items() if c in look.DARK),
     }
-    sheet = "".join(map(asset, ("page.css", *more)))
+    sheet = "".join(map(read_asset, ("page.css", *more)))
     return SLOT.sub(lambda slot: colours[slot[1]], squeezed_style(sheet))
 
 
@@ -720,7 +733,7 @@ def squeezed_style(style: str) -> str:
     return re.sub(r"(?<=[\w-]): ", ":", style).replace(";}", "}")
 
 
-def properties(colours: Iterable[tuple[str, str]]) -> str:
+def css_properties(colours: Iterable[tuple[str, str]]) -> str:
     """Colours by name as CSS properties."""
     return ";".join(f"--{name}:{colour}" for name, colour in colours)
 
@@ -728,7 +741,7 @@ def properties(colours: Iterable[tuple[str, str]]) -> str:
 # The head.
 
 
-def head(texts: Sequence[str], lesson: Lesson | None) -> str:
+def page_head(texts: Sequence[str], lesson: Lesson | None) -> str:
     """The formula, and a lesson's title and its question; a long formula is folded away.
 
     Of several formulas one is shown at a time.
@@ -737,25 +750,25 @@ def head(texts: Sequence[str], lesson: Lesson | None) -> str:
     if lesson:
         question = f"<p>{escape(lesson.question)}</p>" if lesson.question else ""
         shown = "".join(
-            f"<div{' hidden' if at else ''}>{code(one)}</div>" for at, one in enumerate(texts)
+            f"<div{' hidden' if at else ''}>{code_html(one)}</div>" for at, one in enumerate(texts)
         )
         if len(texts) > 1:
             names = json.dumps([formula.name for formula in lesson.formulas], ensure_ascii=False)
             shown = f'<div id="formulas" data-names="{escape(names)}">{shown}</div>'
         return f"<h1>{escape(lesson.title)}</h1>\n{shown}\n{question}"
-    formula = code(text)
+    formula = code_html(text)
     if len(text) <= LONG:
         return f"<h1>{formula}</h1>"
     whole = f"<details><summary>All {len(text):,} characters</summary>{formula}</details>"
-    return f"<h1>{code(cut(text, HEAD), is_whole=False)}</h1>\n{whole}"
+    return f"<h1>{code_html(cut_text(text, HEAD), is_whole=False)}</h1>\n{whole}"
 
 
-def code(text: str, *, is_whole: bool = True) -> str:
+def code_html(text: str, *, is_whole: bool = True) -> str:
     """A formula as it was typed, each name of it in its place whatever way its script is written.
 
     The script finds a whole one by its class, and makes pieces of it.
     """
-    whole = "\n".join(printable(line) for line in re.split(r"\r\n|\r|\n", text.strip()))
+    whole = "\n".join(printable_text(line) for line in re.split(r"\r\n|\r|\n", text.strip()))
     pieces = re.split(r"(\w+)", whole)
     pieces[0::2] = map(escape, pieces[0::2])
     # A word needs no escape.
@@ -766,7 +779,7 @@ def code(text: str, *, is_whole: bool = True) -> str:
     return f'<code dir="ltr"{kind}>{"".join(pieces)}</code>'
 
 
-def tasks(lesson: Lesson) -> str:
+def lesson_html(lesson: Lesson) -> str:
     """What a lesson is about, its parts, and what to try, to be ticked off."""
     name = "Lesson" if lesson.parts else "Try this"
     places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
@@ -775,22 +788,22 @@ def tasks(lesson: Lesson) -> str:
         lesson_part(part, places.get(part.formula), is_open=not at)
         for at, part in enumerate(lesson.parts)
     )
-    own = items(tasks_of(lesson._replace(parts=())))
+    own = task_list(tasks_of(lesson._replace(parts=())))
     return f'<section id="tasks" data-tab="{name}"><h2>{name}</h2>\n{about}\n{own}{parts}</section>'
 
 
-def items(listed: Sequence[Task]) -> str:
+def task_list(listed: Sequence[Task]) -> str:
     """Tasks as a list, each with what one sees below it."""
     rows = "".join(
-        f'<li><label><input type="checkbox"> <span>{spelled(task.text)}</span></label>'
-        + (f'<p class="seen">{spelled(task.seen)}</p>' if task.seen else "")
+        f'<li><label><input type="checkbox"> <span>{text_html(task.text)}</span></label>'
+        + (f'<p class="seen">{text_html(task.seen)}</p>' if task.seen else "")
         + "</li>\n"
         for task in listed
     )
     return f"<ol>\n{rows}</ol>" if rows else ""
 
 
-def lesson_part(part: Part, formula: int | None, *, is_open: bool) -> str:
+def lesson_part(part: LessonPart, formula: int | None, *, is_open: bool) -> str:
     """A part of a lesson, which opens where its title is clicked."""
     attributes = (" open" if is_open else "") + (
         "" if formula is None else f' data-formula="{formula}"'
@@ -802,16 +815,16 @@ def lesson_part(part: Part, formula: int | None, *, is_open: bool) -> str:
     return "\n".join(
         [
             f'<details name="part"{attributes}><summary>{escape(part.title)}</summary>',
-            *(f"<p>{spelled(paragraph)}</p>" for paragraph in paragraphs),
+            *(f"<p>{text_html(paragraph)}</p>" for paragraph in paragraphs),
             CODE_BLOCK.format(escape(part.code.strip())) if part.code else "",
             f'<div class="moving" data-live="{part.live}"{rate}></div>' if part.live else "",
-            items(part.tasks),
+            task_list(part.tasks),
             "</details>\n",
         ]
     )
 
 
-def spelled(text: str) -> str:
+def text_html(text: str) -> str:
     """A text as HTML; text between backticks becomes code."""
     pieces = [escape(piece) for piece in text.split("`")]
     if len(pieces) % 2 == 0:

@@ -14,15 +14,13 @@ from math import ceil
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.graph.graph import CONST, INPUT
 from exprgrad.show.page.model import places_of
-from exprgrad.show.picture.cards import Manner, Piece, card_of, map_size
-from exprgrad.show.picture.dot import command, graphviz, source
+from exprgrad.show.picture.cards import DrawingOptions, TextPiece, card_of, map_size
+from exprgrad.show.picture.dot import dot_source, graphviz_command, run_graphviz
 
-__all__ = [
-    "LEAST", "layers", "picture",
-]  # fmt: skip
+__all__ = ["LEAST", "network_layers", "page_picture"]
 
 LEAST = 60
 """So many nodes and more are folded; fewer are seen at once."""
@@ -32,7 +30,7 @@ INDEX = re.compile(r"(.*?)[_\[,]?\d+\]?")
 """A name that ends in an index, with the part before it."""
 
 
-def layers(run: Run) -> dict[int, tuple[str, ...]]:
+def network_layers(run: DiagnosedRun) -> dict[int, tuple[str, ...]]:
     """By node, the layer and the neuron that it belongs to, from the outside in; empty if there are none.
 
     A neuron whose name has no index, or of which there is only one, is in no layer; nor are those that
@@ -85,7 +83,7 @@ WORDS = (
     '<text class="word" y="18">grad</text></g></defs>'
 )
 """The words before the two numbers of each card, as far apart as Graphviz sets them."""
-WORDS_BEGIN = Piece("word", "data")
+WORDS_BEGIN = TextPiece("word", "data")
 """The piece of a card at whose place the words stand."""
 HEADING, READINGS = ("name", "plain", "const"), ("data", "grad")
 """What the pieces of a card's heading are, and its numbers."""
@@ -104,7 +102,7 @@ Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
 
-class Text(NamedTuple):
+class PlacedText(NamedTuple):
     """A piece of text as Graphviz placed it."""
 
     x: float
@@ -122,14 +120,14 @@ class Shape(NamedTuple):
     """
 
     name: str
-    texts: list[Text]
+    texts: list[PlacedText]
     box: Box
     lines: list[Box]
     curve: str
     head: str
 
 
-def picture(run: Run, digits: int) -> str:
+def page_picture(run: DiagnosedRun, digits: int) -> str:
     """The SVG of a run's graph.
 
     A node is a ``<g id="n3">``, a chip ``<g id="c5_0">`` for position 0 of node 5, a wire ``<g
@@ -137,9 +135,9 @@ def picture(run: Run, digits: int) -> str:
     place among those that are seen; opened calls are frames.  Raises ``MissingExtraError`` without
     Graphviz.
     """
-    within = layers(run)
-    dot = source(run.graph, run, digits=digits, all=True, room=ROOM, within=within)
-    root = ElementTree.fromstring(graphviz(command("svg", NEEDED), dot))
+    within = network_layers(run)
+    dot = dot_source(run.graph, run, digits=digits, all=True, room=ROOM, within=within)
+    root = ElementTree.fromstring(run_graphviz(graphviz_command("svg", NEEDED), dot))
     width, height = (float(size) for size in root.attrib["viewBox"].split()[2:])
     nodes: dict[int, Shape] = {}
     chips: dict[tuple[int, int], Shape] = {}
@@ -147,7 +145,7 @@ def picture(run: Run, digits: int) -> str:
     frames: dict[int, Shape] = {}
     groups: list[Shape] = []
     places = places_of(run)
-    for shape in shapes(root[0]):
+    for shape in moved_shapes(root[0]):
         if place := WIRE.fullmatch(shape.name):
             wires.setdefault((int(place[1]), int(place[2])), []).append(shape)
         elif place := CHIP.fullmatch(shape.name):
@@ -158,23 +156,33 @@ def picture(run: Run, digits: int) -> str:
             groups.append(shape)
         elif place := NODE.fullmatch(shape.name):
             nodes[int(place[1])] = shape
-    outer = sorted(frames, key=lambda at: -area(frames[at].box))
-    parts = [frame(frames[at], knobbed=not run.graph.shapes) for at in outer]
-    parts += [frame(shape, knobbed=False) for shape in sorted(groups, key=lambda s: -area(s.box))]
+    outer = sorted(frames, key=lambda at: -outline_area(frames[at].box))
+    parts = [frame_svg(frames[at], knobbed=not run.graph.shapes) for at in outer]
     parts += [
-        wire((places[user], position), pieces) for (user, position), pieces in sorted(wires.items())
+        frame_svg(shape, knobbed=False)
+        for shape in sorted(groups, key=lambda s: -outline_area(s.box))
+    ]
+    parts += [
+        wire_svg((places[user], position), pieces)
+        for (user, position), pieces in sorted(wires.items())
     ]
     for node, shape in sorted(nodes.items()):
         # In the order of reading: a node's chips after its operands and before the node.
         edges = [(node, position) for position in range(len(run.operands(node)))]
-        parts += [chip((places[node], edge[1]), chips[edge]) for edge in edges if edge in chips]
+        parts += [chip_svg((places[node], edge[1]), chips[edge]) for edge in edges if edge in chips]
         parts.append(
-            card(run, node, places[node], card_of(run, node, Manner(digits, ROOM)).pieces, shape)
+            card_svg(
+                run,
+                node,
+                places[node],
+                card_of(run, node, DrawingOptions(digits, ROOM)).pieces,
+                shape,
+            )
         )
-    parts += covers(run, groups, within, places)
+    parts += cover_cards(run, groups, within, places)
     head = (
-        f'<svg id="graph" viewBox="0 0 {tenths(width)} {tenths(height)}" role="group" '
-        f'aria-label="The graph" style="--w:{tenths(width)}px;--h:{tenths(height)}px">'
+        f'<svg id="graph" viewBox="0 0 {to_tenths(width)} {to_tenths(height)}" role="group" '
+        f'aria-label="The graph" style="--w:{to_tenths(width)}px;--h:{to_tenths(height)}px">'
     )
     return "\n".join([head, WORDS, *parts, "</svg>"])
 
@@ -182,7 +190,7 @@ def picture(run: Run, digits: int) -> str:
 # Reading.
 
 
-def shapes(canvas: ElementTree.Element) -> Iterator[Shape]:
+def moved_shapes(canvas: ElementTree.Element) -> Iterator[Shape]:
     """The nodes and edges, moved to where they are seen."""
     shift = re.search(r"translate\(([\d.-]+)[ ,]([\d.-]+)\)", canvas.attrib["transform"])
     # By whole points: most places are whole already, and stay short.
@@ -194,7 +202,7 @@ def shapes(canvas: ElementTree.Element) -> Iterator[Shape]:
 
     for group in canvas.iterfind(f"{SVG}g"):
         texts = [
-            Text(
+            PlacedText(
                 float(text.attrib["x"]) + right,
                 float(text.attrib["y"]) + down,
                 text.text or "",
@@ -208,34 +216,36 @@ def shapes(canvas: ElementTree.Element) -> Iterator[Shape]:
             if group.attrib["class"] == "edge"
             else group.findtext(f"{SVG}title", ""),
             texts,
-            around(point for path in paths for point in path),
-            [around(polygon) for polygon in polygons],
-            "".join(outline("c", path) for path in paths),
-            "".join(f"{outline('l', polygon[:-1])}z" for polygon in polygons),
+            bounding_box(point for path in paths for point in path),
+            [bounding_box(polygon) for polygon in polygons],
+            "".join(path_steps("c", path) for path in paths),
+            "".join(f"{path_steps('l', polygon[:-1])}z" for polygon in polygons),
         )
 
 
-def around(points: Iterable[Point]) -> Box:
+def bounding_box(points: Iterable[Point]) -> Box:
     """The box around some points."""
     across, down = zip(*points, strict=True)
     return min(across), min(down), max(across), max(down)
 
 
-def outline(command: str, points: Sequence[Point]) -> str:
+def path_steps(command: str, points: Sequence[Point]) -> str:
     """A path through points, written as steps: of lines for ``l``, of a spline's curves for ``c``."""
     every = {"l": 1, "c": 3}[command]
     scaled = [(round(10 * x), round(10 * y)) for x, y in points]
     steps = []
     for at, (x, y) in enumerate(scaled[1:]):
         left, top = scaled[at - at % every]
-        steps.append(pair(((x - left) / 10, (y - top) / 10)))
-    return f"M{pair(points[0])}{command}{' '.join(steps).replace(' -', '-').replace(',-', '-')}"
+        steps.append(short_point(((x - left) / 10, (y - top) / 10)))
+    return (
+        f"M{short_point(points[0])}{command}{' '.join(steps).replace(' -', '-').replace(',-', '-')}"
+    )
 
 
 # Writing.
 
 
-def wire(edge: tuple[int, int], pieces: Sequence[Shape]) -> str:
+def wire_svg(edge: tuple[int, int], pieces: Sequence[Shape]) -> str:
     """A wire: its way to the chip and on, and its head; without a chip it passes nothing."""
     way = "".join(piece.curve for piece in pieces)
     head = "".join(piece.head for piece in pieces)
@@ -244,23 +254,23 @@ def wire(edge: tuple[int, int], pieces: Sequence[Shape]) -> str:
     return f'<g class="{name}" data-edge="{edge[0]}_{edge[1]}">{paths}</g>'
 
 
-def area(box: Box) -> float:
+def outline_area(box: Box) -> float:
     """How large an outline is: a frame is larger than those in it."""
     left, top, right, bottom = box
     return (right - left) * (bottom - top)
 
 
-def frame(shape: Shape, *, knobbed: bool = True) -> str:
+def frame_svg(shape: Shape, *, knobbed: bool = True) -> str:
     """A frame: of an opened call, with its text behind a knob that closes it, or of a layer or neuron."""
     (text,) = shape.texts
     left, top, *_ = shape.box
-    closing, start = (knob(left + 13, top + 12, "−"), left + 24) if knobbed else ("", left + 8)
-    said = f'<text x="{tenths(start)}" y="{round(text.y)}">{escape(text.content)}</text>'
-    return f'<g class="frame">{rectangle(shape.box)}{closing}{said}</g>'
+    closing, start = (knob_svg(left + 13, top + 12, "−"), left + 24) if knobbed else ("", left + 8)
+    said = f'<text x="{to_tenths(start)}" y="{round(text.y)}">{escape(text.content)}</text>'
+    return f'<g class="frame">{rectangle_path(shape.box)}{closing}{said}</g>'
 
 
-def covers(
-    run: Run,
+def cover_cards(
+    run: DiagnosedRun,
     groups: Iterable[Shape],
     within: Mapping[int, tuple[str, ...]],
     places: Mapping[int, int],
@@ -270,7 +280,7 @@ def covers(
     A neuron's has the place of its node, whose numbers the script writes onto it.
     """
     results = {within[b.node][-1]: b.node for b in run.graph.bindings if b.node in within}
-    for shape in sorted(groups, key=lambda shape: area(shape.box)):
+    for shape in sorted(groups, key=lambda shape: outline_area(shape.box)):
         *_, name = names = shape.name.removeprefix(GROUP).split("/")
         own = [way for way in within.values() if way[: len(names)] == tuple(names)]
         inner = {way[len(names)] for way in own if len(way) > len(names)}
@@ -278,39 +288,41 @@ def covers(
         count = f"{len(parts)} {'neuron' if inner else 'node'}{'s' * (len(parts) != 1)}"
         place = "" if inner else f' data-result="{places[results[name]]}"'
         said = f"<text>{escape(name)}</text><text>{count}</text><text></text><text></text>"
-        yield f'<g class="cover {kind}"{place}>{rectangle(shape.box)}{said}</g>'
+        yield f'<g class="cover {kind}"{place}>{rectangle_path(shape.box)}{said}</g>'
 
 
-def knob(x: float, y: float, sign: str) -> str:
+def knob_svg(x: float, y: float, sign: str) -> str:
     """What opens or closes a call by a click."""
-    place = f'cx="{tenths(x)}" cy="{tenths(y)}"'
-    sign = f'<text x="{tenths(x)}" y="{tenths(y + 3.5)}">{sign}</text>'
+    place = f'cx="{to_tenths(x)}" cy="{to_tenths(y)}"'
+    sign = f'<text x="{to_tenths(x)}" y="{to_tenths(y + 3.5)}">{sign}</text>'
     return f'<g class="knob"><circle {place} r="7"/>{sign}</g>'
 
 
-def chip(edge: tuple[int, int], shape: Shape) -> str:
+def chip_svg(edge: tuple[int, int], shape: Shape) -> str:
     """A chip, its text in the middle; the notes below it come first."""
     left, _, right, _ = shape.box
     text, *notes = shape.texts
-    x = tenths((left + right) / 2)
+    x = to_tenths((left + right) / 2)
     said = "".join(
         [f'<text class="word" x="{x}" y="{round(n.y)}">{escape(n.content)}</text>' for n in notes]
         + [f'<text x="{x}" y="{round(text.y)}">{escape(text.content)}</text>']
     )
-    return f'<g id="c{edge[0]}_{edge[1]}" class="chip">{rectangle(shape.box)}{said}</g>'
+    return f'<g id="c{edge[0]}_{edge[1]}" class="chip">{rectangle_path(shape.box)}{said}</g>'
 
 
-def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape) -> str:
+def card_svg(
+    run: DiagnosedRun, node: int, place: int, pieces: Sequence[TextPiece], shape: Shape
+) -> str:
     """A card or pill: its hairline, its heading, and numbers that end where the hairline does."""
     kind = "call" if node in run.closed else KINDS.get(run.graph.kinds[node], "")
     tensor = run.graph.shape(node)
     middle = (shape.box[0] + shape.box[2]) / 2
-    parts, end = [rectangle(shape.box)], 0.0
+    parts, end = [rectangle_path(shape.box)], 0.0
     if kind == "call":
         left, top, right, bottom = shape.box
         parts += [
-            rectangle((left + 3, top + 3, right - 3, bottom - 3)),
-            knob(right - 4, top + 4, "+"),
+            rectangle_path((left + 3, top + 3, right - 3, bottom - 3)),
+            knob_svg(right - 4, top + 4, "+"),
         ]
     texts = list(zip(pieces, shape.texts, strict=True))  # Graphviz keeps the order of a label
     heading = [(piece.role, text) for piece, text in texts if piece.role in HEADING]
@@ -321,12 +333,16 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
             for role, text in heading
         )
         first = heading[0][1]
-        at = f'x="{tenths(first.x)}"' if kind == "input" else f'class="mid" x="{tenths(middle)}"'
+        at = (
+            f'x="{to_tenths(first.x)}"'
+            if kind == "input"
+            else f'class="mid" x="{to_tenths(middle)}"'
+        )
         parts.append(f'<text {at} y="{round(first.y)}">{said}</text>')
     if shape.lines:
         lefts, tops, rights, _ = zip(*shape.lines, strict=True)
         end = max(rights)
-        parts.append(f'<path d="M{pair((min(lefts), tops[0]))}H{tenths(end)}"/>')
+        parts.append(f'<path d="M{short_point((min(lefts), tops[0]))}H{to_tenths(end)}"/>')
     for piece, text in texts:
         content, low = (
             escape(text.content),
@@ -334,14 +350,14 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
         )  # a word, on the line of the number beside it
         if piece.role in ("mark", "note"):
             parts.append(
-                remark(piece.role, content, text.x if kind == "input" else None, middle, low)
+                remark_svg(piece.role, content, text.x if kind == "input" else None, middle, low)
             )
         elif piece.role == "word" and tensor:
-            parts.append(f'<text class="word" x="{tenths(text.x)}" y="{low}">{content}</text>')
+            parts.append(f'<text class="word" x="{to_tenths(text.x)}" y="{low}">{content}</text>')
         elif piece == WORDS_BEGIN:
-            parts.append(f'<use href="#words" x="{tenths(text.x)}" y="{low}"/>')
+            parts.append(f'<use href="#words" x="{to_tenths(text.x)}" y="{low}"/>')
         elif piece.role in READINGS:
-            at = f'x="{tenths(end - INSET)}" y="{round(text.y)}"'
+            at = f'x="{to_tenths(end - INSET)}" y="{round(text.y)}"'
             parts.append(f'<text class="{piece.role}" {at}>{content}</text>')
             if tensor:
                 parts.append(map_of(tensor, end - INSET, text.y))
@@ -349,34 +365,36 @@ def card(run: Run, node: int, place: int, pieces: Sequence[Piece], shape: Shape)
     return f'<g id="n{place}" class="{classes}">{"".join(parts)}</g>'
 
 
-def remark(role: str, content: str, beside: float | None, middle: float, low: int) -> str:
+def remark_svg(role: str, content: str, beside: float | None, middle: float, low: int) -> str:
     """A remark above or below a heading; a note ``beside`` an input's numbers is below its name."""
     if role == "mark":
-        return f'<text class="word mid" x="{tenths(middle)}" y="{low}">{content}</text>'
+        return f'<text class="word mid" x="{to_tenths(middle)}" y="{low}">{content}</text>'
     if beside is None:
-        return f'<text class="word mid note" x="{tenths(middle)}" y="{low}">{content}</text>'
-    return f'<text class="word note" x="{tenths(beside)}" y="{low}">{content}</text>'
+        return f'<text class="word mid note" x="{to_tenths(middle)}" y="{low}">{content}</text>'
+    return f'<text class="word note" x="{to_tenths(beside)}" y="{low}">{content}</text>'
 
 
 def map_of(shape: Sequence[int], right: float, baseline: float) -> str:
     """The place of a tensor's map, at the right of its line: the script draws the numbers there."""
     rows, columns, side = map_size(tuple(shape))
     left, top = right - columns * side, baseline - MIDDLE - rows * side / 2
-    return f'<g class="map" transform="translate({pair((left, top))})" data-side="{side:.3g}"/>'
+    return (
+        f'<g class="map" transform="translate({short_point((left, top))})" data-side="{side:.3g}"/>'
+    )
 
 
-def rectangle(box: Box) -> str:
+def rectangle_path(box: Box) -> str:
     """An outline."""
     left, top, right, bottom = box
-    size = f'width="{tenths(right - left)}" height="{tenths(bottom - top)}"'
-    return f'<rect x="{tenths(left)}" y="{tenths(top)}" {size}/>'
+    size = f'width="{to_tenths(right - left)}" height="{to_tenths(bottom - top)}"'
+    return f'<rect x="{to_tenths(left)}" y="{to_tenths(top)}" {size}/>'
 
 
-def pair(point: Point) -> str:
+def short_point(point: Point) -> str:
     """A point, as short as it can be."""
-    return f"{tenths(point[0])},{tenths(point[1])}"
+    return f"{to_tenths(point[0])},{to_tenths(point[1])}"
 
 
-def tenths(length: float) -> str:
+def to_tenths(length: float) -> str:
     """A length to a tenth of a point."""
     return f"{length:.1f}".removesuffix(".0")

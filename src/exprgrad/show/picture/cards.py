@@ -15,50 +15,27 @@ from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.graph.graph import CONST, INPUT, Shape, size
+from exprgrad.graph.graph import CONST, INPUT, Shape, shape_size
 from exprgrad.graph.op import GATES
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
-from exprgrad.language.write.infix import ATOM, label, operation_text
-from exprgrad.run.evaluation import Diagnostic, Run
+from exprgrad.language.write.infix import ATOM, operand_label, operation_text
+from exprgrad.run.evaluation import Diagnostic, SweptRun
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
-from exprgrad.show.text.lines import PICTURED, directed, minus, signed, view
-from exprgrad.show.text.nodes import call_kind, gate_of, title, vanishes
-from exprgrad.source import bytes_text, cut, display_width, printable
+from exprgrad.show.text.lines import PICTURED, left_to_right, signed_number, true_minus, value_text
+from exprgrad.show.text.nodes import call_kind, gate_of, local_vanishes, title_of_node
+from exprgrad.source import bytes_text, cut_text, display_width, printable_text
 
 if TYPE_CHECKING:
-    from exprgrad.explain.diagnostics import Run as Explained
+    from exprgrad.explain.diagnostics import DiagnosedRun as Explained
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "NAME",
-    "Alarm",
-    "Card",
-    "Chip",
-    "Manner",
-    "Piece",
-    "Wire",
-    "alarms",
-    "boxed",
-    "card_of",
-    "card_width",
-    "cell",
-    "chip_width",
-    "inside_text",
-    "map_size",
-    "mathematics",
-    "node_label",
-    "node_tooltip",
-    "operation",
-    "quoted",
-    "row",
-    "shown",
-    "slot",
-    "table",
-    "tag",
-    "text",
-    "wires",
+    "NAME", "Alarm", "Card", "Chip", "DrawingOptions", "TextPiece", "Wire", "arrival_port", "boxed_chip",
+    "card_of", "card_text", "card_width", "chip_width", "in_mathematics", "inside_text", "label_table",
+    "label_text", "map_size", "node_alarms", "node_label", "node_tooltip", "operand_wires",
+    "operation_on_card", "quote_attribute", "table_cell", "table_row", "wire_tag",
 ]  # fmt: skip
 
 NAME = 40
@@ -71,49 +48,53 @@ RULER = "<HR/>"
 WORD_JOINER = "\u2060"
 
 
-def shown(text: str, limit: int) -> str:
+def card_text(text: str, limit: int) -> str:
     """A user's text on one line, cut to ``limit`` characters, with true minus signs.
 
     A mark keeps Graphviz from reading a backslash and a letter as one of its abbreviations.
     """
-    return directed(minus(cut(printable(text), limit).replace("\\", "\\" + WORD_JOINER)))
+    return left_to_right(
+        true_minus(cut_text(printable_text(text), limit).replace("\\", "\\" + WORD_JOINER))
+    )
 
 
-def abridged(name: str, limit: int) -> str:
+def abridge_name(name: str, limit: int) -> str:
     """A name with its beginning and its end, where long names differ."""
     end = limit // 3
     return name if len(name) <= limit else f"{name[: limit - end - 1]}…{name[len(name) - end :]}"
 
 
-def quoted(text: str) -> str:
+def quote_attribute(text: str) -> str:
     """A text as an attribute's value, safe from DOT's backslashes and character entities."""
     return escape(text, quote=False).replace("\\", "\\\\")
 
 
-def text(content: str, *, colour: str = "", size: str = "", bold: bool = False) -> str:
+def label_text(content: str, *, colour: str = "", size: str = "", bold: bool = False) -> str:
     """A piece of text in a label."""
     inner = escape(content).replace("\\", "&#92;").replace("  ", " &#160;")
-    attributes = attribute("COLOR", colour) + attribute("POINT-SIZE", size)
+    attributes = tag_attribute("COLOR", colour) + tag_attribute("POINT-SIZE", size)
     inner = f"<B>{inner}</B>" if bold else inner
     return f"<FONT{attributes}>{inner}</FONT>" if attributes else inner
 
 
-def attribute(name: str, value: str) -> str:
+def tag_attribute(name: str, value: str) -> str:
     """An attribute of a tag, or nothing."""
     return f' {name}="{value}"' if value else ""
 
 
-def cell(content: str, **attributes: str) -> str:
+def table_cell(content: str, **attributes: str) -> str:
     """A table's cell; the attributes by their names in lower case."""
-    return f"<TD{''.join(attribute(k.upper(), v) for k, v in attributes.items())}>{content}</TD>"
+    return (
+        f"<TD{''.join(tag_attribute(k.upper(), v) for k, v in attributes.items())}>{content}</TD>"
+    )
 
 
-def row(*cells: str) -> str:
+def table_row(*cells: str) -> str:
     """A table's row."""
     return f"<TR>{''.join(cells)}</TR>"
 
 
-def table(*rows: str, **attributes: str) -> str:
+def label_table(*rows: str, **attributes: str) -> str:
     """A table without borders or gaps of its own, unless the attributes say otherwise."""
     settings = {
         "border": "0",
@@ -121,7 +102,7 @@ def table(*rows: str, **attributes: str) -> str:
         "cellspacing": "0",
         "cellpadding": "0",
     } | attributes
-    given = "".join(attribute(name.upper(), value) for name, value in settings.items())
+    given = "".join(tag_attribute(name.upper(), value) for name, value in settings.items())
     return f"<TABLE{given}>{''.join(rows)}</TABLE>"
 
 
@@ -142,7 +123,7 @@ MAP_SIDE, MAP_WIDTH, MAP_HEIGHT = 16.0, 112.0, 96.0
 """How large a number's place in a tensor's map is at most, and the map itself, in points."""
 
 
-class Manner(NamedTuple):
+class DrawingOptions(NamedTuple):
     """How a graph is drawn.
 
     ``digits``         the significant digits shown
@@ -169,7 +150,7 @@ class Manner(NamedTuple):
         return self.direction in ("LR", "RL")
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A piece of text, and what it is: a key of ``STYLES``."""
 
     role: str
@@ -185,13 +166,13 @@ class Card(NamedTuple):
     ``readings``  data and grad, each a word and a number
     """
 
-    mark: tuple[Piece, ...]
-    heading: tuple[tuple[Piece, ...], ...]
-    note: tuple[Piece, ...]
-    readings: tuple[tuple[Piece, Piece], ...]
+    mark: tuple[TextPiece, ...]
+    heading: tuple[tuple[TextPiece, ...], ...]
+    note: tuple[TextPiece, ...]
+    readings: tuple[tuple[TextPiece, TextPiece], ...]
 
     @property
-    def pieces(self) -> list[Piece]:
+    def pieces(self) -> list[TextPiece]:
         """All of them, in the order in which they are drawn."""
         return [*self.mark, *chain(*self.heading), *self.note, *chain(*self.readings)]
 
@@ -210,22 +191,22 @@ STYLES: dict[str, dict[str, Any]] = {
 """What a piece of text is → how it looks."""
 
 
-def card_of(run: Run, node: int, manner: Manner, alarms: Sequence[str] = ()) -> Card:
+def card_of(run: SweptRun, node: int, manner: DrawingOptions, alarms: Sequence[str] = ()) -> Card:
     """A node's card, as far as the run has got; or that of the closed call whose result it is.
 
     ``alarms`` are lines that say what is wrong there.
     """
     graph, kind = run.graph, run.graph.kinds[node]
-    mark = tuple(Piece("alarm", minus(line)) for line in alarms)
+    mark = tuple(TextPiece("alarm", true_minus(line)) for line in alarms)
     if node == graph.output:
-        mark = (Piece("mark", "output"), *mark)
+        mark = (TextPiece("mark", "output"), *mark)
     if node in graph.implicit:  # low and quiet: it was not typed
-        operand = shown(run.label(graph.operands[node][0]), OPERAND)
+        operand = card_text(run.label(graph.operands[node][0]), OPERAND)
         words = f"{operand} as {shape_text(graph.shape(node))}"
         if not manner.room:
-            return Card(mark, (), (Piece("note", words),), ())
+            return Card(mark, (), (TextPiece("note", words),), ())
         # On the page it is stepped through, like any other.
-        return Card(mark, ((Piece("plain", words),),), (), readings_of(run, node, manner))
+        return Card(mark, ((TextPiece("plain", words),),), (), readings_of(run, node, manner))
     shape = graph.shape(node)
     seen = kind == CONST and len(run.texts[node]) <= OPERATION  # its numbers can be read
     notes = [shape_text(shape)] if shape and not seen else []
@@ -233,19 +214,24 @@ def card_of(run: Run, node: int, manner: Manner, alarms: Sequence[str] = ()) -> 
         notes.insert(0, inside_text(run, run.closed[node]))
     elif manner.gates and graph.operands[node]:
         notes.insert(0, gate_of(kind))
-    note = (Piece("note", ", ".join(notes)),) if notes else ()
+    note = (TextPiece("note", ", ".join(notes)),) if notes else ()
     readings = readings_of(run, node, manner) if run.values and kind != CONST else ()
-    return Card(mark, heading(run, node, manner), note, readings)
+    return Card(mark, card_heading(run, node, manner), note, readings)
 
 
-def readings_of(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, Piece], ...]:
+def readings_of(
+    run: SweptRun, node: int, manner: DrawingOptions
+) -> tuple[tuple[TextPiece, TextPiece], ...]:
     """Data and grad, as far as the run has them."""
     found = [("data", run.values[node])]
     if run.adjoints is not None:
         found.append(("grad", run.grad(node)))
     return tuple(
         [
-            (Piece("word", name), Piece(name, minus(view(value, manner.digits, PICTURED)) or "–"))
+            (
+                TextPiece("word", name),
+                TextPiece(name, true_minus(value_text(value, manner.digits, PICTURED)) or "–"),
+            )
             for name, value in found
         ]
     )
@@ -253,11 +239,11 @@ def readings_of(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, Piece
 
 def map_size(shape: Shape) -> tuple[int, int, float]:
     """The rows and columns in which a tensor's numbers are drawn, and the side of each, in points."""
-    rows, columns = size(shape[:-1]), shape[-1]
+    rows, columns = shape_size(shape[:-1]), shape[-1]
     return rows, columns, min(MAP_SIDE, MAP_WIDTH / max(columns, 1), MAP_HEIGHT / max(rows, 1))
 
 
-def inside_text(run: Run, closed: Closed) -> str:
+def inside_text(run: SweptRun, closed: Closed) -> str:
     """Describes the inside of a closed card in a few words."""
     graph = run.graph
     count = sum(bool(graph.operands[n]) and n not in graph.implicit for n in closed.inside)
@@ -265,7 +251,9 @@ def inside_text(run: Run, closed: Closed) -> str:
     return f"{kind} of {count:,} operations" if count > 1 else kind
 
 
-def heading(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, ...], ...]:
+def card_heading(
+    run: SweptRun, node: int, manner: DrawingOptions
+) -> tuple[tuple[TextPiece, ...], ...]:
     """What a node is: its name, and what it does, or the closed call that it is.
 
     What is long stands on several lines, but on the page on one.
@@ -273,22 +261,22 @@ def heading(run: Run, node: int, manner: Manner) -> tuple[tuple[Piece, ...], ...
     kind, name = run.graph.kinds[node], run.names.get(node)
     limit = NAME if manner.room else WHOLE_NAME
     if kind == INPUT:
-        pieces = [Piece("name", shown(abridged(run.label(node), limit), limit))]
+        pieces = [TextPiece("name", card_text(abridge_name(run.label(node), limit), limit))]
     else:
-        does = shown(operation(run, node), OPERATION)
+        does = card_text(operation_on_card(run, node), OPERATION)
         if node in run.closed:
-            does = shown(run.closed[node].call.label, limit)
-        pieces = [Piece("const" if kind == CONST else "name", does)]
-        if name is not None and (called := shown(abridged(name, limit), limit)) != does:
-            pieces = [Piece("name", called), Piece("plain", f"{NO_BREAK}= {does}")]
+            does = card_text(run.closed[node].call.label, limit)
+        pieces = [TextPiece("const" if kind == CONST else "name", does)]
+        if name is not None and (called := card_text(abridge_name(name, limit), limit)) != does:
+            pieces = [TextPiece("name", called), TextPiece("plain", f"{NO_BREAK}= {does}")]
     if manner.room or sum(display_width(piece.text) for piece in pieces) <= ON_LINE:
         return (tuple(pieces),)
     return tuple(
-        [(piece._replace(text=line),) for piece in pieces for line in lines_of(piece.text)]
+        [(piece._replace(text=line),) for piece in pieces for line in name_lines(piece.text)]
     )
 
 
-def lines_of(name: str) -> list[str]:
+def name_lines(name: str) -> list[str]:
     """A long name in lines, broken after signs if it has any."""
     lines = [""]
     for part in re.findall(rf"[^\W_]{{1,{ON_LINE - 1}}}_?|_|\W", name):
@@ -298,7 +286,7 @@ def lines_of(name: str) -> list[str]:
     return [line.strip() for line in lines]
 
 
-def node_label(run: Run, node: int, card: Card, manner: Manner) -> str:
+def node_label(run: SweptRun, node: int, card: Card, manner: DrawingOptions) -> str:
     """The label of a node: its card in the colours of what it is, with places for wires to arrive."""
     kind, is_output = run.graph.kinds[node], node == run.graph.output
     width = look.digits_width(manner.room, look.NODE, PADDING) if manner.room else ""
@@ -306,30 +294,37 @@ def node_label(run: Run, node: int, card: Card, manner: Manner) -> str:
     if manner.room and run.graph.shape(node):
         down, across, length = map_size(run.graph.shape(node))
         width, height = (str(ceil(count * length) + 2 * PADDING) for count in (across, down))
-    readings = RULER.join(reading(*pair, width, height) for pair in card.readings)
-    name, note = "<BR/>".join(map(styled, card.heading)), styled(card.note)
+    readings = RULER.join(number_row(*pair, width, height) for pair in card.readings)
+    name, note = "<BR/>".join(map(style_pieces, card.heading)), style_pieces(card.note)
     line, fill = look.LINE, look.CARD
     if kind == CONST or not name:
         line = fill = look.CONSTANT
     elif kind == INPUT:
         line, fill = look.PILL_LINE, look.PILL
     if kind == INPUT:  # a pill is low: the name stands left of data and grad
-        left = table(row(cell(name)), row(cell(note))) if note else name
-        side = [cell(table(readings, color=line))] if readings else []
-        inside = [row(cell(left, cellpadding="4"), *side)]
+        left = (
+            label_table(table_row(table_cell(name)), table_row(table_cell(note))) if note else name
+        )
+        side = [table_cell(label_table(readings, color=line))] if readings else []
+        inside = [table_row(table_cell(left, cellpadding="4"), *side)]
     elif not name:
-        inside = [row(cell(note, cellpadding="2"))]
+        inside = [table_row(table_cell(note, cellpadding="2"))]
     else:
-        inside = [row(cell(name, colspan="2", cellpadding="3"))]
-        inside += [row(cell(note, colspan="2", cellpadding="1"))] if note else []
+        inside = [table_row(table_cell(name, colspan="2", cellpadding="3"))]
+        inside += [table_row(table_cell(note, colspan="2", cellpadding="1"))] if note else []
         inside += [readings] if readings else []
-    inside = [*(row(cell(styled((piece,)), colspan="2")) for piece in card.mark), *inside]
+    inside = [
+        *(table_row(table_cell(style_pieces((piece,)), colspan="2")) for piece in card.mark),
+        *inside,
+    ]
     rim = look.INK if is_output else line
     if any(piece.role == "alarm" for piece in card.mark):
         rim = look.WRONG
-    drawn = table(
+    drawn = label_table(
         *with_slots(
-            cell(table(*inside, color=line), cellpadding="6"), len(run.operands(node)), manner
+            table_cell(label_table(*inside, color=line), cellpadding="6"),
+            len(run.operands(node)),
+            manner,
         ),
         border="2.5" if is_output else "1",
         style="rounded",
@@ -339,21 +334,21 @@ def node_label(run: Run, node: int, card: Card, manner: Manner) -> str:
     if node not in run.closed:
         return drawn
     outline = {"border": "1", "cellpadding": "2", "style": "rounded", "color": line}
-    return table(row(cell(drawn)), bgcolor=look.CHIP, **outline)
+    return label_table(table_row(table_cell(drawn)), bgcolor=look.CHIP, **outline)
 
 
-def node_tooltip(run: Run, node: int, alarm: str, manner: Manner) -> str:
+def node_tooltip(run: SweptRun, node: int, alarm: str, manner: DrawingOptions) -> str:
     """What a node is, in one line, and what is worth knowing about it."""
     kind = run.graph.kinds[node]
-    called = run.label(node) if kind == INPUT else title(run, node)
+    called = run.label(node) if kind == INPUT else title_of_node(run, node)
     parts = [alarm or called + shape_text(run.graph.shape(node), ", of shape {}", "")]
     if manner.gates and node not in run.closed and kind in BY_NAME:
         parts.append(f"{BY_NAME[kind].gate}: {GATES[BY_NAME[kind].gate]}")
     whole = "; ".join(parts)
-    return shown(whole, len(whole) if kind == INPUT else TOOLTIP)
+    return card_text(whole, len(whole) if kind == INPUT else TOOLTIP)
 
 
-def card_width(run: Run, node: int, card: Card) -> float:
+def card_width(run: SweptRun, node: int, card: Card) -> float:
     """About how wide a card is drawn, in points."""
     names = max(
         [text_width(line) for line in [*card.heading, card.note, *zip(card.mark)]], default=0.0
@@ -363,7 +358,7 @@ def card_width(run: Run, node: int, card: Card) -> float:
     return inside + 20
 
 
-def text_width(pieces: Iterable[Piece]) -> float:
+def text_width(pieces: Iterable[TextPiece]) -> float:
     """About how wide some pieces of text are side by side, in points."""
     width = 0.0
     for piece in pieces:
@@ -375,13 +370,13 @@ def text_width(pieces: Iterable[Piece]) -> float:
     return width
 
 
-def tag(number: int, called: str) -> str:
+def wire_tag(number: int, called: str) -> str:
     """The label where a wire goes on in another row: a number, and what it comes from."""
-    inside = text(f"{number}", bold=True)
+    inside = label_text(f"{number}", bold=True)
     if called:
-        inside += text(f"{NO_BREAK}{NO_BREAK}{shown(called, TAGGED)}", colour=look.MUTED)
-    return table(
-        row(cell(inside)),
+        inside += label_text(f"{NO_BREAK}{NO_BREAK}{card_text(called, TAGGED)}", colour=look.MUTED)
+    return label_table(
+        table_row(table_cell(inside)),
         border="1",
         cellpadding="4",
         style="rounded",
@@ -390,29 +385,33 @@ def tag(number: int, called: str) -> str:
     )
 
 
-def styled(pieces: tuple[Piece, ...]) -> str:
+def style_pieces(pieces: tuple[TextPiece, ...]) -> str:
     """Pieces of text side by side."""
-    return "".join(text(piece.text, **STYLES[piece.role]) for piece in pieces)
+    return "".join(label_text(piece.text, **STYLES[piece.role]) for piece in pieces)
 
 
-def reading(word: Piece, number: Piece, width: str, height: str = "") -> str:
+def number_row(word: TextPiece, number: TextPiece, width: str, height: str = "") -> str:
     """A row with a quiet word on the left and a number on the right, in a cell at least so large."""
-    return row(
-        cell(styled((word,)), align="left", cellpadding=f"{PADDING}"),
-        cell(
-            styled((number,)), align="right", cellpadding=f"{PADDING}", width=width, height=height
+    return table_row(
+        table_cell(style_pieces((word,)), align="left", cellpadding=f"{PADDING}"),
+        table_cell(
+            style_pieces((number,)),
+            align="right",
+            cellpadding=f"{PADDING}",
+            width=width,
+            height=height,
         ),
     )
 
 
-def operation(run: Run, node: int) -> str:
+def operation_on_card(run: SweptRun, node: int) -> str:
     """What a node does to its operands; in a long text long operands are ``…``, long names are cut."""
     graph = run.graph
     operands = graph.operands[node]
     if not operands:
         return run.texts[node]
     settings = graph.payloads[node]
-    called = [label(graph, operand, run.names, run.texts) for operand in operands]
+    called = [operand_label(graph, operand, run.names, run.texts) for operand in operands]
     whole = operation_text(graph.kinds[node], called, spaced=True, settings=settings)
     if len(whole) <= OPERATION:
         return whole
@@ -422,7 +421,8 @@ def operation(run: Run, node: int) -> str:
     ]
     for room in range(OPERATION, 0, -1):
         parts = [
-            ((abridged if len(words) > NAME else cut)(words, room), binds) for words, binds in brief
+            ((abridge_name if len(words) > NAME else cut_text)(words, room), binds)
+            for words, binds in brief
         ]
         text = operation_text(graph.kinds[node], parts, spaced=True, settings=settings)
         if len(text) <= OPERATION:
@@ -430,23 +430,23 @@ def operation(run: Run, node: int) -> str:
     return text
 
 
-def with_slots(card: str, count: int, manner: Manner) -> list[str]:
+def with_slots(card: str, count: int, manner: DrawingOptions) -> list[str]:
     """The rows of a table around a card, with an invisible port for each operand.
 
     They stand on the side that wires arrive at, so that these do it in order.
     """
     if count < 2:
-        return [row(card)]
-    ports = [cell("", port=f"s{position}") for position in range(count)]
+        return [table_row(card)]
+    ports = [table_cell("", port=f"s{position}") for position in range(count)]
     side = manner.sides.arrive
     if side in "ns":
-        rows = [row(cell(table(row(*ports)))), row(card)]
+        rows = [table_row(table_cell(label_table(table_row(*ports)))), table_row(card)]
         return rows if side == "n" else rows[::-1]
-    column = cell(table(*map(row, ports)))
-    return [row(column, card) if side == "w" else row(card, column)]
+    column = table_cell(label_table(*map(table_row, ports)))
+    return [table_row(column, card) if side == "w" else table_row(card, column)]
 
 
-def slot(count: int, position: int, manner: Manner) -> str:
+def arrival_port(count: int, position: int, manner: DrawingOptions) -> str:
     """Where the wire of an operand arrives."""
     side = manner.sides.arrive
     return f"s{position}:{side}" if count > 1 else side
@@ -467,7 +467,7 @@ ROOT = re.compile(r"\bsqrt\((?:(\w+)\))?", re.ASCII)
 PI = re.compile(r"\bpi\b")
 
 
-def mathematics(text: str) -> str:
+def in_mathematics(text: str) -> str:
     """A formula's text as mathematics is written, in one line."""
     text = EXPONENT.sub(lambda power: power[1].translate(RAISE), text)
     text = ABSOLUTE.sub(r"|\1|", text)
@@ -500,7 +500,7 @@ class Alarm(NamedTuple):
     tooltip: str
 
 
-def alarms(run: Explained, digits: int) -> Mapping[int, Alarm]:
+def node_alarms(run: Explained, digits: int) -> Mapping[int, Alarm]:
     """By node, what a run says of it, or of what is in the call that it stands for, and has to be shown."""
     found: dict[int, Alarm] = {}
     card = {node: call for call, closed in run.closed.items() for node in closed.inside}
@@ -520,18 +520,22 @@ def alarm_lines(run: Explained, one: Diagnostic, digits: int) -> list[str]:
     name = str(run.graph.payloads[one.node])
     if one.code == "corrected":
         truth = run.corrected[name][1]
-        return [f"corrected: {signed(truth, digits)}" if isinstance(truth, float) else "corrected"]
+        return [
+            f"corrected: {signed_number(truth, digits)}"
+            if isinstance(truth, float)
+            else "corrected"
+        ]
     met = (
         each for each in run.one_sided.values() if (each.input, each.verdict) == (name, one.code)
     )
     side = next(met, None)
     if side is None:
         return [one.message if len(one.message) <= LONGEST_ALARM else SAID[one.code]]
-    from exprgrad.explain.sides.kinks import findings
+    from exprgrad.explain.sides.kinks import side_findings
 
     head, told = (
         f"{one.code} along {side.name}",
-        findings(run, side, partial(signed, digits=digits)),
+        side_findings(run, side, partial(signed_number, digits=digits)),
     )
     whole = ", ".join(told)
     first = head if len(head) <= LONGEST_ALARM else SAID[one.code]
@@ -567,7 +571,9 @@ Wire = tuple[Chip | None, bool]
 """The chip on an edge, if any, and whether a gradient can flow along it."""
 
 
-def wires(run: Run, user: int, manner: Manner, *, all: bool = False) -> Iterator[Wire]:
+def operand_wires(
+    run: SweptRun, user: int, manner: DrawingOptions, *, all: bool = False
+) -> Iterator[Wire]:
     """For each operand of a node, or of a closed call: its edge's chip, and whether a gradient can flow.
 
     With ``all`` an edge that passes nothing, but would at other numbers, has a chip too.  On the page
@@ -603,22 +609,22 @@ def wires(run: Run, user: int, manner: Manner, *, all: bool = False) -> Iterator
         if edge is None:
             yield chip, False
             continue
-        flows = position not in branches or not vanishes(edge.local)
+        flows = position not in branches or not local_vanishes(edge.local)
         if manner.contributions and flows and edge.contribution is not None:
-            told = passed(run.grad(user), edge.local, edge.contribution, manner.digits)
+            told = passed_text(run.grad(user), edge.local, edge.contribution, manner.digits)
             chip = (chip or Chip(""))._replace(passed=told)
         yield chip, flows
 
 
-def passed(grad: Any, local: Any, contribution: Any, digits: int) -> str:
+def passed_text(grad: Any, local: Any, contribution: Any, digits: int) -> str:
     """What went along an edge: ``0.5 × −3 = −1.5``; of a tensor, its numbers or their norm."""
     if all(isinstance(number, float) for number in (grad, local, contribution)):
-        grad, local, contribution = (signed(x, digits) for x in (grad, local, contribution))
+        grad, local, contribution = (signed_number(x, digits) for x in (grad, local, contribution))
         return f"{grad} × {local} = {contribution}"
-    return "+= " + minus(view(contribution, digits, PICTURED))
+    return "+= " + true_minus(value_text(contribution, digits, PICTURED))
 
 
-def call_wires(run: Run, user: int, manner: Manner, *, all: bool) -> Iterator[Wire]:
+def call_wires(run: SweptRun, user: int, manner: DrawingOptions, *, all: bool) -> Iterator[Wire]:
     """The same of a closed call: its local derivatives are numbers, once it has been swept."""
     closed = run.closed[user]
     slopes, grad = run.slopes(closed), run.grad(user)
@@ -628,14 +634,14 @@ def call_wires(run: Run, user: int, manner: Manner, *, all: bool) -> Iterator[Wi
             continue
         local = slopes.get(operand)
         waits = all and run.adjoints.active[operand]
-        text = "–" * waits if local is None else signed(local, manner.digits)
+        text = "–" * waits if local is None else signed_number(local, manner.digits)
         is_told = manner.contributions and local is not None and isinstance(grad, float)
-        added = passed(grad, local, grad * local, manner.digits) if is_told else ""
+        added = passed_text(grad, local, grad * local, manner.digits) if is_told else ""
         yield Chip(text, formula="", passed=added) if text else None, operand in slopes
 
 
 def rule_chip(
-    run: Run, user: int, position: int, rule: str, *, is_whole: bool, with_shape: bool = False
+    run: SweptRun, user: int, position: int, rule: str, *, is_whole: bool, with_shape: bool = False
 ) -> Chip | None:
     """A chip without a number, if there is something to say.
 
@@ -643,11 +649,11 @@ def rule_chip(
     ``with_shape`` if it tells that of what runs along the wire.
     """
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
-    rule = shown(shorten_rule(run, user, position, rule, LONE_RULE), LONE_RULE)
+    rule = card_text(shorten_rule(run, user, position, rule, LONE_RULE), LONE_RULE)
     if ends == ((), ()):
         return Chip(rule) if rule else None
     count = jacobian_bytes(ends)
-    rows, columns = map(size, ends)
+    rows, columns = map(shape_size, ends)
     sized = (
         f"the Jacobian, {rows:,} by {columns:,}, is never formed: it would be {bytes_text(count)}"
     )
@@ -659,25 +665,25 @@ def rule_chip(
 
 def number_chip(rule: str, local: float | None, digits: int) -> Chip:
     """A local derivative as formula and number, or as one where they are the same; None: not known."""
-    text, number = shown(rule, RULE), "–" if local is None else signed(local, digits)
+    text, number = card_text(rule, RULE), "–" if local is None else signed_number(local, digits)
     if is_numeral(rule) and local in (None, float(rule)):
         return Chip(text if local is None else number)
     formula = f"{text} = " if text else ""
     return Chip(formula + number, formula=formula)
 
 
-def shorten_rule(run: Run, user: int, position: int, rule: str, limit: int) -> str:
+def shorten_rule(run: SweptRun, user: int, position: int, rule: str, limit: int) -> str:
     """A rule in so many characters; nothing where it takes more, as a rule cut short is another one.
 
     What is too long is written by the node's own result, ``out``.  A long name keeps both its ends.
     """
     if rule.isidentifier():
-        return abridged(rule, limit)
-    if len(printable(rule)) > limit and "out" not in {*run.graph.inputs, *run.names.values()}:
+        return abridge_name(rule, limit)
+    if len(printable_text(rule)) > limit and "out" not in {*run.graph.inputs, *run.names.values()}:
         renamed = copy(run)
         renamed.names = {**run.names, user: "out"}
         rule = renamed.rule(user, position)
-    return rule if len(printable(rule)) <= limit else ""
+    return rule if len(printable_text(rule)) <= limit else ""
 
 
 def is_numeral(rule: str) -> bool:
@@ -696,20 +702,24 @@ def chip_width(chip: Chip) -> float:
     return look.DIGIT * size * longest + 4 * CHIP_PADDING
 
 
-def boxed(chip: Chip, room: int = 0) -> str:
+def boxed_chip(chip: Chip, room: int = 0) -> str:
     """A label on an edge, on a ground of its own; ``room``: for so many digits of a changing number."""
     width = ""
     if room:
-        chip = chip._replace(text=mathematics(chip.text))
+        chip = chip._replace(text=in_mathematics(chip.text))
     if room and chip.formula is not None:
         width = look.digits_width(display_width(chip.formula) + room, look.CHIP_NODE, CHIP_PADDING)
-    lines = [row(cell(text(chip.text), width=width))] if chip.text else []
+    lines = [table_row(table_cell(label_text(chip.text), width=width))] if chip.text else []
     if chip.note:
-        lines.append(row(cell(text(chip.note, colour=look.MUTED, size="" if room else "8"))))
+        lines.append(
+            table_row(
+                table_cell(label_text(chip.note, colour=look.MUTED, size="" if room else "8"))
+            )
+        )
     if chip.passed:
-        lines.append(row(cell(text(chip.passed, colour=look.GRAD))))
+        lines.append(table_row(table_cell(label_text(chip.passed, colour=look.GRAD))))
     padding = CHIP_PADDING + bool(chip.passed)
-    return table(
+    return label_table(
         *lines,
         border="1",
         cellpadding=f"{padding}",

@@ -17,30 +17,36 @@ from types import MappingProxyType
 from typing import Any
 
 from exprgrad.show.documents.document import Lines
-from exprgrad.show.picture.picture import Pictured, notebook
+from exprgrad.show.picture.picture import Pictured, notebook_bundle
 from exprgrad.show.picture.plots import (
     FAINT,
     Canvas,
     Frame,
     Layer,
     Note,
-    axis,
-    dots,
-    field,
-    framed,
-    heat,
-    line,
-    plot,
-    rule,
-    ticks,
+    arrow_layer,
+    axis_with_ticks,
+    dot_layer,
+    frame_canvas,
+    heat_layer,
+    line_layer,
+    plot_frames,
+    round_ticks,
+    rule_layer,
 )
-from exprgrad.show.text.lines import all_shows, decimal, minus, narrowed, signed
-from exprgrad.show.text.table import Column, Screen, Table, plain, tabulated
+from exprgrad.show.text.lines import (
+    all_shows,
+    decimal_text,
+    first_that_fits,
+    signed_number,
+    true_minus,
+)
+from exprgrad.show.text.table import Column, Screen, Table, make_table, plain_table
 from exprgrad.solvers.curves.curve import Arc, Curve, Feature
 from exprgrad.solvers.curves.sampling import Plane
-from exprgrad.source import cut, printable
+from exprgrad.source import cut_text, printable_text
 
-__all__ = ["Map", "Plot", "contour", "levels"]
+__all__ = ["Map", "Plot", "contour_levels", "contour_pieces"]
 
 SHARES = (1.0, 0.7, 0.6)
 ROLES = ("data", "grad", "ink")
@@ -72,7 +78,7 @@ def curve_title(text: str) -> str:
     """The formula that is drawn, called f unless its last statement has a name."""
     last = re.split("[;\n]", text.strip("; \n"))[-1]
     is_named = re.match(r"\s*[^\W\d]\w*\s*=(?!=)", last)
-    return printable(text) if is_named else f"f = {printable(text)}"
+    return printable_text(text) if is_named else f"f = {printable_text(text)}"
 
 
 class Plot(Pictured):
@@ -104,9 +110,9 @@ class Plot(Pictured):
     @property
     def titles(self) -> list[str]:
         """What the value and the derivatives are called above their panels."""
-        name = printable(self.curve.name)
+        name = printable_text(self.curve.name)
         if self.others:
-            return [printable(self.curve.text), f"d/d{name}", f"d²/d{name}²"]
+            return [printable_text(self.curve.text), f"d/d{name}", f"d²/d{name}²"]
         return [curve_title(self.curve.text), *derivative_names(name)[1:]]
 
     @property
@@ -120,25 +126,28 @@ class Plot(Pictured):
 
     def drawn(self, format: str, look: str | None = None) -> bytes:
         """The bytes of a file."""
-        return plot(self.frames(), format, look)
+        return plot_frames(self.frames(), format, look)
 
     def frames(self) -> list[Frame]:
         """The frames to draw, one below the other."""
         found, titles = self.curve, self.titles
-        titles[0] = minus(cut(titles[0], LONGEST_TITLE))
+        titles[0] = true_minus(cut_text(titles[0], LONGEST_TITLE))
         frames, curves = [], self.curves
         for at in range(self.order + 1):
             low, high = next(iter(curves.values())).windows[at]
             size = max(abs(low), abs(high))
             if size < LEAST_SIZE:
                 power = math.floor(math.log10(size))
-                curves = {name: enlarged(one, at, power) for name, one in curves.items()}
+                curves = {name: enlarge_curve(one, at, power) for name, one in curves.items()}
                 low, high = next(iter(curves.values())).windows[at]
-                titles[at] += f"   (times {signed(float(f'1e{power}'), 1)})"
+                titles[at] += f"   (times {signed_number(float(f'1e{power}'), 1)})"
             margin = 2 * (MARGIN if at else NOTE_MARGIN) * (high / 2 - low / 2)
             layers = (
                 curve_layers(
-                    one, at, minus(cut(printable(name), LONGEST_LABEL)) * bool(self.others), dashes
+                    one,
+                    at,
+                    true_minus(cut_text(printable_text(name), LONGEST_LABEL)) * bool(self.others),
+                    dashes,
                 )
                 for (name, one), dashes in zip(curves.items(), cycle(DASHES))
             )
@@ -146,7 +155,7 @@ class Plot(Pictured):
                 Frame(
                     [*chain.from_iterable(layers)],
                     titles[at],
-                    x_label=printable(found.name) if at == self.order else "",
+                    x_label=printable_text(found.name) if at == self.order else "",
                     x_range=(found.low, found.high),
                     y_range=(low - margin, high + margin),
                     share=SHARES[at],
@@ -203,21 +212,21 @@ class Plot(Pictured):
             f"{count:,} of {name}"
             for called, found in curves.items()
             for name, count in zip(
-                derivative_names(printable(found.name), called)[: self.order + 1],
+                derivative_names(printable_text(found.name), called)[: self.order + 1],
                 found.lost,
                 strict=False,
             )
             if count
         ]
         if lost:
-            return left_out(" and ".join(lost), self.curve.points)
+            return points_left_out(" and ".join(lost), self.curve.points)
         return "" if any(found.arcs for found in curves.values()) else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """The parts shown on a terminal, with panels of ``rows`` rows."""
         curves, foot = self.curves, self.missing
         parts: list[str | Table] = [
-            "\n".join(panels(curves, self.titles, self.order, screen, rows))
+            "\n".join(curve_panels(curves, self.titles, self.order, screen, rows))
         ]
         for name, found in curves.items():
             last = foot if found is [*curves.values()][-1] else ""
@@ -227,7 +236,7 @@ class Plot(Pictured):
 
     def __str__(self) -> str:
         parts = self.parts(6, Screen(80), PRINTED_ROWS, whole=False)
-        return "\n".join(part if isinstance(part, str) else plain(part) for part in parts)
+        return "\n".join(part if isinstance(part, str) else plain_table(part) for part in parts)
 
     __repr__ = __str__
 
@@ -235,10 +244,10 @@ class Plot(Pictured):
         return self._repr_mimebundle_().get("image/svg+xml")
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        return notebook(str(self), self.svg)
+        return notebook_bundle(str(self), self.svg)
 
 
-def enlarged(found: Curve, order: int, power: int) -> Curve:
+def enlarge_curve(found: Curve, order: int, power: int) -> Curve:
     """A curve whose value, or a derivative, is divided by a power of ten, for Matplotlib takes it for 0."""
 
     def divided(number: float) -> float:
@@ -263,51 +272,51 @@ def curve_layers(
     """The layers of the value, or of a derivative; a ``label`` is for the legend."""
     low, high = found.windows[order]
     if low < 0 < high:
-        yield rule(y=0.0)
+        yield rule_layer(y=0.0)
     marked = found.features if len(found.features) <= MOST_MARKED else []
     for one in marked:
         if one.kind == "pole" or (one.kind == "cusp" and order):
-            yield rule(x=one.x, dashes=":")
+            yield rule_layer(x=one.x, dashes=":")
     reach = 2 * (high - low)
     for at, piece in enumerate(found.arcs):
         values = (piece.value, piece.slope, piece.second)[order]
         shown = [y if abs(y) < math.inf else math.nan for y in values]
         inside = [min(max(y, low - reach), high + reach) for y in shown]
         named = label if at == order == 0 else ""
-        yield line(piece.x, inside, ROLES[order], dashes, label=named)
+        yield line_layer(piece.x, inside, ROLES[order], dashes, label=named)
     if order:
         return
     if found.tangent:
         ends = found.low, found.high
-        yield line(ends, [found.tangent.at(x) for x in ends], "ink", "--", 1.0)
-        yield dots([found.tangent.x], [found.tangent.value], "ink", size=3.5)
+        yield line_layer(ends, [found.tangent.at(x) for x in ends], "ink", "--", 1.0)
+        yield dot_layer([found.tangent.x], [found.tangent.value], "ink", size=3.5)
     tops = {one.x: one for one in sorted(marked, key=lambda one: RANKS.index(one.kind))}
     ranked = sorted(tops.values(), key=lambda one: -RANKS.index(one.kind))
     for one in ranked:
         if one.kind == "jump":
-            yield from jump(one)
+            yield from jump_ends(one)
         elif one.kind != "pole" and low <= one.value <= high:
             shape, filled = MARKERS[one.kind]
-            yield dots([one.x], [one.value], "ink", shape, filled)
+            yield dot_layer([one.x], [one.value], "ink", shape, filled)
     for one in ranked[:MOST_NOTED]:
         height = low if one.kind == "pole" else one.value
         if math.isfinite(height):
-            yield Note(one.x, height, words(one))
+            yield Note(one.x, height, feature_note(one))
     if not found.arcs:
         what = "digits are lost" if any(found.lost) else "no value in this range"
         yield Note(found.low / 2 + found.high / 2, low / 2 + high / 2, what)
 
 
-def jump(one: Feature) -> Iterator[Layer | Note]:
+def jump_ends(one: Feature) -> Iterator[Layer | Note]:
     """The ends of a curve at a jump: filled where the formula has that value."""
     for end in (one.left, one.right):
-        yield dots([one.x], [end], "data", "o", end == one.value, 4.5)
+        yield dot_layer([one.x], [end], "data", "o", end == one.value, 4.5)
 
 
-def words(one: Feature) -> str:
+def feature_note(one: Feature) -> str:
     """The note at a feature."""
     x, value, left, right = (
-        signed(number, NOTED_DIGITS).replace("inf", "∞")
+        signed_number(number, NOTED_DIGITS).replace("inf", "∞")
         for number in (one.x, one.value, one.left, one.right)
     )
     if one.kind == "root":
@@ -350,12 +359,12 @@ NO_VALUE = "there is nothing to draw: the formula has no value in this range"
 
 def derivative_names(name: str, called: str = "f") -> list[str]:
     """What the value and the derivatives are called in short."""
-    called = cut(printable(called), LONGEST_LABEL)
+    called = cut_text(printable_text(called), LONGEST_LABEL)
     of = called if called.isidentifier() else f"({called})"
     return [called, f"d{of}/d{name}", f"d²{of}/d{name}²"]
 
 
-def panels(
+def curve_panels(
     curves: Mapping[str, Curve], titles: Sequence[str], order: int, screen: Screen, rows: int
 ) -> list[str]:
     """The lines of the panels, ``rows`` in all; several curves bear their labels at their right ends."""
@@ -364,26 +373,26 @@ def panels(
     rest = rows - 2 * (order + 1) - 1
     heights = [max(LEAST_ROWS, int(rest * share)) for share in PANEL_SHARES[order + 1]]
     shown = [
-        axis(low, high, height // TICK_ROWS + 2, margin=MARGIN)
+        axis_with_ticks(low, high, height // TICK_ROWS + 2, margin=MARGIN)
         for (low, high), height in zip(found.windows, heights, strict=False)
     ]
     margin = max(len(text) for y in shown for _, text in y.ticks or ((0, ""),))
     columns = max(width - margin - 2, NARROWEST)
-    x = axis(found.low, found.high, columns // TICK_CELLS + 1)
+    x = axis_with_ticks(found.low, found.high, columns // TICK_CELLS + 1)
     lines: list[str] = []
     for at, (y, height) in enumerate(zip(shown, heights, strict=True)):
         canvas = Canvas(columns, height, x, y)
         for label, one in curves.items():
-            fill(canvas, one, at)
+            fill_panel(canvas, one, at)
             if len(curves) > 1 and one.arcs:
-                write_label(canvas, one.arcs, at, cut(printable(label), columns // 4))
+                write_label(canvas, one.arcs, at, cut_text(printable_text(label), columns // 4))
         color = COLORS[at] if screen.color else ""
-        title = narrowed([titles[at], cut(titles[at], width)], width)
-        lines += framed(title, canvas, margin, color, MARKS, numbers=at == order)
+        title = first_that_fits([titles[at], cut_text(titles[at], width)], width)
+        lines += frame_canvas(title, canvas, margin, color, MARKS, numbers=at == order)
     return lines
 
 
-def fill(canvas: Canvas, found: Curve, order: int) -> None:
+def fill_panel(canvas: Canvas, found: Curve, order: int) -> None:
     """Draw on a panel's canvas: the line of 0, poles and jumps, the curve, and the marks on it."""
     x, y = canvas.x, canvas.y
     middles = [x.middle(column, canvas.columns) for column in range(canvas.columns)]
@@ -420,7 +429,7 @@ def write_label(canvas: Canvas, arcs: Sequence[Arc], order: int, label: str) -> 
             canvas.letters[row, column] = letter
 
 
-def left_out(lost: str, points: int) -> str:
+def points_left_out(lost: str, points: int) -> str:
     """How many points are left out, and what to do."""
     return (
         f"of {points:,} points {lost} are left out: rounding leaves them too few digits to be placed; "
@@ -436,10 +445,10 @@ def feature_table(
     What is ``missing`` from the picture is said below.
     """
 
-    value, slope, _ = derivative_names(printable(found.name), called)
+    value, slope, _ = derivative_names(printable_text(found.name), called)
     columns = [
         Column("point", lambda one: f"{GLYPHS[one.kind]} {one.kind}"),
-        Column(printable(found.name), attrgetter("x"), is_number=True),
+        Column(printable_text(found.name), attrgetter("x"), is_number=True),
         Column(
             value,
             lambda one: None if one.kind == "pole" or math.isnan(one.value) else one.value,
@@ -458,27 +467,27 @@ def feature_table(
     if left_out > 0 and not whole:
         features = features[:MOST_FEATURES]
         foot = "\n".join(filter(None, [f"… {left_out:,} more; {all_shows()} them", foot]))
-    return tabulated(columns, features, digits, whole=True, foot=foot)
+    return make_table(columns, features, digits, whole=True, foot=foot)
 
 
 def slope_words(one: Feature, digits: int) -> str:
     """The slope at a feature, or what comes from the two sides."""
     sides = {"left": one.left, "right": one.right}
-    told = [f"{word} {decimal(x, digits)}" for word, x in sides.items() if not math.isnan(x)]
+    told = [f"{word} {decimal_text(x, digits)}" for word, x in sides.items() if not math.isnan(x)]
     if one.kind in ("pole", "jump", "hole"):
         return f"f: {', '.join(told)}"
-    return decimal(one.right, digits) if one.left == one.right else ", ".join(told)
+    return decimal_text(one.right, digits) if one.left == one.right else ", ".join(told)
 
 
 def dense_words(found: Curve, digits: int) -> str:
     """Says which features are not marked, and where."""
     lines = []
     if found.tangent:
-        x, value, slope = (decimal(number, digits) for number in found.tangent)
+        x, value, slope = (decimal_text(number, digits) for number in found.tangent)
         at = x if not x.startswith("-") else f"({x})"
         lines.append(f"tangent at {found.name} = {x}: {value} + {slope}*({found.name} - {at})")
     for low, high in found.dense:
-        ends = f"{decimal(low, digits)} and {decimal(high, digits)}"
+        ends = f"{decimal_text(low, digits)} and {decimal_text(high, digits)}"
         lines.append(f"between {ends} it turns or breaks more often than can be shown")
     if found.is_sparse:
         lines.append(
@@ -546,9 +555,9 @@ class Map(Plot):
         return [
             Frame(
                 [*map_layers(found)],
-                minus(cut(curve_title(found.text), LONGEST_TITLE)),
-                printable(found.names[0]),
-                printable(found.names[1]),
+                true_minus(cut_text(curve_title(found.text), LONGEST_TITLE)),
+                printable_text(found.names[0]),
+                printable_text(found.names[1]),
                 x_range=found.spans[0],
                 y_range=found.spans[1],
                 share=min(MAP_SHARE, MAP_SHARE * EVEN_SHARE * up / across) if even else MAP_SHARE,
@@ -593,8 +602,8 @@ class Map(Plot):
     def missing(self) -> str:
         """Why there is nothing to draw, or how many points are left out."""
         if self.plane.lost:
-            return left_out(f"{self.plane.lost:,}", len(self.plane.x) * len(self.plane.y))
-        return "" if levels(self.plane) else NO_VALUE
+            return points_left_out(f"{self.plane.lost:,}", len(self.plane.x) * len(self.plane.y))
+        return "" if contour_levels(self.plane) else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """What people read on a terminal."""
@@ -608,24 +617,24 @@ class Map(Plot):
 
 def map_layers(found: Plane) -> Iterator[Layer | Note]:
     """The layers of the one frame, from back to front."""
-    chosen = levels(found)
+    chosen = contour_levels(found)
     if chosen:
-        yield heat(found.x, found.y, found.values, chosen)
+        yield heat_layer(found.x, found.y, found.values, chosen)
     sized = [(one, math.hypot(one.dx, one.dy)) for one in found.field]
     arrows = [
         (one.x, one.y, one.dx / size, one.dy / size) for one, size in sized if 0 < size < math.inf
     ]
     if arrows:
-        yield field(*zip(*arrows, strict=True))
-    if path := way(found):
+        yield arrow_layer(*zip(*arrows, strict=True))
+    if path := visible_descent(found):
         x, y = zip(*path, strict=True)
-        yield line(x, y, "ink", width=1.2)
-        yield dots(x, y, "ink", size=3.0)
+        yield line_layer(x, y, "ink", width=1.2)
+        yield dot_layer(x, y, "ink", size=3.0)
     for one in found.critical:
         shape, filled = MARKERS[one.kind]
-        yield dots([one.x], [one.y], "ink", shape, filled, 6.0)
+        yield dot_layer([one.x], [one.y], "ink", shape, filled, 6.0)
     for one in found.critical[:MOST_ON_MAP]:
-        yield Note(one.x, one.y, signed(one.value, 4))
+        yield Note(one.x, one.y, signed_number(one.value, 4))
 
 
 CRITICAL_GLYPHS = {"minimum": "▼", "maximum": "▲", "saddle": "✕", "flat": "◇"}
@@ -642,14 +651,14 @@ ARROW_SPACE = 6
 """The cells from one arrow to the next; the rows are half as many."""
 
 
-def levels(found: Plane) -> list[float]:
+def contour_levels(found: Plane) -> list[float]:
     """The values that have a contour: round numbers, or such that parts of the plane lie between them."""
     low, high = found.window
     inside = sorted(x for row in found.values for x in row if low <= x <= high)
     if not inside:
         return []
     middle = (inside[len(inside) // 2] - low) / (high - low)
-    even = [value for value, _ in ticks(low, high, MOST_LEVELS) if low < value < high]
+    even = [value for value, _ in round_ticks(low, high, MOST_LEVELS) if low < value < high]
     if EVEN[0] < middle < EVEN[1] and len(even) > 2:
         return even
     chosen = (inside[int(part * (len(inside) - 1))] for part in LEVEL_PARTS)
@@ -661,16 +670,16 @@ def drawn_map(found: Plane, screen: Screen, rows: int) -> list[str]:
     width = screen.width or 80
     height = max(rows - 3, 8)
     spans = found.spans
-    y = axis(*spans[1], height // TICK_ROWS + 2)
+    y = axis_with_ticks(*spans[1], height // TICK_ROWS + 2)
     margin = max([len(text) for _, text in y.ticks] + [1])
     columns = max(width - margin - 2, NARROWEST)
-    x = axis(*spans[0], columns // TICK_CELLS + 1)
+    x = axis_with_ticks(*spans[0], columns // TICK_CELLS + 1)
     canvas = Canvas(columns, height, x, y)
-    for level in levels(found):
-        for piece in contour(found, level):
+    for level in contour_levels(found):
+        for piece in contour_pieces(found, level):
             canvas.line(piece)
-    arrows(found, canvas)
-    path = way(found)
+    draw_arrows(found, canvas)
+    path = visible_descent(found)
     canvas.line(path)
     for a, b in path:
         canvas.letter(a, b, PATH_GLYPH)
@@ -679,11 +688,11 @@ def drawn_map(found: Plane, screen: Screen, rows: int) -> list[str]:
     marks = {**MARKS, **dict.fromkeys(WAYS, "33"), PATH_GLYPH: "1", "✕": "1"}
     color = COLORS[0] if screen.color else ""
     title = curve_title(found.text)
-    title = narrowed([title, cut(title, width)], width)
-    return framed(title, canvas, margin, color, marks, numbers=True)
+    title = first_that_fits([title, cut_text(title, width)], width)
+    return frame_canvas(title, canvas, margin, color, marks, numbers=True)
 
 
-def way(found: Plane) -> list[tuple[float, float]]:
+def visible_descent(found: Plane) -> list[tuple[float, float]]:
     """The points of the descent, as far as it does not run away from what is shown."""
     reach = [3 * (high - low) for low, high in found.spans]
     gone = (
@@ -697,7 +706,7 @@ def way(found: Plane) -> list[tuple[float, float]]:
     return found.path[: next(gone, len(found.path))]
 
 
-def arrows(found: Plane, canvas: Canvas) -> None:
+def draw_arrows(found: Plane, canvas: Canvas) -> None:
     """The gradient's directions on a canvas, where there is room for one."""
     taken: set[tuple[int, int]] = set()
     scale = [1 / (high - low) for low, high in found.spans]
@@ -716,7 +725,7 @@ def arrows(found: Plane, canvas: Canvas) -> None:
 Place = tuple[float, float]
 
 
-def contour(found: Plane, level: float) -> Iterator[tuple[Place, Place]]:
+def contour_pieces(found: Plane, level: float) -> Iterator[tuple[Place, Place]]:
     """The straight pieces of a contour, cell by cell: Lorensen and Cline (1987), in a plane.
 
     In a cell whose corners lie on both sides twice, the middle says which corners belong together.
@@ -728,7 +737,7 @@ def contour(found: Plane, level: float) -> Iterator[tuple[Place, Place]]:
                 continue
             places = (x0, y0), (x1, y0), (x1, y1), (x0, y1)
             cuts = [
-                cut_at(places[a], places[b], corners[a], corners[b], level)
+                level_crossing(places[a], places[b], corners[a], corners[b], level)
                 for a, b in ((0, 1), (1, 2), (2, 3), (3, 0))
                 if (corners[a] <= level) != (corners[b] <= level)
             ]
@@ -737,7 +746,7 @@ def contour(found: Plane, level: float) -> Iterator[tuple[Place, Place]]:
             yield from zip(cuts[::2], cuts[1::2], strict=True)
 
 
-def cut_at(start: Place, stop: Place, low: float, high: float, level: float) -> Place:
+def level_crossing(start: Place, stop: Place, low: float, high: float, level: float) -> Place:
     """Where a level is met between two corners."""
     part = (level - low) / (high - low)
     return start[0] + part * (stop[0] - start[0]), start[1] + part * (stop[1] - start[1])
@@ -745,22 +754,22 @@ def cut_at(start: Place, stop: Place, low: float, high: float, level: float) -> 
 
 def critical_table(found: Plane, digits: int) -> Table:
     """The points where the gradient is 0, a line each."""
-    first, second = map(printable, found.names)
+    first, second = map(printable_text, found.names)
     columns = [
         Column("point", lambda one: f"{CRITICAL_GLYPHS[one.kind]} {one.kind}"),
         Column(first, attrgetter("x"), is_number=True),
         Column(second, attrgetter("y"), is_number=True),
         Column("f", attrgetter("value"), is_number=True, style="green"),
     ]
-    return tabulated(columns, found.critical, digits, what="points")
+    return make_table(columns, found.critical, digits, what="points")
 
 
 def level_words(found: Plane, width: int) -> str:
     """The values of the contours, as many as a line has room for."""
-    words = [decimal(level, 3) for level in levels(found)]
+    words = [decimal_text(level, 3) for level in contour_levels(found)]
     if not words:
         return ""
-    return narrowed([f"contours at {', '.join(words)}", f"{len(words)} contours"], width)
+    return first_that_fits([f"contours at {', '.join(words)}", f"{len(words)} contours"], width)
 
 
 def path_words(found: Plane, digits: int) -> list[str]:
@@ -768,6 +777,6 @@ def path_words(found: Plane, digits: int) -> list[str]:
     if not found.path:
         return []
     last = zip(found.names, found.path[-1], strict=True)
-    place = ", ".join(f"{name} = {decimal(value, digits)}" for name, value in last)
+    place = ", ".join(f"{name} = {decimal_text(value, digits)}" for name, value in last)
     count = len(found.path) - 1
     return [f"● descent: {count:,} step{'s' * (count != 1)} to {place}; {found.ending}"]

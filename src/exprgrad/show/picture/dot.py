@@ -24,36 +24,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from exprgrad.errors import MissingExtraError, RequestError, advice, install
+from exprgrad.errors import MissingExtraError, RequestError, command_or_python, install_command
 from exprgrad.graph.graph import CONST, OUTSIDE, Graph
-from exprgrad.language.write.infix import program
-from exprgrad.run.evaluation import Run
+from exprgrad.language.write.infix import program_text
+from exprgrad.run.evaluation import SweptRun
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.cards import (
     Alarm,
     Card,
-    Manner,
+    DrawingOptions,
     Wire,
-    boxed,
+    arrival_port,
+    boxed_chip,
     card_of,
+    card_text,
     card_width,
     chip_width,
     node_label,
     node_tooltip,
-    operation,
-    quoted,
-    shown,
-    slot,
-    tag,
-    wires,
+    operand_wires,
+    operation_on_card,
+    quote_attribute,
+    wire_tag,
 )
 
 if TYPE_CHECKING:
     from graphviz import Digraph
 
 __all__ = [
-    "LARGEST", "MOST_FRAMES", "PAGE", "Rows", "Sheet", "breadth", "command", "finished", "graphviz",
-    "remark", "render", "rows_of", "sheet", "source",
+    "LARGEST", "MOST_FRAMES", "PAGE", "PictureRows", "Sheet", "dot_source", "draw_sheet", "finish_svg",
+    "graphviz_command", "render_dot", "rows_of_page", "run_graphviz", "single_row", "width_remark",
 ]  # fmt: skip
 
 LARGEST = 500
@@ -72,7 +72,7 @@ class Sheet(NamedTuple):
     remark: str
 
 
-class Plan(NamedTuple):
+class PicturePlan(NamedTuple):
     """The picture of a run, before it is written.
 
     ``cards``, ``wires``  by node: its own, and those to it
@@ -82,24 +82,24 @@ class Plan(NamedTuple):
     ``tags``              by node that a later row uses: the number that leads there
     """
 
-    run: Run
-    manner: Manner
+    run: SweptRun
+    manner: DrawingOptions
     cards: Mapping[int, Card]
     wires: Mapping[int, list[Wire]]
     alarms: Mapping[int, Alarm]
     frames: Mapping[int, tuple[int, int]]
-    rows: Rows
+    rows: PictureRows
     tags: Mapping[int, int]
 
 
-def source(graph: Graph, run: Run | None = None, **options: Any) -> str:
-    """The DOT source of a graph; the options are those of ``sheet``."""
-    return sheet(graph, run, **options).source
+def dot_source(graph: Graph, run: SweptRun | None = None, **options: Any) -> str:
+    """The DOT source of a graph; the options are those of ``draw_sheet``."""
+    return draw_sheet(graph, run, **options).source
 
 
-def sheet(
+def draw_sheet(
     graph: Graph,
-    run: Run | None = None,
+    run: SweptRun | None = None,
     *,
     all: bool = False,
     wrap: bool = True,
@@ -116,42 +116,42 @@ def sheet(
 
     A graph that would be wider than a page is cut into rows, unless ``wrap`` is false.  ``text`` is what
     was typed, which names the picture where there are calls.  ``within`` are names of frames around nodes,
-    from the outside in; ``alarms`` say what is wrong at nodes.  ``Manner`` holds the other choices;
+    from the outside in; ``alarms`` say what is wrong at nodes.  ``DrawingOptions`` holds the other choices;
     with ``room`` wires have an id, ``w5_0`` for position 0 of node 5.  Raises ``RequestError`` above
     ``LARGEST`` nodes unless ``all`` is true, and for what cannot be drawn.
     """
-    found = Run("", graph, {}, []) if run is None else run
-    how = Manner(digits, room, direction, gates, contributions)
+    found = SweptRun("", graph, {}, []) if run is None else run
+    how = DrawingOptions(digits, room, direction, gates, contributions)
     require_drawable(found, how, all=all)
     from graphviz import Digraph
 
-    plan = planned(found, how, alarms or {}, wrap=wrap)
-    name = (text or found.text) if graph.calls else program(graph)
+    plan = plan_picture(found, how, alarms or {}, wrap=wrap)
+    name = (text or found.text) if graph.calls else program_text(graph)
     count = plan.rows.total
     settings = {**look.GRAPH, "rankdir": how.direction}
     if count > 1:  # inside frames Graphviz turns an order round; the ports keep it
         del settings["ordering"]
     fonts = {"graph_attr": settings, "node_attr": look.NODE, "edge_attr": look.EDGE}
-    picture = Digraph(quoted(shown(name, TITLE)), **fonts)
+    picture = Digraph(quote_attribute(card_text(name, TITLE)), **fonts)
     rows: list[list[int]] = [[] for _ in range(count)]
     for node in found.shown:
         rows[plan.rows.row.get(node, 0)].append(node)
     if count == 1:
         draw_row(plan, 0, rows.pop(), picture, within or {})
     for row in reversed(range(len(rows))):  # Graphviz stacks them from the bottom
-        strip = frame(f"cluster_row{row}", f"row {row + 1} of {count}")
+        strip = graphviz_frame(f"cluster_row{row}", f"row {row + 1} of {count}")
         draw_row(plan, row, rows[row], strip, {})
         picture.subgraph(strip)
-    return Sheet(str(picture.source), remark(plan.rows, across=how.is_across, wrap=wrap))
+    return Sheet(str(picture.source), width_remark(plan.rows, across=how.is_across, wrap=wrap))
 
 
-def require_drawable(run: Run, manner: Manner, *, all: bool) -> None:
+def require_drawable(run: SweptRun, manner: DrawingOptions, *, all: bool) -> None:
     """Raise ``RequestError`` for a picture that cannot be drawn, or, unless ``all``, not be read."""
     if len(run.shown) > LARGEST and not all:
         raise RequestError(
             "too-large",
             f"a picture of {len(run.shown):,} nodes is too large to read: the limit is {LARGEST}",
-            help=advice("--all", "all=True") + " draws it anyway",
+            help=command_or_python("--all", "all=True") + " draws it anyway",
         )
     if manner.direction not in look.DIRECTIONS:
         raise RequestError(
@@ -167,16 +167,18 @@ def require_drawable(run: Run, manner: Manner, *, all: bool) -> None:
         )
 
 
-def planned(run: Run, manner: Manner, alarms: Mapping[int, Alarm], *, wrap: bool) -> Plan:
+def plan_picture(
+    run: SweptRun, manner: DrawingOptions, alarms: Mapping[int, Alarm], *, wrap: bool
+) -> PicturePlan:
     """The cards, the chips, and the rows in which they stand."""
     cards = {
         node: card_of(run, node, manner, alarms[node].lines if node in alarms else ())
         for node in run.shown
     }
     waiting = {*run.order} if manner.room else ()
-    drawn = {user: [*wires(run, user, manner, all=user in waiting)] for user in run.shown}
+    drawn = {user: [*operand_wires(run, user, manner, all=user in waiting)] for user in run.shown}
     frames = frames_of(run.graph) if run.opened else {OUTSIDE: (0, OUTSIDE)}
-    plan = Plan(run, manner, cards, drawn, alarms, frames, Rows({}, 1, 0.0), {})
+    plan = PicturePlan(run, manner, cards, drawn, alarms, frames, PictureRows({}, 1, 0.0), {})
     if manner.room:  # on the page one moves about in the graph
         return plan
     widths = {node: card_width(run, node, card) for node, card in cards.items()}
@@ -185,8 +187,8 @@ def planned(run: Run, manner: Manner, alarms: Mapping[int, Alarm], *, wrap: bool
         for user, theirs in drawn.items()
     }
     if not manner.is_across:
-        return plan._replace(rows=breadth(run, widths, chips))
-    rows = rows_of(run, widths, chips, wrap=wrap)
+        return plan._replace(rows=single_row(run, widths, chips))
+    rows = rows_of_page(run, widths, chips, wrap=wrap)
     tags: dict[int, int] = {}
     for user in run.shown:
         for operand in run.operands(user):
@@ -196,7 +198,7 @@ def planned(run: Run, manner: Manner, alarms: Mapping[int, Alarm], *, wrap: bool
 
 
 def draw_row(
-    plan: Plan,
+    plan: PicturePlan,
     row: int,
     nodes: Sequence[int],
     picture: Digraph,
@@ -204,10 +206,12 @@ def draw_row(
 ) -> None:
     """The nodes of a row and the wires to them, and tags where wires come from another or go on."""
     run, sides, frames = plan.run, plan.manner.sides, plan.frames
-    clusters = clusters_of(run, nodes, frames, picture, f"_{row}" if plan.rows.total > 1 else "")
+    clusters = clusters_by_call(
+        run, nodes, frames, picture, f"_{row}" if plan.rows.total > 1 else ""
+    )
     groups = {(): picture} | {
-        names: frame("cluster_in_" + "/".join(names), shown(names[-1], TITLE))
-        for names in nested(within)
+        names: graphviz_frame("cluster_in_" + "/".join(names), card_text(names[-1], TITLE))
+        for names in nested_frames(within)
     }
 
     def place(node: int) -> Digraph:
@@ -225,7 +229,7 @@ def draw_row(
         starts[operand] = f"i{row}_{operand}"
         if operand in plan.tags:
             is_named = operand in run.names or not run.operands(operand)
-            called = run.label(operand) if is_named else operation(run, operand)
+            called = run.label(operand) if is_named else operation_on_card(run, operand)
             draw_tag(plan, operand, starts[operand], picture, called)
         else:
             draw_node(plan, operand, starts[operand], picture)
@@ -237,28 +241,28 @@ def draw_row(
         groups[names[:-1]].subgraph(groups[names])
 
 
-def draw_node(plan: Plan, node: int, name: str, place: Digraph) -> None:
+def draw_node(plan: PicturePlan, node: int, name: str, place: Digraph) -> None:
     """A node's card."""
     label = node_label(plan.run, node, plan.cards[node], plan.manner)
     told = plan.alarms[node].tooltip if node in plan.alarms else ""
-    tooltip = quoted(node_tooltip(plan.run, node, told, plan.manner))
+    tooltip = quote_attribute(node_tooltip(plan.run, node, told, plan.manner))
     place.node(name, f"<{label}>", tooltip=tooltip)
 
 
-def draw_tag(plan: Plan, node: int, name: str, picture: Digraph, called: str) -> None:
+def draw_tag(plan: PicturePlan, node: int, name: str, picture: Digraph, called: str) -> None:
     """A tag where a wire goes on in another row, or comes from one; there it says from what."""
-    tooltip = quoted(node_tooltip(plan.run, node, "", plan.manner))
-    picture.node(name, f"<{tag(plan.tags[node], called)}>", **look.CHIP_NODE, tooltip=tooltip)
+    tooltip = quote_attribute(node_tooltip(plan.run, node, "", plan.manner))
+    picture.node(name, f"<{wire_tag(plan.tags[node], called)}>", **look.CHIP_NODE, tooltip=tooltip)
 
 
 def draw_wires(
-    plan: Plan, user: int, starts: Mapping[int, str], picture: Digraph, place: Digraph
+    plan: PicturePlan, user: int, starts: Mapping[int, str], picture: Digraph, place: Digraph
 ) -> None:
     """The wires to a node from where they start, and their chips in its ``place``."""
     operands, sides, room = plan.run.operands(user), plan.manner.sides, plan.manner.room
     for position, (chip, flows) in enumerate(plan.wires[user]):
         start = f"{starts[operands[position]]}:{sides.leave}"
-        end = f"n{user}:{slot(len(operands), position, plan.manner)}"
+        end = f"n{user}:{arrival_port(len(operands), position, plan.manner)}"
         manner = {} if flows else {**look.QUIET}
         if room:
             manner["id"] = f"w{user}_{position}"
@@ -268,26 +272,30 @@ def draw_wires(
             # A node, not an edge's label: Graphviz puts labels beside the wire, nodes on it.
             middle = f"n{user}_{position}"
             font = {} if room else look.CHIP_NODE  # no text on the page is small
-            place.node(middle, f"<{boxed(chip, room)}>", **font, tooltip=quoted(chip.tooltip))
+            place.node(
+                middle, f"<{boxed_chip(chip, room)}>", **font, tooltip=quote_attribute(chip.tooltip)
+            )
             picture.edge(start, f"{middle}:{sides.arrive}", arrowhead="none", **manner)
             picture.edge(f"{middle}:{sides.leave}", end, **manner)
 
 
-def nested(within: Mapping[int, tuple[str, ...]]) -> list[tuple[str, ...]]:
+def nested_frames(within: Mapping[int, tuple[str, ...]]) -> list[tuple[str, ...]]:
     """All frames around nodes, each by the names from the outside in."""
     ways = {*within.values()}
     return sorted({names[:depth] for names in ways for depth in range(1, len(names) + 1)})
 
 
-def frame(name: str, text: str) -> Digraph:
+def graphviz_frame(name: str, text: str) -> Digraph:
     """A frame around nodes, and the text above it."""
     from graphviz import Digraph
 
-    return Digraph(quoted(name), graph_attr={**look.CLUSTER, "label": quoted(text)})
+    return Digraph(
+        quote_attribute(name), graph_attr={**look.CLUSTER, "label": quote_attribute(text)}
+    )
 
 
-def clusters_of(
-    run: Run,
+def clusters_by_call(
+    run: SweptRun,
     nodes: Iterable[int],
     frames: Mapping[int, tuple[int, int]],
     picture: Digraph,
@@ -297,8 +305,8 @@ def clusters_of(
     found = {OUTSIDE: picture}
     for at in dict.fromkeys(run.opened[node] for node in nodes if node in run.opened):
         while (at := frames[at][1]) not in found:
-            text = shown(run.graph.calls[at].label, FRAME)
-            found[at] = frame(f"cluster_{at}{suffix}", text)
+            text = card_text(run.graph.calls[at].label, FRAME)
+            found[at] = graphviz_frame(f"cluster_{at}{suffix}", text)
             at = run.graph.calls[at].parent
     return found
 
@@ -334,7 +342,7 @@ GAP = 22
 """Between a card and a chip, and between two cards above each other."""
 
 
-class Rows(NamedTuple):
+class PictureRows(NamedTuple):
     """The rows of a graph.
 
     ``row``    by node, which of them it stands in
@@ -354,9 +362,9 @@ class Spot(NamedTuple):
     before: int
 
 
-def rows_of(
-    run: Run, cards: Mapping[int, float], chips: Mapping[int, Sequence[float]], *, wrap: bool
-) -> Rows:
+def rows_of_page(
+    run: SweptRun, cards: Mapping[int, float], chips: Mapping[int, Sequence[float]], *, wrap: bool
+) -> PictureRows:
     """The rows in which a graph that runs across fits a page, or the one row that it has without ``wrap``.
 
     ``cards`` are the widths of its nodes, ``chips`` of the chips on the wires to each.
@@ -372,32 +380,32 @@ def rows_of(
     whole = width = width_of(columns, starts)
     room = float(PAGE)
     while wrap and width > PAGE and len(starts) < len(columns):
-        starts = starts_of(columns, room)
+        starts = row_starts(columns, room)
         width = width_of(columns, starts)
         room *= CLOSER
-    while 1 < len(starts) < len(columns) and len(even := starts_of(columns, room)) == len(starts):
+    while 1 < len(starts) < len(columns) and len(even := row_starts(columns, room)) == len(starts):
         starts = even  # as many rows, and the last is not much shorter than the others
         room *= CLOSER
     rows = {node: bisect_right(starts, spot.column) - 1 for node, spot in spots.items()}
-    return Rows(rows, len(starts), whole)
+    return PictureRows(rows, len(starts), whole)
 
 
-def starts_of(columns: Sequence[Mapping[float, float]], room: float) -> list[int]:
+def row_starts(columns: Sequence[Mapping[float, float]], room: float) -> list[int]:
     """The first column of each row, if a row takes as many columns as fit."""
     starts = [0]
     widest: dict[float, float] = {}
     for column, widths in enumerate(columns):
         added = dict(widest)
-        extend(added, widths, column)
+        extend_row(added, widths, column)
         if widest and sum(added.values()) + GAP * len(added) > room:
             starts.append(column)
             added = {column - 1: TAG}
-            extend(added, widths, column)
+            extend_row(added, widths, column)
         widest = added
     return starts
 
 
-def extend(widest: dict[float, float], widths: Mapping[float, float], column: int) -> None:
+def extend_row(widest: dict[float, float], widths: Mapping[float, float], column: int) -> None:
     """Make room for the cards and chips of another column."""
     for at, width in widths.items():
         if width:
@@ -410,14 +418,16 @@ def width_of(columns: Sequence[Mapping[float, float]], starts: Sequence[int]) ->
     for start, end in zip(starts, [*starts[1:], len(columns)], strict=True):
         widest: dict[float, float] = {start - 1: TAG} if start else {}
         for column in range(start, end):
-            extend(widest, columns[column], column)
+            extend_row(widest, columns[column], column)
         left = min(widest)
         for at, width in widest.items():
             total[at - left] = max(total.get(at - left, 0.0), width)
     return sum(total.values()) + GAP * len(total)
 
 
-def breadth(run: Run, cards: Mapping[int, float], chips: Mapping[int, Sequence[float]]) -> Rows:
+def single_row(
+    run: SweptRun, cards: Mapping[int, float], chips: Mapping[int, Sequence[float]]
+) -> PictureRows:
     """The one row of a graph that runs down: as wide as cards, or chips, beside each other.
 
     ``chips`` are the widths of those on the wires to a node.
@@ -427,10 +437,10 @@ def breadth(run: Run, cards: Mapping[int, float], chips: Mapping[int, Sequence[f
         level: float = spot.column - spot.before
         beside[level] = beside.get(level, 0.0) + cards[node] + GAP
         beside[level - 0.5] = beside.get(level - 0.5, 0.0) + sum(w + GAP for w in chips[node])
-    return Rows(dict.fromkeys(cards, 0), 1, max(beside.values(), default=0.0))
+    return PictureRows(dict.fromkeys(cards, 0), 1, max(beside.values(), default=0.0))
 
 
-def spots_of(run: Run) -> dict[int, Spot]:
+def spots_of(run: SweptRun) -> dict[int, Spot]:
     """By node, where it stands: operations in columns, as close to their users as they can be.
 
     What takes few operations, such as an input or the term ``tanh(x*w)`` of a sum, stands right before its
@@ -449,19 +459,25 @@ def spots_of(run: Run) -> dict[int, Spot]:
     return found
 
 
-def remark(rows: Rows, *, across: bool, wrap: bool) -> str:
+def width_remark(rows: PictureRows, *, across: bool, wrap: bool) -> str:
     """What to say of a graph that would be wider than a page, if it is."""
     if rows.width <= PAGE or (across and not wrap):
         return ""
     if across:
-        down, one = advice("--direction TB", "direction='TB'"), advice("--no-wrap", "wrap=False")
+        down, one = (
+            command_or_python("--direction TB", "direction='TB'"),
+            command_or_python("--no-wrap", "wrap=False"),
+        )
         if rows.total == 1:
             return f"the picture is wider than a page\n  help: {down} draws it from top to bottom"
         return (
             f"the picture would be wider than a page, so it stands in {rows.total} rows, and numbered tags "
             f"lead from one to another\n  help: {down} draws it from top to bottom, {one} in one row"
         )
-    help = advice("--direction LR", "direction='LR'") + " draws it in rows as wide as a page"
+    help = (
+        command_or_python("--direction LR", "direction='LR'")
+        + " draws it in rows as wide as a page"
+    )
     return f"the picture is wider than a page\n  help: {help}"
 
 
@@ -485,16 +501,16 @@ sys.stdout.buffer.write(graph.draw(format=sys.argv[1]))
 """
 
 
-def render(source: str, format: str) -> bytes:
+def render_dot(source: str, format: str) -> bytes:
     """The picture of a DOT source as the bytes of an ``svg``, ``png`` or ``pdf`` file.
 
     Raises ``RequestError`` when Graphviz fails, and ``MissingExtraError`` when there is none.
     """
-    made = graphviz(command(format), source)
-    return finished(made.decode().replace("\r\n", "\n")).encode() if format == "svg" else made
+    made = run_graphviz(graphviz_command(format), source)
+    return finish_svg(made.decode().replace("\r\n", "\n")).encode() if format == "svg" else made
 
 
-def command(format: str, what: str = "") -> list[str]:
+def graphviz_command(format: str, what: str = "") -> list[str]:
     """The command that reads DOT and writes a picture; ``what`` says what needs it, if not the picture."""
     dot = shutil.which("dot")
     # Windows looks in the current folder first, and -P leaves it out: no file there may pass for Graphviz.
@@ -505,11 +521,11 @@ def command(format: str, what: str = "") -> list[str]:
     raise MissingExtraError(
         "missing-graphviz",
         what or f"a picture as {format} needs Graphviz",
-        help=f"{install('pygraphviz')}, or install Graphviz so that 'dot' is on the PATH",
+        help=f"{install_command('pygraphviz')}, or install Graphviz so that 'dot' is on the PATH",
     )
 
 
-def graphviz(arguments: list[str], source: str) -> bytes:
+def run_graphviz(arguments: list[str], source: str) -> bytes:
     """Runs ``dot`` and returns its output; its warnings, mostly about fonts, are dropped.
 
     A picture that it has to shrink would be illegible, and is refused.
@@ -550,7 +566,7 @@ INSET = 3
 """A number's distance from the end of the hairline: its cell's padding."""
 
 
-def finished(svg: str) -> str:
+def finish_svg(svg: str) -> str:
     """Graphviz's SVG, named after the graph, with a style block and texts tied to their places.
 
     The prolog goes, so that the picture can also stand inside an HTML page, and so do the titles of
@@ -561,22 +577,22 @@ def finished(svg: str) -> str:
     name = title.group() if title else "<title>computation graph</title>"
     svg = re.sub(r"<title>.*?</title>\n?", "", svg, flags=re.DOTALL)
     head, body = svg.removeprefix("<svg").split(">", 1)
-    body = NODE.sub(lambda node: tied(node.group()), body)
-    return f'<svg class="exprgrad" role="img"{head}>\n{name}\n{look.style()}{body}'
+    body = NODE.sub(lambda node: tie_numbers(node.group()), body)
+    return f'<svg class="exprgrad" role="img"{head}>\n{name}\n{look.style_block()}{body}'
 
 
-def tied(node: str) -> str:
+def tie_numbers(node: str) -> str:
     """A node's SVG with its numbers tied to the hairline's end, or its lines to the middle."""
-    ends = [x for points in HAIRLINE.findall(node) for x in abscissas(points)]
+    ends = [x for points in HAIRLINE.findall(node) for x in point_abscissas(points)]
     if ends:
         return NUMBER.sub(f'text-anchor="end" x="{max(ends) - INSET:.2f}"', node)
-    sides = [x for points in OUTLINE.findall(node) for x in abscissas(points)]
+    sides = [x for points in OUTLINE.findall(node) for x in point_abscissas(points)]
     lines = TEXT_LINE.findall(node)
     if sides and len(set(lines)) == len(lines):
         return CHIP.sub(f'text-anchor="middle" x="{(min(sides) + max(sides)) / 2:.2f}"', node)
     return node
 
 
-def abscissas(points: str) -> list[float]:
+def point_abscissas(points: str) -> list[float]:
     """The x of every point of a polygon or a path."""
     return [float(x) for x in re.findall(r"(-?[\d.]+),-?[\d.]+", points)]

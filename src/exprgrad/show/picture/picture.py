@@ -8,11 +8,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-from exprgrad.errors import MissingExtraError, RequestError, advice
+from exprgrad.errors import MissingExtraError, RequestError, command_or_python
 
 __all__ = [
-    "FORMATS", "Drawable", "Picture", "Pictured", "draw", "format_of", "misnamed", "notebook",
-    "plot_format", "put",
+    "FORMATS", "Drawable", "Picture", "Pictured", "draw", "misnamed_file", "notebook_bundle",
+    "picture_format_of", "plot_format", "write_file",
 ]  # fmt: skip
 
 FORMATS = ("dot", "svg", "png", "pdf")
@@ -39,15 +39,15 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        put(self.drawn(format_of(path)), path)
+        write_file(self.drawn(picture_format_of(path)), path)
 
     def drawn(self, format: str) -> bytes:
         """The bytes of a file in one of ``FORMATS``."""
         if format == "dot":
             return self.source.encode()
-        from exprgrad.show.picture.dot import render
+        from exprgrad.show.picture.dot import render_dot
 
-        return render(self.source, format)
+        return render_dot(self.source, format)
 
     def __str__(self) -> str:
         return self.source
@@ -59,7 +59,7 @@ class Picture:
         return self._repr_mimebundle_().get("image/svg+xml")
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        return notebook(repr(self), self.svg)
+        return notebook_bundle(repr(self), self.svg)
 
 
 class Pictured:
@@ -77,7 +77,7 @@ class Pictured:
 
     def save(self, path: str | Path, look: str | None = None) -> None:
         """Write the picture to a ``.svg``, ``.png`` or ``.pdf`` file; ``look`` is as in ``svg``."""
-        put(self.drawn(plot_format(path), look), path)
+        write_file(self.drawn(plot_format(path), look), path)
 
 
 def draw(what: Drawable | str, **options: Any) -> Picture:
@@ -87,21 +87,21 @@ def draw(what: Drawable | str, **options: Any) -> Picture:
     ``LanguageError`` for a text that is no formula, ``TypeError`` for what has no picture.
     """
     if isinstance(what, str):
-        from exprgrad.derive.parsed import parsed
-        from exprgrad.show.picture.dot import source
+        from exprgrad.derive.parsed import parse_and_derive
+        from exprgrad.show.picture.dot import dot_source
 
-        return Picture(source(parsed(what), text=what, **options))
+        return Picture(dot_source(parse_and_derive(what), text=what, **options))
     if not callable(getattr(what, "dot", None)):
         raise TypeError(f"draw takes a formula, a run or a Value, not {type(what).__name__}")
     return Picture(what.dot(**options))
 
 
-def format_of(path: str | Path) -> str:
+def picture_format_of(path: str | Path) -> str:
     """The format that a file's name asks for."""
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix in FORMATS:
         return suffix
-    raise misnamed(path, "a picture's format", "the formats are .dot, .svg, .png and .pdf")
+    raise misnamed_file(path, "a picture's format", "the formats are .dot, .svg, .png and .pdf")
 
 
 def plot_format(path: object) -> str:
@@ -111,18 +111,18 @@ def plot_format(path: object) -> str:
     if ending in PLOTS and "." in text:
         return ending
     pictures = "the endings are .svg, .png and .pdf"
-    raise misnamed(
-        text, "a plot's format", advice(f"{pictures}, or .json, .csv and .txt", pictures)
+    raise misnamed_file(
+        text, "a plot's format", command_or_python(f"{pictures}, or .json, .csv and .txt", pictures)
     )
 
 
-def misnamed(path: str | Path, what: str, help: str) -> RequestError:
+def misnamed_file(path: str | Path, what: str, help: str) -> RequestError:
     """The error for a file whose name does not say ``what`` it should."""
     text = str(path)
     return RequestError("unknown-format", f"'{text}' does not name {what}", help=help).about(text)
 
 
-def put(content: bytes | str | Iterable[str], path: str | Path) -> None:
+def write_file(content: bytes | str | Iterable[str], path: str | Path) -> None:
     """Write a file, text as UTF-8, also in pieces.  Raises ``RequestError`` where that cannot be."""
     pieces = iter([content] if isinstance(content, bytes | str) else content)
     start = next(pieces, "")  # so that an error on the way there leaves the file as it was
@@ -136,7 +136,7 @@ def put(content: bytes | str | Iterable[str], path: str | Path) -> None:
         ) from None
 
 
-def notebook(text: str, svg: Callable[[], str]) -> dict[str, str]:
+def notebook_bundle(text: str, svg: Callable[[], str]) -> dict[str, str]:
     """What a notebook shows: the picture where it can be drawn, and always the text."""
     shown = {"text/plain": text}
     with suppress(MissingExtraError, RequestError):

@@ -15,13 +15,25 @@ from functools import cache
 from html import escape
 from typing import Any, NamedTuple
 
-from exprgrad.errors import MissingExtraError, RequestError, install
-from exprgrad.show.picture.theme import CARD, DARK, DATA, FONT, GRAD, INK, LINE, MUTED, WRONG, style
-from exprgrad.show.text.lines import colored, minus
+from exprgrad.errors import MissingExtraError, RequestError, install_command
+from exprgrad.show.picture.theme import (
+    CARD,
+    DARK,
+    DATA,
+    FONT,
+    GRAD,
+    INK,
+    LINE,
+    MUTED,
+    WRONG,
+    style_block,
+)
+from exprgrad.show.text.lines import color_text, true_minus
 
 __all__ = [
-    "FAINT", "LOOKS", "Axis", "Canvas", "Frame", "Layer", "Note", "axis", "band", "dots", "field",
-    "framed", "heat", "line", "matplotlib", "plot", "rule", "ticks",
+    "FAINT", "LOOKS", "Axis", "Canvas", "Frame", "Layer", "Note", "arrow_layer", "axis_with_ticks",
+    "band_layer", "dot_layer", "frame_canvas", "heat_layer", "import_matplotlib", "line_layer",
+    "plot_frames", "round_ticks", "rule_layer",
 ]  # fmt: skip
 
 # Axes.
@@ -32,11 +44,11 @@ ROUND = (1, 2, 5, 10)
 LONGEST_NUMBER = 8
 """The most digits of a large number that is written out."""
 LARGEST, SMALLEST = 1e6, 1e-4
-"""Ticks that are larger or smaller than these are tick_texts with a power of ten."""
+"""Ticks that are larger or smaller than these are written with a power of ten."""
 
 
 class Axis(NamedTuple):
-    """An axis from ``low`` to ``high``: where its ticks are, and what is tick_texts at each."""
+    """An axis from ``low`` to ``high``: where its ticks are, and what is written at each."""
 
     low: float
     high: float
@@ -52,7 +64,7 @@ class Axis(NamedTuple):
         return self.low * (1 - part) + self.high * part
 
 
-def ticks(low: float, high: float, most: int) -> tuple[tuple[float, str], ...]:
+def round_ticks(low: float, high: float, most: int) -> tuple[tuple[float, str], ...]:
     """Round numbers between two others, ``most`` of them or fewer, each with its text."""
     span = high / 2 - low / 2
     if not (0 < span < math.inf) or most < 1:
@@ -86,11 +98,11 @@ def tick_texts(numbers: Sequence[Fraction], power: int) -> list[str]:
     return found
 
 
-def axis(low: float, high: float, most: int, *, margin: float = 0.0) -> Axis:
+def axis_with_ticks(low: float, high: float, most: int, *, margin: float = 0.0) -> Axis:
     """An axis with ``most`` ticks or fewer; a ``margin`` is a part of it that is added at both ends."""
     more = margin * (high / 2 - low / 2) * 2
     low, high = low - more, high + more
-    return Axis(low, high, ticks(low, high, most))
+    return Axis(low, high, round_ticks(low, high, most))
 
 
 # Files, by Matplotlib.
@@ -151,7 +163,7 @@ class Note(NamedTuple):
     text: str
 
 
-def line(
+def line_layer(
     x: Sequence[float],
     y: Sequence[float],
     role: str = "data",
@@ -170,7 +182,7 @@ def line(
     return Layer(paint, x, y, label=label)
 
 
-def dots(
+def dot_layer(
     x: Sequence[float],
     y: Sequence[float],
     role: str = "data",
@@ -197,7 +209,7 @@ def dots(
     return Layer(paint, x, y, size, label)
 
 
-def band(
+def band_layer(
     x: Sequence[float],
     low: Sequence[float],
     high: Sequence[float],
@@ -213,7 +225,7 @@ def band(
     return Layer(paint, label=label)
 
 
-def rule(x: float | None = None, y: float | None = None, dashes: str = "-") -> Layer:
+def rule_layer(x: float | None = None, y: float | None = None, dashes: str = "-") -> Layer:
     """A thin line across the frame: vertical at ``x``, or horizontal at ``y``."""
 
     def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
@@ -223,7 +235,7 @@ def rule(x: float | None = None, y: float | None = None, dashes: str = "-") -> L
     return Layer(paint)
 
 
-def heat(
+def heat_layer(
     x: Sequence[float],
     y: Sequence[float],
     values: Sequence[Sequence[float]],
@@ -242,7 +254,9 @@ def heat(
     return Layer(paint)
 
 
-def field(x: Sequence[float], y: Sequence[float], u: Sequence[float], v: Sequence[float]) -> Layer:
+def arrow_layer(
+    x: Sequence[float], y: Sequence[float], u: Sequence[float], v: Sequence[float]
+) -> Layer:
     """Arrows of one length at points, along (``u``, ``v``)."""
 
     def paint(axes: Any, colors: Mapping[str, str], depth: float) -> None:
@@ -277,7 +291,7 @@ class Frame(NamedTuple):
 
 
 @cache
-def matplotlib() -> Any:
+def import_matplotlib() -> Any:
     """The package, with the parts that are used.  Raises ``MissingExtraError`` where it is missing.
 
     Silences what it logs while loading, about its cache of fonts.
@@ -294,14 +308,16 @@ def matplotlib() -> Any:
         import matplotlib.ticker
     except ImportError:
         raise MissingExtraError(
-            "missing-matplotlib", "a plot as a file needs Matplotlib", help=install("matplotlib")
+            "missing-matplotlib",
+            "a plot as a file needs Matplotlib",
+            help=install_command("matplotlib"),
         ) from None
     finally:
         log.setLevel(level)
     return package
 
 
-def plot(frames: Sequence[Frame], format: str, look: str | None = None) -> bytes:
+def plot_frames(frames: Sequence[Frame], format: str, look: str | None = None) -> bytes:
     """The picture of some frames as the bytes of an ``svg``, ``png`` or ``pdf`` file.
 
     ``look`` is ``light`` or ``dark``; None follows the page in an SVG, and is light elsewhere.
@@ -311,7 +327,7 @@ def plot(frames: Sequence[Frame], format: str, look: str | None = None) -> bytes
         raise RequestError(
             "usage", f"there is no look {look!r}", help=f"it is {' or '.join(LOOKS)}"
         )
-    package = matplotlib()
+    package = import_matplotlib()
     colors = {role: DARK[light] if look == "dark" else light for role, light in ROLES.items()}
     settings = {
         "svg.fonttype": "none", "svg.hashsalt": "exprgrad", "pdf.fonttype": 42, "font.family": MEASURED,
@@ -320,11 +336,11 @@ def plot(frames: Sequence[Frame], format: str, look: str | None = None) -> bytes
         "axes.formatter.use_mathtext": False, "text.parse_math": False,
     }  # fmt: skip
     with package.rc_context(settings):
-        figure = drawn(package, frames, colors, is_clear=format == "svg" and look is None)
-        return saved(figure, format, frames[0].title, follows=look is None)
+        figure = draw_figure(package, frames, colors, is_clear=format == "svg" and look is None)
+        return save_figure(figure, format, frames[0].title, follows=look is None)
 
 
-def drawn(
+def draw_figure(
     package: Any, frames: Sequence[Frame], colors: Mapping[str, str], *, is_clear: bool
 ) -> Any:
     """The figure: frames below each other, the numbers of the horizontal axis below the last."""
@@ -339,7 +355,7 @@ def drawn(
     figure.align_ylabels()
     figure.canvas.draw()
     for frame, one in zip(frames, axes, strict=True):
-        note(figure, one, frame, colors)
+        place_notes(figure, one, frame, colors)
     return figure
 
 
@@ -367,12 +383,12 @@ def paint_frame(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]
         if frame.even and frame.y_range is not None:
             widths = [high - low for low, high in (frame.x_range, frame.y_range)]
             part = min(widths[0] / widths[1], 1.0)
-        axes.set_xticks(*numbered(frame.x_range, math.ceil(MOST_TICKS * part)))
+        axes.set_xticks(*tick_labels(frame.x_range, math.ceil(MOST_TICKS * part)))
     if frame.even:
         axes.set_aspect("equal", anchor="W")
     if frame.y_range is not None:
         axes.set_ylim(*frame.y_range)
-        axes.set_yticks(*numbered(frame.y_range, math.ceil(MOST_TICKS * min(frame.share, 1.0))))
+        axes.set_yticks(*tick_labels(frame.y_range, math.ceil(MOST_TICKS * min(frame.share, 1.0))))
     title = axes.set_title(frame.title, loc="left", fontsize=LARGE, color=colors[frame.role])
     title.set_parse_math(False)
     for label, write in ((frame.x_label, axes.set_xlabel), (frame.y_label, axes.set_ylabel)):
@@ -383,10 +399,10 @@ def paint_frame(package: Any, axes: Any, frame: Frame, colors: Mapping[str, str]
         legend.set_zorder(5)
 
 
-def numbered(ends: tuple[float, float], most: int) -> tuple[list[float], list[str]]:
+def tick_labels(ends: tuple[float, float], most: int) -> tuple[list[float], list[str]]:
     """The ticks of an axis, and what is written at them."""
-    found = ticks(*ends, most)
-    return [value for value, _ in found], [minus(text) for _, text in found]
+    found = round_ticks(*ends, most)
+    return [value for value, _ in found], [true_minus(text) for _, text in found]
 
 
 def power_of_ten(value: float, place: int | None = None) -> str:
@@ -397,7 +413,7 @@ def power_of_ten(value: float, place: int | None = None) -> str:
     return "10" + str(exponent).translate(RAISED)
 
 
-def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> None:
+def place_notes(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> None:
     """The notes of a frame, each nearest to its own point, and where it covers nothing."""
     from matplotlib.transforms import Bbox
 
@@ -407,7 +423,7 @@ def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> Non
     renderer = figure.canvas.get_renderer()
     unit = figure.dpi / 72
     inside = axes.get_window_extent(renderer)
-    taken = [*obstacles(axes, frame, unit)]
+    taken = [*note_obstacles(axes, frame, unit)]
     covered = any(isinstance(one, Layer) and one.is_ground for one in frame.layers)
     places = [(one.x, one.y) for one in notes]
     dots = [one for one in frame.layers if isinstance(one, Layer) and one.size]
@@ -428,7 +444,9 @@ def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> Non
             spot = Bbox.from_bounds(x, y, box.width, box.height).padded(AROUND * unit)
             is_inside = inside.x0 <= spot.x0 and spot.x1 <= inside.x1 and inside.y0 <= spot.y0
             is_free = is_inside and spot.y1 <= inside.y1 and not spot.count_overlaps(taken)
-            if is_free and apart(spot, at) <= min(apart(spot, point) for point in points):
+            if is_free and distance_to_box(spot, at) <= min(
+                distance_to_box(spot, point) for point in points
+            ):
                 text.set_position(axes.transData.inverted().transform((x, y)))
                 taken.append(spot)
                 break
@@ -436,13 +454,13 @@ def note(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> Non
             text.remove()
 
 
-def apart(box: Any, point: Sequence[float]) -> float:
+def distance_to_box(box: Any, point: Sequence[float]) -> float:
     """How far a box is from a point, in pixels."""
     x, y = point
     return math.hypot(max(box.x0 - x, x - box.x1, 0), max(box.y0 - y, y - box.y1, 0))
 
 
-def obstacles(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
+def note_obstacles(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
     """What notes must not cover, in pixels: small boxes along lines, and one for each dot."""
     from matplotlib.transforms import Bbox
 
@@ -450,13 +468,13 @@ def obstacles(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
         if isinstance(layer, Layer) and len(layer.x):
             points = axes.transData.transform(list(zip(layer.x, layer.y, strict=True)))
             reach = (1.0 if layer.size is None else layer.size / 2) * unit
-            stops = dotted(points, 4 * unit) if layer.size is None else points
+            stops = points_along(points, 4 * unit) if layer.size is None else points
             for x, y in stops:
                 if abs(x) < 1e6 and abs(y) < 1e6:
                     yield Bbox.from_extents(x - reach, y - reach, x + reach, y + reach)
 
 
-def dotted(points: Any, step: float) -> Iterator[tuple[float, float]]:
+def points_along(points: Any, step: float) -> Iterator[tuple[float, float]]:
     """Points along a line, no further apart than a step, as far as that is in reach."""
     before = None
     for x, y in points:
@@ -479,7 +497,7 @@ PLACED = re.compile(r' (d|x|y|transform|points)="([^"]*)"')
 INLINE = re.compile(r' style="([^"]*)"')
 
 
-def saved(figure: Any, format: str, name: str, *, follows: bool) -> bytes:
+def save_figure(figure: Any, format: str, name: str, *, follows: bool) -> bytes:
     """The bytes of a file; an SVG has a name, and follows the page if it should."""
     from io import BytesIO
 
@@ -487,29 +505,29 @@ def saved(figure: Any, format: str, name: str, *, follows: bool) -> bytes:
     metadata = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
     figure.savefig(file, format=format, metadata=metadata[format])
     made = file.getvalue()
-    return ours(made.decode(), name, follows=follows).encode() if format == "svg" else made
+    return normalise_svg(made.decode(), name, follows=follows).encode() if format == "svg" else made
 
 
-def ours(svg: str, name: str, *, follows: bool) -> str:
+def normalise_svg(svg: str, name: str, *, follows: bool) -> str:
     """Matplotlib's SVG as our others are: attributes in place of styles, so that a page's styles rule."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"\s*<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<defs>\s*<style type="text/css">.*?</style>\s*</defs>', "", svg, flags=re.DOTALL)
-    svg = INLINE.sub(lambda found: attributes(found[1]), svg)
+    svg = INLINE.sub(lambda found: style_attributes(found[1]), svg)
     svg = MARKER.sub(r"\1", svg)
-    svg = PLACED.sub(lambda found: f' {found[1]}="{shortened(found[2])}"', svg)
+    svg = PLACED.sub(lambda found: f' {found[1]}="{shorten_coordinates(found[2])}"', svg)
     head, body = svg.removeprefix("<svg").split(">", 1)
-    sheet, title = style() if follows else "", f"<title>{escape(name)}</title>\n"
+    sheet, title = style_block() if follows else "", f"<title>{escape(name)}</title>\n"
     joins = 'stroke-linejoin="round" stroke-linecap="butt"'
     return f'<svg class="exprgrad" role="img" {joins}{head}>\n{title}{sheet}{body}'
 
 
-def shortened(numbers: str) -> str:
+def shorten_coordinates(numbers: str) -> str:
     """Coordinates to a hundredth of a point."""
     return re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", numbers)
 
 
-def attributes(text: str) -> str:
+def style_attributes(text: str) -> str:
     """What a style says, as attributes."""
     pairs = [part.partition(":") for part in text.split(";") if ":" in part]
     said = {name.strip(): value.strip() for name, _, value in pairs}
@@ -604,7 +622,7 @@ class Canvas:
         return text
 
 
-def framed(
+def frame_canvas(
     title: str, canvas: Canvas, margin: int, color: str, marks: Mapping[str, str], *, numbers: bool
 ) -> list[str]:
     """The lines of a canvas and its title, ``margin`` cells before it; the axis below may have ``numbers``.
@@ -615,15 +633,15 @@ def framed(
     faint, marks = (FAINT, marks) if color else ("", {})
     at_row = {canvas.cell(x.low, value)[0]: text for value, text in reversed(y.ticks)}
     at_column = {canvas.cell(value, y.low)[1]: text for value, text in x.ticks}
-    lines = [colored(title, color)]
+    lines = [color_text(title, color)]
     for row in range(canvas.rows):
         text = at_row.get(row)
         edge = f"{text or '':>{margin}} {'┤' if text else '│'}"
-        lines.append((colored(edge, faint) + canvas.row(row, color, marks)).rstrip())
+        lines.append((color_text(edge, faint) + canvas.row(row, color, marks)).rstrip())
     rule = "".join("┬" if column in at_column else "─" for column in range(canvas.columns))
-    lines.append(colored(f"{'':>{margin}} └{rule}", faint))
+    lines.append(color_text(f"{'':>{margin}} └{rule}", faint))
     if numbers:
-        lines.append(colored(tick_row(at_column, margin + 2, canvas.columns), faint))
+        lines.append(color_text(tick_row(at_column, margin + 2, canvas.columns), faint))
     return lines
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 __all__ = [
-    "CARD", "CHIP", "CHIP_LINE", "CHIP_NODE", "CLUSTER", "CONSTANT", "DARK", "DATA", "DIGIT",
-    "DIRECTIONS", "EDGE", "FONT", "GRAD", "GRAPH", "INK", "LINE", "MUTED", "NODE", "PILL", "PILL_LINE",
-    "QUIET", "WIRE", "WRONG", "Direction", "digits_width", "style",
+    "CARD", "CHIP", "CHIP_LINE", "CHIP_NODE", "CLUSTER", "CONSTANT", "DARK", "DATA", "DIGIT", "DIRECTIONS",
+    "EDGE", "FONT", "GRAD", "GRAPH", "INK", "LINE", "MUTED", "NODE", "PILL", "PILL_LINE", "QUIET", "WIRE",
+    "WRONG", "Direction", "digits_width", "style_block",
 ]  # fmt: skip
 
 FONT = "Helvetica,Arial,Liberation Sans,DejaVu Sans,sans-serif"
@@ -102,7 +102,7 @@ def digits_width(count: int, font: Mapping[str, str], padding: int) -> str:
     return str(math.ceil(count * DIGIT * float(font["fontsize"])) + 2 * padding)
 
 
-def style() -> str:
+def style_block() -> str:
     """The style block; the light colours stay as attributes for renderers without styles.
 
     A notebook says by an attribute whether it is light or dark; elsewhere the system's scheme decides.

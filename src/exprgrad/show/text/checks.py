@@ -7,19 +7,19 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from exprgrad.errors import advice, install
-from exprgrad.explain.checking.check import Check, Sampled
-from exprgrad.explain.diagnostics import Run
+from exprgrad.errors import command_or_python, install_command
+from exprgrad.explain.checking.check import Check, SampledClaim
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.language.write.infix import LIMIT
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import Diagnostic
 from exprgrad.show.documents.document import csv_rows
-from exprgrad.show.text.lines import decimal
-from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.source import cut, printable
+from exprgrad.show.text.lines import decimal_text
+from exprgrad.show.text.table import Column, Table, make_table
+from exprgrad.source import cut_text, printable_text
 
 __all__ = [
-    "check_diagnostics", "check_fields", "check_foot", "check_rows", "check_table", "doubted",
+    "check_diagnostics", "check_fields", "check_foot", "check_rows", "check_table", "doubtful_checks",
 ]  # fmt: skip
 
 FIELDS = ("input", "analytic", "numeric", "error", "left", "right", "verdict", "message")
@@ -37,7 +37,7 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
     columns = [
         Column(
             "claim" if claims else "input",
-            lambda one: cut(f"{one.input} = {one.claim}", LIMIT) if claims else one.input,
+            lambda one: cut_text(f"{one.input} = {one.claim}", LIMIT) if claims else one.input,
             flexible=True,
         ),
         Column(
@@ -46,22 +46,22 @@ def check_table(checks: Sequence[Check], digits: int, foot: str, *, whole: bool 
         Column(
             "claimed" if claims else "numeric", attrgetter("numeric"), is_number=True, style="green"
         ),
-        Column("error", lambda check: decimal(check.error, 2), is_number=True, style="dim"),
-        Column("verdict", in_cell, flexible=True),
+        Column("error", lambda check: decimal_text(check.error, 2), is_number=True, style="dim"),
+        Column("verdict", check_cell, flexible=True),
     ]
     if claims:
         del columns[3]
-    table = tabulated(columns, checks, digits, whole=whole, foot=foot, what="checks")
-    return table._replace(narrower=[partial(stacked, table)])
+    table = make_table(columns, checks, digits, whole=whole, foot=foot, what="checks")
+    return table._replace(narrower=[partial(stack_check_table, table)])
 
 
-def in_cell(check: Check) -> str:
+def check_cell(check: Check) -> str:
     """What a check found, as far as there is room."""
     fits = check.verdict == "agrees" or len(check.message) <= LONGEST_MESSAGE
     return check.message if fits else check.verdict
 
 
-def stacked(table: Table) -> Table:
+def stack_check_table(table: Table) -> Table:
     """The same with the numbers of a check below each other."""
     name, *numbers, verdict = table.columns
     headings = [column.heading for column in numbers]
@@ -90,7 +90,7 @@ def check_fields(check: Check) -> dict[str, Any]:
     return found
 
 
-def sampled_fields(sampled: Sampled | None) -> dict[str, Any] | None:
+def sampled_fields(sampled: SampledClaim | None) -> dict[str, Any] | None:
     """Where a claim was tried, as JSON has it; None if nowhere."""
     if sampled is None:
         return None
@@ -104,12 +104,12 @@ def check_rows(checks: Sequence[Check]) -> Iterator[list[Any]]:
     return csv_rows({name: attrgetter(name) for name in names}, checks)
 
 
-def doubted(checks: Sequence[Check]) -> list[Check]:
+def doubtful_checks(checks: Sequence[Check]) -> list[Check]:
     """The checks that do not agree, and have a place."""
     return [check for check in checks if check.verdict != "agrees" and check.where is not None]
 
 
-def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnostic]:
+def check_diagnostics(checks: Sequence[Check], run: DiagnosedRun | None) -> list[Diagnostic]:
     """A warning for each check that does not agree, at the node that it is about.
 
     Of a claim, which has no ``run``, the span is in the claim's own text.  What a run's decimals as typed
@@ -117,34 +117,34 @@ def check_diagnostics(checks: Sequence[Check], run: Run | None) -> list[Diagnost
     """
     told = [
         Diagnostic(c.verdict, "warning", f"{c.input}: {c.message}", *c.where, help_for(c, run))
-        for c in doubted(checks)
+        for c in doubtful_checks(checks)
         if c.where is not None
     ]
     return [*told, *(() if run is None else run.turns)]
 
 
-def help_for(check: Check, run: Run | None) -> str | None:
+def help_for(check: Check, run: DiagnosedRun | None) -> str | None:
     """What to do about a verdict, where something is to be done."""
     if check.verdict == "disagrees" and check.claim is not None:
-        by = advice("diff --steps", "steps()")
+        by = command_or_python("diff --steps", "steps()")
         return f"{by} derives it, rule by rule"
     if check.verdict != "cancellation" or run is None or run.graph.shapes:
         return None
     if check.help is not None:
         return check.help
     if not has_balls():
-        return f"ball arithmetic tells more: {install('python-flint')}"
+        return f"ball arithmetic tells more: {install_command('python-flint')}"
     if check.node is not None:
         return None
-    by = advice("grad --trust", "a run's trust()")
+    by = command_or_python("grad --trust", "a run's trust()")
     return f"{by} says where digits are lost, and what would keep them"
 
 
-def check_foot(checks: Sequence[Check], run: Run | None, digits: int) -> str:
+def check_foot(checks: Sequence[Check], run: DiagnosedRun | None, digits: int) -> str:
     """Below the table: the output, and how many of the checks agree."""
     agreed = sum(check.verdict == "agrees" for check in checks)
     count = f"{agreed:,} of {len(checks):,} agree"
     if run is None:
         return count
     called = run.output_label
-    return f"output  {printable(called)} = {decimal(run.value, digits)}\n{count}"
+    return f"output  {printable_text(called)} = {decimal_text(run.value, digits)}\n{count}"

@@ -6,15 +6,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from exprgrad.show.documents.document import Lines
-from exprgrad.show.picture.plots import Frame, Layer, band, dots, line, plot, rule
-from exprgrad.show.text.lines import decimal, minus
-from exprgrad.show.text.table import Column, Table, tabulated
+from exprgrad.show.picture.plots import (
+    Frame,
+    Layer,
+    band_layer,
+    dot_layer,
+    line_layer,
+    plot_frames,
+    rule_layer,
+)
+from exprgrad.show.text.lines import decimal_text, true_minus
+from exprgrad.show.text.table import Column, Table, make_table
 from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve
-from exprgrad.source import cut, printable
+from exprgrad.source import cut_text, printable_text
 
-__all__ = [
-    "fit_ending", "fit_fields", "fit_parts", "fit_picture", "fit_rows",
-]  # fmt: skip
+__all__ = ["fit_ending", "fit_fields", "fit_parts", "fit_picture", "fit_rows"]
 
 MOST_CORRELATED = 12
 """The most parameters whose correlations are shown as a table."""
@@ -22,7 +28,7 @@ HELD = {"fixed": "held", "bound": "at its bound"}
 """The words for a parameter that was not estimated."""
 
 
-def percent(level: float) -> str:
+def confidence_percent(level: float) -> str:
     """A level of confidence as people write it."""
     return f"{level * 100:.10g} %"
 
@@ -30,7 +36,7 @@ def percent(level: float) -> str:
 def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
     """The estimates; their correlations; how good the fit is, and how it ended."""
     table = estimates_table(found, digits, whole=whole)
-    foot = "\n".join([*quality(found, digits), fit_ending(found)])
+    foot = "\n".join([*quality_lines(found, digits), fit_ending(found)])
     known = with_errors(found)
     if not (2 < len(known) <= MOST_CORRELATED or (whole and len(known) > 2)):
         yield table._replace(foot=foot)
@@ -46,7 +52,7 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
         Column("parameter", flexible=True),
         Column("value", is_number=True, style="green"),
         Column("std. error", is_number=True),
-        Column(f"{percent(found.level)} interval", is_number=True, expendable=1),
+        Column(f"{confidence_percent(found.level)} interval", is_number=True, expendable=1),
         Column("by profile", is_number=True, expendable=2),
     ]
     if not found.profiled:
@@ -57,19 +63,19 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
     for name, one in found.parameters.items():
         is_open = name in undetermined
         missing = "not determined" if is_open else "unknown"
-        error = HELD[one.held] if one.held else decimal(one.error, digits) or missing
+        error = HELD[one.held] if one.held else decimal_text(one.error, digits) or missing
         value = None if is_open and not one.held else one.value
-        intervals = between(one.interval, digits), between(one.profile, digits)
+        intervals = interval_of_fit(one.interval, digits), interval_of_fit(one.profile, digits)
         rows.append([name, value, error, *intervals])
-    return tabulated(columns, rows, digits, whole=whole, what="parameters")
+    return make_table(columns, rows, digits, whole=whole, what="parameters")
 
 
-def between(interval: tuple[float, float] | None, digits: int) -> str:
+def interval_of_fit(interval: tuple[float, float] | None, digits: int) -> str:
     """An interval."""
     if interval is None:
         return ""
     low, high = interval
-    return f"{decimal(low, digits)} … {decimal(high, digits)}"
+    return f"{decimal_text(low, digits)} … {decimal_text(high, digits)}"
 
 
 def with_errors(found: Fit) -> list[int]:
@@ -79,54 +85,54 @@ def with_errors(found: Fit) -> list[int]:
 
 def correlation_table(found: Fit, known: Sequence[int]) -> Table:
     """The correlations of the estimates that have errors, below the diagonal."""
-    names = [printable(found.estimated[at]) for at in known]
+    names = [printable_text(found.estimated[at]) for at in known]
     columns = [Column("correlation"), *(Column(name, is_number=True) for name in names[:-1])]
     rows = []
     for place, at in enumerate(known):
-        cells = [coefficient(found.correlation[at][other]) for other in known[:place]]
+        cells = [correlation_text(found.correlation[at][other]) for other in known[:place]]
         rows.append([names[place], *cells, *[""] * (len(known) - 1 - place)])
     return Table(columns, rows[1:])
 
 
-def share(value: float, digits: int) -> str:
+def r_squared_text(value: float, digits: int) -> str:
     """R²: 1 is only what is 1."""
-    shown = decimal(value, digits)
-    return f"1 - {decimal(1 - value, 2)}" if shown == "1" and value < 1 else shown
+    shown = decimal_text(value, digits)
+    return f"1 - {decimal_text(1 - value, 2)}" if shown == "1" and value < 1 else shown
 
 
-def coefficient(value: float) -> str:
+def correlation_text(value: float) -> str:
     """A correlation: one that is 0 in all digits shown has no sign."""
     return f"{round(float(value), 4) + 0.0:.4f}"
 
 
-def quality(found: Fit, digits: int) -> Iterator[str]:
+def quality_lines(found: Fit, digits: int) -> Iterator[str]:
     """How near the model comes to the rows."""
     s = "s" * (found.rows != 1)
     yield f"{found.rows:,} row{s}, {found.dof:,} degree{'s' * (found.dof != 1)} of freedom" + (
         f", {found.left_out:,} left out" if found.left_out else ""
     )
     if found.objective:
-        yield f"least sum {decimal(found.cost, digits)}"
+        yield f"least sum {decimal_text(found.cost, digits)}"
     if found.residual_sd is not None:
         what = "reduced chi-squared" if found.absolute else "residual standard deviation"
         value = found.residual_sd**2 if found.absolute else found.residual_sd
-        yield f"{what} {decimal(value, digits)}"
+        yield f"{what} {decimal_text(value, digits)}"
     if found.r_squared is not None:
         caveat = "" if found.linear else ", which says little about a nonlinear model"
-        yield f"R² {share(found.r_squared, digits)}{caveat}"
+        yield f"R² {r_squared_text(found.r_squared, digits)}{caveat}"
     if found.aic is not None:
-        yield f"AIC {decimal(found.aic, digits)}"
+        yield f"AIC {decimal_text(found.aic, digits)}"
     known = with_errors(found)
     if len(known) == 2:
-        one, other = (printable(found.estimated[at]) for at in known)
-        yield f"correlation of {one} and {other} {coefficient(found.correlation[known[0]][known[1]])}"
+        one, other = (printable_text(found.estimated[at]) for at in known)
+        yield f"correlation of {one} and {other} {correlation_text(found.correlation[known[0]][known[1]])}"
     if found.starts.tried > 1:
         tried, led, failed = found.starts
         yield f"{tried} starts: {led} led here" + (f", {failed} had no value" if failed else "")
     for way in found.open:
-        yield f"not determined: {direction(way)}"
+        yield f"not determined: {direction_words(way)}"
     few = [
-        f"{printable(name)} {one.digits}"
+        f"{printable_text(name)} {one.digits}"
         for name, one in found.parameters.items()
         if one.digits is not None and one.digits < digits
     ]
@@ -136,15 +142,15 @@ def quality(found: Fit, digits: int) -> Iterator[str]:
         yield f"digits that rounding leaves: {', '.join(few)}"
 
 
-def direction(way: dict[str, float]) -> str:
+def direction_words(way: dict[str, float]) -> str:
     """A change of parameters that changes nothing else."""
-    moved = [f"{printable(name)} by {decimal(by, 3)}" for name, by in way.items() if by]
+    moved = [f"{printable_text(name)} by {decimal_text(by, 3)}" for name, by in way.items() if by]
     return f"moving {', '.join(moved)} changes nothing"
 
 
 def fit_ending(found: Fit) -> str:
     """Whether a fit converged, and why, or why not."""
-    return f"{'converged' if found.converged else 'not converged'}: {printable(found.reason)}"
+    return f"{'converged' if found.converged else 'not converged'}: {printable_text(found.reason)}"
 
 
 def fit_fields(found: Fit) -> dict[str, Any]:
@@ -217,23 +223,25 @@ SIZES = ((60, 5.0), (600, 3.5), (10**9, 2.0))
 
 
 def fit_picture(found: Fit, format: str, look: str | None = None) -> bytes:
-    """The picture as the bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plot``.
+    """The picture as the bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plot_frames``.
 
     One frame has the rows and the model, the other what it leaves.
     """
     drawn = fit_curve(found)
     count = len(drawn.x)
     size = next(size for most, size in SIZES if count <= most)
-    title = minus(cut(" ".join(found.text.split()), LONGEST_TITLE))
-    response = minus(cut(found.text.partition("~")[0].rpartition(";")[2].strip(), 30))
+    title = true_minus(cut_text(" ".join(found.text.split()), LONGEST_TITLE))
+    response = true_minus(cut_text(found.text.partition("~")[0].rpartition(";")[2].strip(), 30))
     rows: list[Layer] = []
     if drawn.low is not None and drawn.high is not None:
-        label = f"{percent(found.level)} band of the model"
-        rows.append(band(drawn.places, drawn.low, drawn.high, label=label))
-    rows.append(dots(drawn.x, drawn.y, "grad", size=size, errors=drawn.deviations, label="data"))
-    rows.append(line(drawn.places, drawn.values, label="model"))
-    left = dots(drawn.x, drawn.residuals, "grad", size=size, errors=drawn.deviations)
+        label = f"{confidence_percent(found.level)} band of the model"
+        rows.append(band_layer(drawn.places, drawn.low, drawn.high, label=label))
+    rows.append(
+        dot_layer(drawn.x, drawn.y, "grad", size=size, errors=drawn.deviations, label="data")
+    )
+    rows.append(line_layer(drawn.places, drawn.values, label="model"))
+    left = dot_layer(drawn.x, drawn.residuals, "grad", size=size, errors=drawn.deviations)
     across = drawn.column or "model"
     above = Frame(rows, title, y_label=response)
-    below = Frame([rule(y=0.0), left], x_label=across, y_label="residual", share=0.5)
-    return plot([above, below], format, look)
+    below = Frame([rule_layer(y=0.0), left], x_label=across, y_label="residual", share=0.5)
+    return plot_frames([above, below], format, look)

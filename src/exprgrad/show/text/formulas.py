@@ -7,17 +7,17 @@ from itertools import groupby
 from typing import Any
 
 from exprgrad.derive.simplify.orders import Orders
-from exprgrad.explain.derivations import Step
+from exprgrad.explain.derivations import DerivationStep
 from exprgrad.graph.graph import Graph
-from exprgrad.language.write.infix import program
-from exprgrad.language.write.latex import latex, symbol, symbols
+from exprgrad.language.write.infix import program_text
+from exprgrad.language.write.latex import graph_latex, latex_symbol, symbols_of_names
 from exprgrad.show.documents.document import csv_rows
-from exprgrad.show.text.lines import broken
-from exprgrad.source import depths, display_width, printable
+from exprgrad.show.text.lines import break_line
+from exprgrad.source import bracket_depths, display_width, printable_text
 
 __all__ = [
-    "answer_lines", "formula_lines", "formula_rows", "formula_text",
-    "nest", "step_fields", "step_lines",
+    "derivative_lines", "formula_rows", "formula_text", "named_formula_lines", "nest_by_input",
+    "step_lines", "step_records",
 ]  # fmt: skip
 
 OUTPUTS = ("f", "F", "y", "g", "h", "z")
@@ -36,7 +36,7 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 def formula_text(formula: Graph, to: str) -> str:
     """A formula on one line, in our language or in LaTeX."""
-    return latex(formula) if to == "latex" else program(formula)
+    return graph_latex(formula) if to == "latex" else program_text(formula)
 
 
 def infix_name(graph: Graph, inputs: Orders) -> str:
@@ -48,7 +48,7 @@ def infix_name(graph: Graph, inputs: Orders) -> str:
 def latex_name(graph: Graph, inputs: Orders) -> str:
     r"""The same in LaTeX: ``\frac{\partial^{2} f}{\partial x \, \partial y}``, or with d for one input."""
     sign = r"\partial" if len(graph.inputs) > 1 else r"\mathrm{d}"
-    raised, called = "^{{{}}}", symbols(graph)
+    raised, called = "^{{{}}}", symbols_of_names(graph)
     below = [
         power_text(f"{sign} {called[name]}", raised, len([*alike]))
         for name, alike in groupby(inputs)
@@ -56,7 +56,7 @@ def latex_name(graph: Graph, inputs: Orders) -> str:
     above = power_text(sign, raised, len(inputs))
     output = graph.output_name or next((n for n in OUTPUTS if n not in called), "")
     if output:
-        above += f" {called.get(output) or symbol(output)}"
+        above += f" {called.get(output) or latex_symbol(output)}"
     return rf"\frac{{{above}}}{{" + r" \, ".join(below) + "}"
 
 
@@ -65,7 +65,7 @@ def power_text(base: str, raised: str, times: int) -> str:
     return base + raised.format(times) if times > 1 else base
 
 
-def formula_lines(
+def derivative_lines(
     graph: Graph, inputs: Orders, formula: Graph, to: str, tell: Tell | None, width: int | None
 ) -> Iterator[str]:
     """For people: a derivative after its name, its named steps on lines of their own.
@@ -73,16 +73,18 @@ def formula_lines(
     Breaks lines longer than ``width`` cells, except LaTeX; without a width it breaks none.
     """
     name = infix_name(graph, inputs)
-    text = latex(formula, latex_name(graph, inputs)) if to == "latex" else program(formula)
+    text = (
+        graph_latex(formula, latex_name(graph, inputs)) if to == "latex" else program_text(formula)
+    )
     if tell is not None:
         tell(name, len(text), len(inputs))
     if to == "latex":
         yield text
     else:
-        yield from answer_lines(name, text, width)
+        yield from named_formula_lines(name, text, width)
 
 
-def answer_lines(name: str, text: str, width: int | None) -> Iterator[str]:
+def named_formula_lines(name: str, text: str, width: int | None) -> Iterator[str]:
     """A formula after its name, or below it its statements."""
     first, *others = text.split("; ")
     yield from [name] if others else equation_lines(f"{name} = ", text, width)
@@ -99,7 +101,7 @@ def formula_rows(found: Iterable[tuple[Orders, Graph]], to: str) -> Iterator[lis
     return csv_rows(columns, found)
 
 
-def nest(texts: Mapping[Orders, str], wrt: Sequence[str], order: int) -> dict[str, Any]:
+def nest_by_input(texts: Mapping[Orders, str], wrt: Sequence[str], order: int) -> dict[str, Any]:
     """Input → input → … → text; a mixed derivative is found by its inputs in any order."""
     place = {name: number for number, name in enumerate(wrt)}
 
@@ -116,7 +118,12 @@ def nest(texts: Mapping[Orders, str], wrt: Sequence[str], order: int) -> dict[st
 
 
 def step_lines(
-    graph: Graph, wrt: str, steps: Sequence[Step], *, width: int | None = None, color: bool = False
+    graph: Graph,
+    wrt: str,
+    steps: Sequence[DerivationStep],
+    *,
+    width: int | None = None,
+    color: bool = False,
 ) -> Iterator[str]:
     """Each step under its rule, then the answer as ``diff`` prints it.
 
@@ -129,18 +136,18 @@ def step_lines(
         said.update(notes)
         title = f"{number}. {step.rule}"
         heading = title + (": " if notes else "") + "; ".join(notes)
-        lines = [printable(heading)]
-        first, *rest = lines if width is None else broken(lines[0], width, further="   ")
-        yield from (bold(first, title) if color else first, *rest)
+        lines = [printable_text(heading)]
+        first, *rest = lines if width is None else break_line(lines[0], width, further="   ")
+        yield from (bold_beginning(first, title) if color else first, *rest)
         if step is not steps[-1] or step.rule != "put together":
-            yield from equations(step, wrt, width)
+            yield from step_equations(step, wrt, width)
         yield ""
     name, answer = infix_name(graph, (wrt,)), steps[-1].formulas[-1]
-    final = answer_lines(name, answer, width)
-    yield from (bold(piece, piece) for piece in final) if color else final
+    final = named_formula_lines(name, answer, width)
+    yield from (bold_beginning(piece, piece) for piece in final) if color else final
 
 
-def equations(step: Step, wrt: str, width: int | None) -> Iterator[str]:
+def step_equations(step: DerivationStep, wrt: str, width: int | None) -> Iterator[str]:
     """What a step's letters stand for, and what it finds."""
     parts = [
         f"{name} = {text}" + (f", d{name}/d{wrt} = {derivative}" if derivative else "")
@@ -151,7 +158,7 @@ def equations(step: Step, wrt: str, width: int | None) -> Iterator[str]:
         yield from equation_lines(f"{MARGIN}with ", part, width)
     if step.name:
         yield from equation_lines(f"{MARGIN}{step.name} = ", step.of, width)
-    left = MARGIN + printable(step.left)
+    left = MARGIN + printable_text(step.left)
     margin = " " * display_width(left)
     room = max(map(display_width, step.formulas))
     if width is not None and len(margin) + 3 + room > width:
@@ -163,13 +170,13 @@ def equations(step: Step, wrt: str, width: int | None) -> Iterator[str]:
 
 def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]:
     """A formula after ``start``, in lines no wider than ``width`` where it can be broken."""
-    formula, done = printable(formula), 0
+    formula, done = printable_text(formula), 0
     indent = " " * (display_width(start) + 2)
     while width is not None:
         near = formula[done : done + NEAR * width]  # a formula may be long, and takes linear work
         if display_width(start + near) <= width:
             break
-        at = break_at(near, len(beginning(near, width - display_width(start))))
+        at = best_break(near, len(fitting_beginning(near, width - display_width(start))))
         if at is None:
             break
         yield start + near[:at].rstrip()
@@ -178,7 +185,7 @@ def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]
     yield start + formula[done:]
 
 
-def beginning(text: str, width: int) -> str:
+def fitting_beginning(text: str, width: int) -> str:
     """As much of a text as ``width`` cells hold."""
     size = min(max(width, 0), len(text))
     while size and display_width(text[:size]) > width:
@@ -186,14 +193,14 @@ def beginning(text: str, width: int) -> str:
     return text[:size]
 
 
-def break_at(formula: str, room: int) -> int | None:
+def best_break(formula: str, room: int) -> int | None:
     """Where a formula is best broken, at most ``room`` characters in, if it can be; else further on.
 
     Ends of statements come first, then outer sums, then outer products; what comes late is best.
     A break is before a symbol, or after a comma.
     """
     best, late, early = (0, 0), None, None
-    for at, (character, depth) in enumerate(zip(formula, depths(formula), strict=True)):
+    for at, (character, depth) in enumerate(zip(formula, bracket_depths(formula), strict=True)):
         before, after = formula[at - 1 : at], formula[at + 1 : at + 2]
         blank = character == " " and (before in (",", ";") or after in tuple("+-<>=!"))
         factor = character == "*" or (character == "/" and after != "d")  # not within du/dx
@@ -209,13 +216,13 @@ def break_at(formula: str, room: int) -> int | None:
     return late or early
 
 
-def bold(line: str, beginning: str) -> str:
+def bold_beginning(line: str, beginning: str) -> str:
     """A line with its beginning in bold."""
     size = min(len(beginning), len(line))
     return f"{BOLD}{line[:size]}{PLAIN}{line[size:]}"
 
 
-def step_fields(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def step_records(steps: Sequence[DerivationStep]) -> list[dict[str, Any]]:
     """The steps for a JSON document; a name or a derivative that there is none of is null."""
     return [
         {

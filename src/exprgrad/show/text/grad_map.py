@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, islice
 from typing import Any
 
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.graph.graph import Graph
-from exprgrad.language.read.lalr import parser
+from exprgrad.language.read.lalr import language_parser
 from exprgrad.run.evaluation import adjoints_of
-from exprgrad.show.text.lines import all_shows, cells, colored, decimal, directed
+from exprgrad.show.text.lines import all_shows, cell_width, color_text, decimal_text, left_to_right
 from exprgrad.show.text.table import Screen
-from exprgrad.source import WIDTH, Span, display_width, printable
+from exprgrad.source import WIDTH, Span, display_width, printable_text
 
 __all__ = ["grad_map"]
 
@@ -40,21 +40,21 @@ Cell = tuple[str, int]
 """A character and its owner."""
 
 
-def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> str:
+def grad_map(run: DiagnosedRun, digits: int, screen: Screen, *, whole: bool = False) -> str:
     """The formula in lines that fit a screen, and the legend; a long one is cut unless ``whole``.
 
     Raises ``RequestError`` for a run without a reverse sweep.
     """
     adjoints_of(run, "grads to show on the formula")
     width, color = screen.width or WIDTH, screen.color
-    end = len(run.text) if whole else cut_at(run.text)
-    owner = owners(run.graph, run.text, end)
+    end = len(run.text) if whole else shown_end(run.text)
+    owner = character_owners(run.graph, run.text, end)
     sizes = [grad_size(run.grad(node)) for node in range(len(run.graph))]
     top = max((found for found in sizes if found is not None and math.isfinite(found)), default=0.0)
-    levels = {node: level(sizes[node], top) for node in set(owner) - {NOBODY}} | {NOBODY: NONE}
+    levels = {node: grad_level(sizes[node], top) for node in set(owner) - {NOBODY}} | {NOBODY: NONE}
     lines: list[str] = []
     for start, stop in line_spans(run.text, end):
-        text = printable(run.text[start:stop])
+        text = printable_text(run.text[start:stop])
         characters = [
             (c, NOBODY if c == " " else node)
             for c, node in zip(text, owner[start:stop], strict=True)
@@ -70,11 +70,11 @@ def grad_map(run: Run, digits: int, screen: Screen, *, whole: bool = False) -> s
     has_tensors = any(run.graph.shapes)
     called = "|grad|, of a tensor its largest" if has_tensors else "|grad|"
     shown = min(max(digits, FEWEST_DIGITS), MOST_DIGITS)
-    words = legend(called, set(levels.values()), top, shown, color=color)
-    return "\n".join([*lines, *flowed(words, width)])
+    words = legend_words(called, set(levels.values()), top, shown, color=color)
+    return "\n".join([*lines, *flow_words(words, width)])
 
 
-def cut_at(text: str) -> int:
+def shown_end(text: str) -> int:
     """Where a text ends that is shown, with ``…`` if it is cut."""
     end = len(text) if len(text) <= MOST_CHARACTERS else MOST_CHARACTERS - 1
     *_, (_, stop) = islice(line_spans(text, end), MOST_LINES)
@@ -90,7 +90,7 @@ def line_spans(text: str, end: int) -> Iterator[tuple[int, int]]:
     yield at, end
 
 
-def owners(graph: Graph, text: str, end: int) -> list[int]:
+def character_owners(graph: Graph, text: str, end: int) -> list[int]:
     """For each character up to ``end`` the innermost node that it is written for.
 
     Operands come before their users, so whatever is painted first stays; a character that is painted is
@@ -112,7 +112,7 @@ def owners(graph: Graph, text: str, end: int) -> list[int]:
 
     written = calls_written(graph) if graph.calls else {}
     if written:  # what is named in a call is no operand of what it stands in
-        for node, start, stop in names_in(graph, text[:end]):
+        for node, start, stop in node_names_in(graph, text[:end]):
             paint(node, start, stop)
     for user, operands in enumerate(graph.operands):
         if user in graph.called:  # what was written once may be in many calls
@@ -129,7 +129,7 @@ def owners(graph: Graph, text: str, end: int) -> list[int]:
             paint(node, *span)
     if graph.output not in graph.called:
         paint(graph.output, *graph.span(graph.output))
-    for node, start, stop in names_in(graph, text[:end]):
+    for node, start, stop in node_names_in(graph, text[:end]):
         paint(node, start, stop)
     return owner
 
@@ -156,14 +156,14 @@ def parameters_in(text: str) -> Iterator[tuple[int, int, set[str]]]:
         yield found.start(1), stop, {*re.findall(r"\w+", found[2])}
 
 
-def names_in(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
+def node_names_in(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
     """The names in a text that are those of nodes: another name for a node is no operand of anything.
 
     A parameter of a function is none of them.
     """
     nodes = dict(graph.inputs) | {binding.name: binding.node for binding in graph.bindings}
     definitions = [*parameters_in(text)] if graph.calls else []
-    for token in parser().scan(text.isascii()).finditer(text):
+    for token in language_parser().scan(text.isascii()).finditer(text):
         if token.lastgroup == "NAME":
             name = token["NAME"]
             if not name.isascii():
@@ -184,7 +184,7 @@ def grad_size(grad: Any) -> float | None:
     return float(abs(grad).max()) if grad.size else 0.0
 
 
-def level(found: float | None, top: float) -> int:
+def grad_level(found: float | None, top: float) -> int:
     """The level of a size, given the largest that is finite."""
     if found is None:
         return NONE
@@ -219,31 +219,35 @@ def drawn_row(row: Sequence[Cell], levels: Mapping[int, int], *, color: bool) ->
     marks = "".join(MARKS[levels[node]] * display_width(character) for character, node in row)
     runs = groupby(row, key=lambda cell: cell[1])
     pieces = [(levels[node], "".join(character for character, _ in run)) for node, run in runs]
-    line = directed(
-        "".join(colored(text, COLORS.get(level, "")) if color else text for level, text in pieces)
+    line = left_to_right(
+        "".join(
+            color_text(text, COLORS.get(level, "")) if color else text for level, text in pieces
+        )
     ).rstrip()
     return [line, marks.rstrip()] if marks.strip() and not color else [line]
 
 
-def legend(called: str, levels: Set[int], top: float, digits: int, *, color: bool) -> Iterator[str]:
+def legend_words(
+    called: str, levels: Set[int], top: float, digits: int, *, color: bool
+) -> Iterator[str]:
     """The words of the legend, in colour or behind the marks that they explain."""
     meanings = {ZERO: "zero"} if ZERO in levels else {}
     if top:
         parts = range(1, PARTS + 1)
-        meanings |= {part: f"to {decimal(top * (part / PARTS), digits)}" for part in parts}
+        meanings |= {part: f"to {decimal_text(top * (part / PARTS), digits)}" for part in parts}
     if INFINITE in levels:
         meanings[INFINITE] = "not finite"
     yield called if meanings else "nothing here has a grad"
     for level, words in meanings.items():
-        yield colored(words, COLORS.get(level, "")) if color else f"{MARKS[level]} {words}"
+        yield color_text(words, COLORS.get(level, "")) if color else f"{MARKS[level]} {words}"
 
 
-def flowed(words: Iterable[str], width: int) -> Iterator[str]:
+def flow_words(words: Iterable[str], width: int) -> Iterator[str]:
     """Words in lines that fit."""
     line = ""
     for word in words:
         longer = f"{line}  {word}" if line else word
-        if line and cells(longer) > width:
+        if line and cell_width(longer) > width:
             yield line
             longer = word
         line = longer

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from exprgrad.errors import advice
-from exprgrad.graph.graph import in_lists, size
-from exprgrad.source import WIDTH, Source, display_width, excerpt, printable
+from exprgrad.errors import command_or_python
+from exprgrad.graph.graph import in_lists, shape_size
+from exprgrad.source import WIDTH, Source, display_width, excerpt_lines, printable_text
 
 if TYPE_CHECKING:
     from exprgrad.run.arrays.arrays import Measure
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EDGE_ROWS", "FULL", "INDENT", "IN_CELL", "LONGEST_WHOLE", "PICTURED", "VIEWS", "WHOLE_VIEW", "YELLOW",
-    "View", "aligned", "all_shows", "answer_text", "broken", "cells", "colored", "decimal", "diagnosed",
-    "directed", "elided", "ends", "fitted", "folded", "gap", "is_rightward", "minus", "narrowed", "packed",
-    "signed", "view", "ways",
+    "View", "align_columns", "all_shows", "answer_text", "break_line", "cell_width", "color_text",
+    "decimal_text", "diagnostic_text", "elide_items", "first_and_last", "first_that_fits", "fit_line",
+    "fold_tensor", "gap_line", "is_rightward", "left_to_right", "pack_pieces", "signed_number",
+    "true_minus", "value_text", "value_texts_by_room",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -41,10 +42,10 @@ COLOUR = re.compile("\x1b\\[[0-9;]*m")
 """The codes that change a terminal's colour, which take no room."""
 
 
-def diagnosed(one: Diagnostic, text: str, head: str | None = None, width: int = WIDTH) -> str:
+def diagnostic_text(one: Diagnostic, text: str, head: str | None = None, width: int = WIDTH) -> str:
     """A diagnostic as people read it, with its place in a text; ``head`` is its first word, coloured."""
     lines = [f"{head or one.severity + ':'} {one.message}"]
-    lines += excerpt(Source(text), one.span, width=width)
+    lines += excerpt_lines(Source(text), one.span, width=width)
     lines += [f"  path: {one.path}"] * bool(one.path) + [f"  help: {one.help}"] * bool(one.help)
     return "\n".join(lines)
 
@@ -56,7 +57,7 @@ def is_rightward(character: str) -> bool:
     return bidirectional(character) in ("R", "AL")
 
 
-def directed(text: str) -> str:
+def left_to_right(text: str) -> str:
     """A text that reads from left to right, whatever the script of its names.
 
     A mark at its start, and one after each name that is written from right to left, keep what is around
@@ -78,60 +79,60 @@ def directed(text: str) -> str:
 
 def all_shows() -> str:
     """The beginning of a sentence on how to see what is left out."""
-    return advice("--all shows", "all=True shows")
+    return command_or_python("--all shows", "all=True shows")
 
 
-def gap(count: int, what: str) -> str:
+def gap_line(count: int, what: str) -> str:
     """The line that stands for what is left out."""
     return f"… {count:,} {what} left out; {all_shows()} them"
 
 
-def cells(text: str) -> int:
+def cell_width(text: str) -> int:
     """How many cells of a terminal a line takes, whatever its colours."""
     return display_width(COLOUR.sub("", text) if "\x1b" in text else text)
 
 
-def colored(text: str, color: str) -> str:
+def color_text(text: str, color: str) -> str:
     """A text in a terminal's colour; as it is, where that is empty."""
     return f"\x1b[{color}m{text}\x1b[0m" if color and text else text
 
 
-def ends(items: Sequence[T], *, whole: bool) -> tuple[Sequence[T], int]:
+def first_and_last(items: Sequence[T], *, whole: bool) -> tuple[Sequence[T], int]:
     """The items to show, the first and the last of many, and how many are left out."""
     if whole or len(items) <= LONGEST_WHOLE:
         return items, 0
     return [*items[:EDGE_ROWS], *items[-EDGE_ROWS:]], len(items) - 2 * EDGE_ROWS
 
 
-def elided(items: Iterable[T], count: int, what: str, *, whole: bool) -> Iterator[T | str]:
+def elide_items(items: Iterable[T], count: int, what: str, *, whole: bool) -> Iterator[T | str]:
     """The items, one at a time; if there are many, the first and the last, with a line between them."""
     for at, item in enumerate(items):
         if whole or count <= LONGEST_WHOLE or not EDGE_ROWS <= at < count - EDGE_ROWS:
             yield item
         elif at == EDGE_ROWS:
-            yield gap(count - 2 * EDGE_ROWS, what)
+            yield gap_line(count - 2 * EDGE_ROWS, what)
 
 
-def broken(line: str, width: int, first: str = "", further: str = "") -> list[str]:
+def break_line(line: str, width: int, first: str = "", further: str = "") -> list[str]:
     """A line broken at blanks into lines of ``width`` cells, which ``first`` and ``further`` begin."""
     words = re.findall(r"\s*\S+", line)
     lines = [first + word for word in words[:1]]
     for word in words[1:]:
-        if cells(lines[-1] + word) <= width:
+        if cell_width(lines[-1] + word) <= width:
             lines[-1] += word
         else:
             lines.append(further + word.lstrip())
     return lines
 
 
-def aligned(
+def align_columns(
     rows: Sequence[Sequence[str] | str], between: str = "  ", right: Collection[int] = ()
 ) -> list[str]:
     """Rows with their columns under each other, those ``right`` flush right; a text is a line as it is.
 
     Columns without a letter take no room, and the last cell of a row takes what it needs.
     """
-    sizes = [[] if isinstance(row, str) else [*map(cells, row)] for row in rows]
+    sizes = [[] if isinstance(row, str) else [*map(cell_width, row)] for row in rows]
     widths: dict[int, int] = {}
     for row in sizes:
         for at, width in enumerate(row):
@@ -150,29 +151,29 @@ def aligned(
     return [row if isinstance(row, str) else line(row, own) for row, own in pairs]
 
 
-def fitted(line: str, width: int | None) -> list[str]:
+def fit_line(line: str, width: int | None) -> list[str]:
     """A line, broken at blanks where it does not fit; the lines that follow are indented a little."""
-    if width is None or cells(line) <= width:
+    if width is None or cell_width(line) <= width:
         return [line]
-    return broken(line, width, further=" " * (len(line) - len(line.lstrip()) + 2))
+    return break_line(line, width, further=" " * (len(line) - len(line.lstrip()) + 2))
 
 
-def packed(pieces: Sequence[str], width: int | None, indent: str) -> list[str]:
+def pack_pieces(pieces: Sequence[str], width: int | None, indent: str) -> list[str]:
     """Pieces on as few lines as they fit; a piece that is longer than a line is broken at blanks."""
     lines: list[str] = []
     for piece in filter(None, pieces):
         longer = f"{lines[-1]}  {piece}" if lines else f"{indent}{piece}"
-        if width is None or cells(longer) <= width:
+        if width is None or cell_width(longer) <= width:
             lines[-1:] = [longer]
         else:
             first = (indent or INDENT) if lines else indent
-            lines += broken(piece, max(width, 20), first, f"{first}  ")
+            lines += break_line(piece, max(width, 20), first, f"{first}  ")
     return lines
 
 
-def narrowed(texts: Sequence[str], room: float | None) -> str:
+def first_that_fits(texts: Sequence[str], room: float | None) -> str:
     """The first of some texts that fits, or the last."""
-    return next((text for text in texts if room is None or cells(text) <= room), texts[-1])
+    return next((text for text in texts if room is None or cell_width(text) <= room), texts[-1])
 
 
 # Numbers and tensors.
@@ -208,47 +209,47 @@ LONGEST_LINE = 100
 """The cells up to which an answer follows its name on the same line."""
 
 
-def decimal(value: float | None, digits: int) -> str:
+def decimal_text(value: float | None, digits: int) -> str:
     """A number with ``digits`` significant digits; an empty text for None."""
     return "" if value is None else format(value + 0.0, f".{digits}g")
 
 
-def minus(text: str) -> str:
+def true_minus(text: str) -> str:
     """The text with true minus signs."""
     return text.replace("-", "−")
 
 
-def signed(value: float, digits: int) -> str:
+def signed_number(value: float, digits: int) -> str:
     """A number with a true minus sign."""
-    return minus(decimal(value, digits))
+    return true_minus(decimal_text(value, digits))
 
 
-def view(value: Any, digits: int, how: View = FULL) -> str:
+def value_text(value: Any, digits: int, how: View = FULL) -> str:
     """A number, a small tensor whole, or a large one's summary on one line."""
-    return narrowed(ways(value, digits, how), how.room)
+    return first_that_fits(value_texts_by_room(value, digits, how), how.room)
 
 
-def ways(value: Any, digits: int, how: View = FULL) -> list[str]:
+def value_texts_by_room(value: Any, digits: int, how: View = FULL) -> list[str]:
     """A number, or the ways to show a tensor, the fullest first."""
     if value is None or isinstance(value, float):
-        return [decimal(value, digits)]
+        return [decimal_text(value, digits)]
     if how.most is None:
-        return [in_brackets(value, digits)]
+        return [bracketed_numbers(value, digits)]
     from exprgrad.run.arrays.arrays import measure_tensor
 
-    found = [in_brackets(value, digits)] if value.size <= how.most else []
+    found = [bracketed_numbers(value, digits)] if value.size <= how.most else []
     return found + in_few_words(measure_tensor(value), digits, ends=how.ends)
 
 
 def in_few_words(found: Measure, digits: int, *, ends: bool) -> list[str]:
     """A tensor's norm and extremes, or how many nan it holds, in ever fewer words."""
-    norm = decimal(found.norm, digits)
+    norm = decimal_text(found.norm, digits)
     brief = [f"norm {norm}", f"‖{norm}‖"]
     if found.nans:
         brief = [f"{found.nans:,} nan"]
-    if not ends or found.nans == size(found.shape):
+    if not ends or found.nans == shape_size(found.shape):
         return brief
-    least, greatest = decimal(found.least, digits), decimal(found.greatest, digits)
+    least, greatest = decimal_text(found.least, digits), decimal_text(found.greatest, digits)
     return [
         f"{brief[0]}, min {least}, max {greatest}",
         f"{brief[0]}, {least} … {greatest}",
@@ -256,15 +257,17 @@ def in_few_words(found: Measure, digits: int, *, ends: bool) -> list[str]:
     ]
 
 
-def in_brackets(value: Any, digits: int) -> str:
+def bracketed_numbers(value: Any, digits: int) -> str:
     """All numbers of a tensor as nested lists."""
-    return in_lists([decimal(number, digits) for number in value.ravel().tolist()], value.shape)
+    return in_lists(
+        [decimal_text(number, digits) for number in value.ravel().tolist()], value.shape
+    )
 
 
-def rows_of(value: Any, digits: int) -> list[str]:
+def tensor_rows(value: Any, digits: int) -> list[str]:
     """All numbers of a tensor, a line for each row, and the brackets under each other."""
     depth = len(value.shape)
-    text = in_brackets(value, digits)
+    text = bracketed_numbers(value, digits)
     for axes in range(depth - 1, 0, -1):
         closed, opened = "]" * axes, "[" * axes
         text = text.replace(f"{closed}, {opened}", f"{closed},\n{' ' * (depth - axes)}{opened}")
@@ -273,14 +276,16 @@ def rows_of(value: Any, digits: int) -> list[str]:
 
 def answer_text(name: str, value: Any, digits: int, *, whole: bool = False) -> str:
     """A name with its value: whole if that is not large, on lines of its own if it is long."""
-    text = f"{printable(name)} = {view(value, digits, WHOLE_VIEW if whole else FULL)}"
+    text = f"{printable_text(name)} = {value_text(value, digits, WHOLE_VIEW if whole else FULL)}"
     if len(text) <= LONGEST_LINE or not text.endswith("]"):
         return text
-    return "\n".join([f"{printable(name)} =", *[INDENT + row for row in rows_of(value, digits)]])
+    return "\n".join(
+        [f"{printable_text(name)} =", *[INDENT + row for row in tensor_rows(value, digits)]]
+    )
 
 
-def folded(value: Any, digits: int, room: int) -> str:
+def fold_tensor(value: Any, digits: int, room: int) -> str:
     """All numbers of a tensor on lines of at most so many cells, if none of its numbers is longer."""
     indent = " " * len(value.shape)
-    rows: Sequence[str] = rows_of(value, digits)
-    return "\n".join(line for row in rows for line in broken(row, room, further=indent))
+    rows: Sequence[str] = tensor_rows(value, digits)
+    return "\n".join(line for row in rows for line in break_line(row, room, further=indent))

@@ -11,13 +11,13 @@ from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
-from exprgrad.explain.derivatives import grouped
-from exprgrad.graph.graph import Shape, element_name, size
+from exprgrad.explain.derivatives import group_label
+from exprgrad.graph.graph import Shape, element_name, shape_size
 from exprgrad.graph.structural import shape_text
 from exprgrad.run.evaluation import Diagnostic, Path, Settled
 from exprgrad.run.matrices import BY_OUTPUT, Matrix
-from exprgrad.show.documents.document import Apart, Lines, shorts
-from exprgrad.show.documents.runs import pair
+from exprgrad.show.documents.document import Apart, Lines, shorten_tensors
+from exprgrad.show.documents.runs import corrected_pair
 from exprgrad.show.text.lines import (
     EDGE_ROWS,
     FULL,
@@ -26,15 +26,15 @@ from exprgrad.show.text.lines import (
     View,
     all_shows,
     answer_text,
-    gap,
-    view,
+    gap_line,
+    value_text,
 )
-from exprgrad.show.text.nodes import correction
-from exprgrad.show.text.table import Column, Screen, Table, least_width, tabulated
-from exprgrad.source import printable
+from exprgrad.show.text.nodes import correction_line
+from exprgrad.show.text.table import Column, Screen, Table, least_width, make_table
+from exprgrad.source import printable_text
 
 __all__ = [
-    "Derivative", "correction_lines", "digit_fields", "entry_lines", "fields_of", "matrix_parts",
+    "DerivativeMatrix", "digit_fields", "entry_lines", "fields_of", "matrix_corrections", "matrix_parts",
     "matrix_rows", "outputs_foot", "vector_rows", "vector_table",
 ]  # fmt: skip
 
@@ -52,7 +52,7 @@ AT_ONCE = 4096
 """How many numbers of an array are read at once."""
 
 
-class Derivative(NamedTuple):
+class DerivativeMatrix(NamedTuple):
     """A Jacobian or a Hessian as people read it.
 
     ``among_tensors``  whether it is drawn block by block
@@ -68,7 +68,7 @@ class Derivative(NamedTuple):
     pattern: Sequence[tuple[str, str]] | None = None
 
 
-class Block(NamedTuple):
+class MatrixBlock(NamedTuple):
     """One block of a matrix: its value is a float or an array."""
 
     row: str
@@ -83,12 +83,12 @@ class Block(NamedTuple):
         return self.row_shape + self.column_shape
 
 
-def blocks(found: Matrix) -> Iterator[Block]:
+def matrix_blocks(found: Matrix) -> Iterator[MatrixBlock]:
     """The blocks, row by row, zeros filled in."""
     for at, row in enumerate(found.rows):
         for place, column in enumerate(found.columns):
             shapes = found.row_shapes[at], found.column_shapes[place]
-            yield Block(row, column, *shapes, found.block(at, place))
+            yield MatrixBlock(row, column, *shapes, found.block(at, place))
 
 
 # Numbers.
@@ -99,7 +99,7 @@ def shape_of(value: Any) -> Shape:
     return tuple(getattr(value, "shape", ()))
 
 
-def numbers_of(value: Any) -> Iterator[float]:
+def iterate_numbers(value: Any) -> Iterator[float]:
     """The numbers of a float or an array, in row-major order; never all of many at once."""
     if isinstance(value, float):
         yield value
@@ -109,39 +109,39 @@ def numbers_of(value: Any) -> Iterator[float]:
         yield from flat[start : start + AT_ONCE].tolist()
 
 
-def indices(shape: Shape) -> Iterator[tuple[int, ...]]:
+def all_indices(shape: Shape) -> Iterator[tuple[int, ...]]:
     """Every index of a tensor, in row-major order."""
     return product(*map(range, shape))
 
 
-def places(name: str, shape: Shape) -> list[str]:
+def element_names(name: str, shape: Shape) -> list[str]:
     """The names of a tensor's numbers, in row-major order: ``W[0, 1]``."""
-    return [element_name(name, at) for at in indices(shape)]
+    return [element_name(name, at) for at in all_indices(shape)]
 
 
 # Tables.
 
 
 def matrix_parts(
-    found: Derivative, digits: int, foot: str, screen: Screen, *, whole: bool
+    found: DerivativeMatrix, digits: int, foot: str, screen: Screen, *, whole: bool
 ) -> Iterator[str | Table]:
     """A matrix of numbers as one table; else every block with its shape rule, and what is below them."""
     matrix = found.matrix
     if not found.among_tensors:
         yield matrix_table(matrix, digits, foot, whole=whole, width=screen.width)
         return
-    for block in blocks(matrix):
+    for block in matrix_blocks(matrix):
         if found.pattern is not None and (block.row, block.column) not in found.pattern:
             continue
         shapes = f"{shape_text(block.row_shape)} by {shape_text(block.column_shape)}"
-        called = found.called.format(row=grouped(block.row), column=block.column)
-        yield printable(f"{called}: {shapes} → {shape_text(block.shape)}")
+        called = found.called.format(row=group_label(block.row), column=block.column)
+        yield printable_text(f"{called}: {shapes} → {shape_text(block.shape)}")
         if whole or is_small(block):
-            numbers = grid(block, is_named=found.is_named)
+            numbers = block_grid(block, is_named=found.is_named)
             yield matrix_table(numbers, digits, "", whole=whole, width=screen.width)
         else:
-            many = f"{size(block.shape):,} numbers"
-            yield f"{many}, {view(block.value, digits, BLOCK)}; {all_shows()} them"
+            many = f"{shape_size(block.shape):,} numbers"
+            yield f"{many}, {value_text(block.value, digits, BLOCK)}; {all_shows()} them"
         yield ""
     yield foot
 
@@ -157,9 +157,12 @@ def matrix_table(
     as_number = partial(Column, is_number=True, style="yellow")
     explained = f"\n{ZERO} is 0 at every point" * (len(found.entries) < len(rows) * len(columns))
 
-    drawn = partial(tabulated, digits=digits, whole=whole)
+    drawn = partial(make_table, digits=digits, whole=whole)
     if 0 < len(columns) <= MOST_COLUMNS:
-        headings = [Column("", flexible=True), *(as_number(printable(name)) for name in columns)]
+        headings = [
+            Column("", flexible=True),
+            *(as_number(printable_text(name)) for name in columns),
+        ]
         lines = [
             [name, *(found.entries.get((at, place), ZERO) for place in range(len(columns)))]
             for at, name in enumerate(rows)
@@ -175,33 +178,41 @@ def matrix_table(
     return drawn(headings, list(found.listed()), foot=foot, what="entries")
 
 
-def is_small(block: Block) -> bool:
+def is_small(block: MatrixBlock) -> bool:
     """Whether a block is small enough to be shown number by number."""
-    rows, columns = sides(block)
-    count = size(block.shape)
-    return count <= LONGEST_WHOLE or (size(columns) <= MOST_COLUMNS and size(rows) <= EDGE_ROWS)
+    rows, columns = block_sides(block)
+    count = shape_size(block.shape)
+    return count <= LONGEST_WHOLE or (
+        shape_size(columns) <= MOST_COLUMNS and shape_size(rows) <= EDGE_ROWS
+    )
 
 
-def sides(block: Block) -> tuple[Shape, Shape]:
+def block_sides(block: MatrixBlock) -> tuple[Shape, Shape]:
     """The block as a matrix: the axes that make its rows, and those that make its columns."""
     if (block.row_shape and block.column_shape) or len(block.shape) < 2:
         return block.row_shape, block.column_shape
     return block.shape[:-1], block.shape[-1:]
 
 
-def grid(block: Block, *, is_named: bool) -> Matrix:
+def block_grid(block: MatrixBlock, *, is_named: bool) -> Matrix:
     """A block as a matrix: a row for each number of the output, a column for each of the input.
 
     Where one of them is a number, it has the other's last axis as columns.
     """
     row = block.row if is_named else ""
-    rows, columns = sides(block)
+    rows, columns = block_sides(block)
     if (rows, columns) == (block.row_shape, block.column_shape):
-        names = places(row if rows else block.row, rows), places(block.column, columns)
+        names = (
+            element_names(row if rows else block.row, rows),
+            element_names(block.column, columns),
+        )
     else:
-        names = places(row if block.row_shape else block.column, rows), places("", columns)
-    width = size(columns)
-    entries = {divmod(at, width): number for at, number in enumerate(numbers_of(block.value))}
+        names = (
+            element_names(row if block.row_shape else block.column, rows),
+            element_names("", columns),
+        )
+    width = shape_size(columns)
+    entries = {divmod(at, width): number for at, number in enumerate(iterate_numbers(block.value))}
     return Matrix(tuple(names[0]), tuple(names[1]), entries)
 
 
@@ -224,12 +235,12 @@ def vector_table(
     lines: list[Sequence[Any]] = []
     for name, values in rows.items():
         shape = shape_of(values[0])
-        if size(shape) > EDGE_ROWS and not whole:
+        if shape_size(shape) > EDGE_ROWS and not whole:
             lines.append([f"{name}: {shape_text(shape)}", *values])
         else:
-            labels = places(shape_text(shape, grouped(name), name), shape)
-            lines += zip(labels, *map(numbers_of, values), strict=True)
-    return tabulated(columns, lines, digits, whole=whole, foot=foot)
+            labels = element_names(shape_text(shape, group_label(name), name), shape)
+            lines += zip(labels, *map(iterate_numbers, values), strict=True)
+    return make_table(columns, lines, digits, whole=whole, foot=foot)
 
 
 def outputs_foot(
@@ -243,22 +254,22 @@ def outputs_foot(
     lines = []
     shown = list(values.items())[: None if whole else MOST_OUTPUTS]
     for name, value in shown:
-        text, is_summary = brief(value, digits, whole=whole)
-        line = f"output  {printable(name)}: {text}"
+        text, is_summary = brief_value(value, digits, whole=whole)
+        line = f"output  {printable_text(name)}: {text}"
         if not is_summary:
             line = f"output  {answer_text(name, value, digits, whole=whole)}"
         if weights is not None:
             apart = ",\n    " if "\n" in line else ", "
-            line += f"{apart}cotangent {brief(weights[name], digits, whole=whole)[0]}"
+            line += f"{apart}cotangent {brief_value(weights[name], digits, whole=whole)[0]}"
         lines.append(line)
     if len(shown) < len(values):
-        lines.append(gap(len(values) - len(shown), "outputs"))
+        lines.append(gap_line(len(values) - len(shown), "outputs"))
     return "\n".join(lines)
 
 
-def brief(value: Any, digits: int, *, whole: bool = False) -> tuple[str, bool]:
+def brief_value(value: Any, digits: int, *, whole: bool = False) -> tuple[str, bool]:
     """A number, or a tensor's numbers if they are few; else its shape and a summary, and that it is one."""
-    shown = view(value, digits, WHOLE_VIEW if whole else FULL)
+    shown = value_text(value, digits, WHOLE_VIEW if whole else FULL)
     if isinstance(value, float) or shown.startswith("["):
         return shown, False
     return f"{shape_text(value.shape)}, {shown}", True
@@ -267,13 +278,13 @@ def brief(value: Any, digits: int, *, whole: bool = False) -> tuple[str, bool]:
 # Digits.
 
 
-def correction_lines(found: Settled, digits: int, *, several: bool) -> Iterator[str]:
+def matrix_corrections(found: Settled, digits: int, *, several: bool) -> Iterator[str]:
     """The lines below a table that say which of its numbers are corrected."""
     for field in dict.fromkeys(path[0] for path in found.corrected):
         if field != "gradient":  # which no table has
             among = found.among(field).corrected.items()
             pairs = {" ".join(key_of(field, path, several=several)): both for path, both in among}
-            yield correction(field, pairs, digits)
+            yield correction_line(field, pairs, digits)
 
 
 def digit_fields(found: Settled, fields: Iterable[str], *, several: bool) -> dict[str, Any]:
@@ -294,7 +305,7 @@ def digit_fields(found: Settled, fields: Iterable[str], *, several: bool) -> dic
     told = {"digits": {field: tree(field, part.digits) for field, part in parts.items()}}
     for field, part in parts.items():
         if part.corrected:
-            pairs = {path: pair(*both) for path, both in part.corrected.items()}
+            pairs = {path: corrected_pair(*both) for path, both in part.corrected.items()}
             name = "corrected" if field == "gradient" else f"corrected_{field}"
             told[name] = tree(field, pairs)
     return {name: Apart(one) for name, one in told.items()}
@@ -323,12 +334,12 @@ def fields_of(
         return Lines(value) if isinstance(value, list) and not among_tensors else value
 
     told = [one._asdict() for one in diagnostics]
-    fields = {"inputs": shorts(inputs), **found, "diagnostics": told}
+    fields = {"inputs": shorten_tensors(inputs), **found, "diagnostics": told}
     return {name: laid_out(value) for name, value in fields.items()}
 
 
 def matrix_rows(
-    found: Derivative, first: str = "output", second: str = "input"
+    found: DerivativeMatrix, first: str = "output", second: str = "input"
 ) -> Iterator[list[Any]]:
     """A matrix as CSV: of numbers as it is; else a line for each number, and the places it is between."""
     if not found.among_tensors:
@@ -337,8 +348,8 @@ def matrix_rows(
             yield [name, *values.values()]
         return
     yield [first, f"{first}_index", second, f"{second}_index", "value"]
-    for block in blocks(found.matrix):
-        numbers, inner = numbers_of(block.value), [*index_texts(block.column_shape)]
+    for block in matrix_blocks(found.matrix):
+        numbers, inner = iterate_numbers(block.value), [*index_texts(block.column_shape)]
         for row in index_texts(block.row_shape):
             for column in inner:
                 yield [block.row, row, block.column, column, next(numbers)]
@@ -346,14 +357,14 @@ def matrix_rows(
 
 def index_texts(shape: Shape) -> Iterator[str]:
     """Every index of a tensor as CSV has it: ``0 1``."""
-    return (" ".join(map(str, at)) for at in indices(shape))
+    return (" ".join(map(str, at)) for at in all_indices(shape))
 
 
 def vector_rows(values: Mapping[str, Any], *, among_tensors: bool) -> Iterator[list[Any]]:
     """Names and their numbers as CSV; among tensors a line for each number, with its place."""
     yield ["name", "index", "value"] if among_tensors else ["name", "value"]
     for name, value in values.items():
-        for at, number in zip(index_texts(shape_of(value)), numbers_of(value), strict=True):
+        for at, number in zip(index_texts(shape_of(value)), iterate_numbers(value), strict=True):
             yield [name, at, number] if among_tensors else [name, number]
 
 

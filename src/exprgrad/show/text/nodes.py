@@ -6,24 +6,31 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from exprgrad.explain.diagnostics import Run, doubtful
+from exprgrad.explain.diagnostics import DiagnosedRun, doubtful_nodes
 from exprgrad.graph.graph import CONST, Call
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import evaluation
 from exprgrad.run.evaluation import Guarded
-from exprgrad.show.text.lines import IN_CELL, WHOLE_VIEW, answer_text, ends, view, ways
-from exprgrad.show.text.table import Column, Table, tabulated
+from exprgrad.show.text.lines import (
+    IN_CELL,
+    WHOLE_VIEW,
+    answer_text,
+    first_and_last,
+    value_text,
+    value_texts_by_room,
+)
+from exprgrad.show.text.table import Column, Table, make_table
 
 __all__ = [
-    "DOUBT", "call_kind", "correction", "correction_lines", "gate_of", "node_table", "node_title", "title",
-    "vanishes",
+    "DOUBT", "call_kind", "correction_line", "correction_notes", "gate_of", "local_vanishes", "node_table",
+    "node_title", "title_of_node",
 ]  # fmt: skip
 
 DOUBT = "~"
 """What marks a number that has fewer right digits than it is shown with."""
 
 
-def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
+def node_table(run: DiagnosedRun, digits: int = 6, *, all_nodes: bool = False) -> Table:
     """Every node, its operation and data, and its grad where there was a reverse sweep.
 
     Among tensors it has their shapes; ``all_nodes`` leaves out no node and no number.  A tensor is marked
@@ -32,11 +39,15 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     graph = run.graph
     has_shapes, is_swept = bool(graph.shapes), run.adjoints is not None
     how = WHOLE_VIEW if all_nodes else IN_CELL
-    doubts = doubtful(run, ends(run.shown, whole=all_nodes)[0], digits)
+    doubts = doubtful_nodes(run, first_and_last(run.shown, whole=all_nodes)[0], digits)
 
     def marked(number: Any, doubted: bool) -> Any:
         """A number, or the ways to show it with its mark."""
-        return [f"{text}{DOUBT}" for text in ways(number, digits, how)] if doubted else number
+        return (
+            [f"{text}{DOUBT}" for text in value_texts_by_room(number, digits, how)]
+            if doubted
+            else number
+        )
 
     columns = [
         Column("#", int, is_number=True, style="dim"),
@@ -60,19 +71,19 @@ def node_table(run: Run, digits: int = 6, *, all_nodes: bool = False) -> Table:
     found = run.guarded(digits)
     explained = [f"{DOUBT} fewer right digits than shown"] if any(doubts) else []
     answer = f"output  {answer_text(run.output_label, found.value, digits, whole=all_nodes)}"
-    return tabulated(
+    return make_table(
         [column for column in columns if not absent.get(column.heading)],
         run.shown,
         digits,
         whole=all_nodes,
         how=IN_CELL,
         marked=graph.output,
-        foot="\n".join([answer, *correction_lines(found, digits, whole=all_nodes), *explained]),
+        foot="\n".join([answer, *correction_notes(found, digits, whole=all_nodes), *explained]),
         what="nodes",
     )
 
 
-def operation_cell(run: Run, node: int) -> str:
+def operation_cell(run: DiagnosedRun, node: int) -> str:
     """What makes a node: its row's name, or what kind of call it is."""
     if node in run.closed:
         return call_kind(run.closed[node].call)
@@ -80,14 +91,14 @@ def operation_cell(run: Run, node: int) -> str:
     return "constant" if kind == CONST else kind
 
 
-def title_within(run: Run, node: int) -> str:
+def title_within(run: DiagnosedRun, node: int) -> str:
     """A node's title, further in if it stands in an opened call."""
     title = node_title(run, node)
     if node not in run.opened:
         return title
-    from exprgrad.graph.calls import indent
+    from exprgrad.graph.calls import call_indent
 
-    return "  " * indent(run.graph, node) + title
+    return "  " * call_indent(run.graph, node) + title
 
 
 def call_kind(call: Call) -> str:
@@ -104,46 +115,46 @@ def gate_of(kind: str) -> str:
     return STRUCTURAL[kind].gate
 
 
-def vanishes(local: Any) -> bool:
+def local_vanishes(local: Any) -> bool:
     """Whether a local derivative is 0, everywhere."""
     return local is not None and not (local.any() if hasattr(local, "any") else local)
 
 
-def node_title(run: Run, node: int) -> str:
+def node_title(run: DiagnosedRun, node: int) -> str:
     """A node's text, after its name where it has one; an implicit broadcast names its operand."""
     if node in run.graph.implicit:
         return f"broadcast({run.label(run.graph.operands[node][0])})"
-    return title(run, node)
+    return title_of_node(run, node)
 
 
-def title(run: evaluation.Run, node: int) -> str:
+def title_of_node(run: evaluation.SweptRun, node: int) -> str:
     """A node's text, or that of the closed call that it is; after its name where it has one."""
     text = run.closed[node].call.label if node in run.closed else run.texts[node]
     told = [run.names.get(node, text), text]
     if node in run.opened:
-        from exprgrad.graph.calls import written
+        from exprgrad.graph.calls import opened_texts
 
-        told[1:1] = written(run.graph, node)
+        told[1:1] = opened_texts(run.graph, node)
     return " = ".join(dict.fromkeys(told))
 
 
-def correction_lines(found: Guarded, digits: int, *, whole: bool = False) -> list[str]:
+def correction_notes(found: Guarded, digits: int, *, whole: bool = False) -> list[str]:
     """The lines that say where the answer is not what the sweep's numbers above it say."""
     lines = []
     if found.corrected_value is not None:
-        lines.append(correction("value", {"": found.corrected_value}, digits))
+        lines.append(correction_line("value", {"": found.corrected_value}, digits))
     if found.corrected:
-        lines.append(correction("gradient", found.corrected, digits, whole=whole))
+        lines.append(correction_line("gradient", found.corrected, digits, whole=whole))
     return lines
 
 
-def correction(
+def correction_line(
     field: str, pairs: Mapping[str, tuple[Any, Any]], digits: int, *, whole: bool = False
 ) -> str:
     """The line that says which numbers of a field are corrected, by name."""
 
     def told(name: str, sweep: Any, value: Any) -> str:
-        text = answer_text(name, value, digits, whole=whole) if name else view(value, digits)
-        return f"{text}, where the sweep has {view(sweep, digits)}"
+        text = answer_text(name, value, digits, whole=whole) if name else value_text(value, digits)
+        return f"{text}, where the sweep has {value_text(sweep, digits)}"
 
     return f"{field} corrected: {'; '.join(told(name, *both) for name, both in pairs.items())}"

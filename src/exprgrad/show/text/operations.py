@@ -18,7 +18,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from exprgrad.derive.rules import Rule, computed, shown, slots, template
+from exprgrad.derive.rules import Rule, computed, rule_slots, shown, template
 from exprgrad.derive.sweeps.gradient import GRAD, edge_program
 from exprgrad.errors import RequestError
 from exprgrad.graph.graph import INPUT, Graph, Settings, Shape
@@ -31,11 +31,11 @@ from exprgrad.graph.ops import (
     IN_OTHER_WORDS,
     OPS,
     Op,
-    member,
+    family_member,
 )
 from exprgrad.graph.structural import Mismatch, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
-from exprgrad.language.write.infix import ATOM, expression, operation_text, setting_text
+from exprgrad.language.write.infix import ATOM, expression_text, operation_text, setting_text
 from exprgrad.run.numbers.sweeps import (
     at_pole,
     companion_values,
@@ -43,15 +43,16 @@ from exprgrad.run.numbers.sweeps import (
     condition_holds,
     functions,
 )
-from exprgrad.show.documents.document import csv_rows, envelope, finite
-from exprgrad.show.text.lines import INDENT, aligned, decimal
+from exprgrad.show.documents.document import csv_rows, finite_or_name, small_document
+from exprgrad.show.text.lines import INDENT, align_columns, decimal_text
 from exprgrad.show.text.table import Column, Table
-from exprgrad.source import depths
+from exprgrad.source import bracket_depths
 
 __all__ = [
-    "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "asked", "cases", "convention_fields",
-    "convention_lines", "convention_record", "critical_points", "details", "find", "operation_rows",
-    "operations_document", "overview", "overview_parts", "structural_overview", "usage",
+    "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "asked_operation", "convention_fields",
+    "convention_lines", "convention_record", "critical_points_of_row", "example_cases", "find_rows",
+    "operation_details", "operation_rows", "operation_usage", "operations_document", "operations_table",
+    "overview_parts", "structural_overview",
 ]  # fmt: skip
 
 SOURCE = "source"
@@ -99,7 +100,7 @@ MODULE = re.compile(r"^(?:[a-z]+\.)+(?=\w)|^[A-Z]\w*\.(?=[a-z])")
 """What libraries have before a function: ``np.``, ``torch.nn.``, ``F.``."""
 
 
-def asked(name: str) -> tuple[str, str | None]:
+def asked_operation(name: str) -> tuple[str, str | None]:
     """The word that is asked for, by itself or as a call, and the number of a family's member."""
     name = MODULE.sub("", name.strip())
     call = CALL.fullmatch(name)
@@ -113,7 +114,7 @@ def of_family(family: Family, number: str | None) -> Op:
     """The member that is asked for, or the first one."""
     wanted = int(number or family.least)
     if family.least <= wanted <= family.greatest:
-        return member(family, wanted)
+        return family_member(family, wanted)
     raise RequestError(
         "unknown-operation",
         f"there is no {family.name} of {wanted}",
@@ -124,7 +125,7 @@ def of_family(family: Family, number: str | None) -> Op:
 OVER_INDEX = f"{FORMS[0][0]} is {FORMS[0][1]}, and a list: {FORMS[1][0]}"
 
 
-def find(name: str | None) -> Sequence[Row]:
+def find_rows(name: str | None) -> Sequence[Row]:
     """All rows, or those of that name or symbol; an error with a suggestion where there is none.
 
     ``max`` and its like are names of two: of several numbers, and of all in a tensor.  A word that is no
@@ -132,7 +133,7 @@ def find(name: str | None) -> Sequence[Row]:
     """
     if name is None:
         return (*OPS, *STRUCTURAL.values())
-    name, number = asked(name)
+    name, number = asked_operation(name)
     known = SYMBOLS.get(name, name)
     structural = [
         row for row in STRUCTURAL.values() if known and known in (row.word, row.name, row.infix)
@@ -155,7 +156,9 @@ def find(name: str | None) -> Sequence[Row]:
     other_forms = {word: f"{call} stands for {text}" for word, (call, text) in STANDING_FOR.items()}
     other_forms |= {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}
     help = other_forms.get(name) or (ours and f"that is written {ours}")
-    if help is None and (matching := [row for row in find(None) if is_about(row, name.casefold())]):
+    if help is None and (
+        matching := [row for row in find_rows(None) if is_about(row, name.casefold())]
+    ):
         return matching
     words = [*BY_NAME, *WORDS, *IN_OTHER_WORDS]
     help = help or operation_meant(NAMES_HERE.get(name, name), words, "operations")
@@ -171,23 +174,23 @@ def is_about(row: Row, word: str) -> bool:
 def search_results(rows: Sequence[Row]) -> Table:
     """Rows that a word was found in, a line each."""
     columns = [Column("operation", style="bold"), Column("what it is", flexible=True)]
-    return Table(columns, [[usage(row), row.about] for row in rows])
+    return Table(columns, [[operation_usage(row), row.about] for row in rows])
 
 
 def overview_parts(rows: Sequence[Row]) -> Iterator[str | Table]:
     """The rows a line each, in a table for each of the two sorts, under its title."""
     ops = [row for row in rows if isinstance(row, Op)]
     structural = [row for row in rows if isinstance(row, Structural)]
-    yield from (f"{ELEMENTWISE}\n", overview(ops), f"\n{STRUCTURED}\n")
+    yield from (f"{ELEMENTWISE}\n", operations_table(ops), f"\n{STRUCTURED}\n")
     yield structural_overview(structural)
     yield f"\n{IN_SHORT}\n"
     forms = [*FORMS, *STANDING_FOR.values()]
     yield Table([Column("form", style="bold"), Column("what it is", flexible=True)], forms)
 
 
-def usage(row: Row) -> str:
+def operation_usage(row: Row) -> str:
     """How the operation is written: its operands, and a structural one's settings with their defaults."""
-    operands = (*names_of(row), "…") if row.variadic else row.names
+    operands = (*example_operands(row), "…") if row.variadic else row.names
     if isinstance(row, Op):
         return operation_text(row.name, [(name, ATOM) for name in operands], spaced=True)
     if row.infix:
@@ -201,19 +204,19 @@ def usage(row: Row) -> str:
     return f"{row.word}({', '.join((*operands, *settings))})"
 
 
-def names_of(row: Row) -> tuple[str, ...]:
+def example_operands(row: Row) -> tuple[str, ...]:
     """What the operands are called in an example."""
     return ("x", "y") if row.variadic else row.names
 
 
-def derivatives(row: Row) -> str:
+def derivatives_text(row: Row) -> str:
     """The local derivatives, or the cotangents of a structural row, on one line."""
     if isinstance(row, Structural):
         return first_cotangents(row)
     return ",  ".join(map(row.shown_partial, range(len(row.names))))
 
 
-def overview(rows: Sequence[Op]) -> Table:
+def operations_table(rows: Sequence[Op]) -> Table:
     """The elementwise operations, a line each."""
     columns = [
         Column("operation", style="bold"),
@@ -223,8 +226,8 @@ def overview(rows: Sequence[Op]) -> Table:
     ]
     lines = [
         [
-            usage(op),
-            derivatives(op),
+            operation_usage(op),
+            derivatives_text(op),
             "see ops " + op.name if op.domain_words else op.domain,
             op.gate,
         ]
@@ -234,7 +237,7 @@ def overview(rows: Sequence[Op]) -> Table:
     return Table(columns, lines, foot=foot)
 
 
-def details(op: Row) -> str:
+def operation_details(op: Row) -> str:
     """One operation in full; below it, what it answers where that is a convention."""
     pairs = elementwise_pairs(op) if isinstance(op, Op) else [*structural_pairs(op)]
     conventions = [*convention_lines(op)] if isinstance(op, Op) else []
@@ -243,12 +246,13 @@ def details(op: Row) -> str:
         [f"  {label}" if place == 0 else "", line]
         for label, text in pairs
         for place, line in enumerate(
-            wrap(text, room, subsequent_indent="  ")
-            if label == SOURCE
-            else formula_lines(text, room)
+            wrap(text, room, subsequent_indent="  ") if label == SOURCE else broken_text(text, room)
         )
     ]
-    lines = [*wrap(f"{usage(op)}: {op.about}", WIDTH, subsequent_indent=INDENT), *aligned(rows)]
+    lines = [
+        *wrap(f"{operation_usage(op)}: {op.about}", WIDTH, subsequent_indent=INDENT),
+        *align_columns(rows),
+    ]
     lines += ["", *conventions] if conventions else []
     return "".join(f"{line}\n" for line in lines)
 
@@ -256,20 +260,20 @@ def details(op: Row) -> str:
 def elementwise_pairs(op: Op) -> list[tuple[str, str]]:
     """An elementwise row in full, as labels and texts."""
     facts = [
-        *rules(op),
-        *companions(op),
+        *rule_lines(op),
+        *companion_meanings(op),
         ("the same as", op.definition),
         ("domain", op.domain and (op.domain_words or op.domain)),
         *(("pole", f"{value} where {where}") for where, value in op.poles),
         *((special.code, f"where {special.where}: {special.why}") for special in op.special),
         ("gate", op.gate),
-        ("accuracy", accuracy(op)),
+        ("accuracy", accuracy_text(op)),
         ("but", op.caveat),
     ]
     return [(label, text) for label, text in facts if text]
 
 
-def rules(op: Op) -> Iterator[tuple[str, str]]:
+def rule_lines(op: Op) -> Iterator[tuple[str, str]]:
     """The local derivatives, as people read them and as they are computed, a statement a line.
 
     Steps that several share are shown once.
@@ -288,7 +292,7 @@ def rules(op: Op) -> Iterator[tuple[str, str]]:
         yield "" if position else "with", statement
 
 
-def companions(op: Op) -> Iterator[tuple[str, str]]:
+def companion_meanings(op: Op) -> Iterator[tuple[str, str]]:
     """What the names mean that stand in a row's rules beside its operands and ``out``."""
     if op.variadic:
         yield "ties", f"{op.ties_words}:"
@@ -301,7 +305,7 @@ def companions(op: Op) -> Iterator[tuple[str, str]]:
             yield flag, f"1 if {whose} depends on an input, else 0"
 
 
-def accuracy(op: Op) -> str:
+def accuracy_text(op: Op) -> str:
     """How near value and local derivatives are to the truth."""
     value, partial = (
         {0.0: "exact", 0.5: "correctly rounded"}.get(ulps, f"within {ulps:g} ulp")
@@ -313,7 +317,7 @@ def accuracy(op: Op) -> str:
     return f"value {value}, local derivatives {partial}"
 
 
-def formula_lines(text: str, width: int, indent: str = "") -> list[str]:
+def broken_text(text: str, width: int, indent: str = "") -> list[str]:
     """A text on lines of at most ``width`` columns, as far as it may be broken.
 
     It is broken at its outermost commas, or else at its outermost sums; what is still too long is
@@ -321,7 +325,7 @@ def formula_lines(text: str, width: int, indent: str = "") -> list[str]:
     """
     if len(indent + text) <= width:
         return [indent + text]
-    deep = depths(text)
+    deep = bracket_depths(text)
     found = [(deep[m.start()], text[m.start() - 1] != ",", m) for m in BREAK.finditer(text)]
     if not found:
         return [indent + text]
@@ -338,7 +342,7 @@ def formula_lines(text: str, width: int, indent: str = "") -> list[str]:
     return [
         part
         for line in lines
-        for part in formula_lines(line.lstrip(), width, line[: len(line) - len(line.lstrip())])
+        for part in broken_text(line.lstrip(), width, line[: len(line) - len(line.lstrip())])
     ]
 
 
@@ -346,15 +350,15 @@ def operations_document(rows: Sequence[Row]) -> str:
     """The rows as a JSON document: elementwise and structural ones apart."""
     operations = [elementwise_fields(row) for row in rows if isinstance(row, Op)]
     structural = [structural_fields(row) for row in rows if isinstance(row, Structural)]
-    return envelope("ops", operations=operations, structural=structural) + "\n"
+    return small_document("ops", operations=operations, structural=structural) + "\n"
 
 
 def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
     """The lines of CSV, headings first; of a structural row the derivatives are cotangents."""
     columns = {
         "name": lambda row: row.name,
-        "usage": usage,
-        "derivatives": derivatives,
+        "usage": operation_usage,
+        "derivatives": derivatives_text,
         "domain": lambda row: row.domain if isinstance(row, Op) else "",
         "gate": lambda row: row.gate,
         "about": lambda row: row.about,
@@ -366,7 +370,7 @@ def elementwise_fields(op: Op) -> dict[str, Any]:
     """One row as JSON has it."""
     return {
         "name": op.name,
-        "usage": usage(op),
+        "usage": operation_usage(op),
         "operands": list(op.names),
         "variadic": op.variadic,
         "about": op.about,
@@ -435,7 +439,7 @@ class Case(NamedTuple):
 
 
 @cache
-def cases(name: str) -> tuple[Case, ...]:
+def example_cases(name: str) -> tuple[Case, ...]:
     """Examples of a row: with operands of various ranks, or else with various settings."""
     row = STRUCTURAL[name]
     found: dict[object, Case] = {}
@@ -443,7 +447,7 @@ def cases(name: str) -> tuple[Case, ...]:
         EXAMPLES[p.kind] if p.default is ... else (p.default, *EXAMPLES[p.kind])
         for p in row.parameters
     ]
-    for shapes in product(SHAPES, repeat=len(names_of(row))):
+    for shapes in product(SHAPES, repeat=len(example_operands(row))):
         for settings in product(*choices):
             if row.parameters and found and shapes not in {case.shapes for case in found.values()}:
                 continue
@@ -459,17 +463,19 @@ def cases(name: str) -> tuple[Case, ...]:
 
 def case_of(row: Structural, shapes: tuple[Shape, ...], settings: Settings, result: Shape) -> Case:
     """An example, with the row's own rules written for it."""
-    written = operation_text(row.name, [(name, ATOM) for name in names_of(row)], settings=settings)
-    texts = cotangents(row, shapes, settings, result, shown)
-    others = cotangents(row, shapes, settings, result, computed) if row.shown_pull else texts
+    written = operation_text(
+        row.name, [(name, ATOM) for name in example_operands(row)], settings=settings
+    )
+    texts = cotangent_texts(row, shapes, settings, result, shown)
+    others = cotangent_texts(row, shapes, settings, result, computed) if row.shown_pull else texts
     return Case(written, shapes, result, texts, settings, others if others != texts else ())
 
 
-def cotangents(
+def cotangent_texts(
     row: Structural, shapes: tuple[Shape, ...], settings: Settings, result: Shape, rule: Rule
 ) -> tuple[str, ...]:
     """Each operand's cotangent, as people read it or as it is computed."""
-    names = names_of(row)
+    names = example_operands(row)
     graph = Graph()
     graph.shapes = [*shapes, result]
     for name in names:
@@ -482,7 +488,7 @@ def cotangents(
         program.graph.payloads[node] = called[name]
     texts = dict.fromkeys(operands, "nothing")
     for at, position in enumerate(positions):
-        texts[position] = expression(program.graph, program.outputs[2 * at], {}, None)
+        texts[position] = expression_text(program.graph, program.outputs[2 * at], {}, None)
     for name, shape in zip(names, shapes, strict=True):
         sizes = f"shape={setting_text(shape)}"
         texts = {p: text.replace(sizes, f"shape={name}.shape") for p, text in texts.items()}
@@ -491,7 +497,7 @@ def cotangents(
 
 def first_cotangents(row: Structural) -> str:
     """The cotangents of the first example; and which it is, if those of others look different."""
-    case = cases(row.name)[0]
+    case = example_cases(row.name)[0]
     text, shapes = ",  ".join(case.cotangents), operand_shapes(row, case)
     if any(parameter.default is ... for parameter in row.parameters):
         return f"{text}  for {case.written}, {shapes}" if any(map(str.isdigit, text)) else text
@@ -508,7 +514,7 @@ def twice_as_long(row: Structural, case: Case) -> Case:
 
 def operand_shapes(row: Structural, case: Case) -> str:
     """The operands of an example with their shapes."""
-    named = zip(names_of(row), case.shapes, strict=True)
+    named = zip(example_operands(row), case.shapes, strict=True)
     return ", ".join(f"{name} {shape_text(shape)}" for name, shape in named)
 
 
@@ -520,11 +526,11 @@ def structural_overview(rows: Sequence[Structural], *, brief: bool = False) -> T
         Column("what it is", flexible=True, style="dim", expendable=2),
         Column("gate", expendable=1),
     ]
-    usages = [*map(usage, rows)]
+    usages = [*map(operation_usage, rows)]
     if brief:
         usages = [re.sub(r"(?:, …)?(?:, \w+=[^,)]*)+", ", …", text) for text in usages]
     lines = [
-        [text, derivatives(row), row.about, row.gate]
+        [text, derivatives_text(row), row.about, row.gate]
         for text, row in zip(usages, rows, strict=True)
     ]
     foot = "'exprgrad ops NAME' shows one in full, with examples of shapes and settings"
@@ -541,9 +547,11 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
             "" if parameter.default is ... else f"; {setting_text(parameter.default)} by default"
         )
         yield f"setting {parameter.name}", SETTING_WORDS[parameter.kind] + by_default
-    for case in cases(row.name):
+    for case in example_cases(row.name):
         yield case.written, f"{operand_shapes(row, case)} gives {shape_text(case.result)}"
-        for at, (name, cotangent) in enumerate(zip(names_of(row), case.cotangents, strict=True)):
+        for at, (name, cotangent) in enumerate(
+            zip(example_operands(row), case.cotangents, strict=True)
+        ):
             yield f"  for {name}", cotangent
             if case.computed:
                 text = case.computed[at]
@@ -554,14 +562,14 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
     if row.word in FOLDS:
         yield "over an index", f"{row.word}(x^k for k in 1..10)"
     yield COTANGENT, "the result's cotangent; out is the result"
-    yield SOURCE, source_of(row)
+    yield SOURCE, pull_docstring(row)
     if row.kink_words:
         yield "kink", f"where {row.kink_words}: the derivative is a convention"
     yield "gate", row.gate
     yield "LaTeX", row.latex
 
 
-def source_of(row: Structural) -> str:
+def pull_docstring(row: Structural) -> str:
     """What a row's rule says of itself."""
     return " ".join((row.pull.__doc__ or "").split())
 
@@ -571,7 +579,7 @@ def structural_fields(row: Structural) -> dict[str, Any]:
     return {
         "name": row.name,
         "word": row.word,
-        "usage": usage(row),
+        "usage": operation_usage(row),
         "operands": list(row.names),
         "variadic": row.variadic,
         "about": row.about,
@@ -591,9 +599,9 @@ def structural_fields(row: Structural) -> dict[str, Any]:
                 "result": list(case.result),
                 "cotangents": list(case.cotangents),
             }
-            for case in cases(row.name)
+            for case in example_cases(row.name)
         ],
-        "source": source_of(row),
+        "source": pull_docstring(row),
         "kink": row.kink_words or None,
         "gate": row.gate,
         "infix": row.infix or None,
@@ -611,7 +619,7 @@ CANDIDATES = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)
 """The values tried for each operand, the simplest first."""
 
 
-class Critical(NamedTuple):
+class CriticalPoint(NamedTuple):
     """A critical point: the operands, what it is, and the row's value and local derivatives there."""
 
     operands: tuple[float, ...]
@@ -620,13 +628,13 @@ class Critical(NamedTuple):
     partials: tuple[float, ...]
 
 
-def critical_points(op: Op) -> list[Critical]:
+def critical_points_of_row(op: Op) -> list[CriticalPoint]:
     """One critical point of each kind, at most ``MOST_POINTS``; a variadic row is taken over two."""
-    found: dict[object, Critical] = {}
-    for operands in candidates(op):
-        what = sort_of_point(op, operands)
+    found: dict[object, CriticalPoint] = {}
+    for operands in points_to_try(op):
+        what = point_kind(op, operands)
         if what:
-            point = Critical(operands, what, *answer_at(op, operands, computed))
+            point = CriticalPoint(operands, what, *answer_at(op, operands, computed))
             found.setdefault(class_of(point), point)
     points = [*found.values()]
     firsts = {point.what: place for place, point in reversed([*enumerate(points)])}.values()
@@ -635,7 +643,7 @@ def critical_points(op: Op) -> list[Critical]:
     return [points[place] for place in sorted(kept)]
 
 
-def candidates(op: Op) -> Iterator[tuple[float, ...]]:
+def points_to_try(op: Op) -> Iterator[tuple[float, ...]]:
     """Points to try; infinities last, and of one operand only."""
     arity = len(op.formula_names)
     places = sorted(product(range(len(CANDIDATES)), repeat=arity), key=sum)
@@ -644,13 +652,13 @@ def candidates(op: Op) -> Iterator[tuple[float, ...]]:
         yield from ((math.inf,), (-math.inf,))
 
 
-def sort_of_point(op: Op, operands: Sequence[float]) -> str:
+def point_kind(op: Op, operands: Sequence[float]) -> str:
     """What a point is, in words; empty for an ordinary one."""
     value, partials = answer_at(op, operands, computed)
     views = companion_values(op, [*operands, value], [1.0] * len(operands))
     finite = all(map(math.isfinite, operands))
     for special in op.special if finite else ():
-        if any(condition_holds(special.where, slots(op), view) for view in views):
+        if any(condition_holds(special.where, rule_slots(op), view) for view in views):
             return f"a {special.code}"
     if at_pole(op, operands):
         return "a pole"
@@ -671,13 +679,13 @@ def answer_at(op: Op, operands: Sequence[float], rule: Rule) -> tuple[float, tup
     value = functions[op.name](*operands)
     views = companion_values(op, [*operands, value], [1.0] * len(operands))
     partials = [
-        compile_template(template(rule(op, position)), slots(op))(view)
+        compile_template(template(rule(op, position)), rule_slots(op))(view)
         for position, view in enumerate(views)
     ]
     return value, tuple(partials)
 
 
-def class_of(point: Critical) -> object:
+def class_of(point: CriticalPoint) -> object:
     """What two points have in common of which one is enough: a zero's sign counts at a pole."""
     signs = None
     if point.what == "a pole":
@@ -711,29 +719,31 @@ def convention_fields(op: Op) -> list[dict[str, Any]]:
     """The points as JSON has them; a library is null that has no such function."""
     return [
         {
-            "at": dict(zip(op.formula_names, map(finite, point.operands), strict=True)),
+            "at": dict(zip(op.formula_names, map(finite_or_name, point.operands), strict=True)),
             "what": point.what,
             "exprgrad": answer_fields(point.value, point.partials),
-            **{library: recorded(op, library, point) for library in LIBRARIES},
+            **{library: library_record(op, library, point) for library in LIBRARIES},
         }
-        for point in critical_points(op)
+        for point in critical_points_of_row(op)
     ]
 
 
-def recorded(op: Op, library: str, point: Critical) -> dict[str, Any] | None:
+def library_record(op: Op, library: str, point: CriticalPoint) -> dict[str, Any] | None:
     """What a library was recorded to return at a point; None without such a function."""
     row = convention_record()["operations"].get(op.name, {})
     if library not in row:
         return None
     # By their texts, for a zero's sign counts.
     answers = dict(zip(map(json.dumps, row["points"]), row[library]["answers"], strict=True))
-    answer = answers.get(json.dumps([finite(x) for x in point.operands]))
+    answer = answers.get(json.dumps([finite_or_name(x) for x in point.operands]))
     return None if answer is None else answer_fields(*answer)
 
 
 def answer_fields(value: Any, partials: Sequence[Any]) -> dict[str, Any]:
     """A value and the local derivatives as JSON has them; None where a library says nothing."""
-    numbers = [None if number is None else finite(float(number)) for number in (value, *partials)]
+    numbers = [
+        None if number is None else finite_or_name(float(number)) for number in (value, *partials)
+    ]
     return {"value": numbers[0], "partials": numbers[1:]}
 
 
@@ -754,26 +764,26 @@ def convention_lines(op: Op) -> Iterator[str]:
         columns = [answer_cells(point[key], len(op.formula_names)) for key in titles]
         labels = ["value", *(f"for {name}" for name in op.formula_names)]
         rows += [[f"    {label}", *cells] for label, *cells in zip(labels, *columns, strict=True)]
-    yield from aligned(rows, right=range(1, 1 + len(titles)))
-    yield from sources(op)
+    yield from align_columns(rows, right=range(1, 1 + len(titles)))
+    yield from library_sources(op)
 
 
 def answer_cells(answer: Mapping[str, Any] | None, count: int) -> list[str]:
     """A value, and the derivatives for so many operands, as people read them."""
     if answer is None:
         return ["?"] * (1 + count)
-    return [*map(cell, [answer["value"], *answer["partials"]])]
+    return [*map(point_cell, [answer["value"], *answer["partials"]])]
 
 
-def cell(number: float | str | None) -> str:
+def point_cell(number: float | str | None) -> str:
     """A number in six digits, or in four with an exponent, so that three fit beside each other."""
     if number is None:
         return "none"
-    text = decimal(float(number), 6)
-    return decimal(float(number), 4) if "e" in text else text
+    text = decimal_text(float(number), 6)
+    return decimal_text(float(number), 4) if "e" in text else text
 
 
-def sources(op: Op) -> Iterator[str]:
+def library_sources(op: Op) -> Iterator[str]:
     """Which function of which version each library's answers are of."""
     row = convention_record()["operations"].get(op.name)
     for library, name in LIBRARIES.items():

@@ -9,13 +9,11 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from exprgrad.errors import advice
-from exprgrad.show.text.lines import elided
-from exprgrad.show.text.table import Column, Table, tabulated
+from exprgrad.errors import command_or_python
+from exprgrad.show.text.lines import elide_items
+from exprgrad.show.text.table import Column, Table, make_table
 
-__all__ = [
-    "Progress", "rows_table",
-]  # fmt: skip
+__all__ = ["Progress", "rows_table"]
 
 
 def rows_table(
@@ -31,7 +29,9 @@ def rows_table(
 
     Of many rows only the first and the last are shown, and kept in memory, unless it is ``whole``.
     """
-    shown = [row for row in elided(rows, size, "rows", whole=whole) if not isinstance(row, str)]
+    shown = [
+        row for row in elide_items(rows, size, "rows", whole=whole) if not isinstance(row, str)
+    ]
     styles = ["dim"] * len(ranges) + ["green"] + ["yellow"] * len(columns)
     heads = [
         Column(name, is_number=True, style=style)
@@ -43,10 +43,10 @@ def rows_table(
         foot = [f"{size:,} points; {ranges[-1]} varies fastest"] * (len(ranges) > 1)
         more = len(columns) - count
         if more:
-            has_them = advice("--csv has them", "columns has them")
+            has_them = command_or_python("--csv has them", "columns has them")
             foot.append(f"{more} more column{'s' * (more > 1)}: {has_them}")
         lines = [row[:count] for row in shown]
-        found = tabulated(heads[:count], lines, digits, whole=True, foot="\n".join(foot))
+        found = make_table(heads[:count], lines, digits, whole=True, foot="\n".join(foot))
         return found._replace(left_out=size - len(shown), what="rows")
 
     narrower = [partial(made, count) for count in range(len(columns) - 1, len(ranges), -1)]
@@ -95,12 +95,12 @@ class Progress:
             return
         self.last = now
         if self.bar is None:
-            self.bar = bar(self.total)
+            self.bar = progress_bar(self.total)
         rate = self.rows / (now - self.begun)
         self.bar.update(0, completed=self.rows, rate=f"{rate:,.0f} rows/s", refresh=True)
 
 
-def bar(total: int) -> Any:
+def progress_bar(total: int) -> Any:
     """The line, drawn by Rich."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

@@ -9,13 +9,13 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.explain.diagnostics import doubtful
-from exprgrad.language.write.infix import number
-from exprgrad.show.documents.document import Lines, csv_rows, short, shorts
-from exprgrad.show.text.lines import View, all_shows, decimal, minus, ways
+from exprgrad.explain.diagnostics import doubtful_nodes
+from exprgrad.language.write.infix import number_text
+from exprgrad.show.documents.document import Lines, csv_rows, shorten_tensor, shorten_tensors
+from exprgrad.show.text.lines import View, all_shows, decimal_text, true_minus, value_texts_by_room
 from exprgrad.show.text.nodes import DOUBT
-from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.source import cut, printable
+from exprgrad.show.text.table import Column, Table, make_table
+from exprgrad.source import cut_text, printable_text
 
 if TYPE_CHECKING:
     from exprgrad.explain.descent import Descent, Step
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from exprgrad.solvers.roots.solve import Problem, Root, Solution
 
 __all__ = [
-    "ALL_DIGITS", "descent_rows", "descent_table", "ending", "found_fields", "listed_steps",
-    "loss_picture", "place_table", "point_rows", "point_table", "point_text", "root_fields",
-    "root_parts", "root_rows", "sparkline", "stage_table", "step_fields", "verdict",
+    "ALL_DIGITS", "descent_rows", "descent_table", "ending_text", "found_fields", "listed_steps",
+    "loss_picture", "place_table", "point_rows", "point_table", "root_fields", "root_line", "root_parts",
+    "root_rows", "root_verdict", "sparkline_text", "stage_table", "step_record",
 ]  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def descent_table(
 
     ``more`` are lines for below the table.  Lists every ``every``-th step and the last.
     """
-    more = [course(found, digits), ending(found), *more]
+    more = [course_text(found, digits), ending_text(found), *more]
     found = found._replace(steps=listed_steps(found, every))
     few = whole or len(found.inputs) <= MOST_INPUTS
     tables = [
@@ -89,7 +89,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
             is_number=True,
             style=STYLES[part],
         )
-        for name, called in zip(found.inputs, headings(found), strict=True)
+        for name, called in zip(found.inputs, input_headings(found), strict=True)
         for part in parts
     ]
 
@@ -100,18 +100,18 @@ def of_input(step: Step, name: str, part: str) -> Any:
     return None if values is None else values[name]
 
 
-def norm(values: Mapping[str, Any]) -> float:
+def step_norm(values: Mapping[str, Any]) -> float:
     """The norm of all numbers of a step's gradient or update."""
-    from exprgrad.explain.descent import length
+    from exprgrad.explain.descent import vector_length
 
-    return math.hypot(*map(length, values.values()))
+    return math.hypot(*map(vector_length, values.values()))
 
 
 NORM_COLUMNS = (
-    Column("‖grad‖", lambda step: norm(step.gradient), is_number=True, style=STYLES["grad"]),
+    Column("‖grad‖", lambda step: step_norm(step.gradient), is_number=True, style=STYLES["grad"]),
     Column(
         "‖update‖",
-        lambda step: None if step.update is None else norm(step.update),
+        lambda step: None if step.update is None else step_norm(step.update),
         is_number=True,
         style=STYLES["update"],
     ),
@@ -127,8 +127,8 @@ def step_table(
     whole: bool = False,
 ) -> Table:
     """The steps with their values, and columns of more numbers; no heading is that of two columns."""
-    names = headings(found)
-    called = cut(printable(found.run.graph.output_name or "value"), LONGEST_NAME)
+    names = input_headings(found)
+    called = cut_text(printable_text(found.run.graph.output_name or "value"), LONGEST_NAME)
     if called in names:
         called = "the value" if "value" in names else "value"
     number = "#" if "step" in (called, *names) else "step"
@@ -136,7 +136,7 @@ def step_table(
         Column(number, lambda step: step.step, is_number=True, style="dim"),
         Column(called, lambda step: step.value, is_number=True, style="green"),
     ]
-    return tabulated(
+    return make_table(
         [*first, *columns],
         found.steps,
         digits,
@@ -147,27 +147,27 @@ def step_table(
     )
 
 
-def headings(found: Descent[Any]) -> list[str]:
+def input_headings(found: Descent[Any]) -> list[str]:
     """What the inputs are called above their columns."""
-    return [cut(printable(name), LONGEST_NAME) for name in found.inputs]
+    return [cut_text(printable_text(name), LONGEST_NAME) for name in found.inputs]
 
 
-def course(found: Descent[Any], digits: int) -> str:
+def course_text(found: Descent[Any], digits: int) -> str:
     """The value from the first step to the last."""
     values = [step.value for step in found.steps]
     is_long = min(values) > 0 and math.inf > max(values) > DECADES * min(values)
-    bars = sparkline([*map(math.log, values)] if is_long else values)
-    way = f"{decimal(values[0], digits)} → {decimal(values[-1], digits)}"
+    bars = sparkline_text([*map(math.log, values)] if is_long else values)
+    way = f"{decimal_text(values[0], digits)} → {decimal_text(values[-1], digits)}"
     return f"{bars}  {way}{', in logarithms' * is_long}"
 
 
-def ending(found: Descent[Any]) -> str:
+def ending_text(found: Descent[Any]) -> str:
     """How a descent ended, in words."""
-    message = printable(found.message)
+    message = printable_text(found.message)
     return message if found.verdict == "steps" else f"{found.verdict}: {message}"
 
 
-def sparkline(values: Sequence[float]) -> str:
+def sparkline_text(values: Sequence[float]) -> str:
     """A bar for each value, from the least to the greatest; a cross for what is not finite.
 
     Of many values, some are shown, evenly spaced, the first and the last among them.
@@ -185,10 +185,10 @@ def sparkline(values: Sequence[float]) -> str:
     )
 
 
-def step_fields(step: Step) -> dict[str, Any]:
+def step_record(step: Step) -> dict[str, Any]:
     """A step as JSON has it."""
     fields = {"inputs": step.inputs, "gradient": step.gradient, "update": step.update}
-    shown = {name: values and shorts(values) for name, values in fields.items()}
+    shown = {name: values and shorten_tensors(values) for name, values in fields.items()}
     return {"step": step.step, "value": step.value, **shown}
 
 
@@ -202,7 +202,9 @@ def descent_rows(found: Descent[Any], every: int = 1) -> Iterator[list[Any]]:
     """The steps as CSV: step, value, and for each input its data, grad and update; tensors are JSON."""
     yield ["step", "value", *[f"{name}.{part}" for name in found.inputs for part in PARTS]]
     for step in listed_steps(found, every):
-        cells = [short(of_input(step, name, part)) for name in found.inputs for part in PARTS]
+        cells = [
+            shorten_tensor(of_input(step, name, part)) for name in found.inputs for part in PARTS
+        ]
         yield [step.step, step.value, *cells]
 
 
@@ -221,28 +223,28 @@ LARGEST_SHOWN = 1e150
 
 def loss_picture(found: Descent[Any], format: str, look: str | None = None) -> bytes:
     """The bytes of an ``svg``, ``png`` or ``pdf`` file; ``look`` is as in ``plots.plot``."""
-    from exprgrad.show.picture.plots import plot
+    from exprgrad.show.picture.plots import plot_frames
 
     name = found.run.graph.output_name or "value"
     values = [step.value for step in found.steps]
-    norms = [norm(step.gradient) for step in found.steps]
-    text = minus(cut(printable(found.run.text), LONGEST_TITLE))
-    first = steps_frame(values, "data", f"{text}   {ending(found)}", printable(name))
+    norms = [step_norm(step.gradient) for step in found.steps]
+    text = true_minus(cut_text(printable_text(found.run.text), LONGEST_TITLE))
+    first = steps_frame(values, "data", f"{text}   {ending_text(found)}", printable_text(name))
     second = steps_frame(norms, "grad", "", "‖grad‖")._replace(x_label="step", share=0.7)
-    return plot([first, second], format, look)
+    return plot_frames([first, second], format, look)
 
 
 def steps_frame(numbers: list[float], role: str, title: str, label: str) -> Frame:
     """Numbers by step; what is not finite, or too large for an axis, is left out."""
-    from exprgrad.show.picture.plots import Frame, dots, line
+    from exprgrad.show.picture.plots import Frame, dot_layer, line_layer
 
     known = [x for x in numbers if abs(x) <= LARGEST_SHOWN] or [0.0]
     is_long = min(known) > 0 and max(known) > FAR_APART * min(known)
     places = [float(at) for at in range(len(numbers))]
     shown = [x if abs(x) <= LARGEST_SHOWN else math.nan for x in numbers]
-    layers: list[Any] = [line(places, shown, role)]
+    layers: list[Any] = [line_layer(places, shown, role)]
     if len(numbers) <= FEW_STEPS:
-        layers.append(dots(places, shown, role, size=3.0))
+        layers.append(dot_layer(places, shown, role, size=3.0))
     x_range = None if len(numbers) > 1 else (-1.0, 1.0)
     return Frame(layers, title, "", label, x_range, logarithmic=is_long, counted=True)
 
@@ -265,12 +267,16 @@ def point_table(
 ) -> Table:
     """The point: each input with its start, and its grad where the search ended."""
     inputs = found.run.graph.inputs
-    doubts = doubtful(found.run, [inputs[name] for name in found.point], digits)[1]
+    doubts = doubtful_nodes(found.run, [inputs[name] for name in found.point], digits)[1]
 
     def grad(name: str) -> Any:
         """A grad, or the ways to show it with a mark."""
         shown = gradient[name]
-        return [f"{x}{DOUBT}" for x in ways(shown, digits)] if inputs[name] in doubts else shown
+        return (
+            [f"{x}{DOUBT}" for x in value_texts_by_room(shown, digits)]
+            if inputs[name] in doubts
+            else shown
+        )
 
     columns = [
         Column("input", str),
@@ -279,16 +285,16 @@ def point_table(
         Column("grad", grad, is_number=True, style="yellow"),
     ]
     called = found.run.output_label
-    foot = f"{printable(called)} = {value:.{digits}g}\n{outcome(found)}"
+    foot = f"{printable_text(called)} = {value:.{digits}g}\n{outcome_lines(found)}"
     foot += f"\n{DOUBT} fewer right digits than shown" if doubts else ""
-    return tabulated(columns, [*found.point], digits, whole=whole, foot=foot, what="inputs")
+    return make_table(columns, [*found.point], digits, whole=whole, foot=foot, what="inputs")
 
 
-def outcome(found: Minimum[Any]) -> str:
+def outcome_lines(found: Minimum[Any]) -> str:
     """The verdict in words, the constraints that press, and what it took."""
-    lines = [f"{found.verdict}: {printable(found.message)}"]
+    lines = [f"{found.verdict}: {printable_text(found.message)}"]
     for text, multiplier in found.active[:MOST_ACTIVE]:
-        lines.append(f"active: {printable(text)}, multiplier {multiplier:.6g}")
+        lines.append(f"active: {printable_text(text)}, multiplier {multiplier:.6g}")
     more = len(found.active) - MOST_ACTIVE
     if more > 0:
         lines.append(f"… {more:,} more are active")
@@ -320,14 +326,14 @@ def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
     rows = [
         [one.step, one.value, one.slope, one.moved, *one.inputs.values()] for one in found.stages
     ]
-    return tabulated(columns, rows, digits, whole=whole, what="steps")
+    return make_table(columns, rows, digits, whole=whole, what="steps")
 
 
 def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
     """A minimum's fields for JSON; with ``trace``, the steps that led there too."""
     slopes = {name: [*sides] for name, sides in found.slopes.items()}
     return {
-        "direction": None if found.direction is None else shorts(found.direction),
+        "direction": None if found.direction is None else shorten_tensors(found.direction),
         "curvature": None if found.curvature is None else [*found.curvature],
         "active": [one._asdict() for one in found.active],
         "residual": found.residual,
@@ -345,7 +351,7 @@ def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
 
 def with_shorts(one: Resting | Stage, field: str) -> dict[str, Any]:
     """A minimum or a step as JSON has it, with a field of values by name."""
-    return {**one._asdict(), field: shorts(getattr(one, field))}
+    return {**one._asdict(), field: shorten_tensors(getattr(one, field))}
 
 
 def place_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
@@ -356,7 +362,7 @@ def place_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
         Column("starts", is_number=True, style="dim"),
     ]
     rows = [[one.value, *one.point.values(), one.starts] for one in found.places]
-    return tabulated(columns, rows, digits, whole=whole, what="minima")
+    return make_table(columns, rows, digits, whole=whole, what="minima")
 
 
 def point_rows(
@@ -365,9 +371,9 @@ def point_rows(
     """The point as CSV: an input a line, with its start and its grad; tensors are JSON."""
     columns: dict[str, Callable[[Any], Any]] = {
         "input": str,
-        "start": lambda name: short(start[name]),
-        "value": lambda name: short(found.point[name]),
-        "grad": lambda name: short(gradient[name]),
+        "start": lambda name: shorten_tensor(start[name]),
+        "value": lambda name: shorten_tensor(found.point[name]),
+        "grad": lambda name: shorten_tensor(gradient[name]),
     }
     return csv_rows(columns, found.point)
 
@@ -384,12 +390,12 @@ ENOUGH = 5
 
 def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -> list[str | Table]:
     """What people read: the roots, a line each, why some are not proved, and what else is known."""
-    foot = [verdict(problem, found)]
+    foot = [root_verdict(problem, found)]
     if found.roots and not problem.ranges and "[" not in problem.system.unknowns[0]:
         ranges = " ".join(f"{name}=LOW:HIGH" for name in problem.system.unknowns[:3])
         foot = [f"{ranges} looks for all roots in a range"]
     for why in dict.fromkeys(root.why for root in found.roots if not root.proved):
-        points = [point_text(root, digits) for root in found.roots if root.why == why]
+        points = [root_line(root, digits) for root in found.roots if root.why == why]
         shown = "; ".join(points[:MOST_BOXES]) + "; …" * (len(points) > MOST_BOXES)
         foot.append(f"not proved, {shown}: {why}")
     boxes = () if found.is_everywhere else found.undecided
@@ -408,20 +414,22 @@ def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -
     ]
     rows = [
         [
-            *(number_text(root.point[name], digits) for name in names),
+            *(number_in_digits(root.point[name], digits) for name in names),
             "proved" if root.proved else "not proved",
             *(interval_text(root.enclosure[name]) for name in names),
         ]
         for root in found.roots
     ]
     text = "\n".join(foot)
-    return [tabulated(columns, rows, digits, whole=whole, foot=text, what="roots")]
+    return [make_table(columns, rows, digits, whole=whole, foot=text, what="roots")]
 
 
-def verdict(problem: Problem, found: Solution) -> str:
+def root_verdict(problem: Problem, found: Solution) -> str:
     """The verdict on a search for roots, in words."""
     spans = zip(problem.system.unknowns, problem.ranges, strict=False)
-    where = ", ".join(f"{name} in [{number(low)}, {number(high)}]" for name, (low, high) in spans)
+    where = ", ".join(
+        f"{name} in [{number_text(low)}, {number_text(high)}]" for name, (low, high) in spans
+    )
     place = f" with {where}" if where else ""
     if found.excluded:
         return f"there is no root{place}: proved"
@@ -441,15 +449,15 @@ def verdict(problem: Problem, found: Solution) -> str:
     return "other roots may be elsewhere"
 
 
-def point_text(root: Root, digits: int) -> str:
+def root_line(root: Root, digits: int) -> str:
     """A root in one line: ``x = 1, y = 2``."""
-    return ", ".join(f"{name} = {number_text(x, digits)}" for name, x in root.point.items())
+    return ", ".join(f"{name} = {number_in_digits(x, digits)}" for name, x in root.point.items())
 
 
-def number_text(number: float, digits: int) -> str:
+def number_in_digits(number: float, digits: int) -> str:
     """A number; in all digits it is its shortest text."""
     text = repr(number).removesuffix(".0")
-    return text if digits == ALL_DIGITS else decimal(number, digits)
+    return text if digits == ALL_DIGITS else decimal_text(number, digits)
 
 
 def interval_text(ends: Interval) -> str:
@@ -493,7 +501,7 @@ def root_fields(problem: Problem, found: Solution) -> dict[str, Any]:
         "excluded": found.excluded,
         "undecided": [{name: [*ends] for name, ends in box.items()} for box in found.undecided],
         "whole": found.is_whole,
-        "message": verdict(problem, found),
+        "message": root_verdict(problem, found),
     }
 
 

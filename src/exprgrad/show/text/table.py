@@ -13,30 +13,23 @@ from exprgrad.show.text.lines import (
     VIEWS,
     WHOLE_VIEW,
     View,
-    aligned,
-    cells,
-    decimal,
-    ends,
-    fitted,
-    folded,
-    gap,
-    narrowed,
-    view,
-    ways,
+    align_columns,
+    cell_width,
+    decimal_text,
+    first_and_last,
+    first_that_fits,
+    fit_line,
+    fold_tensor,
+    gap_line,
+    value_text,
+    value_texts_by_room,
 )
-from exprgrad.source import printable
+from exprgrad.source import printable_text
 
 __all__ = [
-    "Column",
-    "Screen",
-    "Table",
-    "drawn",
-    "in_html",
-    "least_width",
-    "plain",
-    "rich",
-    "tabulated",
-]
+    "Column", "Screen", "Table", "draw_table", "in_html", "least_width", "make_table", "plain_table",
+    "rich_table",
+]  # fmt: skip
 
 LEAST = 18
 """The fewest cells that a flexible column is left with before others are dropped."""
@@ -100,7 +93,7 @@ class Table(NamedTuple):
     narrower: Sequence[Callable[[], Table]] = ()
 
 
-def tabulated(
+def make_table(
     columns: Sequence[Column],
     items: Sequence[Any],
     digits: int = 6,
@@ -117,17 +110,17 @@ def tabulated(
     for, at most ``how``; ``whole`` leaves out none of its numbers.  The ways to show a tensor may be given
     as a list, the fullest first.
     """
-    shown, left_out = ends(items, whole=whole)
+    shown, left_out = first_and_last(items, whole=whole)
 
     def said(value: Any) -> Any:
         """A cell as text; a tensor as the ways to show it, or whole, as it is."""
         if value is None or isinstance(value, float):
-            return decimal(value, digits)
+            return decimal_text(value, digits)
         if isinstance(value, str | int):
-            return printable(str(value))
+            return printable_text(str(value))
         if isinstance(value, list):
             return value[0] if whole else value
-        return value if whole else ways(value, digits, how)
+        return value if whole else value_texts_by_room(value, digits, how)
 
     getters = [column.cell or itemgetter(at) for at, column in enumerate(columns)]
     rows = [[said(cell(item)) for cell in getters] for item in shown]
@@ -138,27 +131,27 @@ def tabulated(
         texts = [[cell if isinstance(cell, str) else tensor(cell) for cell in row] for row in rows]
         return Table(columns, texts, left_out, foot, at, what)
 
-    manners = [partial(narrowed, room=how.room) for how in VIEWS]
+    manners = [partial(first_that_fits, room=how.room) for how in VIEWS]
     if whole:
-        manners = [partial(view, digits=digits, how=WHOLE_VIEW)]
-        manners += [partial(folded, digits=digits, room=room) for room in FOLDED]
+        manners = [partial(value_text, digits=digits, how=WHOLE_VIEW)]
+        manners += [partial(fold_tensor, digits=digits, room=room) for room in FOLDED]
     first, *narrower = [partial(table, manner) for manner in manners]
     has_tensors = any(not isinstance(cell, str) for row in rows for cell in row)
     return first()._replace(narrower=narrower if has_tensors else ())
 
 
-def drawn(table: Table, screen: Screen) -> str:
+def draw_table(table: Table, screen: Screen) -> str:
     """The table by Rich on a terminal or where colour is asked for, else as plain columns."""
     if screen.width is None and not screen.color:
-        return plain(table)
-    return rich(table, screen.width or WIDEST, color=screen.color)
+        return plain_table(table)
+    return rich_table(table, screen.width or WIDEST, color=screen.color)
 
 
 def column_widths(table: Table) -> list[int]:
     """The width of every column's widest cell."""
     headings = [column.heading for column in table.columns]
     return [
-        max(cells(line) for cell in column for line in cell.split("\n"))
+        max(cell_width(line) for cell in column for line in cell.split("\n"))
         for column in zip(headings, *table.rows, strict=True)
     ]
 
@@ -168,38 +161,42 @@ def least_width(table: Table) -> int:
     widths = column_widths(table)
     fixed = [w for w, column in zip(widths, table.columns, strict=True) if not column.flexible]
     return (
-        sum(fixed) + needed(table.columns, widths, range(len(widths))) + BETWEEN * (len(widths) - 1)
+        sum(fixed)
+        + cells_needed(table.columns, widths, range(len(widths)))
+        + BETWEEN * (len(widths) - 1)
     )
 
 
-def plain(table: Table) -> str:
+def plain_table(table: Table) -> str:
     """The table as aligned columns of plain text, nothing cropped."""
     headings = [column.heading for column in table.columns]
     numbers = [at for at, column in enumerate(table.columns) if column.is_number]
-    lines = aligned([headings, *table.rows], right=numbers)
+    lines = align_columns([headings, *table.rows], right=numbers)
     if table.left_out:
-        lines.insert(1 + EDGE_ROWS, gap(table.left_out, table.what))
+        lines.insert(1 + EDGE_ROWS, gap_line(table.left_out, table.what))
     return "\n".join([*lines, *(["", table.foot] if table.foot else [])])
 
 
-def fitting(columns: Sequence[Column], widths: Sequence[int], width: int) -> tuple[list[int], int]:
+def fitting_columns(
+    columns: Sequence[Column], widths: Sequence[int], width: int
+) -> tuple[list[int], int]:
     """The positions of the columns that fit into ``width`` cells, and the room of flexible ones."""
     shown = list(range(len(columns)))
     while True:
         fixed = sum(widths[i] for i in shown if not columns[i].flexible)
         room = width - fixed - BETWEEN * (len(shown) - 1)
         dropped = max(shown, key=lambda i: columns[i].expendable)
-        if room >= needed(columns, widths, shown) or not columns[dropped].expendable:
+        if room >= cells_needed(columns, widths, shown) or not columns[dropped].expendable:
             return shown, room
         shown.remove(dropped)
 
 
-def needed(columns: Sequence[Column], widths: Sequence[int], shown: Sequence[int]) -> int:
+def cells_needed(columns: Sequence[Column], widths: Sequence[int], shown: Sequence[int]) -> int:
     """The fewest cells that the flexible columns are to be left with."""
     return sum(min(widths[i], LEAST) for i in shown if columns[i].flexible)
 
 
-def shares(widths: Sequence[int], room: int) -> list[int]:
+def share_room(widths: Sequence[int], room: int) -> list[int]:
     """Shares room out among flexible columns: what one doesn't need is left to the others."""
     found = [0] * len(widths)
     for done, i in enumerate(sorted(range(len(widths)), key=lambda i: widths[i])):
@@ -208,7 +205,7 @@ def shares(widths: Sequence[int], room: int) -> list[int]:
     return found
 
 
-def narrowest(table: Table, width: int) -> tuple[Table, list[int], int]:
+def narrow_table(table: Table, width: int) -> tuple[Table, list[int], int]:
     """The table, or the first of its narrower ones, that has room for all columns but one.
 
     With it come the positions of the columns that are shown, and the cells left for flexible ones.
@@ -216,15 +213,15 @@ def narrowest(table: Table, width: int) -> tuple[Table, list[int], int]:
     narrower = iter(table.narrower)
     while True:
         widths = column_widths(table)
-        shown, left = fitting(table.columns, widths, width)
-        fits = left >= needed(table.columns, widths, shown) and len(shown) >= len(widths) - 1
+        shown, left = fitting_columns(table.columns, widths, width)
+        fits = left >= cells_needed(table.columns, widths, shown) and len(shown) >= len(widths) - 1
         make = None if fits else next(narrower, None)
         if make is None:
             return table, shown, left
         table = make()
 
 
-def rich(table: Table, width: int, *, color: bool) -> str:
+def rich_table(table: Table, width: int, *, color: bool) -> str:
     """The table as Rich draws it for a terminal so many cells wide."""
     from io import StringIO
 
@@ -233,11 +230,11 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table, shown, left = narrowest(table, width)
+    table, shown, left = narrow_table(table, width)
     flexible = [i for i in shown if table.columns[i].flexible]
     room = max(left, 4 * len(flexible), 4)
     widths = column_widths(table)
-    share = dict(zip(flexible, shares([widths[i] for i in flexible], room), strict=True))
+    share = dict(zip(flexible, share_room([widths[i] for i in flexible], room), strict=True))
     grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i in shown:
         column = table.columns[i]
@@ -267,11 +264,11 @@ def rich(table: Table, width: int, *, color: bool) -> str:
     )
     console.print(grid)
     if table.left_out:
-        console.print(Text(gap(table.left_out, table.what)))
+        console.print(Text(gap_line(table.left_out, table.what)))
     if table.foot:
         console.print()
     for line in filter(None, table.foot.split("\n")):
-        console.print(Text("\n".join(fitted(line, width)), style="bold"))
+        console.print(Text("\n".join(fit_line(line, width)), style="bold"))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
@@ -303,7 +300,7 @@ def html_lines(table: Table) -> Iterator[str]:
     yield f"<table><thead><tr>{headings}</tr></thead><tbody>"
     for at, row in enumerate(table.rows):
         if table.left_out and at == EDGE_ROWS:
-            yield f'<tr><td colspan="{len(columns)}">{gap(table.left_out, table.what)}</td></tr>'
+            yield f'<tr><td colspan="{len(columns)}">{gap_line(table.left_out, table.what)}</td></tr>'
         mark = ' class="marked"' if at == table.marked else ""
         yield f"<tr{mark}>{line('td', row)}</tr>"
     yield "</tbody></table>"

@@ -15,8 +15,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.derive.rules import operation_count
-from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import CONST, INPUT, size
+from exprgrad.explain.diagnostics import DiagnosedRun
+from exprgrad.graph.graph import CONST, INPUT, shape_size
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import ATOM, SUM, operand_level, operation_text
 from exprgrad.run.edge_texts import (
@@ -35,28 +35,28 @@ from exprgrad.show.text.lines import (
     WHOLE_VIEW,
     YELLOW,
     View,
-    aligned,
-    cells,
-    colored,
-    decimal,
-    elided,
-    fitted,
-    minus,
-    narrowed,
-    packed,
-    signed,
-    view,
+    align_columns,
+    cell_width,
+    color_text,
+    decimal_text,
+    elide_items,
+    first_that_fits,
+    fit_line,
+    pack_pieces,
+    signed_number,
+    true_minus,
+    value_text,
 )
-from exprgrad.show.text.nodes import correction_lines, gate_of, node_title, vanishes
+from exprgrad.show.text.nodes import correction_notes, gate_of, local_vanishes, node_title
 from exprgrad.show.text.table import Column, Table
-from exprgrad.source import bytes_text, cut, printable
+from exprgrad.source import bytes_text, cut_text, printable_text
 
 if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "Names", "Passed", "Visit", "called", "define", "definitions", "elided_contributions", "in_columns",
-    "short_names", "trace", "trace_parts",
+    "Names", "Passed", "Visit", "define_node", "definition_lines", "elided_contributions", "in_columns",
+    "name_in_trace", "trace_names", "trace_parts", "trace_text",
 ]  # fmt: skip
 
 LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
@@ -108,8 +108,8 @@ class Visit(NamedTuple):
     call: bool = False
 
 
-def trace(
-    run: Run,
+def trace_text(
+    run: DiagnosedRun,
     digits: int = 6,
     *,
     all_visits: bool = False,
@@ -129,15 +129,15 @@ def trace(
         end = work_of_tensors(run, taken, width)
     else:
         lines = in_columns(run, shown, digits, width, color=color)
-        end = work(run)
-    told = definitions(run, lines, width)
-    return "\n".join([*told, *lines, "", *end, *correction_lines(run.guarded(digits), digits)])
+        end = work_lines(run)
+    told = definition_lines(run, lines, width)
+    return "\n".join([*told, *lines, "", *end, *correction_notes(run.guarded(digits), digits)])
 
 
 # Visits.
 
 
-def shown_visits(run: Run, taken: list[int], *, whole: bool) -> Iterator[Visit | str]:
+def shown_visits(run: DiagnosedRun, taken: list[int], *, whole: bool) -> Iterator[Visit | str]:
     """The seed and the visits that are shown, one at a time, and a line for those left out.
 
     ``taken`` is brought up to date: the bytes of every Jacobian worth speaking of.
@@ -148,15 +148,19 @@ def shown_visits(run: Run, taken: list[int], *, whole: bool) -> Iterator[Visit |
         seen = {*run.shown}
         order = [node for node in order if node in seen]
     yield Visit(output, grad=1.0 if seed is None else seed, verb="seed")
-    yield from elided(visits(run, order, taken, whole=whole), len(order), "visits", whole=whole)
+    yield from elide_items(
+        sweep_visits(run, order, taken, whole=whole), len(order), "visits", whole=whole
+    )
 
 
-def visits(run: Run, order: Iterable[int], taken: list[int], *, whole: bool) -> Iterator[Visit]:
+def sweep_visits(
+    run: DiagnosedRun, order: Iterable[int], taken: list[int], *, whole: bool
+) -> Iterator[Visit]:
     """The visits of the sweep, in order; grads are held only while others are added to them."""
-    awaited = uses(run)
+    awaited = edge_counts(run)
     sofar: dict[int, Any] = {}
     for node in order:
-        words = idle(run, node)
+        words = idle_reason(run, node)
         if words:
             is_input = run.graph.kinds[node] == INPUT
             yield Visit(node, words, run.grad(node) if is_input else None)
@@ -165,15 +169,17 @@ def visits(run: Run, order: Iterable[int], taken: list[int], *, whole: bool) -> 
         parts = []
         inside = [node] if closed is None else filter(run.passed, closed.inside)
         for inner in inside:
-            passed = [*contributions(run, inner, sofar, awaited)]
+            passed = [*visit_contributions(run, inner, sofar, awaited)]
             taken += [jacobian_size(run, inner, part) for part in passed if part.after is not None]
             parts += passed
         if closed is not None:
-            parts = [*together(run, closed, parts)]
+            parts = [*call_contributions(run, closed, parts)]
         yield Visit(node, parts=elided_contributions(parts, whole=whole), call=closed is not None)
 
 
-def together(run: Run, closed: Closed, parts: Iterable[Passed]) -> Iterator[Passed]:
+def call_contributions(
+    run: DiagnosedRun, closed: Closed, parts: Iterable[Passed]
+) -> Iterator[Passed]:
     """What a call passes to each of its operands, given what the nodes in it pass on."""
     slopes, seed = run.slopes(closed), run.grad(closed.call.result)
     by_operand: dict[int, list[Passed]] = {operand: [] for operand in closed.operands}
@@ -189,7 +195,7 @@ def together(run: Run, closed: Closed, parts: Iterable[Passed]) -> Iterator[Pass
         yield Passed(position, operand, slopes.get(operand, 0.0), seed, before, after, remark)
 
 
-def uses(run: Run) -> Counter[int]:
+def edge_counts(run: DiagnosedRun) -> Counter[int]:
     """By node: how many active edges lead to it."""
     assert run.adjoints is not None
     visited = [(run.adjoints.locals[node] or (), run.graph.operands[node]) for node in run.order]
@@ -197,7 +203,7 @@ def uses(run: Run) -> Counter[int]:
     return Counter(operand for flag, operand in edges if flag is not None)
 
 
-def idle(run: Run, node: int) -> str:
+def idle_reason(run: DiagnosedRun, node: int) -> str:
     """Why a visit passes nothing on; empty for one that does."""
     kind, grad = run.graph.kinds[node], run.grad(node)
     if kind == INPUT:
@@ -211,8 +217,8 @@ def idle(run: Run, node: int) -> str:
     return "no gradient reached it, so none goes on"
 
 
-def contributions(
-    run: Run, node: int, sofar: dict[int, Any], awaited: Counter[int]
+def visit_contributions(
+    run: DiagnosedRun, node: int, sofar: dict[int, Any], awaited: Counter[int]
 ) -> Iterator[Passed]:
     """What a visit passes on; ``sofar``, the grads up to here, and ``awaited`` are brought up to date."""
     assert run.adjoints is not None
@@ -225,7 +231,7 @@ def contributions(
         is_last = not awaited[operand]
         remark = "complete" if is_last and graph.kinds[operand] == INPUT else ""
         local, contribution = passed.get(position, (0.0, None))
-        if contribution is None or closed(graph.kinds[node], position, local):
+        if contribution is None or is_closed_branch(graph.kinds[node], position, local):
             yield Passed(position, operand, local, seed, None, None, remark)
             continue
         before = sofar.pop(operand, None)
@@ -235,21 +241,21 @@ def contributions(
         yield Passed(position, operand, local, seed, before, after, remark)
 
 
-def closed(kind: str, position: int, local: Any) -> bool:
+def is_closed_branch(kind: str, position: int, local: Any) -> bool:
     """Whether an edge is a branch that is nowhere taken, given its local derivative."""
     op = BY_NAME.get(kind)
-    return op is not None and is_gated_edge(op, position) and vanishes(local)
+    return op is not None and is_gated_edge(op, position) and local_vanishes(local)
 
 
 def elided_contributions(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
     """The first and the last of many contributions."""
-    return [*elided(parts, len(parts), "contributions", whole=whole)]
+    return [*elide_items(parts, len(parts), "contributions", whole=whole)]
 
 
 # Names.
 
 
-def short_names(run: Run) -> Names:
+def trace_names(run: DiagnosedRun) -> Names:
     """The nodes' names, and ``#7`` for a node that has none and whose text, or call, is long."""
     names = {}
     for node, text in enumerate(run.texts):
@@ -263,19 +269,19 @@ def short_names(run: Run) -> Names:
     return names | {node: f"#{node}" for node in calls if len(names[node]) > LONGEST_CALL_NAME}
 
 
-def called(run: Run, node: int, names: Names) -> str:
+def name_in_trace(run: DiagnosedRun, node: int, names: Names) -> str:
     """What a node is called in the trace."""
-    return printable(names.get(node, run.texts[node]))
+    return printable_text(names.get(node, run.texts[node]))
 
 
-def define(run: Run, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) -> str:
+def define_node(run: DiagnosedRun, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) -> str:
     """A node as one operation on its operands: ``f = e * c``, or ``tanh(n)`` where it has no name."""
     graph, own = run.graph, names.get(node)
     if node in graph.implicit:
         text = node_title(run, node)
         own = None if own == text else own
     elif node in run.closed:
-        text = cut(run.closed[node].call.label, limit)
+        text = cut_text(run.closed[node].call.label, limit)
         own = None if own == text else own
     else:
         operands = [
@@ -284,26 +290,26 @@ def define(run: Run, node: int, names: Names, limit: int = LONGEST_IN_COLUMN) ->
         ]
         settings, kind = graph.payloads[node], graph.kinds[node]
         text = operation_text(kind, operands, spaced=True, limit=limit, settings=settings)
-    return printable(f"{own} = {text}" if own else text)
+    return printable_text(f"{own} = {text}" if own else text)
 
 
-def definitions(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
+def definition_lines(run: DiagnosedRun, lines: Sequence[str], width: int | None) -> list[str]:
     """Lines that define the nodes which ``lines`` refer to by number, operands first; shown above them."""
     numbered = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
     names = run.names | {node: f"#{node}" for node in numbered} | run.graph.names()
     told = [
-        define(run, node, names)
+        define_node(run, node, names)
         if run.graph.operands[node]
-        else printable(f"#{node} = {run.texts[node]}")
+        else printable_text(f"#{node} = {run.texts[node]}")
         for node in sorted(numbered)
     ]
-    return [*(part for line in told for part in fitted(line, width)), *[""] * bool(told)]
+    return [*(part for line in told for part in fit_line(line, width)), *[""] * bool(told)]
 
 
 # Lines.
 
 
-class Line(NamedTuple):
+class TraceLine(NamedTuple):
     """A contribution as it is written.
 
     ``formula``  ``x1 += 0.5 × w1``; among tensors in matrix form: ``W.grad += X.T @ Y.grad``
@@ -334,7 +340,7 @@ class Entry(NamedTuple):
 
     head: tuple[str, str, str]
     grads: Sequence[str]
-    lines: Sequence[Line | str]
+    lines: Sequence[TraceLine | str]
 
 
 class Wording(NamedTuple):
@@ -348,29 +354,31 @@ class Wording(NamedTuple):
 
     views: Sequence[View]
     limit: int
-    seeded: Callable[[Run, int, Names], str]
-    lines: Callable[..., Iterator[Line | str]]
+    seeded: Callable[[DiagnosedRun, int, Names], str]
+    lines: Callable[..., Iterator[TraceLine | str]]
 
 
 def entries_of(
-    run: Run, shown: Iterable[Visit | str], digits: int, wording: Wording, *, color: bool
+    run: DiagnosedRun, shown: Iterable[Visit | str], digits: int, wording: Wording, *, color: bool
 ) -> Iterator[Entry | str]:
     """Visits as they are written, each with its contributions."""
-    names = short_names(run)
+    names = trace_names(run)
     for visit in shown:
         if isinstance(visit, str):
             yield visit
             continue
         if visit.parts:
             gate = "" if visit.call else gate_of(run.graph.kinds[visit.node])
-            head = visit.verb, define(run, visit.node, names, wording.limit), gate
+            head = visit.verb, define_node(run, visit.node, names, wording.limit), gate
         else:
-            named = wording.seeded if visit.verb == "seed" else called
+            named = wording.seeded if visit.verb == "seed" else name_in_trace
             head = visit.verb, named(run, visit.node, names), visit.words
         grads = [""]
         if visit.grad is not None:
-            grads = [minus(f"grad = {view(visit.grad, digits, how)}") for how in wording.views]
-        told = [colored(grad, YELLOW if color else "") for grad in grads]
+            grads = [
+                true_minus(f"grad = {value_text(visit.grad, digits, how)}") for how in wording.views
+            ]
+        told = [color_text(grad, YELLOW if color else "") for grad in grads]
         lines = wording.lines(run, visit, names, digits, wording.views, color=color)
         yield Entry(head, told, [*lines])
 
@@ -379,61 +387,70 @@ def entries_of(
 
 
 def in_columns(
-    run: Run, shown: Iterable[Visit | str], digits: int, width: int | None, *, color: bool
+    run: DiagnosedRun, shown: Iterable[Visit | str], digits: int, width: int | None, *, color: bool
 ) -> list[str]:
     """Visits line by line, their columns under each other.
 
     Where they do not fit, each contribution has a line of its own under its visit.
     """
     entries = [*entries_of(run, shown, digits, IN_COLUMNS, color=color)]
-    lines = aligned([*rows_of(entries)])
-    if width is None or max(map(cells, lines)) <= width:
+    lines = align_columns([*visit_rows(entries)])
+    if width is None or max(map(cell_width, lines)) <= width:
         return lines
-    return [*stacked(entries, width)]
+    return [*stack_visits(entries, width)]
 
 
-def trace_parts(run: Run, digits: int) -> Iterator[str | Table]:
+def trace_parts(run: DiagnosedRun, digits: int) -> Iterator[str | Table]:
     """The trace of a run of numbers as a table, with the lines above and below it."""
     shown = shown_visits(run, [], whole=False)
     entries = [*entries_of(run, shown, digits, IN_COLUMNS, color=False)]
     headings = ("", "node", "passes on", "", "grad", "", "gate")
     blank = [""] * (len(headings) - 1)
-    rows = [[row, *blank] if isinstance(row, str) else row for row in rows_of(entries)]
-    yield "\n".join(definitions(run, [" ".join(row) for row in rows], None)).strip()
-    below = [*work(run), *correction_lines(run.guarded(digits), digits)]
+    rows = [[row, *blank] if isinstance(row, str) else row for row in visit_rows(entries)]
+    yield "\n".join(definition_lines(run, [" ".join(row) for row in rows], None)).strip()
+    below = [*work_lines(run), *correction_notes(run.guarded(digits), digits)]
     yield Table([*map(Column, headings)], rows, foot="\n".join(below))
 
 
 def number_lines(
-    run: Run, visit: Visit, names: Names, digits: int, views: Sequence[View], *, color: bool
-) -> Iterator[Line | str]:
+    run: DiagnosedRun,
+    visit: Visit,
+    names: Names,
+    digits: int,
+    views: Sequence[View],
+    *,
+    color: bool,
+) -> Iterator[TraceLine | str]:
     """A visit's contributions as formulas and, where that says more, as numbers."""
     for part in visit.parts:
         if isinstance(part, str):
             yield part
             continue
         text, level = (
-            (decimal(part.local, digits), ATOM)
+            (decimal_text(part.local, digits), ATOM)
             if visit.call
             else rule_of(run.graph, visit.node, part.position, names, run.texts)
         )
-        rule = cut(minus(printable(text)), LONGEST_IN_COLUMN)
+        rule = cut_text(true_minus(printable_text(text)), LONGEST_IN_COLUMN)
         factor = f"({rule})" if level <= SUM else rule
-        local, seed = signed(part.local, digits), signed(part.seed or 0.0, digits)
-        formula = f"{called(run, part.operand, names)} {part.sign} {seed} × {factor}"
+        local, seed = signed_number(part.local, digits), signed_number(part.seed or 0.0, digits)
+        formula = f"{name_in_trace(run, part.operand, names)} {part.sign} {seed} × {factor}"
         numbers = "" if rule == local else f"= {seed} × {local}"
         change = NOTHING
         if part.after is not None:
-            before, after = signed(part.before or 0.0, digits), signed(part.after, digits)
-            change = colored(f"grad {before} → {after}", YELLOW if color else "")
-        yield Line(formula, numbers, [change], part.remark)
+            before, after = (
+                signed_number(part.before or 0.0, digits),
+                signed_number(part.after, digits),
+            )
+            change = color_text(f"grad {before} → {after}", YELLOW if color else "")
+        yield TraceLine(formula, numbers, [change], part.remark)
 
 
-IN_COLUMNS = Wording((FULL,), LONGEST_IN_COLUMN, called, number_lines)
+IN_COLUMNS = Wording((FULL,), LONGEST_IN_COLUMN, name_in_trace, number_lines)
 """Over numbers."""
 
 
-def rows_of(entries: Iterable[Entry | str]) -> Iterator[Sequence[str] | str]:
+def visit_rows(entries: Iterable[Entry | str]) -> Iterator[Sequence[str] | str]:
     """Visits as the rows of one table: a contribution a row, the first one beside its node."""
     for entry in entries:
         if isinstance(entry, str):
@@ -446,17 +463,19 @@ def rows_of(entries: Iterable[Entry | str]) -> Iterator[Sequence[str] | str]:
                 yield line if isinstance(line, str) else [verb, node, *line.cells, gate]
 
 
-def stacked(entries: Sequence[Entry | str], width: int) -> Iterator[str]:
+def stack_visits(entries: Sequence[Entry | str], width: int) -> Iterator[str]:
     """Visits with each contribution on a line of its own, or on two, as narrow as they can be."""
 
-    def halves(line: Line) -> tuple[str, str]:
+    def halves(line: TraceLine) -> tuple[str, str]:
         formula, grad = f"{INDENT}{line.formula} {line.more}", f"{line.grads[0]}  {line.remark}"
         return formula.rstrip(), grad.rstrip()
 
     visits = [entry for entry in entries if isinstance(entry, Entry)]
-    pairs = [halves(line) for visit in visits for line in visit.lines if isinstance(line, Line)]
+    pairs = [
+        halves(line) for visit in visits for line in visit.lines if isinstance(line, TraceLine)
+    ]
     widest, widest_grad = (
-        max(map(cells, half)) for half in zip(*(pairs or [("", "")]), strict=True)
+        max(map(cell_width, half)) for half in zip(*(pairs or [("", "")]), strict=True)
     )
     if widest + 3 + widest_grad > width:
         widest = 0
@@ -467,11 +486,13 @@ def stacked(entries: Sequence[Entry | str], width: int) -> Iterator[str]:
         yield "  ".join(filter(None, [*entry.head, *entry.grads]))
         for line in entry.lines:
             formula, grad = (line, "") if isinstance(line, str) else halves(line)
-            whole = f"{formula}{' ' * (widest - cells(formula))}   {grad}".rstrip()
-            yield from [whole] if cells(whole) <= width or not grad else [formula, f"      {grad}"]
+            whole = f"{formula}{' ' * (widest - cell_width(formula))}   {grad}".rstrip()
+            yield from (
+                [whole] if cell_width(whole) <= width or not grad else [formula, f"      {grad}"]
+            )
 
 
-def work(run: Run) -> list[str]:
+def work_lines(run: DiagnosedRun) -> list[str]:
     """How many operations the two sweeps take, the local derivatives as they are shown."""
     assert run.adjoints is not None
     shown = [
@@ -488,7 +509,7 @@ def work(run: Run) -> list[str]:
     ]
 
 
-def forward_work(run: Run) -> str:
+def forward_work(run: DiagnosedRun) -> str:
     """How many operations the forward sweep takes."""
     count = sum(bool(operands) for operands in run.graph.operands)
     return f"forward sweep  {count:,} operation{'s' * (count != 1)}"
@@ -509,11 +530,11 @@ def visit_pieces(entry: Entry, width: int | None) -> Iterator[str]:
     """A visit and its contributions: in columns, or each in as few lines as its pieces fit."""
     verb, node, words = entry.head
     room = inf if width is None else width
-    own = narrowed(entry.grads, room - len(INDENT))
-    yield from packed([f"{verb:<5}  {node}", words, own], width, "")
+    own = first_that_fits(entry.grads, room - len(INDENT))
+    yield from pack_pieces([f"{verb:<5}  {node}", words, own], width, "")
     rows = [line if isinstance(line, str) else line.cells for line in entry.lines]
-    whole = [INDENT + line for line in aligned(rows, "   ")]
-    fit = max(map(cells, whole), default=0) <= room
+    whole = [INDENT + line for line in align_columns(rows, "   ")]
+    fit = max(map(cell_width, whole), default=0) <= room
     for line, text in zip(entry.lines, whole, strict=True):
         if isinstance(line, str):
             yield text
@@ -521,24 +542,30 @@ def visit_pieces(entry: Entry, width: int | None) -> Iterator[str]:
         if fit:
             yield text
         else:
-            grad = narrowed(line.grads[1:] or line.grads, room - 2 * len(INDENT))
-            yield from packed([line.formula], width, INDENT)
-            yield from packed([line.more, grad, line.remark], width, INDENT * 2)
-        yield from packed(line.notes, width, INDENT * 2)
+            grad = first_that_fits(line.grads[1:] or line.grads, room - 2 * len(INDENT))
+            yield from pack_pieces([line.formula], width, INDENT)
+            yield from pack_pieces([line.more, grad, line.remark], width, INDENT * 2)
+        yield from pack_pieces(line.notes, width, INDENT * 2)
 
 
-def grouped_name(run: Run, node: int, names: Names) -> str:
+def grouped_name(run: DiagnosedRun, node: int, names: Names) -> str:
     """What a node is called before a ``.grad``: in parentheses if that is more than a name."""
-    return label_in_parentheses(run, node, partial(called, run, names=names))
+    return label_in_parentheses(run, node, partial(name_in_trace, run, names=names))
 
 
 def tensor_lines(
-    run: Run, visit: Visit, names: Names, digits: int, views: Sequence[View], *, color: bool
-) -> Iterator[Line | str]:
+    run: DiagnosedRun,
+    visit: Visit,
+    names: Names,
+    digits: int,
+    views: Sequence[View],
+    *,
+    color: bool,
+) -> Iterator[TraceLine | str]:
     """A visit's contributions in matrix form, with their shapes, grads and notes."""
     if not visit.parts:
         return
-    name = partial(called, run, names=names)
+    name = partial(name_in_trace, run, names=names)
     seed = f"{grouped_name(run, visit.node, names)}.grad"
     if not visit.call:
         texts = contribution_texts(run, visit.node, name, seed)
@@ -550,33 +577,35 @@ def tensor_lines(
             continue
         target = f"{grouped_name(run, part.operand, names)}.grad"
         if part.after is None:
-            yield Line(f"{target} += 0", "", [NOTHING], part.remark)
+            yield TraceLine(f"{target} += 0", "", [NOTHING], part.remark)
             continue
         text = (
             EdgeTexts(f"{seed}, through the call", "", "") if visit.call else texts[part.position]
         )
         rows, columns = run.graph.shape(visit.node), run.graph.shape(part.operand)
         shapes = f"{columns} += {text.shapes}" if text.shapes and (rows or columns) else ""
-        before = "0" if part.before is None else view(part.before, digits, CHANGING)
-        grads = [f"grad {before} → {view(part.after, digits, how)}" for how in (behind, *views)]
-        told = [colored(minus(grad), YELLOW if color else "") for grad in grads]
-        formula = f"{target} += {cut(printable(text.passed), LONGEST_FORMULA)}"
+        before = "0" if part.before is None else value_text(part.before, digits, CHANGING)
+        grads = [
+            f"grad {before} → {value_text(part.after, digits, how)}" for how in (behind, *views)
+        ]
+        told = [color_text(true_minus(grad), YELLOW if color else "") for grad in grads]
+        formula = f"{target} += {cut_text(printable_text(text.passed), LONGEST_FORMULA)}"
         notes: list[str] = []
         if not visit.call and (taken := jacobian_size(run, visit.node, part)):
             rule = rules[part.position]
-            sizes = f"{size(rows):,} × {size(columns):,}"
+            sizes = f"{shape_size(rows):,} × {shape_size(columns):,}"
             notes = [
-                f"local derivative {minus(printable(rule.local or rule.passed))}",
+                f"local derivative {true_minus(printable_text(rule.local or rule.passed))}",
                 f"Jacobian of {sizes} never formed: would be {bytes_text(taken)}",
             ]
-        yield Line(minus(formula), minus(shapes), told, part.remark, notes)
+        yield TraceLine(true_minus(formula), true_minus(shapes), told, part.remark, notes)
 
 
 IN_PIECES = Wording(VIEWS, LONGEST_FORMULA, grouped_name, tensor_lines)
 """Over tensors."""
 
 
-def jacobian_size(run: Run, user: int, part: Passed) -> int:
+def jacobian_size(run: DiagnosedRun, user: int, part: Passed) -> int:
     """The bytes of an edge's whole Jacobian, if it is worth speaking of; else 0.
 
     It is not if it is a mere row, a column, or ones in a diagonal.
@@ -584,20 +613,20 @@ def jacobian_size(run: Run, user: int, part: Passed) -> int:
     graph, op = run.graph, BY_NAME.get(run.graph.kinds[user])
     ends = graph.shape(user), graph.shape(part.operand)
     copies = op is not None and op.shown_partial(part.position) in ("1", "-1")
-    return jacobian_bytes(ends) if min(map(size, ends)) > 1 and not copies else 0
+    return jacobian_bytes(ends) if min(map(shape_size, ends)) > 1 and not copies else 0
 
 
-def work_of_tensors(run: Run, taken: Sequence[int], width: int | None) -> list[str]:
+def work_of_tensors(run: DiagnosedRun, taken: Sequence[int], width: int | None) -> list[str]:
     """What the two sweeps did; ``taken``, by contribution, are the bytes of the Jacobians spoken of."""
     assert run.adjoints is not None
     active = [node for node in run.order if run.adjoints.active[node]]
-    grads = sum(8 * size(run.graph.shape(node)) for node in active)
+    grads = sum(8 * shape_size(run.graph.shape(node)) for node in active)
     reverse = f"{len(taken):,} contribution{'s' * (len(taken) != 1)}"
     if taken:
         reverse += f": the grads take {bytes_text(grads)}"
     if any(taken):
         reverse += f"; Jacobians, never formed, would take {bytes_text(sum(taken))}"
     return [
-        *packed([forward_work(run)], width, ""),
-        *packed([f"reverse sweep  {reverse}"], width, ""),
+        *pack_pieces([forward_work(run)], width, ""),
+        *pack_pieces([f"reverse sweep  {reverse}"], width, ""),
     ]

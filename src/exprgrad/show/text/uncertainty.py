@@ -7,16 +7,16 @@ from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.explain.diagnostics import Run
-from exprgrad.graph.graph import element_name, place_of
+from exprgrad.explain.diagnostics import DiagnosedRun
+from exprgrad.graph.graph import element_name, place_by_position
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.values.uncertain import concise_text, plus_minus, to_two_digits
-from exprgrad.show.documents.document import Apart, csv_rows, shorts
+from exprgrad.show.documents.document import Apart, csv_rows, shorten_tensors
 from exprgrad.show.documents.runs import node_rows
-from exprgrad.show.text.lines import IN_CELL, decimal
-from exprgrad.show.text.nodes import title
-from exprgrad.show.text.table import Column, Table, tabulated
-from exprgrad.source import WIDTH, Source, cut, excerpt, printable
+from exprgrad.show.text.lines import IN_CELL, decimal_text
+from exprgrad.show.text.nodes import title_of_node
+from exprgrad.show.text.table import Column, Table, make_table
+from exprgrad.source import WIDTH, Source, cut_text, excerpt_lines, printable_text
 
 if TYPE_CHECKING:
     from exprgrad.explain.digits.losses import LostDigits
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = [
-    "budget", "count_text", "elasticity_rows", "elasticity_table", "trust_fields", "trust_rows",
-    "trust_sentences", "trust_table", "uncertainty_field", "uncertainty_rows",
+    "count_text", "elasticity_rows", "elasticity_table", "trust_fields", "trust_rows", "trust_sentences",
+    "trust_table", "uncertainty_budget", "uncertainty_field", "uncertainty_rows",
 ]  # fmt: skip
 
 
@@ -51,24 +51,24 @@ LONGEST_LABEL = 40
 """The longest text of a formula in these tables and sentences."""
 
 
-def trust_table(run: Run, trust: Trust, *, whole: bool = False) -> Table:
+def trust_table(run: DiagnosedRun, trust: Trust, *, whole: bool = False) -> Table:
     """The value and each derivative: as computed, as it is, and how many of its digits are right.
 
     A long table is whole only if ``whole``.
     """
     columns = [
-        Column("number", lambda named: label_of(run, named[0]), flexible=True),
+        Column("number", lambda named: label_of_number(run, named[0]), flexible=True),
         Column("computed", lambda named: repr(named[1].value), style="green"),
         Column("true", lambda named: true_text(named[1]), expendable=1),
-        Column("right digits", lambda named: digits_text(named[1]), style="yellow"),
+        Column("right digits", lambda named: digits_or_word(named[1]), style="yellow"),
     ]
-    numbers, foot = list(trust.numbers()), "\n".join(meanings(trust))
-    return tabulated(columns, numbers, whole=whole, foot=foot, what="numbers")
+    numbers, foot = list(trust.numbers()), "\n".join(word_meanings(trust))
+    return make_table(columns, numbers, whole=whole, foot=foot, what="numbers")
 
 
-def label_of(run: Run, name: str) -> str:
+def label_of_number(run: DiagnosedRun, name: str) -> str:
     """What a number is called: the output's text, or ``x.grad``."""
-    return f"{name}.grad" if name else cut(title(run, run.graph.output), LONGEST_LABEL)
+    return f"{name}.grad" if name else cut_text(title_of_node(run, run.graph.output), LONGEST_LABEL)
 
 
 def true_text(number: TrustedNumber) -> str:
@@ -77,11 +77,11 @@ def true_text(number: TrustedNumber) -> str:
         return number.true
     if number.low is None or number.high is None:
         return ""
-    low, high = fewer(number.low, up=False), fewer(number.high, up=True)
+    low, high = three_digits(number.low, up=False), three_digits(number.high, up=True)
     return low if low == high else f"{low} to {high}"
 
 
-def fewer(text: str, *, up: bool) -> str:
+def three_digits(text: str, *, up: bool) -> str:
     """A decimal number rounded to 3 digits, up or down; an infinity, or nan, as it is."""
     if text.lstrip("+-") in ("inf", "nan"):
         return text
@@ -95,7 +95,7 @@ def fewer(text: str, *, up: bool) -> str:
     return scientific_text(rounded * unit, int(exponent or 0) - len(after))
 
 
-def digits_text(number: TrustedNumber) -> str:
+def digits_or_word(number: TrustedNumber) -> str:
     """How many digits are right, or in a word what there is to say instead."""
     if number.verdict == "zero" and number.value:
         return "none"
@@ -103,9 +103,9 @@ def digits_text(number: TrustedNumber) -> str:
     return f"{text} *" if number.convention and number.verdict != "corrected" else text
 
 
-def meanings(trust: Trust) -> Iterator[str]:
+def word_meanings(trust: Trust) -> Iterator[str]:
     """What the words in the last column mean, as far as they occur."""
-    words = {digits_text(number).removesuffix(" *") for _, number in trust.numbers()}
+    words = {digits_or_word(number).removesuffix(" *") for _, number in trust.numbers()}
     told = {
         "nearest": "nearest: no double is nearer to the true number",
         "too large": "too large: the true number is beyond the doubles, which end at 1.8e308",
@@ -114,11 +114,11 @@ def meanings(trust: Trust) -> Iterator[str]:
         "corrected": "corrected: found from one side of a kink, and not measured",
     }
     yield from (meaning for word, meaning in told.items() if word in words)
-    if any(digits_text(number).endswith("*") for _, number in trust.numbers()):
+    if any(digits_or_word(number).endswith("*") for _, number in trust.numbers()):
         yield "*: a convention, at a kink or a jump"
 
 
-def trust_sentences(run: Run, trust: Trust, width: int = WIDTH) -> str:
+def trust_sentences(run: DiagnosedRun, trust: Trust, width: int = WIDTH) -> str:
     """Where digits are lost, and what would keep them: one paragraph for each place."""
     places: dict[tuple[Any, ...], list[str]] = {}
     for name, number in trust.numbers():
@@ -127,32 +127,34 @@ def trust_sentences(run: Run, trust: Trust, width: int = WIDTH) -> str:
             key = (number.lost.node, number.lost.why, number.lost.after, better)
             places.setdefault(key, []).append(name)
     numbers = dict(trust.numbers())
-    paragraphs = (paragraph(run, at, numbers[at[0]], width) for at in places.values())
+    paragraphs = (loss_paragraph(run, at, numbers[at[0]], width) for at in places.values())
     return "\n\n".join(map("\n".join, paragraphs))
 
 
-def paragraph(run: Run, names: Sequence[str], number: TrustedNumber, width: int) -> Iterator[str]:
+def loss_paragraph(
+    run: DiagnosedRun, names: Sequence[str], number: TrustedNumber, width: int
+) -> Iterator[str]:
     """Where some numbers lose digits, told of the first of them, and the mend that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
     label = lost_at(run, lost)
-    who = ", ".join(label_of(run, name) for name in names[:4]) + ", …" * (len(names) > 4)
+    who = ", ".join(label_of_number(run, name) for name in names[:4]) + ", …" * (len(names) > 4)
     lose = "lose their digits" if len(names) > 1 else "loses its digits"
     where = "" if who in (label, f"{label}.grad") else f" at {label}"
     after = lost.after if where else max(lost.after, number.digits)
     there = " there" if number.digits > after else ""
-    yield printable(
+    yield printable_text(
         f"{who} {lose}{where}: from {lost.before} right ones to {after or 'none'}{there}"
     )
-    yield from excerpt(Source(run.text), lost.span, width=width)
-    yield printable(f"  why: {lost.why}")
+    yield from excerpt_lines(Source(run.text), lost.span, width=width)
+    yield printable_text(f"  why: {lost.why}")
     if better is not None:
         kept = "" if better.verdict == "right" else f", {VERDICTS[better.verdict]}"
         digits = f" ({better.digits} right digits)" if better.verdict == "right" else kept
-        yield printable(f"  help: {better.advice}; here it gives {better.value!r}{digits}")
+        yield printable_text(f"  help: {better.advice}; here it gives {better.value!r}{digits}")
 
 
-def lost_at(run: Run, lost: LostDigits) -> str:
+def lost_at(run: DiagnosedRun, lost: LostDigits) -> str:
     """What the number is called that loses digits: ``log(X)[0, 1]`` is one of a tensor's."""
     label = run.label(lost.node)
     is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
@@ -183,7 +185,7 @@ def count_text(number: TrustedNumber) -> str:
     return number.verdict if number.verdict in UNCOUNTED else str(number.digits)
 
 
-def trust_rows(run: Run, trust: Trust) -> Iterator[list[Any]]:
+def trust_rows(run: DiagnosedRun, trust: Trust) -> Iterator[list[Any]]:
     """A line of CSV for each number; where its digits are lost stands in the last columns."""
     yield ["name", "value", "digits", "verdict", "low", "high", "node", "text", "why"]
     for name, number in trust.numbers():
@@ -201,7 +203,9 @@ IN_A_CELL = 4
 """The most uncertain numbers of an input in one cell."""
 
 
-def budget(run: Run, found: Uncertainty, digits: int, *, whole: bool = False) -> Table:
+def uncertainty_budget(
+    run: DiagnosedRun, found: Uncertainty, digits: int, *, whole: bool = False
+) -> Table:
     """What the uncertainty of a value comes from: the inputs, the one with the largest share first.
 
     Below it stands the value with its uncertainty, rounded, and what Monte Carlo found, if that was asked
@@ -213,7 +217,7 @@ def budget(run: Run, found: Uncertainty, digits: int, *, whole: bool = False) ->
         Column("input", str, flexible=True),
         Column(
             "value",
-            lambda name: in_cell(run.inputs[name], found.deviations[name]),
+            lambda name: uncertain_cell(run.inputs[name], found.deviations[name]),
             style="green",
         ),
         Column(
@@ -223,14 +227,14 @@ def budget(run: Run, found: Uncertainty, digits: int, *, whole: bool = False) ->
             style="yellow",
             expendable=1,
         ),
-        Column("share", lambda name: percent(found.shares[name]), is_number=True),
+        Column("share", lambda name: share_percent(found.shares[name]), is_number=True),
     ]
     names = sorted(found.shares, key=lambda name: -abs(found.shares[name]))
-    foot = "\n".join(answer_lines(run, found))
-    return tabulated(columns, names, digits, whole=whole, how=IN_CELL, foot=foot, what="inputs")
+    foot = "\n".join(uncertain_value_lines(run, found))
+    return make_table(columns, names, digits, whole=whole, how=IN_CELL, foot=foot, what="inputs")
 
 
-def in_cell(value: Any, uncertainty: Any) -> str:
+def uncertain_cell(value: Any, uncertainty: Any) -> str:
     """A number and its uncertainty, rounded; the first few of a tensor's."""
     if isinstance(value, float):
         return plus_minus(value, uncertainty)
@@ -238,49 +242,49 @@ def in_cell(value: Any, uncertainty: Any) -> str:
     return ", ".join([*(plus_minus(*pair) for pair in pairs), *["…"][: value.size - IN_A_CELL]])
 
 
-def percent(share: float) -> str:
+def share_percent(share: float) -> str:
     """A share in percent; nothing where there is none."""
     return f"{100 * share + 0.0:.1f} %" if isfinite(share) else ""
 
 
-def answer_lines(run: Run, found: Uncertainty) -> Iterator[str]:
+def uncertain_value_lines(run: DiagnosedRun, found: Uncertainty) -> Iterator[str]:
     """The value with its uncertainty, in both notations, and what Monte Carlo found of it."""
     value, uncertainty = found.estimate, found.value
-    text = f"{printable(run.output_label)} = {plus_minus(value, uncertainty)}"
+    text = f"{printable_text(run.output_label)} = {plus_minus(value, uncertainty)}"
     brief = concise_text(value, uncertainty)
     yield f"{text}, or {brief}" if "(" in brief else text
     if (sample := found.sample) is not None:
-        low, high = (at_place(end, sample.value) for end in (sample.low, sample.high))
+        low, high = (to_place(end, sample.value) for end in (sample.low, sample.high))
         text = f"Monte Carlo: {plus_minus(sample.mean, sample.value)}; 95 % from {low} to {high}"
         yield f"{text}  ({sample.draws:,} draws, seed {sample.seed})"
 
 
-def at_place(value: float, uncertainty: float) -> str:
+def to_place(value: float, uncertainty: float) -> str:
     """A number to the place of the second digit of an uncertainty."""
     found = to_two_digits(value, uncertainty)
     if found is None:
-        return decimal(value, 6)
+        return decimal_text(value, 6)
     number, _, power = found
     return f"{number:f}e{power}" if power else f"{number:f}"
 
 
-def tensor_budget(run: Run, found: Uncertainty, *, whole: bool) -> Table:
+def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Table:
     """The numbers of a tensor: value and uncertainty, correlations, the inputs' shares, Monte Carlo."""
     value, shape, sample = found.estimate, found.estimate.shape, found.sample
-    places = [place_of(at, shape) for at in range(value.size)]
-    label = printable(run.graph.output_name or "")
+    places = [place_by_position(at, shape) for at in range(value.size)]
+    label = printable_text(run.graph.output_name or "")
     columns = [
         Column("number", lambda at: element_name(label, places[at]), flexible=True),
-        Column("value", partial(uncertain, value, found.value), style="green"),
+        Column("value", partial(uncertain_number, value, found.value), style="green"),
         *(
             []
             if sample is None
-            else [Column("Monte Carlo", partial(uncertain, sample.mean, sample.value))]
+            else [Column("Monte Carlo", partial(uncertain_number, sample.mean, sample.value))]
         ),
         *(
             Column(
                 f"r{[*place]}",
-                partial(correlation, found, other=other),
+                partial(correlation_cell, found, other=other),
                 is_number=True,
                 expendable=2,
             )
@@ -288,24 +292,24 @@ def tensor_budget(run: Run, found: Uncertainty, *, whole: bool) -> Table:
             if len(places) <= MOST_COLUMNS
         ),
         *(
-            Column(f"share of {name}", partial(share, shares), is_number=True, expendable=1)
+            Column(f"share of {name}", partial(share_text, shares), is_number=True, expendable=1)
             for name, shares in found.shares.items()
         ),
     ]
-    return tabulated(columns, range(len(places)), 3, whole=whole, what="numbers")
+    return make_table(columns, range(len(places)), 3, whole=whole, what="numbers")
 
 
-def uncertain(values: Any, deviations: Any, at: int) -> str:
+def uncertain_number(values: Any, deviations: Any, at: int) -> str:
     """A number of a tensor with its uncertainty."""
     return plus_minus(float(values.flat[at]), float(deviations.flat[at]))
 
 
-def share(shares: Any, at: int) -> str:
+def share_text(shares: Any, at: int) -> str:
     """An input's share in a number of a tensor."""
-    return percent(float(shares.flat[at]))
+    return share_percent(float(shares.flat[at]))
 
 
-def correlation(found: Uncertainty, one: int, other: int) -> str:
+def correlation_cell(found: Uncertainty, one: int, other: int) -> str:
     """The correlation coefficient of two numbers of a value; nothing for those that are exact."""
     deviations = found.value.flat
     scale = float(deviations[one]) * float(deviations[other])
@@ -317,8 +321,8 @@ def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
     fields: dict[str, Any] = {
         "value": found.value,
         "shares": found.shares,
-        "inputs": shorts(found.deviations),
-        "sensitivities": shorts(found.sensitivities),
+        "inputs": shorten_tensors(found.deviations),
+        "sensitivities": shorten_tensors(found.sensitivities),
     }
     if isinstance(found.estimate, float):
         fields["text"] = [
@@ -345,7 +349,7 @@ def uncertainty_field(found: Uncertainty) -> Iterator[tuple[str, Any]]:
     yield "uncertainty", Apart(fields)
 
 
-def uncertainty_rows(run: Run, found: Uncertainty) -> Iterator[list[Any]]:
+def uncertainty_rows(run: DiagnosedRun, found: Uncertainty) -> Iterator[list[Any]]:
     """The nodes as lines of CSV, with the uncertainties of the inputs and of the output, and the shares."""
     inputs = {run.graph.inputs[name]: name for name in found.shares}
     for at, cells in enumerate(node_rows(run)):
@@ -362,7 +366,9 @@ def uncertainty_rows(run: Run, found: Uncertainty) -> Iterator[list[Any]]:
 # Elasticities.
 
 
-def elasticity_table(run: Run, found: Mapping[str, Any], digits: int, *, whole: bool) -> Table:
+def elasticity_table(
+    run: DiagnosedRun, found: Mapping[str, Any], digits: int, *, whole: bool
+) -> Table:
     """The inputs with their derivatives and elasticities, the largest magnitude first."""
     answer = run.guarded(digits)
     columns = [
@@ -371,11 +377,11 @@ def elasticity_table(run: Run, found: Mapping[str, Any], digits: int, *, whole: 
         Column("grad", answer.gradient.__getitem__, is_number=True, style="yellow"),
         Column("elasticity", found.__getitem__, is_number=True, style="bold"),
     ]
-    foot = f"output  {printable(run.output_label)} = {decimal(answer.value, digits)}"
-    return tabulated(columns, [*found], digits, whole=whole, how=IN_CELL, foot=foot, what="inputs")
+    foot = f"output  {printable_text(run.output_label)} = {decimal_text(answer.value, digits)}"
+    return make_table(columns, [*found], digits, whole=whole, how=IN_CELL, foot=foot, what="inputs")
 
 
-def elasticity_rows(run: Run, found: Mapping[str, Any]) -> Iterator[list[Any]]:
+def elasticity_rows(run: DiagnosedRun, found: Mapping[str, Any]) -> Iterator[list[Any]]:
     """The inputs as lines of CSV: value, derivative, elasticity."""
     columns: dict[str, Callable[[Any], Any]] = {
         "name": str,

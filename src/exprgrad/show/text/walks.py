@@ -7,42 +7,42 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.walks import Contribution, Lost, Outcome, Path, Paths, Visited, Web
 from exprgrad.graph.graph import CONST, INPUT, collect_by_key
 from exprgrad.show.documents.document import Apart, Lines, csv_rows
 from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
     YELLOW,
-    aligned,
+    align_columns,
     all_shows,
-    broken,
-    cells,
-    colored,
-    elided,
-    ends,
-    fitted,
-    gap,
-    packed,
-    signed,
+    break_line,
+    cell_width,
+    color_text,
+    elide_items,
+    first_and_last,
+    fit_line,
+    gap_line,
+    pack_pieces,
+    signed_number,
 )
-from exprgrad.show.text.nodes import correction, correction_lines
-from exprgrad.show.text.table import Column, Screen, Table, tabulated
+from exprgrad.show.text.nodes import correction_line, correction_notes
+from exprgrad.show.text.table import Column, Screen, Table, make_table
 from exprgrad.show.text.trace import (
     Names,
     Passed,
     Visit,
-    called,
-    define,
-    definitions,
+    define_node,
+    definition_lines,
     elided_contributions,
     in_columns,
-    short_names,
+    name_in_trace,
+    trace_names,
 )
-from exprgrad.source import printable
+from exprgrad.source import printable_text
 
 __all__ = [
-    "contribution_rows", "count_words", "judgement", "order_trace", "paths_csv", "paths_fields",
+    "contribution_rows", "count_words", "order_judgement", "order_trace", "paths_csv", "paths_fields",
     "paths_table", "paths_text", "visit_order", "visited_parts", "visited_rows",
 ]  # fmt: skip
 
@@ -76,7 +76,7 @@ class PathLine(NamedTuple):
 
 
 def paths_text(
-    run: Run,
+    run: DiagnosedRun,
     ask: Ask,
     web: Web,
     every: int,
@@ -89,23 +89,23 @@ def paths_text(
 
     ``every`` is the number of paths to all inputs, and ``web`` what they are paths of.
     """
-    names, width, corrected = labels(run), screen.width, run.corrected
+    names, width, corrected = path_labels(run), screen.width, run.corrected
     inputs = list(run.wrt or ())
     lines: list[str] = []
-    for at in elided(range(len(inputs)), len(inputs), "inputs", whole=whole):
+    for at in elide_items(range(len(inputs)), len(inputs), "inputs", whole=whole):
         if isinstance(at, str):
             lines += [at, ""]
             continue
         name, found = inputs[at], ask(inputs[at])
-        told = f"gradient {signed(found.gradient, digits)}"
+        told = f"gradient {signed_number(found.gradient, digits)}"
         if name in corrected:
-            swept, true = (signed(number, digits) for number in corrected[name])
+            swept, true = (signed_number(number, digits) for number in corrected[name])
             told = f"by the sweep {swept}; the gradient is {true}"
         rows = path_rows(found, web, names, digits, whole=whole)
-        lines += fitted(f"{printable(name)}: {count_words(found.count)}, {told}", width)
+        lines += fit_line(f"{printable_text(name)}: {count_words(found.count)}, {told}", width)
         lines += [*path_lines(rows, screen), ""]
-    lines += explained(run, lines, width)
-    return "\n".join([*lines, *fitted(paths_foot(every, web), width)])
+    lines += explain_names(run, lines, width)
+    return "\n".join([*lines, *fit_line(paths_foot(every, web), width)])
 
 
 def paths_foot(every: int, web: Web) -> str:
@@ -114,22 +114,26 @@ def paths_foot(every: int, web: Web) -> str:
     return f"{count_words(every)} in all; one sweep visited {nodes}"
 
 
-def paths_table(run: Run, ask: Ask, web: Web, digits: int) -> Table:
+def paths_table(run: DiagnosedRun, ask: Ask, web: Web, digits: int) -> Table:
     """The same as a table: a line for each path, the first of an input with its count and its sum."""
-    names, rows, every = labels(run), [], 0
+    names, rows, every = path_labels(run), [], 0
     for name in run.wrt or ():
         found = ask(name)
         every += found.count
-        first = [printable(name), count_words(found.count, ""), signed(found.gradient, digits)]
+        first = [
+            printable_text(name),
+            count_words(found.count, ""),
+            signed_number(found.gradient, digits),
+        ]
         for row in path_rows(found, web, names, digits, whole=False) or [PathLine("", "")]:
             rows.append([*first, *row])
             first = ["", "", ""]
     text = Column("path", flexible=True)
     numbers = [Column(name, is_number=True) for name in ("paths", "gradient", "product")]
     columns = [Column("input"), *numbers, text, Column("", style="dim")]
-    shown, left_out = ends(rows, whole=False)
-    below = explained(run, [cell for row in shown for cell in row], None)
-    told = [correction("gradient", run.corrected, digits)] if run.corrected else []
+    shown, left_out = first_and_last(rows, whole=False)
+    below = explain_names(run, [cell for row in shown for cell in row], None)
+    told = [correction_line("gradient", run.corrected, digits)] if run.corrected else []
     foot = "\n".join([*below, *told, paths_foot(every, web)])
     return Table(columns, shown, left_out, foot, what="lines")
 
@@ -143,7 +147,7 @@ def path_rows(
     others = found.count - len(found.listed)
     if others and found.listed:
         what = "the other path" if others == 1 else f"the {count_words(others, 'other')}"
-        rows.append(PathLine(signed(found.rest, digits), what))
+        rows.append(PathLine(signed_number(found.rest, digits), what))
     return rows
 
 
@@ -157,7 +161,7 @@ def listed_rows(
     alike = Counter(path.nodes for path, _ in pairs)
     return [
         PathLine(
-            signed(path.product, digits),
+            signed_number(path.product, digits),
             path_text(path, web if alike[path.nodes] > 1 else None, names, whole=whole),
             remark,
         )
@@ -167,39 +171,39 @@ def listed_rows(
 
 def path_lines(rows: Sequence[PathLine], screen: Screen) -> list[str]:
     """Rows with their columns under each other; where they do not fit, broken, remarks below."""
-    padded = aligned([[row.number] for row in rows], right=[0])
-    numbers = [colored(number, YELLOW if screen.color else "") for number in padded]
+    padded = align_columns([[row.number] for row in rows], right=[0])
+    numbers = [color_text(number, YELLOW if screen.color else "") for number in padded]
     table = [[number, *filter(None, row[1:])] for number, row in zip(numbers, rows, strict=True)]
-    lines = [f"{FURTHER}{line}" for line in aligned(table)]
+    lines = [f"{FURTHER}{line}" for line in align_columns(table)]
     width = screen.width
-    if width is None or max(map(cells, lines), default=0) <= width:
+    if width is None or max(map(cell_width, lines), default=0) <= width:
         return lines
-    indent = " " * (len(FURTHER) + cells(numbers[0]) + 2)
+    indent = " " * (len(FURTHER) + cell_width(numbers[0]) + 2)
     room = max(width - len(indent), 12)
     lines = []
     for number, row in zip(numbers, rows, strict=True):
-        first, *more = [*broken(row.what, room), *broken(row.remark, room)]
+        first, *more = [*break_line(row.what, room), *break_line(row.remark, room)]
         lines += [f"{FURTHER}{number}  {first}", *(indent + line for line in more)]
     return lines
 
 
-def labels(run: Run) -> list[str]:
+def path_labels(run: DiagnosedRun) -> list[str]:
     """What every node is called in a path."""
-    names = short_names(run)
-    return [printable(names.get(node, text)) for node, text in enumerate(run.texts)]
+    names = trace_names(run)
+    return [printable_text(names.get(node, text)) for node, text in enumerate(run.texts)]
 
 
-def explained(run: Run, lines: Sequence[str], width: int | None) -> list[str]:
+def explain_names(run: DiagnosedRun, lines: Sequence[str], width: int | None) -> list[str]:
     """What the nodes are that some lines call by number."""
     called = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
     if not called:
         return []
-    names = short_names(run)
+    names = trace_names(run)
     listed = sorted(called, reverse=True)
-    pieces = [f"#{node} is {define(run, node, {**names, node: ''})}" for node in listed]
+    pieces = [f"#{node} is {define_node(run, node, {**names, node: ''})}" for node in listed]
     if len(pieces) > MOST_EXPLAINED:
         pieces[MOST_EXPLAINED:] = ["…"]
-    return [*packed([f"{piece}," for piece in pieces[:-1]] + pieces[-1:], width, ""), ""]
+    return [*pack_pieces([f"{piece}," for piece in pieces[:-1]] + pieces[-1:], width, ""), ""]
 
 
 def path_text(path: Path, web: Web | None, names: Sequence[str], *, whole: bool) -> str:
@@ -222,7 +226,7 @@ def factors_text(path: Path, digits: int) -> str:
     """The local derivatives along a path, where they are more than one and not too many."""
     if not 1 < len(path.factors) < LONGEST_PATH:
         return ""
-    return "= " + " × ".join(signed(factor, digits) for factor in path.factors)
+    return "= " + " × ".join(signed_number(factor, digits) for factor in path.factors)
 
 
 def count_words(count: int, what: str = "path", *, exact: bool = True) -> str:
@@ -248,7 +252,7 @@ def path_fields(path: Path) -> dict[str, Any]:
     return {"nodes": path.nodes, "product": path.product}
 
 
-def paths_csv(run: Run, ask: Ask) -> Iterator[list[Any]]:
+def paths_csv(run: DiagnosedRun, ask: Ask) -> Iterator[list[Any]]:
     """A path a line: of how many paths, the product, the nodes; the others of an input on one line."""
     yield ["input", "paths", "product", "nodes"]
     for name in run.wrt or ():
@@ -263,7 +267,7 @@ def paths_csv(run: Run, ask: Ask) -> Iterator[list[Any]]:
 
 
 def visited_parts(
-    run: Run,
+    run: DiagnosedRun,
     found: Visited,
     digits: int,
     screen: Screen,
@@ -271,40 +275,42 @@ def visited_parts(
     whole: bool,
 ) -> list[str | Table]:
     """The visits, a table of the grads that were read beside the true ones, and what went wrong."""
-    names, width = labels(run), screen.width
+    names, width = path_labels(run), screen.width
     visits = visits_text(run, found, names, whole=whole)
-    parts: list[str | Table] = ["\n".join([*fitted(visits, width), ""])]
+    parts: list[str | Table] = ["\n".join([*fit_line(visits, width), ""])]
     if not found.inputs:
         return [*parts, "no input is differentiated"]
     parts.append(grads_table(found, digits, whole=whole))
     lines: list[str] = []
-    for one in elided(found.inputs.items(), len(found.inputs), "inputs", whole=whole):
+    for one in elide_items(found.inputs.items(), len(found.inputs), "inputs", whole=whole):
         if isinstance(one, str):
             lines += ["", one]
             continue
         name, part = one
         if part.is_wrong:
-            lines += ["", *fitted(f"{printable(name)}: {verdict(part)}", width)]
+            lines += ["", *fit_line(f"{printable_text(name)}: {paths_verdict(part)}", width)]
             rows = lost_rows(run, found.web, part, names, digits, whole=whole)
             lines += path_lines(rows, screen)
-            lines += fitted(f"  {balance(part, digits)}", width)
+            lines += fit_line(f"  {balance_line(part, digits)}", width)
     if found.accumulate == "set":
         for line in clobbered_lines(found, names, digits, whole=whole):
-            lines += fitted(line, width)
-    lines += ["", *fitted(judgement(found), width)]
-    for line in correction_lines(run.guarded(digits), digits):
-        lines += ["", *fitted(line, width)]
-    told = explained(run, [visits, *lines], width)
+            lines += fit_line(line, width)
+    lines += ["", *fit_line(order_judgement(found), width)]
+    for line in correction_notes(run.guarded(digits), digits):
+        lines += ["", *fit_line(line, width)]
+    told = explain_names(run, [visits, *lines], width)
     return [*parts, "\n".join([*lines, *([""] if told else []), *told[:-1]])]
 
 
-def judgement(found: Visited) -> str:
+def order_judgement(found: Visited) -> str:
     """Whether the grads are those of the right order, in words."""
     if not found.wrong:
         return "every path counts once: these are the grads of the right order"
     parts = found.inputs
     wrong = [
-        printable(name) for name in found.wrong if repr(parts[name].got) != repr(parts[name].true)
+        printable_text(name)
+        for name in found.wrong
+        if repr(parts[name].got) != repr(parts[name].true)
     ]
     if not wrong:
         return "paths are not counted once, which makes no difference here: no grad is wrong"
@@ -313,28 +319,30 @@ def judgement(found: Visited) -> str:
     return f"the grad{'s' * (not one)} of {listed} {'is' if one else 'are'} wrong"
 
 
-def order_trace(run: Run, found: Visited, digits: int, screen: Screen, *, whole: bool) -> str:
+def order_trace(
+    run: DiagnosedRun, found: Visited, digits: int, screen: Screen, *, whole: bool
+) -> str:
     """The visits of an order as text, in the columns of a trace; of many the first and the last."""
     passed = collect_by_key((one.visit, one) for one in found.contributions)
-    names = short_names(run)
+    names = trace_names(run)
     visits = (
         visit_of(run, found, node, passed.get(at, ()), names, whole=whole)
         for at, node in enumerate(found.order)
     )
     shown: list[Visit | str] = [Visit(run.graph.output, grad=1.0, verb="seed")]
-    shown += elided(visits, len(found.order), "visits", whole=whole)
+    shown += elide_items(visits, len(found.order), "visits", whole=whole)
     unread = [name for name, at in found.reads.items() if at is None]
     for name in unread[: None if whole else LONGEST_WHOLE]:
         node, got = run.graph.inputs[name], found.inputs[name].got
         shown.append(Visit(node, "an input, at the end", got, verb="read"))
     if len(unread) > LONGEST_WHOLE and not whole:
-        shown.append(gap(len(unread) - LONGEST_WHOLE, "inputs"))
+        shown.append(gap_line(len(unread) - LONGEST_WHOLE, "inputs"))
     lines = in_columns(run, shown, digits, screen.width, color=screen.color)
-    return "\n".join([*definitions(run, lines, screen.width), *lines])
+    return "\n".join([*definition_lines(run, lines, screen.width), *lines])
 
 
 def visit_of(
-    run: Run,
+    run: DiagnosedRun,
     found: Visited,
     node: int,
     contributions: Sequence[Contribution],
@@ -355,21 +363,21 @@ def visit_of(
     return Visit(node, parts=elided_contributions(parts, whole=whole))
 
 
-def fate_of(run: Run, found: Visited, passed: Contribution, names: Names) -> Passed:
+def fate_of(run: DiagnosedRun, found: Visited, passed: Contribution, names: Names) -> Passed:
     """A contribution with its fate: counted, lost, or overwritten."""
     web = found.web
     operand, remark = web.operands[passed.edge], ""
     if passed.late:
         late = "read" if run.graph.kinds[operand] == INPUT else "visited"
-        remark = f"too late: {called(run, operand, names)} was {late}"
+        remark = f"too late: {name_in_trace(run, operand, names)} was {late}"
     if passed.replaced is not None:
-        remark = f"overwrites {called(run, web.users[passed.replaced], names)}'s"
+        remark = f"overwrites {name_in_trace(run, web.users[passed.replaced], names)}'s"
     sign = "=" if found.accumulate == "set" else "+="
     numbers = web.locals[passed.edge], passed.grad, passed.before, passed.after
     return Passed(web.positions[passed.edge], operand, *numbers, remark, sign=sign)
 
 
-def visits_text(run: Run, found: Visited, names: Sequence[str], *, whole: bool) -> str:
+def visits_text(run: DiagnosedRun, found: Visited, names: Sequence[str], *, whole: bool) -> str:
     """Which nodes were visited, in order, constants aside."""
     listed = [names[node] for node in found.order if run.graph.kinds[node] != CONST]
     if len(listed) > LONGEST_ORDER and not whole:
@@ -387,12 +395,12 @@ def grads_table(found: Visited, digits: int, *, whole: bool) -> Table:
         Column("input", str, flexible=True),
         Column("got", lambda name: found.inputs[name].got, is_number=True, style="yellow"),
         Column("true", lambda name: found.inputs[name].true, is_number=True, style="green"),
-        Column("paths", lambda name: verdict(found.inputs[name], exact=False), expendable=1),
+        Column("paths", lambda name: paths_verdict(found.inputs[name], exact=False), expendable=1),
     ]
-    return tabulated(columns, list(found.inputs), digits, whole=whole, what="inputs")
+    return make_table(columns, list(found.inputs), digits, whole=whole, what="inputs")
 
 
-def verdict(part: Outcome, *, exact: bool = True) -> str:
+def paths_verdict(part: Outcome, *, exact: bool = True) -> str:
     """How many of an input's paths counted; many are rounded unless ``exact``."""
     if part.lost.count:
         every = part.lost.count + part.counted.count
@@ -408,19 +416,21 @@ def verdict(part: Outcome, *, exact: bool = True) -> str:
 
 
 def lost_rows(
-    run: Run, web: Web, part: Outcome, names: Sequence[str], digits: int, *, whole: bool
+    run: DiagnosedRun, web: Web, part: Outcome, names: Sequence[str], digits: int, *, whole: bool
 ) -> list[PathLine]:
     """The paths that were lost or repeated, each with the reason, and what the others come to."""
-    lost = [(one.path, reason(run, one, names)) for one in part.listed]
+    lost = [(one.path, lost_path_reason(run, one, names)) for one in part.listed]
     again = [(one.path, f"counted {count_words(one.times, 'time')}") for one in part.repeated]
     rows = listed_rows(lost, web, names, digits, whole=whole)
     others = part.lost.count - len(part.listed)
     if others and part.listed:
-        rows.append(PathLine(signed(part.rest, digits), f"{count_words(others, 'other')} lost"))
+        rows.append(
+            PathLine(signed_number(part.rest, digits), f"{count_words(others, 'other')} lost")
+        )
     return rows + listed_rows(again, web, names, digits, whole=whole)
 
 
-def reason(run: Run, lost: Lost, names: Sequence[str]) -> str:
+def lost_path_reason(run: DiagnosedRun, lost: Lost, names: Sequence[str]) -> str:
     """Why a path was lost."""
     user, operand = (names[node] for node in lost.path.nodes[lost.at : lost.at + 2])
     if lost.why == "unvisited":
@@ -431,12 +441,12 @@ def reason(run: Run, lost: Lost, names: Sequence[str]) -> str:
     return f"{operand} was {seen} before {user}{' was visited' * (seen == 'read')}"
 
 
-def balance(part: Outcome, digits: int) -> str:
+def balance_line(part: Outcome, digits: int) -> str:
     """The sum that shows where the difference went."""
     if part.again.count:
-        true, again, got = (signed(x, digits) for x in (part.true, part.again.sum, part.got))
+        true, again, got = (signed_number(x, digits) for x in (part.true, part.again.sum, part.got))
         return f"true {true} + counted again {again} = got {got}"
-    lost, counted, true = (signed(x, digits) for x in (part.lost.sum, part.got, part.true))
+    lost, counted, true = (signed_number(x, digits) for x in (part.lost.sum, part.got, part.true))
     return f"lost {lost} + counted {counted} = true {true}"
 
 
@@ -452,7 +462,7 @@ def clobbered_lines(
         user, operand = names[web.users[passed.edge]], names[web.operands[passed.edge]]
         assert passed.replaced is not None
         by = names[web.users[passed.replaced]]
-        before, after = signed(passed.before, digits), signed(passed.value, digits)
+        before, after = signed_number(passed.before, digits), signed_number(passed.value, digits)
         yield f"{operand} = {after} from {user} overwrote {before} from {by}"
     if len(shown) < len(clobbered):
         yield f"… {len(clobbered) - len(shown):,} more were overwritten; {all_shows()} them"
@@ -512,7 +522,7 @@ def visited_rows(found: Visited) -> Iterator[list[Any]]:
     return csv_rows(columns, found.inputs)
 
 
-def contribution_rows(run: Run, found: Visited) -> Iterator[list[Any]]:
+def contribution_rows(run: DiagnosedRun, found: Visited) -> Iterator[list[Any]]:
     """The contributions in the order in which they were passed."""
     web = found.web
     columns = {

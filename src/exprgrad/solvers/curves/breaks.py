@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.graph.graph import dependencies, dependents
+from exprgrad.graph.graph import dependency_flags, dependent_flags
 from exprgrad.run.balls.balls import is_known, may_jump
-from exprgrad.solvers.curves.sampling import ORDERS, Jets, Samples, merged
+from exprgrad.solvers.curves.sampling import ORDERS, Jets, Samples, merge_samples
 
 __all__ = [
-    "BREAKS", "ENDS", "Brackets", "Break", "beside_turns", "break_at", "changes", "halved",
-    "is_continuous", "simplest",
+    "BREAKS", "ENDS", "Brackets", "Break", "beside_turns", "brackets_of_changes", "break_of_curve",
+    "halve_brackets", "is_continuous", "simplest_number",
 ]  # fmt: skip
 
 ENDS = ORDERS
@@ -73,7 +73,7 @@ class Brackets(NamedTuple):
     first: Any
 
 
-def changes(samples: Samples, sort: int, places: Any) -> Brackets:
+def brackets_of_changes(samples: Samples, sort: int, places: Any) -> Brackets:
     """Brackets of a sort after some of the samples' points."""
     x, jets = samples
     low, high = x[places], x[places + 1]
@@ -86,27 +86,27 @@ def beside_turns(jets: Jets, samples: Samples, order: int, turns: list[float]) -
 
     ``order`` is that of the derivative, 0 for the value, whose sign is meant.
     """
-    x, found = merged(jets, samples, np.array(turns))
+    x, found = merge_samples(jets, samples, np.array(turns))
     is_turn = np.isin(x, np.setdiff1d(turns, samples.x))
     sides, finite = found[order] >= 0, np.isfinite(found[order])
     crossed = (sides[:-1] != sides[1:]) & finite[:-1] & finite[1:] & (is_turn[:-1] | is_turn[1:])
-    return changes(Samples(x, found), order, np.nonzero(crossed)[0])
+    return brackets_of_changes(Samples(x, found), order, np.nonzero(crossed)[0])
 
 
-def ordinal(x: Any) -> Any:
+def double_ordinals(x: Any) -> Any:
     """Doubles as whole numbers in the same order, without gaps."""
     bits = np.ascontiguousarray(x, dtype=float).view(np.int64)
     return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
 
 
-def halfway(low: Any, high: Any) -> Any:
+def middle_double(low: Any, high: Any) -> Any:
     """The double in the middle, counted in doubles, so that 64 halvings are enough for every bracket."""
-    first, last = ordinal(low), ordinal(high)
+    first, last = double_ordinals(low), double_ordinals(high)
     middle = (first >> 1) + (last >> 1) + (first & last & 1)
     return np.where(middle < 0, np.int64(-(2**63)) - middle, middle).view(float)
 
 
-def unlike(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
+def slope_mismatch(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
     """How far a curve's rise is from what its slopes say; infinite where it cannot be told."""
     at = np.arange(len(x0))
     rise = jets1[order, at] - jets0[order, at]
@@ -115,7 +115,7 @@ def unlike(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
     return np.where(np.isnan(found), np.inf, found)
 
 
-def halved(jets: Jets, brackets: Brackets) -> Brackets:
+def halve_brackets(jets: Jets, brackets: Brackets) -> Brackets:
     """The brackets narrowed to two adjacent doubles, or to one where a pole or a hole is met.
 
     Beside 0 they end where what is nearer is 0: searches for roots take ever more turns there.
@@ -124,7 +124,7 @@ def halved(jets: Jets, brackets: Brackets) -> Brackets:
     nothing = NEXT_TO_NOTHING * (high - low)
     going = np.arange(len(low))
     for _ in range(HALVINGS):
-        middle = halfway(low[going], high[going])
+        middle = middle_double(low[going], high[going])
         is_between = (middle > low[going]) & (middle < high[going])
         is_between &= high[going] - low[going] > nothing[going]
         going, middle = going[is_between], middle[is_between]
@@ -144,8 +144,8 @@ def halved(jets: Jets, brackets: Brackets) -> Brackets:
         breaks = kind >= BREAKS
         if breaks.any():
             level = np.where(breaks, order, 0)
-            left = unlike(low[going], middle, least[:, going], found, level)
-            right = unlike(middle, high[going], found, most[:, going], level)
+            left = slope_mismatch(low[going], middle, least[:, going], found, level)
+            right = slope_mismatch(middle, high[going], found, most[:, going], level)
             same = np.where(breaks, right > left, same)
         hit = ~ends & ~np.isfinite(value)
         up, down = going[same & ~hit], going[~same & ~hit]
@@ -198,7 +198,7 @@ class Break(NamedTuple):
         )
 
 
-def simplest(x: float, span: float) -> float:
+def simplest_number(x: float, span: float) -> float:
     """The number with few digits that a double was meant to be, if there is one next to it.
 
     ``span`` is the width of the range.
@@ -209,7 +209,7 @@ def simplest(x: float, span: float) -> float:
     return short if abs(short - x) <= NEAR_ULP * math.ulp(x) else x
 
 
-def break_at(
+def break_of_curve(
     jets: Jets,
     x: float,
     low: float,
@@ -222,7 +222,7 @@ def break_at(
     ``reach`` is how far on both sides nothing else is known to happen.
     """
     left, right = (
-        limits(jets, x, sign, reach, end) for sign, end in zip((-1, 1), ends, strict=True)
+        one_sided_limits(jets, x, sign, reach, end) for sign, end in zip((-1, 1), ends, strict=True)
     )
     at = float(jets([x])[0, 0])
     true = jets.truly(x)[0]
@@ -230,20 +230,20 @@ def break_at(
         at = math.copysign(sys.float_info.max, at)
     around = max(high - x, x - low, NEAR_ULP * math.ulp(x))
     joined = tuple(
-        agree(one, other)
+        limits_agree(one, other)
         or (math.isfinite(one) and math.isfinite(other) and is_continuous(jets, order, x, around))
         for order, (one, other) in enumerate(zip(left, right, strict=True))
     )
     return Break(x, left, right, at, joined)
 
 
-def agree(left: float, right: float) -> bool:
+def limits_agree(left: float, right: float) -> bool:
     """Whether two limits are the same number."""
     apart = abs(left - right)
     return math.isfinite(apart) and apart <= EQUAL * max(abs(left), abs(right), NEAR_ZERO)
 
 
-def limits(
+def one_sided_limits(
     jets: Jets, x: float, sign: int, reach: float, end: Sequence[float]
 ) -> tuple[float, ...]:
     """The limits of the jets on one side of a point; ``end`` are the doubles' jets there."""
@@ -252,7 +252,7 @@ def limits(
     moves = [sign * step for step in steps]
     orders = [*zip(*(jets.beside(x, move) for move in moves), strict=True)]
     answers = [
-        limit(values, slopes, moves, last)
+        extrapolate_limit(values, slopes, moves, last)
         for values, slopes, last in zip(orders, [*orders[1:], None], end, strict=True)
     ]
     if math.isnan(answers[0]):
@@ -260,7 +260,7 @@ def limits(
     return tuple(answers)
 
 
-def limit(
+def extrapolate_limit(
     values: Sequence[float], slopes: Sequence[float] | None, steps: Sequence[float], end: float
 ) -> float:
     """What values come to, step by step; ``end`` is what doubles say of it."""
@@ -290,8 +290,8 @@ def is_continuous(jets: Jets, order: int, x: float, around: float, most: int = P
     graph, output = jets.program.graph, jets.outputs[order]
     if output is None:
         return True
-    needed = dependencies(graph, output)
-    varying = dependents(graph, [graph.inputs[jets.names[0]]])
+    needed = dependency_flags(graph, output)
+    varying = dependent_flags(graph, [graph.inputs[jets.names[0]]])
     nodes = [n for n in range(len(graph)) if needed[n] and varying[n] and graph.operands[n]]
     parts, looked = [(0.0, around)], 0
     while parts:

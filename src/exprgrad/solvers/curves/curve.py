@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.errors import InputError, RequestError, advice
+from exprgrad.errors import InputError, RequestError, command_or_python
 from exprgrad.explain.descent import Descent
 from exprgrad.graph.graph import Graph, numbers_only
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number_text
 from exprgrad.run.values.inputs import as_number, is_range, missing_values, resolve_inputs
 from exprgrad.run.values.ranges import Interval, as_interval
 from exprgrad.solvers.curves.breaks import (
@@ -21,11 +21,11 @@ from exprgrad.solvers.curves.breaks import (
     Brackets,
     Break,
     beside_turns,
-    break_at,
-    changes,
-    halved,
+    brackets_of_changes,
+    break_of_curve,
+    halve_brackets,
     is_continuous,
-    simplest,
+    simplest_number,
 )  # fmt: skip
 from exprgrad.solvers.curves.sampling import (
     FIRST_POINTS,
@@ -37,21 +37,23 @@ from exprgrad.solvers.curves.sampling import (
     Jets,
     Plane,
     Samples,
-    blurred,
+    blurred_values,
+    first_points,
     jets_of,
-    legible,
-    merged,
-    odd,
-    overlapping,
-    plane,
-    rough,
-    sampled,
-    spread,
-    window,
+    legible_jets,
+    merge_samples,
+    overlapping_intervals,
+    refine_samples,
+    rough_parts,
+    sample_plane,
+    uneven_parts,
+    value_window,
 )  # fmt: skip
 from exprgrad.source import Source
 
-__all__ = ["Arc", "Curve", "Feature", "Tangent", "curve", "descended", "ranged"]
+__all__ = [
+    "Arc", "Curve", "Feature", "Tangent", "curve_or_plane", "plane_with_descent", "trace_curve",
+]  # fmt: skip
 
 USUAL = Interval(-10.0, 10.0)
 """The range of an input alone that has none."""
@@ -147,7 +149,7 @@ class Curve(NamedTuple):
 
 
 @np.errstate(all="ignore")  # a range may be as wide as all doubles, or as narrow as the least
-def curve(
+def trace_curve(
     text: str,
     graph: Graph,
     name: str,
@@ -163,34 +165,36 @@ def curve(
     """
     jets = jets_of(graph, (name,), given)
     start, first, windows, (lost, noisy) = first_samples(jets, low, high, shown)
-    samples = true_signs(jets, sampled(jets, start, windows[:2], lost=lost[1]))
-    dense = unresolved(samples, windows, lost[1])
-    brackets = candidates(samples, windows, dense, lost, noisy)
+    samples = true_signs(jets, refine_samples(jets, start, windows[:2], lost=lost[1]))
+    dense = unresolved_parts(samples, windows, lost[1])
+    brackets = eventful_parts(samples, windows, dense, lost, noisy)
     if len(brackets.sort) > jets.affordable:
         more = [(start, stop) for start, stop in brackets.first.T.tolist()]
-        dense = together(sorted([*dense, *more]), low, high)
-        brackets = candidates(samples, windows, dense, lost, noisy)
-    narrow = halved(jets, brackets)
+        dense = join_close_parts(sorted([*dense, *more]), low, high)
+        brackets = eventful_parts(samples, windows, dense, lost, noisy)
+    narrow = halve_brackets(jets, brackets)
     found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
     breaks, more = breaks_at(jets, narrow, [at for at, one in enumerate(found) if one is BROKEN])
-    dense = together(sorted([*dense, *more]), low, high)
+    dense = join_close_parts(sorted([*dense, *more]), low, high)
     smooth = [one for one in found if isinstance(one, Feature)]
     for order in (1, 0):
         smooth += between_turns(jets, samples, order, smooth)
-    features = distinct(jets, smooth, breaks, dense)
+    features = distinct_features(jets, smooth, breaks, dense)
     steep = [
         (one[0], one[1]) for at, one in enumerate(narrow.first.T.tolist()) if found[at] is STEEP
     ]
-    windows = bounds(first, features, shown, is_dense=bool(dense))
+    windows = value_windows(first, features, shown, is_dense=bool(dense))
     places = {one.x for one in features} - {one.x for one in breaks}
-    samples = merged(jets, samples, np.array(sorted(places)))
-    samples = sampled(jets, samples, windows[:2], together(sorted(steep), low, high, 0.0), lost[1])
+    samples = merge_samples(jets, samples, np.array(sorted(places)))
+    samples = refine_samples(
+        jets, samples, windows[:2], join_close_parts(sorted(steep), low, high, 0.0), lost[1]
+    )
     features += at_ends(samples, features)
     features.sort(key=lambda feature: (feature.x, feature.kind))
     samples, gaps, counts = without_lost(jets, samples, windows, [one.x for one in breaks])
     breaks = [*gaps, *(one for one in breaks if one.kind or not all(one.joined))]
-    drawn = [*arcs(samples, sorted(breaks, key=attrgetter("x")))]
-    line = None if tangent_at is None else tangent(jets, tangent_at)
+    drawn = [*curve_arcs(samples, sorted(breaks, key=attrgetter("x")))]
+    line = None if tangent_at is None else tangent_line(jets, tangent_at)
     is_sparse = jets.most < 2 * FIRST_POINTS
     return Curve(
         text, name, low, high, dict(given), drawn, windows, features, dense, line, is_sparse, counts,
@@ -198,27 +202,27 @@ def curve(
     )  # fmt: skip
 
 
-def tangent(jets: Jets, x: float) -> Tangent:
+def tangent_line(jets: Jets, x: float) -> Tangent:
     """The tangent at a point.  Raises ``RequestError`` where there is none."""
     value, slope, _ = jets([x])[:, 0].tolist()
     sides = [jets.beside(x, sign * TANGENT_STEP * max(abs(x), TANGENT_STEP)) for sign in (-1, 1)]
     if not (math.isfinite(value) and math.isfinite(slope)):
         raise RequestError(
             "no-tangent",
-            f"there is no tangent at {jets.names[0]} = {number(x)}: "
-            f"the value is {number(value)}, the derivative {number(slope)}",
+            f"there is no tangent at {jets.names[0]} = {number_text(x)}: "
+            f"the value is {number_text(value)}, the derivative {number_text(slope)}",
         )
     slopes = [side[1] for side in sides]
     if abs(slopes[0] - slopes[1]) > APART * max(abs(slopes[0]), abs(slopes[1]), abs(slope)):
         raise RequestError(
             "no-tangent",
-            f"there is no tangent at {jets.names[0]} = {number(x)}: the slopes are "
-            f"{number(slopes[0])} on the left and {number(slopes[1])} on the right",
+            f"there is no tangent at {jets.names[0]} = {number_text(x)}: the slopes are "
+            f"{number_text(slopes[0])} on the left and {number_text(slopes[1])} on the right",
         )
     return Tangent(x, value, slope)
 
 
-def bounds(
+def value_windows(
     samples: Samples,
     features: Sequence[Feature] = (),
     shown: tuple[float, float] | None = None,
@@ -238,9 +242,9 @@ def bounds(
         one.right for one in features if one.kind == "inflection" and math.isfinite(one.right)
     ]
     for order, (values, kept) in enumerate(zip(samples.jets, (heights, slopes, []), strict=True)):
-        low, high = window(values, kept, runs_off=runs_off)
+        low, high = value_window(values, kept, runs_off=runs_off)
         size = max(size, abs(low), abs(high))
-        least = over(LEVEL * size, span, order)
+        least = divide_by_power(LEVEL * size, span, order)
         if not high - low > least + LEVEL * max(abs(low), abs(high)):
             middle = low / 2 + high / 2
             half = abs(middle) / 2 if abs(middle) > least else 1.0
@@ -260,11 +264,13 @@ def first_samples(
 
     And by order, where rounding could be seen in many points in a row, and where it could make them rise.
     """
-    x = spread(low, high, jets.most // 2)
+    x = first_points(low, high, jets.most // 2)
     found = jets(x)
     off = jets.errors(found, x)
-    first = Samples(x, legible(found, off, lambda kept: bounds(Samples(x, kept), shown=shown)))
-    windows, start = bounds(first, shown=shown), Samples(x, found)
+    first = Samples(
+        x, legible_jets(found, off, lambda kept: value_windows(Samples(x, kept), shown=shown))
+    )
+    windows, start = value_windows(first, shown=shown), Samples(x, found)
     parts = [blurred_parts(start, off, windows, part) for part in (SEEN, UNSEEN_RISE)]
     return start, first, windows, parts
 
@@ -273,7 +279,7 @@ def blurred_parts(
     samples: Samples, errors: Any, windows: Sequence[tuple[float, float]], part: float
 ) -> Parts:
     """By order, where it or a lower one is off by such a part of its height, at many points in a row."""
-    lost = [blurred(*one, part) for one in zip(samples.jets, errors, windows, strict=True)]
+    lost = [blurred_values(*one, part) for one in zip(samples.jets, errors, windows, strict=True)]
     return [long_runs(samples, row[:-1] | row[1:]) for row in np.logical_or.accumulate(lost)]
 
 
@@ -287,7 +293,9 @@ def without_lost(
 
     Beside breaks that are ``known`` the limits are drawn.
     """
-    lost = np.array([*map(blurred, samples.jets, jets.errors(samples.jets, samples.x), windows)])
+    lost = np.array(
+        [*map(blurred_values, samples.jets, jets.errors(samples.jets, samples.x), windows)]
+    )
     for x in known:
         lost[:, np.abs(samples.x - x) <= SAME * np.spacing(abs(x))] = False
     starts = samples.x[lost[0] & ~np.concatenate([[False], lost[0, :-1]])].tolist()
@@ -297,7 +305,7 @@ def without_lost(
     return left, gaps, tuple(np.count_nonzero(lost, axis=1).tolist())
 
 
-def over(size: float, span: float, order: int) -> float:
+def divide_by_power(size: float, span: float, order: int) -> float:
     """A size divided by a power of a span, which may be beyond doubles."""
     for _ in range(order):
         size /= span
@@ -316,7 +324,7 @@ def true_signs(jets: Jets, samples: Samples) -> Samples:
     for order, row in enumerate(found):
         if row.any():
             doubtful |= np.abs(row) <= max(
-                DOUBTFUL * sizes[order], over(LEVEL * sizes[0], span, order)
+                DOUBTFUL * sizes[order], divide_by_power(LEVEL * sizes[0], span, order)
             )
     found = found.copy()
     for at in np.nonzero(doubtful)[0][: jets.balls]:
@@ -324,14 +332,14 @@ def true_signs(jets: Jets, samples: Samples) -> Samples:
     return Samples(x, found)
 
 
-def unresolved(
+def unresolved_parts(
     samples: Samples,
     windows: Sequence[tuple[float, float]],
     lost: Sequence[tuple[float, float]],
 ) -> list[tuple[float, float]]:
     """Where the curve is not resolved at many points in a row, and not for digits that are lost."""
-    is_seen = ~overlapping(samples.x[:-1], samples.x[1:], lost)
-    return long_runs(samples, rough(samples, 0, windows[0]) & is_seen)
+    is_seen = ~overlapping_intervals(samples.x[:-1], samples.x[1:], lost)
+    return long_runs(samples, rough_parts(samples, 0, windows[0]) & is_seen)
 
 
 def long_runs(samples: Samples, marked: Any) -> list[tuple[float, float]]:
@@ -345,7 +353,7 @@ def long_runs(samples: Samples, marked: Any) -> list[tuple[float, float]]:
     ]
 
 
-def together(
+def join_close_parts(
     parts: Sequence[tuple[float, float]], low: float, high: float, close: float = TOUCHING
 ) -> list[tuple[float, float]]:
     """Parts that are close to each other, or overlap, as one: from left to right."""
@@ -358,7 +366,7 @@ def together(
     return found
 
 
-def candidates(
+def eventful_parts(
     samples: Samples,
     windows: Sequence[tuple[float, float]],
     dense: Sequence[tuple[float, float]],
@@ -371,24 +379,27 @@ def candidates(
     """
     x, found = samples
     clear, calm = (
-        [~overlapping(x[:-1], x[1:], parts) for parts in orders] for orders in (lost, noisy)
+        [~overlapping_intervals(x[:-1], x[1:], parts) for parts in orders]
+        for orders in (lost, noisy)
     )
-    free = ~overlapping(x[:-1], x[1:], together(dense, x[0], x[-1]))
+    free = ~overlapping_intervals(x[:-1], x[1:], join_close_parts(dense, x[0], x[-1]))
     finite = np.isfinite(found)
     both = finite[:, :-1] & finite[:, 1:]
     parts = []
     for order in range(ORDERS):
         sides = found[order] >= 0
         changing = both[order] & (sides[:-1] != sides[1:])
-        parts.append(changes(samples, order, np.nonzero(changing & free & clear[order])[0]))
+        parts.append(
+            brackets_of_changes(samples, order, np.nonzero(changing & free & clear[order])[0])
+        )
     ends = finite[0, :-1] != finite[0, 1:]
-    parts.append(changes(samples, ENDS, np.nonzero(ends & free)[0]))
+    parts.append(brackets_of_changes(samples, ENDS, np.nonzero(ends & free)[0]))
     for order in range(ORDERS - 1):
         low, high = windows[order]
-        bent = odd(samples, order, high - low) & calm[order + 1]
-        bent |= rough(samples, order, windows[order])
+        bent = uneven_parts(samples, order, high - low) & calm[order + 1]
+        bent |= rough_parts(samples, order, windows[order])
         bent &= both[order] & both[order + 1] & free & clear[order + 1]
-        parts.append(changes(samples, BREAKS + order, np.nonzero(bent)[0]))
+        parts.append(brackets_of_changes(samples, BREAKS + order, np.nonzero(bent)[0]))
     return Brackets(*(np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True)))
 
 
@@ -397,7 +408,7 @@ def between_turns(
 ) -> list[Feature]:
     """The roots, or the extrema of order 1, that come in pairs between two samples, around a turn there."""
     turns = [one.x for one in smooth if one.kind in CROSSINGS[order + 1]]
-    narrow = halved(jets, beside_turns(jets, samples, order, turns))
+    narrow = halve_brackets(jets, beside_turns(jets, samples, order, turns))
     found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
     return [one for one in found if isinstance(one, Feature)]
 
@@ -421,7 +432,7 @@ def sorted_out(jets: Jets, narrow: Brackets, at: int) -> Feature | str:
         is_smooth = is_continuous(jets, order, ends[0], around, QUICK_PROOFS)
     if sort == ENDS or not is_smooth:
         return BROKEN
-    return STEEP if sort > ENDS else crossing(jets, order, first, last, ends)
+    return STEEP if sort > ENDS else crossing_feature(jets, order, first, last, ends)
 
 
 def breaks_at(
@@ -431,7 +442,7 @@ def breaks_at(
     span = float(np.ptp(narrow.first)) if len(suspects) else 0.0
     places: dict[float, int] = {}
     for at in suspects:
-        ends = [simplest(float(x), span) for x in (narrow.low[at], narrow.high[at])]
+        ends = [simplest_number(float(x), span) for x in (narrow.low[at], narrow.high[at])]
         places.setdefault(min(ends, key=lambda x: len(repr(x))), at)
     if len(places) > MOST_BREAKS:
         return [], [(min(places), max(places))]
@@ -442,11 +453,11 @@ def breaks_at(
         jets_there = narrow.least[:, at].tolist(), narrow.most[:, at].tolist()
         reach = float(narrow.first[1, at] - narrow.first[0, at])
         low, high = float(narrow.low[at]), float(narrow.high[at])
-        breaks.append(break_at(jets, x, low, high, jets_there, reach))
+        breaks.append(break_of_curve(jets, x, low, high, jets_there, reach))
     return breaks, []
 
 
-def distinct(
+def distinct_features(
     jets: Jets,
     smooth: Sequence[Feature],
     breaks: Sequence[Break],
@@ -458,12 +469,12 @@ def distinct(
         for kind, x in [*found]:
             if kind != "root" and abs(x - each.x) <= SAME * math.ulp(x):
                 del found[kind, x]
-        found |= {(one.kind, one.x): one for one in broken(each)}
-    found = {(one.kind, one.x): one for one in touching(jets, [*found.values()])} | found
+        found |= {(one.kind, one.x): one for one in break_features(each)}
+    found = {(one.kind, one.x): one for one in touching_roots(jets, [*found.values()])} | found
     return [one for one in found.values() if not any(low < one.x < high for low, high in dense)]
 
 
-def crossing(
+def crossing_feature(
     jets: Jets, order: int, first: float, last: float, ends: tuple[float, float]
 ) -> Feature | str:
     """Where the value or a derivative crosses 0 and is smooth: a root, an extremum or an inflection.
@@ -476,16 +487,16 @@ def crossing(
     if true_sign(jets, order, ends[0]) == signs[1] or true_sign(jets, order, ends[1]) == signs[0]:
         ends = truly_halved(jets, order, first, last, ends, signs[0])
     sizes = [abs(float(jets.truly(x)[order].mid())) for x in ends]
-    x = simplest(float(ends[0] if sizes[0] < sizes[1] else ends[1]), last - first)
+    x = simplest_number(float(ends[0] if sizes[0] < sizes[1] else ends[1]), last - first)
     if abs(x) < LEVEL * (last - first) and jets.truly(0.0)[order].contains(0):
         x = 0.0
     value, slope, second = jets.beside(x, 0.0)
-    value, slope = level(value, slope, x), level(slope, second, x)
+    value, slope = level_at_zero(value, slope, x), level_at_zero(slope, second, x)
     kind = ("root", "minimum" if signs[0] < 0 else "maximum", "inflection")[order]
     return Feature(kind, x, value if order else 0.0, slope, slope)
 
 
-def level(value: float, slope: float, x: float) -> float:
+def level_at_zero(value: float, slope: float, x: float) -> float:
     """A value that is 0 as nearly as the point is known: 0."""
     return 0.0 if abs(value) <= 2 * math.ulp(x) * abs(slope) else value
 
@@ -522,7 +533,7 @@ def truly_halved(
     return low, high
 
 
-def broken(one: Break) -> Iterator[Feature]:
+def break_features(one: Break) -> Iterator[Feature]:
     """The features at a break."""
     value = one.value
     if one.joined[0] and math.isfinite(value) and math.isfinite(one.left[0]):
@@ -540,7 +551,7 @@ def broken(one: Break) -> Iterator[Feature]:
         yield Feature(one.kind, one.x, value, one.left[order], one.right[order])
 
 
-def touching(jets: Jets, features: Sequence[Feature]) -> Iterator[Feature]:
+def touching_roots(jets: Jets, features: Sequence[Feature]) -> Iterator[Feature]:
     """The roots where a curve touches 0: extrema whose value is 0 for all that balls say."""
     for one in features:
         if one.kind in ("minimum", "maximum"):
@@ -560,7 +571,7 @@ def at_ends(samples: Samples, features: Sequence[Feature]) -> Iterator[Feature]:
             yield Feature("root", x, 0.0, slope, slope)
 
 
-def arcs(samples: Samples, breaks: Sequence[Break]) -> Iterator[Arc]:
+def curve_arcs(samples: Samples, breaks: Sequence[Break]) -> Iterator[Arc]:
     """The samples between breaks, with the limits at their ends."""
     points = np.vstack([samples.x, samples.jets]).T
     for start, stop in zip([None, *breaks], [*breaks, None], strict=True):
@@ -577,7 +588,7 @@ def arcs(samples: Samples, breaks: Sequence[Break]) -> Iterator[Arc]:
 # What a request asks.
 
 
-def ranged(
+def curve_or_plane(
     graph: Graph,
     text: str,
     given: Mapping[str, object],
@@ -588,7 +599,7 @@ def ranged(
 
     Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
     """
-    numbers_only(graph, lambda node: tensors(graph, text, node))
+    numbers_only(graph, lambda node: no_curve_of_tensors(graph, text, node))
     ranges = {
         name: value
         for name, value in given.items()
@@ -602,7 +613,7 @@ def ranged(
     if not spans and len(missing) == 1:
         spans = {missing.pop(): USUAL}
     if len(spans) not in (1, 2):
-        raise many(graph, spans)
+        raise range_count_error(graph, spans)
     if missing:
         raise missing_values(graph, text, missing)
     others = {name: value for name, value in fixed.items() if name not in spans}
@@ -613,14 +624,14 @@ def ranged(
                 f"the value of '{name}' is not a number but a tensor",
                 help="a plot takes numbers, and ranges for one input or two",
             )
-    window = None if shown is None else as_interval(shown, advice("--y", "shown"))
+    window = None if shown is None else as_interval(shown, command_or_python("--y", "shown"))
     if len(spans) == 2:
         if tangent_at is not None:
             raise RequestError("usage", "a tangent is for a curve, over the range of one input")
-        return plane(text, graph, spans, others, window)
+        return sample_plane(text, graph, spans, others, window)
     at = None if tangent_at is None else as_number(tangent_at, "tangent")
     ((name, (low, high)),) = spans.items()
-    return curve(text, graph, name, low, high, others, window, at)
+    return trace_curve(text, graph, name, low, high, others, window, at)
 
 
 def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
@@ -630,12 +641,12 @@ def refuse_undrawable(spans: Mapping[str, Interval]) -> None:
             raise InputError(
                 "bad-range",
                 f"the range of '{name}' is too {'wide' if high > low + 1 else 'narrow'} to draw",
-                help=f"up to {number(LONGEST_AXIS)} on both sides of 0, "
-                f"and {number(LEAST_WIDTH)} wide at least",
+                help=f"up to {number_text(LONGEST_AXIS)} on both sides of 0, "
+                f"and {number_text(LEAST_WIDTH)} wide at least",
             )
 
 
-def descended(found: Plane, course: Descent[Any]) -> Plane:
+def plane_with_descent(found: Plane, course: Descent[Any]) -> Plane:
     """The plane with the points of a descent."""
     first, second = found.names
     path = [(step.inputs[first], step.inputs[second]) for step in course.steps]
@@ -643,7 +654,7 @@ def descended(found: Plane, course: Descent[Any]) -> Plane:
     return found._replace(path=path, ending=word + course.message)
 
 
-def many(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
+def range_count_error(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
     """The error where no input has a range, or several have one."""
     if not graph.inputs:
         return InputError("bad-range", "the formula reads no input that could have a range")
@@ -661,7 +672,7 @@ def many(graph: Graph, spans: Mapping[str, Interval]) -> InputError:
     )
 
 
-def tensors(graph: Graph, text: str, node: int) -> RequestError:
+def no_curve_of_tensors(graph: Graph, text: str, node: int) -> RequestError:
     """The error for a formula that is not of numbers alone."""
     return RequestError(
         "no-tensors",

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.derive.search import search
-from exprgrad.derive.sweeps.gradient import hessian
+from exprgrad.derive.search import root_search
+from exprgrad.derive.sweeps.gradient import hessian_entries
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.arrays import arrays
@@ -38,8 +38,8 @@ from exprgrad.run.values.ranges import Interval
 
 __all__ = [
     "FIRST_POINTS", "JET_BITS", "LONGEST_AXIS", "ORDERS", "SEEN", "UNSEEN_RISE", "Jets", "Plane", "Samples",
-    "blurred", "jets_of", "legible", "merged", "odd", "overlapping", "plane", "rough", "sampled", "spread",
-    "window",
+    "blurred_values", "first_points", "jets_of", "legible_jets", "merge_samples", "overlapping_intervals",
+    "refine_samples", "rough_parts", "sample_plane", "uneven_parts", "value_window",
 ]  # fmt: skip
 
 ORDERS = 3
@@ -156,7 +156,7 @@ def double_of(value: Ball) -> float | None:
 
 def jets_of(graph: Graph, names: Sequence[str], given: Mapping[str, float]) -> Jets:
     """What evaluates a formula of numbers along some inputs; ``given`` has the others' values."""
-    program, entries = hessian(graph, names)
+    program, entries = hessian_entries(graph, names)
     pairs = combinations_with_replacement(range(len(names)), 2)
     second = [program.outputs[entries[pair]] if pair in entries else None for pair in pairs]
     outputs = (*program.outputs[: 1 + len(names)], *second)
@@ -174,7 +174,7 @@ def visits_in_roots(graph: Graph) -> int:
         graph, times = todo.pop()
         for kind in graph.kinds:
             if kind in BY_NAME and BY_NAME[kind].equation is not None:
-                inner = search(kind)[2].graph
+                inner = root_search(kind)[2].graph
                 found += times * ROOT_TURNS * len(inner)
                 todo.append((inner, times * ROOT_TURNS))
     return found
@@ -217,7 +217,7 @@ class Samples(NamedTuple):
         return np.diff(self.x)
 
 
-def spread(low: float, high: float, most: int = FIRST_POINTS) -> Any:
+def first_points(low: float, high: float, most: int = FIRST_POINTS) -> Any:
     """The first points: the ends, and one at an uneven place in each of as many parts of equal width."""
     at = np.arange(min(most, FIRST_POINTS))
     part = (at + 0.25 + 0.5 * ((at * GOLDEN) % 1.0)) / len(at)
@@ -225,7 +225,7 @@ def spread(low: float, high: float, most: int = FIRST_POINTS) -> Any:
     return np.unique(np.concatenate([[low], inner[(inner > low) & (inner < high)], [high]]))
 
 
-def merged(jets: Jets, samples: Samples, more: Any) -> Samples:
+def merge_samples(jets: Jets, samples: Samples, more: Any) -> Samples:
     """The samples with some more points, in order."""
     new = np.setdiff1d(more, samples.x)
     x, found = np.concatenate([samples.x, new]), np.hstack([samples.jets, jets(new)])
@@ -233,7 +233,7 @@ def merged(jets: Jets, samples: Samples, more: Any) -> Samples:
     return Samples(x[order], found[:, order])
 
 
-def window(
+def value_window(
     values: Any, kept: Sequence[float] = (), *, runs_off: bool = True
 ) -> tuple[float, float]:
     """The values that a picture shows, of a curve looked at evenly, and those in ``kept`` if it can.
@@ -254,14 +254,18 @@ def window(
     return max(low, min([first - reach, *kept])), min(high, max([last + reach, *kept]))
 
 
-def blurred(values: Any, errors: Any, bounds: tuple[float, float], part: float = BLUR) -> Any:
+def blurred_values(
+    values: Any, errors: Any, bounds: tuple[float, float], part: float = BLUR
+) -> Any:
     """Which values are off by more than a ``part`` of a picture's height, and not surely beyond it."""
     low, high = bounds
     is_beyond = (values - errors > high) | (values + errors < low)
     return np.isfinite(values) & ~(errors <= part * (high - low)) & ~is_beyond
 
 
-def legible(jets: Any, errors: Any, frame: Callable[[Any], Sequence[tuple[float, float]]]) -> Any:
+def legible_jets(
+    jets: Any, errors: Any, frame: Callable[[Any], Sequence[tuple[float, float]]]
+) -> Any:
     """The jets without the numbers that cannot be placed in the picture which the others make.
 
     ``frame`` finds its windows.  A row of which nothing is left is level if its numbers may be one number.
@@ -269,7 +273,7 @@ def legible(jets: Any, errors: Any, frame: Callable[[Any], Sequence[tuple[float,
     lost = np.zeros(jets.shape, dtype=bool)
     while True:
         kept = np.where(lost, np.nan, jets)
-        more = np.array([*map(blurred, jets, errors, frame(kept))])
+        more = np.array([*map(blurred_values, jets, errors, frame(kept))])
         if not (more & ~lost).any():
             break
         lost |= more
@@ -281,7 +285,7 @@ def legible(jets: Any, errors: Any, frame: Callable[[Any], Sequence[tuple[float,
     return kept
 
 
-def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
+def rough_parts(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
     """Which parts between two points are seen to be no chord, of the value or a derivative, by ``order``.
 
     That a curve ends inside of a part counts, and what is out of the window's ``bounds`` does not.
@@ -299,7 +303,7 @@ def rough(samples: Samples, order: int, bounds: tuple[float, float]) -> Any:
     return ends | (bent & is_finite[:-1] & is_finite[1:] & ~beyond)
 
 
-def odd(samples: Samples, order: int, height: float) -> Any:
+def uneven_parts(samples: Samples, order: int, height: float) -> Any:
     """Which parts rise by more or less than any slope between those at their ends would make them.
 
     Where the slope is monotone the mean value theorem forbids that, though it may be too little to be seen.
@@ -311,7 +315,7 @@ def odd(samples: Samples, order: int, height: float) -> Any:
     return beyond > UNSEEN_RISE * height + 1e-12 * np.abs(value[:-1])
 
 
-def sampled(
+def refine_samples(
     jets: Jets,
     samples: Samples,
     bounds: Sequence[tuple[float, float]],
@@ -325,21 +329,21 @@ def sampled(
     """
     finest = FINEST * (samples.x[-1] - samples.x[0])
     for _ in range(ROUNDS):
-        bent = rough(samples, 0, bounds[0])
+        bent = rough_parts(samples, 0, bounds[0])
         for order, bound in enumerate(bounds[1:], 1):
-            bent |= rough(samples, order, bound) & (samples.gaps > finest)
+            bent |= rough_parts(samples, order, bound) & (samples.gaps > finest)
         left, right = samples.x[:-1], samples.x[1:]
-        bent &= (samples.gaps > finest) | overlapping(left, right, steep)
-        bent &= ~overlapping(left, right, lost)
+        bent &= (samples.gaps > finest) | overlapping_intervals(left, right, steep)
+        bent &= ~overlapping_intervals(left, right, lost)
         middle = (left + (right - left) / 2)[bent]
         middle = middle[(middle > left[bent]) & (middle < right[bent])]
         if not len(middle) or len(samples.x) + len(middle) > jets.most:
             break
-        samples = merged(jets, samples, middle)
+        samples = merge_samples(jets, samples, middle)
     return samples
 
 
-def overlapping(low: Any, high: Any, parts: Sequence[tuple[float, float]]) -> Any:
+def overlapping_intervals(low: Any, high: Any, parts: Sequence[tuple[float, float]]) -> Any:
     """Which of some intervals overlap with one of the parts."""
     found = np.zeros(len(low), dtype=bool)
     for start, stop in parts:
@@ -363,7 +367,7 @@ BEYOND_CELL = 2.0
 """How many cells from where it was suspected a critical point may be."""
 
 
-class Critical(NamedTuple):
+class StationaryPoint(NamedTuple):
     """Where the gradient is 0: a ``minimum``, a ``maximum``, a ``saddle``, or ``flat`` some way."""
 
     kind: str
@@ -402,14 +406,14 @@ class Plane(NamedTuple):
     values: list[list[float]]
     window: tuple[float, float]
     field: list[Arrow]
-    critical: list[Critical]
+    critical: list[StationaryPoint]
     lost: int
     path: list[tuple[float, float]]
     ending: str
 
 
 @np.errstate(all="ignore")  # as in a curve
-def plane(
+def sample_plane(
     text: str,
     graph: Graph,
     spans: Mapping[str, Interval],
@@ -424,11 +428,11 @@ def plane(
     across, up = (part.ravel() for part in np.meshgrid(x, y))
     found = at(across, up)
     off = at.errors(found, across, up)
-    kept = legible(found, off, lambda jets: [*map(height_shown, jets)])
+    kept = legible_jets(found, off, lambda jets: [*map(height_shown, jets)])
     windows = [*map(height_shown, kept)]
-    lost = np.array([*map(blurred, found, off, windows)])
+    lost = np.array([*map(blurred_values, found, off, windows)])
     found[lost] = math.nan
-    critical = [*critical_points(at, x, y, found)]
+    critical = [*critical_points_of_plane(at, x, y, found)]
     bounds = shown or height_shown(kept[0], [one.value for one in critical])
     return Plane(
         text,
@@ -439,7 +443,7 @@ def plane(
         y.tolist(),
         found[0].reshape(POINTS, POINTS).tolist(),
         bounds,
-        [*field(at, ranges, windows)],
+        [*gradient_arrows(at, ranges, windows)],
         critical,
         int(np.count_nonzero(lost[0])),
         [],
@@ -449,26 +453,26 @@ def plane(
 
 def height_shown(values: Any, kept: Sequence[float] = ()) -> tuple[float, float]:
     """The values that a map shows, and those in ``kept``; level ones are shown with some around them."""
-    low, high = window(np.clip(values, -HIGHEST_CONTOUR, HIGHEST_CONTOUR), kept)
+    low, high = value_window(np.clip(values, -HIGHEST_CONTOUR, HIGHEST_CONTOUR), kept)
     is_level = not high - low > NOTHING * max(abs(low), abs(high))
     return (low - 1.0, high + 1.0) if is_level else (low, high)
 
 
-def field(
+def gradient_arrows(
     at: Jets, ranges: Sequence[Interval], windows: Sequence[tuple[float, float]]
 ) -> Iterator[Arrow]:
     """The gradient in the middle of cells, where it has digits and is not 0."""
     sides = [low + (high - low) * (np.arange(ARROWS) + 0.5) / ARROWS for low, high in ranges]
     across, up = (part.ravel() for part in np.meshgrid(*sides))
     found = at(across, up)
-    found[np.array([*map(blurred, found, at.errors(found, across, up), windows)])] = math.nan
+    found[np.array([*map(blurred_values, found, at.errors(found, across, up), windows)])] = math.nan
     _, dx, dy, *_ = found
     for arrow in zip(across.tolist(), up.tolist(), dx.tolist(), dy.tolist(), strict=True):
         if all(map(math.isfinite, arrow)) and any(arrow[2:]):
             yield Arrow(*arrow)
 
 
-def critical_points(at: Jets, x: Any, y: Any, found: Any) -> Iterator[Critical]:
+def critical_points_of_plane(at: Jets, x: Any, y: Any, found: Any) -> Iterator[StationaryPoint]:
     """Where the gradient is 0: Newton's method from each cell in which both its parts change sign."""
     changing = np.ones((POINTS - 1, POINTS - 1), dtype=bool)
     for part in found[1:3]:
@@ -510,10 +514,10 @@ def critical_points(at: Jets, x: Any, y: Any, found: Any) -> Iterator[Critical]:
         for (a, b), (value, _, _, xx, xy, yy) in zip(listed, values.T.tolist(), strict=True):
             nothing = 4 * (abs(xx) + 2 * abs(xy) + abs(yy)) * max(math.ulp(a), math.ulp(b)) ** 2
             height = 0.0 if abs(value) <= nothing else value
-            yield Critical(sort_of_point(xx, xy, yy), a, b, height)
+            yield StationaryPoint(critical_kind(xx, xy, yy), a, b, height)
 
 
-def sort_of_point(xx: float, xy: float, yy: float) -> str:
+def critical_kind(xx: float, xy: float, yy: float) -> str:
     """What a critical point is, by the signs of the Hessian's eigenvalues."""
     mean, half = xx / 2 + yy / 2, math.hypot(xx / 2 - yy / 2, xy)
     low, high = mean - half, mean + half

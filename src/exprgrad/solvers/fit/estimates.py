@@ -14,30 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.derive.error_rules import UNIT
-from exprgrad.errors import extra
+from exprgrad.errors import import_extra
 from exprgrad.solvers.fit.least_squares import (
     LOSSES,
     NEED,
+    LeastSquaresEnd,
+    LeastSquaresProblem,
     Linearized,
-    Minimum,
-    Problem,
     by_lengths,
-    descended,
-    polished,
-    stacked,
+    descend_residuals,
+    polish_fit,
+    stack_triangle,
 )
 
 __all__ = [
-    "Spread",
-    "correlation_of",
-    "in_units",
-    "profile",
-    "quantile",
-    "rounding",
-    "spread_by_hessian",
-    "spread_of",
-    "variation_of",
-]
+    "EstimateSpread", "correlation_of", "in_units", "interval_quantile", "profile_bounds",
+    "rounding_of_estimates", "spread_by_hessian", "spread_of", "variation_of",
+]  # fmt: skip
 
 DEGENERATE = 1e-14
 """Below this share of the largest singular value, a direction is lost in rounding."""
@@ -59,7 +52,7 @@ LOWER = 1e-9
 """By how much, relatively, a sum of squares must be lower to belong to another minimum."""
 
 
-class Spread(NamedTuple):
+class EstimateSpread(NamedTuple):
     """How far estimates may be off, for residuals of standard deviation 1, by parameter.
 
     ``inverse``      of J'J, or of a Hessian
@@ -86,7 +79,9 @@ class Spread(NamedTuple):
         return found
 
 
-def spread_of(problem: Problem, point: Any, here: Linearized, chosen: Any) -> Spread:
+def spread_of(
+    problem: LeastSquaresProblem, point: Any, here: Linearized, chosen: Any
+) -> EstimateSpread:
     """The spread of the estimates that are ``chosen``, by position, the others being held.
 
     It is found from singular values of the triangle with columns of length 1, and never from J'J, in which
@@ -109,12 +104,12 @@ def spread_of(problem: Problem, point: Any, here: Linearized, chosen: Any) -> Sp
     if problem.loss:
         bent = half.T @ problem.curvature(point)[np.ix_(chosen, chosen)] @ half
         inverse = half @ np.linalg.pinv(np.eye(rank) + bent) @ half.T
-        covariance = sandwich(problem, point, inverse, chosen)
+        covariance = sandwich_covariance(problem, point, inverse, chosen)
     directions = [*map(in_units, mixed), *idle]
-    return Spread(inverse, covariance, rank, condition, directions, u[:, :rank])
+    return EstimateSpread(inverse, covariance, rank, condition, directions, u[:, :rank])
 
 
-def spread_by_hessian(hessian: Any) -> Spread:
+def spread_by_hessian(hessian: Any) -> EstimateSpread:
     """The spread of estimates by the Hessian of a negative log-likelihood.
 
     Its diagonal is made 1 first, and it is inverted by its eigenvalues: where it is singular or negative it
@@ -124,17 +119,17 @@ def spread_by_hessian(hessian: Any) -> Spread:
     lengths[~(lengths > 0)] = 1.0
     if not len(lengths) or not np.isfinite(hessian).all():
         nothing = np.zeros_like(hessian)
-        return Spread(nothing, nothing, 0, inf, [])
+        return EstimateSpread(nothing, nothing, 0, inf, [])
     values, basis = np.linalg.eigh(hessian / np.outer(lengths, lengths))
     good = values > SINGULAR * max(float(values[-1]), 0.0)
     half = basis[:, good] / np.sqrt(values[good]) / lengths[:, None]
     open = [np.where(np.abs(way) > MIXED, way, 0.0) / lengths for way in basis[:, ~good].T]
     rank = int(np.count_nonzero(good))
     condition = float(values[-1] / values[0]) if rank == len(values) else inf
-    return Spread(half @ half.T, half @ half.T, rank, condition, open)
+    return EstimateSpread(half @ half.T, half @ half.T, rank, condition, open)
 
 
-def correlation_of(spread: Spread) -> Any:
+def correlation_of(spread: EstimateSpread) -> Any:
     """The correlation of the estimates; nan where one is not determined."""
     errors = spread.errors
     found = np.clip(spread.covariance / np.outer(errors, errors), -1.0, 1.0)
@@ -148,7 +143,7 @@ def in_units(way: Any) -> Any:
     return way * (np.sign(first) / np.max(np.abs(way)))
 
 
-def sandwich(problem: Problem, point: Any, inverse: Any, chosen: Any) -> Any:
+def sandwich_covariance(problem: LeastSquaresProblem, point: Any, inverse: Any, chosen: Any) -> Any:
     """The covariance of estimates by a loss: the rows' gradients about the inverse Hessian.
 
     Source: P. J. Huber, Robust Statistics (1981), section 7.6.
@@ -158,22 +153,22 @@ def sandwich(problem: Problem, point: Any, inverse: Any, chosen: Any) -> Any:
         z = (block.scale * residual / problem.width) ** 2
         pull = block.scale**2 * residual * LOSSES[problem.loss].first(z)
         rows = np.column_stack(slopes)[:, chosen] * pull[:, None]
-        triangle = stacked(triangle, rows)
+        triangle = stack_triangle(triangle, rows)
     half = inverse @ triangle.T
     return half @ half.T * (problem.rows / max(problem.rows - len(chosen), 1))
 
 
-def quantile(level: float, dof: float) -> float:
+def interval_quantile(level: float, dof: float) -> float:
     """The standard errors from an estimate to its interval's ends: Student's t, or normal for dof inf.
 
     Raises ``MissingExtraError`` without SciPy.
     """
-    special = extra("scipy.special", NEED)
+    special = import_extra("scipy.special", NEED)
     half = 0.5 + level / 2
     return float(special.ndtri(half) if dof == inf else special.stdtrit(dof, half))
 
 
-def variation_of(problem: Problem, point: Any) -> tuple[float, float, float]:
+def variation_of(problem: LeastSquaresProblem, point: Any) -> tuple[float, float, float]:
     """The responses, weighted as the residuals are: their sums of squares about their mean, and about 0.
 
     Between the two stands the sum of the logarithms of the rows' scales.
@@ -181,14 +176,14 @@ def variation_of(problem: Problem, point: Any) -> tuple[float, float, float]:
     triangle, logarithms = np.zeros((2, 2)), 0.0
     for block, (*_, response) in problem.results(point):
         rows = np.column_stack([block.scale, block.scale * response])
-        triangle = stacked(triangle, rows)
+        triangle = stack_triangle(triangle, rows)
         logarithms += float(np.sum(np.log(block.scale)))
     about_mean, mean = float(triangle[1, 1]) ** 2, float(triangle[0, 1]) ** 2
     return about_mean, logarithms, about_mean + mean
 
 
-def rounding(
-    problem: Problem, point: Any, here: Linearized, spread: Spread, chosen: Any
+def rounding_of_estimates(
+    problem: LeastSquaresProblem, point: Any, here: Linearized, spread: EstimateSpread, chosen: Any
 ) -> tuple[Any, float]:
     """By parameter that is ``chosen``, what rounding may have moved its estimate by, to first order.
 
@@ -218,9 +213,9 @@ def rounding(
 # Profiles.
 
 
-def profile(
-    problem: Problem,
-    minimum: Minimum,
+def profile_bounds(
+    problem: LeastSquaresProblem,
+    minimum: LeastSquaresEnd,
     position: int,
     free: Any,
     height: float,
@@ -247,7 +242,7 @@ def profile(
             nonlocal here
             point = here.point.copy()
             point[position] = center + sign * off
-            found = refitted(problem, point, others, limits)
+            found = refit_others(problem, point, others, limits)
             if found is None:
                 return inf
             here = found
@@ -257,25 +252,31 @@ def profile(
             return sqrt(max(gain, 0.0))
 
         bound = float(limits[sign > 0][position])
-        return center + sign * end(rise, height, width, abs(bound - center))
+        return center + sign * rise_crossing(rise, height, width, abs(bound - center))
 
     interval = side(-1.0), side(1.0)
     return interval, lower[0] if lower else None
 
 
-def refitted(problem: Problem, point: Any, free: Any, limits: tuple[Any, Any]) -> Minimum | None:
+def refit_others(
+    problem: LeastSquaresProblem, point: Any, free: Any, limits: tuple[Any, Any]
+) -> LeastSquaresEnd | None:
     """The minimum over the parameters that are free, from a point; None where that has no value."""
     here = problem.linearized(point)
     if here is None:
         return None
     if not free.any():
-        return Minimum(point, here, 1)
-    return polished(
-        problem, descended(problem, point, *limits, free=free, tolerance=1e-8, most=REFITTING), free
+        return LeastSquaresEnd(point, here, 1)
+    return polish_fit(
+        problem,
+        descend_residuals(problem, point, *limits, free=free, tolerance=1e-8, most=REFITTING),
+        free,
     )
 
 
-def end(rise: Callable[[float], float], height: float, width: float, most: float) -> float:
+def rise_crossing(
+    rise: Callable[[float], float], height: float, width: float, most: float
+) -> float:
     """How far from 0 a function that rises from 0 there meets a height; ``most`` at most, or infinity.
 
     The interval is doubled, and then narrowed by SciPy's ``brentq``; twice the height stands for infinity.
@@ -290,7 +291,7 @@ def end(rise: Callable[[float], float], height: float, width: float, most: float
         low, high = high, min(2 * high, most)
     else:
         return inf
-    optimize, close = extra("scipy.optimize", NEED), MET / 100
+    optimize, close = import_extra("scipy.optimize", NEED), MET / 100
     return float(
         optimize.brentq(
             lambda x: min(rise(x) - height, height), low, high, xtol=close * high, rtol=close

@@ -17,16 +17,16 @@ from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.rules import computed
 from exprgrad.errors import InputError
 from exprgrad.explain.limits import COUNTED
-from exprgrad.graph.graph import dependents
+from exprgrad.graph.graph import dependent_flags
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import right_digits
 from exprgrad.solvers.fit.estimates import (
-    Spread,
+    EstimateSpread,
     correlation_of,
     in_units,
-    profile,
-    quantile,
-    rounding,
+    interval_quantile,
+    profile_bounds,
+    rounding_of_estimates,
     spread_by_hessian,
     spread_of,
     variation_of,
@@ -37,21 +37,28 @@ from exprgrad.solvers.fit.least_squares import (
     POINTS,
     SAFE_POWER,
     Columns,
+    LeastSquaresEnd,
+    LeastSquaresProblem,
     Linearized,
-    Minimum,
-    Problem,
     Ready,
     Scales,
-    descended,
-    polished,
+    descend_residuals,
+    polish_fit,
     rescale_problem,
     scales_at,
     strictly_inside,
 )
-from exprgrad.solvers.minima.search import Box, Course, Layout, Objective, Vector, search
-from exprgrad.solvers.minima.verdicts import Judged, judged
+from exprgrad.solvers.minima.search import (
+    Box,
+    Objective,
+    PointLayout,
+    SearchCourse,
+    Vector,
+    trust_region_search,
+)
+from exprgrad.solvers.minima.verdicts import Judged, judge_smooth
 
-__all__ = ["Bounds", "Estimate", "Fit", "Manner", "fit_curve", "fitted", "likely"]
+__all__ = ["Bounds", "Estimate", "Fit", "FitOptions", "fit_curve", "fit_likelihood", "fit_problem"]
 
 OFFSET = 1e-3
 """Below this relative offset a fit has converged: Bates and Watts, Technometrics 23 (1981), 179."""
@@ -84,7 +91,7 @@ Bounds = Mapping[str, tuple[float, float]]
 """By parameter, the least and the greatest value that it may have."""
 
 
-class Manner(NamedTuple):
+class FitOptions(NamedTuple):
     """How a fit is done.
 
     ``bounds``        of parameters
@@ -150,7 +157,7 @@ class Fit(NamedTuple):
     """
 
     text: str
-    problem: Problem
+    problem: LeastSquaresProblem
     parameters: dict[str, Estimate]
     rows: int
     dof: int
@@ -181,17 +188,17 @@ class Fit(NamedTuple):
     converted: Mapping[str, int] = {}
 
 
-def fitted(
+def fit_problem(
     text: str,
-    problem: Problem,
+    problem: LeastSquaresProblem,
     start: Mapping[str, float],
-    manner: Manner,
+    manner: FitOptions,
 ) -> Fit:
     """Fit a problem from a start, by parameter.
 
     Raises ``InputError`` where the model has no value at any start.
     """
-    tried, low, high = starts_of(problem, start, manner, DRAWS)
+    tried, low, high = fit_starts(problem, start, manner, DRAWS)
     scales, ends, passes = scales_at(problem, tried[0][0], SAFE_POWER), None, 0
     for _ in range(MOST_SCALED):
         units, inside = scales.units, rescale_problem(problem, scales)
@@ -206,9 +213,9 @@ def fitted(
     assert ends is not None
     minimum = drop_vanished(inside, minimum, units, *limits)
     minimum, chosen = minimum._replace(passes=passes), np.flatnonzero(free)
-    found = accounted(text, inside, minimum, chosen, manner, ends, before)
+    found = account_for_fit(text, inside, minimum, chosen, manner, ends, before)
     if loses_digits(found) and is_affordable(problem, manner.starts):
-        return fitted(text, problem.in_balls, start, manner)
+        return fit_problem(text, problem.in_balls, start, manner)
     if manner.profile:
         found = with_profiles(found, minimum, free, limits, before)
     return restore_units(found, problem, before)
@@ -222,13 +229,13 @@ def loses_digits(found: Fit) -> bool:
     return any(count is not None and count < COUNTED for count in counts)
 
 
-def is_affordable(problem: Problem, starts: int) -> bool:
+def is_affordable(problem: LeastSquaresProblem, starts: int) -> bool:
     """Whether a problem that is not in balls yet can be worked out in them, in some seconds."""
     work = problem.rows * len(problem.program.graph) * starts
     return problem.rule is computed and work <= MOST_IN_BALLS and has_balls()
 
 
-def restore_units(found: Fit, problem: Problem, scales: Scales) -> Fit:
+def restore_units(found: Fit, problem: LeastSquaresProblem, scales: Scales) -> Fit:
     """A fit in the problem's own scales."""
     units = dict(zip(problem.parameters, scales.units.tolist(), strict=True))
     chosen = np.array([units[name] for name in found.estimated])
@@ -258,8 +265,8 @@ def scale_interval(interval: tuple[float, float] | None, unit: float) -> tuple[f
     return None if interval is None else (interval[0] * unit, interval[1] * unit)
 
 
-def starts_of(
-    problem: Problem, start: Mapping[str, float], manner: Manner, draws: int = 1
+def fit_starts(
+    problem: LeastSquaresProblem, start: Mapping[str, float], manner: FitOptions, draws: int = 1
 ) -> tuple[list[Any], Any, Any]:
     """The start that was given and further ones; and the least and the greatest of each parameter.
 
@@ -289,7 +296,9 @@ def draw_points(start: Any, low: Any, high: Any, count: int, seed: int) -> Any:
     return np.clip(np.where(both, least + parts * (most - least), near), low, high)
 
 
-def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tuple[Minimum, Starts]:
+def best_of(
+    problem: LeastSquaresProblem, starts: Sequence[Any], low: Any, high: Any
+) -> tuple[LeastSquaresEnd, Starts]:
     """The least of the minima that some starts lead to, and what became of these.
 
     Of a start's points that one is searched from at which the parameters' first effects could explain
@@ -304,7 +313,9 @@ def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tup
         passes += len(points)
         if min(rests) < inf:
             start = inside[int(np.argmin(rests))]
-            ends.append(descended(problem, start, low, high, tolerance=tolerance, most=most))
+            ends.append(
+                descend_residuals(problem, start, low, high, tolerance=tolerance, most=most)
+            )
     if not ends:
         raise InputError("no-start", "the model has no value at the start")
     best = min(ends, key=lambda end: end.linearized.cost)
@@ -312,19 +323,21 @@ def best_of(problem: Problem, starts: Sequence[Any], low: Any, high: Any) -> tup
     led = sum(end.linearized.cost <= cost * (1 + SAME) for end in ends)
     passes += sum(end.passes for end in ends)
     if not is_one:
-        best = descended(problem, best.point, low, high)
+        best = descend_residuals(problem, best.point, low, high)
         passes += best.passes
     return best._replace(passes=passes), Starts(len(starts), led, len(starts) - len(ends))
 
 
-def at_rest(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Minimum, Any]:
+def at_rest(
+    problem: LeastSquaresProblem, minimum: LeastSquaresEnd, low: Any, high: Any
+) -> tuple[LeastSquaresEnd, Any]:
     """The minimum to the last digit, and which parameters are free there: the others are at a bound.
 
     Those that the polish would first take beyond a bound are held at it, and it begins again.
     """
     free = np.ones(len(low), dtype=bool)
     while True:
-        end = polished(problem, minimum, free)
+        end = polish_fit(problem, minimum, free)
         beyond = free & ((end.point < low) | (end.point > high))
         if not beyond.any():
             return end, free
@@ -336,10 +349,12 @@ def at_rest(problem: Problem, minimum: Minimum, low: Any, high: Any) -> tuple[Mi
         here = problem.linearized(point)
         if here is None:
             return minimum, free
-        minimum = Minimum(point, here, end.passes)
+        minimum = LeastSquaresEnd(point, here, end.passes)
 
 
-def drop_vanished(problem: Problem, minimum: Minimum, units: Any, low: Any, high: Any) -> Minimum:
+def drop_vanished(
+    problem: LeastSquaresProblem, minimum: LeastSquaresEnd, units: Any, low: Any, high: Any
+) -> LeastSquaresEnd:
     """The minimum with 0 for parameters that are below the least unit of scales, if that is no worse."""
     vanishes = (minimum.point != 0) & (
         np.abs(minimum.point * units) < np.ldexp(1.0, -LARGEST_POWER)
@@ -353,12 +368,12 @@ def drop_vanished(problem: Problem, minimum: Minimum, units: Any, low: Any, high
     return minimum._replace(point=point, linearized=here, passes=minimum.passes + 1)
 
 
-def accounted(
+def account_for_fit(
     text: str,
-    problem: Problem,
-    minimum: Minimum,
+    problem: LeastSquaresProblem,
+    minimum: LeastSquaresEnd,
     chosen: Any,
-    manner: Manner,
+    manner: FitOptions,
     starts: Starts,
     scales: Scales,
 ) -> Fit:
@@ -371,21 +386,21 @@ def accounted(
     spread = spread_of(problem, point, here, chosen)
     dof = problem.rows - len(chosen)
     sd = sqrt(2 * here.cost / dof) if dof > 0 else None
-    moved, blurred = rounding(problem, point, here, spread, chosen)
+    moved, blurred = rounding_of_estimates(problem, point, here, spread, chosen)
     offset = relative_offset(here, spread, dof)
     total, logarithms, whole = variation_of(problem, point)
     share = 2 * here.cost / whole if whole else 0.0
-    converged, reason = verdict(minimum, names, spread, offset, moved, chosen, share)
+    converged, reason = fit_verdict(minimum, names, spread, offset, moved, chosen, share)
     is_plain = not problem.loss
     is_known = manner.absolute or not is_plain
     unit = nan if sd is None else sd
     if is_known:
         unit = 1 / scales.size if is_plain else 1.0
-    aic = criterion(problem.rows, here.cost, len(chosen), logarithms, scales, manner)
-    reach = quantile(manner.level, inf if is_known else dof)
+    aic = akaike_criterion(problem.rows, here.cost, len(chosen), logarithms, scales, manner)
+    reach = interval_quantile(manner.level, inf if is_known else dof)
     return Fit(
         text=text, problem=problem, rows=problem.rows, dof=dof, cost=here.cost,
-        parameters=estimates(problem, point, names, unit * spread.errors, moved, reach),
+        parameters=estimate_parameters(problem, point, names, unit * spread.errors, moved, reach),
         residual_sd=sd if is_plain else None,
         r_squared=1 - 2 * here.cost / total if total > 0 and is_plain else None,
         aic=aic if is_plain else None, covariance=unit * spread.covariance * unit,
@@ -399,8 +414,13 @@ def accounted(
     )  # fmt: skip
 
 
-def estimates(
-    problem: Problem, point: Any, names: Sequence[str], errors: Any, moved: Any, reach: float
+def estimate_parameters(
+    problem: LeastSquaresProblem,
+    point: Any,
+    names: Sequence[str],
+    errors: Any,
+    moved: Any,
+    reach: float,
 ) -> dict[str, Estimate]:
     """What is known of each parameter; ``names`` are those that are not at a bound.
 
@@ -419,7 +439,7 @@ def estimates(
 
 
 def with_profiles(
-    found: Fit, minimum: Minimum, free: Any, limits: tuple[Any, Any], scales: Scales
+    found: Fit, minimum: LeastSquaresEnd, free: Any, limits: tuple[Any, Any], scales: Scales
 ) -> Fit:
     """The fit with intervals from profiles; one that meets a lower minimum has not converged.
 
@@ -428,7 +448,7 @@ def with_profiles(
     unit = 1 / scales.size if found.absolute else found.residual_sd
     if unit is None:
         return found
-    height = quantile(found.level, inf if found.absolute else found.dof) * unit
+    height = interval_quantile(found.level, inf if found.absolute else found.dof) * unit
     parameters = dict(found.parameters)
     for at, name in enumerate(found.problem.parameters):
         one = parameters[name]
@@ -438,7 +458,7 @@ def with_profiles(
             parameters[name] = one._replace(profile=one.interval)
             continue
         width = one.interval[1] - one.value
-        interval, lower = profile(found.problem, minimum, at, free, height, width, limits)
+        interval, lower = profile_bounds(found.problem, minimum, at, free, height, width, limits)
         parameters[name] = one._replace(profile=interval)
         if lower is not None and found.converged:
             near = f"{name}={lower * scales.units[at]:.6g}"
@@ -447,7 +467,7 @@ def with_profiles(
     return found._replace(parameters=parameters, profiled=True)
 
 
-def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:
+def relative_offset(here: Linearized, spread: EstimateSpread, dof: int) -> float | None:
     """How far the residuals are from square to the model's surface, which they are at a minimum.
 
     It is the tangent of the angle, by degrees of freedom; None where the residuals have no length.
@@ -459,8 +479,8 @@ def relative_offset(here: Linearized, spread: Spread, dof: int) -> float | None:
     return (along / sqrt(spread.rank)) / (across / sqrt(dof))
 
 
-def criterion(
-    rows: int, cost: float, count: int, logarithms: float, scales: Scales, manner: Manner
+def akaike_criterion(
+    rows: int, cost: float, count: int, logarithms: float, scales: Scales, manner: FitOptions
 ) -> float | None:
     """Akaike's criterion for normal residuals: twice the parameters less twice the log-likelihood.
 
@@ -476,10 +496,10 @@ def criterion(
     return rows * (spread + 1) - 2 * logarithms + 2 * (count + 1)
 
 
-def verdict(
-    minimum: Minimum,
+def fit_verdict(
+    minimum: LeastSquaresEnd,
     names: Sequence[str],
-    spread: Spread,
+    spread: EstimateSpread,
     offset: float | None,
     moved: Any,
     chosen: Any,
@@ -531,8 +551,8 @@ REASONS = {
 class Total(Objective):
     """A formula summed over rows, as a function of its parameters."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.graph, Layout({}, dict.fromkeys(problem.parameters, ())))
+    def __init__(self, problem: LeastSquaresProblem) -> None:
+        super().__init__(problem.graph, PointLayout({}, dict.fromkeys(problem.parameters, ())))
         self.problem = problem
 
     def sums(self, ready: Ready, at: Vector) -> Vector:
@@ -575,47 +595,47 @@ class Total(Objective):
         return float(found[0]), found[1:-1]
 
 
-def likely(
+def fit_likelihood(
     text: str,
-    problem: Problem,
+    problem: LeastSquaresProblem,
     start: Mapping[str, float],
-    manner: Manner,
+    manner: FitOptions,
 ) -> Fit:
     """The parameters at which a formula, summed over rows, is least, from a start, by parameter.
 
     Standard errors are those of a negative log-likelihood: by the inverse of its Hessian.  Source: van der
     Vaart, Asymptotic Statistics (1998), section 5.5.
     """
-    reach = quantile(manner.level, inf)  # first of all, for it needs SciPy
-    tried, low, high = starts_of(problem, start, manner)
+    reach = interval_quantile(manner.level, inf)  # first of all, for it needs SciPy
+    tried, low, high = fit_starts(problem, start, manner)
     powers = np.clip(np.frexp(tried[0][0])[1], -LARGEST_POWER, LARGEST_POWER)
     scales = Scales(np.append([0, 0], powers))
     units = scales.units
     total, box = Total(rescale_problem(problem, scales)), Box(low / units, high / units)
-    courses = [search(total, point / units, box, MOST_POINTS) for (point,) in tried]
+    courses = [trust_region_search(total, point / units, box, MOST_POINTS) for (point,) in tried]
     best = min(courses, key=lambda course: (not isfinite(course.last.value), course.last.value))
-    found = judged(total, best, box)
+    found = judge_smooth(total, best, box)
     least = best.last.value
     led = sum(course.last.value <= least + 1e-6 * max(abs(least), 1.0) for course in courses)
     failed = sum(course.reason == "undefined" for course in courses)
     ends = Starts(len(tried), led, failed)
-    fit = outcome(text, total, best, found, box, manner, ends, reach)
+    fit = likelihood_outcome(text, total, best, found, box, manner, ends, reach)
     if loses_digits(fit) and is_affordable(problem, manner.starts):
-        return likely(text, problem.in_balls, start, manner)
+        return fit_likelihood(text, problem.in_balls, start, manner)
     return restore_units(fit, problem, scales)
 
 
-def outcome(
+def likelihood_outcome(
     text: str,
     total: Total,
-    course: Course,
+    course: SearchCourse,
     found: Judged,
     box: Box,
-    manner: Manner,
+    manner: FitOptions,
     starts: Starts,
     reach: float,
 ) -> Fit:
-    """What can be said of where a search ended; ``reach`` is that of ``quantile``."""
+    """What can be said of where a search ended; ``reach`` is that of ``interval_quantile``."""
     problem, here = total.problem, course.last
     chosen = np.flatnonzero(~box.held(here.at, here.slope))
     names = tuple(problem.parameters[at] for at in chosen)
@@ -628,7 +648,7 @@ def outcome(
     return Fit(
         text=text,
         problem=problem,
-        parameters=estimates(problem, here.at, names, spread.errors, moved, reach),
+        parameters=estimate_parameters(problem, here.at, names, spread.errors, moved, reach),
         rows=problem.rows,
         dof=max(problem.rows - len(chosen), 0),
         cost=here.value,
@@ -680,7 +700,7 @@ def fit_curve(found: Fit) -> FitCurve:
     across = [  # the columns that the model reads, and the response doesn't alone
         at
         for at, name in enumerate(problem.columns)
-        if dependents(graph, [graph.inputs[name]])[model]
+        if dependent_flags(graph, [graph.inputs[name]])[model]
     ]
     column = across[0] if len(across) == 1 else None
     stride = -(-problem.rows // MOST_DOTS)
@@ -698,10 +718,10 @@ def fit_curve(found: Fit) -> FitCurve:
         ends = [min(x), max(x)]
         return FitCurve("", x, y, residuals, deviations or None, ends, ends, None, None)
     rows = problem.columns[column], x, y, residuals, deviations or None
-    return FitCurve(*rows, *curve(found, point, column, first, x))
+    return FitCurve(*rows, *model_curve(found, point, column, first, x))
 
 
-def curve(
+def model_curve(
     found: Fit, point: Any, column: int, first: list[float], x: list[float]
 ) -> tuple[list[float], list[float], list[float] | None, list[float] | None]:
     """The model over a column, and its band: what the estimates' covariance comes to there.
@@ -714,14 +734,16 @@ def curve(
     columns[column] = places
     names = problem.columns, problem.parameters
     rows = iter([Columns(columns)])
-    grid = Problem(problem.graph, problem.response, *names, lambda: rows, GRID)
+    grid = LeastSquaresProblem(problem.graph, problem.response, *names, lambda: rows, GRID)
     chosen = [problem.parameters.index(name) for name in found.estimated]
     ((_, (residual, *slopes, response)),) = grid.results(point)
     model = response - residual
     errors = np.array([found.parameters[name].error or nan for name in found.estimated])
     if not np.isfinite(errors).all():
         return places.tolist(), model.tolist(), None, None
-    reach = quantile(found.level, inf if found.absolute or found.loss else max(found.dof, 1))
+    reach = interval_quantile(
+        found.level, inf if found.absolute or found.loss else max(found.dof, 1)
+    )
     jacobian = np.column_stack([slopes[at] for at in chosen]) * errors
     size = np.max(np.abs(jacobian), initial=0.0) or 1.0
     jacobian /= size

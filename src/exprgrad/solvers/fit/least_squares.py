@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
-from exprgrad.derive.rules import Rule, computed, real
-from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian
-from exprgrad.errors import extra
+from exprgrad.derive.rules import Rule, computed, real_rule
+from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian_entries
+from exprgrad.errors import import_extra
 from exprgrad.explain.digits.judgements import round_outputs
 from exprgrad.explain.digits.truths import name_literals
 from exprgrad.graph.graph import Graph, Program
@@ -35,9 +35,10 @@ from exprgrad.run.engines.columns import staggered_columns
 from exprgrad.run.engines.compiled import build_kernel
 
 __all__ = [
-    "FINE", "LARGEST_POWER", "LOSSES", "NEED", "POINTS", "SAFE_POWER", "Columns", "Linearized", "Minimum",
-    "Problem", "Ready", "Scales", "by_lengths", "descended", "polished", "problem_of", "rescale_problem",
-    "scales_at", "stacked", "strictly_inside",
+    "FINE", "LARGEST_POWER", "LOSSES", "NEED", "POINTS", "SAFE_POWER", "Columns", "LeastSquaresEnd",
+    "LeastSquaresProblem", "Linearized", "Ready", "Scales", "by_lengths", "descend_residuals",
+    "least_squares_problem", "polish_fit", "rescale_problem", "scales_at", "stack_triangle",
+    "strictly_inside",
 ]  # fmt: skip
 
 PIECE = 2**14
@@ -107,7 +108,7 @@ class Ready(NamedTuple):
     outputs: int
 
 
-class Problem:
+class LeastSquaresProblem:
     """What is fitted to which rows, and what works it out, made once and when it is needed.
 
     ``graph``       the residual, response minus model; ``response`` is the response's node there
@@ -149,17 +150,17 @@ class Problem:
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
     @property
-    def in_balls(self) -> Problem:
+    def in_balls(self) -> LeastSquaresProblem:
         """The same problem in balls."""
         found = copy(self)
-        found.__dict__ = {**self.not_made, "graph": name_literals(self.graph), "rule": real}
+        found.__dict__ = {**self.not_made, "graph": name_literals(self.graph), "rule": real_rule}
         return found
 
     @cached_property
     def program(self) -> Program:
         """The residual, its derivatives, and the response."""
         derived = gradient(self.graph, self.parameters, self.rule)
-        builder = Builder(derived.graph.empty())
+        builder = GraphBuilder(derived.graph.empty())
         images = builder.include(derived.graph)
         response = builder.include(self.graph)[self.response]
         return builder.program([*(images[output] for output in derived.outputs), response])
@@ -172,13 +173,13 @@ class Problem:
     @cached_property
     def second(self) -> tuple[Ready, Entries]:
         """The residual, its first and second derivatives; and which output each of the second ones is."""
-        program, entries = hessian(self.graph, self.parameters, self.rule)
+        program, entries = hessian_entries(self.graph, self.parameters, self.rule)
         return self.ready(program), entries
 
     def ready(self, program: Program) -> Ready:
         """A program made ready for as many rows as there are."""
         names = [*self.columns, *self.parameters]
-        if self.rule is real:
+        if self.rule is real_rule:
             return Ready(partial(fill_truly, program, names), len(program.outputs))
         is_large = self.rows * len(program.graph) >= COMPILED
         kernel = build_kernel(program, names, None if is_large else "numpy", False)[1]
@@ -210,7 +211,7 @@ class Problem:
         """
         graph, outputs = self.program
         for block, results in self.results(point):
-            if self.rule is real:
+            if self.rule is real_rule:
                 yield block, results, [UNIT * np.abs(one) for one in results]
                 continue
             given = dict(zip(self.columns, block.columns, strict=True))
@@ -232,7 +233,7 @@ class Problem:
                 rows *= np.sqrt(LOSSES[self.loss].first(z))[:, None]
             if not np.isfinite(rows).all():
                 return None
-            triangle = stacked(triangle, rows)
+            triangle = stack_triangle(triangle, rows)
         rest = abs(float(triangle[size, size]))
         q = triangle[:size, size]
         if self.loss:
@@ -274,29 +275,29 @@ def fill_truly(
             one[row] = number
 
 
-def stacked(triangle: Any, rows: Any) -> Any:
+def stack_triangle(triangle: Any, rows: Any) -> Any:
     """The triangle of the rows that another stands for, and of some more."""
     return np.linalg.qr(np.concatenate([triangle, rows]), mode="r")
 
 
-def problem_of(
+def least_squares_problem(
     graph: Graph,
     response: int,
     columns: Sequence[str],
     parameters: Sequence[str],
     fixed: Mapping[str, float],
     *rest: Any,
-) -> Problem:
+) -> LeastSquaresProblem:
     """The problem to make a graph's output small in all rows; ``response`` is the response's node.
 
-    ``fixed`` are the values of parameters that are not estimated; ``rest`` is what ``Problem`` takes.
+    ``fixed`` are values of parameters that are not estimated; ``rest`` are further fields of the problem.
     """
-    builder = Builder(graph.empty())
+    builder = GraphBuilder(graph.empty())
     inputs = {name: builder.input(name) for name in (*columns, *parameters)}
     inputs |= {name: builder.constant(value) for name, value in fixed.items()}
     images = builder.include(graph, inputs)
     builder.graph.output = images[graph.output]
-    return Problem(builder.graph, images[response], columns, parameters, *rest)
+    return LeastSquaresProblem(builder.graph, images[response], columns, parameters, *rest)
 
 
 # Scales.
@@ -322,7 +323,7 @@ class Scales(NamedTuple):
         return float(np.ldexp(1.0, self.powers[0] + self.powers[1]))
 
 
-def scales_at(problem: Problem, point: Any, most: int = 0) -> Scales:
+def scales_at(problem: LeastSquaresProblem, point: Any, most: int = 0) -> Scales:
     """The scales of what is met at a point; 1 where that is a power of 2 of at most ``most``.
 
     A parameter's is its own, or, where that has no effect, such that it explains the responses.
@@ -341,12 +342,12 @@ def scales_at(problem: Problem, point: Any, most: int = 0) -> Scales:
     )
 
 
-def rescale_problem(problem: Problem, scales: Scales) -> Problem:
+def rescale_problem(problem: LeastSquaresProblem, scales: Scales) -> LeastSquaresProblem:
     """The same problem in some scales."""
     if not scales.powers.any():
         return problem
     residual, weight, *units = map(float, np.ldexp(1.0, scales.powers))
-    builder = Builder(problem.graph.empty())
+    builder = GraphBuilder(problem.graph.empty())
     inputs = {name: builder.input(name) for name in (*problem.columns, *problem.parameters)}
 
     def multiply(node: int, unit: float) -> int:
@@ -361,7 +362,9 @@ def rescale_problem(problem: Problem, scales: Scales) -> Problem:
     builder.graph.output = output
     given = problem.columns, problem.parameters, partial(weigh_blocks, problem.blocks, weight)
     width = problem.width / residual / weight
-    return Problem(builder.graph, response, *given, problem.rows, problem.loss, width, problem.rule)
+    return LeastSquaresProblem(
+        builder.graph, response, *given, problem.rows, problem.loss, width, problem.rule
+    )
 
 
 def weigh_blocks(blocks: Callable[[], Iterator[Columns]], weight: float) -> Iterator[Columns]:
@@ -393,7 +396,7 @@ SECOND_ORDER = 24
 """Up to so many parameters second derivatives are formed."""
 
 
-class Minimum(NamedTuple):
+class LeastSquaresEnd(NamedTuple):
     """Where the search ended: the point, the residuals about it, and how many points it took.
 
     ``step`` is the next step from there.  ``curvature`` are the eigenvalues of what the Hessian has beyond
@@ -408,8 +411,8 @@ class Minimum(NamedTuple):
     exhausted: bool = False
 
 
-def descended(
-    problem: Problem,
+def descend_residuals(
+    problem: LeastSquaresProblem,
     start: Any,
     low: Any,
     high: Any,
@@ -417,15 +420,15 @@ def descended(
     free: Any = None,
     tolerance: float = FINE,
     most: int = POINTS,
-) -> Minimum:
+) -> LeastSquaresEnd:
     """Where the trust region stops, from a start within the bounds at which all is finite.
 
     Only the parameters that are ``free`` move, all by default; ``most`` points are tried for each.  Raises
     ``MissingExtraError`` without SciPy.
     """
     free = np.ones(len(start), dtype=bool) if free is None else free
-    most = min(most, TRUE_POINTS) if problem.rule is real else most
-    optimize = extra("scipy.optimize", NEED)
+    most = min(most, TRUE_POINTS) if problem.rule is real_rule else most
+    optimize = import_extra("scipy.optimize", NEED)
 
     def whole(part: Any) -> Any:
         """All parameters, given those that are free."""
@@ -456,7 +459,7 @@ def descended(
     here = about(end.x.tobytes())
     assert here is not None
     passes = about.cache_info().misses
-    return Minimum(whole(end.x), here, passes, exhausted=end.status == 0)
+    return LeastSquaresEnd(whole(end.x), here, passes, exhausted=end.status == 0)
 
 
 def strictly_inside(start: Any, low: Any, high: Any) -> Any:
@@ -465,16 +468,18 @@ def strictly_inside(start: Any, low: Any, high: Any) -> Any:
     return np.clip(start, low + room, high - room)
 
 
-def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
+def polish_fit(
+    problem: LeastSquaresProblem, minimum: LeastSquaresEnd, free: Any
+) -> LeastSquaresEnd:
     """The minimum to the last digit; only the parameters that are ``free`` move."""
     point, here, passes = minimum.point, minimum.linearized, minimum.passes
     best, shortest, last = minimum, np.inf, np.inf
     for _ in range(MOST_POLISHING):
         step, curvature = next_step(problem, point, here, free)
-        length = relative(step, point, here)
+        length = relative_length(step, point, here)
         falls = best.step is None or here.cost < FALLS * best.linearized.cost
         if length < shortest or falls:
-            best, shortest = Minimum(point, here, passes, step, curvature), length
+            best, shortest = LeastSquaresEnd(point, here, passes, step, curvature), length
         if length == 0 or not (length < SHRINKS * last or falls):
             break
         ahead = problem.linearized(point + step)
@@ -485,7 +490,7 @@ def polished(problem: Problem, minimum: Minimum, free: Any) -> Minimum:
     return best._replace(passes=passes, exhausted=minimum.exhausted)
 
 
-def relative(step: Any, point: Any, here: Linearized) -> float:
+def relative_length(step: Any, point: Any, here: Linearized) -> float:
     """The length of a step, by the parameter that it changes most, relative to each.
 
     A parameter may be 0, or as good as that beside what the residuals leave open: that is its size then.
@@ -506,7 +511,9 @@ def by_lengths(factor: Any) -> tuple[Any, Any, Any, Any]:
     return *np.linalg.svd(factor / lengths), lengths
 
 
-def next_step(problem: Problem, point: Any, here: Linearized, free: Any) -> tuple[Any, Any]:
+def next_step(
+    problem: LeastSquaresProblem, point: Any, here: Linearized, free: Any
+) -> tuple[Any, Any]:
     """Newton's step, or that of Gauss and Newton where the Hessian is not to be had or not positive.
 
     With it come the eigenvalues of the curvature, in units of J'J.

@@ -18,15 +18,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.derive.parsed import parsed
+from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.errors import (
     ExprgradError,
     InputError,
     MissingExtraError,
     RequestError,
     ShapeError,
-    extra,
-    require,
+    import_extra,
+    require_kind,
 )  # fmt: skip
 from exprgrad.language.read.parse import at_shapes
 from exprgrad.run.evaluation import shapes_of
@@ -35,31 +35,24 @@ from exprgrad.solvers.minima.search import (
     EPSILON,
     SLOW,
     Box,
-    Course,
-    Layout,
     Objective,
+    PointLayout,
+    SearchCourse,
     Spectrum,
     Turn,
     Vector,
-    norm,
-    search,
-    spectrum,
+    eigen_spectrum,
+    trust_region_search,
     turn_at,
+    vector_norm,
 )
-from exprgrad.solvers.minima.verdicts import NEARBY, Active, Judged, remainder, run_off
-from exprgrad.source import Source, Span, depths, trimmed
+from exprgrad.solvers.minima.verdicts import NEARBY, Active, Judged, gradient_noise, run_off
+from exprgrad.source import Source, Span, bracket_depths, trim_span
 
 __all__ = [
-    "Constraint",
-    "along_surfaces",
-    "bends_along",
-    "constrained",
-    "constraints",
-    "limits_at",
-    "nearest_met",
-    "rests_on_noise",
-    "slopes_of",
-]
+    "Constraint", "along_surfaces", "bends_along", "constraint_slopes", "limits_at", "nearest_met",
+    "read_constraints", "rests_on_noise", "search_constrained",
+]  # fmt: skip
 
 COMPARED = re.compile("<=|>=|==|≤|≥|=|<|>")
 EXAMPLE = 'such as "x^2 + y^2 <= 1" or "x + y == 2"'
@@ -91,8 +84,8 @@ class Constraint(NamedTuple):
     is_edge: bool = False
 
 
-def constraints(
-    texts: Sequence[str], inputs: Mapping[str, Any], layout: Layout
+def read_constraints(
+    texts: Sequence[str], inputs: Mapping[str, Any], layout: PointLayout
 ) -> list[Constraint]:
     """Constraints from their texts, over the inputs of a formula; a chain makes several.
 
@@ -101,14 +94,14 @@ def constraints(
     """
     found: list[Constraint] = []
     for text in texts:
-        require(text, str, "a constraint is a string, such as 'x + y <= 1'")
+        require_kind(text, str, "a constraint is a string, such as 'x + y <= 1'")
         for place, sides, sign in comparisons_in(text):
             one, other = (text[slice(*side)] for side in sides)
             if sign in TURNED:
                 one, other = other, one
             for side in sides:
                 check_side(text, side, inputs)
-            graph = parsed(f"({one}) - ({other})")
+            graph = parse_and_derive(f"({one}) - ({other})")
             shapes = shapes_of({name: inputs[name] for name in graph.inputs})
             graph = at_shapes(graph, text, shapes)
             if graph.shape(graph.output):
@@ -125,7 +118,7 @@ def constraints(
 def comparisons_in(text: str) -> Iterator[tuple[Span, tuple[Span, Span], str]]:
     """The comparisons of a constraint: the place of each, those of its two sides, and its sign."""
     flat = "".join(
-        "1" if depth else letter for letter, depth in zip(text, depths(text), strict=True)
+        "1" if depth else letter for letter, depth in zip(text, bracket_depths(text), strict=True)
     )
     signs = [*COMPARED.finditer(flat)]
     if not signs:
@@ -133,7 +126,7 @@ def comparisons_in(text: str) -> Iterator[tuple[Span, tuple[Span, Span], str]]:
             text
         )
     ends = [0, *(end for sign in signs for end in sign.span()), len(text)]
-    sides = [trimmed(text, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True)]
+    sides = [trim_span(text, start, end) for start, end in zip(ends[::2], ends[1::2], strict=True)]
     for start, end in sides:
         if not text[start:end].strip():
             raise RequestError("bad-constraint", "a side is missing", help=EXAMPLE).about(
@@ -146,7 +139,7 @@ def comparisons_in(text: str) -> Iterator[tuple[Span, tuple[Span, Span], str]]:
 def check_side(text: str, side: Span, inputs: Mapping[str, Any]) -> None:
     """Read a side of a constraint by itself, so that errors show their places in the whole."""
     try:
-        graph = parsed(text[slice(*side)], is_expression=False)
+        graph = parse_and_derive(text[slice(*side)], is_expression=False)
         for name, node in graph.inputs.items():
             if name not in inputs:
                 raise InputError(
@@ -174,32 +167,36 @@ class Pressing(NamedTuple):
     function: Objective | None = None
 
 
-def constrained(
+def search_constrained(
     objective: Objective, limits: Sequence[Constraint], start: Vector, box: Box, most: int
-) -> tuple[Course, Judged]:
+) -> tuple[SearchCourse, Judged]:
     """Go down from a start as far as constraints allow, and what can be said of the end."""
     at = box.clipped(start)
-    course = Course([turn_at(objective, at)])
+    course = SearchCourse([turn_at(objective, at)])
     if not course.last.is_finite:
         return course, Judged("not converged", "undefined")
-    all_hold = partial(hold, objective.layout, limits, box, course)
+    all_hold = partial(constraints_hold, objective.layout, limits, box, course)
     found = Judged("not converged", "limit")
     for _ in range(RESTARTS):
-        at = engine(objective, limits, at, box, most, course)
+        at = run_scipy(objective, limits, at, box, most, course)
         if course.last.value >= course.depth:
-            trial = polished(objective, limits, at, box)
+            trial = polish_constrained(objective, limits, at, box)
             rows = rows_at(limits, at, box, objective.layout)
             # Newton's steps may break a constraint that they follow beyond a kink.
-            tries = [trial, nearest_met([row for row in rows if violation(row)], at, box), at]
+            tries = [
+                trial,
+                nearest_met([row for row in rows if constraint_violation(row)], at, box),
+                at,
+            ]
             at = next(filter(all_hold, tries), at)
-            zeros = np.where(np.abs(at) <= EPSILON * norm(start), 0.0, at)
+            zeros = np.where(np.abs(at) <= EPSILON * vector_norm(start), 0.0, at)
             slack = EPSILON * abs(course.turns[0].value)
             if all_hold(zeros) and objective.value(zeros) <= objective.value(at) + slack:
                 at = zeros
         course.turns.append(turn_at(objective, at))
         found = judged_within(objective, limits, course, box)
         if found.reason == "infeasible":
-            nearby = restored(limits, at, box, most)
+            nearby = restore_feasibility(limits, at, box, most)
             if all_hold(nearby):
                 course.turns.append(turn_at(objective, nearby))
                 found = judged_within(objective, limits, course, box)
@@ -209,7 +206,7 @@ def constrained(
     return course, found
 
 
-def restored(limits: Sequence[Constraint], at: Vector, box: Box, most: int) -> Vector:
+def restore_feasibility(limits: Sequence[Constraint], at: Vector, box: Box, most: int) -> Vector:
     """A point near one that breaks constraints, at which they are broken less: each goes down in turn.
 
     Where the gradient of a constraint vanishes on its edge, as that of ``x^2 <= 0`` does, Newton's steps
@@ -217,7 +214,7 @@ def restored(limits: Sequence[Constraint], at: Vector, box: Box, most: int) -> V
     """
     for one in limits:
         if not one.is_equation and one.function.value(at) > 0:
-            turns = search(one.function, at, box, most).turns
+            turns = trust_region_search(one.function, at, box, most).turns
             at = next((turn for turn in turns if turn.value <= 0), turns[-1]).at
     return at
 
@@ -227,21 +224,23 @@ def along_surfaces(
 ) -> Vector:
     """The least point where equations hold, from one nearby; without SciPy by Newton's steps alone."""
     with suppress(MissingExtraError):
-        start = engine(objective, limits, start, box, most, Course([turn_at(objective, start)]))
-    at = polished(objective, limits, start, box)
+        start = run_scipy(
+            objective, limits, start, box, most, SearchCourse([turn_at(objective, start)])
+        )
+    at = polish_constrained(objective, limits, start, box)
     return at if np.all(np.isfinite(at)) else start
 
 
-def engine(
+def run_scipy(
     objective: Objective,
     limits: Sequence[Constraint],
     start: Vector,
     box: Box,
     most: int,
-    course: Course,
+    course: SearchCourse,
 ) -> Vector:
     """Where SciPy's search ends."""
-    optimize = extra("scipy.optimize", "constraints need the package scipy")
+    optimize = import_extra("scipy.optimize", "constraints need the package scipy")
     rules = [
         {
             "type": "eq" if one.is_equation else "ineq",
@@ -275,7 +274,9 @@ def limits_at(limits: Sequence[Constraint], at: Vector) -> list[Pressing]:
     ]
 
 
-def rows_at(limits: Sequence[Constraint], at: Vector, box: Box, layout: Layout) -> list[Pressing]:
+def rows_at(
+    limits: Sequence[Constraint], at: Vector, box: Box, layout: PointLayout
+) -> list[Pressing]:
     """The same, and the bounds beside them."""
     found = limits_at(limits, at)
     names = layout.names() if np.any(np.isfinite(box.low) | np.isfinite(box.high)) else []
@@ -297,7 +298,7 @@ def active_rows(
         row
         for row in rows
         if row.is_equation
-        or row.value >= -TOUCHING * max(norm(row.slope) * max(norm(at), 1.0), EPSILON)
+        or row.value >= -TOUCHING * max(vector_norm(row.slope) * max(vector_norm(at), 1.0), EPSILON)
     ]
     while near:
         matrix = np.array([row.slope for row in near]).T
@@ -310,12 +311,12 @@ def active_rows(
     return [], np.zeros(0)
 
 
-def slopes_of(rows: Sequence[Pressing], at: Vector) -> Vector:
+def constraint_slopes(rows: Sequence[Pressing], at: Vector) -> Vector:
     """The gradients of constraints at a point, a row for each."""
     return np.array([row.slope for row in rows]).reshape(len(rows), len(at))
 
 
-def lagrangian(
+def lagrangian_hessian(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, at: Vector
 ) -> Vector:
     """The Hessian of the formula and of its active constraints, weighted by their multipliers."""
@@ -326,7 +327,9 @@ def lagrangian(
     return matrix
 
 
-def polished(objective: Objective, limits: Sequence[Constraint], at: Vector, box: Box) -> Vector:
+def polish_constrained(
+    objective: Objective, limits: Sequence[Constraint], at: Vector, box: Box
+) -> Vector:
     """Newton's steps for the active constraints and the gradient, until they stop shrinking.
 
     Steps that shrink by a constant ratio, as they do where derivatives vanish, are followed to their end.
@@ -336,8 +339,8 @@ def polished(objective: Objective, limits: Sequence[Constraint], at: Vector, box
     rows, pressed = active_rows(rows_at(limits, at, box, layout), at, slope)
     texts = [row.text for row in rows]
     for _ in range(POLISHING):
-        matrix = lagrangian(objective, rows, pressed, at)
-        slopes, values = slopes_of(rows, at), np.array([row.value for row in rows])
+        matrix = lagrangian_hessian(objective, rows, pressed, at)
+        slopes, values = constraint_slopes(rows, at), np.array([row.value for row in rows])
         if not all(np.all(np.isfinite(part)) for part in (matrix, slopes, values, slope)):
             break
         sizes = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
@@ -350,11 +353,11 @@ def polished(objective: Objective, limits: Sequence[Constraint], at: Vector, box
         right = -(free @ (slope + matrix @ step)) / scale
         inner = inner / scale / scale[:, None]
         step = step + (np.linalg.lstsq(inner, right, rcond=None)[0] / scale) @ free
-        length = norm(step)
+        length = vector_norm(step)
         if not length < before:
             break
         ratio = length / before
-        if ratio > SLOW and step @ last > ALIGNED * length * norm(last):
+        if ratio > SLOW and step @ last > ALIGNED * length * vector_norm(last):
             trial = on_bounds(at + step / (1 - ratio), rows, box)
         else:
             trial = on_bounds(at + step, rows, box)
@@ -379,20 +382,20 @@ def nearest_met(rows: Sequence[Pressing], at: Vector, box: Box) -> Vector:
     A step that is for the gradient, too, leaves of them what is rounded of numbers as large as that.
     """
     values = np.array([row.value for row in rows])
-    slopes = slopes_of(rows, at)
+    slopes = constraint_slopes(rows, at)
     if not (np.all(np.isfinite(values)) and np.all(np.isfinite(slopes))):
         return at
     return on_bounds(at - np.linalg.lstsq(slopes, values, rcond=None)[0], rows, box)
 
 
 def judged_within(
-    objective: Objective, limits: Sequence[Constraint], course: Course, box: Box
+    objective: Objective, limits: Sequence[Constraint], course: SearchCourse, box: Box
 ) -> Judged:
     """The verdict on the end of a search under constraints."""
     here, layout = course.last, objective.layout
 
     def allowed(at: Vector) -> bool:
-        return box.holds(at) and hold(layout, limits, box, course, at)
+        return box.holds(at) and constraints_hold(layout, limits, box, course, at)
 
     listed = rows_at(limits, here.at, box, layout)
     broken = broken_of(listed, here.at, course)
@@ -400,20 +403,20 @@ def judged_within(
     active = tuple(
         Active(row.text, float(weight)) for row, weight in zip(rows, pressed, strict=True)
     )
-    slopes = slopes_of(rows, here.at)
+    slopes = constraint_slopes(rows, here.at)
     rest = here.slope + slopes.T @ pressed
-    residual = norm(rest)
+    residual = vector_norm(rest)
     if broken is not None:
         return Judged(
             "not converged", "infeasible", active=active, residual=residual, broken=broken.text
         )
     if here.value < course.depth:
-        return Judged("unbounded", "infinite", here.at / norm(here.at), active=active)
-    left = remainder(objective, here)
+        return Judged("unbounded", "infinite", here.at / vector_norm(here.at), active=active)
+    left = gradient_noise(objective, here)
     for row, weight in zip(rows, pressed, strict=True):
         if row.function is not None:
-            left += abs(weight) * remainder(row.function, here)
-    sizes = norm(here.slope) + float(np.abs(pressed) @ np.linalg.norm(slopes, axis=1))
+            left += abs(weight) * gradient_noise(row.function, here)
+    sizes = vector_norm(here.slope) + float(np.abs(pressed) @ np.linalg.norm(slopes, axis=1))
     if not (np.all(np.abs(rest) <= left) or residual <= LOOSE * sizes):
         endless = run_off(objective, course, allowed)
         edges = [row for row in listed if row.value >= 0 and not np.any(row.slope)]
@@ -436,26 +439,28 @@ def on_bounds(at: Vector, rows: Sequence[Pressing], box: Box) -> Vector:
     return found
 
 
-def violation(row: Pressing) -> float:
+def constraint_violation(row: Pressing) -> float:
     """By how much a constraint is broken."""
     return abs(row.value) if row.is_equation else max(row.value, 0.0)
 
 
-def hold(
-    layout: Layout, limits: Sequence[Constraint], box: Box, course: Course, at: Vector
+def constraints_hold(
+    layout: PointLayout, limits: Sequence[Constraint], box: Box, course: SearchCourse, at: Vector
 ) -> bool:
     """Whether constraints and bounds hold at a point, as far as rounding lets them."""
     return broken_of(rows_at(limits, at, box, layout), at, course) is None
 
 
-def broken_of(rows: Sequence[Pressing], at: Vector, course: Course) -> Pressing | None:
+def broken_of(rows: Sequence[Pressing], at: Vector, course: SearchCourse) -> Pressing | None:
     """The constraint that is broken most at a point, if one is."""
-    broken = max(rows, key=violation, default=None)
-    is_broken = broken is not None and not violation(broken) <= room(broken, at, course)
+    broken = max(rows, key=constraint_violation, default=None)
+    is_broken = broken is not None and not constraint_violation(broken) <= rounding_room(
+        broken, at, course
+    )
     return broken if is_broken else None
 
 
-def room(row: Pressing, at: Vector, course: Course) -> float:
+def rounding_room(row: Pressing, at: Vector, course: SearchCourse) -> float:
     """By how much it may seem so for what is rounded, where numbers like the start's may cancel."""
     sizes = np.maximum(np.abs(at), np.minimum(np.abs(course.turns[0].at), 1.0))
     rounded = 0.0 if row.function is None else row.function.noise(at)[0]
@@ -469,7 +474,7 @@ def rests_on_noise(
 
     A point moves as Newton's step does for what its equations are off by.
     """
-    is_far = found.kind == "unbounded" or norm(here.at) > NEARBY
+    is_far = found.kind == "unbounded" or vector_norm(here.at) > NEARBY
     if is_far or found.reason in NOT_BY_DIGITS:
         return False
     if found.kind not in ("minimum", "saddle") or found.edges:
@@ -484,12 +489,12 @@ def rests_on_noise(
             met[at], slopes = row.function.noise(here.at)
             noise = noise + abs(weight) * slopes
             bends = bends + abs(weight) * row.function.hessian_noise(here.at)
-    slopes = slopes_of(rows, here.at)
-    matrix = lagrangian(objective, rows, pressed, here.at)
+    slopes = constraint_slopes(rows, here.at)
+    matrix = lagrangian_hessian(objective, rows, pressed, here.at)
     whole = np.block([[matrix, slopes.T], [slopes, np.zeros((len(rows), len(rows)))]])
     with suppress(np.linalg.LinAlgError):
         moved = np.abs(np.linalg.inv(whole)) @ np.append(noise, met)
-        bent = norm(bends.ravel())
+        bent = vector_norm(bends.ravel())
         is_firm = np.all(moved <= SHOWN * np.abs(np.append(here.at, pressed)))
         return not (is_firm and (found.values is None or bent <= SHOWN * abs(found.values[0])))
     return True
@@ -499,11 +504,11 @@ def bends_along(
     objective: Objective, rows: Sequence[Pressing], pressed: Vector, at: Vector
 ) -> Spectrum | None:
     """The eigenvalues of the Lagrangian's Hessian along what constraints leave free; None if not finite."""
-    free = free_ways(slopes_of(rows, at))
-    matrix = free @ lagrangian(objective, rows, pressed, at) @ free.T
+    free = free_ways(constraint_slopes(rows, at))
+    matrix = free @ lagrangian_hessian(objective, rows, pressed, at) @ free.T
     if not np.all(np.isfinite(matrix)):
         return None
-    values, vectors = spectrum((matrix + matrix.T) / 2)
+    values, vectors = eigen_spectrum((matrix + matrix.T) / 2)
     return Spectrum(values, free.T @ vectors)
 
 

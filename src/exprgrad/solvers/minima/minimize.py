@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from exprgrad.errors import InputError
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.limits import beyond_sides
 from exprgrad.explain.places import in_numbers
 from exprgrad.graph.graph import Graph
@@ -19,27 +19,27 @@ from exprgrad.run.evaluation import Flag, evaluator_for
 from exprgrad.run.values.ranges import Interval
 from exprgrad.solvers.minima.constraints import (
     Constraint,
-    constrained,
-    constraints,
+    read_constraints,
     rests_on_noise,
+    search_constrained,
 )
 from exprgrad.solvers.minima.search import (
     Box,
     Counts,
-    Course,
-    Layout,
     Objective,
+    PointLayout,
+    SearchCourse,
     Turn,
     Vector,
-    norm,
-    search,
+    trust_region_search,
+    vector_norm,
 )
 from exprgrad.solvers.minima.switches import settled_at
-from exprgrad.solvers.minima.verdicts import Active, Judged, judged, slope_told, worded
+from exprgrad.solvers.minima.verdicts import Active, Judged, judge_smooth, slope_told, verdict_text
 
-__all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize", "value_alone"]
+__all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize_formula", "value_alone"]
 
-Found = TypeVar("Found", bound=Run)
+Found = TypeVar("Found", bound=DiagnosedRun)
 RunAt = Callable[[Vector], Found]
 """What runs both sweeps at a point."""
 
@@ -50,7 +50,7 @@ MOST_SIDES = 200
 ASIDE, SMALLEST_JUMP = 1e-9, 1e-6
 """How far beside a point a jump is looked for, and how large it is, in sizes of point and value."""
 MOST_SLOPES = 2
-"""Of so many inputs the slopes at a kink are slope_told."""
+"""Of so many inputs the slopes at a kink are listed."""
 MOST_IN_BALLS = 10_000
 """How many nodes times numbers that move a formula may have for a search in balls, at a second or two."""
 AROUND = 3.0
@@ -137,7 +137,7 @@ class Minimum(NamedTuple, Generic[Found]):
         return f"{self.verdict} at {at}, where the value is {self.value}: {self.message}"
 
 
-def minimize(
+def minimize_formula(
     at: Callable[[Mapping[str, Any]], Found],
     graph: Graph,
     inputs: Mapping[str, Any],
@@ -157,26 +157,26 @@ def minimize(
                 f"'{name}' has bounds, but it does not move",
                 help=f"those that move are {', '.join(wrt)}",
             )
-    layout = Layout.of(inputs, wrt)
+    layout = PointLayout.of(inputs, wrt)
     objective = Objective(graph, layout, -1.0 if wanted.maximize else 1.0)
     bounds = [wanted.bounds.get(name, Interval(-math.inf, math.inf)) for name in layout.shapes]
     sizes = [math.prod(shape) for shape in layout.shapes.values()]
     box = Box(*np.repeat(np.array(bounds, dtype=np.float64), sizes, axis=0).T)
-    limits = constraints(wanted.subject, inputs, layout)
+    limits = read_constraints(wanted.subject, inputs, layout)
     most = wanted.most
     if most is None:
         most = min(max(SEARCH_STEPS, STEPS_EACH * layout.size), MOST_STEPS_AT_ALL)
-    ends: list[tuple[Course, Judged]] = []
+    ends: list[tuple[SearchCourse, Judged]] = []
 
     def run_at(point: Vector) -> Found:
         return at({**layout.fixed, **layout.named(point)})
 
     with np.errstate(all="ignore"):
         for start in starts_drawn(layout.vector(inputs), box, wanted.starts, wanted.seed):
-            ends.append(searched(run_at, objective, limits, start, box, most))
-    places = distinct(ends, objective)
-    course, found = min(ends, key=rank)
-    return answered(run_at, objective, course, found)._replace(places=places)
+            ends.append(search_with_verdict(run_at, objective, limits, start, box, most))
+    places = distinct_minima(ends, objective)
+    course, found = min(ends, key=rank_end)
+    return minimum_by_name(run_at, objective, course, found)._replace(places=places)
 
 
 def starts_drawn(start: Vector, box: Box, count: int, seed: int) -> Iterator[Vector]:
@@ -193,7 +193,7 @@ def starts_drawn(start: Vector, box: Box, count: int, seed: int) -> Iterator[Vec
         yield box.clipped(np.where(bounded, inside, around))
 
 
-def rank(end: tuple[Course, Judged]) -> tuple[bool, float]:
+def rank_end(end: tuple[SearchCourse, Judged]) -> tuple[bool, float]:
     """What makes one end of a search better than another: that it has a value, and how low that is."""
     course, found = end
     if found.kind == "unbounded":
@@ -202,15 +202,17 @@ def rank(end: tuple[Course, Judged]) -> tuple[bool, float]:
     return not math.isfinite(value), value
 
 
-def distinct(ends: Sequence[tuple[Course, Judged]], objective: Objective) -> list[Resting]:
+def distinct_minima(
+    ends: Sequence[tuple[SearchCourse, Judged]], objective: Objective
+) -> list[Resting]:
     """The minima that searches led to, each once, the lowest first, with how many led there."""
     if len(ends) == 1:
         return []
     found: list[tuple[Turn, int]] = []
-    for course, _ in sorted([end for end in ends if is_shown(end[1])], key=rank):
+    for course, _ in sorted([end for end in ends if is_shown(end[1])], key=rank_end):
         here = course.last
         for k, (other, count) in enumerate(found):
-            if norm(here.at - other.at) <= ALIKE * other.size:
+            if vector_norm(here.at - other.at) <= ALIKE * other.size:
                 found[k] = other, count + 1
                 break
         else:
@@ -219,16 +221,16 @@ def distinct(ends: Sequence[tuple[Course, Judged]], objective: Objective) -> lis
     return [Resting(layout.named(here.at), sign * here.value, count) for here, count in found]
 
 
-def searched(
+def search_with_verdict(
     at: RunAt[Found],
     objective: Objective,
     limits: Sequence[Constraint],
     start: Vector,
     box: Box,
     most: int,
-) -> tuple[Course, Judged]:
+) -> tuple[SearchCourse, Judged]:
     """A search with its verdict; where rounding may have made that, both go on in balls."""
-    course, found = descended(at, objective, limits, start, box, most)
+    course, found = descend_below_verdict(at, objective, limits, start, box, most)
     here = course.last
     numbers = objective_over_numbers(at, objective, here)
     if numbers is None or len(numbers.graph) * len(here.at) > MOST_IN_BALLS or not has_balls():
@@ -239,7 +241,7 @@ def searched(
         return course, found
     limits = [one._replace(function=one.function.in_balls) for one in limits]
     left = max(most - len(course.turns) + 1, 0)
-    more, truly = descended(at, numbers.in_balls, limits, here.at, box, left)
+    more, truly = descend_below_verdict(at, numbers.in_balls, limits, here.at, box, left)
     if truly.reason == "undefined":  # at a kink, or at an edge
         return course, found
     return replace(more, turns=[*course.turns[:-1], *more.turns]), truly
@@ -253,29 +255,29 @@ def objective_over_numbers(at: RunAt[Found], objective: Objective, here: Turn) -
         return None
     over, names = in_numbers(run).run, objective.layout.names()
     fixed = {name: value for name, value in over.inputs.items() if name not in names}
-    layout = Layout(fixed, dict.fromkeys(names, ()))
+    layout = PointLayout(fixed, dict.fromkeys(names, ()))
     return Objective(over.graph, layout, objective.sign, objective.counts)
 
 
-def descended(
+def descend_below_verdict(
     at: RunAt[Found],
     objective: Objective,
     limits: Sequence[Constraint],
     start: Vector,
     box: Box,
     most: int,
-) -> tuple[Course, Judged]:
+) -> tuple[SearchCourse, Judged]:
     """A search, which without constraints goes on as long as its verdict knows a lower point."""
     if limits:
-        return constrained(objective, limits, start, box, most)
-    course = search(objective, start, box, most)
-    found = judged(objective, course, box)
+        return search_constrained(objective, limits, start, box, most)
+    course = trust_region_search(objective, start, box, most)
+    found = judge_smooth(objective, course, box)
     for left in reversed(range(RESTARTS)):
         if found.kind != "unbounded" and found.reason != "undefined":
             before = course.last
             switched = at_switch(at, objective, course, box, most)
             if switched is None and course.last is not before:
-                switched = judged(objective, course, box)
+                switched = judge_smooth(objective, course, box)
             found = switched or found
         if (
             found.lower is None
@@ -283,14 +285,14 @@ def descended(
             or len(course.turns) > (most if left else 0)
         ):
             break
-        more = search(objective, found.lower, box, most - len(course.turns))
-        course = Course([*course.turns, *more.turns], more.reason, more.blocked, more.way)
-        found = judged(objective, course, box)
+        more = trust_region_search(objective, found.lower, box, most - len(course.turns))
+        course = SearchCourse([*course.turns, *more.turns], more.reason, more.blocked, more.way)
+        found = judge_smooth(objective, course, box)
     return course, found
 
 
 def at_switch(
-    at: RunAt[Found], objective: Objective, course: Course, box: Box, most: int
+    at: RunAt[Found], objective: Objective, course: SearchCourse, box: Box, most: int
 ) -> Judged | None:
     """The verdict at kinks and edges, of a formula of tensors number by number; None if there are none."""
     numbers = objective_over_numbers(at, objective, course.last)
@@ -300,7 +302,7 @@ def at_switch(
     return found or by_axes(at(course.last.at), numbers, course.last, box)
 
 
-def by_axes(run: Run, objective: Objective, here: Turn, box: Box) -> Judged | None:
+def by_axes(run: DiagnosedRun, objective: Objective, here: Turn, box: Box) -> Judged | None:
     """The verdict where a formula has a kink at one point alone, or a jump: by input, one at a time."""
     met = {run.label(one.node): one.code for one in run.remarks if isinstance(one, Flag)}
     if "jump" in met.values():
@@ -323,10 +325,10 @@ def by_axes(run: Run, objective: Objective, here: Turn, box: Box) -> Judged | No
     return Judged("kink", "sharp" if len(here.at) == 1 else "axes", kinks=kinks)
 
 
-def answered(
+def minimum_by_name(
     at: RunAt[Found],
     objective: Objective,
-    course: Course,
+    course: SearchCourse,
     found: Judged,
 ) -> Minimum[Found]:
     """The answer, with its numbers by name."""
@@ -352,7 +354,7 @@ def answered(
         point,
         value_alone(run).true.value,
         verdict,
-        worded(found, course, layout, sign) + sides,
+        verdict_text(found, course, layout, sign) + sides,
         None if found.direction is None else layout.named(found.direction),
         ends,
         tuple([Active(text, sign * pressure + 0.0) for text, pressure in found.active]),
@@ -361,7 +363,7 @@ def answered(
         slopes,
         is_shown(found),
         objective.counts,
-        stages(course, layout, sign),
+        list_stages(course, layout, sign),
         run,
     )
 
@@ -376,7 +378,7 @@ def is_shown(found: Judged) -> bool:
     return found.kind == "minimum" or (found.kind == "kink" and found.reason == "sharp")
 
 
-def stages(course: Course, layout: Layout, sign: float) -> list[Stage]:
+def list_stages(course: SearchCourse, layout: PointLayout, sign: float) -> list[Stage]:
     """The way, by name."""
     before = [course.turns[0], *course.turns]
     return [
@@ -384,8 +386,8 @@ def stages(course: Course, layout: Layout, sign: float) -> list[Stage]:
             step,
             sign * turn.value,
             layout.named(turn.at),
-            norm(turn.slope),
-            0.0 if turn is last else norm(turn.at - last.at),
+            vector_norm(turn.slope),
+            0.0 if turn is last else vector_norm(turn.at - last.at),
         )
         for step, (last, turn) in enumerate(zip(before, course.turns, strict=False))
     ]

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from exprgrad.derive.rules import Rule, computed, real
-from exprgrad.derive.sweeps.gradient import jvp, tangent
+from exprgrad.derive.rules import Rule, computed, real_rule
+from exprgrad.derive.sweeps.gradient import jvp, tangent_name
 from exprgrad.explain.digits.judgements import round_outputs
 from exprgrad.explain.digits.truths import name_literals
-from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_of, size
+from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_by_position, shape_size
 from exprgrad.run import matrices
 from exprgrad.run.arrays.arrays import float_or_array
 from exprgrad.run.balls.balls import Ball, evaluate_in_balls, exact_ball, working_precision
@@ -34,9 +34,9 @@ from exprgrad.run.numbers.bounds import number_data_errors
 from exprgrad.run.numbers.sweeps import forward_numbers
 
 __all__ = [
-    "ALIGNED", "EPSILON", "MOST_DENSE", "SINGULAR", "SLOW", "Box", "Counts", "Course", "Flags", "Layout",
-    "Objective", "Spectrum", "Turn", "Vector", "lanczos", "norm", "restricted", "search", "spectrum",
-    "turn_at",
+    "ALIGNED", "EPSILON", "MOST_DENSE", "SINGULAR", "SLOW", "Box", "Counts", "Flags", "Objective",
+    "PointLayout", "SearchCourse", "Spectrum", "Turn", "Vector", "eigen_spectrum", "lanczos_spectrum",
+    "restrict_product", "trust_region_search", "turn_at", "vector_norm",
 ]  # fmt: skip
 
 TRUE_BITS = 256
@@ -55,14 +55,14 @@ class Counts:
     product: int = 0
 
 
-class Layout(NamedTuple):
+class PointLayout(NamedTuple):
     """The numbers of the inputs that move, one after the other; the others stay as they are given."""
 
     fixed: Mapping[str, Any]
     shapes: Mapping[str, Shape]
 
     @classmethod
-    def of(cls, inputs: Mapping[str, Any], wrt: Sequence[str]) -> Layout:
+    def of(cls, inputs: Mapping[str, Any], wrt: Sequence[str]) -> PointLayout:
         """The layout of some inputs, at whose values the others stay."""
         shapes = {name: getattr(inputs[name], "shape", ()) for name in wrt}
         return cls({n: value for n, value in inputs.items() if n not in shapes}, shapes)
@@ -70,7 +70,7 @@ class Layout(NamedTuple):
     @property
     def size(self) -> int:
         """How many numbers move."""
-        return sum(map(size, self.shapes.values()))
+        return sum(map(shape_size, self.shapes.values()))
 
     def vector(self, values: Mapping[str, Any]) -> Vector:
         """Values by name, such as inputs or a gradient, as one vector."""
@@ -82,7 +82,7 @@ class Layout(NamedTuple):
         found: dict[str, Any] = {}
         start = 0
         for name, shape in self.shapes.items():
-            end = start + size(shape)
+            end = start + shape_size(shape)
             found[name] = float_or_array(vector[start:end].reshape(shape).copy())
             start = end
         return found
@@ -90,9 +90,9 @@ class Layout(NamedTuple):
     def names(self) -> list[str]:
         """What each number is called: ``x``, or ``w[1, 0]``."""
         return [
-            element_name(name, place_of(at, shape))
+            element_name(name, place_by_position(at, shape))
             for name, shape in self.shapes.items()
-            for at in range(size(shape))
+            for at in range(shape_size(shape))
         ]
 
 
@@ -105,7 +105,7 @@ class Objective:
     """
 
     graph: Graph
-    layout: Layout
+    layout: PointLayout
     sign: float = 1.0
     counts: Counts = field(default_factory=Counts)
     rule: Rule = computed
@@ -115,7 +115,7 @@ class Objective:
     @property
     def in_balls(self) -> Objective:
         """The same in balls, of a formula of numbers."""
-        return Objective(name_literals(self.graph), self.layout, self.sign, self.counts, real)
+        return Objective(name_literals(self.graph), self.layout, self.sign, self.counts, real_rule)
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -130,7 +130,7 @@ class Objective:
     @cached_property
     def places(self) -> list[slice]:
         """Where in the vector the numbers of each of these stand."""
-        ends = np.cumsum([0, *map(size, self.layout.shapes.values())]).tolist()
+        ends = np.cumsum([0, *map(shape_size, self.layout.shapes.values())]).tolist()
         places = dict(zip(self.layout.shapes, map(slice, ends, ends[1:]), strict=False))
         return [places[name] for name in self.wrt]
 
@@ -162,7 +162,7 @@ class Objective:
         self, program: Program, evaluator: Evaluator, given: Mapping[str, Any]
     ) -> list[Any]:
         """A program's outputs, by an evaluator that has worked out its plan once, or in balls."""
-        if self.rule is real:
+        if self.rule is real_rule:
             return round_outputs(program, given, dict.fromkeys(given, ""))[0]
         values = evaluator.forward(given)
         return [values[output] for output in program.outputs]
@@ -228,7 +228,7 @@ class Objective:
         """The Hessian times a direction, by forward over reverse: no Hessian is formed."""
         self.counts.product += 1
         moving = {
-            tangent(name): part
+            tangent_name(name): part
             for name, part in self.layout.named(direction).items()
             if name in self.wrt
         }
@@ -238,7 +238,7 @@ class Objective:
     def noise(self, at: Vector) -> tuple[float, Vector]:
         """What rounding may have done to the value and to the gradient, as far as bounds or balls tell."""
         given = self.inputs(at)
-        if self.rule is real:
+        if self.rule is real_rule:
             open = round_outputs(self.first[0], given, dict.fromkeys(given, ""))[1]
             return open[0], abs(self.spread(open[1:]))
         values, adjoints = self.evaluator.gradient(given, self.wrt)
@@ -327,7 +327,7 @@ class Turn(NamedTuple):
     @property
     def size(self) -> float:
         """How large the point is, and 1 at least."""
-        return max(norm(self.at), 1.0)
+        return max(vector_norm(self.at), 1.0)
 
     def beside(self, reach: float, way: Vector) -> Vector:
         """The point that is so far along a way, in sizes of this one."""
@@ -340,7 +340,7 @@ def turn_at(objective: Objective, at: Vector, *, by_newton: bool = False) -> Tur
 
 
 @dataclass
-class Course:
+class SearchCourse:
     """The way of a search, and how it ended.
 
     ``reason`` is ``still`` (no step is left that would change anything), ``stuck`` (no step goes down,
@@ -381,10 +381,10 @@ class Local(NamedTuple):
         return float(self.here.slope @ step) + 0.5 * float(step @ self.product(step))
 
 
-def search(objective: Objective, start: Vector, box: Box, most: int) -> Course:
+def trust_region_search(objective: Objective, start: Vector, box: Box, most: int) -> SearchCourse:
     """Go down from a start, by so many steps at most."""
     first = turn_at(objective, box.clipped(start))
-    course = Course([first])
+    course = SearchCourse([first])
     if not first.is_finite:
         course.reason = "undefined"
     radius = first.size
@@ -393,7 +393,7 @@ def search(objective: Objective, start: Vector, box: Box, most: int) -> Course:
             course.reason = "limit"
             break
         local = model_at(objective, course.last, box)
-        radius = advance(objective, course, box, local, radius)
+        radius = take_step(objective, course, box, local, radius)
     return course
 
 
@@ -410,7 +410,9 @@ def model_at(objective: Objective, here: Turn, box: Box) -> Local:
     return Local(here, free, matrix, lambda way: matrix @ way)
 
 
-def advance(objective: Objective, course: Course, box: Box, local: Local, radius: float) -> float:
+def take_step(
+    objective: Objective, course: SearchCourse, box: Box, local: Local, radius: float
+) -> float:
     """Take a step, or say why there is none; the radius for the next."""
     here = course.last
     course.blocked.clear()
@@ -423,7 +425,7 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
                 continue
             course.reason = "stuck" if course.blocked and not is_newton else "still"
             if is_newton:
-                polish(objective, course, box)
+                polish_minimum(objective, course, box)
             return radius
         trial = here.at + step
         if np.array_equal(trial, here.at):
@@ -432,7 +434,7 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
         if value < course.depth:
             course.reason, course.way = "unbounded", step
             return radius
-        size = norm(step)
+        size = vector_norm(step)
         part = (here.value - value) / gain
         if part >= ACCEPTED:
             there = turn_at(objective, trial, by_newton=is_newton)
@@ -443,11 +445,11 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
                 elif part > GOOD:
                     growth = EXACT_GROWTH if abs(part - 1) < EXACT else GROWTH
                     radius = max(radius, min(growth * size, WIDEST))
-                stride(objective, course, box)
+                extend_last_step(objective, course, box)
                 return radius
         if is_newton and gain <= 2 * objective.noise(here.at)[0]:
             course.reason = "still"
-            polish(objective, course, box)
+            polish_minimum(objective, course, box)
             return radius
         course.blocked.append(trial)
         radius = POOR * min(size, radius)
@@ -457,7 +459,9 @@ def advance(objective: Objective, course: Course, box: Box, local: Local, radius
     return radius
 
 
-def restricted(product: Callable[[Vector], Vector], free: Flags) -> Callable[[Vector], Vector]:
+def restrict_product(
+    product: Callable[[Vector], Vector], free: Flags
+) -> Callable[[Vector], Vector]:
     """Multiplication by the part of a matrix that belongs to the numbers that are free."""
 
     def inner(way: Vector) -> Vector:
@@ -490,9 +494,9 @@ def free_step(local: Local, free: Flags, radius: float) -> tuple[Vector, bool]:
     here = local.here
     slope = here.slope[free]
     if local.matrix is not None:
-        return dense_step(spectrum(local.matrix[np.ix_(free, free)]), slope, radius)
-    part = min(0.1, math.sqrt(norm(slope) / (1 + abs(here.value))))
-    product = restricted(local.product, free)
+        return dense_step(eigen_spectrum(local.matrix[np.ix_(free, free)]), slope, radius)
+    part = min(0.1, math.sqrt(vector_norm(slope) / (1 + abs(here.value))))
+    product = restrict_product(local.product, free)
     return conjugate_step(product, slope, radius, part, 2 * len(slope))
 
 
@@ -511,7 +515,7 @@ def kept_in(local: Local, step: Vector, box: Box) -> Vector:
 # Where steps shrink slowly, and where values say nothing any more.
 
 
-def stride(objective: Objective, course: Course, box: Box) -> None:
+def extend_last_step(objective: Objective, course: SearchCourse, box: Box) -> None:
     """Go further along the last step, if it and the one before go the same way and hardly shrink.
 
     Newton's steps do so where the Hessian is singular, by a constant ratio: there their sum is known (J. W.
@@ -521,7 +525,7 @@ def stride(objective: Objective, course: Course, box: Box) -> None:
         return
     one, two, here = course.turns[-3:]
     before, step = two.at - one.at, here.at - two.at
-    sizes = norm(before), norm(step)
+    sizes = vector_norm(before), vector_norm(step)
     if not (0 < sizes[0] < math.inf and 0 < sizes[1] < math.inf):
         return
     ratio = sizes[1] / sizes[0]
@@ -532,7 +536,7 @@ def stride(objective: Objective, course: Course, box: Box) -> None:
     found: Vector | None = None
     for end in ends:
         trial = box.clipped(here.at + end * step)
-        if not norm(trial) < WIDEST:
+        if not vector_norm(trial) < WIDEST:
             course.reason, course.way = "unbounded", step
             break
         value = objective.value(trial)
@@ -548,10 +552,10 @@ def stride(objective: Objective, course: Course, box: Box) -> None:
             course.turns.append(there)
 
 
-def polish(objective: Objective, course: Course, box: Box) -> None:
+def polish_minimum(objective: Objective, course: SearchCourse, box: Box) -> None:
     """Newton's steps until they stop shrinking: the last digits, which values cannot tell."""
     local = model_at(objective, course.last, box)
-    step = newton(local)
+    step = newton_step(local)
     for _ in range(POLISHING):
         here = course.last
         if step is None:
@@ -564,16 +568,18 @@ def polish(objective: Objective, course: Course, box: Box) -> None:
         if not (np.all(np.isfinite(there.slope)) and is_lower):
             return
         local = model_at(objective, there, box)
-        following = newton(local)
-        if following is None or not norm(following) < norm(step):
+        following = newton_step(local)
+        if following is None or not vector_norm(following) < vector_norm(step):
             return
         course.turns.append(there)
-        if norm(following) > SLOW * norm(step) > 0 and norm(step) > LAST_DIGITS * norm(trial):
+        if vector_norm(following) > SLOW * vector_norm(step) > 0 and vector_norm(
+            step
+        ) > LAST_DIGITS * vector_norm(trial):
             return
         step = following
 
 
-def newton(local: Local) -> Vector | None:
+def newton_step(local: Local) -> Vector | None:
     """Newton's step of the numbers that are free; None where the Hessian is not positive definite."""
     free = local.free
     if not np.any(free):
@@ -609,7 +615,7 @@ class Spectrum(NamedTuple):
         )
 
 
-def norm(vector: Vector) -> float:
+def vector_norm(vector: Vector) -> float:
     """The root of the sum of squares, which neither overflows nor underflows on the way."""
     largest = float(np.max(np.abs(vector), initial=0.0))
     if largest == 0 or not math.isfinite(largest):
@@ -617,7 +623,7 @@ def norm(vector: Vector) -> float:
     return largest * float(np.sqrt(np.sum((vector / largest) ** 2)))
 
 
-def spectrum(matrix: Vector) -> Spectrum:
+def eigen_spectrum(matrix: Vector) -> Spectrum:
     """The eigenvalues and eigenvectors of a symmetric matrix of finite numbers, at any scale."""
     largest = float(np.max(np.abs(matrix), initial=0.0))
     if largest == 0:
@@ -634,16 +640,16 @@ def dense_step(known: Spectrum, slope: Vector, radius: float) -> tuple[Vector, b
     values, vectors = known
     along = vectors.T @ slope
     least = float(values[0])
-    level = (np.abs(values) <= known.tiny) & (np.abs(along) <= EPSILON * norm(slope))
+    level = (np.abs(values) <= known.tiny) & (np.abs(along) <= EPSILON * vector_norm(slope))
     if np.all(level | (values > 0)):
         step = np.where(level, 0.0, along / values)
-        if np.all(np.isfinite(step)) and norm(step) <= radius:
+        if np.all(np.isfinite(step)) and vector_norm(step) <= radius:
             return -(vectors @ step), True
     if radius == math.inf:
         return np.zeros_like(slope), False
     shift = shift_for(values, along, radius)
     parts = np.where((along == 0) | (values + shift <= 0), 0.0, along / (values + shift))
-    short = 1 - min(norm(parts) / radius, 1.0) ** 2
+    short = 1 - min(vector_norm(parts) / radius, 1.0) ** 2
     if least <= 0 and short > 2 * TIGHT:  # along what bends down, to the radius
         parts[0] += math.copysign(radius * math.sqrt(short), along[0] if along[0] else 1.0)
     return -(vectors @ parts), False
@@ -652,10 +658,10 @@ def dense_step(known: Spectrum, slope: Vector, radius: float) -> tuple[Vector, b
 def shift_for(values: Vector, along: Vector, radius: float) -> float:
     """What added to the eigenvalues makes the step ``along/(values + shift)`` as long as the radius."""
     low = max(0.0, -float(values[0]))
-    high = shift = low + norm(along) / radius
+    high = shift = low + vector_norm(along) / radius
     for _ in range(TURNS):
         parts = np.where(along == 0, 0.0, along / (values + shift))
-        size = norm(parts)
+        size = vector_norm(parts)
         if abs(size - radius) <= TIGHT * radius or not low < high:
             break
         low, high = (shift, high) if size > radius else (low, shift)
@@ -672,31 +678,31 @@ def conjugate_step(
     """The same by conjugate gradients, from products with H alone, until that part of the slope is left."""
     step = np.zeros_like(slope)
     rest = slope.copy()
-    enough = part * norm(rest)
+    enough = part * vector_norm(rest)
     way = -rest
     for _ in range(most if np.any(rest) else 0):
         bent = product(way)
         curvature = float(way @ bent)
         square = float(rest @ rest)
         further = step + (square / curvature) * way if curvature > 0 else None
-        if further is None or not norm(further) <= radius:
+        if further is None or not vector_norm(further) <= radius:
             ahead = 0.0 if radius == math.inf else to_radius(step, way, radius)
             return step + ahead * way, False
         step, rest = further, rest + (square / curvature) * bent
-        if norm(rest) <= enough:
+        if vector_norm(rest) <= enough:
             break
         way = -rest + (float(rest @ rest) / square) * way
     return step, True
 
 
-def lanczos(product: Callable[[Vector], Vector], start: Vector, most: int) -> Spectrum:
+def lanczos_spectrum(product: Callable[[Vector], Vector], start: Vector, most: int) -> Spectrum:
     """Some eigenvalues of a symmetric matrix, the outermost nearly, and vectors, from products with it.
 
     Every vector is made orthogonal to all before it: C. C. Paige, Computational variants of the Lanczos
     method for the eigenproblem (1972).
     """
     basis = np.zeros((min(most, len(start)), len(start)))
-    basis[0] = start / norm(start)
+    basis[0] = start / vector_norm(start)
     main: list[float] = []
     beside: list[float] = []
     for k in range(len(basis)):
@@ -704,7 +710,7 @@ def lanczos(product: Callable[[Vector], Vector], start: Vector, most: int) -> Sp
         main.append(float(basis[k] @ image))
         for _ in range(2):  # once leaves what is rounded
             image = image - (basis[: k + 1] @ image) @ basis[: k + 1]
-        size = norm(image)
+        size = vector_norm(image)
         if k + 1 == len(basis) or not size > 1e-12 * max(map(abs, main)):
             break
         beside.append(size)
@@ -715,7 +721,7 @@ def lanczos(product: Callable[[Vector], Vector], start: Vector, most: int) -> Sp
 
 def to_radius(step: Vector, way: Vector, radius: float) -> float:
     """How far to go along a way from a step until the length is the radius."""
-    size = norm(way)
+    size = vector_norm(way)
     step, way = step / radius, way / size
     b, c = float(step @ way), float(step @ step) - 1
     root = math.sqrt(max(b * b - c, 0.0))

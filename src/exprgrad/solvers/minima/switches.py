@@ -16,31 +16,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.switches import edges_of, gaps_of
 from exprgrad.graph.graph import Graph, seen_from
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.language.write.infix import texts
+from exprgrad.language.write.infix import node_texts
 from exprgrad.run.numbers.sweeps import condition_holds, forward_numbers
 from exprgrad.solvers.minima.constraints import (
     Constraint,
     along_surfaces,
     bends_along,
+    constraint_slopes,
     limits_at,
     nearest_met,
-    slopes_of,
 )
 from exprgrad.solvers.minima.search import (
     Box,
-    Course,
-    Layout,
     Objective,
+    PointLayout,
+    SearchCourse,
     Spectrum,
     Turn,
     Vector,
-    norm,
-    search,
+    trust_region_search,
     turn_at,
+    vector_norm,
 )
 from exprgrad.solvers.minima.verdicts import REACHES, Judged, run_off, trend_of
 
@@ -94,7 +94,7 @@ class Cell(NamedTuple):
         return bends is not None and bool(np.all(rises) and np.all(bends.values > bends.tiny))
 
 
-def settled_at(objective: Objective, course: Course, box: Box, most: int) -> Judged | None:
+def settled_at(objective: Objective, course: SearchCourse, box: Box, most: int) -> Judged | None:
     """The verdict at kinks and edges near the end of a search, which goes on along them; None if there are
     none.
 
@@ -103,46 +103,46 @@ def settled_at(objective: Objective, course: Course, box: Box, most: int) -> Jud
     if len(objective.graph) > LARGEST_GRAPH:
         return None
     if course.reason in ("stuck", "limit"):
-        snap(objective, course)
+        snap_to_zero(objective, course)
     kept: list[Constraint] = []
     for _ in range(MOST_SURFACES):
         before = len(kept)
-        for one in surfaces(objective, course):
+        for one in switch_surfaces(objective, course):
             if len(kept) == MOST_SURFACES:
                 break
             is_new = not any(is_same(one, other, course.last.at) for other in kept)
             is_there = not one.is_edge or ends_at(objective, one, course.last)
-            if is_new and is_there and is_near(one, course):
+            if is_new and is_there and is_near_course(one, course):
                 kept.append(one)
         if len(kept) == before:
             break
         go_along(objective, kept, course, box, most)
         kept = [one for one in kept if is_met(one, course.last.at)]
-    return by_cells(objective, kept, course, box) if kept else None
+    return verdict_by_cells(objective, kept, course, box) if kept else None
 
 
 def is_same(one: Constraint, other: Constraint, at: Vector) -> bool:
     """Whether two surfaces of one operation are one, by their distance from a point and its direction."""
     rows = limits_at([one, other], at)
     (x, y), (slope, along) = [row.value for row in rows], [row.slope for row in rows]
-    sizes = norm(slope), norm(along)
-    apart = norm(slope * sizes[1] - math.copysign(1, slope @ along) * along * sizes[0])
+    sizes = vector_norm(slope), vector_norm(along)
+    apart = vector_norm(slope * sizes[1] - math.copysign(1, slope @ along) * along * sizes[0])
     nothing = ALONG * sizes[0] * sizes[1]
     return (
         one.text == other.text
         and apart <= nothing
-        and abs(abs(x) * sizes[1] - abs(y) * sizes[0]) <= nothing * norm(at)
+        and abs(abs(x) * sizes[1] - abs(y) * sizes[0]) <= nothing * vector_norm(at)
     )
 
 
 def go_along(
-    objective: Objective, kept: Sequence[Constraint], course: Course, box: Box, most: int
+    objective: Objective, kept: Sequence[Constraint], course: SearchCourse, box: Box, most: int
 ) -> None:
     """Search where some surfaces meet, from the end of a course on; those across one number hold that."""
     here, layout = course.last, objective.layout
     held: dict[int, float] = {}
     bent: list[Constraint] = []
-    for k in independent(slopes_of(limits_at(kept, here.at), here.at)):
+    for k in independent_rows(constraint_slopes(limits_at(kept, here.at), here.at)):
         one = kept[k]
         value, slope = one.function.slope(here.at)
         across = np.flatnonzero(slope)
@@ -153,7 +153,7 @@ def go_along(
     names = layout.names()
     free = [k for k in range(len(names)) if k not in held]
     fixed = {**layout.fixed, **{names[k]: value for k, value in held.items()}}
-    inner = Layout(fixed, {names[k]: () for k in free})
+    inner = PointLayout(fixed, {names[k]: () for k in free})
     at = here.at.copy()
     at[[*held]] = [*held.values()]
     part = Objective(objective.graph, inner, objective.sign, objective.counts)
@@ -163,7 +163,7 @@ def go_along(
         limits = [one._replace(function=Objective(one.function.graph, inner)) for one in bent]
         at[free] = along_surfaces(part, limits, at[free], room, most)
     elif free:
-        found = search(part, at[free], room, most)
+        found = trust_region_search(part, at[free], room, most)
         at[free] = found.last.at
         blocked = [np.copy(at) for _ in found.blocked]
         for whole, trial in zip(blocked, found.blocked, strict=True):
@@ -177,25 +177,27 @@ def go_along(
         course.turns.append(there)
         course.blocked[:] = blocked
         if bent:
-            snap(objective, course)
+            snap_to_zero(objective, course)
 
 
-def snap(objective: Objective, course: Course) -> None:
+def snap_to_zero(objective: Objective, course: SearchCourse) -> None:
     """Take what is next to nothing for 0, if the value is not greater there."""
     here = course.last
-    at = np.where(np.abs(here.at) < ASIDE * max(norm(course.turns[0].at), 1e-100), 0.0, here.at)
+    at = np.where(
+        np.abs(here.at) < ASIDE * max(vector_norm(course.turns[0].at), 1e-100), 0.0, here.at
+    )
     if np.any(at != here.at):
         there = turn_at(objective, at)
         if there.value <= here.value:
             course.turns.append(there)
 
 
-def surfaces(objective: Objective, course: Course) -> Iterator[Constraint]:
+def switch_surfaces(objective: Objective, course: SearchCourse) -> Iterator[Constraint]:
     """The surfaces at which a formula of numbers has a kink, or ends, that a search came near to."""
     graph, layout = objective.graph, objective.layout
-    builder = Builder(graph.empty())
+    builder = GraphBuilder(graph.empty())
     image = builder.include(graph)
-    written = texts(graph, graph.names())
+    written = node_texts(graph, graph.names())
     gaps: dict[tuple[int, bool], str] = {}
     for node, kind in enumerate(graph.kinds):
         row = BY_NAME.get(kind)
@@ -230,13 +232,13 @@ def may_end(graph: Graph, node: int, row: Op) -> bool:
     return not all(condition_holds(row.domain, row.names, [x, *others]) for x in ANYWHERE)
 
 
-def is_near(one: Constraint, course: Course) -> bool:
+def is_near_course(one: Constraint, course: SearchCourse) -> bool:
     """Whether a surface is next to the end of a course, or between it and the points that it tried last."""
     here = course.last
     on = turn_at(one.function, here.at)
-    if not (on.is_finite and norm(on.slope)):
+    if not (on.is_finite and vector_norm(on.slope)):
         return False
-    if abs(on.value) <= NEARBY * norm(on.slope) * max(norm(here.at), ASIDE):
+    if abs(on.value) <= NEARBY * vector_norm(on.slope) * max(vector_norm(here.at), ASIDE):
         return True
     tried = [one.function.value(at) for at in course.blocked[-3:]]
     return any(math.copysign(1, on.value) * other < 0 for other in tried)
@@ -252,7 +254,7 @@ def is_met(one: Constraint, at: Vector) -> bool:
 def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
     """Whether the formula is not defined on one side of a surface near a point."""
     on = turn_at(one.function, here.at)
-    size = norm(on.slope)
+    size = vector_norm(on.slope)
     if not (on.is_finite and size):
         return False
     step = on.slope * (ASIDE * here.size / size)
@@ -264,7 +266,9 @@ def ends_at(objective: Objective, one: Constraint, here: Turn) -> bool:
 # Cells.
 
 
-def by_cells(objective: Objective, near: Sequence[Constraint], course: Course, box: Box) -> Judged:
+def verdict_by_cells(
+    objective: Objective, near: Sequence[Constraint], course: SearchCourse, box: Box
+) -> Judged:
     """The verdict where surfaces meet, by values along them and by the gradient in each cell."""
     here = course.last
     kinks = tuple(dict.fromkeys(one.text for one in near if not one.is_edge))
@@ -273,14 +277,16 @@ def by_cells(objective: Objective, near: Sequence[Constraint], course: Course, b
     # A surface without a gradient, as abs(x) - abs(y) has none at 0, is met by no steps.
     bent = [one for one in near if not np.any(one.function.slope(here.at)[1])]
     near = [one for one in near if one not in bent]
-    slopes = slopes_of(limits_at(near, here.at), here.at)
-    met_across = [near[k] for k in independent(slopes)]
+    slopes = constraint_slopes(limits_at(near, here.at), here.at)
+    met_across = [near[k] for k in independent_rows(slopes)]
     if not met_across:
         return base._replace(kind="kink", reason="level")
     cells = list(cells_at(objective, met_across, here))
     aside = [here.beside(ASIDE, cell.way) for cell in cells]
     all_slopes = [*slopes, *[one.function.slope(at)[1] for one in bent for at in aside]]
-    falls = [-cell.rest / norm(cell.rest) for cell in cells if norm(cell.rest) > cell.slack]
+    falls = [
+        -cell.rest / vector_norm(cell.rest) for cell in cells if vector_norm(cell.rest) > cell.slack
+    ]
     bends = cells[0].bends if cells else None
     level = [] if bends is None else [*bends.vectors.T, *-bends.vectors.T]
     pressure = max((float(np.max(np.abs(cell.slopes))) for cell in cells), default=0.0)
@@ -293,7 +299,7 @@ def by_cells(objective: Objective, near: Sequence[Constraint], course: Course, b
         if lower is not None:
             return base._replace(reason="falls", lower=lower, direction=way)
         trends.add(trend)
-    if falls or (norm(here.at) > DISTANT and (bends is None or "stays" in trends)):
+    if falls or (vector_norm(here.at) > DISTANT and (bends is None or "stays" in trends)):
         endless = run_off(objective, course, box.holds)
         return endless or base._replace(kind="not converged", reason="stuck")
     if bends is None or "stays" in trends:
@@ -337,7 +343,7 @@ def point_on(met: Sequence[Constraint], at: Vector, box: Box) -> Vector:
     return np.full_like(at, math.nan)
 
 
-def independent(slopes: Vector) -> list[int]:
+def independent_rows(slopes: Vector) -> list[int]:
     """The rows of a matrix that no rows before them make up; none of zeros."""
     kept: list[int] = []
     rows = slopes / np.linalg.norm(slopes, axis=1)[:, None]
@@ -353,17 +359,17 @@ def independent(slopes: Vector) -> list[int]:
 def cells_at(objective: Objective, near: Sequence[Constraint], here: Turn) -> Iterator[Cell]:
     """The cells in which the formula is defined, each with the gradient in it."""
     reach, rows = ASIDE * here.size, limits_at(near, here.at)
-    slopes = slopes_of(rows, here.at)
+    slopes = constraint_slopes(rows, here.at)
     for signs in product((-1.0, 1.0), repeat=len(slopes)):
         way = np.linalg.lstsq(slopes, np.array(signs), rcond=None)[0]
-        way = way / norm(way)
+        way = way / vector_norm(way)
         aside = here.at + reach * way
         value, slope = objective.slope(aside)
         if not (math.isfinite(value) and np.all(np.isfinite(slope))):
             continue
         bend = objective.curvature(aside)
         bend = np.where(np.isfinite(bend), np.abs(bend), 0.0)
-        slack = BENT * reach * norm(bend.ravel()) + UNSEEN * norm(slope)
+        slack = BENT * reach * vector_norm(bend.ravel()) + UNSEEN * vector_norm(slope)
         parts = np.asarray(np.linalg.lstsq(slopes.T, slope, rcond=None)[0], dtype=np.float64)
         bends = bends_along(objective, rows, -parts, aside)
         yield Cell(signs, way, parts, slope - slopes.T @ parts, slack, bends)

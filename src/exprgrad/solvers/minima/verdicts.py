@@ -14,28 +14,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from exprgrad.language.write.infix import number
+from exprgrad.language.write.infix import number_text
 from exprgrad.solvers.minima.search import (
     EPSILON,
     MOST_DENSE,
     SINGULAR,
     Box,
-    Course,
     Flags,
-    Layout,
     Objective,
+    PointLayout,
+    SearchCourse,
     Spectrum,
     Turn,
     Vector,
-    lanczos,
-    norm,
-    restricted,
-    spectrum,
+    eigen_spectrum,
+    lanczos_spectrum,
+    restrict_product,
+    vector_norm,
 )
 
 __all__ = [
-    "NEARBY", "REACHES", "Active", "Judged", "judged", "remainder", "run_off", "slope_told", "trend_of",
-    "worded",
+    "NEARBY", "REACHES", "Active", "Judged", "gradient_noise", "judge_smooth", "run_off", "slope_told",
+    "trend_of", "verdict_text",
 ]  # fmt: skip
 
 LENIENCE = 8.0
@@ -151,30 +151,30 @@ class Judged(NamedTuple):
     edges: tuple[str, ...] = ()
 
 
-def judged(objective: Objective, course: Course, box: Box) -> Judged:
+def judge_smooth(objective: Objective, course: SearchCourse, box: Box) -> Judged:
     """What becomes of a search, but for kinks and edges of the formula's domain."""
     found = judged_inside(objective, course, box)
     return found._replace(active=held_bounds(objective, course.last, box))
 
 
-def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
+def judged_inside(objective: Objective, course: SearchCourse, box: Box) -> Judged:
     """The verdict by the numbers that are free."""
     here = course.last
     if course.reason == "undefined":
         return Judged("not converged", "undefined")
     if course.reason == "unbounded":
         assert course.way is not None
-        way = course.way / norm(course.way)
+        way = course.way / vector_norm(course.way)
         there, beyond = (objective.value(here.at + times * course.way) for times in (1, 1024))
         if not there < course.depth:
             return Judged("unbounded", "far", way, limit=here.value)
-        is_pole = norm(here.at + course.way) < NEARBY and not beyond <= there
+        is_pole = vector_norm(here.at + course.way) < NEARBY and not beyond <= there
         return Judged(
             "unbounded", "pole" if is_pole else "infinite", way, lower=here.at + course.way
         )
     free = ~box.held(here.at, here.slope)
-    left = remainder(objective, here)
-    known = curvatures(objective, here, free)
+    left = gradient_noise(objective, here)
+    known = hessian_spectrum(objective, here, free)
     still = bool(np.all(np.abs(here.slope[free]) <= left[free]))
     direction = np.zeros_like(here.at)
     if known is not None:
@@ -187,7 +187,7 @@ def judged_inside(objective: Objective, course: Course, box: Box) -> Judged:
         if endless is not None:
             return endless
     if not still and course.reason == "still":
-        still = known is not None and hopeless(here, known, free)
+        still = known is not None and gains_nothing(here, known, free)
     if not still:
         return Judged("not converged", course.reason)
     if not np.any(free):
@@ -205,13 +205,14 @@ def held_bounds(objective: Objective, here: Turn, box: Box) -> tuple[Active, ...
     names = objective.layout.names()
     return tuple(
         Active(
-            f"{names[at]} {'>=' if slope > 0 else '<='} {number(float(here.at[at]))}", abs(slope)
+            f"{names[at]} {'>=' if slope > 0 else '<='} {number_text(float(here.at[at]))}",
+            abs(slope),
         )
         for at, slope in ((at, float(here.slope[at])) for at in np.flatnonzero(held))
     )
 
 
-def remainder(objective: Objective, here: Turn) -> Vector:
+def gradient_noise(objective: Objective, here: Turn) -> Vector:
     """By number: how large the gradient may be where it is 0, by what is rounded."""
     _, noise = objective.noise(here.at)
     noise = np.where(np.isfinite(noise), noise, 0.0)
@@ -223,20 +224,20 @@ def remainder(objective: Objective, here: Turn) -> Vector:
     return LENIENCE * (noise + np.where(np.isfinite(moved), moved, 0.0))
 
 
-def curvatures(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
+def hessian_spectrum(objective: Objective, here: Turn, free: Flags) -> Spectrum | None:
     """The spectrum of the Hessian over the numbers that are free; of a large one the ends, about."""
     if not np.any(free):
         return None
     if len(here.at) > MOST_DENSE:
-        product = restricted(lambda way: objective.product(here.at, way), free)
+        product = restrict_product(lambda way: objective.product(here.at, way), free)
         start = np.random.default_rng(0).standard_normal(int(np.sum(free)))  # always the same
-        found = lanczos(product, start, LANCZOS)
+        found = lanczos_spectrum(product, start, LANCZOS)
         return found if np.all(np.isfinite(found.vectors)) else None
     matrix = objective.curvature(here.at)[np.ix_(free, free)]
-    return spectrum(matrix) if np.all(np.isfinite(matrix)) else None
+    return eigen_spectrum(matrix) if np.all(np.isfinite(matrix)) else None
 
 
-def hopeless(here: Turn, known: Spectrum, free: Flags) -> bool:
+def gains_nothing(here: Turn, known: Spectrum, free: Flags) -> bool:
     """Whether no step of a positive definite model gains anything that doubles can tell."""
     if not known.values[0] > 0:
         return False
@@ -246,7 +247,7 @@ def hopeless(here: Turn, known: Spectrum, free: Flags) -> bool:
 
 def by_curvature(
     objective: Objective,
-    course: Course,
+    course: SearchCourse,
     free: Flags,
     left: Vector,
     known: Spectrum,
@@ -256,22 +257,22 @@ def by_curvature(
     """The verdict where the gradient is 0, by the Hessian, which bends least along ``direction``."""
     here = course.last
     extremes = float(known.values[0]), float(known.values[-1])
-    level, way, least = weakest(objective, here, free, known)
-    if level > SINGULAR * len(known.values) * EPSILON and certain(
+    level, way, least = weakest_eigenvalue(objective, here, free, known)
+    if level > SINGULAR * len(known.values) * EPSILON and eigenvalue_holds(
         objective, here, way, left, level
     ):
         reason = "curvature" if len(here.at) <= MOST_DENSE else "products"
         return Judged("minimum", reason, None, (max(extremes[0], least), extremes[1]))
     is_bent = extremes[0] < -known.tiny
-    if is_bent and certain(objective, here, direction, left, extremes[0]):
+    if is_bent and eigenvalue_holds(objective, here, direction, left, extremes[0]):
         return Judged("saddle", "", direction, extremes, "falls")
-    trend, lower = probed(objective, here, direction, box, course.turns[0].value)
+    trend, lower = probe_direction(objective, here, direction, box, course.turns[0].value)
     if is_bent:
         return Judged("not converged", "still", lower=lower)
     return Judged("flat", "", direction, extremes, trend, lower)
 
 
-def weakest(
+def weakest_eigenvalue(
     objective: Objective, here: Turn, free: Flags, known: Spectrum
 ) -> tuple[float, Vector, float]:
     """The least eigenvalue of the Hessian in units in which its diagonal is 1, and a vector that has it.
@@ -289,13 +290,15 @@ def weakest(
     if not np.all(bends > 0):
         return -1.0, way, -math.inf
     units = 1 / np.sqrt(bends)
-    scaled = spectrum(matrix * units * units[:, None])
+    scaled = eigen_spectrum(matrix * units * units[:, None])
     way[free] = units * scaled.vectors[:, 0]
     least = float(scaled.values[0])
     return least, way, least * float(np.min(bends))
 
 
-def certain(objective: Objective, here: Turn, way: Vector, left: Vector, bend: float) -> bool:
+def eigenvalue_holds(
+    objective: Objective, here: Turn, way: Vector, left: Vector, bend: float
+) -> bool:
     """Whether an eigenvalue, of ``way``, holds out to where the gradient may be 0."""
     off = float(np.abs(way) @ (left + np.abs(here.slope))) / abs(bend)
     for sign in (-2.0, 2.0):
@@ -305,7 +308,7 @@ def certain(objective: Objective, here: Turn, way: Vector, left: Vector, bend: f
     return True
 
 
-def probed(
+def probe_direction(
     objective: Objective, here: Turn, direction: Vector, box: Box, first: float
 ) -> tuple[str, Vector | None]:
     """What values do along a direction, both ways; and a lower point, if there is one."""
@@ -345,7 +348,7 @@ def trend_of(
 
 def run_off(
     objective: Objective,
-    course: Course,
+    course: SearchCourse,
     allowed: Callable[[Vector], bool],
     more: Iterable[Vector] = (),
 ) -> Judged | None:
@@ -354,7 +357,7 @@ def run_off(
     All points on the way have to be ``allowed``.
     """
     here = course.last
-    for way in filter(np.any, [*ways(course), *more]):
+    for way in filter(np.any, [*unbounded_directions(course), *more]):
         ahead = list(ahead_values(objective, here, way, allowed))
         if len(ahead) < len(OUTWARD):
             continue
@@ -365,7 +368,7 @@ def run_off(
         if not falls and (ahead[-1] < here.value - noise or (noise > 0 and noises.any())):
             falls = truly_lower(objective, here.at, FURTHER * here.size * way)
         if falls:
-            is_level = norm(here.at) < NEARBY and abs(
+            is_level = vector_norm(here.at) < NEARBY and abs(
                 ahead[-1] - ahead[len(ahead) // 2]
             ) <= 1e-6 * abs(ahead[-1])
             reason = "level" if is_level else "far"
@@ -381,16 +384,16 @@ def truly_lower(objective: Objective, here: Vector, step: Vector) -> bool:
     return low is None or high is None or not (low.is_finite() and high.is_finite()) or low < high
 
 
-def outward(here: Turn, reach: float, way: Vector) -> Vector:
+def point_outward(here: Turn, reach: float, way: Vector) -> Vector:
     """The point that is so far along a way, as far as doubles go."""
     return np.clip(np.nan_to_num(here.beside(reach, way)), -FARTHEST, FARTHEST)
 
 
-def ways(course: Course) -> Iterator[Vector]:
+def unbounded_directions(course: SearchCourse) -> Iterator[Vector]:
     """Directions in which the value may fall for ever."""
     here = course.last
     for vector in (here.at - course.turns[0].at, -here.slope):
-        size = norm(vector)
+        size = vector_norm(vector)
         if 0 < size < math.inf:
             yield vector / size
 
@@ -401,7 +404,7 @@ def ahead_values(
     """Values farther and farther along a way, as long as they do not rise and slopes do not turn."""
     before, last = here.value, here.at
     for reach in OUTWARD:
-        trial = outward(here, reach, way)
+        trial = point_outward(here, reach, way)
         if not allowed(trial):
             return
         value, slope = objective.slope(trial)
@@ -420,7 +423,7 @@ def ahead_values(
 # In words.
 
 
-def worded(found: Judged, course: Course, layout: Layout, sign: float) -> str:
+def verdict_text(found: Judged, course: SearchCourse, layout: PointLayout, sign: float) -> str:
     """A verdict in words; ``sign`` is -1 where a maximum was looked for."""
     here = course.last
     down, up, falls, rises = "down", "up", "falls", "rises"
@@ -436,37 +439,37 @@ def worded(found: Judged, course: Course, layout: Layout, sign: float) -> str:
     way = "" if found.direction is None else direction_text(found.direction, layout)
     return WORDS[kind][found.trend if kind in ("flat", "saddle") else found.reason].format(
         down=down, up=up, falls=falls, rises=rises, definite=definite, least=least, way=way,
-        bend=six(sign * found.values[0]) if found.values else "",
+        bend=six_digits(sign * found.values[0]) if found.values else "",
         level=f"the gradient is 0 and the Hessian singular along {way}; there the value",
-        infinity=number(-sign * math.inf), limit=six(sign * found.limit),
-        place="" if found.lower is None else place_text(found.lower, layout),
+        infinity=number_text(-sign * math.inf), limit=six_digits(sign * found.limit),
+        place="" if found.lower is None else place_in_words(found.lower, layout),
         where=" and ".join(switches), jumps=" and ".join(f"{text} jumps" for text in found.kinks),
         broken=found.broken,
         what="the gradient" if math.isfinite(here.value) else "the value",
         steps="1 step was" if len(course.turns) == 2 else f"{len(course.turns) - 1} steps were",
-        slope=six(norm(here.slope)),
+        slope=six_digits(vector_norm(here.slope)),
     )  # fmt: skip
 
 
-def place_text(at: Vector, layout: Layout) -> str:
+def place_in_words(at: Vector, layout: PointLayout) -> str:
     """A point in words, as far as it is short: ``x = 0, y = 1``."""
     if len(at) > MOST_TERMS:
         return "this point"
     pairs = zip(layout.names(), at, strict=True)
-    return ", ".join(f"{name} = {six(float(x))}" for name, x in pairs)
+    return ", ".join(f"{name} = {six_digits(float(x))}" for name, x in pairs)
 
 
 def slope_told(slope: float | None) -> str:
     """A slope, as far as it is known."""
-    return "unknown" if slope is None else six(slope)
+    return "unknown" if slope is None else six_digits(slope)
 
 
-def six(value: float) -> str:
+def six_digits(value: float) -> str:
     """A number in six digits."""
-    return number(float(f"{value:.6g}"))
+    return number_text(float(f"{value:.6g}"))
 
 
-def direction_text(direction: Vector, layout: Layout) -> str:
+def direction_text(direction: Vector, layout: PointLayout) -> str:
     """A direction as a sum of names: ``0.8*x - 0.6*y``, or ``-x``."""
     most = float(np.max(np.abs(direction)))
     order = [int(at) for at in np.argsort(-np.abs(direction), kind="stable")[:MOST_TERMS]]

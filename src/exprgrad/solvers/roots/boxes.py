@@ -27,11 +27,11 @@ from exprgrad.run.balls.intervals import (
     interval_between,
     negate_enclosure,
 )
-from exprgrad.solvers.roots.systems import PRECISION, Box, Look, Sight, Vector, ball_about
+from exprgrad.solvers.roots.systems import PRECISION, Box, BoxView, Sight, Vector, ball_about
 
 __all__ = [
-    "Arrival", "Proof", "Searched", "branch_and_prune", "greatest", "is_at_zero", "is_within", "middle",
-    "newton", "overlap", "proof_around",
+    "Arrival", "Proof", "Searched", "boxes_overlap", "branch_and_prune", "greatest_magnitude",
+    "interval_middle", "is_at_zero", "is_within", "newton_search", "proof_around",
 ]  # fmt: skip
 
 MOST_LOOKS = 12_000
@@ -77,22 +77,22 @@ class Searched(NamedTuple):
     is_done: bool
 
 
-def middle(interval: Enclosure) -> Ball:
+def interval_middle(interval: Enclosure) -> Ball:
     """A number about halfway between two bounds; of what is infinite, beyond the finite one."""
     low, high = interval.low, interval.high
     if low.is_finite() and high.is_finite():
         return ((low + high) / 2).mid()
     if low.is_finite():
         return (2 * max(low, exact_ball(1))).mid()
-    return -middle(negate_enclosure(interval)) if high.is_finite() else exact_ball(0)
+    return -interval_middle(negate_enclosure(interval)) if high.is_finite() else exact_ball(0)
 
 
-def width(interval: Enclosure) -> Ball:
+def interval_width(interval: Enclosure) -> Ball:
     """How far apart the bounds are."""
     return (interval.high - interval.low).upper()
 
 
-def inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | None:
+def approximate_inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | None:
     """The inverse of a matrix of numbers, about; None where there is none."""
     if len(rows) == 1:
         return None if rows[0][0].is_zero() else [[(1 / rows[0][0]).mid()]]
@@ -101,7 +101,7 @@ def inverse(rows: Sequence[Sequence[Ball]]) -> list[list[Ball]] | None:
     return table if all(entry.is_finite() for row in table for entry in row) else None
 
 
-def greatest(numbers: Sequence[Ball]) -> Ball:
+def greatest_magnitude(numbers: Sequence[Ball]) -> Ball:
     """The greatest of some numbers, their signs aside."""
     return max((abs(x).upper() for x in numbers), default=exact_ball(0))
 
@@ -111,13 +111,13 @@ def product_of(matrix: Sequence[Sequence[Ball]], vector: Sequence[Ball]) -> Vect
     return [sum(a * x for a, x in zip(row, vector, strict=True)).mid() for row in matrix]
 
 
-def krawczyk(
+def krawczyk_operator(
     box: Box, centre: Vector, at_centre: Sequence[Enclosure], slopes: list[list[Enclosure]]
 ) -> list[Ball] | None:
     """K, one ball for each unknown, of the residuals at the centre; None where it says nothing."""
     if not all(f.is_finite for f in at_centre):
         return None
-    y = inverse([[entry.ball.mid() for entry in row] for row in slopes])
+    y = approximate_inverse([[entry.ball.mid() for entry in row] for row in slopes])
     if y is None:
         return None
     places = range(len(box))
@@ -134,9 +134,11 @@ def krawczyk(
 
 def krawczyk_over(sight: Sight, box: Box) -> list[Ball] | None:
     """K over a box of which nothing else is known."""
-    centre = [middle(x) for x in box]
+    centre = [interval_middle(x) for x in box]
     slopes = sight.look(box).slopes
-    return krawczyk(box, centre, sight.residuals([exact_enclosure(x) for x in centre]), slopes)
+    return krawczyk_operator(
+        box, centre, sight.residuals([exact_enclosure(x) for x in centre]), slopes
+    )
 
 
 def is_never_zero(
@@ -155,7 +157,7 @@ def lies_inside(balls: Sequence[Ball], box: Box) -> bool:
     return all(k.lower() > x.low and k.upper() < x.high for k, x in zip(balls, box, strict=True))
 
 
-def meeting(balls: Sequence[Ball], box: Box) -> Box | None:
+def intersect_box(balls: Sequence[Ball], box: Box) -> Box | None:
     """What balls and a box have in common."""
     found = []
     for k, x in zip(balls, box, strict=True):
@@ -166,7 +168,7 @@ def meeting(balls: Sequence[Ball], box: Box) -> Box | None:
     return found
 
 
-def overlap(one: Box, other: Box) -> bool:
+def boxes_overlap(one: Box, other: Box) -> bool:
     """Whether two boxes have a point in common."""
     return all(x.low <= y.high and y.low <= x.high for x, y in zip(one, other, strict=True))
 
@@ -176,7 +178,7 @@ def is_within(one: Box, other: Box) -> bool:
     return all(x.low >= y.low and x.high <= y.high for x, y in zip(one, other, strict=True))
 
 
-def proved(sight: Sight, box: Box) -> Proof | None:
+def prove_root(sight: Sight, box: Box) -> Proof | None:
     """The proof that exactly one root lies in a box, if Krawczyk's operator gives it."""
     if not all(x.ball.is_finite() for x in box) or not sight.is_smooth(box):
         return None
@@ -186,17 +188,19 @@ def proved(sight: Sight, box: Box) -> Proof | None:
     found = krawczyk_over(sight, box)
     if found is None or not lies_inside(found, box):
         return None
-    return Proof(refined(sight, [interval_between(k.lower(), k.upper()) for k in found], box), box)
+    return Proof(
+        refine_root(sight, [interval_between(k.lower(), k.upper()) for k in found], box), box
+    )
 
 
-def refined(sight: Sight, box: Box, whole: Box) -> Box:
+def refine_root(sight: Sight, box: Box, whole: Box) -> Box:
     """The only root of a whole box, which lies in ``box``, in a narrow one.
 
     A double that is the root exactly is found out.
     """
-    start = [middle(x) for x in box]
-    point, step = newton(sight, start) or Arrival(start, exact_ball(0))
-    step = max(step, greatest(point) * 2.0 ** (8 - PRECISION))
+    start = [interval_middle(x) for x in box]
+    point, step = newton_search(sight, start) or Arrival(start, exact_ball(0))
+    step = max(step, greatest_magnitude(point) * 2.0 ** (8 - PRECISION))
     for least in (ABOUT_ZERO, 0.0):
         double = [exact_enclosure(exact_ball(float(x) if abs(x) > least else 0)) for x in point]
         if is_within(double, whole) and all(f.is_zero for f in sight.residuals(double)):
@@ -207,7 +211,7 @@ def refined(sight: Sight, box: Box, whole: Box) -> Box:
         if found is not None and lies_inside(found, beside) and is_within(beside, whole):
             return [interval_between(k.lower(), k.upper()) for k in found]
         blurs = [] if found is None else [2 * k.rad() for k in found]  # by what is rounded
-        step = greatest([16 * step, *blurs])
+        step = greatest_magnitude([16 * step, *blurs])
     return box
 
 
@@ -215,7 +219,7 @@ def proof_around(sight: Sight, point: Vector, radii: Sequence[Ball]) -> Proof | 
     """The proof that exactly one root lies around a point, in a box that may be made wider."""
     for _ in range(WIDER):
         box = [ball_about(x, radius) for x, radius in zip(point, radii, strict=True)]
-        proof = proved(sight, box)
+        proof = prove_root(sight, box)
         if proof is not None:
             return proof
         radii = [4 * radius for radius in radii]
@@ -234,10 +238,10 @@ class Arrival(NamedTuple):
     @property
     def is_close(self) -> bool:
         """Whether steps had become short."""
-        return bool(self.step <= NEARLY * greatest(self.point))
+        return bool(self.step <= NEARLY * greatest_magnitude(self.point))
 
 
-def newton(sight: Sight, start: Vector) -> Arrival | None:
+def newton_search(sight: Sight, start: Vector) -> Arrival | None:
     """Newton's method; None where it leads out of the domain, or nowhere."""
     point, step, ratios = start, exact_ball(1), list[float]()
     seen = sight.at(point)
@@ -245,25 +249,25 @@ def newton(sight: Sight, start: Vector) -> Arrival | None:
         if seen is None:
             return None
         residuals, slopes = seen
-        y = inverse(slopes)
+        y = approximate_inverse(slopes)
         if all(f.is_zero() for f in residuals):
             return Arrival(point, exact_ball(0))
         if y is None:
             return None
         move = product_of(y, residuals)
-        length, before = greatest(move), step
+        length, before = greatest_magnitude(move), step
         if turn and before > 0:
             ratios.append(float(length / before))
         if is_steady(ratios):
             move = [x / (1 - ratios[-1]) for x in move]
             ratios = []
         step = length
-        after = advanced(sight, point, move, y)
+        after = damped_step(sight, point, move, y)
         if after is None:  # the precision tells no more: the step before is the last that it told
             return Arrival(point, min(step, before))
         point, part = after
         ratios = ratios if part == 1 else []
-        if step <= max(2.0 ** -(PRECISION // 2) * greatest(point), SMALLEST**2):
+        if step <= max(2.0 ** -(PRECISION // 2) * greatest_magnitude(point), SMALLEST**2):
             return Arrival(point, step)
         seen = sight.at(point)
     return Arrival(point, step)
@@ -275,16 +279,16 @@ def is_steady(ratios: Sequence[float]) -> bool:
     return len(ratios) > 2 and 0.3 < least and most < min(0.99, 1.02 * least)  # noqa: SIM300
 
 
-def advanced(
+def damped_step(
     sight: Sight, point: Vector, move: Vector, y: Sequence[Sequence[Ball]]
 ) -> tuple[Vector, float] | None:
     """The next point, and the part of the step that leads there; None where no part of it helps."""
-    part, length = 1.0, greatest(move)
+    part, length = 1.0, greatest_magnitude(move)
     while part > LEAST_PART:
         there = [(x - part * dx).mid() for x, dx in zip(point, move, strict=True)]
         residuals = sight.residuals([exact_enclosure(x) for x in there])
         if all(f.is_finite for f in residuals):
-            left = greatest(product_of(y, [f.ball.mid() for f in residuals]))
+            left = greatest_magnitude(product_of(y, [f.ball.mid() for f in residuals]))
             if left <= (1 - part / 4) * length:
                 return there, part
         part /= 2
@@ -315,15 +319,15 @@ def branch_and_prune(sight: Sight, box: Box, looks: int = MOST_LOOKS) -> Searche
         *_, part = heappop(todo)
         if any(is_within(part, proof.whole) for proof in proofs):
             continue
-        rest, proof = looked_at(sight, part)
-        if proof is not None and is_new(proof, proofs) and overlap(proof.inner, box):
+        rest, proof = examine_box(sight, part)
+        if proof is not None and is_new(proof, proofs) and boxes_overlap(proof.inner, box):
             proofs.append(proof)
         if rest is None:
             continue
         if is_smallest(rest) or is_blurred(sight, rest) or is_at_zero(sight, rest):
             left.append(rest)
         else:
-            for half in halves(rest):
+            for half in split_box(rest):
                 heappush(todo, (sign * seen_width(half), next(order), half))
     return Searched(proofs, left, is_done=True)
 
@@ -347,7 +351,7 @@ def is_new(proof: Proof, proofs: Sequence[Proof]) -> bool:
     )
 
 
-def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
+def examine_box(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
     """What of a box may still hold a root, if anything, and a root that is proved."""
     look = sight.look(box)
     if look.is_gone:
@@ -356,35 +360,37 @@ def looked_at(sight: Sight, box: Box) -> tuple[Box | None, Proof | None]:
         return box, None
     if not all(x.ball.is_finite() for x in box):
         return (None if is_risen(sight, box, look) else box), None
-    centre = [middle(x) for x in box]
+    centre = [interval_middle(x) for x in box]
     at_centre = sight.residuals([exact_enclosure(x) for x in centre])
     pairs = [*zip(at_centre, look.slopes, strict=True)] if look.is_finite else []
     if any(is_never_zero(box, centre, f, row) for f, row in pairs):
         return None, None
     if look.above and is_never_zero_above(sight, box, centre, look):
         return None, None
-    found = krawczyk(box, centre, at_centre, look.slopes)
+    found = krawczyk_operator(box, centre, at_centre, look.slopes)
     if found is None or not look.is_finite:
         return (None if is_risen(sight, box, look) else box), None
-    rest = meeting(found, box)
+    rest = intersect_box(found, box)
     if rest is None:
         return None, None
     if lies_inside(found, box):
-        return None, Proof(refined(sight, rest, box), box)
+        return None, Proof(refine_root(sight, rest, box), box)
     radii = [(k.rad(), x.ball.rad()) for k, x in zip(found, box, strict=True)]
     if all(k <= x for k, x in radii) and any(k < x for k, x in radii):
-        least = greatest([width(x) for x in box]) * 2.0**-16  # of what is known to be one number
+        least = (
+            greatest_magnitude([interval_width(x) for x in box]) * 2.0**-16
+        )  # of what is known to be one number
         beside = [
-            ball_about(k.mid(), 2 * k.rad() + width(x) / 8 + least)
+            ball_about(k.mid(), 2 * k.rad() + interval_width(x) / 8 + least)
             for k, x in zip(found, box, strict=True)
         ]
-        proof = proved(sight, beside)
+        proof = prove_root(sight, beside)
         if proof is not None:
             return None, proof
     return (None if is_risen(sight, box, look) else rest), None
 
 
-def is_never_zero_above(sight: Sight, box: Box, centre: Vector, look: Look) -> bool:
+def is_never_zero_above(sight: Sight, box: Box, centre: Vector, look: BoxView) -> bool:
     """Whether the mean value theorem says that some numerator is not 0 anywhere."""
     seen = sight.look([exact_enclosure(x) for x in centre]).above
     return any(
@@ -393,7 +399,7 @@ def is_never_zero_above(sight: Sight, box: Box, centre: Vector, look: Look) -> b
     )
 
 
-def is_risen(sight: Sight, box: Box, look: Look) -> bool:
+def is_risen(sight: Sight, box: Box, look: BoxView) -> bool:
     """Whether one residual of one unknown rises or falls all along, and is past 0 where it begins."""
     slope, (x, *others) = look.slopes[0][0], box
     if others or not (slope.total and look.residuals[0].total) or not sight.is_smooth(box):
@@ -411,7 +417,7 @@ def is_smallest(box: Box) -> bool:
     """Whether a box is too small to be divided."""
     limit = 2.0 ** -(PRECISION // 2 if len(box) == 1 else 60)
     return all(
-        width(x) <= SMALLEST + limit * abs(middle(x))
+        interval_width(x) <= SMALLEST + limit * abs(interval_middle(x))
         if x.ball.is_finite()
         else bool(x.low > LAST_DOUBLE or x.high < -LAST_DOUBLE)  # there is no double in it
         for x in box
@@ -420,9 +426,12 @@ def is_smallest(box: Box) -> bool:
 
 def is_blurred(sight: Sight, box: Box) -> bool:
     """Whether a small box has a midpoint of which this precision does not tell if it is a root."""
-    if not all(x.ball.is_finite() and width(x) < BLURRED * (1 + abs(middle(x))) for x in box):
+    if not all(
+        x.ball.is_finite() and interval_width(x) < BLURRED * (1 + abs(interval_middle(x)))
+        for x in box
+    ):
         return False
-    residuals = sight.residuals([exact_enclosure(middle(x)) for x in box])
+    residuals = sight.residuals([exact_enclosure(interval_middle(x)) for x in box])
     return all(f.has_zero for f in residuals) and not all(f.is_zero for f in residuals)
 
 
@@ -436,39 +445,40 @@ def is_at_zero(sight: Sight, box: Box, tiny: float = ABOUT_ZERO) -> bool:
     if (
         not any(near)
         or not all(x.ball.is_finite() for x in box)
-        or any(is_near and width(x) > tiny for x, is_near in pairs)
+        or any(is_near and interval_width(x) > tiny for x, is_near in pairs)
     ):
         return False
     zero = [
-        exact_enclosure(exact_ball(0) if at else middle(x)) for x, at in zip(box, near, strict=True)
+        exact_enclosure(exact_ball(0) if at else interval_middle(x))
+        for x, at in zip(box, near, strict=True)
     ]
     return all(f.is_zero for f in sight.residuals(zero))
 
 
-def widest(box: Box) -> int:
+def widest_position(box: Box) -> int:
     """The position of the interval that is widest for its size."""
 
     def size(x: Enclosure) -> Ball:
         if not x.ball.is_finite():
             return import_flint().arb.pos_inf()
-        return (width(x) / (1 + abs(middle(x)))).upper()
+        return (interval_width(x) / (1 + abs(interval_middle(x)))).upper()
 
     return max(range(len(box)), key=lambda at: size(box[at]))
 
 
-def halves(box: Box) -> list[Box]:
+def split_box(box: Box) -> list[Box]:
     """Two halves of a box."""
-    at = widest(box)
-    x, cut = box[at], parting(box[at])
+    at = widest_position(box)
+    x, cut = box[at], cutting_point(box[at])
     parts = interval_between(x.low, cut), interval_between(cut, x.high)
     return [[*box[:at], part, *box[at + 1 :]] for part in parts]
 
 
-def parting(x: Enclosure) -> Ball:
+def cutting_point(x: Enclosure) -> Ball:
     """Where an interval is cut: halfway, or, over many scales, halfway in ratio."""
     low, high = x.low, x.high
     if high < 0 or (high.is_finite() and not low.is_finite()):
-        return -parting(negate_enclosure(x))
+        return -cutting_point(negate_enclosure(x))
     if low.is_finite() and not high.is_finite():
-        return (low * low).mid() if low > 1 else middle(x)
-    return (low * high).sqrt().mid() if low > 0 and high > 1024 * low else middle(x)
+        return (low * low).mid() if low > 1 else interval_middle(x)
+    return (low * high).sqrt().mid() if low > 0 and high > 1024 * low else interval_middle(x)

@@ -11,17 +11,17 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from exprgrad.derive.parsed import completed
-from exprgrad.errors import InputError, LanguageError, RequestError, advice
+from exprgrad.derive.parsed import complete_graph
+from exprgrad.errors import InputError, LanguageError, RequestError, command_or_python
 from exprgrad.explain.places import in_numbers, places_in
-from exprgrad.graph.graph import Binding, Graph, dependents, numbers_only
+from exprgrad.graph.graph import Binding, Graph, dependent_flags, numbers_only
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import at_shapes
-from exprgrad.language.read.relations import Relations, related
+from exprgrad.language.read.relations import Relations, read_relations
 from exprgrad.run.balls.balls import Ball, exact_ball, import_flint, working_precision
 from exprgrad.run.balls.intervals import Enclosure, exact_enclosure, hull, interval_between
-from exprgrad.run.evaluation import Run, evaluator_for, shapes_of
+from exprgrad.run.evaluation import SweptRun, evaluator_for, shapes_of
 from exprgrad.run.values.inputs import (
     as_value,
     asked_names,
@@ -36,19 +36,19 @@ from exprgrad.solvers.roots.boxes import (
     Arrival,
     Proof,
     Searched,
+    boxes_overlap,
     branch_and_prune,
-    greatest,
+    greatest_magnitude,
+    interval_middle,
     is_at_zero,
     is_within,
-    middle,
-    newton,
-    overlap,
+    newton_search,
     proof_around,
 )
 from exprgrad.solvers.roots.systems import PRECISION, Box, Sight, System, Vector, ball_about
 from exprgrad.source import Source
 
-__all__ = ["Problem", "Root", "Solution", "problem_of", "solved"]
+__all__ = ["Problem", "Root", "Solution", "root_problem", "solve_problem"]
 
 TOUCHES = 2.0**-60
 """Up to which part of its terms a residual counts as next to 0."""
@@ -106,7 +106,7 @@ class Solution(NamedTuple):
         return self.reason == ALL_OVER
 
 
-def solved(problem: Problem) -> Solution:
+def solve_problem(problem: Problem) -> Solution:
     """The roots that a problem asks for."""
     with working_precision(PRECISION):
         sight = Sight(problem.system)
@@ -133,7 +133,7 @@ class Problem(NamedTuple):
     ends: tuple[Sequence[tuple[float, Fraction | None]], ...] = ()
 
 
-def problem_of(
+def root_problem(
     text: str,
     values: Mapping[str, object],
     wrt: Iterable[str] | None = None,
@@ -147,7 +147,7 @@ def problem_of(
     """
     values = {normal_name(name): value for name, value in values.items()}
     unknowns = [*values] if wrt is None else asked_names(wrt)
-    graph = equations(text, unknowns)
+    graph = equation_graph(text, unknowns)
     missing = [name for name in graph.inputs if name not in values]
     for name in (*values, *unknowns):
         if name not in graph.inputs:
@@ -188,7 +188,7 @@ def ranges_of(
         raise InputError(
             "bad-value",
             f"'{others[0]}' has a start, and '{next(iter(ranges))}' has a range",
-            help=advice(
+            help=command_or_python(
                 f"{others[0]}=-10:10 is a range; with --wrt {','.join(ranges)} others keep their values",
                 f"{others[0]}=(-10, 10) is a range; with wrt={[*ranges]} others keep their values",
             ),
@@ -199,7 +199,7 @@ def ranges_of(
 # Equations.
 
 
-def equations(text: str, unknowns: Sequence[str]) -> Graph:
+def equation_graph(text: str, unknowns: Sequence[str]) -> Graph:
     """The graph of a text, in which equations are bindings: what they are called begins as ``EQUATION``."""
     graph, relations = read_equations(text, unknowns)
     if not relations:
@@ -223,19 +223,19 @@ def equations(text: str, unknowns: Sequence[str]) -> Graph:
     graph.bindings += [
         Binding(f"{EQUATION}{at}", one.node, one.span) for at, one in enumerate(relations)
     ]
-    return completed(graph, text)
+    return complete_graph(graph, text)
 
 
 def read_equations(text: str, unknowns: Sequence[str]) -> Relations:
     """The statements of a text; ``x = cos(x)`` binds nothing, and lacks a start if x is no unknown."""
     try:
-        return related(text, "=", unknowns)
+        return read_relations(text, "=", unknowns)
     except LanguageError as error:
         if error.code != "bound-twice" or error.span is None:
             raise
         name = normal_name(text[slice(*error.span)])
         with suppress(LanguageError):
-            return related(text, "=", [*unknowns, name])
+            return read_relations(text, "=", [*unknowns, name])
         raise
 
 
@@ -244,10 +244,10 @@ def without_start(graph: Graph, text: str, missing: list[str]) -> InputError:
     from exprgrad.language.mistakes.hints import constant_hint
 
     error, name = missing_values(graph, text, missing), missing[0]
-    ends = advice("-10:10", "(-10, 10)")
+    ends = command_or_python("-10:10", "(-10, 10)")
     error.help = f"{name}=1 is a start, and {name}={ends} a range in which all roots are looked for"
     if len(graph.inputs) > 1:
-        wrt = advice("--wrt x", "wrt=['x']")
+        wrt = command_or_python("--wrt x", "wrt=['x']")
         error.help = (
             f"{name}=1 is a start, {name}={ends} a range; with {wrt} others keep their values"
         )
@@ -269,8 +269,8 @@ def equations_in(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen:
                 help="make the root an unknown, y, and what it is a root of an equation of its own",
             )
     if len(found) != len(unknowns):
-        raise miscounted(text, unknowns, found, is_chosen=is_chosen)
-    moves = [dependents(graph, [graph.inputs[name]]) for name in unknowns]
+        raise unknown_count_error(text, unknowns, found, is_chosen=is_chosen)
+    moves = [dependent_flags(graph, [graph.inputs[name]]) for name in unknowns]
     for _, node, span in found:
         if not any(each[node] for each in moves):
             raise RequestError(
@@ -292,7 +292,7 @@ def equations_in(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen:
     return nodes
 
 
-def miscounted(
+def unknown_count_error(
     text: str, unknowns: Sequence[str], found: Sequence[Binding], *, is_chosen: bool
 ) -> RequestError:
     """The error for more unknowns than equations, or fewer."""
@@ -306,7 +306,9 @@ def miscounted(
     else:
         chosen = sorted(unknowns, key=lambda name: name not in USUAL)[:few]
         listed = ",".join(chosen)
-        options = advice(f"--wrt {listed} solves for {listed}", f"wrt={chosen} solves for {listed}")
+        options = command_or_python(
+            f"--wrt {listed} solves for {listed}", f"wrt={chosen} solves for {listed}"
+        )
         help = f"{options}: then the other names keep their values"
     return RequestError(
         "unknowns",
@@ -343,7 +345,7 @@ def by_elements(
                 source=Source(text),
                 span=shaped.span(node),
             )
-    over = in_numbers(Run.of(text, evaluator_for(shaped), given))
+    over = in_numbers(SweptRun.of(text, evaluator_for(shaped), given))
     graph, inputs = over.run.graph, over.run.inputs
     moved = [
         str(graph.payloads[over.node(shaped.inputs[name], place)])
@@ -381,10 +383,10 @@ def roots_of(
     sight: Sight, found: Searched
 ) -> tuple[tuple[Root, ...], tuple[dict[str, Interval], ...]]:
     """The roots of a search, in order, and what is undecided; what may be a root is looked at again."""
-    roots = [rooted(sight, proof) for proof in found.proofs]
+    roots = [proved_root(sight, proof) for proof in found.proofs]
     undecided: list[dict[str, Interval]] = []
-    for cluster in clusters_of(found.left):
-        root = candidate(sight, cluster) if found.is_done else None
+    for cluster in cluster_boxes(found.left):
+        root = candidate_root(sight, cluster) if found.is_done else None
         if root is None:
             undecided.append(interval_by_name(sight.system, cluster))
         elif all(root.point != known.point for known in roots):
@@ -393,13 +395,13 @@ def roots_of(
     return tuple(ordered), tuple(undecided)
 
 
-def clusters_of(boxes: Sequence[Box]) -> Iterator[Box]:
+def cluster_boxes(boxes: Sequence[Box]) -> Iterator[Box]:
     """Boxes that touch each other as one; of very many, those that are neighbours."""
     rest = sorted(boxes, key=lambda box: [float(x.low) for x in box])
     while rest:
         whole, apart = rest.pop(0), []
         for at, box in enumerate(rest):
-            if overlap(whole, box):
+            if boxes_overlap(whole, box):
                 whole = [hull(x, y) for x, y in zip(whole, box, strict=True)]
             elif len(boxes) > MANY:
                 apart += rest[at:]
@@ -410,23 +412,25 @@ def clusters_of(boxes: Sequence[Box]) -> Iterator[Box]:
         yield whole
 
 
-def candidate(sight: Sight, cluster: Box) -> Root | None:
+def candidate_root(sight: Sight, cluster: Box) -> Root | None:
     """The root that a small undecided box seems to hold, if any."""
     if not all(x.ball.is_finite() for x in cluster):
         return None
     if is_at_zero(sight, cluster, NEAR_ZERO):
-        return unproved(sight, [exact_ball(nearest_double(x)) for x in cluster], cluster)
-    for start in ([middle(x) for x in cluster], [x.low for x in cluster]):
-        arrival = newton(sight, start)
+        return unproved_root(sight, [exact_ball(nearest_double(x)) for x in cluster], cluster)
+    for start in ([interval_middle(x) for x in cluster], [x.low for x in cluster]):
+        arrival = newton_search(sight, start)
         if arrival is None:
-            arrival = Arrival(start, greatest([(x.high - x.low).upper() for x in cluster]))
-        root = arrived(sight, arrival)
+            arrival = Arrival(
+                start, greatest_magnitude([(x.high - x.low).upper() for x in cluster])
+            )
+        root = root_at_arrival(sight, arrival)
         inside = root is not None and all(
             low <= float(x.high) and high >= float(x.low)
             for x, (low, high) in zip(cluster, root.enclosure.values(), strict=True)
         )
         if root is not None and inside:
-            return root if root.proved else unproved(sight, arrival.point, cluster)
+            return root if root.proved else unproved_root(sight, arrival.point, cluster)
     return None
 
 
@@ -436,11 +440,11 @@ def candidate(sight: Sight, cluster: Box) -> Root | None:
 def from_start(sight: Sight, start: Sequence[float]) -> Solution:
     """A root near a start: where Newton's method leads, or the nearest one in wider and wider boxes."""
     point = [exact_ball(x) for x in start]
-    arrival = newton(sight, point)
+    arrival = newton_search(sight, point)
     if all(f.is_zero for f in sight.residuals([ball_about(x, exact_ball(1)) for x in point])):
-        here = unproved(sight, point, [exact_enclosure(x) for x in point])
+        here = unproved_root(sight, point, [exact_enclosure(x) for x in point])
         return Solution(() if here is None else (here._replace(why=ALL_OVER),))
-    root = None if arrival is None else arrived(sight, arrival)
+    root = None if arrival is None else root_at_arrival(sight, arrival)
     return around_start(sight, point) if root is None else Solution((root,))
 
 
@@ -471,20 +475,22 @@ def nearest_root(roots: Sequence[Root], start: Vector) -> Root:
     return min(roots, key=distance)
 
 
-def arrived(sight: Sight, arrival: Arrival) -> Root | None:
+def root_at_arrival(sight: Sight, arrival: Arrival) -> Root | None:
     """The root that Newton's method led to: proved, or not, or none."""
-    least = 4 * arrival.step.upper() + greatest(arrival.point) * 2.0 ** (-3 * PRECISION // 4)
+    least = 4 * arrival.step.upper() + greatest_magnitude(arrival.point) * 2.0 ** (
+        -3 * PRECISION // 4
+    )
     radii = [least + 4 * exact_ball(math.ulp(float(x))) for x in arrival.point]
     for reach in (radii, [least for _ in radii]):  # first so wide that doubles have room in it
         proof = proof_around(sight, arrival.point, reach)
         if proof is not None:
-            return rooted(sight, proof)
-    if arrival.is_close and touches(sight, arrival.point):
-        return unproved(sight, arrival.point, [exact_enclosure(x) for x in arrival.point])
+            return proved_root(sight, proof)
+    if arrival.is_close and residuals_vanish(sight, arrival.point):
+        return unproved_root(sight, arrival.point, [exact_enclosure(x) for x in arrival.point])
     return None
 
 
-def touches(sight: Sight, point: Vector) -> bool:
+def residuals_vanish(sight: Sight, point: Vector) -> bool:
     """Whether each residual is next to nothing, compared with what it is made of."""
     graph = sight.system.graph
     values = sight.algebra.evaluate(graph, sight.inputs([exact_enclosure(x) for x in point]))
@@ -492,7 +498,7 @@ def touches(sight: Sight, point: Vector) -> bool:
         if not values[node].is_finite:
             return False
         terms = [values[operand].ball for operand in graph.operands[node]]
-        if not abs(values[node].ball).upper() <= TOUCHES * greatest([*terms, *point]):
+        if not abs(values[node].ball).upper() <= TOUCHES * greatest_magnitude([*terms, *point]):
             return False
     return True
 
@@ -503,26 +509,26 @@ def touches(sight: Sight, point: Vector) -> bool:
 def interval_by_name(system: System, box: Box) -> dict[str, Interval]:
     """A box in doubles, rounded outwards."""
     return {
-        name: Interval(outward(x.low, -math.inf), outward(x.high, math.inf))
+        name: Interval(round_outward(x.low, -math.inf), round_outward(x.high, math.inf))
         for name, x in zip(system.unknowns, box, strict=True)
     }
 
 
-def outward(bound: Ball, towards: float) -> float:
+def round_outward(bound: Ball, towards: float) -> float:
     """A bound as a double, rounded towards an infinity."""
     found = float(bound.mid())
     beyond = exact_ball(found) < bound if towards > 0 else exact_ball(found) > bound
     return math.nextafter(found, towards) if beyond else found
 
 
-def rooted(sight: Sight, proof: Proof) -> Root:
+def proved_root(sight: Sight, proof: Proof) -> Root:
     """A root that is proved, also to be the only one between the doubles around it."""
     system, inner, whole = sight.system, proof.inner, proof.whole
     ends = interval_by_name(system, inner)
     outer = [interval_between(exact_ball(low), exact_ball(high)) for low, high in ends.values()]
     if not is_within(outer, whole):
         radii = [x.ball.rad() + 2 * exact_ball(math.ulp(float(x.high))) for x in outer]
-        wider = proof_around(sight, [middle(x) for x in outer], radii)
+        wider = proof_around(sight, [interval_middle(x) for x in outer], radii)
         whole = whole if wider is None else wider.whole
     is_alone = is_within(outer, whole)
     why = "" if is_alone else "another root may lie between the same two doubles"
@@ -532,10 +538,10 @@ def rooted(sight: Sight, proof: Proof) -> Root:
 
 def nearest_double(x: Enclosure) -> float:
     """The double nearest to what a narrow interval holds; 0 where that may be it."""
-    return 0.0 if x.low <= 0 and x.high >= 0 else float(middle(x))
+    return 0.0 if x.low <= 0 and x.high >= 0 else float(interval_middle(x))
 
 
-def unproved(sight: Sight, point: Vector, box: Box) -> Root | None:
+def unproved_root(sight: Sight, point: Vector, box: Box) -> Root | None:
     """A root that is not proved, and why not; None where the formula has no value there."""
     system = sight.system
     doubles = [nearest_double(exact_enclosure(x)) for x in point]

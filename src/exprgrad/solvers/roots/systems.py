@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 from typing import NamedTuple
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import shown, template
-from exprgrad.derive.sweeps.gradient import jacobian
-from exprgrad.derive.switches import movable, special_nodes
-from exprgrad.graph.graph import CONST, Graph, dependencies, dependents
+from exprgrad.derive.sweeps.gradient import jacobian_entries
+from exprgrad.derive.switches import movable_nodes, special_nodes
+from exprgrad.graph.graph import CONST, Graph, dependency_flags, dependent_flags
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.balls.balls import Ball, import_flint, specials_met
 from exprgrad.run.balls.intervals import Enclosure, Enclosures, exact_enclosure, interval_between
 
-__all__ = ["PRECISION", "Box", "Look", "Sight", "System", "Vector", "ball_about"]
+__all__ = ["PRECISION", "Box", "BoxView", "Sight", "System", "Vector", "ball_about"]
 
 Box = list[Enclosure]
 """An interval for each unknown."""
@@ -50,13 +50,15 @@ Fraction = tuple[int, int | None]
 """The nodes of a numerator and a denominator; None is 1."""
 
 
-def numerator(builder: Builder, graph: Graph, images: Sequence[int], output: int) -> int | None:
+def numerator_of(
+    builder: GraphBuilder, graph: Graph, images: Sequence[int], output: int
+) -> int | None:
     """The numerator of an output that is a quotient, or is made of some; None if it is not.
 
     Where the output is defined no denominator is 0, so there it is 0 where its numerator is, which has no
     poles where the output has some.
     """
-    wanted = dependencies(graph, output)
+    wanted = dependency_flags(graph, output)
     fractions: list[Fraction] = []
     for node, image in enumerate(images):
         if wanted[node]:
@@ -69,7 +71,7 @@ def numerator(builder: Builder, graph: Graph, images: Sequence[int], output: int
 
 
 def over_one_line(
-    builder: Builder, graph: Graph, node: int, parts: Sequence[Fraction], image: int
+    builder: GraphBuilder, graph: Graph, node: int, parts: Sequence[Fraction], image: int
 ) -> Fraction:
     """A node of a graph as a fraction, of those of its operands; else it is its ``image``."""
     op = BY_NAME.get(graph.kinds[node])
@@ -78,9 +80,9 @@ def over_one_line(
     whole = all(below is None for _, below in parts)
     by_constant = graph.kinds[graph.operands[node][-1]] == CONST
     if op.signs and not whole:
-        return summed(builder, op.signs, parts)
+        return add_fractions(builder, op.signs, parts)
     if op.powers and not (whole and by_constant):
-        return multiplied(builder, op.powers, parts)
+        return multiply_fractions(builder, op.powers, parts)
     if op.poles and op.definition and whole:
         definition = template(op.definition)
         inner: list[Fraction] = []
@@ -96,13 +98,15 @@ def over_one_line(
     return image, None
 
 
-def node_product(builder: Builder, *factors: int | None) -> int | None:
+def node_product(builder: GraphBuilder, *factors: int | None) -> int | None:
     """A product; None is 1."""
     nodes = [factor for factor in factors if factor is not None]
     return reduce(partial(builder.apply, "mul"), nodes) if nodes else None
 
 
-def summed(builder: Builder, signs: Sequence[int], terms: Sequence[Fraction]) -> Fraction:
+def add_fractions(
+    builder: GraphBuilder, signs: Sequence[int], terms: Sequence[Fraction]
+) -> Fraction:
     """A sum of fractions over one line."""
     first, below = terms[0]
     above = builder.apply("neg", first) if signs[0] < 0 else first
@@ -114,7 +118,9 @@ def summed(builder: Builder, signs: Sequence[int], terms: Sequence[Fraction]) ->
     return above, below
 
 
-def multiplied(builder: Builder, powers: Sequence[int], factors: Sequence[Fraction]) -> Fraction:
+def multiply_fractions(
+    builder: GraphBuilder, powers: Sequence[int], factors: Sequence[Fraction]
+) -> Fraction:
     """A product or a quotient of fractions over one line."""
     turned = [
         fraction if power > 0 else fraction[::-1]
@@ -127,7 +133,7 @@ def multiplied(builder: Builder, powers: Sequence[int], factors: Sequence[Fracti
 # What is seen of a system.
 
 
-class Look(NamedTuple):
+class BoxView(NamedTuple):
     """What is known over a box.
 
     ``residuals``  each equation's values
@@ -160,16 +166,16 @@ class Sight:
             name: exact_enclosure(self.algebra.decimals.read(text, value))
             for name, (value, text) in system.values.items()
         }
-        builder = Builder(typed=True)
+        builder = GraphBuilder(typed=True)
         images = builder.include(graph)
         found = [images[node] for node in system.outputs]
-        above = [numerator(builder, graph, images, node) for node in system.outputs]
+        above = [numerator_of(builder, graph, images, node) for node in system.outputs]
         self.numerators = [node for node in above if node is not None]
         outputs = [*found, *self.numerators]
-        self.program, self.entries = jacobian(builder.graph, outputs, unknowns, shown)
+        self.program, self.entries = jacobian_entries(builder.graph, outputs, unknowns, shown)
         moved = [graph.inputs[name] for name in unknowns]
-        self.moving = movable(graph, moved)
-        self.bent = special_nodes(graph, dependents(graph, moved))
+        self.moving = movable_nodes(graph, moved)
+        self.bent = special_nodes(graph, dependent_flags(graph, moved))
 
     def inputs(self, box: Box) -> dict[str, Enclosure]:
         """Every input's interval."""
@@ -182,7 +188,7 @@ class Sight:
         values = self.algebra.evaluate(self.system.graph, self.inputs(box))
         return [values[node] for node in self.system.outputs]
 
-    def look(self, box: Box) -> Look:
+    def look(self, box: Box) -> BoxView:
         """Residuals and slopes over a box."""
         self.looks += 1
         self.work += len(self.program.graph)
@@ -201,7 +207,7 @@ class Sight:
         if not gone and self.algebra.undecided:
             gone = self.gone_in_all_cases(inputs)
         above = [*zip(outputs[count:], slopes[count:], strict=False)]
-        return Look(outputs[:count], slopes[:count], gone, above)
+        return BoxView(outputs[:count], slopes[:count], gone, above)
 
     def is_gone(self, values: Sequence[Enclosure]) -> bool:
         """Whether some residual, or its numerator, is not 0 anywhere."""

@@ -13,9 +13,11 @@ from exprgrad.run.values.files import json_in, rows_in
 from exprgrad.run.values.inputs import as_held, as_number, normal_name
 from exprgrad.run.values.layouts import strip_quotes
 from exprgrad.run.values.uncertain import Spread, UncertainNumbers, number_names
-from exprgrad.source import pieces
+from exprgrad.source import comma_parts
 
-__all__ = ["correlated", "correlation_in", "correlation_matrix", "covariance_in", "draw_moves"]
+__all__ = [
+    "correlate_spread", "correlation_in", "correlation_matrix", "covariance_in", "draw_moves",
+]  # fmt: skip
 
 ROUNDING = 1e-9
 """How far rounding may take equal covariances apart, and coefficients beyond their bounds."""
@@ -26,7 +28,7 @@ Matrix = Mapping[str, Mapping[str, float]]
 def correlation_in(text: str) -> tuple[tuple[str, str], float]:
     """The two names and the coefficient in ``a,b=0.3``."""
     names, equals, value = text.partition("=")
-    pair = tuple([normal_name(names[a:b].strip()) for a, b in pieces(names)])
+    pair = tuple([normal_name(names[a:b].strip()) for a, b in comma_parts(names)])
     if not equals or len(pair) != 2 or not all(pair) or not value.strip():
         raise InputError(
             "usage", "this is not NAME,NAME=COEFFICIENT", help="such as --correlation a,b=0.3"
@@ -99,7 +101,7 @@ def of_estimates(found: Mapping[str, Any], number: Callable[[object, str], float
     }
 
 
-def correlated(
+def correlate_spread(
     spread: Spread,
     inputs: Mapping[str, Any],
     correlation: Mapping[tuple[str, str], float],

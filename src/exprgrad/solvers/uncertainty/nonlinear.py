@@ -26,15 +26,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import copysign, erfc, exp, inf, isfinite, nan, pi, sqrt
 from typing import Any, NamedTuple
 
-from exprgrad.derive.build import Builder
+from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
-from exprgrad.derive.rules import Rule, computed, real
+from exprgrad.derive.rules import Rule, computed, real_rule
 from exprgrad.derive.sweeps import gradient as derive
-from exprgrad.derive.switches import Gap, gaps_of, special_nodes
-from exprgrad.errors import advice
-from exprgrad.explain.diagnostics import Run
-from exprgrad.explain.places import in_numbers, live, places_in
-from exprgrad.graph.graph import MOST_ELEMENTS, Graph, Program, dependents, seen_from, size
+from exprgrad.derive.switches import SwitchFunction, gaps_of, special_nodes
+from exprgrad.errors import command_or_python
+from exprgrad.explain.diagnostics import DiagnosedRun
+from exprgrad.explain.places import in_numbers, live_nodes, places_in
+from exprgrad.graph.graph import (
+    MOST_ELEMENTS,
+    Graph,
+    Program,
+    dependent_flags,
+    seen_from,
+    shape_size,
+)
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, Evaluator, evaluator_for, remember
@@ -48,7 +55,7 @@ from exprgrad.run.values.uncertain import (
     two_digits,
 )
 
-__all__ = ["Second", "half_unit", "nonlinear", "warned"]
+__all__ = ["Second", "half_unit", "nonlinear_warning", "second_order_terms"]
 
 MOST_UNCERTAIN = 128
 """Up to so many uncertain numbers second derivatives are looked at."""
@@ -91,8 +98,8 @@ class Second(NamedTuple):
     enough: bool
 
 
-def nonlinear(
-    run: Run,
+def second_order_terms(
+    run: DiagnosedRun,
     numbers: UncertainNumbers,
     uncertainties: Sequence[float],
     sensitivities: Mapping[str, Any],
@@ -106,7 +113,7 @@ def nonlinear(
     graph, many = run.graph, len(numbers.deviations)
     if not many or not all(map(isfinite, uncertainties)):
         return [], ()
-    work = len(uncertainties) * max(len(graph), sum(map(size, graph.shapes)))
+    work = len(uncertainties) * max(len(graph), sum(map(shape_size, graph.shapes)))
     if work > MOST_ELEMENTS or many > MOST_UNCERTAIN or work * many**2 > MOST_PRODUCTS:
         message = "whether linearising is enough is not known: there is too much to look at"
         return [], (warning_at(message, run, graph.output)._replace(severity="note"),)
@@ -117,7 +124,7 @@ def nonlinear(
         view, before = over.run, len(told)
         if len(uncertainties) > 1:
             seen = seen_from(view.graph, over.node(graph.output, place))
-            view = Run(view.text, seen, view.inputs, view.values, spelled=view.spelled)
+            view = DiagnosedRun(view.text, seen, view.inputs, view.values, spelled=view.spelled)
         terms = second_terms(view, numbers, u)
         told += second_warnings(run, terms, u)
         for one in kink_warnings(view, numbers, u):
@@ -129,7 +136,7 @@ def nonlinear(
             told.append(warning_at(message, run, graph.output)._replace(severity="note"))
         elif len(told) == before:
             draws = draws or draw_values(over.run, numbers)
-            slopes = slopes_of(run, sensitivities, at)
+            slopes = slopes_of_value(run, sensitivities, at)
             drawn, without = drawn_terms(view, draws, slopes, u)
             if without:
                 message = f"{without:,} of {len(draws[1]):,} draws have no finite value"
@@ -141,7 +148,9 @@ def nonlinear(
     return found, tuple(once.values())
 
 
-def slopes_of(run: Run, sensitivities: Mapping[str, Any], at: int) -> dict[str, float]:
+def slopes_of_value(
+    run: DiagnosedRun, sensitivities: Mapping[str, Any], at: int
+) -> dict[str, float]:
     """The derivatives of one number of a run's value, in row-major order, by number of its inputs."""
     found: dict[str, float] = {}
     for name, slope in sensitivities.items():
@@ -154,13 +163,13 @@ def slopes_of(run: Run, sensitivities: Mapping[str, Any], at: int) -> dict[str, 
 # Terms of second order.
 
 
-def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None:
+def second_terms(run: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Second | None:
     """What terms of second order change; None where derivatives are not finite.
 
     What seems to matter is worked out in balls, too: rounding may have made it up.
     """
     evaluator = remember(EVALUATORS, run.graph, lambda: evaluator_for(run.graph), MOST_KEPT)
-    found = terms_at(Derivatives(evaluator), run.inputs, numbers, u)
+    found = terms_at(DerivativeAnswers(evaluator), run.inputs, numbers, u)
     work = len(run.graph) * len(numbers.deviations) ** 2
     if found is None or work > MOST_IN_BALLS:
         return found
@@ -168,7 +177,11 @@ def second_terms(run: Run, numbers: UncertainNumbers, u: float) -> Second | None
         return found
     from exprgrad.run.balls.balls import has_balls
 
-    true = terms_at(Derivatives(evaluator, real), run.inputs, numbers, u) if has_balls() else None
+    true = (
+        terms_at(DerivativeAnswers(evaluator, real_rule), run.inputs, numbers, u)
+        if has_balls()
+        else None
+    )
     return found if true is None else true
 
 
@@ -185,7 +198,7 @@ def second_noise(
     )
 
 
-class Derivatives(NamedTuple):
+class DerivativeAnswers(NamedTuple):
     """What answers with derivatives of a formula: by the rule ``real`` in balls, else in doubles."""
 
     evaluator: Evaluator
@@ -201,7 +214,7 @@ class Derivatives(NamedTuple):
 
 
 def terms_at(
-    derivatives: Derivatives, inputs: Mapping[str, Any], numbers: UncertainNumbers, u: float
+    derivatives: DerivativeAnswers, inputs: Mapping[str, Any], numbers: UncertainNumbers, u: float
 ) -> Second | None:
     """What terms of second order change, by some derivatives; None where those are not finite."""
     evaluator, rule = derivatives
@@ -236,7 +249,7 @@ def terms_at(
 
 
 def third_term(
-    derivatives: Derivatives,
+    derivatives: DerivativeAnswers,
     inputs: Mapping[str, Any],
     names: tuple[str, ...],
     steps: Mapping[str, float],
@@ -253,7 +266,7 @@ def third_term(
     moving = tuple([name for name in names if steps[name]])
     masked = len(moving) < len(names)
     program = matrices.derive_once(evaluator, derive.jvp, graph, moving, nodes, rule, masked=masked)
-    given = {**inputs, **{derive.tangent(name): steps[name] for name in moving}}
+    given = {**inputs, **{derive.tangent_name(name): steps[name] for name in moving}}
     slopes = derivatives.answers(program, given)
     total: float = sum(
         (1 if i == j else 2) * float(r[i, j]) * deviations[i] * deviations[j] * slope
@@ -274,20 +287,20 @@ def half_unit(u: float) -> float:
 
 
 def second_warnings(
-    run: Run, terms: Second | None, u: float, what: str = "terms of second order"
+    run: DiagnosedRun, terms: Second | None, u: float, what: str = "terms of second order"
 ) -> Iterator[Diagnostic]:
     """Warnings about terms of second order, or about what draws found."""
     if terms is not None and not terms.enough:
-        message = f"linearising is not enough: {what} {changed(terms, u)}"
+        message = f"linearising is not enough: {what} {describe_change(terms, u)}"
         yield warning_at(message, run, run.graph.output)
 
 
-def kink_warnings(view: Run, numbers: UncertainNumbers, u: float) -> Iterator[Diagnostic]:
+def kink_warnings(view: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Iterator[Diagnostic]:
     """What is to be said of kinks and jumps within reach."""
     unit = u or 1.0
     allowed, before = half_unit(u) / unit, u / unit
-    for node, line, k in crossings(view, numbers):
-        shift, variance = effect(line, k, unit)
+    for node, line, k in crossed_switches(view, numbers):
+        shift, variance = crossing_effect(line, k, unit)
         change = sqrt(max(before * before + variance, 0.0)) - before
         if not (abs(shift) <= allowed and abs(change) <= allowed):
             count = f"{abs(k):.2g}"
@@ -298,7 +311,7 @@ def kink_warnings(view: Run, numbers: UncertainNumbers, u: float) -> Iterator[Di
             yield warning_at(message, view, node)
 
 
-def changed(terms: Second, u: float) -> str:
+def describe_change(terms: Second, u: float) -> str:
     """What terms of second order change, in words."""
     if terms.value != terms.value:
         return f"are larger than those of first order, {two_digits(u)}"
@@ -310,13 +323,15 @@ def changed(terms: Second, u: float) -> str:
     return " and ".join(parts) or "are too few to tell: rare ones decide"
 
 
-def warning_at(message: str, run: Run, node: int) -> Diagnostic:
+def warning_at(message: str, run: DiagnosedRun, node: int) -> Diagnostic:
     """A warning about a node, whose help is how to ask for Monte Carlo."""
-    help = advice("--mc 1000000 samples it", "run.propagate(mc=1_000_000) samples it")
-    return warned(message, run, node, help)
+    help = command_or_python("--mc 1000000 samples it", "run.propagate(mc=1_000_000) samples it")
+    return nonlinear_warning(message, run, node, help)
 
 
-def warned(message: str, run: Run, node: int, help: str | None = None) -> Diagnostic:
+def nonlinear_warning(
+    message: str, run: DiagnosedRun, node: int, help: str | None = None
+) -> Diagnostic:
     """A warning about a node, with some help."""
     return Diagnostic("nonlinear", "warning", message, node, run.graph.span(node), help, None)
 
@@ -327,7 +342,7 @@ Draws = tuple[dict[str, Any], Any, list[Any]]
 """How far each draw moves each uncertain number, their numbers, and every node's data."""
 
 
-def draw_values(run: Run, numbers: UncertainNumbers) -> Draws:
+def draw_values(run: DiagnosedRun, numbers: UncertainNumbers) -> Draws:
     """Draw the inputs, the first draw being their means: the larger the graph, the fewer draws."""
     import numpy as np
 
@@ -345,7 +360,7 @@ def draw_values(run: Run, numbers: UncertainNumbers) -> Draws:
 
 
 def drawn_terms(
-    run: Run, draws: Draws, slopes: Mapping[str, float], u: float
+    run: DiagnosedRun, draws: Draws, slopes: Mapping[str, float], u: float
 ) -> tuple[Second, int]:
     """The effects of all orders, by draws, and how many of these have no finite value.
 
@@ -395,7 +410,7 @@ def mean_of(values: Any) -> tuple[float, float]:
 # Kinks and jumps within reach.
 
 
-class Direction(NamedTuple):
+class DirectionOfDeviation(NamedTuple):
     """A line through the inputs, on which a step of 1 is a standard deviation of what moves along it."""
 
     evaluator: Evaluator
@@ -421,7 +436,9 @@ Moves = Mapping[str, float]
 """By uncertain number, how far it moves a node: deviation times derivative."""
 
 
-def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direction, float]]:
+def crossed_switches(
+    run: DiagnosedRun, numbers: UncertainNumbers
+) -> Iterator[tuple[int, DirectionOfDeviation, float]]:
     """The kinks and jumps within reach: the node that has it, and where it is met on which line."""
     names = tuple([name for name in run.graph.inputs if name in numbers.deviations])
     found, graph = compared_in_run(run, names)
@@ -435,16 +452,18 @@ def crossings(run: Run, numbers: UncertainNumbers) -> Iterator[tuple[int, Direct
         moves = {name: slope * numbers.deviations[name] for name, slope in slopes.row(at).items()}
         line = direction_of(run, evaluator, moves, numbers)
         if line is not None:
-            yield from ((node, line, k) for k in meetings(compared, gap, here, line))
+            yield from ((node, line, k) for k in line_crossings(compared, gap, here, line))
 
 
-def compared_in_run(run: Run, names: Sequence[str]) -> tuple[list[tuple[int, Gap]], Graph]:
+def compared_in_run(
+    run: DiagnosedRun, names: Sequence[str]
+) -> tuple[list[tuple[int, SwitchFunction]], Graph]:
     """The nodes that may have kinks or jumps, each with what it compares; and the graph of these gaps."""
-    graph, values, builder = run.graph, run.values, Builder(run.graph.empty())
-    moved = dependents(graph, [graph.inputs[name] for name in names])
+    graph, values, builder = run.graph, run.values, GraphBuilder(run.graph.empty())
+    moved = dependent_flags(graph, [graph.inputs[name] for name in names])
     image = builder.include(graph)
-    found: list[tuple[int, Gap]] = []
-    for node in special_nodes(graph, moved, live(run)):
+    found: list[tuple[int, SwitchFunction]] = []
+    for node in special_nodes(graph, moved, live_nodes(run)):
         row, mine = BY_NAME[graph.kinds[node]], graph.operands[node]
         winner = next((image[n] for n in mine if values[n] == values[node]), None)
         gaps = gaps_of(builder, row, [image[n] for n in mine], image[node], winner)
@@ -453,8 +472,8 @@ def compared_in_run(run: Run, names: Sequence[str]) -> tuple[list[tuple[int, Gap
     return found, builder.graph
 
 
-def meetings(
-    compared: Evaluator, gap: Gap, here: Sequence[float], line: Direction
+def line_crossings(
+    compared: Evaluator, gap: SwitchFunction, here: Sequence[float], line: DirectionOfDeviation
 ) -> Iterator[float]:
     """The places on a line beyond which a gap has another sign, or stairs have another step."""
     node, step = gap
@@ -467,12 +486,12 @@ def meetings(
         return not data[node] * here[node] > 0 if step is None else data[step] != here[step]
 
     ways = (-copysign(1.0, here[node]),) if step is None else (1.0, -1.0)
-    yield from (k for way in ways if (k := first(is_across, way)) is not None)
+    yield from (k for way in ways if (k := first_crossing(is_across, way)) is not None)
 
 
 def direction_of(
-    run: Run, evaluator: Evaluator, moves: Moves, numbers: UncertainNumbers
-) -> Direction | None:
+    run: DiagnosedRun, evaluator: Evaluator, moves: Moves, numbers: UncertainNumbers
+) -> DirectionOfDeviation | None:
     """The line on which something most probably rises, given how numbers move it; None if none does."""
     total = {
         name: sum(numbers.correlation(name, other) * move for other, move in moves.items() if move)
@@ -482,14 +501,14 @@ def direction_of(
     if not 0 < variance < inf:
         return None
     scale = sqrt(variance)
-    return Direction(
+    return DirectionOfDeviation(
         evaluator,
         run.inputs,
         {name: numbers.deviations[name] * t / scale for name, t in total.items() if t},
     )
 
 
-def first(crosses: Callable[[float], bool], side: float) -> float | None:
+def first_crossing(crosses: Callable[[float], bool], side: float) -> float | None:
     """The first place on one side of a line at which a condition holds; None if none is in reach."""
     for look in range(1, LOOKS + 1):
         low, high = side * REACH * (look - 1) / LOOKS, side * REACH * look / LOOKS
@@ -501,7 +520,7 @@ def first(crosses: Callable[[float], bool], side: float) -> float | None:
     return None
 
 
-def effect(line: Direction, k: float, unit: float) -> tuple[float, float]:
+def crossing_effect(line: DirectionOfDeviation, k: float, unit: float) -> tuple[float, float]:
     """By how much a kink or a jump on a line moves the mean, and what it adds to the variance."""
     side = copysign(1.0, k)
     near, far = k - side * BESIDE, k + side * BESIDE

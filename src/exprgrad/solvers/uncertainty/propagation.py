@@ -12,13 +12,13 @@ from math import inf, isfinite
 from os import PathLike, fspath
 from typing import Any, NamedTuple
 
-from exprgrad.derive.build import Builder
-from exprgrad.errors import RequestError, advice, whole
+from exprgrad.derive.build import GraphBuilder
+from exprgrad.errors import RequestError, command_or_python, whole_number
 from exprgrad.explain.derivatives import Derivatives
-from exprgrad.explain.diagnostics import Run
+from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.limits import COUNTED, MOST_DRAWS
 from exprgrad.explain.places import in_numbers, places_in
-from exprgrad.graph.graph import Program, size
+from exprgrad.graph.graph import Program, shape_size
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, evaluator_for
 from exprgrad.run.matrices import Point
@@ -30,9 +30,14 @@ from exprgrad.run.values.uncertain import (
     number_names,
     plus_minus,
 )
-from exprgrad.solvers.uncertainty.nonlinear import Second, half_unit, nonlinear, warned
+from exprgrad.solvers.uncertainty.nonlinear import (
+    Second,
+    half_unit,
+    nonlinear_warning,
+    second_order_terms,
+)
 
-__all__ = ["Sampled", "Uncertainty", "propagated", "uncertainty_of"]
+__all__ = ["Sampled", "Uncertainty", "propagate_uncertainty", "uncertainty_of"]
 
 DRAWN_AT_ONCE = 65_536
 """How many draws are made at a time."""
@@ -63,14 +68,14 @@ class Sampled(NamedTuple):
     without: int = 0
     rounded: Any = 0.0
 
-    def diagnostics(self, run: Run) -> Iterator[Diagnostic]:
+    def diagnostics(self, run: DiagnosedRun) -> Iterator[Diagnostic]:
         """Warnings where some draws have no value, and where rounding hides digits that are shown."""
         output = run.graph.output
         if self.without:
             message = (
                 f"{self.without:,} of {self.draws:,} draws have no finite value, and are left out"
             )
-            yield warned(message, run, output)
+            yield nonlinear_warning(message, run, output)
         pairs = [*zip(numbers_in(self.value), numbers_in(self.rounded), strict=True)]
         u, rounded = max(pairs, key=lambda pair: pair[1] - half_unit(pair[0]))
         if rounded > half_unit(u):
@@ -78,7 +83,7 @@ class Sampled(NamedTuple):
                 f"rounding may have moved the draws' values by {rounded:.2g}, which hides digits "
             )
             message += f"of their mean and of their standard deviation, {u:.2g}"
-            yield warned(message, run, output)._replace(code="lost-digits")
+            yield nonlinear_warning(message, run, output)._replace(code="lost-digits")
 
 
 class Uncertainty(NamedTuple):
@@ -124,7 +129,7 @@ class Uncertainty(NamedTuple):
 
 
 def uncertainty_of(
-    run: Run,
+    run: DiagnosedRun,
     spread: Spread | None,
     correlation: Mapping[tuple[str, str], float],
     covariance: Mapping[str, Mapping[str, float]] | PathLike[str] | None,
@@ -136,7 +141,7 @@ def uncertainty_of(
     Raises ``RequestError`` where no input is uncertain, or for a bad number of draws, and what
     ``covariance.correlated`` raises.
     """
-    count, start = whole(draws), whole(seed)
+    count, start = whole_number(draws), whole_number(seed)
     if count is None or count == 1 or not 0 <= count <= MOST_DRAWS:
         raise RequestError(
             "bad-value", f"{draws!r} is not a number of draws from 2 to {MOST_DRAWS:,}"
@@ -145,23 +150,27 @@ def uncertainty_of(
         raise RequestError("bad-value", f"{seed!r} is not a seed: a whole number from 0 on")
     known = Spread({}, {}) if spread is None else spread
     if correlation or covariance is not None:
-        from exprgrad.solvers.uncertainty.covariance import correlated, covariance_in
+        from exprgrad.solvers.uncertainty.covariance import correlate_spread, covariance_in
 
         if isinstance(covariance, str):
             refuse_text(covariance, "covariance")
         if isinstance(covariance, PathLike):
             covariance = covariance_in(fspath(covariance))
-        known = correlated(known, run.inputs, correlation, covariance)
+        known = correlate_spread(known, run.inputs, correlation, covariance)
     if not known.deviations:
         raise RequestError(
             "certain",
             "no input is uncertain",
-            help=advice("write x=2.0±0.1", 'write x="2.0±0.1", or x=exprgrad.uncertain(2.0, 0.1)'),
+            help=command_or_python(
+                "write x=2.0±0.1", 'write x="2.0±0.1", or x=exprgrad.uncertain(2.0, 0.1)'
+            ),
         )
-    return propagated(run, known, count, start)
+    return propagate_uncertainty(run, known, count, start)
 
 
-def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncertainty:
+def propagate_uncertainty(
+    run: DiagnosedRun, spread: Spread, draws: int = 0, seed: int = 0
+) -> Uncertainty:
     """The uncertainty of a run's value, given those of its inputs; with ``draws`` Monte Carlo, too.
 
     Raises ``RequestError`` for Monte Carlo of tensors of more than 4,096 numbers over all nodes.
@@ -172,25 +181,25 @@ def propagated(run: Run, spread: Spread, draws: int = 0, seed: int = 0) -> Uncer
     is_swept = not names or (run.wrt is not None and {*names} <= {*run.wrt})
     swept = run
     if not is_swept:
-        swept = Run.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
+        swept = DiagnosedRun.of(run.text, evaluator_for(run.graph), run.inputs, names, run.spelled)
     if run.graph.shape(run.graph.output):
         slopes, lost = slopes_of_tensor(run, names) if names else ({}, ())
     else:
         slopes, lost = {name: swept.true.gradient[name] for name in names}, ()
     found = of_first_order(run, estimate, slopes, deviations, spread)
-    numbers = numbers_of(run, deviations, spread)
-    terms, told = nonlinear(run, numbers, numbers_in(found.value), found.sensitivities)
+    numbers = uncertain_numbers(run, deviations, spread)
+    terms, told = second_order_terms(run, numbers, numbers_in(found.value), found.sensitivities)
     second = terms[0] if isinstance(estimate, float) and terms else terms or None
-    told = (*beyond(swept, run), *lost, *unknown(run, found), *told)
+    told = (*missing_derivatives(swept, run), *lost, *unknown_uncertainty(run, found), *told)
     if not draws:
         return found._replace(second=second, diagnostics=told)
-    sample = sampled(run, numbers, draws, seed)
+    sample = sample_values(run, numbers, draws, seed)
     told = (*(one._replace(help=None) for one in told), *sample.diagnostics(run))
     return found._replace(second=second, sample=sample, diagnostics=told)
 
 
 def slopes_of_tensor(
-    run: Run, names: tuple[str, ...]
+    run: DiagnosedRun, names: tuple[str, ...]
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """The true derivatives of a value that is a tensor, by input, and warnings where digits are lost."""
     label = run.output_label
@@ -201,7 +210,9 @@ def slopes_of_tensor(
     return {name: slopes[label, name] for name in names}, found.diagnostics
 
 
-def numbers_of(run: Run, deviations: Mapping[str, Any], spread: Spread) -> UncertainNumbers:
+def uncertain_numbers(
+    run: DiagnosedRun, deviations: Mapping[str, Any], spread: Spread
+) -> UncertainNumbers:
     """The numbers of inputs that are uncertain, their deviations and correlations."""
     moving = {
         label: u
@@ -220,7 +231,7 @@ def numbers_in(value: Any) -> list[float]:
     return [value] if isinstance(value, float) else value.ravel().tolist()
 
 
-def beyond(swept: Run, run: Run) -> tuple[Diagnostic, ...]:
+def missing_derivatives(swept: DiagnosedRun, run: DiagnosedRun) -> tuple[Diagnostic, ...]:
     """What is worth knowing of derivatives that a run lacks, and that its uncertainty needs."""
     if swept is run or run.graph.shape(run.graph.output):
         return ()
@@ -229,7 +240,11 @@ def beyond(swept: Run, run: Run) -> tuple[Diagnostic, ...]:
 
 
 def of_first_order(
-    run: Run, estimate: Any, slopes: dict[str, Any], deviations: dict[str, Any], spread: Spread
+    run: DiagnosedRun,
+    estimate: Any,
+    slopes: dict[str, Any],
+    deviations: dict[str, Any],
+    spread: Spread,
 ) -> Uncertainty:
     """The uncertainty of a value, of a tensor each number's, and the covariance matrix J·Σ·Jᵀ of these.
 
@@ -245,14 +260,14 @@ def of_first_order(
     places: dict[str, int] = {}
     owners: list[str] = []
     for name, deviation in deviations.items():
-        block = np.reshape(slopes[name], (size(shape), -1))
+        block = np.reshape(slopes[name], (shape_size(shape), -1))
         flat = np.array(numbers_in(deviation))
         columns.append(np.where(flat, block, 0.0) * flat)
         for label in number_names(name, run.inputs[name]):
             places[label] = len(places)
             owners.append(name)
     with np.errstate(all="ignore"):
-        parts = np.concatenate(columns, axis=1) if columns else np.zeros((size(shape), 0))
+        parts = np.concatenate(columns, axis=1) if columns else np.zeros((shape_size(shape), 0))
         total = parts.copy()
         for (one, other), r in spread.correlations.items():
             if one in places and other in places:
@@ -277,7 +292,7 @@ def of_first_order(
     )
 
 
-def unknown(run: Run, found: Uncertainty) -> tuple[Diagnostic, ...]:
+def unknown_uncertainty(run: DiagnosedRun, found: Uncertainty) -> tuple[Diagnostic, ...]:
     """A warning where derivatives that are not finite leave no uncertainty."""
     if all(map(isfinite, numbers_in(found.value))):
         return ()
@@ -289,13 +304,13 @@ def unknown(run: Run, found: Uncertainty) -> tuple[Diagnostic, ...]:
     message = "there is no uncertainty of first order"
     if names:
         message += f": the derivative with respect to {', '.join(names)} is not finite"
-    return (warned(message, run, run.graph.output, "Monte Carlo needs no derivatives"),)
+    return (nonlinear_warning(message, run, run.graph.output, "Monte Carlo needs no derivatives"),)
 
 
 # Monte Carlo.
 
 
-def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampled:
+def sample_values(run: DiagnosedRun, numbers: UncertainNumbers, draws: int, seed: int) -> Sampled:
     """So many values of a run's formula, its inputs being drawn.
 
     Raises ``RequestError`` for tensors of more than 4,096 numbers over all nodes.
@@ -310,7 +325,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
     outputs = [over.node(run.graph.output, place) for place in places_in(run.value)]
     graph, inputs = over.run.graph, over.run.inputs
     names = [name for name in graph.inputs if name in numbers.deviations]
-    builder = Builder(graph.empty())
+    builder = GraphBuilder(graph.empty())
     images = builder.include(
         graph,
         {
@@ -332,7 +347,7 @@ def sampled(run: Run, numbers: UncertainNumbers, draws: int, seed: int) -> Sampl
         if not start:
             off = rounded_by(program, dict(zip(names, columns[:, :BOUNDED], strict=True)))
     rounded = arrays.float_or_array(off.reshape(np.shape(run.value)))
-    return described(values, draws, seed, run.value)._replace(rounded=rounded)
+    return describe_samples(values, draws, seed, run.value)._replace(rounded=rounded)
 
 
 def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
@@ -353,7 +368,7 @@ def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
         return np.sqrt([one.mean() for one in squares])
 
 
-def described(values: Any, draws: int, seed: int, like: Any) -> Sampled:
+def describe_samples(values: Any, draws: int, seed: int, like: Any) -> Sampled:
     """What is said of drawn values, a row for each number of a value that they are like."""
     import numpy as np
 

@@ -10,11 +10,11 @@ from exprgrad.language.code.target import Target
 __all__ = ["TARGETS"]
 
 
-def gathered() -> dict[str, Target]:
+def find_targets() -> dict[str, Target]:
     """The targets by name, as they stand in lists."""
     names = [module.name for module in iter_modules(__path__)]
     found = [getattr(import_module(f"{__name__}.{name}"), name.upper()) for name in names]
     return {target.name: target for target in sorted(found, key=lambda target: target.place)}
 
 
-TARGETS = gathered()
+TARGETS = find_targets()

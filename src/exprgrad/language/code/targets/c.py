@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from exprgrad.language.code.target import ATOM, C_LIKE, SIGN, Form, Layout, Repeat, Target, named
+from exprgrad.language.code.target import (
+    ATOM,
+    C_LIKE,
+    SIGN,
+    Form,
+    FunctionLayout,
+    Repeat,
+    Target,
+    functions_of_rows,
+)
 
 __all__ = ["C"]
 
@@ -86,7 +95,7 @@ C = Target(
     title="C99",
     place=3,
     ending=".c",
-    layout=Layout(
+    layout=FunctionLayout(
         file="{comment}\n#include <math.h>\n\n{helpers}{head}\n{{\n{body}\n}}\n",
         comment=("/* ", "   ", " */"),
         head=("double {name}(", ")"),
@@ -106,7 +115,7 @@ C = Target(
         returns="Returns {value}; stores its derivatives with respect to {wrt}, in {extra}.",
     ),
     forms={**C_LIKE, "flag": Form("(double){0}", SIGN, (ATOM,))},
-    calls=named(
+    calls=functions_of_rows(
         "",
         "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh "
         "acosh atanh cbrt hypot erf erfc pow abs=fabs floor ceil round=nearbyint trunc",

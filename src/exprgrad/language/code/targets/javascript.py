@@ -9,11 +9,11 @@ from exprgrad.language.code.target import (
     COMPARISON,
     SUM,
     Form,
-    Layout,
+    FunctionLayout,
     Repeat,
     Target,
-    named,
-    operator,
+    functions_of_rows,
+    operator_form,
 )  # fmt: skip
 
 __all__ = ["JAVASCRIPT"]
@@ -47,7 +47,7 @@ function F_round(x) {
 }
 
 
-def key(name: str) -> str:
+def object_key(name: str) -> str:
     """A name as a key of an object."""
     if name == "__proto__":
         return '["__proto__"]'
@@ -59,7 +59,7 @@ JAVASCRIPT = Target(
     title="JavaScript",
     place=4,
     ending=".js",
-    layout=Layout(
+    layout=FunctionLayout(
         file="{comment}\n{head} {{\n{body}\n}}\n{helpers}",
         comment=("/**\n * ", " * ", "\n */"),
         head=("function {name}(", ")"),
@@ -72,16 +72,16 @@ JAVASCRIPT = Target(
         several=("return {", "{part}: {name}", "};"),
         returns="Returns {{value, gradient}}: {value}, and by name its derivatives with respect to {wrt}.",
         indent="  ",
-        key=key,
+        key=object_key,
         repeat=Repeat("let {name} = {text};", "while ({go}) {{", "{name} = {text};", "}}"),
     ),
     forms={
         **C_LIKE,
-        "eq": operator(" === ", COMPARISON, SUM, SUM),
-        "ne": operator(" !== ", COMPARISON, SUM, SUM),
+        "eq": operator_form(" === ", COMPARISON, SUM, SUM),
+        "ne": operator_form(" !== ", COMPARISON, SUM, SUM),
         "flag": Form("Number({0})"),
     },
-    calls=named(
+    calls=functions_of_rows(
         "Math.",
         "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh "
         "atanh cbrt hypot abs sign floor ceil trunc min max",

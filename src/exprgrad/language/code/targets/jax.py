@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from exprgrad.language.code.target import Arrays, Form, Repeat, Target, named
+from exprgrad.language.code.target import ArrayTarget, Form, Repeat, Target, functions_of_rows
 from exprgrad.language.code.targets.numpy import (
     ABOUT,
     FUNCTIONS,
-    elementwise,
-    structural,
-    taking,
+    elementwise_forms,
+    structural_spellings,
+    take_input,
 )
-from exprgrad.language.code.targets.python import LIBRARY, RESERVED, layout
+from exprgrad.language.code.targets.python import LIBRARY, RESERVED, python_layout
 
 __all__ = ["JAX"]
 
@@ -29,21 +29,25 @@ JAX = Target(
     title="JAX",
     place=5,
     ending=".py",
-    layout=layout(
+    layout=python_layout(
         "import jax\nimport jax.numpy as jnp\n\n"
         'jax.config.update("jax_enable_x64", True)  # doubles; else JAX has single precision',
         repeat=REPEAT,
     ),
-    forms=elementwise("jnp", Form("jnp.where({0}, 1.0, 0.0)")),
+    forms=elementwise_forms("jnp", Form("jnp.where({0}, 1.0, 0.0)")),
     # jnp.log1p is off by up to 120 ulp, jnp.exp2 by 680, jnp.sinh and jnp.cosh by 500, jax.lax.erfc by
     # 360, jnp.arctanh by 60, jax.nn.gelu by 1,300, elu and selu by 3 and 4: lowered.
-    calls={**named("jnp.", FUNCTIONS), "erf": "jax.lax.erf", "xlogy": "jax.scipy.special.xlogy"},
+    calls={
+        **functions_of_rows("jnp.", FUNCTIONS),
+        "erf": "jax.lax.erf",
+        "xlogy": "jax.scipy.special.xlogy",
+    },
     constants={"pi": "jnp.pi", "inf": "jnp.inf", "nan": "jnp.nan"},
     reserved=RESERVED,
     library=LIBRARY,
     about=ABOUT,
     helpers={
-        "input": taking("jnp.asarray(x, dtype=jnp.float64)", "an array of doubles"),
+        "input": take_input("jnp.asarray(x, dtype=jnp.float64)", "an array of doubles"),
         "solve": '''def F_solve(a, y):
     """The solution of a @ out = y: nan for a singular matrix, where JAX has infinities too."""
     if y.ndim == 1:
@@ -54,8 +58,8 @@ JAX = Target(
 ''',
     },
     slack=4.0,  # XLA's expm1 is off by 2.3 ulp
-    arrays=Arrays(
-        spellings=structural("jnp"),
+    arrays=ArrayTarget(
+        spellings=structural_spellings("jnp"),
         make="jnp.float64",
         broadcast="jnp.broadcast_to({text}, {shape})",
         shapes="jnp.broadcast_shapes",

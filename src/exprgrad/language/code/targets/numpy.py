@@ -7,7 +7,7 @@ function: a new row needs nothing here.
 from __future__ import annotations
 
 from exprgrad.graph.structural import axes_of, axis_of, shape_text
-from exprgrad.graph.tensors import place_text, placed
+from exprgrad.graph.tensors import axis_ranges, index_text
 from exprgrad.language.code.target import (
     AND,
     ARITHMETIC,
@@ -15,21 +15,21 @@ from exprgrad.language.code.target import (
     MATMUL,
     OR,
     SIGN,
-    Arrays,
+    ArrayTarget,
     Form,
     Repeat,
     Spelling,
     Structure,
     Target,
-    application,
-    named,
-    operator,
+    application_form,
+    functions_of_rows,
+    operator_form,
 )  # fmt: skip
-from exprgrad.language.code.targets.python import LIBRARY, RESERVED, layout
+from exprgrad.language.code.targets.python import LIBRARY, RESERVED, python_layout
 
 __all__ = [
-    "ABOUT", "FUNCTIONS", "ITSELF", "NUMPY", "broadcast", "elementwise",
-    "operands_alone", "padded", "reduction", "structural", "taking",
+    "ABOUT", "FUNCTIONS", "ITSELF", "NUMPY", "broadcast_spelling", "elementwise_forms", "operands_alone",
+    "padded_spelling", "reduction_spelling", "structural_spellings", "take_input",
 ]  # fmt: skip
 
 FUNCTIONS = (
@@ -41,7 +41,7 @@ FUNCTIONS = (
 ABOUT = "Inputs are numbers or arrays that broadcast; all that is returned has their common shape."
 ITSELF = Form("{0}", ATOM, (ATOM,))
 """An operand that is the result."""
-NAMES = named(
+NAMES = functions_of_rows(
     "",
     "dot outer trace diag sum mean prod reduce_max=max reduce_min=min transpose reshape "
     "broadcast=broadcast_to concat=concatenate stack cumsum cumprod flip",
@@ -49,7 +49,7 @@ NAMES = named(
 """What NumPy calls structural rows."""
 
 
-def taking(array: str, about: str) -> str:
+def take_input(array: str, about: str) -> str:
     """The function that takes an input of a program of tensors."""
     return f'''def F_input(x, shape):
     """x as {about}."""
@@ -60,13 +60,13 @@ def taking(array: str, about: str) -> str:
 '''
 
 
-def elementwise(library: str, flag: Form) -> dict[str, Form]:
+def elementwise_forms(library: str, flag: Form) -> dict[str, Form]:
     """Operators and conditions on arrays, number by number."""
     return {
         **ARITHMETIC,
-        "where": application(f"{library}.where", 3),
-        "and": operator(" & ", AND, ATOM, ATOM),
-        "or": operator(" | ", OR, ATOM, ATOM),
+        "where": application_form(f"{library}.where", 3),
+        "and": operator_form(" & ", AND, ATOM, ATOM),
+        "or": operator_form(" | ", OR, ATOM, ATOM),
         "not": Form("~{0}", SIGN, (ATOM,)),
         "flag": flag,
     }
@@ -82,7 +82,7 @@ def in_all_places(library: str, any: str) -> Repeat:
     )
 
 
-def structural(
+def structural_spellings(
     library: str, others: str = "", *, axis: str = "axis", keep: str = "keepdims"
 ) -> dict[str, Spelling]:
     """Structural rows as NumPy writes them, for a library like it.
@@ -90,37 +90,40 @@ def structural(
     ``others`` are functions that have other names there; ``axis`` and ``keep`` are what reductions and
     joins call their settings.
     """
-    names = {**NAMES, **named("", others)}
+    names = {**NAMES, **functions_of_rows("", others)}
     function = {row: f"{library}.{name}" for row, name in names.items()}
     reductions = ("sum", "mean", "prod", "reduce_max", "reduce_min")
     return {
         "matmul": lambda o: Form("{0} @ {1}", MATMUL, (MATMUL, SIGN)),
-        "index": index,
-        "transpose": transpose(function["transpose"]),
-        "reshape": reshape(function["reshape"]),
-        "broadcast": broadcast(function["broadcast"], f"{library}.full({{shape}}, {{0}})"),
-        "place": padded(f"{library}.pad", function["reshape"]),
+        "index": index_form,
+        "transpose": transpose_spelling(function["transpose"]),
+        "reshape": reshape_spelling(function["reshape"]),
+        "broadcast": broadcast_spelling(function["broadcast"], f"{library}.full({{shape}}, {{0}})"),
+        "place": padded_spelling(f"{library}.pad", function["reshape"]),
         **{row: operands_alone(function[row]) for row in ("dot", "outer", "trace", "diag")},
         "det": operands_alone(f"{library}.linalg.det"),
         "logdet": lambda o: Form(f"{library}.linalg.slogdet({{0}})[1]"),
-        **{row: reduction(function[row], axis, keep) for row in reductions},
-        **{row: running(function[row], function["flip"], axis) for row in ("cumsum", "cumprod")},
+        **{row: reduction_spelling(function[row], axis, keep) for row in reductions},
+        **{
+            row: running_spelling(function[row], function["flip"], axis)
+            for row in ("cumsum", "cumprod")
+        },
         **{row: side_by_side(function[row], axis) for row in ("concat", "stack")},
     }
 
 
 def operands_alone(function: str) -> Spelling:
     """A function of operands and nothing else."""
-    return lambda o: application(function, len(o.operands))
+    return lambda o: application_form(function, len(o.operands))
 
 
-def index(o: Structure) -> Form:
+def index_form(o: Structure) -> Form:
     """A part of an operand."""
-    places = ", ".join(map(place_text, o.settings[0]))
+    places = ", ".join(map(index_text, o.settings[0]))
     return Form(f"{{0}}[{places}]", ATOM, (ATOM,)) if places else ITSELF
 
 
-def transpose(function: str) -> Spelling:
+def transpose_spelling(function: str) -> Spelling:
     """A matrix's ``.T``; else the axes in their new order."""
 
     def spelled(o: Structure) -> Form:
@@ -134,12 +137,12 @@ def transpose(function: str) -> Spelling:
     return spelled
 
 
-def reshape(function: str, *, number: str = "") -> Spelling:
+def reshape_spelling(function: str, *, number: str = "") -> Spelling:
     """An operand in the result's shape; ``number`` makes a number of an array without axes."""
     return lambda o: Form(f"{function}({{0}}, {o.shape}){shape_text(o.shape, '', number)}")
 
 
-def broadcast(function: str, full: str) -> Spelling:
+def broadcast_spelling(function: str, full: str) -> Spelling:
     """An operand repeated; a number that is written out fills a new tensor."""
 
     def spelled(o: Structure) -> Form:
@@ -149,7 +152,7 @@ def broadcast(function: str, full: str) -> Spelling:
     return spelled
 
 
-def reduction(function: str, axis: str, keep: str) -> Spelling:
+def reduction_spelling(function: str, axis: str, keep: str) -> Spelling:
     """A reduction; all axes need no mention where none is kept."""
 
     def spelled(o: Structure) -> Form:
@@ -162,7 +165,7 @@ def reduction(function: str, axis: str, keep: str) -> Spelling:
     return spelled
 
 
-def running(function: str, flip: str, axis: str) -> Spelling:
+def running_spelling(function: str, flip: str, axis: str) -> Spelling:
     """A running sum or product; one from the end is that of what is turned round, and turned back."""
 
     def spelled(o: Structure) -> Form:
@@ -180,18 +183,18 @@ def side_by_side(function: str, axis: str) -> Spelling:
 
     def spelled(o: Structure) -> Form:
         at, count = axis_of(o.settings[0], o.shape), len(o.operands)
-        listed = application("", count).text if count > 1 else "({0},)"
+        listed = application_form("", count).text if count > 1 else "({0},)"
         return Form(f"{function}({listed}{f', {axis}={at}' if at else ''})")
 
     return spelled
 
 
-def padded(function: str, reshaping: str, *, flat: bool = False) -> Spelling:
+def padded_spelling(function: str, reshaping: str, *, flat: bool = False) -> Spelling:
     """Zeros around an operand, to put it in place; ``flat``: in one list, the last axis first."""
 
     def spelled(o: Structure) -> Form:
         shape, places = o.settings
-        ends = placed(shape, places)
+        ends = axis_ranges(shape, places)
         if o.shape == o.operands[0]:
             return ITSELF
         full = tuple([stop - start for start, stop in ends])
@@ -208,15 +211,17 @@ NUMPY = Target(
     title="NumPy",
     place=2,
     ending=".py",
-    layout=layout("import numpy as np", '@np.errstate(all="ignore")\n', in_all_places("np", "any")),
-    forms=elementwise("np", Form("np.where({0}, 1.0, 0.0)")),
-    calls=named("np.", f"{FUNCTIONS} exp2 log1p sinh cosh atanh=arctanh"),
+    layout=python_layout(
+        "import numpy as np", '@np.errstate(all="ignore")\n', in_all_places("np", "any")
+    ),
+    forms=elementwise_forms("np", Form("np.where({0}, 1.0, 0.0)")),
+    calls=functions_of_rows("np.", f"{FUNCTIONS} exp2 log1p sinh cosh atanh=arctanh"),
     constants={"pi": "np.pi", "inf": "np.inf", "nan": "np.nan"},
     reserved=RESERVED,
     library=LIBRARY,
     about=ABOUT,
     helpers={
-        "input": taking("np.asarray(x, dtype=np.float64)[()]", "an array of doubles"),
+        "input": take_input("np.asarray(x, dtype=np.float64)[()]", "an array of doubles"),
         "solve": '''def F_solve(a, y):
     """The solution of a @ out = y: nan for a singular matrix, where NumPy raises."""
     if y.ndim == 1:
@@ -229,8 +234,11 @@ NUMPY = Target(
         return np.stack([*map(F_solve, a, y)]) if shape else np.full(y.shape, np.nan)
 ''',
     },
-    arrays=Arrays(
-        spellings={**structural("np"), "reshape": reshape("np.reshape", number="[()]")},
+    arrays=ArrayTarget(
+        spellings={
+            **structural_spellings("np"),
+            "reshape": reshape_spelling("np.reshape", number="[()]"),
+        },
         make="np.float64",
         broadcast="np.broadcast_to({text}, {shape})[()]",
         shapes="np.broadcast_shapes",

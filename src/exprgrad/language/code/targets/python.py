@@ -12,14 +12,14 @@ from exprgrad.language.code.target import (
     COMPARISON,
     OR,
     Form,
-    Layout,
+    FunctionLayout,
     Repeat,
     Target,
-    named,
-    operator,
+    functions_of_rows,
+    operator_form,
 )  # fmt: skip
 
-__all__ = ["LIBRARY", "PYTHON", "RESERVED", "layout"]
+__all__ = ["LIBRARY", "PYTHON", "RESERVED", "python_layout"]
 
 REPEAT = Repeat("{name} = {text}", "while {go}:", "{name} = {text}")
 RESERVED = frozenset(keyword.kwlist) | {"__debug__", "abs", "float", "map", "round"}
@@ -27,9 +27,9 @@ LIBRARY = frozenset(["OverflowError", "ValueError", "tuple"])
 """What helpers call: parameters may bear these names, a function may not."""
 
 
-def layout(imports: str, decorator: str = "", repeat: Repeat = REPEAT) -> Layout:
+def python_layout(imports: str, decorator: str = "", repeat: Repeat = REPEAT) -> FunctionLayout:
     """A function in Python."""
-    return Layout(
+    return FunctionLayout(
         file=f"{imports}\n\n\n{decorator}{{head}}\n{{comment}}\n{{body}}\n{{helpers}}",
         comment=('    """', "    ", '\n    """'),
         head=("def {name}(", "):"),
@@ -142,16 +142,16 @@ PYTHON = Target(
     title="Python",
     place=1,
     ending=".py",
-    layout=layout("import math"),
+    layout=python_layout("import math"),
     forms={
         **ARITHMETIC,
         "where": Form("{1} if {0} else {2}", CHOICE, (OR, OR, CHOICE)),
-        "and": operator(" and ", AND, AND, COMPARISON),
-        "or": operator(" or ", OR, OR, AND),
+        "and": operator_form(" and ", AND, AND, COMPARISON),
+        "or": operator_form(" or ", OR, OR, AND),
         "not": Form("not {0}", AND, (ATOM,)),
         "flag": Form("float({0})"),
     },
-    calls={"abs": "abs", **named("math.", "tanh atan asinh hypot atan2 cbrt erf erfc")},
+    calls={"abs": "abs", **functions_of_rows("math.", "tanh atan asinh hypot atan2 cbrt erf erfc")},
     constants={"pi": "math.pi", "inf": "math.inf", "nan": "math.nan"},
     reserved=RESERVED,
     library=LIBRARY,

@@ -16,10 +16,10 @@ from exprgrad.language.code.target import (
     OR,
     SUM,
     Form,
-    Layout,
+    FunctionLayout,
     Target,
-    named,
-    operator,
+    functions_of_rows,
+    operator_form,
 )  # fmt: skip
 
 __all__ = ["SQL"]
@@ -46,12 +46,12 @@ QUOTED = frozenset(KEYWORDS.split())
 UNQUOTED = re.compile(r"[a-z_][a-z0-9_]*")
 
 
-def quoted(name: str) -> str:
+def quote_column(name: str) -> str:
     """A column's name, in quotes where it means something else, or another name, without them."""
     return name if UNQUOTED.fullmatch(name) and name not in QUOTED else f'"{name}"'
 
 
-def guard(text: str, domain: str) -> Form:
+def guard_domain(text: str, domain: str) -> Form:
     """A function of ``{0}``, which is NULL outside the function's domain."""
     return Form(text.replace("{0}", f"CASE WHEN {domain} THEN {{0}} END"))
 
@@ -61,7 +61,7 @@ SQL = Target(
     title="SQL",
     place=7,
     ending=".sql",
-    layout=Layout(
+    layout=FunctionLayout(
         file="{comment}\nWITH {head}\n{body}\n",
         comment=("-- ", "-- ", ""),
         head=("{name} AS{once} (\n  SELECT {first}", "\n  FROM {table}\n)"),
@@ -78,15 +78,15 @@ SQL = Target(
             "ORDER BY {rows}.{row};",
         ),
         returns="Reads the table rows, numbers its rows in {row}, and adds the columns {columns}.",
-        key=quoted,
+        key=quote_column,
     ),
     forms={
         **ARITHMETIC,
-        "eq": operator(" = ", COMPARISON, SUM, SUM),
+        "eq": operator_form(" = ", COMPARISON, SUM, SUM),
         "ne": Form("({0} = {1}) IS NOT TRUE", COMPARISON, (SUM, SUM)),
         "where": Form("CASE WHEN {0} THEN {1} ELSE {2} END"),
-        "and": operator(" AND ", AND, AND, COMPARISON),
-        "or": operator(" OR ", OR, OR, AND),
+        "and": operator_form(" AND ", AND, AND, COMPARISON),
+        "or": operator_form(" OR ", OR, OR, AND),
         "not": Form("({0}) IS NOT TRUE", COMPARISON, (CHOICE,)),
         "flag": Form("CAST(CASE WHEN {0} THEN 1 ELSE 0 END AS DOUBLE PRECISION)"),
         "sign": Form("CAST(SIGN({0}) AS DOUBLE PRECISION)"),
@@ -108,18 +108,18 @@ SQL = Target(
         "div": Form(
             "{0}/NULLIF({1}, 0.0)", ARITHMETIC["div"].level, (ARITHMETIC["div"].level, CHOICE)
         ),
-        "sqrt": guard("SQRT({0})", "{0} >= 0.0"),
-        "log": guard("LN({0})", "{0} > 0.0"),
-        "asin": guard("ASIN({0})", "ABS({0}) <= 1.0"),
-        "acos": guard("ACOS({0})", "ABS({0}) <= 1.0"),
-        "acosh": guard("ACOSH({0})", "{0} >= 1.0"),
-        "atanh": guard("ATANH({0})", "ABS({0}) < 1.0"),
-        "pow": guard(
+        "sqrt": guard_domain("SQRT({0})", "{0} >= 0.0"),
+        "log": guard_domain("LN({0})", "{0} > 0.0"),
+        "asin": guard_domain("ASIN({0})", "ABS({0}) <= 1.0"),
+        "acos": guard_domain("ACOS({0})", "ABS({0}) <= 1.0"),
+        "acosh": guard_domain("ACOSH({0})", "{0} >= 1.0"),
+        "atanh": guard_domain("ATANH({0})", "ABS({0}) < 1.0"),
+        "pow": guard_domain(
             "POWER({0}, {1})",
             "{0} > 0.0 OR {0} = 0.0 AND {1} >= 0.0 OR {0} < 0.0 AND {1} = FLOOR({1})",
         ),
     },
-    calls=named(
+    calls=functions_of_rows(
         "",
         "abs=ABS floor=FLOOR ceil=CEIL trunc=TRUNC sin=SIN cos=COS tan=TAN asin=ASIN acos=ACOS atan=ATAN "
         "atan2=ATAN2 sinh=SINH cosh=COSH tanh=TANH asinh=ASINH acosh=ACOSH atanh=ATANH",

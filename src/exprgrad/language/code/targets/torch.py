@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from exprgrad.graph.structural import axes_of
-from exprgrad.language.code.target import ATOM, LIKE, Arrays, Form, Repeat, Structure, Target, named
+from exprgrad.language.code.target import (
+    ATOM,
+    LIKE,
+    ArrayTarget,
+    Form,
+    Repeat,
+    Structure,
+    Target,
+    functions_of_rows,
+)
 from exprgrad.language.code.targets.numpy import (
     ITSELF,
-    broadcast,
-    elementwise,
-    padded,
-    structural,
-    taking,
+    broadcast_spelling,
+    elementwise_forms,
+    padded_spelling,
+    structural_spellings,
+    take_input,
 )
-from exprgrad.language.code.targets.python import LIBRARY, RESERVED, layout
+from exprgrad.language.code.targets.python import LIBRARY, RESERVED, python_layout
 
 __all__ = ["TORCH"]
 
 
-def product(o: Structure) -> Form:
+def product_by_axes(o: Structure) -> Form:
     """A product, whose axes PyTorch takes one at a time: the last first."""
     axes, kept = axes_of(o.settings[0], o.operands[0]), bool(o.settings[1])
     if len(axes) == len(o.operands[0]) and not kept:
@@ -44,24 +53,24 @@ TORCH = Target(
     title="PyTorch",
     place=6,
     ending=".py",
-    layout=layout("import torch", repeat=REPEAT),
-    forms=elementwise("torch", Form("{0}.double()", ATOM, (ATOM,))),
+    layout=python_layout("import torch", repeat=REPEAT),
+    forms=elementwise_forms("torch", Form("{0}.double()", ATOM, (ATOM,))),
     # torch.nn.functional.softplus is linear from 20 on, silu is 0 below -710, gelu below -9: lowered.
     calls={
-        **named(
+        **functions_of_rows(
             "torch.",
             "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh "
             "asinh acosh atanh hypot erf erfc mod=remainder pow abs floor ceil round trunc min=minimum "
             "max=maximum xlogy logaddexp",
         ),
-        **named("torch.nn.functional.", "elu selu logsigmoid"),
+        **functions_of_rows("torch.nn.functional.", "elu selu logsigmoid"),
     },
     constants={"pi": "torch.pi", "inf": "torch.inf", "nan": "torch.nan"},
     reserved=RESERVED,
     library=LIBRARY,
     about="Inputs are numbers or tensors that broadcast; all that is returned is float64, of their shape.",
     helpers={
-        "input": taking(
+        "input": take_input(
             "torch.as_tensor(x, dtype=torch.float64).detach()",
             "a tensor of doubles, whose history autograd does not see",
         ),
@@ -82,17 +91,19 @@ TORCH = Target(
     return torch.where(x == x, torch.sign(x), x)
 ''',
     },
-    arrays=Arrays(
+    arrays=ArrayTarget(
         spellings={
-            **structural(
+            **structural_spellings(
                 "torch",
                 "reduce_max=amax reduce_min=amin transpose=permute concat=cat",
                 axis="dim",
                 keep="keepdim",
             ),
-            "prod": product,
-            "broadcast": broadcast("torch.broadcast_to", f"{LIKE}.new_full({{shape}}, {{0}})"),
-            "place": padded("torch.nn.functional.pad", "torch.reshape", flat=True),
+            "prod": product_by_axes,
+            "broadcast": broadcast_spelling(
+                "torch.broadcast_to", f"{LIKE}.new_full({{shape}}, {{0}})"
+            ),
+            "place": padded_spelling("torch.nn.functional.pad", "torch.reshape", flat=True),
         },
         make="F_tensor",
         broadcast="torch.broadcast_to({text}, {shape})",
