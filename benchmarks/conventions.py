@@ -15,7 +15,7 @@ from typing import Any
 import exprgrad
 from benchmarks.libraries import OPERATORS, OWN, Library, jax_library, torch_library
 from exprgrad.graph.ops import OPS, Op
-from exprgrad.show.documents.document import finite_or_name
+from exprgrad.show.documents.document import encode_nonfinite
 from exprgrad.show.text.operations import critical_points_of_row
 
 __all__ = ["record", "text"]
@@ -46,7 +46,7 @@ def recorded(op: Op, libraries: dict[str, Library]) -> dict[str, Any]:
     """One row; empty where it has no critical point."""
     points = [point.operands for point in critical_points_of_row(op)]
     found: dict[str, Any] = (
-        {"points": [[*map(finite_or_name, point)] for point in points]} if points else {}
+        {"points": [[*map(encode_nonfinite, point)] for point in points]} if points else {}
     )
     for name, library in libraries.items():
         function = OPERATORS[op.name][0] if op.name in OPERATORS else OWN[name].get(op.name)
@@ -62,7 +62,7 @@ def answer(library: Library, name: str, point: tuple[float, ...]) -> list[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value, partials = library.gradient(library.words[name], point)
-    return [finite_or_name(value), [*map(finite_or_name, partials)]]
+    return [encode_nonfinite(value), [*map(encode_nonfinite, partials)]]
 
 
 def text() -> str:

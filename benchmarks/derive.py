@@ -22,10 +22,11 @@ from benchmarks.measure import Call, Report, interleaved, left_out, peer, table,
 from benchmarks.peers.symengine import symengine_contestant
 from benchmarks.points import find_point, values
 from benchmarks.symbols import MASKS, Contestant, casadi_contestant, sympy_contestant
-from exprgrad.derive.rules import Rule, computed, shortest_rule, shown
+from exprgrad.derive.rules import Rule, computed, operation_count, shown
 from exprgrad.derive.simplify.formula import simplify_program
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program
+from exprgrad.graph.op import Op
 from exprgrad.language.read.parse import parse_text
 
 __all__ = ["report"]
@@ -103,6 +104,11 @@ def contestants_for(graph: Graph, peers: Mapping[str, Any]) -> dict[str, Contest
     if "SymPy" in peers and len(graph.inputs) > 1:
         found[ONE_INPUT] = sympy_contestant(peers["SymPy"], graph, one_input=True)
     return found
+
+
+def shortest_rule(op: Op, position: int) -> str:
+    """The rule with fewer operations: the one that is computed, or the one that people read."""
+    return min(op.shown_partial(position), op.partial(position), key=operation_count)
 
 
 def ours(graph: Graph, rule: Rule = shortest_rule, *, lean: bool = True) -> Contestant:

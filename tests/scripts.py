@@ -11,9 +11,9 @@ from importlib.resources import files
 from typing import Any
 
 from exprgrad import Run
-from exprgrad.show.page.arithmetic import page_arithmetic, tensor_program, written_out
+from exprgrad.show.page.arithmetic import expand_tensor_nodes, page_arithmetic, tensor_program
 from exprgrad.show.page.model import page_model, tensor_key
-from exprgrad.show.page.page import squeezed_script
+from exprgrad.show.page.page import squeeze_script
 from programs import require
 
 PARTS = ("numbers", "products", "engine", "paths", "timeline", "blame", "kinks", "sides")
@@ -44,7 +44,7 @@ def script(names: tuple[str, ...]) -> str:
     """Some of the script's files as one, squeezed as on the page."""
     folder = files("exprgrad.show.page").joinpath("assets")
     parts = [folder.joinpath(f"{part}.js").read_text("utf-8") for part in names]
-    return "\n".join(map(squeezed_script, parts))
+    return "\n".join(map(squeeze_script, parts))
 
 
 def ask(cases: Sequence[tuple[Run | None, str, Any]]) -> list[Any]:
@@ -87,12 +87,12 @@ def complaint(source: str) -> str:
 
 def operations(run: Run) -> str:
     """What a script works with: operations on numbers, and those on tensors as programs over them."""
-    written = written_out(run)
+    written = expand_tensor_nodes(run)
     told = {
         tensor_key(run, node, ""): tensor_program(run, node, one) for node, one in written.items()
     }
     over = f"const TENSORS = {json.dumps(told)};\n" if told else ""
-    return over + squeezed_script(page_arithmetic(run, *(one.run for one in written.values())))
+    return over + squeeze_script(page_arithmetic(run, *(one.run for one in written.values())))
 
 
 def read(answer: Any) -> Any:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from exprgrad.derive.rules import rule_slots
+from exprgrad.derive.rules import operation_count, rule_slots
 from exprgrad.graph.graph import Graph
+from exprgrad.graph.op import Op
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import parse_text
 from oracles import Real, decimal, evaluate, holds, mp, mpf
@@ -87,3 +88,8 @@ class Point:
         names = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
         plain = re.sub(rf"(?<!\w)d({names})/d{self.wrt}(?!\w)", slope_name, formula)
         return value(plain, {**known, **slopes})
+
+
+def shortest_rule(op: Op, position: int) -> str:
+    """The rule with fewer operations: the one that is computed, or the one that people read."""
+    return min(op.shown_partial(position), op.partial(position), key=operation_count)

@@ -14,7 +14,7 @@ import exprgrad
 from exprgrad import parse
 from exprgrad.api.displays import Text
 from exprgrad.show.text.nodes import node_table
-from exprgrad.show.text.table import in_html
+from exprgrad.show.text.table import render_html
 from exprgrad.solvers.minima.minimize import Minimum
 from golden import agree
 from notebooks import executed, shown
@@ -104,9 +104,9 @@ def test_what_is_left_out_is_said() -> None:
     table = parse("+".join(f"x{n}" for n in range(2_000))).gradient(
         {f"x{n}": n for n in range(2_000)}
     )
-    html = in_html([node_table(table)])
+    html = render_html([node_table(table)])
     assert 'colspan="5">… 3,' in html and html.count("<tr") < 50
-    assert in_html(["a < b & c", ""]).endswith("<pre>a &lt; b &amp; c</pre></div>")
+    assert render_html(["a < b & c", ""]).endswith("<pre>a &lt; b &amp; c</pre></div>")
 
 
 def test_they_are_lists_dictionaries_and_texts() -> None:
@@ -129,7 +129,7 @@ def test_a_minimum_is_a_minimum_when_it_is_copied() -> None:
 
 def test_aligned_texts_keep_their_columns() -> None:
     """Where a notebook, such as one turned into a page, has no font of its own for them."""
-    assert "pre {font-family: monospace}" in in_html(["a  b"])
+    assert "pre {font-family: monospace}" in render_html(["a  b"])
 
 
 def test_without_graphviz_a_run_is_its_table(monkeypatch: pytest.MonkeyPatch) -> None:

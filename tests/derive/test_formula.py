@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import exprgrad
 from corpus import table
 from counting import calls
-from exprgrad.derive.rules import shortest_rule, shown
+from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.formula import (
     output_formulas,
     simplified_derivatives,
@@ -27,6 +27,7 @@ from exprgrad.language.read.parse import at_shapes, parse_text
 from exprgrad.language.write.infix import program_text
 from invariants import check
 from oracles import Real, decimal, evaluate, graph_of, mp, mpf
+from slopes import shortest_rule
 from strategies import tree
 from together import together
 

@@ -11,7 +11,6 @@ import pytest
 
 import exprgrad
 from corpus import table
-from exprgrad.derive.rules import shortest_rule
 from exprgrad.derive.simplify.formula import simplified_derivatives, simplify_program
 from exprgrad.derive.simplify.orders import derivatives_of_order
 from exprgrad.derive.sweeps.gradient import gradient, hessian_entries
@@ -22,6 +21,7 @@ from exprgrad.run.numbers.sweeps import forward_numbers
 from invariants import check
 from oracles import Real, decimal, evaluate, mp, mpf
 from rounding import bounds
+from slopes import shortest_rule
 from together import together
 
 WAVE = "exp(sin(x*y))/(1+x^2)"

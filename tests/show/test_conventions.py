@@ -10,7 +10,7 @@ import pytest
 
 import golden
 from exprgrad.graph.ops import BY_NAME, OPS, Op
-from exprgrad.show.documents.document import finite_or_name
+from exprgrad.show.documents.document import encode_nonfinite
 from exprgrad.show.text import operations
 from exprgrad.show.text.operations import (
     LIBRARIES,
@@ -28,7 +28,7 @@ REMEDY = "run python -m benchmarks.conventions where torch and jax are installed
 
 @together(OPS)
 def test_every_critical_point_is_in_the_record(op: Op) -> None:
-    points = [[finite_or_name(x) for x in point.operands] for point in critical_points_of_row(op)]
+    points = [[encode_nonfinite(x) for x in point.operands] for point in critical_points_of_row(op)]
     if points and op.name not in convention_record()["operations"]:
         for library in LIBRARIES:
             require(library)  # who has both can record the row

@@ -9,7 +9,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.run.evaluation import SweptRun
-from exprgrad.show.picture.cards import Chip, DrawingOptions, Wire, boxed_chip, operand_wires
+from exprgrad.show.picture.cards import Chip, DrawingOptions, Wire, chip_table, operand_wires
 
 
 def labels(text: str, **values: Any) -> list[Wire]:
@@ -117,6 +117,6 @@ def test_an_edge_that_passes_nothing_waits_if_it_may_pass_something(all: bool) -
 
 def test_there_is_room_for_other_digits_beside_a_formula() -> None:
     chip = Chip("y = 3", formula="y = ")
-    assert 'WIDTH="' in boxed_chip(chip, room=9) and 'WIDTH="' not in boxed_chip(chip)
-    assert 'WIDTH="' not in boxed_chip(Chip("1"), room=9)
-    assert boxed_chip(Chip("· @ W.T", "never formed: 2 kB")).count("<TR>") == 2
+    assert 'WIDTH="' in chip_table(chip, room=9) and 'WIDTH="' not in chip_table(chip)
+    assert 'WIDTH="' not in chip_table(Chip("1"), room=9)
+    assert chip_table(Chip("· @ W.T", "never formed: 2 kB")).count("<TR>") == 2

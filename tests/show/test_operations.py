@@ -141,7 +141,7 @@ def test_a_row_in_full_says_how_near_it_is() -> None:
     ],
 )
 def test_folded(width: int, lines: list[str]) -> None:
-    assert operations.broken_text(" ".join(line.strip() for line in lines), width) == lines
+    assert operations.break_formula(" ".join(line.strip() for line in lines), width) == lines
 
 
 def test_a_narrow_terminal_drops_the_domain_then_the_gate_and_never_the_name() -> None:

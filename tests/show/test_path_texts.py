@@ -8,7 +8,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.show.documents.document import whole_text
+from exprgrad.show.documents.document import integer_text
 from exprgrad.show.text.walks import count_words
 from shell import command, on_terminal, spelled
 
@@ -125,7 +125,7 @@ def test_counts_in_words() -> None:
     assert count_words(2**200).startswith("1,606,938,044,")
     assert count_words(2**100_000) == "9.99002e+30102 paths"
     assert count_words(0, "other") == "0 others"
-    assert whole_text(10**6000 + 7) == "1" + "0" * 5999 + "7"
+    assert integer_text(10**6000 + 7) == "1" + "0" * 5999 + "7"
 
 
 def test_the_library_and_the_command_agree() -> None:

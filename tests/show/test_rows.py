@@ -12,9 +12,9 @@ from exprgrad.show.picture.dot import (
     PAGE,
     PictureRows,
     draw_sheet,
-    rows_of_page,
     single_row,
-    width_remark,
+    split_into_rows,
+    width_warning,
 )
 from shell import command
 
@@ -27,7 +27,7 @@ def equal(text: str, *, wrap: bool = True, share: int = 10) -> tuple[dict[int, i
     run = SweptRun(text, graph, {}, [])
     cards = dict.fromkeys(run.shown, PAGE / share)
     chips = {node: [PAGE / share] * len(run.operands(node)) for node in run.shown}
-    rows = rows_of_page(run, cards, chips, wrap=wrap)
+    rows = split_into_rows(run, cards, chips, wrap=wrap)
     return dict(rows.row), rows.total
 
 
@@ -67,7 +67,7 @@ def test_an_operation_wider_than_a_page_is_a_row() -> None:
     """But the first few, which are never cut apart."""
     run = SweptRun("", parse("tanh(" * 7 + "x" + ")" * 7).graph, {}, [])
     wide = dict.fromkeys(run.shown, 2.0 * PAGE)
-    rows = rows_of_page(run, wide, {node: [] for node in run.shown}, wrap=True)
+    rows = split_into_rows(run, wide, {node: [] for node in run.shown}, wrap=True)
     assert [*rows.row.values()].count(0) == 5 and rows.total == 4
 
 
@@ -107,7 +107,7 @@ def test_every_wire_stays_in_its_row() -> None:
 def test_without_a_wide_graph_nothing_is_said() -> None:
     assert draw_sheet(parse("a*b").graph).remark == ""
     assert draw_sheet(parse(LONG).graph, wrap=False).remark == ""
-    assert "row" not in width_remark(PictureRows({}, 1, 2.0 * PAGE), across=True, wrap=True)
+    assert "row" not in width_warning(PictureRows({}, 1, 2.0 * PAGE), across=True, wrap=True)
     assert "it stands in" in draw_sheet(parse(LONG).graph).remark
     wide = ", ".join(f"sin(x{i})" for i in range(60))
     assert "wider than a page\n" in draw_sheet(parse(f"max({wide})").graph, direction="TB").remark

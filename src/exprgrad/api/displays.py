@@ -12,7 +12,7 @@ from exprgrad.explain.limits import COUNTED
 from exprgrad.run.matrices import Matrix
 from exprgrad.show.picture.picture import Pictured
 from exprgrad.show.text.lines import diagnostic_text
-from exprgrad.show.text.table import Screen, Table, in_html, plain_table
+from exprgrad.show.text.table import Screen, Table, plain_table, render_html
 
 if TYPE_CHECKING:
     from exprgrad.explain.checking.check import Check
@@ -42,7 +42,7 @@ class Shown:
     parts: Parts
 
     def _repr_html_(self) -> str:
-        return in_html(self.parts())
+        return render_html(self.parts())
 
 
 class Printed(Shown):
@@ -87,7 +87,7 @@ class Text(str):
         return str, (str(self),)
 
     def _repr_html_(self) -> str:
-        return in_html([str(self)] if self.parts is None else self.parts())
+        return render_html([str(self)] if self.parts is None else self.parts())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))

@@ -572,7 +572,7 @@ class Expression(Drawn):
         path of a descent if its start is given as ``descend``: ``rate`` and ``steps`` are then as in
         ``descend``.
         """
-        from exprgrad.show.picture.curves import Map, Plot
+        from exprgrad.show.picture.curves import PlaneMap, Plot
         from exprgrad.solvers.curves.curve import Curve, curve_or_plane, plane_with_descent
 
         times = order_in(
@@ -610,7 +610,7 @@ class Expression(Drawn):
             start = resolve_inputs(self.graph, self.text, {**found.given, **descend})
             course = self.descend(start, rate=rate, steps=steps, wrt=found.names)
             found = plane_with_descent(found, course)
-        return Map(found)
+        return PlaneMap(found)
 
     def minimize(
         self,
@@ -1336,14 +1336,14 @@ class Run(Drawn, diagnostics.DiagnosedRun):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         from exprgrad.api.displays import beside_nodes
         from exprgrad.show.text.nodes import node_table
-        from exprgrad.show.text.table import in_html
+        from exprgrad.show.text.table import render_html
 
         shown, told = super()._repr_mimebundle_(), beside_nodes(self)
         picture = shown.get("image/svg+xml")
         if picture is None:
-            shown["text/html"] = in_html([node_table(self), *told])
+            shown["text/html"] = render_html([node_table(self), *told])
         elif told:
-            shown["text/html"] = picture + in_html(told)
+            shown["text/html"] = picture + render_html(told)
         return shown
 
     def __reduce__(self) -> tuple[Any, ...]:

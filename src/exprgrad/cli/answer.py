@@ -215,9 +215,9 @@ def bare_line(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield value
     else:
-        from exprgrad.show.documents.document import nested_lists, whole_text
+        from exprgrad.show.documents.document import integer_text, nested_lists
 
-        yield from [whole_text(value)] if isinstance(value, int) else nested_lists(value, repr)
+        yield from [integer_text(value)] if isinstance(value, int) else nested_lists(value, repr)
     yield "\n"
 
 

@@ -249,11 +249,11 @@ def settle_output_form(options: dict[str, Any]) -> None:
         return
     ending = os.path.splitext(path)[1].lower()  # noqa: PTH122
     if ending not in ENDINGS:
-        from exprgrad.show.picture.picture import FORMATS, misnamed_file
+        from exprgrad.show.picture.picture import FORMATS, wrong_ending_error
 
         help = "the endings are .json, .csv and .txt"
         help += "; exprgrad dot draws pictures" if ending[1:] in FORMATS else ""
-        raise misnamed_file(path, "a document's format", help)
+        raise wrong_ending_error(path, "a document's format", help)
     form = ENDINGS[ending]
     if chosen and chosen[0] != (form or "--quiet"):
         raise RequestError(

@@ -39,7 +39,7 @@ from exprgrad.run.values.inputs import (
 from exprgrad.run.values.ranges import Range, range_in
 from exprgrad.show.text.lines import diagnostic_text
 from exprgrad.show.text.rows import rows_table
-from exprgrad.show.text.table import Table, in_html, plain_table
+from exprgrad.show.text.table import Table, plain_table, render_html
 from exprgrad.solvers.elasticity import elasticity_of
 from exprgrad.source import bytes_text, printable_text
 
@@ -309,7 +309,7 @@ class RangeTable(NamedTuple):
         )
 
     def _repr_html_(self) -> str:
-        return in_html(self.parts)
+        return render_html(self.parts)
 
 
 def tabulate_grid(grid: Grid) -> RangeTable:

@@ -16,7 +16,7 @@ from exprgrad.language.read.parse import parse_text
 
 __all__ = [
     "Rule", "computed", "constant_graph", "join_balanced", "operation_count", "real_rule", "rule_slots",
-    "shortest_rule", "shown", "template",
+    "shown", "template",
 ]  # fmt: skip
 
 Term = TypeVar("Term")
@@ -96,8 +96,3 @@ def rename_apart(rule: str) -> str:
     for name in re.findall(r"(?:^|;)\s*(\w+) =(?!=)", rule):
         rule = re.sub(rf"\b{name}\b", f"{name}_shown", rule)
     return rule
-
-
-def shortest_rule(op: Op, position: int) -> str:
-    """Whichever of the two takes fewer operations."""
-    return min(op.shown_partial(position), op.partial(position), key=operation_count)

@@ -16,15 +16,15 @@ import pytest
 
 from exprgrad.api import parse
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.show.page.lessons import LESSONS, Lesson, tasks_of
+from exprgrad.show.page.lessons import LESSONS, Lesson, all_tasks
 from exprgrad.show.page.page import (
-    OURS,
+    OWN_PROPERTIES,
     SWEEPS,
     VIEWS,
     code_html,
-    in_script,
     page_document,
     read_asset,
+    script_literal,
 )
 from exprgrad.show.picture import theme as look
 from pages import lesson_html
@@ -141,10 +141,10 @@ def test_the_script_holds_nothing_that_ends_it(monkeypatch: pytest.MonkeyPatch) 
 def test_data_in_a_script() -> None:
     """Keys have the script's names and no quotes; texts stay what they are."""
     data = {"user": [{"text": '"user":"\\"'}], "a 1": None}
-    assert in_script(data, {"user": "u"}) == '{u:[{text:"\\"user\\":\\"\\\\\\""}],"a 1":null}'
-    assert not OURS & BY_NAME.keys(), "a row's key is its name"
+    assert script_literal(data, {"user": "u"}) == '{u:[{text:"\\"user\\":\\"\\\\\\""}],"a 1":null}'
+    assert not OWN_PROPERTIES & BY_NAME.keys(), "a row's key is its name"
     written = "".join(read_asset(f"{name}.js") for name in (*SWEEPS, *VIEWS))
-    assert not OURS & {*re.findall(r"dataset\.(\w+)", written)}, "the style knows those"
+    assert not OWN_PROPERTIES & {*re.findall(r"dataset\.(\w+)", written)}, "the style knows those"
 
 
 def test_a_lone_surrogate_can_be_written() -> None:
@@ -159,7 +159,7 @@ def test_a_lesson_is_small_and_told_on_its_page(name: str) -> None:
     page = Reader(html)
     assert ("h1", lesson.title) in page.texts
     assert {lesson.question, lesson.about} - {""} <= {text for _, text in page.texts}
-    tasks = tasks_of(lesson)
+    tasks = all_tasks(lesson)
     told = [text for task in tasks for text in (task.text, task.seen) if text]
     assert [text for tag, text in page.texts if tag in ("span", "p") and text in told] == told
     shown = "".join(text for tag, text in page.texts if tag in ("p", "code", "summary"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from exprgrad import parse
-from exprgrad.show.page.picture import LEAST, network_layers, page_picture
+from exprgrad.show.page.picture import FEWEST_FOLDED, network_layers, page_picture
 from networks import network
 
 
@@ -13,7 +13,7 @@ def test_neurons_are_in_layers() -> None:
     text, values = network(2, 4, 3, 1)
     run = parse(text).gradient(values)
     found = network_layers(run)
-    assert len(run.shown) >= LEAST
+    assert len(run.shown) >= FEWEST_FOLDED
     assert {*found.values()} == {
         *[("a1", f"a1_{at}") for at in range(1, 5)],
         *[("a2", f"a2_{at}") for at in range(1, 4)],

@@ -13,8 +13,8 @@ import pytest
 
 from exprgrad.api import Run, parse
 from exprgrad.errors import RequestError
-from exprgrad.show.page.lessons import LESSONS, SETS, read_lesson, set_columns, tasks_of
-from exprgrad.show.page.page import with_lists
+from exprgrad.show.page.lessons import LESSONS, POINT_SETS, all_tasks, read_lesson, set_columns
+from exprgrad.show.page.page import tensors_as_lists
 from exprgrad.show.text.lines import signed_number as number
 from networks import trained
 
@@ -192,7 +192,7 @@ def order_numbers() -> list[float]:
     here, early = run("order"), run("order").visited(["y", "b", "c", "a"])
     assert here.visited("preorder").got == early.got and run("order", a=-1).gradient == {"a": 0}
     assert here.visited("bfs").got == early.got
-    assert here.paths()["a"].count == 3 and "the three paths" in str(tasks_of(LESSONS["order"]))
+    assert here.paths()["a"].count == 3 and "the three paths" in str(all_tasks(LESSONS["order"]))
     return [
         early.got["a"],
         early.true["a"],
@@ -306,7 +306,9 @@ def network_numbers() -> list[float]:
     assert max(outputs, key=lambda name: outputs[name]) == "h3" and len(outputs) == 6
     still = run("network", **dict.fromkeys(sizes, 0))
     assert all(still.gradient[name] == 0 for name in ("u1", "v2", "b6")) and grad(still, "c")
-    circles, moons, spiral = (trained(lesson.values, set_columns(name), 0.5, 200) for name in SETS)
+    circles, moons, spiral = (
+        trained(lesson.values, set_columns(name), 0.5, 200) for name in POINT_SETS
+    )
     assert circles.reached and moons.reached and spiral.reached
     return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0]
 
@@ -346,7 +348,7 @@ NAMED = re.compile(r"(?<![\w^.])−?\d[\d,]*(?:\.\d+)?(?:e[+−]\d+)?(?!\w)")
 @pytest.mark.parametrize("name", ANSWERS)
 def test_every_number_in_an_answer_is_found(name: str) -> None:
     lesson = LESSONS[name]
-    told = " ".join(task.seen for task in tasks_of(lesson))
+    told = " ".join(task.seen for task in all_tasks(lesson))
     named = {
         text.rstrip(",").replace(",", "")
         for text in NAMED.findall(re.sub(r"10\^−?\d+|0\.9\^50|1\.1\^50", "", told))
@@ -357,7 +359,7 @@ def test_every_number_in_an_answer_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_every_number_in_a_task_is_found(name: str) -> None:
-    tasks = tasks_of(LESSONS[name])
+    tasks = all_tasks(LESSONS[name])
     found = dict(CLAIMS[name]())
     assert sorted(found) == list(range(len(tasks)))
     for task, claimed in found.items():
@@ -370,9 +372,9 @@ def test_the_lessons() -> None:
     assert {*LESSONS} == {*CLAIMS, *ANSWERS}
     for name, lesson in LESSONS.items():
         assert lesson.name == name
-        assert 3 <= len(tasks_of(lesson)) <= (7 if lesson.parts else 5)
-        assert with_lists(run(name).inputs) == lesson.values and run(name).diagnostics == []
-        told = [text for task in tasks_of(lesson) for text in (task.text, task.seen)]
+        assert 3 <= len(all_tasks(lesson)) <= (7 if lesson.parts else 5)
+        assert tensors_as_lists(run(name).inputs) == lesson.values and run(name).diagnostics == []
+        told = [text for task in all_tasks(lesson) for text in (task.text, task.seen)]
         texts = [lesson.title, lesson.about, lesson.question, *told]
         assert all("  " not in text and "-" not in text for text in texts)
 
@@ -382,7 +384,7 @@ def test_a_lesson_with_prose(name: str) -> None:
     """5 to 10 minutes: at most 600 words.  It ends in a question that transfers, and answers it."""
     lesson = LESSONS[name]
     texts = [text for part in lesson.parts for text in (part.title, part.text)]
-    texts += [text for task in tasks_of(lesson) for text in (task.text, task.seen)]
+    texts += [text for task in all_tasks(lesson) for text in (task.text, task.seen)]
     assert 250 <= sum(len(text.split()) for text in texts) <= 600
     last = lesson.parts[-1].tasks[-1]
     assert last.text.endswith("?") and last.seen and not last.goals
@@ -413,7 +415,7 @@ def test_a_lesson_in_a_file(tmp_path: Path) -> None:
     path.write_text(GOOD, encoding="utf-8")
     lesson = read_lesson(path)
     assert lesson.name == "relu" and lesson.values == {"w": 2.0, "x": -1.0}
-    (task,) = tasks_of(lesson)
+    (task,) = all_tasks(lesson)
     assert task.goals == ({"inputs": {"x": 1}},) and not lesson.question
     for text, message in BAD.items():
         path.write_text(text, encoding="utf-8")
@@ -423,7 +425,9 @@ def test_a_lesson_in_a_file(tmp_path: Path) -> None:
         read_lesson(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize(("sets", "is_good"), [(["moons"], True), ([*SETS], True), ([], False)])
+@pytest.mark.parametrize(
+    ("sets", "is_good"), [(["moons"], True), ([*POINT_SETS], True), ([], False)]
+)
 def test_one_set_of_points_is_enough_to_train_on(
     sets: list[str], is_good: bool, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ from exprgrad.show.page.listing import (
     LIBRARIES,
     OF_NUMBERS,
     Library,
-    lighting_data,
+    highlight_data,
 )
 from pages import code_of, listing
 
@@ -198,13 +198,13 @@ def test_where_nodes_are_written() -> None:
     """Every place of a name, however lines end; a card that is closed where it is called."""
     run = parse("\n  e = a*b\r\n e + a").gradient(a=2, b=-3)
     text = "e = a*b\n e + a"
-    spans = lighting_data(run, {node: node for node in run.shown}, OF_NUMBERS)["spans"]
+    spans = highlight_data(run, {node: node for node in run.shown}, OF_NUMBERS)["spans"]
     assert [
         [text[low:high] for low, high in zip(one[::2], one[1::2], strict=True)] for one in spans
     ] == [["a", "a"], ["b"], ["e", "a*b", "e"], ["e + a"]]
     closed = parse("f(x) = x^2; f(a) + b").gradient(a=2, b=-3)
     places = {node: place for place, node in enumerate(closed.shown)}
-    told = lighting_data(closed, places, OF_NUMBERS)
+    told = highlight_data(closed, places, OF_NUMBERS)
     (call,) = closed.closed
     assert told["spans"][places[call]] == [12, 16]
     assert told["code"]["lines"][0][0] == places[call]

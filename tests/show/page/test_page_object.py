@@ -10,7 +10,7 @@ import pytest
 
 from exprgrad import LESSONS, Lesson, Page, Run, Value, parse
 from exprgrad.errors import RequestError
-from exprgrad.show.page.lessons import tasks_of
+from exprgrad.show.page.lessons import all_tasks
 
 SQUARE = parse("u = a + b; y = u*u").gradient(a=2, b=1)
 
@@ -74,7 +74,7 @@ def test_a_lesson_s_texts_are_on_its_page() -> None:
     lesson = LESSONS["square"]
     plain, taught = SQUARE.explore().html, SQUARE.explore(lesson=lesson).html
     assert SQUARE.explore(lesson="square").html == taught
-    for text in (lesson.title, lesson.about, lesson.question, *[t.text for t in tasks_of(lesson)]):
+    for text in (lesson.title, lesson.about, lesson.question, *[t.text for t in all_tasks(lesson)]):
         assert text in taught and text not in plain
 
 

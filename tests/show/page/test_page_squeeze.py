@@ -12,11 +12,11 @@ from exprgrad.show.page.page import (
     OF_NUMBERS,
     SWEEPS,
     VIEWS,
+    choose_short_names,
     read_asset,
-    short_words,
     shorten_script,
-    squeezed_script,
-    squeezed_style,
+    squeeze_script,
+    squeeze_style,
 )
 from scripts import complaint
 
@@ -45,7 +45,7 @@ from scripts import complaint
     ],
 )
 def test_script(script: str, expected: str) -> None:
-    assert squeezed_script(script) == expected
+    assert squeeze_script(script) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_script(script: str, expected: str) -> None:
 )
 def test_names(script: str, expected: str) -> None:
     """Variables' names are short, what has a meaning elsewhere is as it was."""
-    assert shorten_script(script, short_words(script)) == expected
+    assert shorten_script(script, choose_short_names(script)) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_names(script: str, expected: str) -> None:
     ],
 )
 def test_style(style: str, expected: str) -> None:
-    assert squeezed_style(style) == expected
+    assert squeeze_style(style) == expected
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="no node")
@@ -109,10 +109,10 @@ def test_a_squeezed_script_does_what_it_did() -> None:
       console.log(found, count, typeof
         found, [...halves, ]);
     """
-    squeezed = squeezed_script(script)
+    squeezed = squeeze_script(script)
     outputs = [
         subprocess.run(["node", "-e", text], capture_output=True, text=True, check=True).stdout
-        for text in (script, squeezed, shorten_script(squeezed, short_words(squeezed)))
+        for text in (script, squeezed, shorten_script(squeezed, choose_short_names(squeezed)))
     ]
     assert outputs[0] == outputs[1] == outputs[2] == "a ; < 2 > | < 1 > : b 2 string [ 2, 1 ]\n"
 

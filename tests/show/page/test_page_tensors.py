@@ -11,7 +11,7 @@ import pytest
 
 from exprgrad import Lesson, Run, parse
 from exprgrad.errors import RequestError
-from exprgrad.show.page.arithmetic import choosing_inputs
+from exprgrad.show.page.arithmetic import selector_inputs
 from exprgrad.show.page.lessons import LessonPart
 from exprgrad.show.page.model import page_edges
 from scripts import ask
@@ -86,7 +86,7 @@ def many(count: int, seed: int) -> list[tuple[Run, Run]]:
         if not expression.inputs:
             continue
         run = expression.gradient(one)
-        if not run.graph.shapes or choosing_inputs(run):
+        if not run.graph.shapes or selector_inputs(run):
             continue
         found.append((run, expression.gradient(other)))
     return found
@@ -157,8 +157,8 @@ def test_a_slope_of_a_product_comes_from_the_other_factor() -> None:
 
 def test_labels_cannot_be_edited() -> None:
     run = parse("cross_entropy(X, y)").gradient({"X": X, "y": [0.0, 1.0]})
-    assert choosing_inputs(run) == {run.graph.inputs["y"]}
-    assert not choosing_inputs(parse("sum(softmax(X)*T)").gradient({"X": X, "T": X}))
+    assert selector_inputs(run) == {run.graph.inputs["y"]}
+    assert not selector_inputs(parse("sum(softmax(X)*T)").gradient({"X": X, "T": X}))
 
 
 def test_what_moves_is_for_numbers() -> None:

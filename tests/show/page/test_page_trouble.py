@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from exprgrad import Run, parse
-from exprgrad.show.picture.cards import in_mathematics
+from exprgrad.show.picture.cards import typeset_text
 from scripts import as_json, ask
 from strategies import FREQUENT, tree
 
@@ -139,4 +139,4 @@ def test_one_sided_slopes_are_those_of_grad() -> None:
     ],
 )
 def test_a_rule_as_mathematics(text: str, told: str) -> None:
-    assert in_mathematics(text) == told
+    assert typeset_text(text) == told

@@ -8,7 +8,7 @@ import pytest
 
 from exprgrad import parse
 from exprgrad.show.page.lessons import LESSONS
-from exprgrad.show.page.model import rule_math
+from exprgrad.show.page.model import rule_mathml
 
 
 @pytest.mark.parametrize(
@@ -23,14 +23,14 @@ from exprgrad.show.page.model import rule_math
 )
 def test_a_rule(text: str, values: dict[str, float], position: int, written: str) -> None:
     run = parse(text).gradient(values)
-    assert rule_math(run, run.graph.output, position) == f"<math>{written}</math>"
+    assert rule_mathml(run, run.graph.output, position) == f"<math>{written}</math>"
 
 
 def test_a_rule_that_was_cut() -> None:
     run = parse(f"{'+'.join(['abc'] * 20)}").gradient(abc=1)
     product = parse(f"({run.text})*y").gradient(abc=1, y=2)
     assert product.rule(product.graph.output, 1).endswith("…")
-    assert rule_math(product, product.graph.output, 1) == ""
+    assert rule_mathml(product, product.graph.output, 1) == ""
 
 
 @pytest.mark.parametrize("name", [name for name in LESSONS if name != "tensors"])
@@ -38,4 +38,4 @@ def test_every_edge_of_the_lessons(name: str) -> None:
     lesson = LESSONS[name]
     run = parse(lesson.expression).gradient(lesson.values)
     for edge in run.edges:
-        assert len(ElementTree.fromstring(rule_math(run, edge.user, edge.position)))
+        assert len(ElementTree.fromstring(rule_mathml(run, edge.user, edge.position)))

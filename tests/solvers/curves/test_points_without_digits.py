@@ -12,7 +12,7 @@ from jsonschema import validate
 
 from exprgrad import parse
 from exprgrad.language.read.parse import parse_text as graph_of
-from exprgrad.show.picture.curves import Map
+from exprgrad.show.picture.curves import PlaneMap
 from exprgrad.solvers.curves.curve import Curve
 from exprgrad.solvers.curves.sampling import Plane
 from oracles import evaluate, gradient, mp, mpf
@@ -128,7 +128,7 @@ def test_a_picture_is_written_with_a_warning(tmp_path: Path) -> None:
 
 def plane_of(formula: str, **spans: tuple[float, float]) -> Plane:
     plot = parse(formula).plot(spans)
-    assert isinstance(plot, Map)
+    assert isinstance(plot, PlaneMap)
     return plot.plane
 
 

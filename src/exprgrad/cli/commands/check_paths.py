@@ -162,8 +162,8 @@ def paths_command(**options: Any) -> int:
     from exprgrad.explain.places import in_numbers
     from exprgrad.explain.walks import listable_count, paths_to, sweep_sums, web_of
     from exprgrad.show.documents.document import Lines, record_lines
-    from exprgrad.show.documents.runs import graph_fields, head_fields
-    from exprgrad.show.text.walks import paths_csv, paths_fields, paths_text
+    from exprgrad.show.documents.runs import common_run_fields, graph_fields
+    from exprgrad.show.text.walks import path_csv_rows, paths_fields, paths_text
 
     most = listable_count(options["most"])
     run = in_numbers(run_request(options)).run
@@ -179,11 +179,11 @@ def paths_command(**options: Any) -> int:
         yield paths_text(run, ask, web, every, digits, screen, whole=whole)
 
     fields = {
-        **head_fields(run, run.value),
+        **common_run_fields(run, run.value),
         "visited": web.visited,
         "paths": Lines(((name, paths_fields(ask(name))) for name in run.wrt or ()), "{}"),
         **dict(graph_fields(run)),
         "diagnostics": record_lines(run.diagnostics),
     }
-    given = paths_csv(run, ask), counts.items(), shown, run.diagnostics
+    given = path_csv_rows(run, ask), counts.items(), shown, run.diagnostics
     return give_answer(Answer("paths", run.text, fields.items(), *given), options)

@@ -129,12 +129,12 @@ def choose_language(target: str | None, path: str | None) -> str:
 def unknown_ending(path: str, ending: str) -> RequestError:
     """The error for a file whose ending is that of no language here."""
     from exprgrad.language.mistakes.hints import find_synonym
-    from exprgrad.show.picture.picture import misnamed_file
+    from exprgrad.show.picture.picture import wrong_ending_error
 
     *others, last = sorted({target.ending for target in TARGETS.values()})
     near = find_synonym(ending[1:], TARGETS)
     example = f"{TARGETS[near].title} is --to {near}" if near else "others need --to"
-    return misnamed_file(
+    return wrong_ending_error(
         path, "a language", f"the endings are {', '.join(others)} and {last}; {example}"
     )
 

@@ -157,7 +157,7 @@ def descent_fields(
         **dict(guard_fields(answer)),
         "lost": found.lost,
         "final": last.inputs,
-        "steps": Lines(map(searches.step_record, searches.listed_steps(found, every))),
+        "steps": Lines(map(searches.step_record, searches.every_nth_step(found, every))),
     }
 
 
@@ -236,7 +236,7 @@ def minimum_answer(
         "message": found.message,
         "gradient": shorten_tensors(run.gradient),
         **dict(guard_fields(answer)),
-        **searches.found_fields(found, trace=options["trace"]),
+        **searches.minimum_fields(found, trace=options["trace"]),
         "diagnostics": record_lines(diagnostics),
     }
     digits, whole = options["digits"], options["show_all"]
@@ -245,7 +245,7 @@ def minimum_answer(
         way = [searches.stage_table(found, digits, whole=whole), ""] if options["trace"] else []
         numbers = answer.value, run.gradient
         if found.places:
-            way += [searches.place_table(found, digits, whole=whole), ""]
+            way += [searches.minima_table(found, digits, whole=whole), ""]
         return [*way, searches.point_table(found, inputs, *numbers, digits, whole=whole)]
 
     return Answer(

@@ -69,10 +69,10 @@ def dot_command(path: str | None, **options: Any) -> int:
     """
     from exprgrad.show.picture.cards import node_alarms
     from exprgrad.show.picture.dot import draw_sheet
-    from exprgrad.show.picture.picture import Picture, picture_format_of
+    from exprgrad.show.picture.picture import Picture, format_from_path
 
     if path is not None:
-        picture_format_of(path)
+        format_from_path(path)
     expression, request = parse_request(options, values=False)
     if options["shape"] is not None:
         if request.values:
@@ -165,7 +165,7 @@ def explore_command(path: str | None, show: bool, lesson: str | None, **options:
 
 def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) -> None:
     """Refuse to write where the page cannot be, or is not wanted."""
-    from exprgrad.show.page.page import check_path
+    from exprgrad.show.page.page import check_page_path
 
     if to_pipe and show:
         raise RequestError(
@@ -178,7 +178,7 @@ def check_target(path: str | None, *, show: bool, to_pipe: bool, as_json: bool) 
             help="-o page.html writes it, --open shows it in a browser",
         )
     if path is not None and not to_pipe:
-        check_path(path)
+        check_page_path(path)
 
 
 def formula_run(options: Mapping[str, Any]) -> Run:
@@ -204,9 +204,9 @@ def formula_run(options: Mapping[str, Any]) -> Run:
 
 def lesson_alone(name: str, options: Mapping[str, Any]) -> Lesson:
     """A lesson; what is given beside it is refused: its tasks are about its own formula and inputs."""
-    from exprgrad.show.page.lessons import lesson_named
+    from exprgrad.show.page.lessons import find_lesson
 
-    lesson = lesson_named(name)
+    lesson = find_lesson(name)
     others = {"-f": "file", "--inputs": "inputs", "--wrt": "wrt", "--expand": "expand"}
     given = [flag for flag, option in others.items() if options[option] is not None]
     more = [*options["arguments"], *given, *(["--descend"] if options["descend"] else [])]

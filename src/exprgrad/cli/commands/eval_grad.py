@@ -305,7 +305,7 @@ def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
     """The answer of ``grad --trust``: doubtful if a number has lost more than half of its digits."""
     from exprgrad.show.documents.runs import run_fields
     from exprgrad.show.text.uncertainty import (
-        count_text,
+        digit_count_or_verdict,
         trust_fields,
         trust_rows,
         trust_sentences,
@@ -323,7 +323,7 @@ def trust_answer(run: Run, trust: Trust, options: Mapping[str, Any]) -> Answer:
         run.text,
         chain(run_fields(run, run.remarks), [("trust", trust_fields(trust))]),
         trust_rows(run, trust),
-        [(name, count_text(number)) for name, number in trust.numbers()],
+        [(name, digit_count_or_verdict(number)) for name, number in trust.numbers()],
         shown,
         run.remarks,
         is_doubtful=any(number.is_poor for _, number in trust.numbers()),
@@ -347,7 +347,7 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     told = told_once(run.remarks, run.guarded(digits_needed(options)))
 
     def shown(screen: Screen) -> Iterator[str | Table]:
-        first, *others = walks.visited_parts(run, found, digits, screen, whole=whole)
+        first, *others = walks.visit_order_parts(run, found, digits, screen, whole=whole)
         trace = f"{walks.order_trace(run, found, digits, screen, whole=whole)}\n" if traced else ""
         yield trace or first
         yield from others
@@ -355,12 +355,14 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
     return Answer(
         "grad",
         run.text,
-        chain(run_fields(run, told, found.order), [("visit_order", walks.visit_order(found))]),
-        walks.contribution_rows(run, found) if traced else walks.visited_rows(found),
+        chain(
+            run_fields(run, told, found.order), [("visit_order", walks.visit_order_field(found))]
+        ),
+        walks.contribution_rows(run, found) if traced else walks.visit_order_rows(found),
         found.got.items(),
         shown,
         told,
-        aside=walks.order_judgement(found) if found.wrong else "",
+        aside=walks.order_verdict(found) if found.wrong else "",
         is_doubtful=bool(found.wrong),
     )
 

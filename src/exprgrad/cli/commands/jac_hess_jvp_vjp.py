@@ -111,7 +111,7 @@ def write_matrices(
         found |= drawn.digit_fields(derivatives.whole, found, several=several)
     # Where outputs are chosen, the other statements are not there by mistake.
     diagnostics = [one for one in derivatives.diagnostics if not (several and one.code == "unused")]
-    fields = drawn.fields_of(asked.point.inputs, found, diagnostics, among_tensors=among)
+    fields = drawn.laid_out_fields(asked.point.inputs, found, diagnostics, among_tensors=among)
     given = fields.items(), rows, lines, partial(shown, foot), diagnostics
     return give_answer(Answer(command, asked.text, *given, apart=among), asked.options)
 

@@ -36,7 +36,7 @@ def ops_command(
             f"'{names[1]}' is one name too many",
             help=f"ask for one at a time: exprgrad ops {names[1]}",
         ).about(names[1])
-    word = operations.asked_operation(name)[0] if name is not None else ""
+    word = operations.parse_operation_name(name)[0] if name is not None else ""
     if word in operations.STANDING_FOR and not (as_json or as_csv or document):
         write_text(["{}: stands for {}\n".format(*operations.STANDING_FOR[word])])
         return 0

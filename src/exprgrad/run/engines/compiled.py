@@ -203,8 +203,12 @@ def count_cores() -> int:
 
 # Engines.
 
-ENGINES = {"native": "native", "numpy": "numpy_engine", "jax": "jax_engine"}
-"""Engine → the module whose ``build_native_kernel``, … makes a kernel, or says why there is none."""
+ENGINES = {
+    "native": ("native", "build_native_kernel"),
+    "numpy": ("numpy_engine", "build_numpy_kernel"),
+    "jax": ("jax_engine", "build_jax_kernel"),
+}
+"""Engine → its module, and what makes a kernel there or says why there is none."""
 
 
 def build_kernel(
@@ -214,9 +218,8 @@ def build_kernel(
     if engine is None and find_spec("llvmlite") is None:
         engine = "numpy"
     try:
-        name = engine or "native"
-        module = import_module(f"exprgrad.run.engines.{ENGINES[name]}")
-        build = getattr(module, f"build_{name}_kernel")
+        module, maker = ENGINES[engine or "native"]
+        build = getattr(import_module(f"exprgrad.run.engines.{module}"), maker)
         kernel: Kernel | str = build(program, inputs, precise=precise)
     except (ExprgradError, ImportError, OSError, AttributeError, RuntimeError) as error:
         if engine is not None:

@@ -13,11 +13,11 @@ from typing import Any
 
 __all__ = [
     "LARGEST_SHOWN", "SCHEMA", "Apart", "Lines", "Quoted", "Short", "csv_line", "csv_rows",
-    "finite_or_name", "json_document", "nested_lists", "record_lines", "shorten_tensor", "shorten_tensors",
-    "small_document", "whole_text",
+    "encode_nonfinite", "integer_text", "json_document", "nested_lists", "record_lines", "shorten_tensor",
+    "shorten_tensors", "small_document",
 ]  # fmt: skip
 
-AT_ONCE = 4096
+NUMBERS_AT_ONCE = 4096
 """How many numbers of a row are written at once."""
 
 
@@ -68,13 +68,13 @@ def nested_lists(value: Any, write: Callable[[list[float]], str]) -> Iterator[st
     for at, row in enumerate(rows):
         opened = sum(at % count == 0 for count in counts[1:])
         yield (", " if at else "") + "[" * (opened + 1)
-        for start in range(0, length, AT_ONCE):
-            numbers = write(row[start : start + AT_ONCE].tolist())[1:-1]
+        for start in range(0, length, NUMBERS_AT_ONCE):
+            numbers = write(row[start : start + NUMBERS_AT_ONCE].tolist())[1:-1]
             yield f", {numbers}" if start else numbers
         yield "]" * (1 + sum((at + 1) % count == 0 for count in counts[1:]))
 
 
-def whole_text(count: int) -> str:
+def integer_text(count: int) -> str:
     """A whole number with all its digits, however many: ``str`` refuses more than 4300."""
     from decimal import Decimal
 
@@ -85,18 +85,18 @@ SCHEMA = "exprgrad/1"
 FLOATS = frozenset((float,))
 LARGEST_SHOWN = 1000
 """The most numbers of a tensor on a node or an edge that are written without ``--all``."""
-text = json.JSONEncoder(allow_nan=False, check_circular=False).encode
+json_text = json.JSONEncoder(allow_nan=False, check_circular=False).encode
 """One JSON value on one line; it never holds itself."""
 
 
-def finite_or_name(value: Any) -> Any:
+def encode_nonfinite(value: Any) -> Any:
     """A value as JSON can hold it: what is not finite becomes ``"nan"``, ``"inf"`` or ``"-inf"``.
 
     A tensor is the list of its numbers, in row-major order.
     """
     if value is None or isinstance(value, int | float):
         return value if value is None or math.isfinite(value) else str(value)
-    return [*map(finite_or_name, value.ravel().tolist())]
+    return [*map(encode_nonfinite, value.ravel().tolist())]
 
 
 # JSON.
@@ -142,7 +142,7 @@ def enclose_items(
     for name, value in items:
         if separator != opening and isinstance(value, Apart):
             separator = f",\n{' ' * depth}"
-        head = separator if name is None else f"{separator}{text(name)}: "
+        head = separator if name is None else f"{separator}{json_text(name)}: "
         yield from json_pieces(value, whole=whole, depth=depth, head=head)
         separator = between
     yield brackets if separator == opening else brackets[1]
@@ -154,7 +154,7 @@ def json_pieces(value: Any, *, whole: bool = True, depth: int = 0, head: str = "
     A large ``Short`` tensor is a summary, if not ``whole``.
     """
     try:
-        written = text(value)
+        written = json_text(value)
     except (TypeError, ValueError):  # something in it is none of JSON's own
         yield head
         yield from json_parts(value, whole=whole, depth=depth)
@@ -176,9 +176,9 @@ def json_parts(value: Any, *, whole: bool, depth: int) -> Iterator[str]:
         value = tensor_summary(value.value) if is_large else value.value
         yield from json_pieces(value, whole=whole, depth=depth)
     elif isinstance(value, float):
-        yield text(str(value))
+        yield json_text(str(value))
     elif isinstance(value, int):
-        yield whole_text(value)
+        yield integer_text(value)
     elif isinstance(value, Mapping):
         yield from enclose_items("{}", value.items(), whole=whole, depth=depth + 1)
     elif hasattr(value, "reshape"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exprgrad.run.evaluation import Diagnostic, Guarded
 
 __all__ = [
-    "corrected_pair", "graph_fields", "guard_fields", "head_fields", "jacobian_bytes", "node_rows",
+    "common_run_fields", "corrected_pair", "graph_fields", "guard_fields", "jacobian_bytes", "node_rows",
     "run_fields", "trace_rows",
 ]  # fmt: skip
 
@@ -31,7 +31,7 @@ NODE_COLUMNS = ("id", "name", "op", "operands", "text", "shape", "data", "grad",
 # JSON.
 
 
-def head_fields(run: DiagnosedRun, value: Any) -> dict[str, Any]:
+def common_run_fields(run: DiagnosedRun, value: Any) -> dict[str, Any]:
     """What every document of a run says first."""
     return {
         "inputs": shorten_tensors(run.inputs),
@@ -45,7 +45,7 @@ def run_fields(
 ) -> Iterator[tuple[str, Any]]:
     """The fields of ``eval`` or ``grad``; ``order`` are visits other than those of the sweep."""
     answer, is_swept = run.true, run.adjoints is not None
-    yield from head_fields(run, answer.value).items()
+    yield from common_run_fields(run, answer.value).items()
     if is_swept:
         yield "gradient", answer.gradient
     yield from guard_fields(answer)

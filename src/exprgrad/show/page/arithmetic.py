@@ -40,11 +40,11 @@ from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.evaluation import evaluator_for
 from exprgrad.run.numbers.sweeps import is_gated_edge
-from exprgrad.show.documents.document import finite_or_name
+from exprgrad.show.documents.document import encode_nonfinite
 
 __all__ = [
-    "OUT", "SPECIAL", "Written", "choosing_inputs", "operand_names", "page_arithmetic", "row_keys",
-    "tensor_program", "written_out",
+    "OUT", "SPECIAL", "ExpandedNode", "expand_tensor_nodes", "operand_names", "page_arithmetic", "row_keys",
+    "selector_inputs", "tensor_program",
 ]  # fmt: skip
 
 JAVASCRIPT = TARGETS["javascript"]
@@ -68,7 +68,7 @@ def row_keys(run: DiagnosedRun) -> list[str]:
     for node, (kind, operands) in enumerate(zip(graph.kinds, graph.operands, strict=True)):
         if not operands or kind not in BY_NAME or any(map(graph.shape, (node, *operands))):
             found.append("")
-        elif knows_operands(BY_NAME[kind]):
+        elif has_varies_flags(BY_NAME[kind]):
             told = ["x" if varying[o] else number_text(run.values[o]) for o in operands]
             found.append(f"{kind}/{','.join(told)}")
         elif BY_NAME[kind].variadic:
@@ -79,7 +79,7 @@ def row_keys(run: DiagnosedRun) -> list[str]:
 
 
 @cache
-def knows_operands(op: Op) -> bool:
+def has_varies_flags(op: Op) -> bool:
     """Whether a row's rules tell operands that depend on an input from others."""
     names = {name for text in (*op.partials, op.ties) if text for name in template(text).inputs}
     return bool(names - {*op.names, "out", "ties"})
@@ -94,7 +94,7 @@ def page_arithmetic(*runs: DiagnosedRun) -> str:
     ``special`` returns the list of what to say of those that are met; it is also given, as 1 or 0, which
     operands a small step may move.  Where it has poles, ``pole`` says whether the operands are at one.
     """
-    nodes, wanted = rows_used(runs)
+    nodes, wanted = collect_rows(runs)
     varying = {id(run): dependent_flags(run.graph, run.graph.inputs.values()) for run in runs}
     layout = JAVASCRIPT.layout._replace(
         helper="function {name}({parameters}) {{\n{body}\n}}\n", gaps=("", "")
@@ -114,11 +114,11 @@ def page_arithmetic(*runs: DiagnosedRun) -> str:
             "special": (*names, OUT, *(f"varies_{name}" for name in names)),
         }
         parts = []
-        for field, program in row_programs_of(op, known, sorted(wanted[row])).items():
+        for field, program in build_row_programs(op, known, sorted(wanted[row])).items():
             lowered = lower_program(program, JAVASCRIPT.spelled)
             for needed, formula in row_programs(lowered, JAVASCRIPT.spelled).items():
                 programs.setdefault(needed, formula)
-            text, used = arrow_of(writer, lowered, op, field, seen[field])
+            text, used = format_arrow_function(writer, lowered, op, field, seen[field])
             called.update(dict.fromkeys(used))
             parts.append(f"{field}: {text}")
         entries.append(f'"{row}": {{\n' + ",\n".join(parts) + "\n}")
@@ -126,7 +126,7 @@ def page_arithmetic(*runs: DiagnosedRun) -> str:
     return "".join(written) + "const OPS = {\n" + ",\n".join(entries) + "\n};\n"
 
 
-def rows_used(
+def collect_rows(
     runs: Sequence[DiagnosedRun],
 ) -> tuple[dict[str, tuple[DiagnosedRun, int]], dict[str, set[int]]]:
     """By key, a node of each row that runs use, and the positions whose local derivatives are wanted."""
@@ -150,7 +150,7 @@ def operand_names(op: Op, count: int) -> tuple[str, ...]:
     return tuple([f"x{n}" for n in range(1, count + 1)]) if op.variadic else op.names
 
 
-def row_programs_of(
+def build_row_programs(
     op: Op, known: Sequence[float | None], positions: Sequence[int]
 ) -> dict[str, Program]:
     """The programs of one row: its value, and its local derivatives for the operands at some positions.
@@ -159,7 +159,7 @@ def row_programs_of(
     ``known`` are the numbers of operands that depend on no input, for the rules that ask for them.
     """
     graph = Graph()
-    told = knows_operands(op)
+    told = has_varies_flags(op)
     for name, value in zip(operand_names(op, len(known)), known, strict=True):
         if value is None or not told:
             graph.inputs[name] = graph.append(INPUT, (), name, (0, 0))
@@ -227,7 +227,7 @@ def special_program(op: Op, graph: Graph, positions: Sequence[int]) -> Program |
     return builder.program(met) if any(builder.value(one) != 0 for one in met) else None
 
 
-def arrow_of(
+def format_arrow_function(
     writer: ProgramWriter, program: Program, op: Op, field: str, seen: Sequence[str]
 ) -> tuple[str, list[Routine]]:
     """A program as an arrow function of what it may see, and the helpers that it calls."""
@@ -255,7 +255,7 @@ MOST_STEPS = 20_000
 """The most operations on numbers, over all nodes, that a page works out at each edit."""
 
 
-class Written(NamedTuple):
+class ExpandedNode(NamedTuple):
     """A node over tensors, written out.
 
     ``run``      over numbers: its inputs are those of the operands, in order
@@ -266,7 +266,7 @@ class Written(NamedTuple):
     outputs: list[int]
 
 
-def written_out(run: DiagnosedRun) -> dict[int, Written]:
+def expand_tensor_nodes(run: DiagnosedRun) -> dict[int, ExpandedNode]:
     """By node, those over tensors written out.  Raises ``RequestError`` where they are too large."""
     keys = row_keys(run)
     nodes = [node for node in run.shown if run.graph.operands[node] and not keys[node]]
@@ -275,7 +275,7 @@ def written_out(run: DiagnosedRun) -> dict[int, Written]:
     from exprgrad.run.arrays.elements import refuse_many
 
     refuse_many(run.graph)
-    found = {node: operation_alone(run, node) for node in nodes}
+    found = {node: expand_operation(run, node) for node in nodes}
     count = sum(len(one.run.graph) for one in found.values())
     if count > MOST_STEPS:
         raise RequestError(
@@ -287,7 +287,7 @@ def written_out(run: DiagnosedRun) -> dict[int, Written]:
     return found
 
 
-def operation_alone(run: DiagnosedRun, node: int) -> Written:
+def expand_operation(run: DiagnosedRun, node: int) -> ExpandedNode:
     """One operation by itself, over numbers: its operands are inputs."""
     from exprgrad.run.arrays.arrays import array_of_doubles
     from exprgrad.run.arrays.elements import expand_elements
@@ -298,7 +298,7 @@ def operation_alone(run: DiagnosedRun, node: int) -> Written:
     held = {at: told[at] for at, operand in enumerate(operands) if not run.varying[operand]}
     # A row may ask for the number of an operand that is the same whatever the inputs: it has to be one.
     is_uneven = any(len({*numbers}) > 1 for numbers in held.values())
-    by_number = kind in BY_NAME and not (is_uneven and knows_operands(BY_NAME[kind]))
+    by_number = kind in BY_NAME and not (is_uneven and has_varies_flags(BY_NAME[kind]))
     own = Graph(NUMBERS if by_number else [])
     inputs: dict[str, Any] = {}
     for at, operand in enumerate(operands):
@@ -316,13 +316,13 @@ def operation_alone(run: DiagnosedRun, node: int) -> Written:
     wrt = tuple([name for name, at in own.inputs.items() if run.adjoints.active[operands[at]]])
     done = type(run).of("", evaluator_for(own), inputs, wrt)
     if by_number:
-        return Written(done, [own.output])
+        return ExpandedNode(done, [own.output])
     written = expand_elements(done)
     over, nodes = cast(DiagnosedRun, written.run), written.nodes
-    return Written(over, nodes[own.output].ravel().tolist())
+    return ExpandedNode(over, nodes[own.output].ravel().tolist())
 
 
-def tensor_program(run: DiagnosedRun, node: int, written: Written) -> dict[str, Any]:
+def tensor_program(run: DiagnosedRun, node: int, written: ExpandedNode) -> dict[str, Any]:
     """A node over tensors as the page's script does it.
 
     ``shape``  the result's
@@ -343,7 +343,7 @@ def tensor_program(run: DiagnosedRun, node: int, written: Written) -> dict[str, 
             [at for at in range(counts[key]) if is_gated_edge(BY_NAME[kinds[key]], at)]
             for key in used
         ],
-        "reads": [[operands_read(kinds[key], at) for at in range(counts[key])] for key in used],
+        "reads": [[partial_operands(kinds[key], at) for at in range(counts[key])] for key in used],
     }
     if run.graph.kinds[node] in BY_NAME and len(used) == 1:
         return told | {"row": used[0]}
@@ -351,14 +351,14 @@ def tensor_program(run: DiagnosedRun, node: int, written: Written) -> dict[str, 
     nodes = [
         [used.index(keys[at]), *graph.operands[at]]
         if keys[at]
-        else finite_or_name(written.run.values[at])
+        else encode_nonfinite(written.run.values[at])
         for at in range(count, len(graph))
     ]
     return told | {"rows": used, "count": count, "nodes": nodes, "outputs": written.outputs}
 
 
 @cache
-def operands_read(kind: str, position: int) -> list[int]:
+def partial_operands(kind: str, position: int) -> list[int]:
     """The operands that the local derivative for one of a row's operands depends on."""
     op = BY_NAME[kind]
     names = template(op.shown_partial(position)).inputs
@@ -367,7 +367,7 @@ def operands_read(kind: str, position: int) -> list[int]:
     return [at for at, name in enumerate(op.names) if name in names]
 
 
-def choosing_inputs(run: DiagnosedRun) -> set[int]:
+def selector_inputs(run: DiagnosedRun) -> set[int]:
     """The inputs whose numbers choose among others, as labels do: what follows is known for those alone."""
     graph = run.graph
     chosen: set[int] = set()

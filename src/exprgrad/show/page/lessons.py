@@ -18,16 +18,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "LESSONS", "LIVE", "SETS", "Formula", "Lesson", "LessonPart", "Task", "functions_as_formulas",
-    "goals_of", "lesson_named", "nodes_of", "points_of", "read_lesson", "set_columns", "tasks_of",
+    "LESSONS", "LIVE", "POINT_SETS", "Formula", "Lesson", "LessonPart", "Task", "all_tasks", "find_lesson",
+    "functions_as_formulas", "goals_by_task", "nodes_in_goal", "read_lesson", "set_columns",
+    "training_sets",
 ]  # fmt: skip
 
 # Sets of points.
 
 
-COUNT = 16
+POINTS_PER_SIDE = 16
 """How many points are on each side."""
-ASIDE = 0.05
+MEAN_SCATTER = 0.05
 """How far a point lies aside, in the mean, each way."""
 PLACES = 2
 """The decimal places of a point."""
@@ -37,7 +38,7 @@ Point = tuple[float, float]
 
 def point_on_circles(part: float, side: int) -> Point:
     """A point on the inner or the outer one of two circles, at a part of the way around."""
-    radius, angle = (0.6, 1.4)[side], 2 * pi * part * (COUNT - 1) / COUNT
+    radius, angle = (0.6, 1.4)[side], 2 * pi * part * (POINTS_PER_SIDE - 1) / POINTS_PER_SIDE
     return radius * cos(angle), radius * sin(angle)
 
 
@@ -53,7 +54,7 @@ def point_on_spiral(part: float, side: int) -> Point:
     return radius * cos(angle), radius * sin(angle)
 
 
-SETS: dict[str, Callable[[float, int], Point]] = {
+POINT_SETS: dict[str, Callable[[float, int], Point]] = {
     "circles": point_on_circles,
     "moons": point_on_moons,
     "spiral": point_on_spiral,
@@ -63,7 +64,7 @@ SETS: dict[str, Callable[[float, int], Point]] = {
 
 def set_columns(name: str) -> tuple[list[float], list[float], list[float]]:
     """A set's columns: to the right, up, and the side, which is -1 or 1."""
-    across, up, sides = zip(*set_points(SETS[name]), strict=True)
+    across, up, sides = zip(*set_points(POINT_SETS[name]), strict=True)
     return [*across], [*up], [*sides]
 
 
@@ -71,10 +72,10 @@ def set_points(place: Callable[[float, int], Point]) -> Iterator[tuple[float, fl
     """The points of a set, each a little aside."""
     chance = Random(1)
     for side in (0, 1):
-        for at in range(COUNT):
+        for at in range(POINTS_PER_SIDE):
             x, y = (
-                round(middle + chance.gauss(0, ASIDE), PLACES)
-                for middle in place(at / (COUNT - 1), side)
+                round(middle + chance.gauss(0, MEAN_SCATTER), PLACES)
+                for middle in place(at / (POINTS_PER_SIDE - 1), side)
             )
             yield x, y, 2.0 * side - 1
 
@@ -172,30 +173,30 @@ class Lesson(NamedTuple):
     formulas: tuple[Formula, ...] = ()
 
 
-def tasks_of(lesson: Lesson | LessonPart) -> list[Task]:
+def all_tasks(lesson: Lesson | LessonPart) -> list[Task]:
     """The tasks of a lesson, those in its parts too, or of a part."""
     own = [Task(task) if isinstance(task, str) else task for task in lesson.tasks]
     parts = lesson.parts if isinstance(lesson, Lesson) else ()
     return [*own, *(task for part in parts for task in part.tasks)]
 
 
-def goals_of(lesson: Lesson) -> list[list[dict[str, Any]]]:
+def goals_by_task(lesson: Lesson) -> list[list[dict[str, Any]]]:
     """By task its goals; a part's hold while its formula is shown, told by its place."""
     places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
-    found = [[dict(goal) for goal in task.goals] for task in tasks_of(lesson._replace(parts=()))]
+    found = [[dict(goal) for goal in task.goals] for task in all_tasks(lesson._replace(parts=()))]
     for part in lesson.parts:
         with_it = {"formula": places[part.formula]} if part.formula else {}
         found += [[{**goal, **with_it} for goal in task.goals] for task in part.tasks]
     return found
 
 
-def nodes_of(goal: Mapping[str, Any]) -> list[str]:
+def nodes_in_goal(goal: Mapping[str, Any]) -> list[str]:
     """The names of the nodes that a goal speaks of."""
     node = [goal["node"]] if "node" in goal else []
     return [*node, *goal.get("edge", ()), *goal.get("first", ()), *goal.get("inputs", ())]
 
 
-def points_of(part: LessonPart) -> dict[str, Mapping[str, Sequence[float]]]:
+def training_sets(part: LessonPart) -> dict[str, Mapping[str, Sequence[float]]]:
     """By name the sets of points that a part trains on; those of a lesson's own have none."""
     if part.data:
         return {"": part.data}
@@ -237,12 +238,12 @@ def is_number_or_lists(value: Any) -> bool:
     return True
 
 
-def one_of(*words: str) -> Check:
+def word_check(*words: str) -> Check:
     """Checks for one of some words."""
     return words.__contains__
 
 
-def list_of(each: Check, least: int = 0, most: float = inf) -> Check:
+def list_check(each: Check, least: int = 0, most: float = inf) -> Check:
     """Checks for a list of ``least`` to ``most`` items that pass ``each``."""
     return lambda value: (
         isinstance(value, list) and least <= len(value) <= most and all(map(each, value))
@@ -254,9 +255,9 @@ def table_check(each: Check) -> Check:
     return lambda value: isinstance(value, dict) and all(map(each, value.values()))
 
 
-def are_columns(value: Any) -> bool:
+def is_three_column_table(value: Any) -> bool:
     """Tells whether a value is a table of three equally long lists of numbers."""
-    if not table_check(list_of(is_number, 1))(value):
+    if not table_check(list_check(is_number, 1))(value):
         return False
     return len(value) == 3 and len({*map(len, value.values())}) == 1
 
@@ -264,34 +265,34 @@ def are_columns(value: Any) -> bool:
 Fields = Mapping[str, tuple[str, Check]]
 """By name what a field has to be, in words, and whether it is."""
 TEXT = "a text", is_text_value
-TABLES = "a list of tables", list_of(table_check(lambda _: True))
+TABLES = "a list of tables", list_check(table_check(lambda _: True))
 VALUES = "a table of numbers, or of lists of them", table_check(is_number_or_lists)
 
 FACTS: Fields = {
-    "step": ("'end': all steps are done", one_of("end")),
+    "step": ("'end': all steps are done", word_check("end")),
     "node": ("the name of a node that is looked at", is_text_value),
     "edge": (
         "the names of the operand and the user whose edge is looked at",
-        list_of(is_text_value, 2, 2),
+        list_check(is_text_value, 2, 2),
     ),
     "inputs": ("a table of inputs and the numbers they have", table_check(is_number)),
     "order": (
         "'right', 'preorder', 'bfs' or 'naive'",
-        one_of("right", "preorder", "bfs", "naive"),
+        word_check("right", "preorder", "bfs", "naive"),
     ),
     "first": (
         "the names of two nodes, the first of which is visited first",
-        list_of(is_text_value, 2, 2),
+        list_check(is_text_value, 2, 2),
     ),
-    "sign": ("'+=' or '='", one_of("+=", "=")),
+    "sign": ("'+=' or '='", word_check("+=", "=")),
     "found": (
         "'data', 'local' or 'grad': all of them have been found under Ask me",
-        one_of("data", "local", "grad"),
+        word_check("data", "local", "grad"),
     ),
-    "set": (f"one of {', '.join(SETS)}", one_of(*SETS)),
+    "set": (f"one of {', '.join(POINT_SETS)}", word_check(*POINT_SETS)),
     "live": (
         "'end', 'reached', 'diverged' or 'zigzags': what moves in the part got there",
-        one_of("end", "reached", "diverged", "zigzags"),
+        word_check("end", "reached", "diverged", "zigzags"),
     ),
 }
 """What a goal may ask of the page."""
@@ -305,7 +306,7 @@ FORMULA_FIELDS: Fields = {
     "name": TEXT,
     "expression": TEXT,
     "values": VALUES,
-    "expand": ("a list of operations", list_of(is_text_value)),
+    "expand": ("a list of operations", list_check(is_text_value)),
 }
 LIVE = {
     "paths": "counts paths beside the sweep's edges, for copies of the formula in a chain",
@@ -322,11 +323,11 @@ PART_FIELDS: Fields = {
     "text": TEXT,
     "formula": ("the name of one of the formulas", is_text_value),
     "code": TEXT,
-    "live": (f"one of {', '.join(LIVE)}", one_of(*LIVE)),
+    "live": (f"one of {', '.join(LIVE)}", word_check(*LIVE)),
     "rate": ("a number", is_number),
-    "data": ("a table of three lists of numbers, of the same length", are_columns),
-    "sets": (f"a list of some of {', '.join(SETS)}", list_of(one_of(*SETS), 1)),
-    "points": ("a list of three inputs", list_of(is_text_value, 3, 3)),
+    "data": ("a table of three lists of numbers, of the same length", is_three_column_table),
+    "sets": (f"a list of some of {', '.join(POINT_SETS)}", list_check(word_check(*POINT_SETS), 1)),
+    "points": ("a list of three inputs", list_check(is_text_value, 3, 3)),
     "shows": ("the name of a node", is_text_value),
     "tasks": TABLES,
 }
@@ -344,7 +345,7 @@ ONE, SEVERAL = {"title", "expression", "values"}, {"title", "formulas"}
 """What the file of a lesson on one formula, or on several, cannot do without."""
 
 
-def lesson_of(text: str, name: str) -> Lesson:
+def parse_lesson(text: str, name: str) -> Lesson:
     """A lesson from the text of its file.  Raises ``RequestError`` where that is wrong, and says where."""
     import tomllib
 
@@ -355,8 +356,8 @@ def lesson_of(text: str, name: str) -> Lesson:
     check_lesson_table(
         table, LESSON_FIELDS, SEVERAL if "formulas" in table else ONE, name, "the lesson"
     )
-    tasks = [*tasks_in(table, name)]
-    formulas = tuple(formulas_in(table, name))
+    tasks = [*read_tasks(table, name)]
+    formulas = tuple(read_formulas(table, name))
     for field in {"expression", "values"} & table.keys() if formulas else ():
         raise lesson_error(name, f"the lesson has formulas, and '{field}' beside them")
     parts: list[LessonPart] = []
@@ -371,7 +372,7 @@ def lesson_of(text: str, name: str) -> Lesson:
             check_lesson_table(
                 part, PART_FIELDS, {"title", "shows", *own_points}, name, f"part {number}"
             )
-        own = tuple(tasks_in(part, name, len(tasks) + sum(len(one.tasks) for one in parts)))
+        own = tuple(read_tasks(part, name, len(tasks) + sum(len(one.tasks) for one in parts)))
         parts.append(LessonPart(**{**part, "tasks": own}))
     first = formulas[0] if formulas else formula_from_table(table)
     about, question = (" ".join(table.get(field, "").split()) for field in ("about", "question"))
@@ -381,7 +382,7 @@ def lesson_of(text: str, name: str) -> Lesson:
     )  # fmt: skip
 
 
-def tasks_in(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator[Task]:
+def read_tasks(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator[Task]:
     """The tasks of a lesson or a part, numbered after the ``before`` earlier ones."""
     for number, task in enumerate(table.get("tasks", ()), before + 1):
         check_lesson_table(task, TASK_FIELDS, {"text"}, name, f"task {number}")
@@ -390,7 +391,7 @@ def tasks_in(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator[T
         yield Task(task["text"], task.get("seen", ""), tuple(task.get("goals", ())))
 
 
-def formulas_in(table: Mapping[str, Any], name: str) -> Iterator[Formula]:
+def read_formulas(table: Mapping[str, Any], name: str) -> Iterator[Formula]:
     """The formulas of a lesson on several."""
     if not table.get("formulas", True):
         raise lesson_error(name, "the lesson has an empty list of formulas")
@@ -444,13 +445,13 @@ def read_lesson(path: str | Path) -> Lesson:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise lesson_error(str(path), f"cannot be read: {reason}") from None
-    return lesson_of(text, str(path))
+    return parse_lesson(text, str(path))
 
 
-def built_in(name: str) -> Lesson:
+def read_builtin_lesson(name: str) -> Lesson:
     """One of the lessons that come with the program."""
     path = files("exprgrad.show.page").joinpath("assets", "lessons", name + ENDING)
-    return lesson_of(path.read_text(encoding="utf-8"), name)
+    return parse_lesson(path.read_text(encoding="utf-8"), name)
 
 
 if TYPE_CHECKING:
@@ -462,14 +463,14 @@ else:
         """``LESSONS``, read when it is first asked for: a page of a formula has none."""
         if name != "LESSONS":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()["LESSONS"] = {each: built_in(each) for each in BUILT_IN}
+        globals()["LESSONS"] = {each: read_builtin_lesson(each) for each in BUILT_IN}
         return globals()["LESSONS"]
 
 
-def lesson_named(name: str) -> Lesson:
+def find_lesson(name: str) -> Lesson:
     """The built-in lesson of a name, or the one in a file.  Raises ``RequestError`` if there is none."""
     if name in BUILT_IN:
-        return built_in(name)
+        return read_builtin_lesson(name)
     if name.endswith(ENDING):
         return read_lesson(name)
     from exprgrad.language.mistakes.hints import did_you_mean

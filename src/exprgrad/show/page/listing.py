@@ -50,7 +50,7 @@ from exprgrad.show.page.arithmetic import OUT, operand_names
 from exprgrad.source import Span
 
 __all__ = [
-    "ARRAY_LIBRARIES", "LIBRARIES", "OF_NUMBERS", "OF_TENSORS", "Library", "Listing", "lighting_data",
+    "ARRAY_LIBRARIES", "LIBRARIES", "OF_NUMBERS", "OF_TENSORS", "Library", "Listing", "highlight_data",
     "listing_data",
 ]  # fmt: skip
 
@@ -79,14 +79,14 @@ class Library(NamedTuple):
 
 
 POWER = Form("{0}**{1}", SIGN, (ATOM, ATOM))
-OTHERS = operator_form("", PRODUCT, PRODUCT, SIGN)
+OTHER_OPERATORS = operator_form("", PRODUCT, PRODUCT, SIGN)
 
 
 def spaced_operator(op: Op) -> Form:
     """An operator as people write it in Python."""
     if op.infix == "^":
         return POWER
-    return ARITHMETIC.get(op.name, OTHERS)._replace(text=f"{{0}} {op.infix} {{1}}")
+    return ARITHMETIC.get(op.name, OTHER_OPERATORS)._replace(text=f"{{0}} {op.infix} {{1}}")
 
 
 PLAIN = {**ARITHMETIC, **{op.name: spaced_operator(op) for op in BY_NAME.values() if op.infix}}
@@ -118,7 +118,9 @@ AROUND_VALUES = (
 """How both are used."""
 
 
-def array_target(name: str, calls: Mapping[str, str], spellings: Mapping[str, Spelling]) -> Target:
+def plain_array_target(
+    name: str, calls: Mapping[str, str], spellings: Mapping[str, Spelling]
+) -> Target:
     """A target of arrays; ``calls`` and, of tensors, ``spellings`` are functions that people expect.
 
     They are a little less accurate, or wrong far out.
@@ -149,7 +151,7 @@ class Missing(Exception):
         self.kind = kind
 
 
-def along_axes(function: str, axis: str, keep: str) -> Spelling:
+def axis_spelling(function: str, axis: str, keep: str) -> Spelling:
     """A function that takes its axes as an argument."""
 
     def spelled(o: Structure) -> Form:
@@ -166,8 +168,8 @@ def expected_functions(
 ) -> dict[str, Spelling]:
     """Functions of tensors that people expect; ``axis`` and ``keep`` are what they call their settings."""
     return {
-        "softmax": along_axes(softmax, axis, keep),
-        "reduce_logsumexp": along_axes(logsumexp, axis, keep),
+        "softmax": axis_spelling(softmax, axis, keep),
+        "reduce_logsumexp": axis_spelling(logsumexp, axis, keep),
         "norm": reduction_spelling(f"{linalg}.norm", axis, keep),
         "solve": operands_alone(f"{linalg}.solve"),
         "inv": operands_alone(f"{linalg}.inv"),
@@ -183,7 +185,7 @@ def cross_entropy(o: Structure) -> Form:
     return Form(f"torch.nn.functional.cross_entropy({{0}}, {{1}}{labels})", ATOM, (CHOICE, ATOM))
 
 
-TORCH = array_target(
+TORCH = plain_array_target(
     "torch",
     functions_of_rows("torch.", "relu sigmoid sign"),
     {
@@ -191,7 +193,7 @@ TORCH = array_target(
         "cross_entropy": cross_entropy,
     },
 )
-JAX = array_target(
+JAX = plain_array_target(
     "jax",
     functions_of_rows("jax.nn.", "relu sigmoid softplus"),
     expected_functions(
@@ -229,11 +231,11 @@ ARRAY_LIBRARIES = (
     LIBRARIES[3]._replace(given="{name} = jnp.array({number})"),
 )  # fmt: skip
 """The same for tensors, which micrograd has not; in exprgrad they are in a formula's text."""
-OWN = {"Value", "math", "torch", "jax", "jnp", "print", *EXTREMA}
+RESERVED_NAMES = {"Value", "math", "torch", "jax", "jnp", "print", *EXTREMA}
 """Names that the lines use beside a formula's own."""
 LONGEST_LINE = 100_000
 """As many characters as an operation may have."""
-Write = Callable[[Target, int, dict[str, str]], str]
+NodeWriter = Callable[[Target, int, dict[str, str]], str]
 """Writes a node for a target in one text, and adds what the library lacks to what is defined."""
 
 
@@ -241,17 +243,19 @@ class Listing(NamedTuple):
     """The ``libraries`` that are offered, and what makes the ``writer`` of a graph with named nodes."""
 
     libraries: Sequence[Library]
-    writer: Callable[[Graph, Mapping[int, str]], Write]
+    writer: Callable[[Graph, Mapping[int, str]], NodeWriter]
 
 
 OF_NUMBERS = Listing(
     LIBRARIES,
-    lambda graph, called: partial(of_numbers, graph, called, plain_numbers(graph)),
+    lambda graph, called: partial(number_node_code, graph, called, nodes_without_inputs(graph)),
 )
-OF_TENSORS = Listing(ARRAY_LIBRARIES, lambda graph, called: partial(of_tensors, graph, called))
+OF_TENSORS = Listing(
+    ARRAY_LIBRARIES, lambda graph, called: partial(tensor_node_code, graph, called)
+)
 FUNCTION = -1
 """In place of a node: the function that JAX differentiates."""
-MADE = """def {name}({listed}):
+MICROGRAD_DEFINITION = """def {name}({listed}):
     out = Value({value}, ({operands}))
     def backward():
 {passed}
@@ -260,13 +264,15 @@ MADE = """def {name}({listed}):
 """An operation that micrograd lacks."""
 
 
-def lighting_data(run: DiagnosedRun, places: Mapping[int, int], listing: Listing) -> dict[str, Any]:
+def highlight_data(
+    run: DiagnosedRun, places: Mapping[int, int], listing: Listing
+) -> dict[str, Any]:
     """What the page needs to light the formula and its code with a node, which goes by its place.
 
     ``spans``  by place where the node is written in the formula: starts and ends in turn
     ``code``   the formula as code; a closed call has the lines of what is in it.  Left out if there is none
     """
-    spans, code = spans_of(run), listing_data(run, listing)
+    spans, code = spans_by_node(run), listing_data(run, listing)
     within = {node: places[at] for at, closed in run.closed.items() for node in closed.inside}
     for rows in (code["given"], code["lines"]) if code else ():
         for row in rows:
@@ -275,7 +281,7 @@ def lighting_data(run: DiagnosedRun, places: Mapping[int, int], listing: Listing
     return told | ({"code": code} if code else {})
 
 
-def spans_of(run: DiagnosedRun) -> dict[int, list[int]]:
+def spans_by_node(run: DiagnosedRun) -> dict[int, list[int]]:
     """By node where it is written in the text as it is shown: starts and ends in turn.
 
     An input or a named node is written wherever it is read, and a closed call where it is called.
@@ -351,7 +357,7 @@ def listing_data(run: DiagnosedRun, listing: Listing) -> dict[str, Any]:
 
 def names_in_code(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
     """Each node's name in the code: its own, else ``t1``, ``t2``…; and ``FUNCTION``."""
-    taken = {*PYTHON.reserved, *OWN, *graph.kinds, *map(function_name, graph.kinds)}
+    taken = {*PYTHON.reserved, *RESERVED_NAMES, *graph.kinds, *map(function_name, graph.kinds)}
     claimed, found = Names(taken, ascii=False), {}
     for node, name in graph.names().items():
         found[node] = claimed.claim(name)
@@ -364,7 +370,7 @@ def names_in_code(graph: Graph, nodes: Iterable[int]) -> dict[int, str]:
 
 def program_lines(
     library: Library,
-    write: Write,
+    write: NodeWriter,
     nodes: Sequence[int],
     called: Mapping[int, str],
 ) -> tuple[str, list[str]]:
@@ -376,13 +382,13 @@ def program_lines(
     return "\n".join(head), lines
 
 
-def plain_numbers(graph: Graph) -> set[int]:
+def nodes_without_inputs(graph: Graph) -> set[int]:
     """The nodes that depend on no input: they are Python's own numbers."""
     varying = dependent_flags(graph, graph.inputs.values())
     return {node for node in range(len(graph)) if not varying[node]}
 
 
-def of_numbers(
+def number_node_code(
     graph: Graph,
     called: Mapping[int, str],
     plain: Container[int],
@@ -394,20 +400,20 @@ def of_numbers(
     kind = graph.kinds[node]
     if node in plain:
         target = MATH
-    elif not library_has(target, graph, node, plain):
+    elif not is_in_library(target, graph, node, plain):
         try:
             defined.setdefault(kind, function_definition(target, BY_NAME[kind]))
         except Missing:
             raise Missing(kind) from None
     names = operand_texts(target, graph, node, called, plain, kind in defined)
     if kind in defined:
-        return apply_definition_to(names, kind)
+        return call_defined_function(names, kind)
     if target is VALUE and kind not in PLAIN:
         return f"{names[0]}.{kind}({', '.join(names[1:])})"
     return library_operation(target, kind, names)
 
 
-def of_tensors(
+def tensor_node_code(
     graph: Graph, called: Mapping[int, str], target: Target, node: int, defined: dict[str, str]
 ) -> str:
     """The same over tensors, constants being written where they stand."""
@@ -416,17 +422,17 @@ def of_tensors(
     if target is VALUE:
         told = [(text, leaf_level(text)) for text in names]
         return operation_text(kind, told, spaced=True, limit=LONGEST_LINE, settings=payload)
-    one = node_alone(graph, node, called)
+    one = single_node_graph(graph, node, called)
     try:
-        return formula_in_code(target, one, {name: name for name in one.inputs})
+        return formula_code(target, one, {name: name for name in one.inputs})
     except Missing:
         if kind not in BY_NAME:
             raise Missing(kind) from None
         defined.setdefault(kind, function_definition(target, BY_NAME[kind]))
-        return apply_definition_to(names, kind)
+        return call_defined_function(names, kind)
 
 
-def node_alone(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
+def single_node_graph(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
     """A node over tensors by itself, its operands being inputs or constants."""
     own = Graph([])
     places = []
@@ -444,12 +450,12 @@ def node_alone(graph: Graph, node: int, called: Mapping[int, str]) -> Graph:
             places.append(own.inputs[name])
     kind = graph.kinds[node]
     is_winner = bool(kind in BY_NAME and BY_NAME[kind].winner)
-    set_output(own, kind, places, graph.payloads[node], in_pairs=is_winner)
+    append_output(own, kind, places, graph.payloads[node], in_pairs=is_winner)
     own.shapes += [graph.shape(node)] * (len(own) - len(own.shapes))
     return own
 
 
-def set_output(
+def append_output(
     graph: Graph, kind: str, operands: Sequence[int], settings: Payload, *, in_pairs: bool
 ) -> None:
     """Make an operation a graph's output; ``in_pairs``, where libraries have the greater of two alone."""
@@ -459,7 +465,7 @@ def set_output(
         graph.output = graph.append(kind, both, settings, (0, 0), ((0, 0),) * len(both))
 
 
-def library_has(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:
+def is_in_library(target: Target, graph: Graph, node: int, plain: Container[int]) -> bool:
     """Whether a library has a node's operation: micrograd has powers by numbers only."""
     kind = graph.kinds[node]
     if target is MICROGRAD and target.forms.get(kind) is POWER:
@@ -479,7 +485,7 @@ def operand_texts(
     found = []
     for position, operand in enumerate(graph.operands[node]):
         is_const = graph.kinds[operand] == CONST
-        name = constant_in_code(target, graph, operand) if is_const else called[operand]
+        name = constant_code(target, graph, operand) if is_const else called[operand]
         if operand in plain and target is not MATH:
             # A number has no methods, PyTorch's functions take none, and nor does what we define.
             if target.arrays is None:
@@ -498,11 +504,11 @@ def library_operation(target: Target, kind: str, names: Sequence[str]) -> str:
         images[name] = one.inputs[f"x{place}"] = one.append(INPUT, (), f"x{place}", (0, 0))
     given = dict(zip(one.inputs, images, strict=True))
     in_pairs = bool(BY_NAME[kind].winner and target.arrays is not None)
-    set_output(one, kind, [images[name] for name in names], None, in_pairs=in_pairs)
-    return formula_in_code(target, one, given)
+    append_output(one, kind, [images[name] for name in names], None, in_pairs=in_pairs)
+    return formula_code(target, one, given)
 
 
-def apply_definition_to(names: Sequence[str], kind: str) -> str:
+def call_defined_function(names: Sequence[str], kind: str) -> str:
     """An operation that was defined on its operands, of an extremum two by two."""
     function, first, others = function_name(kind), names[0], [names[1:]]
     for rest in [[name] for name in names[1:]] if BY_NAME[kind].winner else others:
@@ -515,16 +521,16 @@ def function_name(kind: str) -> str:
     return kind + "_" if hasattr(builtins, kind) else kind
 
 
-def constant_in_code(target: Target, graph: Graph, node: int) -> str:
+def constant_code(target: Target, graph: Graph, node: int) -> str:
     """A number that was written out."""
     own = Graph()
     own.output = own.append(CONST, (), graph.payloads[node], (0, 0))
     if node in graph.symbols:
         own.symbols[own.output] = graph.symbols[node]
-    return formula_in_code(target._replace(arrays=None), own, {})
+    return formula_code(target._replace(arrays=None), own, {})
 
 
-def formula_in_code(target: Target, graph: Graph, given: Mapping[str, str]) -> str:
+def formula_code(target: Target, graph: Graph, given: Mapping[str, str]) -> str:
     """A formula in one text, its inputs written as they are given.
 
     Raises ``Missing``, of the first operation that the target lacks, if any.
@@ -537,19 +543,19 @@ def formula_in_code(target: Target, graph: Graph, given: Mapping[str, str]) -> s
     return text
 
 
-def text_in_python(text: str, given: Mapping[str, str]) -> str:
+def python_op_text(text: str, given: Mapping[str, str]) -> str:
     """A text of the op table in Python, in plainer operations where Python lacks one.
 
     Raises ``Missing``.
     """
     graph = parse_and_derive(text)
     try:
-        return formula_in_code(MATH, graph, given)
+        return formula_code(MATH, graph, given)
     except Missing as lacking:
         op = BY_NAME.get(lacking.kind)
         if op is None or not op.definition:
             raise
-        return formula_in_code(MATH, parse_and_derive(expand_text(graph, [op.name])), given)
+        return formula_code(MATH, parse_and_derive(expand_text(graph, [op.name])), given)
 
 
 def function_definition(target: Target, op: Op) -> str:
@@ -560,15 +566,13 @@ def function_definition(target: Target, op: Op) -> str:
     if (op.variadic and not op.winner) or not (plainer or is_python):
         raise Missing(op.name)
     if target.arrays is not None:
-        body = formula_in_code(
-            target, parse_and_derive(plainer), {name: name for name in parameters}
-        )
+        body = formula_code(target, parse_and_derive(plainer), {name: name for name in parameters})
         return f"def {function_name(op.name)}({', '.join(parameters)}):\n    return {body}"
     given = {name: f"{name}.data" for name in (*parameters, OUT)}
     if is_python:
         value = library_operation(MATH, op.name, [given[name] for name in parameters])
     else:
-        value = text_in_python(plainer, given)
+        value = python_op_text(plainer, given)
     if op.winner:
         before = BY_NAME[op.winner].infix.strip(" =")
         pairs = parameters, parameters[::-1]
@@ -576,13 +580,13 @@ def function_definition(target: Target, op: Op) -> str:
     else:
         slopes = [*(op.shown or op.partials)]
     passed = [
-        f"        {name}.grad += {factor_in_parentheses(text_in_python(slope, given))} * out.grad"
+        f"        {name}.grad += {factor_in_parentheses(python_op_text(slope, given))} * out.grad"
         for name, slope in zip(parameters, slopes, strict=True)
         if slope != "0"
     ]
     listed = ", ".join(parameters)
     operands = listed + "," * (count == 1)
-    return MADE.format(
+    return MICROGRAD_DEFINITION.format(
         name=function_name(op.name), listed=listed, value=value, operands=operands,
         passed="\n".join(passed or ["        pass"]),
     )  # fmt: skip

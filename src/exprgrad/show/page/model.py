@@ -31,11 +31,11 @@ from exprgrad.run.edge_texts import (
 )
 from exprgrad.run.evaluation import Diagnostic
 from exprgrad.run.numbers.sweeps import Adjoints, is_gated_edge
-from exprgrad.show.documents.document import finite_or_name
+from exprgrad.show.documents.document import encode_nonfinite
 from exprgrad.show.documents.runs import jacobian_bytes
-from exprgrad.show.page.arithmetic import choosing_inputs, row_keys
-from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, lighting_data
-from exprgrad.show.picture.cards import in_mathematics, inside_text, operation_on_card
+from exprgrad.show.page.arithmetic import row_keys, selector_inputs
+from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, highlight_data
+from exprgrad.show.picture.cards import call_size_text, card_operation_text, typeset_text
 from exprgrad.show.text.lines import left_to_right, true_minus
 from exprgrad.show.text.nodes import call_kind
 from exprgrad.show.text.operations import operation_usage
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "call_key", "call_program", "pack_page", "page_edges", "page_model", "places_of", "rule_math",
+    "call_key", "call_program", "pack_page", "page_edges", "page_model", "places_by_node", "rule_mathml",
     "sentence_names", "tensor_key",
 ]  # fmt: skip
 
@@ -55,7 +55,7 @@ END_FIELDS = ("user", "position", "operand")
 """The fields that identify an edge."""
 LONG_RULE = 60
 """The length at which the rule of an edge over tensors is cut, in characters."""
-MARK = "\0"
+OPERAND_MARK = "\0"
 """An operand's place in an operation's text."""
 
 
@@ -85,7 +85,7 @@ def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[st
     """
     assert run.adjoints is not None, "only a run of gradient() has a page"
     graph = run.graph
-    places, called, own_keys = places_of(run), sentence_names(run), row_keys(run)
+    places, called, own_keys = places_by_node(run), sentence_names(run), row_keys(run)
     keys = [key or tensor_key(run, node, mark) for node, key in enumerate(own_keys)]
     kinds = {
         keys[node]: page_row(graph.kinds[node], len(graph.operands[node]), graph.payloads[node])
@@ -105,20 +105,20 @@ def page_model(run: DiagnosedRun, *, digits: int = 6, mark: str = "") -> dict[st
         "notes": [note_fields(found) for found in run.diagnostics],
     } | page_losses(run, places, digits)
     if graph.shapes:
-        return told | lighting_data(run, places, OF_TENSORS) | held_inputs(run)
-    return told | lighting_data(run, places, OF_NUMBERS) | page_corrections(run, inputs)
+        return told | highlight_data(run, places, OF_TENSORS) | fixed_input_fields(run)
+    return told | highlight_data(run, places, OF_NUMBERS) | page_corrections(run, inputs)
 
 
-def held_inputs(run: DiagnosedRun) -> dict[str, Any]:
+def fixed_input_fields(run: DiagnosedRun) -> dict[str, Any]:
     """The inputs over tensors that cannot be edited, ``fixed``."""
-    found = choosing_inputs(run)
+    found = selector_inputs(run)
     return nonempty_fields(fixed=[name for name, node in run.graph.inputs.items() if node in found])
 
 
 def page_corrections(run: DiagnosedRun, inputs: Mapping[str, int]) -> dict[str, Any]:
     """The derivatives that exist and are not what the sweep finds there."""
     both = {**run.corrected, **run.true.corrected}
-    found = [(inputs[name], finite_or_name(x)) for name, (_, x) in both.items() if name in inputs]
+    found = [(inputs[name], encode_nonfinite(x)) for name, (_, x) in both.items() if name in inputs]
     return nonempty_fields(corrected=found)
 
 
@@ -132,7 +132,7 @@ def page_losses(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> di
     """The nodes that lose digits, ``losses``, and the numbers that are left with too few, ``vague``."""
     data, grad = doubtful_nodes(run, run.shown, digits)
     blamed = [
-        {"node": places[found.node], "text": in_sentence(found.message)}
+        {"node": places[found.node], "text": sentence_text(found.message)}
         for found in run.diagnostics
         if found.code == "lost-digits" and found.node in places
     ]
@@ -143,7 +143,7 @@ def page_losses(run: DiagnosedRun, places: Mapping[int, int], digits: int) -> di
     return nonempty_fields(losses=blamed, vague=vague if data or grad else None)
 
 
-def places_of(run: DiagnosedRun) -> dict[int, int]:
+def places_by_node(run: DiagnosedRun) -> dict[int, int]:
     """Node → its place among those that are seen: what the page calls it."""
     return {node: place for place, node in enumerate(run.shown)}
 
@@ -160,18 +160,18 @@ def sentence_names(run: DiagnosedRun) -> dict[int, str]:
             operand = printable_text(run.label(run.graph.operands[node][0]))
             text = f"{cut_text(operand, SHORT_NAME // 2)} as {shape_text(run.graph.shape(node))}"
         elif len(text) > SHORT_NAME and node not in run.names:
-            text = printable_text(operation_on_card(run, node))
+            text = printable_text(card_operation_text(run, node))
         texts[node] = cut_text(text, SHORT_NAME)
     count, own = Counter(texts.values()), run.graph.names()
     return {
-        node: in_sentence(
+        node: sentence_text(
             text if count[text] == 1 or own.get(node) == text else f"{text} (#{node})"
         )
         for node, text in texts.items()
     }
 
 
-def in_sentence(text: str) -> str:
+def sentence_text(text: str) -> str:
     """A text as it stands in a sentence."""
     return left_to_right(true_minus(text))
 
@@ -183,8 +183,8 @@ def page_node(
     assert run.adjoints is not None
     kind, name, called = run.graph.kinds[node], run.names.get(node), names[node]
     is_leaf, closed = kind in (INPUT, CONST), run.closed.get(node)
-    does = in_sentence(
-        printable_text(operation_on_card(run, node) if closed is None else closed.call.label)
+    does = sentence_text(
+        printable_text(card_operation_text(run, node) if closed is None else closed.call.label)
     )
     if node in run.graph.implicit:
         does = called
@@ -199,7 +199,7 @@ def page_node(
         "short": called,
     }
     if is_leaf:
-        fields["data"] = finite_or_name(run.values[node])
+        fields["data"] = encode_nonfinite(run.values[node])
     else:
         operands = tuple([places[operand] for operand in run.operands(node)])
         fields |= {"operands": operands, "row": row if closed is None else call_key(node)}
@@ -212,7 +212,7 @@ def page_node(
             if node in run.opened
             else None
         )
-        fields |= {"call": in_sentence(printable_text(call.label))} if call else {}
+        fields |= {"call": sentence_text(printable_text(call.label))} if call else {}
     suspects = run.adjoints.tape.suspects if isinstance(run.adjoints, Adjoints) else None
     still = not is_leaf and suspects is not None and not suspects.moving[node]
     return (
@@ -261,22 +261,22 @@ def page_edge(
     graph, operand = run.graph, run.operands(user)[position]
     ends = {"user": places[user], "position": position, "operand": places[operand]}
     if user in run.closed:
-        name = in_sentence(printable_text(run.closed[user].call.name))
+        name = sentence_text(printable_text(run.closed[user].call.name))
         by = called[operand] if operand in run.names else f"({called[operand]})"
         return {**ends, "rule": f"∂{name}/∂{by}", "call": 1}
     if not rows[user]:
         return ends | tensor_edge_fields(run, user, position)
     text, level = rule_of(graph, user, position, run.names, run.texts)
-    fields: dict[str, Any] = {**ends, "rule": in_mathematics(in_sentence(printable_text(text)))}
+    fields: dict[str, Any] = {**ends, "rule": typeset_text(sentence_text(printable_text(text)))}
     if not text.removeprefix("-").replace(".", "").isalnum():
-        fields["math"] = rule_math(run, user, position)
+        fields["math"] = rule_mathml(run, user, position)
     op = BY_NAME[graph.kinds[user]]
     return fields | set_flags(
         gated=is_gated_edge(op, position), branch=position in op.branches, loose=level <= SUM
     )
 
 
-def rule_math(run: DiagnosedRun, user: int, position: int) -> str:
+def rule_mathml(run: DiagnosedRun, user: int, position: int) -> str:
     """The rule of an edge (``run.rule``) as MathML; nothing where its text was cut to be read.
 
     Names look as they do in the rule alone: ``e`` is an ``e`` unless there is an ``exp`` beside it.
@@ -311,8 +311,8 @@ def tensor_edge_fields(run: DiagnosedRun, user: int, position: int) -> dict[str,
     ends = run.graph.shape(user), run.graph.shape(run.graph.operands[user][position])
     count, axes = jacobian_bytes(ends), len(ends[0]) + len(ends[1])
     return {
-        "rule": in_sentence(printable_text(cut_text(run.rule(user, position), LONG_RULE))),
-        "passed": in_sentence(printable_text(cut_text(passed, LONG_RULE))),
+        "rule": sentence_text(printable_text(cut_text(run.rule(user, position), LONG_RULE))),
+        "passed": sentence_text(printable_text(cut_text(passed, LONG_RULE))),
         "jacobian": [*map(shape_size, ends), bytes_text(count), bytes_text(count * FAR**axes)],
     }
 
@@ -329,7 +329,7 @@ def page_call(run: DiagnosedRun, closed: Closed) -> dict[str, Any]:
     """A closed call's fields: those of an operation's row without the form."""
     call = closed.call
     return {
-        "about": f"{in_sentence(printable_text(call.label))}: {inside_text(run, closed)}",
+        "about": f"{sentence_text(printable_text(call.label))}: {call_size_text(run, closed)}",
         "gate": call_kind(call),
         "pattern": "each operand is passed the grad times its local derivative",
     }
@@ -350,7 +350,7 @@ def call_program(run: DiagnosedRun, closed: Closed) -> dict[str, Any]:
         if node in closed.operands:
             return own | {"data": 0}
         if not graph.operands[node]:
-            return own | {"data": finite_or_name(run.values[node])}
+            return own | {"data": encode_nonfinite(run.values[node])}
         return own | {"row": keys[node], "operands": [places[o] for o in graph.operands[node]]}
 
     passing = [
@@ -372,33 +372,33 @@ def call_program(run: DiagnosedRun, closed: Closed) -> dict[str, Any]:
 def page_row(kind: str, count: int, settings: Payload = None) -> dict[str, Any]:
     """The page's fields of an operation with ``count`` operands."""
     op = BY_NAME.get(kind) or STRUCTURAL[kind]
-    plain = [(MARK, ATOM)] * count
+    plain = [(OPERAND_MARK, ATOM)] * count
     limit = 8 * count + len(kind) + (8 if settings is None else LONG_RULE)
     manner: Any = {"spaced": True, "limit": limit, "settings": settings}
     text = operation_text(kind, plain, **manner)
     negative = [
-        operation_text(kind, [*plain[:at], (MARK, SIGN), *plain[at + 1 :]], **manner)
+        operation_text(kind, [*plain[:at], (OPERAND_MARK, SIGN), *plain[at + 1 :]], **manner)
         for at in range(count)
     ]
-    parts = text.split(MARK)
+    parts = text.split(OPERAND_MARK)
     signs = [int(negative[at] != text or parts[at].strip() == "-") for at in range(count)]
     fields: dict[str, Any] = {
         "about": true_minus(f"{operation_usage(op)}: {op.about}"),
         "gate": op.gate,
         "pattern": GATES.get(op.gate, BY_JACOBIAN),
-        "form": true_minus(text).replace(" * ", " × ").split(MARK),
+        "form": true_minus(text).replace(" * ", " × ").split(OPERAND_MARK),
     }
     return (
         fields
         | ({"signs": signs} if any(signs) else {})
-        | ({"domain": domain_parts(op)} if isinstance(op, Op) and op.domain else {})
+        | ({"domain": split_domain(op)} if isinstance(op, Op) and op.domain else {})
     )
 
 
-def domain_parts(op: Op) -> list[str | int]:
+def split_domain(op: Op) -> list[str | int]:
     """Where an operation is defined, in words, with an operand's position for each operand."""
     parts = re.split(
-        rf"\b({'|'.join(op.names)})\b", in_mathematics(true_minus(op.domain_words or op.domain))
+        rf"\b({'|'.join(op.names)})\b", typeset_text(true_minus(op.domain_words or op.domain))
     )
     return [op.names.index(part) if part in op.names else part for part in parts if part]
 

@@ -26,19 +26,24 @@ from exprgrad.graph.calls import open_calls
 from exprgrad.graph.graph import numbers_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import adjoints_of
-from exprgrad.show.page.arithmetic import SPECIAL, page_arithmetic, tensor_program, written_out
+from exprgrad.show.page.arithmetic import (
+    SPECIAL,
+    expand_tensor_nodes,
+    page_arithmetic,
+    tensor_program,
+)
 from exprgrad.show.page.lessons import (
     LIVE,
     Formula,
     Lesson,
     LessonPart,
     Task,
+    all_tasks,
+    find_lesson,
     functions_as_formulas,
-    goals_of,
-    lesson_named,
-    nodes_of,
-    points_of,
-    tasks_of,
+    goals_by_task,
+    nodes_in_goal,
+    training_sets,
 )
 from exprgrad.show.page.model import (
     call_key,
@@ -51,13 +56,13 @@ from exprgrad.show.page.model import (
 from exprgrad.show.page.picture import network_layers, page_picture
 from exprgrad.show.picture import theme as look
 from exprgrad.show.picture.dot import LARGEST
-from exprgrad.show.picture.picture import misnamed_file, write_file
-from exprgrad.show.text.lines import is_rightward
+from exprgrad.show.picture.picture import write_file, wrong_ending_error
+from exprgrad.show.text.lines import is_right_to_left
 from exprgrad.source import cut_text, printable_text
 
 __all__ = [
-    "ENDINGS", "Page", "check_path", "make_page", "page_document", "sheet_ways", "sheets_of",
-    "squeezed_script", "squeezed_style",
+    "ENDINGS", "Page", "check_page_path", "links_between_sheets", "make_page", "page_document",
+    "sheets_with_opened_calls", "squeeze_script", "squeeze_style",
 ]  # fmt: skip
 
 ENDINGS = (".html", ".htm")
@@ -85,7 +90,7 @@ class Page:
 
     def save(self, path: str | Path) -> None:
         """Write the page to an ``.html`` file."""
-        check_path(path)
+        check_page_path(path)
         write_file(self.html, path)
 
     def __str__(self) -> str:
@@ -98,10 +103,10 @@ class Page:
         return FRAME.format(escape(self.html))
 
 
-def check_path(path: str | Path) -> None:
+def check_page_path(path: str | Path) -> None:
     """Raise ``RequestError`` unless a file's name ends as that of a page does."""
     if Path(path).suffix.lower() not in ENDINGS:
-        raise misnamed_file(path, "a web page", "the ending is .html")
+        raise wrong_ending_error(path, "a web page", "the ending is .html")
 
 
 def make_page(
@@ -126,7 +131,7 @@ def make_page(
     if descend:
         check_descent(run)
     if isinstance(lesson, str):
-        lesson = lesson_named(lesson)
+        lesson = find_lesson(lesson)
     runs, insides = [run], {}
     if lesson is not None:
         require_kind(lesson, Lesson, "a lesson is a Lesson, or the name of one")
@@ -186,7 +191,7 @@ def check_lesson(lesson: Lesson, run: DiagnosedRun) -> None:
         given, own = (
             cut_text(printable_text(text), SHOWN) for text in (run.text, lesson.expression)
         )
-    elif (inputs := with_lists(run.inputs)) != with_lists(lesson.values):
+    elif (inputs := tensors_as_lists(run.inputs)) != tensors_as_lists(lesson.values):
         what = "other inputs"
         given, own = (
             ", ".join(f"{name}={value}" for name, value in found.items())
@@ -201,7 +206,7 @@ def check_lesson(lesson: Lesson, run: DiagnosedRun) -> None:
     )
 
 
-def with_lists(inputs: Mapping[str, Any]) -> dict[str, Any]:
+def tensors_as_lists(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Inputs, of which tensors are lists."""
     return {
         name: value.tolist() if hasattr(value, "tolist") else value
@@ -222,9 +227,9 @@ def check_goals(lesson: Lesson, runs: Sequence[DiagnosedRun]) -> None:
     ]
     spoken += [
         (name, f"task {number}")
-        for number, task in enumerate(tasks_of(lesson), 1)
+        for number, task in enumerate(all_tasks(lesson), 1)
         for goal in task.goals
-        for name in nodes_of(goal)
+        for name in nodes_in_goal(goal)
     ]
     for name, speaker in spoken:
         if name not in names:
@@ -329,13 +334,13 @@ HEAD = 60
 
 QUOTED = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`[^`]*`|/\^?[\\\[(][^\n]*?/[a-z]*(?=[,.)])'
 """A text, a template or a pattern in a script."""
-IDLE = re.compile(
+REMOVABLE_TEXT = re.compile(
     rf"({QUOTED})|[,;](?=\s*[}}\]])| ?([!=*<>?:,;{{}}()\[\]&|]) ?|(?<=[\w\"`]) ([+/-]) (?=[\w(\"`])"
     r"|(?<=[)\]] )([+/-]) (?=[\w(\"`])"
 )
 """Text that needs no blanks around it, or can go before a closing bracket; quoted parts stay."""
 
-PART = re.compile(
+SCRIPT_TOKEN = re.compile(
     r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`"""
     r"|(?<=[(,=:?!&|])/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\]|\\.)*\])+/[a-z]*"
     r"|(?P<word>[A-Za-z_$][\w$]*)|\d[\w.]*|=>|\.\.\.|[^\s]"
@@ -345,7 +350,7 @@ BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
 """What a block follows, and no object."""
 BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
-OURS = {
+OWN_PROPERTIES = {
     "about", "active", "again", "asking", "blamed", "branch", "carried", "corrected", "count",
     "counted", "digits", "domain", "edges", "field", "flows", "gate", "gated", "gates", "given",
     "group", "jacobian", "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost",
@@ -377,7 +382,7 @@ def page_document(
     most so many nodes then; those of functions of which there are ``insides`` open beside the graph.
     Raises ``MissingExtraError`` without Graphviz.
     """
-    groups = [[run] if insides else sheets_of(run, most) for run in runs]
+    groups = [[run] if insides else sheets_with_opened_calls(run, most) for run in runs]
     moves = {part.live for part in lesson.parts if part.live} if lesson else set()
     if descend:
         moves.add("descent")
@@ -386,13 +391,13 @@ def page_document(
         [pack_page(page_model(sheet, digits=digits, mark=mark)) for sheet in group]
         for mark, group in zip(marks, groups, strict=True)
     ]
-    written = [written_out(run) for run in runs]
+    written = [expand_tensor_nodes(run) for run in runs]
     operations = page_arithmetic(*runs, *(one.run for own in written for one in own.values()))
-    needed = optional_files(groups, models, operations, lesson, moves)
+    needed = needed_assets(groups, models, operations, lesson, moves)
     tensors: dict[str, Any] = {}
     for run, mark, own in zip(runs, marks, written, strict=True):
         tensors |= {tensor_key(run, n, mark): tensor_program(run, n, one) for n, one in own.items()}
-    script = script_of(groups, models, operations, tensors, lesson, needed)
+    script = page_script(groups, models, operations, tensors, lesson, needed)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     text = runs[0].text
     parts = {
@@ -406,7 +411,7 @@ def page_document(
         "later": CODE if lesson else "",
         "descent": DESCENT if descend else "",
         "picture": sheet_pictures([sheet for group in groups for sheet in group], digits)
-        + inside_pictures(insides or {}, digits),
+        + function_pictures(insides or {}, digits),
         "script": script,
     }
     html = "\n".join(line.strip() for line in read_asset("page.html").splitlines())
@@ -422,7 +427,7 @@ def read_asset(name: str) -> str:
 # The script.
 
 
-def script_of(
+def page_script(
     groups: Sequence[Sequence[DiagnosedRun]],
     models: Sequence[Sequence[dict[str, Any]]],
     operations: str,
@@ -442,21 +447,21 @@ def script_of(
     parts += (
         [views, "}", "lay(asked());"] if needed["sheets"] else ["filled(PAGE);", "{", views, "}"]
     )
-    code = squeezed_script("\n".join(parts))
-    names = short_words(code)
-    keys = {word: short for word, short in names.items() if word in OURS}
-    data = {} if lesson is None else {"LESSON": in_script(lesson_data(lesson))}
+    code = squeeze_script("\n".join(parts))
+    names = choose_short_names(code)
+    keys = {word: short for word, short in names.items() if word in OWN_PROPERTIES}
+    data = {} if lesson is None else {"LESSON": script_literal(lesson_script_data(lesson))}
     if tensors:
-        data["TENSORS"] = in_script(tensors, keys)
+        data["TENSORS"] = script_literal(tensors, keys)
     if needed["sheets"]:
-        data["CALLS"] = calls_in_script(groups, models, keys)
+        data["CALLS"] = sheets_literal(groups, models, keys)
     else:
-        data["PAGE"] = in_script(models[0][0], keys)
+        data["PAGE"] = script_literal(models[0][0], keys)
     told = "".join(f"const {name}={text};\n" for name, text in data.items())
     return SURROGATE.sub("\ufffd", f'"use strict";\n{told}{shorten_script(code, names)}')
 
 
-def optional_files(
+def needed_assets(
     groups: Sequence[Sequence[DiagnosedRun]],
     models: Sequence[Sequence[dict[str, Any]]],
     operations: str,
@@ -496,7 +501,7 @@ def optional_files(
     }
 
 
-def calls_in_script(
+def sheets_literal(
     groups: Sequence[Sequence[DiagnosedRun]],
     models: Sequence[Sequence[dict[str, Any]]],
     keys: Mapping[str, str],
@@ -505,7 +510,7 @@ def calls_in_script(
     for place, (group, sheets) in enumerate(zip(models, groups, strict=True)):
         before = sum(map(len, groups[:place]))
         for at, (sheet, run) in enumerate(zip(group, sheets, strict=True)):
-            turns = [(node, before + to) for node, to in sheet_ways(run, sheets)]
+            turns = [(node, before + to) for node, to in links_between_sheets(run, sheets)]
             sheet |= {"sheet": before + at, "formula": place, "ways": turns}
     calls = {
         call_key(node): pack_page(call_program(other, closed))
@@ -514,26 +519,26 @@ def calls_in_script(
         for node, closed in other.closed.items()
     }
     # Calls of the same function have one program.
-    found = {key: in_script(program, keys) for key, program in calls.items()}
+    found = {key: script_literal(program, keys) for key, program in calls.items()}
     texts = [*dict.fromkeys(found.values())]
     told = {key: texts.index(program) for key, program in found.items()}
     all_models = [sheet for group in models for sheet in group]
     programs = ",".join(texts)
-    sheets_told = in_script({"sheets": all_models, "calls": told}, keys)
+    sheets_told = script_literal({"sheets": all_models, "calls": told}, keys)
     return f"{sheets_told[:-1]},programs:[{programs}]}}"
 
 
-def lesson_data(lesson: Lesson) -> dict[str, Any]:
+def lesson_script_data(lesson: Lesson) -> dict[str, Any]:
     """A lesson's fields for the script: its goals, and the points to train on."""
     training = [
-        {"sets": [*points_of(part).items()], "shows": part.shows}
+        {"sets": [*training_sets(part).items()], "shows": part.shows}
         for part in lesson.parts
         if part.live == "training"
     ]
-    return {"goals": goals_of(lesson), **(training[0] if training else {})}
+    return {"goals": goals_by_task(lesson), **(training[0] if training else {})}
 
 
-def in_script(data: Any, keys: Mapping[str, str] = {}) -> str:
+def script_literal(data: Any, keys: Mapping[str, str] = {}) -> str:
     """Data as a script has it, with the script's names for its ``keys``."""
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     text = QUOTED_KEY.sub(lambda key: f"{keys.get(key[1], key[1])}:", text)
@@ -545,7 +550,7 @@ def in_script(data: Any, keys: Mapping[str, str] = {}) -> str:
 # Calls that open: a sheet for each choice of names.
 
 
-def sheets_of(run: DiagnosedRun, most: int | None) -> list[DiagnosedRun]:
+def sheets_with_opened_calls(run: DiagnosedRun, most: int | None) -> list[DiagnosedRun]:
     """The run as it is, and with calls of other names opened: all choices of names, if they are few.
 
     What has too many nodes is left out, and what looks like another.  Over tensors all calls are open.
@@ -556,11 +561,11 @@ def sheets_of(run: DiagnosedRun, most: int | None) -> list[DiagnosedRun]:
     choices: list[tuple[str, ...]] = [(), tuple(words)]
     if len(words) <= MOST_NAMES:
         choices = [c for count in range(len(words) + 1) for c in combinations(words, count)]
-    found = {look_of(run): run}
+    found = {visible_part(run): run}
     for names in choices:
         other = run_with_opened(run, names)
         if most is None or len(other.shown) <= most:
-            found.setdefault(look_of(other), other)
+            found.setdefault(visible_part(other), other)
     return [*found.values()]
 
 
@@ -572,14 +577,16 @@ def run_with_opened(run: DiagnosedRun, names: Collection[str]) -> DiagnosedRun:
     return other
 
 
-def look_of(run: DiagnosedRun) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def visible_part(run: DiagnosedRun) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The visible part of a run: its nodes, and its opened calls."""
     return tuple(run.shown), tuple(dict.fromkeys(run.opened.values()))
 
 
-def sheet_ways(run: DiagnosedRun, sheets: Sequence[DiagnosedRun]) -> list[tuple[int, int]]:
+def links_between_sheets(
+    run: DiagnosedRun, sheets: Sequence[DiagnosedRun]
+) -> list[tuple[int, int]]:
     """Each node that is a closed call or in an opened one, and the sheet where that is opened or closed."""
-    graph, looks = run.graph, {look_of(sheet): at for at, sheet in enumerate(sheets)}
+    graph, looks = run.graph, {visible_part(sheet): at for at, sheet in enumerate(sheets)}
     words = {call.word for call in graph.calls if call.opened}
     found = []
     for place, node in enumerate(run.shown):
@@ -589,7 +596,7 @@ def sheet_ways(run: DiagnosedRun, sheets: Sequence[DiagnosedRun]) -> list[tuple[
             wanted = words - {graph.calls[run.opened[node]].word}
         else:
             continue
-        at = looks.get(look_of(run_with_opened(run, wanted)))
+        at = looks.get(visible_part(run_with_opened(run, wanted)))
         if at is not None:
             found.append((place, at))
     return found
@@ -602,7 +609,7 @@ def sheet_pictures(sheets: Sequence[DiagnosedRun], digits: int) -> str:
     return f"{first}\n<template>{waiting}</template>" if others else first
 
 
-def inside_pictures(insides: Mapping[str, DiagnosedRun], digits: int) -> str:
+def function_pictures(insides: Mapping[str, DiagnosedRun], digits: int) -> str:
     """The pictures of functions, which wait until a call of them is opened beside the graph."""
     drawn = [
         page_picture(run, digits).replace('id="graph"', f'data-name="{escape(name)}"', 1)
@@ -612,7 +619,7 @@ def inside_pictures(insides: Mapping[str, DiagnosedRun], digits: int) -> str:
     return f'\n<template id="insides">{waiting}</template>' if drawn else ""
 
 
-def squeezed_script(script: str) -> str:
+def squeeze_script(script: str) -> str:
     """A script of ours without comments, indentation and idle blanks; declarations in a row are one.
 
     A ``const`` is a ``let`` there: it held while the script was written.  It is for the assets, in which
@@ -623,21 +630,21 @@ def squeezed_script(script: str) -> str:
     text = "\n".join(line for line in lines if line and not line.startswith(("//", "/**")))
     text = re.sub(r"\bconst (?=[\w$\[{])", "let ", text)
     text = re.sub(r"(?m)^(let [^;\n]*);\n(?=let )", r"\1,\n", text)
-    text = IDLE.sub(
+    text = REMOVABLE_TEXT.sub(
         lambda part: next(filter(None, part.groups()), ""), text.replace(",\nlet ", ",")
     )
     return re.sub(r"(?<=[{()\[,;?:&|=])\n|\n(?=[})\],;?:&|.])", "", text)
 
 
-def short_words(script: str) -> dict[str, str]:
+def choose_short_names(script: str) -> dict[str, str]:
     """Short names for a squeezed script's variables, the most frequent the shortest.
 
     A word is taken if it is declared somewhere, and is nowhere a property, a key or part of a shorthand,
-    unless one of ``OURS``: then all its places are ours, and another word in all of them means the same.
+    unless one of ``OWN_PROPERTIES``: then all its places are ours, and may have another word together.
     """
     words, spoken, declared = script_names(script)
     renamed = sorted(
-        (word for word in declared - (spoken - OURS) if len(word) > 2),
+        (word for word in declared - (spoken - OWN_PROPERTIES) if len(word) > 2),
         key=lambda word: (-words[word] * (len(word) - 1), word),
     )
     letters = ascii_letters + "_"
@@ -658,9 +665,11 @@ def shorten_script(script: str, names: Mapping[str, str]) -> str:
             return names.get(text, text)
         if text[0] != "`":
             return text
-        return re.sub(r"\$\{([^{}]*)\}", lambda held: "${" + PART.sub(within, held[1]) + "}", text)
+        return re.sub(
+            r"\$\{([^{}]*)\}", lambda held: "${" + SCRIPT_TOKEN.sub(within, held[1]) + "}", text
+        )
 
-    return PART.sub(within, script)
+    return SCRIPT_TOKEN.sub(within, script)
 
 
 def script_names(script: str) -> tuple[Counter[str], set[str], set[str]]:
@@ -672,7 +681,7 @@ def script_names(script: str) -> tuple[Counter[str], set[str], set[str]]:
     seen, declared = set(), set()
     brackets: list[tuple[str, bool, list[str]]] = [("", False, [])]
     before = ""
-    for part in PART.finditer(script):
+    for part in SCRIPT_TOKEN.finditer(script):
         text, after = part[0], script[part.end() : part.end() + 3]
         if part["word"]:
             counts[text] += 1
@@ -722,10 +731,10 @@ def page_style(*more: str) -> str:
         "dark": css_properties((name, look.DARK[c]) for name, c in names.items() if c in look.DARK),
     }
     sheet = "".join(map(read_asset, ("page.css", *more)))
-    return SLOT.sub(lambda slot: colours[slot[1]], squeezed_style(sheet))
+    return SLOT.sub(lambda slot: colours[slot[1]], squeeze_style(sheet))
 
 
-def squeezed_style(style: str) -> str:
+def squeeze_style(style: str) -> str:
     """A style sheet without comments and idle blanks."""
     style = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
     style = re.sub(r"\s+", " ", style).strip()
@@ -773,7 +782,7 @@ def code_html(text: str, *, is_whole: bool = True) -> str:
     pieces[0::2] = map(escape, pieces[0::2])
     # A word needs no escape.
     pieces[1::2] = [
-        f"<bdi>{word}</bdi>" if any(map(is_rightward, word)) else word for word in pieces[1::2]
+        f"<bdi>{word}</bdi>" if any(map(is_right_to_left, word)) else word for word in pieces[1::2]
     ]
     kind = ' class="whole"' if is_whole else ""
     return f'<code dir="ltr"{kind}>{"".join(pieces)}</code>'
@@ -785,14 +794,14 @@ def lesson_html(lesson: Lesson) -> str:
     places = {formula.name: place for place, formula in enumerate(lesson.formulas)}
     about = f"<p>{escape(lesson.about)}</p>" if lesson.about else ""
     parts = "".join(
-        lesson_part(part, places.get(part.formula), is_open=not at)
+        lesson_part_html(part, places.get(part.formula), is_open=not at)
         for at, part in enumerate(lesson.parts)
     )
-    own = task_list(tasks_of(lesson._replace(parts=())))
+    own = task_list_html(all_tasks(lesson._replace(parts=())))
     return f'<section id="tasks" data-tab="{name}"><h2>{name}</h2>\n{about}\n{own}{parts}</section>'
 
 
-def task_list(listed: Sequence[Task]) -> str:
+def task_list_html(listed: Sequence[Task]) -> str:
     """Tasks as a list, each with what one sees below it."""
     rows = "".join(
         f'<li><label><input type="checkbox"> <span>{text_html(task.text)}</span></label>'
@@ -803,7 +812,7 @@ def task_list(listed: Sequence[Task]) -> str:
     return f"<ol>\n{rows}</ol>" if rows else ""
 
 
-def lesson_part(part: LessonPart, formula: int | None, *, is_open: bool) -> str:
+def lesson_part_html(part: LessonPart, formula: int | None, *, is_open: bool) -> str:
     """A part of a lesson, which opens where its title is clicked."""
     attributes = (" open" if is_open else "") + (
         "" if formula is None else f' data-formula="{formula}"'
@@ -818,7 +827,7 @@ def lesson_part(part: LessonPart, formula: int | None, *, is_open: bool) -> str:
             *(f"<p>{text_html(paragraph)}</p>" for paragraph in paragraphs),
             CODE_BLOCK.format(escape(part.code.strip())) if part.code else "",
             f'<div class="moving" data-live="{part.live}"{rate}></div>' if part.live else "",
-            task_list(part.tasks),
+            task_list_html(part.tasks),
             "</details>\n",
         ]
     )

@@ -16,15 +16,15 @@ from xml.etree import ElementTree
 
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.graph.graph import CONST, INPUT
-from exprgrad.show.page.model import places_of
-from exprgrad.show.picture.cards import DrawingOptions, TextPiece, card_of, map_size
+from exprgrad.show.page.model import places_by_node
+from exprgrad.show.picture.cards import DrawingOptions, TextPiece, make_card, tensor_map_size
 from exprgrad.show.picture.dot import dot_source, graphviz_command, run_graphviz
 
-__all__ = ["LEAST", "network_layers", "page_picture"]
+__all__ = ["FEWEST_FOLDED", "network_layers", "page_picture"]
 
-LEAST = 60
+FEWEST_FOLDED = 60
 """So many nodes and more are folded; fewer are seen at once."""
-FEWEST = 3
+FEWEST_IN_NEURON = 3
 """The fewest nodes of a neuron."""
 INDEX = re.compile(r"(.*?)[_\[,]?\d+\]?")
 """A name that ends in an index, with the part before it."""
@@ -37,7 +37,7 @@ def network_layers(run: DiagnosedRun) -> dict[int, tuple[str, ...]]:
     read each other, as in a chain.
     """
     graph = run.graph
-    if len(run.shown) < LEAST or graph.calls:
+    if len(run.shown) < FEWEST_FOLDED or graph.calls:
         return {}
     users: dict[int, set[int]] = {node: set() for node in run.shown}
     for user in run.shown:
@@ -54,7 +54,7 @@ def network_layers(run: DiagnosedRun) -> dict[int, tuple[str, ...]]:
     for neuron in owner.values():
         if neuron is not None:
             counts[neuron] = counts.get(neuron, 0) + 1
-    found = {n: named[n] for n, count in counts.items() if count >= FEWEST}
+    found = {n: named[n] for n, count in counts.items() if count >= FEWEST_IN_NEURON}
     stems = {name: match[1] for name in found.values() if (match := INDEX.fullmatch(name))}
     layer_of = {neuron: stems.get(name) for neuron, name in found.items()}
     chained = {
@@ -87,7 +87,7 @@ WORDS_BEGIN = TextPiece("word", "data")
 """The piece of a card at whose place the words stand."""
 HEADING, READINGS = ("name", "plain", "const"), ("data", "grad")
 """What the pieces of a card's heading are, and its numbers."""
-NEEDED = "the page needs Graphviz, which lays its graph out"
+GRAPHVIZ_NEEDED = "the page needs Graphviz, which lays its graph out"
 
 SVG = "{http://www.w3.org/2000/svg}"
 NODE = re.compile(r"n(\d+)")
@@ -137,15 +137,15 @@ def page_picture(run: DiagnosedRun, digits: int) -> str:
     """
     within = network_layers(run)
     dot = dot_source(run.graph, run, digits=digits, all=True, room=ROOM, within=within)
-    root = ElementTree.fromstring(run_graphviz(graphviz_command("svg", NEEDED), dot))
+    root = ElementTree.fromstring(run_graphviz(graphviz_command("svg", GRAPHVIZ_NEEDED), dot))
     width, height = (float(size) for size in root.attrib["viewBox"].split()[2:])
     nodes: dict[int, Shape] = {}
     chips: dict[tuple[int, int], Shape] = {}
     wires: dict[tuple[int, int], list[Shape]] = {}
     frames: dict[int, Shape] = {}
     groups: list[Shape] = []
-    places = places_of(run)
-    for shape in moved_shapes(root[0]):
+    places = places_by_node(run)
+    for shape in translate_shapes(root[0]):
         if place := WIRE.fullmatch(shape.name):
             wires.setdefault((int(place[1]), int(place[2])), []).append(shape)
         elif place := CHIP.fullmatch(shape.name):
@@ -175,14 +175,14 @@ def page_picture(run: DiagnosedRun, digits: int) -> str:
                 run,
                 node,
                 places[node],
-                card_of(run, node, DrawingOptions(digits, ROOM)).pieces,
+                make_card(run, node, DrawingOptions(digits, ROOM)).pieces,
                 shape,
             )
         )
-    parts += cover_cards(run, groups, within, places)
+    parts += layer_cover_svgs(run, groups, within, places)
     head = (
-        f'<svg id="graph" viewBox="0 0 {to_tenths(width)} {to_tenths(height)}" role="group" '
-        f'aria-label="The graph" style="--w:{to_tenths(width)}px;--h:{to_tenths(height)}px">'
+        f'<svg id="graph" viewBox="0 0 {format_to_tenth(width)} {format_to_tenth(height)}" role="group" '
+        f'aria-label="The graph" style="--w:{format_to_tenth(width)}px;--h:{format_to_tenth(height)}px">'
     )
     return "\n".join([head, WORDS, *parts, "</svg>"])
 
@@ -190,7 +190,7 @@ def page_picture(run: DiagnosedRun, digits: int) -> str:
 # Reading.
 
 
-def moved_shapes(canvas: ElementTree.Element) -> Iterator[Shape]:
+def translate_shapes(canvas: ElementTree.Element) -> Iterator[Shape]:
     """The nodes and edges, moved to where they are seen."""
     shift = re.search(r"translate\(([\d.-]+)[ ,]([\d.-]+)\)", canvas.attrib["transform"])
     # By whole points: most places are whole already, and stay short.
@@ -236,9 +236,9 @@ def path_steps(command: str, points: Sequence[Point]) -> str:
     steps = []
     for at, (x, y) in enumerate(scaled[1:]):
         left, top = scaled[at - at % every]
-        steps.append(short_point(((x - left) / 10, (y - top) / 10)))
+        steps.append(point_svg(((x - left) / 10, (y - top) / 10)))
     return (
-        f"M{short_point(points[0])}{command}{' '.join(steps).replace(' -', '-').replace(',-', '-')}"
+        f"M{point_svg(points[0])}{command}{' '.join(steps).replace(' -', '-').replace(',-', '-')}"
     )
 
 
@@ -265,11 +265,11 @@ def frame_svg(shape: Shape, *, knobbed: bool = True) -> str:
     (text,) = shape.texts
     left, top, *_ = shape.box
     closing, start = (knob_svg(left + 13, top + 12, "−"), left + 24) if knobbed else ("", left + 8)
-    said = f'<text x="{to_tenths(start)}" y="{round(text.y)}">{escape(text.content)}</text>'
+    said = f'<text x="{format_to_tenth(start)}" y="{round(text.y)}">{escape(text.content)}</text>'
     return f'<g class="frame">{rectangle_path(shape.box)}{closing}{said}</g>'
 
 
-def cover_cards(
+def layer_cover_svgs(
     run: DiagnosedRun,
     groups: Iterable[Shape],
     within: Mapping[int, tuple[str, ...]],
@@ -293,8 +293,8 @@ def cover_cards(
 
 def knob_svg(x: float, y: float, sign: str) -> str:
     """What opens or closes a call by a click."""
-    place = f'cx="{to_tenths(x)}" cy="{to_tenths(y)}"'
-    sign = f'<text x="{to_tenths(x)}" y="{to_tenths(y + 3.5)}">{sign}</text>'
+    place = f'cx="{format_to_tenth(x)}" cy="{format_to_tenth(y)}"'
+    sign = f'<text x="{format_to_tenth(x)}" y="{format_to_tenth(y + 3.5)}">{sign}</text>'
     return f'<g class="knob"><circle {place} r="7"/>{sign}</g>'
 
 
@@ -302,7 +302,7 @@ def chip_svg(edge: tuple[int, int], shape: Shape) -> str:
     """A chip, its text in the middle; the notes below it come first."""
     left, _, right, _ = shape.box
     text, *notes = shape.texts
-    x = to_tenths((left + right) / 2)
+    x = format_to_tenth((left + right) / 2)
     said = "".join(
         [f'<text class="word" x="{x}" y="{round(n.y)}">{escape(n.content)}</text>' for n in notes]
         + [f'<text x="{x}" y="{round(text.y)}">{escape(text.content)}</text>']
@@ -334,15 +334,15 @@ def card_svg(
         )
         first = heading[0][1]
         at = (
-            f'x="{to_tenths(first.x)}"'
+            f'x="{format_to_tenth(first.x)}"'
             if kind == "input"
-            else f'class="mid" x="{to_tenths(middle)}"'
+            else f'class="mid" x="{format_to_tenth(middle)}"'
         )
         parts.append(f'<text {at} y="{round(first.y)}">{said}</text>')
     if shape.lines:
         lefts, tops, rights, _ = zip(*shape.lines, strict=True)
         end = max(rights)
-        parts.append(f'<path d="M{short_point((min(lefts), tops[0]))}H{to_tenths(end)}"/>')
+        parts.append(f'<path d="M{point_svg((min(lefts), tops[0]))}H{format_to_tenth(end)}"/>')
     for piece, text in texts:
         content, low = (
             escape(text.content),
@@ -353,14 +353,16 @@ def card_svg(
                 remark_svg(piece.role, content, text.x if kind == "input" else None, middle, low)
             )
         elif piece.role == "word" and tensor:
-            parts.append(f'<text class="word" x="{to_tenths(text.x)}" y="{low}">{content}</text>')
+            parts.append(
+                f'<text class="word" x="{format_to_tenth(text.x)}" y="{low}">{content}</text>'
+            )
         elif piece == WORDS_BEGIN:
-            parts.append(f'<use href="#words" x="{to_tenths(text.x)}" y="{low}"/>')
+            parts.append(f'<use href="#words" x="{format_to_tenth(text.x)}" y="{low}"/>')
         elif piece.role in READINGS:
-            at = f'x="{to_tenths(end - INSET)}" y="{round(text.y)}"'
+            at = f'x="{format_to_tenth(end - INSET)}" y="{round(text.y)}"'
             parts.append(f'<text class="{piece.role}" {at}>{content}</text>')
             if tensor:
-                parts.append(map_of(tensor, end - INSET, text.y))
+                parts.append(tensor_map_svg(tensor, end - INSET, text.y))
     classes = " ".join(filter(None, ["node", kind, "output" if node == run.graph.output else ""]))
     return f'<g id="n{place}" class="{classes}">{"".join(parts)}</g>'
 
@@ -368,33 +370,35 @@ def card_svg(
 def remark_svg(role: str, content: str, beside: float | None, middle: float, low: int) -> str:
     """A remark above or below a heading; a note ``beside`` an input's numbers is below its name."""
     if role == "mark":
-        return f'<text class="word mid" x="{to_tenths(middle)}" y="{low}">{content}</text>'
+        return f'<text class="word mid" x="{format_to_tenth(middle)}" y="{low}">{content}</text>'
     if beside is None:
-        return f'<text class="word mid note" x="{to_tenths(middle)}" y="{low}">{content}</text>'
-    return f'<text class="word note" x="{to_tenths(beside)}" y="{low}">{content}</text>'
+        return (
+            f'<text class="word mid note" x="{format_to_tenth(middle)}" y="{low}">{content}</text>'
+        )
+    return f'<text class="word note" x="{format_to_tenth(beside)}" y="{low}">{content}</text>'
 
 
-def map_of(shape: Sequence[int], right: float, baseline: float) -> str:
+def tensor_map_svg(shape: Sequence[int], right: float, baseline: float) -> str:
     """The place of a tensor's map, at the right of its line: the script draws the numbers there."""
-    rows, columns, side = map_size(tuple(shape))
+    rows, columns, side = tensor_map_size(tuple(shape))
     left, top = right - columns * side, baseline - MIDDLE - rows * side / 2
     return (
-        f'<g class="map" transform="translate({short_point((left, top))})" data-side="{side:.3g}"/>'
+        f'<g class="map" transform="translate({point_svg((left, top))})" data-side="{side:.3g}"/>'
     )
 
 
 def rectangle_path(box: Box) -> str:
     """An outline."""
     left, top, right, bottom = box
-    size = f'width="{to_tenths(right - left)}" height="{to_tenths(bottom - top)}"'
-    return f'<rect x="{to_tenths(left)}" y="{to_tenths(top)}" {size}/>'
+    size = f'width="{format_to_tenth(right - left)}" height="{format_to_tenth(bottom - top)}"'
+    return f'<rect x="{format_to_tenth(left)}" y="{format_to_tenth(top)}" {size}/>'
 
 
-def short_point(point: Point) -> str:
+def point_svg(point: Point) -> str:
     """A point, as short as it can be."""
-    return f"{to_tenths(point[0])},{to_tenths(point[1])}"
+    return f"{format_to_tenth(point[0])},{format_to_tenth(point[1])}"
 
 
-def to_tenths(length: float) -> str:
+def format_to_tenth(length: float) -> str:
     """A length to a tenth of a point."""
     return f"{length:.1f}".removesuffix(".0")

@@ -24,7 +24,7 @@ from exprgrad.run.evaluation import Diagnostic, SweptRun
 from exprgrad.show.documents.runs import jacobian_bytes
 from exprgrad.show.picture import theme as look
 from exprgrad.show.text.lines import PICTURED, left_to_right, signed_number, true_minus, value_text
-from exprgrad.show.text.nodes import call_kind, gate_of, local_vanishes, title_of_node
+from exprgrad.show.text.nodes import call_kind, gate_of_kind, is_zero_derivative, named_node_text
 from exprgrad.source import bytes_text, cut_text, display_width, printable_text
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "NAME", "Alarm", "Card", "Chip", "DrawingOptions", "TextPiece", "Wire", "arrival_port", "boxed_chip",
-    "card_of", "card_text", "card_width", "chip_width", "in_mathematics", "inside_text", "label_table",
-    "label_text", "map_size", "node_alarms", "node_label", "node_tooltip", "operand_wires",
-    "operation_on_card", "quote_attribute", "table_cell", "table_row", "wire_tag",
+    "NAME", "Alarm", "Card", "Chip", "DrawingOptions", "TextPiece", "Wire", "arrival_port",
+    "call_size_text", "card_operation_text", "card_text", "card_width", "chip_table", "chip_width",
+    "label_table", "label_text", "make_card", "node_alarms", "node_label", "node_tooltip", "operand_wires",
+    "quote_attribute", "table_cell", "table_row", "tensor_map_size", "typeset_text", "wire_tag",
 ]  # fmt: skip
 
 NAME = 40
@@ -191,7 +191,7 @@ STYLES: dict[str, dict[str, Any]] = {
 """What a piece of text is → how it looks."""
 
 
-def card_of(run: SweptRun, node: int, manner: DrawingOptions, alarms: Sequence[str] = ()) -> Card:
+def make_card(run: SweptRun, node: int, manner: DrawingOptions, alarms: Sequence[str] = ()) -> Card:
     """A node's card, as far as the run has got; or that of the closed call whose result it is.
 
     ``alarms`` are lines that say what is wrong there.
@@ -206,20 +206,20 @@ def card_of(run: SweptRun, node: int, manner: DrawingOptions, alarms: Sequence[s
         if not manner.room:
             return Card(mark, (), (TextPiece("note", words),), ())
         # On the page it is stepped through, like any other.
-        return Card(mark, ((TextPiece("plain", words),),), (), readings_of(run, node, manner))
+        return Card(mark, ((TextPiece("plain", words),),), (), node_readings(run, node, manner))
     shape = graph.shape(node)
     seen = kind == CONST and len(run.texts[node]) <= OPERATION  # its numbers can be read
     notes = [shape_text(shape)] if shape and not seen else []
     if node in run.closed:
-        notes.insert(0, inside_text(run, run.closed[node]))
+        notes.insert(0, call_size_text(run, run.closed[node]))
     elif manner.gates and graph.operands[node]:
-        notes.insert(0, gate_of(kind))
+        notes.insert(0, gate_of_kind(kind))
     note = (TextPiece("note", ", ".join(notes)),) if notes else ()
-    readings = readings_of(run, node, manner) if run.values and kind != CONST else ()
+    readings = node_readings(run, node, manner) if run.values and kind != CONST else ()
     return Card(mark, card_heading(run, node, manner), note, readings)
 
 
-def readings_of(
+def node_readings(
     run: SweptRun, node: int, manner: DrawingOptions
 ) -> tuple[tuple[TextPiece, TextPiece], ...]:
     """Data and grad, as far as the run has them."""
@@ -237,13 +237,13 @@ def readings_of(
     )
 
 
-def map_size(shape: Shape) -> tuple[int, int, float]:
+def tensor_map_size(shape: Shape) -> tuple[int, int, float]:
     """The rows and columns in which a tensor's numbers are drawn, and the side of each, in points."""
     rows, columns = shape_size(shape[:-1]), shape[-1]
     return rows, columns, min(MAP_SIDE, MAP_WIDTH / max(columns, 1), MAP_HEIGHT / max(rows, 1))
 
 
-def inside_text(run: SweptRun, closed: Closed) -> str:
+def call_size_text(run: SweptRun, closed: Closed) -> str:
     """Describes the inside of a closed card in a few words."""
     graph = run.graph
     count = sum(bool(graph.operands[n]) and n not in graph.implicit for n in closed.inside)
@@ -263,7 +263,7 @@ def card_heading(
     if kind == INPUT:
         pieces = [TextPiece("name", card_text(abridge_name(run.label(node), limit), limit))]
     else:
-        does = card_text(operation_on_card(run, node), OPERATION)
+        does = card_text(card_operation_text(run, node), OPERATION)
         if node in run.closed:
             does = card_text(run.closed[node].call.label, limit)
         pieces = [TextPiece("const" if kind == CONST else "name", does)]
@@ -272,11 +272,11 @@ def card_heading(
     if manner.room or sum(display_width(piece.text) for piece in pieces) <= ON_LINE:
         return (tuple(pieces),)
     return tuple(
-        [(piece._replace(text=line),) for piece in pieces for line in name_lines(piece.text)]
+        [(piece._replace(text=line),) for piece in pieces for line in break_name(piece.text)]
     )
 
 
-def name_lines(name: str) -> list[str]:
+def break_name(name: str) -> list[str]:
     """A long name in lines, broken after signs if it has any."""
     lines = [""]
     for part in re.findall(rf"[^\W_]{{1,{ON_LINE - 1}}}_?|_|\W", name):
@@ -292,10 +292,10 @@ def node_label(run: SweptRun, node: int, card: Card, manner: DrawingOptions) -> 
     width = look.digits_width(manner.room, look.NODE, PADDING) if manner.room else ""
     height = ""
     if manner.room and run.graph.shape(node):
-        down, across, length = map_size(run.graph.shape(node))
+        down, across, length = tensor_map_size(run.graph.shape(node))
         width, height = (str(ceil(count * length) + 2 * PADDING) for count in (across, down))
     readings = RULER.join(number_row(*pair, width, height) for pair in card.readings)
-    name, note = "<BR/>".join(map(style_pieces, card.heading)), style_pieces(card.note)
+    name, note = "<BR/>".join(map(styled_label, card.heading)), styled_label(card.note)
     line, fill = look.LINE, look.CARD
     if kind == CONST or not name:
         line = fill = look.CONSTANT
@@ -314,14 +314,14 @@ def node_label(run: SweptRun, node: int, card: Card, manner: DrawingOptions) -> 
         inside += [table_row(table_cell(note, colspan="2", cellpadding="1"))] if note else []
         inside += [readings] if readings else []
     inside = [
-        *(table_row(table_cell(style_pieces((piece,)), colspan="2")) for piece in card.mark),
+        *(table_row(table_cell(styled_label((piece,)), colspan="2")) for piece in card.mark),
         *inside,
     ]
     rim = look.INK if is_output else line
     if any(piece.role == "alarm" for piece in card.mark):
         rim = look.WRONG
     drawn = label_table(
-        *with_slots(
+        *card_with_ports(
             table_cell(label_table(*inside, color=line), cellpadding="6"),
             len(run.operands(node)),
             manner,
@@ -340,7 +340,7 @@ def node_label(run: SweptRun, node: int, card: Card, manner: DrawingOptions) -> 
 def node_tooltip(run: SweptRun, node: int, alarm: str, manner: DrawingOptions) -> str:
     """What a node is, in one line, and what is worth knowing about it."""
     kind = run.graph.kinds[node]
-    called = run.label(node) if kind == INPUT else title_of_node(run, node)
+    called = run.label(node) if kind == INPUT else named_node_text(run, node)
     parts = [alarm or called + shape_text(run.graph.shape(node), ", of shape {}", "")]
     if manner.gates and node not in run.closed and kind in BY_NAME:
         parts.append(f"{BY_NAME[kind].gate}: {GATES[BY_NAME[kind].gate]}")
@@ -385,7 +385,7 @@ def wire_tag(number: int, called: str) -> str:
     )
 
 
-def style_pieces(pieces: tuple[TextPiece, ...]) -> str:
+def styled_label(pieces: tuple[TextPiece, ...]) -> str:
     """Pieces of text side by side."""
     return "".join(label_text(piece.text, **STYLES[piece.role]) for piece in pieces)
 
@@ -393,9 +393,9 @@ def style_pieces(pieces: tuple[TextPiece, ...]) -> str:
 def number_row(word: TextPiece, number: TextPiece, width: str, height: str = "") -> str:
     """A row with a quiet word on the left and a number on the right, in a cell at least so large."""
     return table_row(
-        table_cell(style_pieces((word,)), align="left", cellpadding=f"{PADDING}"),
+        table_cell(styled_label((word,)), align="left", cellpadding=f"{PADDING}"),
         table_cell(
-            style_pieces((number,)),
+            styled_label((number,)),
             align="right",
             cellpadding=f"{PADDING}",
             width=width,
@@ -404,7 +404,7 @@ def number_row(word: TextPiece, number: TextPiece, width: str, height: str = "")
     )
 
 
-def operation_on_card(run: SweptRun, node: int) -> str:
+def card_operation_text(run: SweptRun, node: int) -> str:
     """What a node does to its operands; in a long text long operands are ``…``, long names are cut."""
     graph = run.graph
     operands = graph.operands[node]
@@ -430,7 +430,7 @@ def operation_on_card(run: SweptRun, node: int) -> str:
     return text
 
 
-def with_slots(card: str, count: int, manner: DrawingOptions) -> list[str]:
+def card_with_ports(card: str, count: int, manner: DrawingOptions) -> list[str]:
     """The rows of a table around a card, with an invisible port for each operand.
 
     They stand on the side that wires arrive at, so that these do it in order.
@@ -455,7 +455,7 @@ def arrival_port(count: int, position: int, manner: DrawingOptions) -> str:
 # Formulas with the signs of mathematics.
 
 
-RAISE = str.maketrans(
+RAISED_CHARACTERS = str.maketrans(
     "0123456789+-−abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", " ()"
 )
 EXPONENT = re.compile(r"\^([a-pr-z]|[-−]?\d+|\((?:[a-pr-z\d−-]| [+−-] )+\))(?![\w.^(])")
@@ -467,9 +467,9 @@ ROOT = re.compile(r"\bsqrt\((?:(\w+)\))?", re.ASCII)
 PI = re.compile(r"\bpi\b")
 
 
-def in_mathematics(text: str) -> str:
+def typeset_text(text: str) -> str:
     """A formula's text as mathematics is written, in one line."""
-    text = EXPONENT.sub(lambda power: power[1].translate(RAISE), text)
+    text = EXPONENT.sub(lambda power: power[1].translate(RAISED_CHARACTERS), text)
     text = ABSOLUTE.sub(r"|\1|", text)
     text = PI.sub("π", ROOT.sub(lambda root: "√" + (root[1] or "("), text))
     return SIGN.sub(lambda sign: SIGNS[sign[0].strip()], text)
@@ -478,7 +478,7 @@ def in_mathematics(text: str) -> str:
 # Alarms: what is wrong at a node, in a few words.
 
 
-SAID = {
+SHORT_DIAGNOSTICS = {
     "kink": "kink",
     "jump": "jump",
     "undecided": "undecided",
@@ -505,18 +505,18 @@ def node_alarms(run: Explained, digits: int) -> Mapping[int, Alarm]:
     found: dict[int, Alarm] = {}
     card = {node: call for call, closed in run.closed.items() for node in closed.inside}
     for one in run.remarks:
-        if one.code in SAID:
+        if one.code in SHORT_DIAGNOSTICS:
             node = card.get(one.node, one.node)
             lines, tooltip = found.get(node, ((), ""))
-            lines = tuple(dict.fromkeys([*lines, *alarm_lines(run, one, digits)]))
+            lines = tuple(dict.fromkeys([*lines, *diagnostic_card_lines(run, one, digits)]))
             found[node] = Alarm(lines, "; ".join(filter(None, [tooltip, one.message])))
     return found
 
 
-def alarm_lines(run: Explained, one: Diagnostic, digits: int) -> list[str]:
+def diagnostic_card_lines(run: Explained, one: Diagnostic, digits: int) -> list[str]:
     """A diagnostic in a few words; of an input, what its derivatives from the sides are."""
     if run.graph.kinds[one.node] != INPUT:
-        return [SAID[one.code]]
+        return [SHORT_DIAGNOSTICS[one.code]]
     name = str(run.graph.payloads[one.node])
     if one.code == "corrected":
         truth = run.corrected[name][1]
@@ -530,7 +530,7 @@ def alarm_lines(run: Explained, one: Diagnostic, digits: int) -> list[str]:
     )
     side = next(met, None)
     if side is None:
-        return [one.message if len(one.message) <= LONGEST_ALARM else SAID[one.code]]
+        return [one.message if len(one.message) <= LONGEST_ALARM else SHORT_DIAGNOSTICS[one.code]]
     from exprgrad.explain.sides.kinks import side_findings
 
     head, told = (
@@ -538,7 +538,7 @@ def alarm_lines(run: Explained, one: Diagnostic, digits: int) -> list[str]:
         side_findings(run, side, partial(signed_number, digits=digits)),
     )
     whole = ", ".join(told)
-    first = head if len(head) <= LONGEST_ALARM else SAID[one.code]
+    first = head if len(head) <= LONGEST_ALARM else SHORT_DIAGNOSTICS[one.code]
     return [first, *([whole] if len(whole) <= LONGEST_ALARM else told)]
 
 
@@ -609,14 +609,14 @@ def operand_wires(
         if edge is None:
             yield chip, False
             continue
-        flows = position not in branches or not local_vanishes(edge.local)
+        flows = position not in branches or not is_zero_derivative(edge.local)
         if manner.contributions and flows and edge.contribution is not None:
-            told = passed_text(run.grad(user), edge.local, edge.contribution, manner.digits)
+            told = edge_flow_text(run.grad(user), edge.local, edge.contribution, manner.digits)
             chip = (chip or Chip(""))._replace(passed=told)
         yield chip, flows
 
 
-def passed_text(grad: Any, local: Any, contribution: Any, digits: int) -> str:
+def edge_flow_text(grad: Any, local: Any, contribution: Any, digits: int) -> str:
     """What went along an edge: ``0.5 × −3 = −1.5``; of a tensor, its numbers or their norm."""
     if all(isinstance(number, float) for number in (grad, local, contribution)):
         grad, local, contribution = (signed_number(x, digits) for x in (grad, local, contribution))
@@ -636,7 +636,7 @@ def call_wires(run: SweptRun, user: int, manner: DrawingOptions, *, all: bool) -
         waits = all and run.adjoints.active[operand]
         text = "–" * waits if local is None else signed_number(local, manner.digits)
         is_told = manner.contributions and local is not None and isinstance(grad, float)
-        added = passed_text(grad, local, grad * local, manner.digits) if is_told else ""
+        added = edge_flow_text(grad, local, grad * local, manner.digits) if is_told else ""
         yield Chip(text, formula="", passed=added) if text else None, operand in slopes
 
 
@@ -702,11 +702,11 @@ def chip_width(chip: Chip) -> float:
     return look.DIGIT * size * longest + 4 * CHIP_PADDING
 
 
-def boxed_chip(chip: Chip, room: int = 0) -> str:
+def chip_table(chip: Chip, room: int = 0) -> str:
     """A label on an edge, on a ground of its own; ``room``: for so many digits of a changing number."""
     width = ""
     if room:
-        chip = chip._replace(text=in_mathematics(chip.text))
+        chip = chip._replace(text=typeset_text(chip.text))
     if room and chip.formula is not None:
         width = look.digits_width(display_width(chip.formula) + room, look.CHIP_NODE, CHIP_PADDING)
     lines = [table_row(table_cell(label_text(chip.text), width=width))] if chip.text else []

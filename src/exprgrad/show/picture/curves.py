@@ -25,19 +25,19 @@ from exprgrad.show.picture.plots import (
     Layer,
     Note,
     arrow_layer,
-    axis_with_ticks,
     dot_layer,
     frame_canvas,
     heat_layer,
     line_layer,
+    make_axis,
     plot_frames,
     round_ticks,
     rule_layer,
 )
 from exprgrad.show.text.lines import (
-    all_shows,
     decimal_text,
     first_that_fits,
+    show_all_hint,
     signed_number,
     true_minus,
 )
@@ -46,7 +46,7 @@ from exprgrad.solvers.curves.curve import Arc, Curve, Feature
 from exprgrad.solvers.curves.sampling import Plane
 from exprgrad.source import cut_text, printable_text
 
-__all__ = ["Map", "Plot", "contour_levels", "contour_pieces"]
+__all__ = ["PlaneMap", "Plot", "contour_levels", "contour_pieces"]
 
 SHARES = (1.0, 0.7, 0.6)
 ROLES = ("data", "grad", "ink")
@@ -219,7 +219,7 @@ class Plot(Pictured):
             if count
         ]
         if lost:
-            return points_left_out(" and ".join(lost), self.curve.points)
+            return omitted_points_note(" and ".join(lost), self.curve.points)
         return "" if any(found.arcs for found in curves.values()) else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
@@ -294,7 +294,7 @@ def curve_layers(
     ranked = sorted(tops.values(), key=lambda one: -RANKS.index(one.kind))
     for one in ranked:
         if one.kind == "jump":
-            yield from jump_ends(one)
+            yield from jump_end_dots(one)
         elif one.kind != "pole" and low <= one.value <= high:
             shape, filled = MARKERS[one.kind]
             yield dot_layer([one.x], [one.value], "ink", shape, filled)
@@ -307,7 +307,7 @@ def curve_layers(
         yield Note(found.low / 2 + found.high / 2, low / 2 + high / 2, what)
 
 
-def jump_ends(one: Feature) -> Iterator[Layer | Note]:
+def jump_end_dots(one: Feature) -> Iterator[Layer | Note]:
     """The ends of a curve at a jump: filled where the formula has that value."""
     for end in (one.left, one.right):
         yield dot_layer([one.x], [end], "data", "o", end == one.value, 4.5)
@@ -373,12 +373,12 @@ def curve_panels(
     rest = rows - 2 * (order + 1) - 1
     heights = [max(LEAST_ROWS, int(rest * share)) for share in PANEL_SHARES[order + 1]]
     shown = [
-        axis_with_ticks(low, high, height // TICK_ROWS + 2, margin=MARGIN)
+        make_axis(low, high, height // TICK_ROWS + 2, margin=MARGIN)
         for (low, high), height in zip(found.windows, heights, strict=False)
     ]
     margin = max(len(text) for y in shown for _, text in y.ticks or ((0, ""),))
     columns = max(width - margin - 2, NARROWEST)
-    x = axis_with_ticks(found.low, found.high, columns // TICK_CELLS + 1)
+    x = make_axis(found.low, found.high, columns // TICK_CELLS + 1)
     lines: list[str] = []
     for at, (y, height) in enumerate(zip(shown, heights, strict=True)):
         canvas = Canvas(columns, height, x, y)
@@ -429,7 +429,7 @@ def write_label(canvas: Canvas, arcs: Sequence[Arc], order: int, label: str) -> 
             canvas.letters[row, column] = letter
 
 
-def points_left_out(lost: str, points: int) -> str:
+def omitted_points_note(lost: str, points: int) -> str:
     """How many points are left out, and what to do."""
     return (
         f"of {points:,} points {lost} are left out: rounding leaves them too few digits to be placed; "
@@ -457,20 +457,20 @@ def feature_table(
         ),
         Column(
             slope,
-            lambda one: slope_words(one, digits),
+            lambda one: feature_slope_text(one, digits),
             style="yellow",
             flexible=True,
         ),
     ]
     features, left_out = found.features, len(found.features) - MOST_FEATURES
-    foot = "\n".join(filter(None, [dense_words(found, digits), missing]))
+    foot = "\n".join(filter(None, [curve_remarks(found, digits), missing]))
     if left_out > 0 and not whole:
         features = features[:MOST_FEATURES]
-        foot = "\n".join(filter(None, [f"… {left_out:,} more; {all_shows()} them", foot]))
+        foot = "\n".join(filter(None, [f"… {left_out:,} more; {show_all_hint()} them", foot]))
     return make_table(columns, features, digits, whole=True, foot=foot)
 
 
-def slope_words(one: Feature, digits: int) -> str:
+def feature_slope_text(one: Feature, digits: int) -> str:
     """The slope at a feature, or what comes from the two sides."""
     sides = {"left": one.left, "right": one.right}
     told = [f"{word} {decimal_text(x, digits)}" for word, x in sides.items() if not math.isnan(x)]
@@ -479,7 +479,7 @@ def slope_words(one: Feature, digits: int) -> str:
     return decimal_text(one.right, digits) if one.left == one.right else ", ".join(told)
 
 
-def dense_words(found: Curve, digits: int) -> str:
+def curve_remarks(found: Curve, digits: int) -> str:
     """Says which features are not marked, and where."""
     lines = []
     if found.tangent:
@@ -537,7 +537,7 @@ EVEN_SHARE = 1.25
 MOST_ON_MAP = 16
 
 
-class Map(Plot):
+class PlaneMap(Plot):
     """A plot over two inputs: contours of a ``plane``, with the field of the gradient."""
 
     def __init__(self, plane: Plane) -> None:
@@ -602,15 +602,21 @@ class Map(Plot):
     def missing(self) -> str:
         """Why there is nothing to draw, or how many points are left out."""
         if self.plane.lost:
-            return points_left_out(f"{self.plane.lost:,}", len(self.plane.x) * len(self.plane.y))
+            return omitted_points_note(
+                f"{self.plane.lost:,}", len(self.plane.x) * len(self.plane.y)
+            )
         return "" if contour_levels(self.plane) else NO_VALUE
 
     def parts(self, digits: int, screen: Screen, rows: int, *, whole: bool) -> list[str | Table]:
         """What people read on a terminal."""
         found = self.plane
-        picture = "\n".join(drawn_map(found, screen, rows))
+        picture = "\n".join(draw_plane_map(found, screen, rows))
         table = critical_table(found, digits)
-        words = [level_words(found, screen.width or 80), *path_words(found, digits), self.missing]
+        words = [
+            contour_text(found, screen.width or 80),
+            *descent_lines(found, digits),
+            self.missing,
+        ]
         foot = "\n".join(filter(None, words))
         return [picture, "", table._replace(foot=foot) if table.rows else foot]
 
@@ -639,7 +645,7 @@ def map_layers(found: Plane) -> Iterator[Layer | Note]:
 
 CRITICAL_GLYPHS = {"minimum": "▼", "maximum": "▲", "saddle": "✕", "flat": "◇"}
 """The mark of a critical point."""
-WAYS = "→↗↑↖←↙↓↘"
+ARROW_GLYPHS = "→↗↑↖←↙↓↘"
 """The directions of an arrow, from the right on to the left around."""
 PATH_GLYPH = "●"
 MOST_LEVELS = 12
@@ -665,15 +671,15 @@ def contour_levels(found: Plane) -> list[float]:
     return sorted({float(f"{value:.2g}") for value in chosen if low < value < high})
 
 
-def drawn_map(found: Plane, screen: Screen, rows: int) -> list[str]:
+def draw_plane_map(found: Plane, screen: Screen, rows: int) -> list[str]:
     """The lines of the map, ``rows`` in all."""
     width = screen.width or 80
     height = max(rows - 3, 8)
     spans = found.spans
-    y = axis_with_ticks(*spans[1], height // TICK_ROWS + 2)
+    y = make_axis(*spans[1], height // TICK_ROWS + 2)
     margin = max([len(text) for _, text in y.ticks] + [1])
     columns = max(width - margin - 2, NARROWEST)
-    x = axis_with_ticks(*spans[0], columns // TICK_CELLS + 1)
+    x = make_axis(*spans[0], columns // TICK_CELLS + 1)
     canvas = Canvas(columns, height, x, y)
     for level in contour_levels(found):
         for piece in contour_pieces(found, level):
@@ -685,7 +691,7 @@ def drawn_map(found: Plane, screen: Screen, rows: int) -> list[str]:
         canvas.letter(a, b, PATH_GLYPH)
     for one in found.critical:
         canvas.letter(one.x, one.y, CRITICAL_GLYPHS[one.kind])
-    marks = {**MARKS, **dict.fromkeys(WAYS, "33"), PATH_GLYPH: "1", "✕": "1"}
+    marks = {**MARKS, **dict.fromkeys(ARROW_GLYPHS, "33"), PATH_GLYPH: "1", "✕": "1"}
     color = COLORS[0] if screen.color else ""
     title = curve_title(found.text)
     title = first_that_fits([title, cut_text(title, width)], width)
@@ -718,7 +724,7 @@ def draw_arrows(found: Plane, canvas: Canvas) -> None:
             turn = math.atan2(
                 one.dy * scale[1] * canvas.rows * 2, one.dx * scale[0] * canvas.columns
             )
-            way = WAYS[round(turn / math.tau * len(WAYS)) % len(WAYS)]
+            way = ARROW_GLYPHS[round(turn / math.tau * len(ARROW_GLYPHS)) % len(ARROW_GLYPHS)]
             canvas.letter(one.x, one.y, way)
 
 
@@ -764,7 +770,7 @@ def critical_table(found: Plane, digits: int) -> Table:
     return make_table(columns, found.critical, digits, what="points")
 
 
-def level_words(found: Plane, width: int) -> str:
+def contour_text(found: Plane, width: int) -> str:
     """The values of the contours, as many as a line has room for."""
     words = [decimal_text(level, 3) for level in contour_levels(found)]
     if not words:
@@ -772,7 +778,7 @@ def level_words(found: Plane, width: int) -> str:
     return first_that_fits([f"contours at {', '.join(words)}", f"{len(words)} contours"], width)
 
 
-def path_words(found: Plane, digits: int) -> list[str]:
+def descent_lines(found: Plane, digits: int) -> list[str]:
     """Where the descent ended, and how."""
     if not found.path:
         return []

@@ -35,15 +35,15 @@ from exprgrad.show.picture.cards import (
     DrawingOptions,
     Wire,
     arrival_port,
-    boxed_chip,
-    card_of,
+    card_operation_text,
     card_text,
     card_width,
+    chip_table,
     chip_width,
+    make_card,
     node_label,
     node_tooltip,
     operand_wires,
-    operation_on_card,
     quote_attribute,
     wire_tag,
 )
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST", "MOST_FRAMES", "PAGE", "PictureRows", "Sheet", "dot_source", "draw_sheet", "finish_svg",
-    "graphviz_command", "render_dot", "rows_of_page", "run_graphviz", "single_row", "width_remark",
+    "graphviz_command", "render_dot", "run_graphviz", "single_row", "split_into_rows", "width_warning",
 ]  # fmt: skip
 
 LARGEST = 500
@@ -142,7 +142,7 @@ def draw_sheet(
         strip = graphviz_frame(f"cluster_row{row}", f"row {row + 1} of {count}")
         draw_row(plan, row, rows[row], strip, {})
         picture.subgraph(strip)
-    return Sheet(str(picture.source), width_remark(plan.rows, across=how.is_across, wrap=wrap))
+    return Sheet(str(picture.source), width_warning(plan.rows, across=how.is_across, wrap=wrap))
 
 
 def require_drawable(run: SweptRun, manner: DrawingOptions, *, all: bool) -> None:
@@ -172,12 +172,12 @@ def plan_picture(
 ) -> PicturePlan:
     """The cards, the chips, and the rows in which they stand."""
     cards = {
-        node: card_of(run, node, manner, alarms[node].lines if node in alarms else ())
+        node: make_card(run, node, manner, alarms[node].lines if node in alarms else ())
         for node in run.shown
     }
     waiting = {*run.order} if manner.room else ()
     drawn = {user: [*operand_wires(run, user, manner, all=user in waiting)] for user in run.shown}
-    frames = frames_of(run.graph) if run.opened else {OUTSIDE: (0, OUTSIDE)}
+    frames = frames_by_call(run.graph) if run.opened else {OUTSIDE: (0, OUTSIDE)}
     plan = PicturePlan(run, manner, cards, drawn, alarms, frames, PictureRows({}, 1, 0.0), {})
     if manner.room:  # on the page one moves about in the graph
         return plan
@@ -188,7 +188,7 @@ def plan_picture(
     }
     if not manner.is_across:
         return plan._replace(rows=single_row(run, widths, chips))
-    rows = rows_of_page(run, widths, chips, wrap=wrap)
+    rows = split_into_rows(run, widths, chips, wrap=wrap)
     tags: dict[int, int] = {}
     for user in run.shown:
         for operand in run.operands(user):
@@ -229,7 +229,7 @@ def draw_row(
         starts[operand] = f"i{row}_{operand}"
         if operand in plan.tags:
             is_named = operand in run.names or not run.operands(operand)
-            called = run.label(operand) if is_named else operation_on_card(run, operand)
+            called = run.label(operand) if is_named else card_operation_text(run, operand)
             draw_tag(plan, operand, starts[operand], picture, called)
         else:
             draw_node(plan, operand, starts[operand], picture)
@@ -273,7 +273,7 @@ def draw_wires(
             middle = f"n{user}_{position}"
             font = {} if room else look.CHIP_NODE  # no text on the page is small
             place.node(
-                middle, f"<{boxed_chip(chip, room)}>", **font, tooltip=quote_attribute(chip.tooltip)
+                middle, f"<{chip_table(chip, room)}>", **font, tooltip=quote_attribute(chip.tooltip)
             )
             picture.edge(start, f"{middle}:{sides.arrive}", arrowhead="none", **manner)
             picture.edge(f"{middle}:{sides.leave}", end, **manner)
@@ -311,7 +311,7 @@ def clusters_by_call(
     return found
 
 
-def frames_of(graph: Graph) -> dict[int, tuple[int, int]]:
+def frames_by_call(graph: Graph) -> dict[int, tuple[int, int]]:
     """By call, how many frames are around what is in it, and the innermost of them."""
     found = {OUTSIDE: (0, OUTSIDE)}
     for start in range(len(graph.calls)):
@@ -362,14 +362,14 @@ class Spot(NamedTuple):
     before: int
 
 
-def rows_of_page(
+def split_into_rows(
     run: SweptRun, cards: Mapping[int, float], chips: Mapping[int, Sequence[float]], *, wrap: bool
 ) -> PictureRows:
     """The rows in which a graph that runs across fits a page, or the one row that it has without ``wrap``.
 
     ``cards`` are the widths of its nodes, ``chips`` of the chips on the wires to each.
     """
-    spots = spots_of(run)
+    spots = assign_spots(run)
     columns: list[dict[float, float]] = [
         {} for _ in range(1 + max((spot.column for spot in spots.values()), default=0))
     ]
@@ -377,11 +377,11 @@ def rows_of_page(
         for at, width in ((-before, cards[node]), (-before - 0.5, max(chips[node], default=0.0))):
             columns[column][at] = max(columns[column].get(at, 0.0), width)
     starts = [0]
-    whole = width = width_of(columns, starts)
+    whole = width = rows_width(columns, starts)
     room = float(PAGE)
     while wrap and width > PAGE and len(starts) < len(columns):
         starts = row_starts(columns, room)
-        width = width_of(columns, starts)
+        width = rows_width(columns, starts)
         room *= CLOSER
     while 1 < len(starts) < len(columns) and len(even := row_starts(columns, room)) == len(starts):
         starts = even  # as many rows, and the last is not much shorter than the others
@@ -412,7 +412,7 @@ def extend_row(widest: dict[float, float], widths: Mapping[float, float], column
             widest[column + at] = max(widest.get(column + at, 0.0), width)
 
 
-def width_of(columns: Sequence[Mapping[float, float]], starts: Sequence[int]) -> float:
+def rows_width(columns: Sequence[Mapping[float, float]], starts: Sequence[int]) -> float:
     """How wide a graph is, in points, in rows that begin with these columns; Graphviz aligns them."""
     total: dict[float, float] = {}
     for start, end in zip(starts, [*starts[1:], len(columns)], strict=True):
@@ -433,14 +433,14 @@ def single_row(
     ``chips`` are the widths of those on the wires to a node.
     """
     beside: dict[float, float] = {}
-    for node, spot in spots_of(run).items():
+    for node, spot in assign_spots(run).items():
         level: float = spot.column - spot.before
         beside[level] = beside.get(level, 0.0) + cards[node] + GAP
         beside[level - 0.5] = beside.get(level - 0.5, 0.0) + sum(w + GAP for w in chips[node])
     return PictureRows(dict.fromkeys(cards, 0), 1, max(beside.values(), default=0.0))
 
 
-def spots_of(run: SweptRun) -> dict[int, Spot]:
+def assign_spots(run: SweptRun) -> dict[int, Spot]:
     """By node, where it stands: operations in columns, as close to their users as they can be.
 
     What takes few operations, such as an input or the term ``tanh(x*w)`` of a sum, stands right before its
@@ -459,7 +459,7 @@ def spots_of(run: SweptRun) -> dict[int, Spot]:
     return found
 
 
-def width_remark(rows: PictureRows, *, across: bool, wrap: bool) -> str:
+def width_warning(rows: PictureRows, *, across: bool, wrap: bool) -> str:
     """What to say of a graph that would be wider than a page, if it is."""
     if rows.width <= PAGE or (across and not wrap):
         return ""

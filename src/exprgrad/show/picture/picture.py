@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from exprgrad.errors import MissingExtraError, RequestError, command_or_python
 
 __all__ = [
-    "FORMATS", "Drawable", "Picture", "Pictured", "draw", "misnamed_file", "notebook_bundle",
-    "picture_format_of", "plot_format", "write_file",
+    "FORMATS", "Drawable", "Picture", "Pictured", "draw", "format_from_path", "notebook_bundle",
+    "plot_format", "write_file", "wrong_ending_error",
 ]  # fmt: skip
 
 FORMATS = ("dot", "svg", "png", "pdf")
@@ -39,7 +39,7 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a ``.dot``, ``.svg``, ``.png`` or ``.pdf`` file."""
-        write_file(self.drawn(picture_format_of(path)), path)
+        write_file(self.drawn(format_from_path(path)), path)
 
     def drawn(self, format: str) -> bytes:
         """The bytes of a file in one of ``FORMATS``."""
@@ -96,12 +96,14 @@ def draw(what: Drawable | str, **options: Any) -> Picture:
     return Picture(what.dot(**options))
 
 
-def picture_format_of(path: str | Path) -> str:
+def format_from_path(path: str | Path) -> str:
     """The format that a file's name asks for."""
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix in FORMATS:
         return suffix
-    raise misnamed_file(path, "a picture's format", "the formats are .dot, .svg, .png and .pdf")
+    raise wrong_ending_error(
+        path, "a picture's format", "the formats are .dot, .svg, .png and .pdf"
+    )
 
 
 def plot_format(path: object) -> str:
@@ -111,12 +113,12 @@ def plot_format(path: object) -> str:
     if ending in PLOTS and "." in text:
         return ending
     pictures = "the endings are .svg, .png and .pdf"
-    raise misnamed_file(
+    raise wrong_ending_error(
         text, "a plot's format", command_or_python(f"{pictures}, or .json, .csv and .txt", pictures)
     )
 
 
-def misnamed_file(path: str | Path, what: str, help: str) -> RequestError:
+def wrong_ending_error(path: str | Path, what: str, help: str) -> RequestError:
     """The error for a file whose name does not say ``what`` it should."""
     text = str(path)
     return RequestError("unknown-format", f"'{text}' does not name {what}", help=help).about(text)

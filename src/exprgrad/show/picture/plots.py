@@ -31,9 +31,9 @@ from exprgrad.show.picture.theme import (
 from exprgrad.show.text.lines import color_text, true_minus
 
 __all__ = [
-    "FAINT", "LOOKS", "Axis", "Canvas", "Frame", "Layer", "Note", "arrow_layer", "axis_with_ticks",
-    "band_layer", "dot_layer", "frame_canvas", "heat_layer", "import_matplotlib", "line_layer",
-    "plot_frames", "round_ticks", "rule_layer",
+    "FAINT", "LOOKS", "Axis", "Canvas", "Frame", "Layer", "Note", "arrow_layer", "band_layer", "dot_layer",
+    "frame_canvas", "heat_layer", "import_matplotlib", "line_layer", "make_axis", "plot_frames",
+    "round_ticks", "rule_layer",
 ]  # fmt: skip
 
 # Axes.
@@ -98,7 +98,7 @@ def tick_texts(numbers: Sequence[Fraction], power: int) -> list[str]:
     return found
 
 
-def axis_with_ticks(low: float, high: float, most: int, *, margin: float = 0.0) -> Axis:
+def make_axis(low: float, high: float, most: int, *, margin: float = 0.0) -> Axis:
     """An axis with ``most`` ticks or fewer; a ``margin`` is a part of it that is added at both ends."""
     more = margin * (high / 2 - low / 2) * 2
     low, high = low - more, high + more
@@ -127,7 +127,7 @@ OFFSETS = (7.0, 14.0, 24.0)
 """How far from its point, in points."""
 MOST_SHADE = 0.55
 """How much of its colour is seen of the area with the greatest values."""
-RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+SUPERSCRIPT_DIGITS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 ROLES = {
     "data": DATA, "grad": GRAD, "wrong": WRONG, "ink": INK, "muted": MUTED, "line": LINE, "card": CARD,
 }  # fmt: skip
@@ -410,7 +410,7 @@ def power_of_ten(value: float, place: int | None = None) -> str:
     exponent = round(math.log10(value))
     if -4 < exponent < 6:
         return f"{value:g}"
-    return "10" + str(exponent).translate(RAISED)
+    return "10" + str(exponent).translate(SUPERSCRIPT_DIGITS)
 
 
 def place_notes(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str]) -> None:
@@ -423,7 +423,7 @@ def place_notes(figure: Any, axes: Any, frame: Frame, colors: Mapping[str, str])
     renderer = figure.canvas.get_renderer()
     unit = figure.dpi / 72
     inside = axes.get_window_extent(renderer)
-    taken = [*note_obstacles(axes, frame, unit)]
+    taken = [*obstacle_boxes(axes, frame, unit)]
     covered = any(isinstance(one, Layer) and one.is_ground for one in frame.layers)
     places = [(one.x, one.y) for one in notes]
     dots = [one for one in frame.layers if isinstance(one, Layer) and one.size]
@@ -460,7 +460,7 @@ def distance_to_box(box: Any, point: Sequence[float]) -> float:
     return math.hypot(max(box.x0 - x, x - box.x1, 0), max(box.y0 - y, y - box.y1, 0))
 
 
-def note_obstacles(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
+def obstacle_boxes(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
     """What notes must not cover, in pixels: small boxes along lines, and one for each dot."""
     from matplotlib.transforms import Bbox
 
@@ -468,13 +468,13 @@ def note_obstacles(axes: Any, frame: Frame, unit: float) -> Iterator[Any]:
         if isinstance(layer, Layer) and len(layer.x):
             points = axes.transData.transform(list(zip(layer.x, layer.y, strict=True)))
             reach = (1.0 if layer.size is None else layer.size / 2) * unit
-            stops = points_along(points, 4 * unit) if layer.size is None else points
+            stops = subdivide_line(points, 4 * unit) if layer.size is None else points
             for x, y in stops:
                 if abs(x) < 1e6 and abs(y) < 1e6:
                     yield Bbox.from_extents(x - reach, y - reach, x + reach, y + reach)
 
 
-def points_along(points: Any, step: float) -> Iterator[tuple[float, float]]:
+def subdivide_line(points: Any, step: float) -> Iterator[tuple[float, float]]:
     """Points along a line, no further apart than a step, as far as that is in reach."""
     before = None
     for x, y in points:
@@ -550,7 +550,7 @@ BEYOND = 4.0
 RESET = "\x1b[0m"
 FAINT = "2"
 """The terminal's code for axes."""
-GIVING_WAY = frozenset("┈┊╌")
+LETTERS_UNDER_CURVE = frozenset("┈┊╌")
 """Letters that give way to a curve."""
 
 
@@ -609,7 +609,7 @@ class Canvas:
         pieces = []
         for column, bits in enumerate(self.dots[at]):
             letter = self.letters.get((at, column))
-            if letter is not None and (bits == 0 or letter not in GIVING_WAY):
+            if letter is not None and (bits == 0 or letter not in LETTERS_UNDER_CURVE):
                 pieces.append((letter, marks.get(letter, "")))
             else:
                 pieces.append((chr(BRAILLE + bits), color) if bits else (" ", ""))

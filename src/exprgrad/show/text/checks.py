@@ -83,14 +83,14 @@ def check_fields(check: Check) -> dict[str, Any]:
         found |= {
             "claim": check.claim,
             "point": check.point,
-            "sampled": sampled_fields(check.sampled),
+            "sampled": sampled_claim_fields(check.sampled),
             "proof": check.proof,
             "width": check.width,
         }
     return found
 
 
-def sampled_fields(sampled: SampledClaim | None) -> dict[str, Any] | None:
+def sampled_claim_fields(sampled: SampledClaim | None) -> dict[str, Any] | None:
     """Where a claim was tried, as JSON has it; None if nowhere."""
     if sampled is None:
         return None
@@ -116,14 +116,14 @@ def check_diagnostics(checks: Sequence[Check], run: DiagnosedRun | None) -> list
     meet, and its doubles do not, no check tells.
     """
     told = [
-        Diagnostic(c.verdict, "warning", f"{c.input}: {c.message}", *c.where, help_for(c, run))
+        Diagnostic(c.verdict, "warning", f"{c.input}: {c.message}", *c.where, verdict_help(c, run))
         for c in doubtful_checks(checks)
         if c.where is not None
     ]
     return [*told, *(() if run is None else run.turns)]
 
 
-def help_for(check: Check, run: DiagnosedRun | None) -> str | None:
+def verdict_help(check: Check, run: DiagnosedRun | None) -> str | None:
     """What to do about a verdict, where something is to be done."""
     if check.verdict == "disagrees" and check.claim is not None:
         by = command_or_python("diff --steps", "steps()")

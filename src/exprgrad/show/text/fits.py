@@ -37,7 +37,7 @@ def fit_parts(found: Fit, digits: int, *, whole: bool) -> Iterator[str | Table]:
     """The estimates; their correlations; how good the fit is, and how it ended."""
     table = estimates_table(found, digits, whole=whole)
     foot = "\n".join([*quality_lines(found, digits), fit_ending(found)])
-    known = with_errors(found)
+    known = uncertain_estimates(found)
     if not (2 < len(known) <= MOST_CORRELATED or (whole and len(known) > 2)):
         yield table._replace(foot=foot)
         return
@@ -65,12 +65,12 @@ def estimates_table(found: Fit, digits: int, *, whole: bool) -> Table:
         missing = "not determined" if is_open else "unknown"
         error = HELD[one.held] if one.held else decimal_text(one.error, digits) or missing
         value = None if is_open and not one.held else one.value
-        intervals = interval_of_fit(one.interval, digits), interval_of_fit(one.profile, digits)
+        intervals = fit_interval_text(one.interval, digits), fit_interval_text(one.profile, digits)
         rows.append([name, value, error, *intervals])
     return make_table(columns, rows, digits, whole=whole, what="parameters")
 
 
-def interval_of_fit(interval: tuple[float, float] | None, digits: int) -> str:
+def fit_interval_text(interval: tuple[float, float] | None, digits: int) -> str:
     """An interval."""
     if interval is None:
         return ""
@@ -78,7 +78,7 @@ def interval_of_fit(interval: tuple[float, float] | None, digits: int) -> str:
     return f"{decimal_text(low, digits)} … {decimal_text(high, digits)}"
 
 
-def with_errors(found: Fit) -> list[int]:
+def uncertain_estimates(found: Fit) -> list[int]:
     """The estimates that have errors above 0, by their places: only these correlate."""
     return [at for at, name in enumerate(found.estimated) if found.parameters[name].error]
 
@@ -122,7 +122,7 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         yield f"R² {r_squared_text(found.r_squared, digits)}{caveat}"
     if found.aic is not None:
         yield f"AIC {decimal_text(found.aic, digits)}"
-    known = with_errors(found)
+    known = uncertain_estimates(found)
     if len(known) == 2:
         one, other = (printable_text(found.estimated[at]) for at in known)
         yield f"correlation of {one} and {other} {correlation_text(found.correlation[known[0]][known[1]])}"
@@ -130,7 +130,7 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         tried, led, failed = found.starts
         yield f"{tried} starts: {led} led here" + (f", {failed} had no value" if failed else "")
     for way in found.open:
-        yield f"not determined: {direction_words(way)}"
+        yield f"not determined: {null_direction_text(way)}"
     few = [
         f"{printable_text(name)} {one.digits}"
         for name, one in found.parameters.items()
@@ -142,7 +142,7 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
         yield f"digits that rounding leaves: {', '.join(few)}"
 
 
-def direction_words(way: dict[str, float]) -> str:
+def null_direction_text(way: dict[str, float]) -> str:
     """A change of parameters that changes nothing else."""
     moved = [f"{printable_text(name)} by {decimal_text(by, 3)}" for name, by in way.items() if by]
     return f"moving {', '.join(moved)} changes nothing"
@@ -172,8 +172,8 @@ def fit_fields(found: Fit) -> dict[str, Any]:
         "level": found.level,
         "absolute": found.absolute,
         "loss": found.loss or None,
-        "correlation": by_names(found, found.correlation),
-        "covariance": by_names(found, found.covariance),
+        "correlation": named_matrix_lines(found, found.correlation),
+        "covariance": named_matrix_lines(found, found.covariance),
         "rank": found.rank,
         "condition": found.condition,
         "undetermined": found.open,
@@ -184,7 +184,7 @@ def fit_fields(found: Fit) -> dict[str, Any]:
     }
 
 
-def by_names(found: Fit, matrix: Any) -> Lines:
+def named_matrix_lines(found: Fit, matrix: Any) -> Lines:
     """A matrix of the estimates, by name."""
     names = found.estimated
     rows = (dict(zip(names, map(float, row), strict=True)) for row in matrix)

@@ -24,7 +24,7 @@ OUTPUTS = ("f", "F", "y", "g", "h", "z")
 """What LaTeX calls an output without a name: the first of these that is not an input."""
 
 
-Tell = Callable[[str, int, int], None]
+LengthReporter = Callable[[str, int, int], None]
 """Called with a derivative's name, length and order before it is shown."""
 MARGIN = "     "
 LONGEST_LETTERS = 60
@@ -66,7 +66,12 @@ def power_text(base: str, raised: str, times: int) -> str:
 
 
 def derivative_lines(
-    graph: Graph, inputs: Orders, formula: Graph, to: str, tell: Tell | None, width: int | None
+    graph: Graph,
+    inputs: Orders,
+    formula: Graph,
+    to: str,
+    tell: LengthReporter | None,
+    width: int | None,
 ) -> Iterator[str]:
     """For people: a derivative after its name, its named steps on lines of their own.
 
@@ -138,13 +143,13 @@ def step_lines(
         heading = title + (": " if notes else "") + "; ".join(notes)
         lines = [printable_text(heading)]
         first, *rest = lines if width is None else break_line(lines[0], width, further="   ")
-        yield from (bold_beginning(first, title) if color else first, *rest)
+        yield from (embolden_beginning(first, title) if color else first, *rest)
         if step is not steps[-1] or step.rule != "put together":
             yield from step_equations(step, wrt, width)
         yield ""
     name, answer = infix_name(graph, (wrt,)), steps[-1].formulas[-1]
     final = named_formula_lines(name, answer, width)
-    yield from (bold_beginning(piece, piece) for piece in final) if color else final
+    yield from (embolden_beginning(piece, piece) for piece in final) if color else final
 
 
 def step_equations(step: DerivationStep, wrt: str, width: int | None) -> Iterator[str]:
@@ -176,7 +181,7 @@ def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]
         near = formula[done : done + NEAR * width]  # a formula may be long, and takes linear work
         if display_width(start + near) <= width:
             break
-        at = best_break(near, len(fitting_beginning(near, width - display_width(start))))
+        at = best_break_position(near, len(prefix_that_fits(near, width - display_width(start))))
         if at is None:
             break
         yield start + near[:at].rstrip()
@@ -185,7 +190,7 @@ def equation_lines(start: str, formula: str, width: int | None) -> Iterator[str]
     yield start + formula[done:]
 
 
-def fitting_beginning(text: str, width: int) -> str:
+def prefix_that_fits(text: str, width: int) -> str:
     """As much of a text as ``width`` cells hold."""
     size = min(max(width, 0), len(text))
     while size and display_width(text[:size]) > width:
@@ -193,7 +198,7 @@ def fitting_beginning(text: str, width: int) -> str:
     return text[:size]
 
 
-def best_break(formula: str, room: int) -> int | None:
+def best_break_position(formula: str, room: int) -> int | None:
     """Where a formula is best broken, at most ``room`` characters in, if it can be; else further on.
 
     Ends of statements come first, then outer sums, then outer products; what comes late is best.
@@ -216,7 +221,7 @@ def best_break(formula: str, room: int) -> int | None:
     return late or early
 
 
-def bold_beginning(line: str, beginning: str) -> str:
+def embolden_beginning(line: str, beginning: str) -> str:
     """A line with its beginning in bold."""
     size = min(len(beginning), len(line))
     return f"{BOLD}{line[:size]}{PLAIN}{line[size:]}"

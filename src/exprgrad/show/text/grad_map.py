@@ -17,7 +17,13 @@ from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.graph.graph import Graph
 from exprgrad.language.read.lalr import language_parser
 from exprgrad.run.evaluation import adjoints_of
-from exprgrad.show.text.lines import all_shows, cell_width, color_text, decimal_text, left_to_right
+from exprgrad.show.text.lines import (
+    cell_width,
+    color_text,
+    decimal_text,
+    left_to_right,
+    show_all_hint,
+)
 from exprgrad.show.text.table import Screen
 from exprgrad.source import WIDTH, Span, display_width, printable_text
 
@@ -47,7 +53,7 @@ def grad_map(run: DiagnosedRun, digits: int, screen: Screen, *, whole: bool = Fa
     """
     adjoints_of(run, "grads to show on the formula")
     width, color = screen.width or WIDTH, screen.color
-    end = len(run.text) if whole else shown_end(run.text)
+    end = len(run.text) if whole else end_of_shown_text(run.text)
     owner = character_owners(run.graph, run.text, end)
     sizes = [grad_size(run.grad(node)) for node in range(len(run.graph))]
     top = max((found for found in sizes if found is not None and math.isfinite(found)), default=0.0)
@@ -61,20 +67,20 @@ def grad_map(run: DiagnosedRun, digits: int, screen: Screen, *, whole: bool = Fa
         ]
         if stop == end < len(run.text):
             characters.append(("…", NOBODY))
-        for row in fitting_rows(characters, width):
-            lines += drawn_row(row, levels, color=color)
+        for row in wrap_row(characters, width):
+            lines += draw_map_row(row, levels, color=color)
     left_out = len(run.text) - end
     if left_out:
         plural = "s" * (left_out > 1)
-        lines.append(f"… {left_out:,} character{plural} left out; {all_shows()} them")
+        lines.append(f"… {left_out:,} character{plural} left out; {show_all_hint()} them")
     has_tensors = any(run.graph.shapes)
     called = "|grad|, of a tensor its largest" if has_tensors else "|grad|"
     shown = min(max(digits, FEWEST_DIGITS), MOST_DIGITS)
     words = legend_words(called, set(levels.values()), top, shown, color=color)
-    return "\n".join([*lines, *flow_words(words, width)])
+    return "\n".join([*lines, *wrap_words(words, width)])
 
 
-def shown_end(text: str) -> int:
+def end_of_shown_text(text: str) -> int:
     """Where a text ends that is shown, with ``…`` if it is cut."""
     end = len(text) if len(text) <= MOST_CHARACTERS else MOST_CHARACTERS - 1
     *_, (_, stop) = islice(line_spans(text, end), MOST_LINES)
@@ -110,9 +116,9 @@ def character_owners(graph: Graph, text: str, end: int) -> list[int]:
             owner[at], free[at] = node, at + 1
             at = unpainted(at + 1)
 
-    written = calls_written(graph) if graph.calls else {}
+    written = outermost_call_spans(graph) if graph.calls else {}
     if written:  # what is named in a call is no operand of what it stands in
-        for node, start, stop in node_names_in(graph, text[:end]):
+        for node, start, stop in named_nodes_in_text(graph, text[:end]):
             paint(node, start, stop)
     for user, operands in enumerate(graph.operands):
         if user in graph.called:  # what was written once may be in many calls
@@ -129,12 +135,12 @@ def character_owners(graph: Graph, text: str, end: int) -> list[int]:
             paint(node, *span)
     if graph.output not in graph.called:
         paint(graph.output, *graph.span(graph.output))
-    for node, start, stop in node_names_in(graph, text[:end]):
+    for node, start, stop in named_nodes_in_text(graph, text[:end]):
         paint(node, start, stop)
     return owner
 
 
-def calls_written(graph: Graph) -> dict[int, list[tuple[int, Span]]]:
+def outermost_call_spans(graph: Graph) -> dict[int, list[tuple[int, Span]]]:
     """By the result of a call that stands in no other: it and its operands, each with where it is written.
 
     Terms of a recurrence are written all at once, and so left out.
@@ -146,7 +152,7 @@ def calls_written(graph: Graph) -> dict[int, list[tuple[int, Span]]]:
     }
 
 
-def parameters_in(text: str) -> Iterator[tuple[int, int, set[str]]]:
+def parameter_scopes(text: str) -> Iterator[tuple[int, int, set[str]]]:
     """Where functions are defined in a text, and the names of their parameters."""
     for found in re.finditer(r"(?:^|[;\n])\s*(\w+\s*\(([\w\s,]*)\)\s*=(?!=))", text):
         depth, stop = 0, found.end()
@@ -156,13 +162,13 @@ def parameters_in(text: str) -> Iterator[tuple[int, int, set[str]]]:
         yield found.start(1), stop, {*re.findall(r"\w+", found[2])}
 
 
-def node_names_in(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
+def named_nodes_in_text(graph: Graph, text: str) -> Iterator[tuple[int, int, int]]:
     """The names in a text that are those of nodes: another name for a node is no operand of anything.
 
     A parameter of a function is none of them.
     """
     nodes = dict(graph.inputs) | {binding.name: binding.node for binding in graph.bindings}
-    definitions = [*parameters_in(text)] if graph.calls else []
+    definitions = [*parameter_scopes(text)] if graph.calls else []
     for token in language_parser().scan(text.isascii()).finditer(text):
         if token.lastgroup == "NAME":
             name = token["NAME"]
@@ -193,7 +199,7 @@ def grad_level(found: float | None, top: float) -> int:
     return max(math.ceil(PARTS * (found / top)), 1) if found else ZERO
 
 
-def fitting_rows(row: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
+def wrap_row(row: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
     """A line in rows that fit, broken where another node begins if that is near."""
     start = 0
     while True:
@@ -214,7 +220,7 @@ def fitting_rows(row: Sequence[Cell], width: int) -> Iterator[Sequence[Cell]]:
         yield row[start:]
 
 
-def drawn_row(row: Sequence[Cell], levels: Mapping[int, int], *, color: bool) -> list[str]:
+def draw_map_row(row: Sequence[Cell], levels: Mapping[int, int], *, color: bool) -> list[str]:
     """A row in the colours of its levels; or the row, and the marks below it if there are any."""
     marks = "".join(MARKS[levels[node]] * display_width(character) for character, node in row)
     runs = groupby(row, key=lambda cell: cell[1])
@@ -242,7 +248,7 @@ def legend_words(
         yield color_text(words, COLORS.get(level, "")) if color else f"{MARKS[level]} {words}"
 
 
-def flow_words(words: Iterable[str], width: int) -> Iterator[str]:
+def wrap_words(words: Iterable[str], width: int) -> Iterator[str]:
     """Words in lines that fit."""
     line = ""
     for word in words:

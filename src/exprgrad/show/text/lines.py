@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EDGE_ROWS", "FULL", "INDENT", "IN_CELL", "LONGEST_WHOLE", "PICTURED", "VIEWS", "WHOLE_VIEW", "YELLOW",
-    "View", "align_columns", "all_shows", "answer_text", "break_line", "cell_width", "color_text",
-    "decimal_text", "diagnostic_text", "elide_items", "first_and_last", "first_that_fits", "fit_line",
-    "fold_tensor", "gap_line", "is_rightward", "left_to_right", "pack_pieces", "signed_number",
+    "View", "align_columns", "answer_text", "break_line", "cell_width", "color_text", "decimal_text",
+    "diagnostic_text", "elide_items", "first_and_last", "first_that_fits", "fit_line", "fold_tensor",
+    "gap_line", "is_right_to_left", "left_to_right", "pack_pieces", "show_all_hint", "signed_number",
     "true_minus", "value_text", "value_texts_by_room",
 ]  # fmt: skip
 
@@ -50,7 +50,7 @@ def diagnostic_text(one: Diagnostic, text: str, head: str | None = None, width: 
     return "\n".join(lines)
 
 
-def is_rightward(character: str) -> bool:
+def is_right_to_left(character: str) -> bool:
     """Whether a character is written from right to left."""
     from unicodedata import bidirectional
 
@@ -71,20 +71,20 @@ def left_to_right(text: str) -> str:
         if in_name and not f"_{character}".isidentifier():
             pieces.append(LEFT_TO_RIGHT)
             in_name = False
-        if is_rightward(character):
+        if is_right_to_left(character):
             in_name = found = True
         pieces.append(character)
     return LEFT_TO_RIGHT * found + "".join(pieces) + LEFT_TO_RIGHT * in_name
 
 
-def all_shows() -> str:
+def show_all_hint() -> str:
     """The beginning of a sentence on how to see what is left out."""
     return command_or_python("--all shows", "all=True shows")
 
 
 def gap_line(count: int, what: str) -> str:
     """The line that stands for what is left out."""
-    return f"… {count:,} {what} left out; {all_shows()} them"
+    return f"… {count:,} {what} left out; {show_all_hint()} them"
 
 
 def cell_width(text: str) -> int:
@@ -238,10 +238,10 @@ def value_texts_by_room(value: Any, digits: int, how: View = FULL) -> list[str]:
     from exprgrad.run.arrays.arrays import measure_tensor
 
     found = [bracketed_numbers(value, digits)] if value.size <= how.most else []
-    return found + in_few_words(measure_tensor(value), digits, ends=how.ends)
+    return found + summary_texts_by_room(measure_tensor(value), digits, ends=how.ends)
 
 
-def in_few_words(found: Measure, digits: int, *, ends: bool) -> list[str]:
+def summary_texts_by_room(found: Measure, digits: int, *, ends: bool) -> list[str]:
     """A tensor's norm and extremes, or how many nan it holds, in ever fewer words."""
     norm = decimal_text(found.norm, digits)
     brief = [f"norm {norm}", f"‖{norm}‖"]

@@ -24,9 +24,9 @@ from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
     WHOLE_VIEW,
     View,
-    all_shows,
     answer_text,
     gap_line,
+    show_all_hint,
     value_text,
 )
 from exprgrad.show.text.nodes import correction_line
@@ -34,8 +34,8 @@ from exprgrad.show.text.table import Column, Screen, Table, least_width, make_ta
 from exprgrad.source import printable_text
 
 __all__ = [
-    "DerivativeMatrix", "digit_fields", "entry_lines", "fields_of", "matrix_corrections", "matrix_parts",
-    "matrix_rows", "outputs_foot", "vector_rows", "vector_table",
+    "DerivativeMatrix", "digit_fields", "entry_lines", "laid_out_fields", "matrix_corrections",
+    "matrix_parts", "matrix_rows", "outputs_foot", "vector_rows", "vector_table",
 ]  # fmt: skip
 
 MOST_COLUMNS = 12
@@ -94,7 +94,7 @@ def matrix_blocks(found: Matrix) -> Iterator[MatrixBlock]:
 # Numbers.
 
 
-def shape_of(value: Any) -> Shape:
+def float_or_array_shape(value: Any) -> Shape:
     """The shape of a float or an array."""
     return tuple(getattr(value, "shape", ()))
 
@@ -109,14 +109,14 @@ def iterate_numbers(value: Any) -> Iterator[float]:
         yield from flat[start : start + AT_ONCE].tolist()
 
 
-def all_indices(shape: Shape) -> Iterator[tuple[int, ...]]:
+def iterate_indices(shape: Shape) -> Iterator[tuple[int, ...]]:
     """Every index of a tensor, in row-major order."""
     return product(*map(range, shape))
 
 
 def element_names(name: str, shape: Shape) -> list[str]:
     """The names of a tensor's numbers, in row-major order: ``W[0, 1]``."""
-    return [element_name(name, at) for at in all_indices(shape)]
+    return [element_name(name, at) for at in iterate_indices(shape)]
 
 
 # Tables.
@@ -136,12 +136,12 @@ def matrix_parts(
         shapes = f"{shape_text(block.row_shape)} by {shape_text(block.column_shape)}"
         called = found.called.format(row=group_label(block.row), column=block.column)
         yield printable_text(f"{called}: {shapes} → {shape_text(block.shape)}")
-        if whole or is_small(block):
+        if whole or is_small_block(block):
             numbers = block_grid(block, is_named=found.is_named)
             yield matrix_table(numbers, digits, "", whole=whole, width=screen.width)
         else:
             many = f"{shape_size(block.shape):,} numbers"
-            yield f"{many}, {value_text(block.value, digits, BLOCK)}; {all_shows()} them"
+            yield f"{many}, {value_text(block.value, digits, BLOCK)}; {show_all_hint()} them"
         yield ""
     yield foot
 
@@ -178,7 +178,7 @@ def matrix_table(
     return drawn(headings, list(found.listed()), foot=foot, what="entries")
 
 
-def is_small(block: MatrixBlock) -> bool:
+def is_small_block(block: MatrixBlock) -> bool:
     """Whether a block is small enough to be shown number by number."""
     rows, columns = block_sides(block)
     count = shape_size(block.shape)
@@ -234,7 +234,7 @@ def vector_table(
     columns.append(Column(last, is_number=True, style="yellow"))
     lines: list[Sequence[Any]] = []
     for name, values in rows.items():
-        shape = shape_of(values[0])
+        shape = float_or_array_shape(values[0])
         if shape_size(shape) > EDGE_ROWS and not whole:
             lines.append([f"{name}: {shape_text(shape)}", *values])
         else:
@@ -283,7 +283,9 @@ def matrix_corrections(found: Settled, digits: int, *, several: bool) -> Iterato
     for field in dict.fromkeys(path[0] for path in found.corrected):
         if field != "gradient":  # which no table has
             among = found.among(field).corrected.items()
-            pairs = {" ".join(key_of(field, path, several=several)): both for path, both in among}
+            pairs = {
+                " ".join(answer_key(field, path, several=several)): both for path, both in among
+            }
             yield correction_line(field, pairs, digits)
 
 
@@ -295,7 +297,7 @@ def digit_fields(found: Settled, fields: Iterable[str], *, several: bool) -> dic
         """Numbers by their names, in an object for each level."""
         whole: dict[str, Any] = {}
         for path, one in numbers.items():
-            *above, last = ("", *key_of(field, path, several=several))
+            *above, last = ("", *answer_key(field, path, several=several))
             level = whole
             for name in above:
                 level = level.setdefault(name, {})
@@ -311,7 +313,7 @@ def digit_fields(found: Settled, fields: Iterable[str], *, several: bool) -> dic
     return {name: Apart(one) for name, one in told.items()}
 
 
-def key_of(field: str, path: Path, *, several: bool) -> Path:
+def answer_key(field: str, path: Path, *, several: bool) -> Path:
     """The names by which an answer has a number: the output's only if there may be several."""
     return path if several or field not in BY_OUTPUT else path[1:]
 
@@ -319,7 +321,7 @@ def key_of(field: str, path: Path, *, several: bool) -> Path:
 # Documents.
 
 
-def fields_of(
+def laid_out_fields(
     inputs: Mapping[str, Any],
     found: Mapping[str, Any],
     diagnostics: Iterable[Diagnostic],
@@ -330,7 +332,7 @@ def fields_of(
 
     def laid_out(value: Any) -> Any:
         if isinstance(value, Matrix):
-            return value.whole() if among_tensors else Lines(by_row(value), "{}")
+            return value.whole() if among_tensors else Lines(named_rows(value), "{}")
         return Lines(value) if isinstance(value, list) and not among_tensors else value
 
     told = [one._asdict() for one in diagnostics]
@@ -344,7 +346,7 @@ def matrix_rows(
     """A matrix as CSV: of numbers as it is; else a line for each number, and the places it is between."""
     if not found.among_tensors:
         yield ["", *found.matrix.columns]
-        for name, values in by_row(found.matrix):
+        for name, values in named_rows(found.matrix):
             yield [name, *values.values()]
         return
     yield [first, f"{first}_index", second, f"{second}_index", "value"]
@@ -357,24 +359,26 @@ def matrix_rows(
 
 def index_texts(shape: Shape) -> Iterator[str]:
     """Every index of a tensor as CSV has it: ``0 1``."""
-    return (" ".join(map(str, at)) for at in all_indices(shape))
+    return (" ".join(map(str, at)) for at in iterate_indices(shape))
 
 
 def vector_rows(values: Mapping[str, Any], *, among_tensors: bool) -> Iterator[list[Any]]:
     """Names and their numbers as CSV; among tensors a line for each number, with its place."""
     yield ["name", "index", "value"] if among_tensors else ["name", "value"]
     for name, value in values.items():
-        for at, number in zip(index_texts(shape_of(value)), iterate_numbers(value), strict=True):
+        for at, number in zip(
+            index_texts(float_or_array_shape(value)), iterate_numbers(value), strict=True
+        ):
             yield [name, at, number] if among_tensors else [name, number]
 
 
-def by_row(found: Matrix) -> Iterator[tuple[str, dict[str, Any]]]:
+def named_rows(found: Matrix) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows by name, one at a time."""
     return ((name, found.row(at)) for at, name in enumerate(found.rows))
 
 
 def entry_lines(found: Matrix) -> Iterator[tuple[str, Any]]:
     """Every block by its row and column."""
-    for row, values in by_row(found):
+    for row, values in named_rows(found):
         for column, value in values.items():
             yield f"{row} {column}", value

@@ -22,8 +22,8 @@ from exprgrad.show.text.lines import (
 from exprgrad.show.text.table import Column, Table, make_table
 
 __all__ = [
-    "DOUBT", "call_kind", "correction_line", "correction_notes", "gate_of", "local_vanishes", "node_table",
-    "node_title", "title_of_node",
+    "DOUBT", "call_kind", "correction_line", "correction_notes", "gate_of_kind", "is_zero_derivative",
+    "named_node_text", "node_table", "node_title",
 ]  # fmt: skip
 
 DOUBT = "~"
@@ -51,7 +51,7 @@ def node_table(run: DiagnosedRun, digits: int = 6, *, all_nodes: bool = False) -
 
     columns = [
         Column("#", int, is_number=True, style="dim"),
-        Column("node", partial(title_within, run), flexible=True),
+        Column("node", partial(indented_title, run), flexible=True),
         Column("operation", partial(operation_cell, run), style="dim", expendable=2),
         Column("shape", lambda node: str(graph.shape(node)), expendable=1),
         Column(
@@ -91,7 +91,7 @@ def operation_cell(run: DiagnosedRun, node: int) -> str:
     return "constant" if kind == CONST else kind
 
 
-def title_within(run: DiagnosedRun, node: int) -> str:
+def indented_title(run: DiagnosedRun, node: int) -> str:
     """A node's title, further in if it stands in an opened call."""
     title = node_title(run, node)
     if node not in run.opened:
@@ -106,7 +106,7 @@ def call_kind(call: Call) -> str:
     return call.name if call.kind == "index" else call.kind
 
 
-def gate_of(kind: str) -> str:
+def gate_of_kind(kind: str) -> str:
     """What an operation does with its grad, in a few words."""
     if kind in BY_NAME:
         return BY_NAME[kind].gate
@@ -115,7 +115,7 @@ def gate_of(kind: str) -> str:
     return STRUCTURAL[kind].gate
 
 
-def local_vanishes(local: Any) -> bool:
+def is_zero_derivative(local: Any) -> bool:
     """Whether a local derivative is 0, everywhere."""
     return local is not None and not (local.any() if hasattr(local, "any") else local)
 
@@ -124,10 +124,10 @@ def node_title(run: DiagnosedRun, node: int) -> str:
     """A node's text, after its name where it has one; an implicit broadcast names its operand."""
     if node in run.graph.implicit:
         return f"broadcast({run.label(run.graph.operands[node][0])})"
-    return title_of_node(run, node)
+    return named_node_text(run, node)
 
 
-def title_of_node(run: evaluation.SweptRun, node: int) -> str:
+def named_node_text(run: evaluation.SweptRun, node: int) -> str:
     """A node's text, or that of the closed call that it is; after its name where it has one."""
     text = run.closed[node].call.label if node in run.closed else run.texts[node]
     told = [run.names.get(node, text), text]

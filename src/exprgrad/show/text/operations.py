@@ -43,16 +43,16 @@ from exprgrad.run.numbers.sweeps import (
     condition_holds,
     functions,
 )
-from exprgrad.show.documents.document import csv_rows, finite_or_name, small_document
+from exprgrad.show.documents.document import csv_rows, encode_nonfinite, small_document
 from exprgrad.show.text.lines import INDENT, align_columns, decimal_text
 from exprgrad.show.text.table import Column, Table
 from exprgrad.source import bracket_depths
 
 __all__ = [
-    "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "asked_operation", "convention_fields",
-    "convention_lines", "convention_record", "critical_points_of_row", "example_cases", "find_rows",
-    "operation_details", "operation_rows", "operation_usage", "operations_document", "operations_table",
-    "overview_parts", "structural_overview",
+    "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "convention_fields", "convention_lines",
+    "convention_record", "critical_points_of_row", "example_cases", "find_rows", "operation_details",
+    "operation_rows", "operation_usage", "operations_document", "operations_table", "overview_parts",
+    "parse_operation_name", "structural_overview",
 ]  # fmt: skip
 
 SOURCE = "source"
@@ -100,7 +100,7 @@ MODULE = re.compile(r"^(?:[a-z]+\.)+(?=\w)|^[A-Z]\w*\.(?=[a-z])")
 """What libraries have before a function: ``np.``, ``torch.nn.``, ``F.``."""
 
 
-def asked_operation(name: str) -> tuple[str, str | None]:
+def parse_operation_name(name: str) -> tuple[str, str | None]:
     """The word that is asked for, by itself or as a call, and the number of a family's member."""
     name = MODULE.sub("", name.strip())
     call = CALL.fullmatch(name)
@@ -110,7 +110,7 @@ def asked_operation(name: str) -> tuple[str, str | None]:
     return (family, order) if is_member else (word, number)
 
 
-def of_family(family: Family, number: str | None) -> Op:
+def member_of_family(family: Family, number: str | None) -> Op:
     """The member that is asked for, or the first one."""
     wanted = int(number or family.least)
     if family.least <= wanted <= family.greatest:
@@ -133,14 +133,14 @@ def find_rows(name: str | None) -> Sequence[Row]:
     """
     if name is None:
         return (*OPS, *STRUCTURAL.values())
-    name, number = asked_operation(name)
+    name, number = parse_operation_name(name)
     known = SYMBOLS.get(name, name)
     structural = [
         row for row in STRUCTURAL.values() if known and known in (row.word, row.name, row.infix)
     ]
     op = BY_NAME.get(known) or BY_INFIX.get(known) or FUNCTIONS.get(known)
     if known in FAMILIES:
-        op = of_family(FAMILIES[known], number)
+        op = member_of_family(FAMILIES[known], number)
     found: list[Row] = [op, *structural] if op else [*structural]
     if found:
         return found
@@ -209,7 +209,7 @@ def example_operands(row: Row) -> tuple[str, ...]:
     return ("x", "y") if row.variadic else row.names
 
 
-def derivatives_text(row: Row) -> str:
+def local_derivatives_text(row: Row) -> str:
     """The local derivatives, or the cotangents of a structural row, on one line."""
     if isinstance(row, Structural):
         return first_cotangents(row)
@@ -227,7 +227,7 @@ def operations_table(rows: Sequence[Op]) -> Table:
     lines = [
         [
             operation_usage(op),
-            derivatives_text(op),
+            local_derivatives_text(op),
             "see ops " + op.name if op.domain_words else op.domain,
             op.gate,
         ]
@@ -246,7 +246,9 @@ def operation_details(op: Row) -> str:
         [f"  {label}" if place == 0 else "", line]
         for label, text in pairs
         for place, line in enumerate(
-            wrap(text, room, subsequent_indent="  ") if label == SOURCE else broken_text(text, room)
+            wrap(text, room, subsequent_indent="  ")
+            if label == SOURCE
+            else break_formula(text, room)
         )
     ]
     lines = [
@@ -317,7 +319,7 @@ def accuracy_text(op: Op) -> str:
     return f"value {value}, local derivatives {partial}"
 
 
-def broken_text(text: str, width: int, indent: str = "") -> list[str]:
+def break_formula(text: str, width: int, indent: str = "") -> list[str]:
     """A text on lines of at most ``width`` columns, as far as it may be broken.
 
     It is broken at its outermost commas, or else at its outermost sums; what is still too long is
@@ -342,7 +344,7 @@ def broken_text(text: str, width: int, indent: str = "") -> list[str]:
     return [
         part
         for line in lines
-        for part in broken_text(line.lstrip(), width, line[: len(line) - len(line.lstrip())])
+        for part in break_formula(line.lstrip(), width, line[: len(line) - len(line.lstrip())])
     ]
 
 
@@ -358,7 +360,7 @@ def operation_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
     columns = {
         "name": lambda row: row.name,
         "usage": operation_usage,
-        "derivatives": derivatives_text,
+        "derivatives": local_derivatives_text,
         "domain": lambda row: row.domain if isinstance(row, Op) else "",
         "gate": lambda row: row.gate,
         "about": lambda row: row.about,
@@ -457,11 +459,13 @@ def example_cases(name: str) -> tuple[Case, ...]:
                 continue
             told = (tuple(map(len, shapes)), settings)
             if told not in found:
-                found[told] = case_of(row, shapes, settings, result)
+                found[told] = make_case(row, shapes, settings, result)
     return tuple(found.values())
 
 
-def case_of(row: Structural, shapes: tuple[Shape, ...], settings: Settings, result: Shape) -> Case:
+def make_case(
+    row: Structural, shapes: tuple[Shape, ...], settings: Settings, result: Shape
+) -> Case:
     """An example, with the row's own rules written for it."""
     written = operation_text(
         row.name, [(name, ATOM) for name in example_operands(row)], settings=settings
@@ -501,15 +505,13 @@ def first_cotangents(row: Structural) -> str:
     text, shapes = ",  ".join(case.cotangents), operand_shapes(row, case)
     if any(parameter.default is ... for parameter in row.parameters):
         return f"{text}  for {case.written}, {shapes}" if any(map(str.isdigit, text)) else text
-    return (
-        text if twice_as_long(row, case).cotangents == case.cotangents else f"{text}  for {shapes}"
-    )
+    return text if double_axes(row, case).cotangents == case.cotangents else f"{text}  for {shapes}"
 
 
-def twice_as_long(row: Structural, case: Case) -> Case:
+def double_axes(row: Structural, case: Case) -> Case:
     """An example with every axis twice as long, and the same settings."""
     shapes = tuple([tuple([2 * length for length in shape]) for shape in case.shapes])
-    return case_of(row, shapes, case.settings, row.shape(shapes, case.settings))
+    return make_case(row, shapes, case.settings, row.shape(shapes, case.settings))
 
 
 def operand_shapes(row: Structural, case: Case) -> str:
@@ -530,7 +532,7 @@ def structural_overview(rows: Sequence[Structural], *, brief: bool = False) -> T
     if brief:
         usages = [re.sub(r"(?:, …)?(?:, \w+=[^,)]*)+", ", …", text) for text in usages]
     lines = [
-        [text, derivatives_text(row), row.about, row.gate]
+        [text, local_derivatives_text(row), row.about, row.gate]
         for text, row in zip(usages, rows, strict=True)
     ]
     foot = "'exprgrad ops NAME' shows one in full, with examples of shapes and settings"
@@ -562,14 +564,14 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
     if row.word in FOLDS:
         yield "over an index", f"{row.word}(x^k for k in 1..10)"
     yield COTANGENT, "the result's cotangent; out is the result"
-    yield SOURCE, pull_docstring(row)
+    yield SOURCE, vjp_docstring(row)
     if row.kink_words:
         yield "kink", f"where {row.kink_words}: the derivative is a convention"
     yield "gate", row.gate
     yield "LaTeX", row.latex
 
 
-def pull_docstring(row: Structural) -> str:
+def vjp_docstring(row: Structural) -> str:
     """What a row's rule says of itself."""
     return " ".join((row.pull.__doc__ or "").split())
 
@@ -601,7 +603,7 @@ def structural_fields(row: Structural) -> dict[str, Any]:
             }
             for case in example_cases(row.name)
         ],
-        "source": pull_docstring(row),
+        "source": vjp_docstring(row),
         "kink": row.kink_words or None,
         "gate": row.gate,
         "infix": row.infix or None,
@@ -631,11 +633,11 @@ class CriticalPoint(NamedTuple):
 def critical_points_of_row(op: Op) -> list[CriticalPoint]:
     """One critical point of each kind, at most ``MOST_POINTS``; a variadic row is taken over two."""
     found: dict[object, CriticalPoint] = {}
-    for operands in points_to_try(op):
+    for operands in candidate_points(op):
         what = point_kind(op, operands)
         if what:
-            point = CriticalPoint(operands, what, *answer_at(op, operands, computed))
-            found.setdefault(class_of(point), point)
+            point = CriticalPoint(operands, what, *answer_and_partials_at(op, operands, computed))
+            found.setdefault(equivalence_key(point), point)
     points = [*found.values()]
     firsts = {point.what: place for place, point in reversed([*enumerate(points)])}.values()
     rest = [place for place in range(len(points)) if place not in firsts]
@@ -643,7 +645,7 @@ def critical_points_of_row(op: Op) -> list[CriticalPoint]:
     return [points[place] for place in sorted(kept)]
 
 
-def points_to_try(op: Op) -> Iterator[tuple[float, ...]]:
+def candidate_points(op: Op) -> Iterator[tuple[float, ...]]:
     """Points to try; infinities last, and of one operand only."""
     arity = len(op.formula_names)
     places = sorted(product(range(len(CANDIDATES)), repeat=arity), key=sum)
@@ -654,7 +656,7 @@ def points_to_try(op: Op) -> Iterator[tuple[float, ...]]:
 
 def point_kind(op: Op, operands: Sequence[float]) -> str:
     """What a point is, in words; empty for an ordinary one."""
-    value, partials = answer_at(op, operands, computed)
+    value, partials = answer_and_partials_at(op, operands, computed)
     views = companion_values(op, [*operands, value], [1.0] * len(operands))
     finite = all(map(math.isfinite, operands))
     for special in op.special if finite else ():
@@ -670,11 +672,13 @@ def point_kind(op: Op, operands: Sequence[float]) -> str:
         return "an infinite slope"
     if any(map(math.isnan, partials)):
         return "no slope"
-    read = answer_at(op, operands, shown)[1]
+    read = answer_and_partials_at(op, operands, shown)[1]
     return "nan by the textbook rule" if any(map(math.isnan, read)) else ""
 
 
-def answer_at(op: Op, operands: Sequence[float], rule: Rule) -> tuple[float, tuple[float, ...]]:
+def answer_and_partials_at(
+    op: Op, operands: Sequence[float], rule: Rule
+) -> tuple[float, tuple[float, ...]]:
     """The row's value, and its local derivatives according to ``rule``; every operand varies."""
     value = functions[op.name](*operands)
     views = companion_values(op, [*operands, value], [1.0] * len(operands))
@@ -685,16 +689,16 @@ def answer_at(op: Op, operands: Sequence[float], rule: Rule) -> tuple[float, tup
     return value, tuple(partials)
 
 
-def class_of(point: CriticalPoint) -> object:
+def equivalence_key(point: CriticalPoint) -> object:
     """What two points have in common of which one is enough: a zero's sign counts at a pole."""
     signs = None
     if point.what == "a pole":
         signs = tuple(math.copysign(1.0, x) for x in point.operands if x == 0)
     finite_value = None if math.isfinite(point.value) else str(point.value)
-    return point.what, finite_value, tuple(map(told_apart, point.partials)), signs
+    return point.what, finite_value, tuple(map(answer_category, point.partials)), signs
 
 
-def told_apart(number: float) -> str:
+def answer_category(number: float) -> str:
     """A local derivative as a text that is the same for answers of one kind."""
     return "a number" if math.isfinite(number) and number else str(number + 0.0)
 
@@ -719,7 +723,7 @@ def convention_fields(op: Op) -> list[dict[str, Any]]:
     """The points as JSON has them; a library is null that has no such function."""
     return [
         {
-            "at": dict(zip(op.formula_names, map(finite_or_name, point.operands), strict=True)),
+            "at": dict(zip(op.formula_names, map(encode_nonfinite, point.operands), strict=True)),
             "what": point.what,
             "exprgrad": answer_fields(point.value, point.partials),
             **{library: library_record(op, library, point) for library in LIBRARIES},
@@ -735,14 +739,14 @@ def library_record(op: Op, library: str, point: CriticalPoint) -> dict[str, Any]
         return None
     # By their texts, for a zero's sign counts.
     answers = dict(zip(map(json.dumps, row["points"]), row[library]["answers"], strict=True))
-    answer = answers.get(json.dumps([finite_or_name(x) for x in point.operands]))
+    answer = answers.get(json.dumps([encode_nonfinite(x) for x in point.operands]))
     return None if answer is None else answer_fields(*answer)
 
 
 def answer_fields(value: Any, partials: Sequence[Any]) -> dict[str, Any]:
     """A value and the local derivatives as JSON has them; None where a library says nothing."""
     numbers = [
-        None if number is None else finite_or_name(float(number)) for number in (value, *partials)
+        None if number is None else encode_nonfinite(float(number)) for number in (value, *partials)
     ]
     return {"value": numbers[0], "partials": numbers[1:]}
 

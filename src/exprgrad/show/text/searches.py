@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 from exprgrad.explain.diagnostics import doubtful_nodes
 from exprgrad.language.write.infix import number_text
 from exprgrad.show.documents.document import Lines, csv_rows, shorten_tensor, shorten_tensors
-from exprgrad.show.text.lines import View, all_shows, decimal_text, true_minus, value_texts_by_room
+from exprgrad.show.text.lines import (
+    View,
+    decimal_text,
+    show_all_hint,
+    true_minus,
+    value_texts_by_room,
+)
 from exprgrad.show.text.nodes import DOUBT
 from exprgrad.show.text.table import Column, Table, make_table
 from exprgrad.source import cut_text, printable_text
@@ -26,8 +32,8 @@ if TYPE_CHECKING:
     from exprgrad.solvers.roots.solve import Problem, Root, Solution
 
 __all__ = [
-    "ALL_DIGITS", "descent_rows", "descent_table", "ending_text", "found_fields", "listed_steps",
-    "loss_picture", "place_table", "point_rows", "point_table", "root_fields", "root_line", "root_parts",
+    "ALL_DIGITS", "descent_rows", "descent_table", "ending_text", "every_nth_step", "loss_picture",
+    "minima_table", "minimum_fields", "point_rows", "point_table", "root_fields", "root_line", "root_parts",
     "root_rows", "root_verdict", "sparkline_text", "stage_table", "step_record",
 ]  # fmt: skip
 
@@ -66,7 +72,7 @@ def descent_table(
     ``more`` are lines for below the table.  Lists every ``every``-th step and the last.
     """
     more = [course_text(found, digits), ending_text(found), *more]
-    found = found._replace(steps=listed_steps(found, every))
+    found = found._replace(steps=every_nth_step(found, every))
     few = whole or len(found.inputs) <= MOST_INPUTS
     tables = [
         partial(step_table, found, digits, input_columns(found, PARTS[:count]), more, whole=whole)
@@ -74,7 +80,9 @@ def descent_table(
     ]
     if not whole:
         count = len(found.inputs)
-        norms = f"norms of {count:,} input{'s' * (count != 1)}: {all_shows()} each input's numbers"
+        norms = (
+            f"norms of {count:,} input{'s' * (count != 1)}: {show_all_hint()} each input's numbers"
+        )
         tables.append(partial(step_table, found, digits, NORM_COLUMNS, [*more, norms]))
     first, *narrower = tables if few else tables[-1:]
     return first()._replace(narrower=narrower)
@@ -85,7 +93,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
     return [
         Column(
             called if part == "data" else f"{called}.{part}",
-            partial(of_input, name=name, part=part),
+            partial(input_part_of_step, name=name, part=part),
             is_number=True,
             style=STYLES[part],
         )
@@ -94,7 +102,7 @@ def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:
     ]
 
 
-def of_input(step: Step, name: str, part: str) -> Any:
+def input_part_of_step(step: Step, name: str, part: str) -> Any:
     """What a step holds of an input: its data, its grad, or its update, which the last has none of."""
     values = getattr(step, FIELDS[part])
     return None if values is None else values[name]
@@ -192,7 +200,7 @@ def step_record(step: Step) -> dict[str, Any]:
     return {"step": step.step, "value": step.value, **shown}
 
 
-def listed_steps(found: Descent[Any], every: int) -> list[Step]:
+def every_nth_step(found: Descent[Any], every: int) -> list[Step]:
     """Every ``every``-th step, and the last."""
     *before, last = found.steps
     return [*before[::every], last]
@@ -201,9 +209,11 @@ def listed_steps(found: Descent[Any], every: int) -> list[Step]:
 def descent_rows(found: Descent[Any], every: int = 1) -> Iterator[list[Any]]:
     """The steps as CSV: step, value, and for each input its data, grad and update; tensors are JSON."""
     yield ["step", "value", *[f"{name}.{part}" for name in found.inputs for part in PARTS]]
-    for step in listed_steps(found, every):
+    for step in every_nth_step(found, every):
         cells = [
-            shorten_tensor(of_input(step, name, part)) for name in found.inputs for part in PARTS
+            shorten_tensor(input_part_of_step(step, name, part))
+            for name in found.inputs
+            for part in PARTS
         ]
         yield [step.step, step.value, *cells]
 
@@ -329,7 +339,7 @@ def stage_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Tab
     return make_table(columns, rows, digits, whole=whole, what="steps")
 
 
-def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
+def minimum_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
     """A minimum's fields for JSON; with ``trace``, the steps that led there too."""
     slopes = {name: [*sides] for name, sides in found.slopes.items()}
     return {
@@ -341,20 +351,24 @@ def found_fields(found: Minimum[Any], *, trace: bool) -> dict[str, Any]:
         "is_found": found.is_found,
         "evaluations": asdict(found.counts),
         **(
-            {"minima": Lines(with_shorts(one, "point") for one in found.places)}
+            {"minima": Lines(record_with_short_values(one, "point") for one in found.places)}
             if found.places
             else {}
         ),
-        **({"steps": Lines(with_shorts(one, "inputs") for one in found.stages)} if trace else {}),
+        **(
+            {"steps": Lines(record_with_short_values(one, "inputs") for one in found.stages)}
+            if trace
+            else {}
+        ),
     }
 
 
-def with_shorts(one: Resting | Stage, field: str) -> dict[str, Any]:
+def record_with_short_values(one: Resting | Stage, field: str) -> dict[str, Any]:
     """A minimum or a step as JSON has it, with a field of values by name."""
     return {**one._asdict(), field: shorten_tensors(getattr(one, field))}
 
 
-def place_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
+def minima_table(found: Minimum[Any], digits: int, *, whole: bool = False) -> Table:
     """The minima that several starts led to."""
     columns = [
         Column("value", is_number=True, style="green"),
@@ -414,7 +428,7 @@ def root_parts(problem: Problem, found: Solution, digits: int, *, whole: bool) -
     ]
     rows = [
         [
-            *(number_in_digits(root.point[name], digits) for name in names),
+            *(shortest_number_text(root.point[name], digits) for name in names),
             "proved" if root.proved else "not proved",
             *(interval_text(root.enclosure[name]) for name in names),
         ]
@@ -451,10 +465,12 @@ def root_verdict(problem: Problem, found: Solution) -> str:
 
 def root_line(root: Root, digits: int) -> str:
     """A root in one line: ``x = 1, y = 2``."""
-    return ", ".join(f"{name} = {number_in_digits(x, digits)}" for name, x in root.point.items())
+    return ", ".join(
+        f"{name} = {shortest_number_text(x, digits)}" for name, x in root.point.items()
+    )
 
 
-def number_in_digits(number: float, digits: int) -> str:
+def shortest_number_text(number: float, digits: int) -> str:
     """A number; in all digits it is its shortest text."""
     text = repr(number).removesuffix(".0")
     return text if digits == ALL_DIGITS else decimal_text(number, digits)

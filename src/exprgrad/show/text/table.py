@@ -27,7 +27,7 @@ from exprgrad.show.text.lines import (
 from exprgrad.source import printable_text
 
 __all__ = [
-    "Column", "Screen", "Table", "draw_table", "in_html", "least_width", "make_table", "plain_table",
+    "Column", "Screen", "Table", "draw_table", "least_width", "make_table", "plain_table", "render_html",
     "rich_table",
 ]  # fmt: skip
 
@@ -162,7 +162,7 @@ def least_width(table: Table) -> int:
     fixed = [w for w, column in zip(widths, table.columns, strict=True) if not column.flexible]
     return (
         sum(fixed)
-        + cells_needed(table.columns, widths, range(len(widths)))
+        + required_cells(table.columns, widths, range(len(widths)))
         + BETWEEN * (len(widths) - 1)
     )
 
@@ -186,12 +186,12 @@ def fitting_columns(
         fixed = sum(widths[i] for i in shown if not columns[i].flexible)
         room = width - fixed - BETWEEN * (len(shown) - 1)
         dropped = max(shown, key=lambda i: columns[i].expendable)
-        if room >= cells_needed(columns, widths, shown) or not columns[dropped].expendable:
+        if room >= required_cells(columns, widths, shown) or not columns[dropped].expendable:
             return shown, room
         shown.remove(dropped)
 
 
-def cells_needed(columns: Sequence[Column], widths: Sequence[int], shown: Sequence[int]) -> int:
+def required_cells(columns: Sequence[Column], widths: Sequence[int], shown: Sequence[int]) -> int:
     """The fewest cells that the flexible columns are to be left with."""
     return sum(min(widths[i], LEAST) for i in shown if columns[i].flexible)
 
@@ -214,7 +214,9 @@ def narrow_table(table: Table, width: int) -> tuple[Table, list[int], int]:
     while True:
         widths = column_widths(table)
         shown, left = fitting_columns(table.columns, widths, width)
-        fits = left >= cells_needed(table.columns, widths, shown) and len(shown) >= len(widths) - 1
+        fits = (
+            left >= required_cells(table.columns, widths, shown) and len(shown) >= len(widths) - 1
+        )
         make = None if fits else next(narrower, None)
         if make is None:
             return table, shown, left
@@ -272,19 +274,19 @@ def rich_table(table: Table, width: int, *, color: bool) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def in_html(parts: Iterable[str | Table]) -> str:
+def render_html(parts: Iterable[str | Table]) -> str:
     """Texts and tables as a notebook shows them."""
     from html import escape
 
     pieces = [
-        f"<pre>{escape(part)}</pre>" if isinstance(part, str) else "".join(html_lines(part))
+        f"<pre>{escape(part)}</pre>" if isinstance(part, str) else "".join(html_table_lines(part))
         for part in parts
         if part
     ]
     return f'<div class="exprgrad"><style>{STYLE}</style>{"".join(pieces)}</div>'
 
 
-def html_lines(table: Table) -> Iterator[str]:
+def html_table_lines(table: Table) -> Iterator[str]:
     """A table as HTML, with the lines below it."""
     from html import escape
 

@@ -47,7 +47,7 @@ from exprgrad.show.text.lines import (
     true_minus,
     value_text,
 )
-from exprgrad.show.text.nodes import correction_notes, gate_of, local_vanishes, node_title
+from exprgrad.show.text.nodes import correction_notes, gate_of_kind, is_zero_derivative, node_title
 from exprgrad.show.text.table import Column, Table
 from exprgrad.source import bytes_text, cut_text, printable_text
 
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import Closed
 
 __all__ = [
-    "Names", "Passed", "Visit", "define_node", "definition_lines", "elided_contributions", "in_columns",
-    "name_in_trace", "trace_names", "trace_parts", "trace_text",
+    "Names", "Passed", "Visit", "define_node", "definition_lines", "elided_contributions",
+    "lay_out_in_columns", "name_in_trace", "trace_names", "trace_parts", "trace_text",
 ]  # fmt: skip
 
 LONGEST_IN_COLUMN, LONGEST_FORMULA = 40, 60
@@ -122,13 +122,13 @@ def trace_text(
     for a terminal.
     """
     taken: list[int] = []
-    shown = shown_visits(run, taken, whole=all_visits)
+    shown = visits_to_show(run, taken, whole=all_visits)
     if run.graph.shapes:
         wording = IN_PIECES._replace(views=(WHOLE_VIEW,)) if all_visits else IN_PIECES
-        lines = in_pieces(entries_of(run, shown, digits, wording, color=color), width)
-        end = work_of_tensors(run, taken, width)
+        lines = lay_out_in_pieces(visit_entries(run, shown, digits, wording, color=color), width)
+        end = tensor_work_lines(run, taken, width)
     else:
-        lines = in_columns(run, shown, digits, width, color=color)
+        lines = lay_out_in_columns(run, shown, digits, width, color=color)
         end = work_lines(run)
     told = definition_lines(run, lines, width)
     return "\n".join([*told, *lines, "", *end, *correction_notes(run.guarded(digits), digits)])
@@ -137,7 +137,7 @@ def trace_text(
 # Visits.
 
 
-def shown_visits(run: DiagnosedRun, taken: list[int], *, whole: bool) -> Iterator[Visit | str]:
+def visits_to_show(run: DiagnosedRun, taken: list[int], *, whole: bool) -> Iterator[Visit | str]:
     """The seed and the visits that are shown, one at a time, and a line for those left out.
 
     ``taken`` is brought up to date: the bytes of every Jacobian worth speaking of.
@@ -244,7 +244,7 @@ def visit_contributions(
 def is_closed_branch(kind: str, position: int, local: Any) -> bool:
     """Whether an edge is a branch that is nowhere taken, given its local derivative."""
     op = BY_NAME.get(kind)
-    return op is not None and is_gated_edge(op, position) and local_vanishes(local)
+    return op is not None and is_gated_edge(op, position) and is_zero_derivative(local)
 
 
 def elided_contributions(parts: Sequence[Passed], *, whole: bool) -> list[Passed | str]:
@@ -358,7 +358,7 @@ class Wording(NamedTuple):
     lines: Callable[..., Iterator[TraceLine | str]]
 
 
-def entries_of(
+def visit_entries(
     run: DiagnosedRun, shown: Iterable[Visit | str], digits: int, wording: Wording, *, color: bool
 ) -> Iterator[Entry | str]:
     """Visits as they are written, each with its contributions."""
@@ -368,7 +368,7 @@ def entries_of(
             yield visit
             continue
         if visit.parts:
-            gate = "" if visit.call else gate_of(run.graph.kinds[visit.node])
+            gate = "" if visit.call else gate_of_kind(run.graph.kinds[visit.node])
             head = visit.verb, define_node(run, visit.node, names, wording.limit), gate
         else:
             named = wording.seeded if visit.verb == "seed" else name_in_trace
@@ -386,14 +386,14 @@ def entries_of(
 # Numbers, in columns.
 
 
-def in_columns(
+def lay_out_in_columns(
     run: DiagnosedRun, shown: Iterable[Visit | str], digits: int, width: int | None, *, color: bool
 ) -> list[str]:
     """Visits line by line, their columns under each other.
 
     Where they do not fit, each contribution has a line of its own under its visit.
     """
-    entries = [*entries_of(run, shown, digits, IN_COLUMNS, color=color)]
+    entries = [*visit_entries(run, shown, digits, IN_COLUMNS, color=color)]
     lines = align_columns([*visit_rows(entries)])
     if width is None or max(map(cell_width, lines)) <= width:
         return lines
@@ -402,8 +402,8 @@ def in_columns(
 
 def trace_parts(run: DiagnosedRun, digits: int) -> Iterator[str | Table]:
     """The trace of a run of numbers as a table, with the lines above and below it."""
-    shown = shown_visits(run, [], whole=False)
-    entries = [*entries_of(run, shown, digits, IN_COLUMNS, color=False)]
+    shown = visits_to_show(run, [], whole=False)
+    entries = [*visit_entries(run, shown, digits, IN_COLUMNS, color=False)]
     headings = ("", "node", "passes on", "", "grad", "", "gate")
     blank = [""] * (len(headings) - 1)
     rows = [[row, *blank] if isinstance(row, str) else row for row in visit_rows(entries)]
@@ -518,7 +518,7 @@ def forward_work(run: DiagnosedRun) -> str:
 # Tensors, piece by piece.
 
 
-def in_pieces(entries: Iterable[Entry | str], width: int | None) -> list[str]:
+def lay_out_in_pieces(entries: Iterable[Entry | str], width: int | None) -> list[str]:
     """Visits, each contribution in columns of its visit, or piece by piece where those do not fit."""
     found: list[str] = []
     for entry in entries:
@@ -616,7 +616,7 @@ def jacobian_size(run: DiagnosedRun, user: int, part: Passed) -> int:
     return jacobian_bytes(ends) if min(map(shape_size, ends)) > 1 and not copies else 0
 
 
-def work_of_tensors(run: DiagnosedRun, taken: Sequence[int], width: int | None) -> list[str]:
+def tensor_work_lines(run: DiagnosedRun, taken: Sequence[int], width: int | None) -> list[str]:
     """What the two sweeps did; ``taken``, by contribution, are the bytes of the Jacobians spoken of."""
     assert run.adjoints is not None
     active = [node for node in run.order if run.adjoints.active[node]]

@@ -14,7 +14,7 @@ from exprgrad.run.values.uncertain import concise_text, plus_minus, to_two_digit
 from exprgrad.show.documents.document import Apart, csv_rows, shorten_tensors
 from exprgrad.show.documents.runs import node_rows
 from exprgrad.show.text.lines import IN_CELL, decimal_text
-from exprgrad.show.text.nodes import title_of_node
+from exprgrad.show.text.nodes import named_node_text
 from exprgrad.show.text.table import Column, Table, make_table
 from exprgrad.source import WIDTH, Source, cut_text, excerpt_lines, printable_text
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from exprgrad.solvers.uncertainty.propagation import Uncertainty
 
 __all__ = [
-    "count_text", "elasticity_rows", "elasticity_table", "trust_fields", "trust_rows", "trust_sentences",
-    "trust_table", "uncertainty_budget", "uncertainty_field", "uncertainty_rows",
+    "digit_count_or_verdict", "elasticity_rows", "elasticity_table", "trust_fields", "trust_rows",
+    "trust_sentences", "trust_table", "uncertainty_budget", "uncertainty_field", "uncertainty_rows",
 ]  # fmt: skip
 
 
@@ -57,18 +57,20 @@ def trust_table(run: DiagnosedRun, trust: Trust, *, whole: bool = False) -> Tabl
     A long table is whole only if ``whole``.
     """
     columns = [
-        Column("number", lambda named: label_of_number(run, named[0]), flexible=True),
+        Column("number", lambda named: trusted_number_label(run, named[0]), flexible=True),
         Column("computed", lambda named: repr(named[1].value), style="green"),
         Column("true", lambda named: true_text(named[1]), expendable=1),
-        Column("right digits", lambda named: digits_or_word(named[1]), style="yellow"),
+        Column("right digits", lambda named: right_digits_cell(named[1]), style="yellow"),
     ]
-    numbers, foot = list(trust.numbers()), "\n".join(word_meanings(trust))
+    numbers, foot = list(trust.numbers()), "\n".join(verdict_explanations(trust))
     return make_table(columns, numbers, whole=whole, foot=foot, what="numbers")
 
 
-def label_of_number(run: DiagnosedRun, name: str) -> str:
+def trusted_number_label(run: DiagnosedRun, name: str) -> str:
     """What a number is called: the output's text, or ``x.grad``."""
-    return f"{name}.grad" if name else cut_text(title_of_node(run, run.graph.output), LONGEST_LABEL)
+    return (
+        f"{name}.grad" if name else cut_text(named_node_text(run, run.graph.output), LONGEST_LABEL)
+    )
 
 
 def true_text(number: TrustedNumber) -> str:
@@ -77,11 +79,14 @@ def true_text(number: TrustedNumber) -> str:
         return number.true
     if number.low is None or number.high is None:
         return ""
-    low, high = three_digits(number.low, up=False), three_digits(number.high, up=True)
+    low, high = (
+        round_to_three_digits(number.low, up=False),
+        round_to_three_digits(number.high, up=True),
+    )
     return low if low == high else f"{low} to {high}"
 
 
-def three_digits(text: str, *, up: bool) -> str:
+def round_to_three_digits(text: str, *, up: bool) -> str:
     """A decimal number rounded to 3 digits, up or down; an infinity, or nan, as it is."""
     if text.lstrip("+-") in ("inf", "nan"):
         return text
@@ -95,7 +100,7 @@ def three_digits(text: str, *, up: bool) -> str:
     return scientific_text(rounded * unit, int(exponent or 0) - len(after))
 
 
-def digits_or_word(number: TrustedNumber) -> str:
+def right_digits_cell(number: TrustedNumber) -> str:
     """How many digits are right, or in a word what there is to say instead."""
     if number.verdict == "zero" and number.value:
         return "none"
@@ -103,9 +108,9 @@ def digits_or_word(number: TrustedNumber) -> str:
     return f"{text} *" if number.convention and number.verdict != "corrected" else text
 
 
-def word_meanings(trust: Trust) -> Iterator[str]:
+def verdict_explanations(trust: Trust) -> Iterator[str]:
     """What the words in the last column mean, as far as they occur."""
-    words = {digits_or_word(number).removesuffix(" *") for _, number in trust.numbers()}
+    words = {right_digits_cell(number).removesuffix(" *") for _, number in trust.numbers()}
     told = {
         "nearest": "nearest: no double is nearer to the true number",
         "too large": "too large: the true number is beyond the doubles, which end at 1.8e308",
@@ -114,7 +119,7 @@ def word_meanings(trust: Trust) -> Iterator[str]:
         "corrected": "corrected: found from one side of a kink, and not measured",
     }
     yield from (meaning for word, meaning in told.items() if word in words)
-    if any(digits_or_word(number).endswith("*") for _, number in trust.numbers()):
+    if any(right_digits_cell(number).endswith("*") for _, number in trust.numbers()):
         yield "*: a convention, at a kink or a jump"
 
 
@@ -137,8 +142,10 @@ def loss_paragraph(
     """Where some numbers lose digits, told of the first of them, and the mend that was tried."""
     lost, better = number.lost, number.rewrite
     assert lost is not None
-    label = lost_at(run, lost)
-    who = ", ".join(label_of_number(run, name) for name in names[:4]) + ", …" * (len(names) > 4)
+    label = label_of_loss(run, lost)
+    who = ", ".join(trusted_number_label(run, name) for name in names[:4]) + ", …" * (
+        len(names) > 4
+    )
     lose = "lose their digits" if len(names) > 1 else "loses its digits"
     where = "" if who in (label, f"{label}.grad") else f" at {label}"
     after = lost.after if where else max(lost.after, number.digits)
@@ -154,7 +161,7 @@ def loss_paragraph(
         yield printable_text(f"  help: {better.advice}; here it gives {better.value!r}{digits}")
 
 
-def lost_at(run: DiagnosedRun, lost: LostDigits) -> str:
+def label_of_loss(run: DiagnosedRun, lost: LostDigits) -> str:
     """What the number is called that loses digits: ``log(X)[0, 1]`` is one of a tensor's."""
     label = run.label(lost.node)
     is_atom = not lost.place or operand_level(run.graph, lost.node, run.names) == ATOM
@@ -180,7 +187,7 @@ def number_fields(number: TrustedNumber | list[Any]) -> Any:
     return fields
 
 
-def count_text(number: TrustedNumber) -> str:
+def digit_count_or_verdict(number: TrustedNumber) -> str:
     """How many digits are right, for scripts: a word where a count would say nothing."""
     return number.verdict if number.verdict in UNCOUNTED else str(number.digits)
 
@@ -254,12 +261,12 @@ def uncertain_value_lines(run: DiagnosedRun, found: Uncertainty) -> Iterator[str
     brief = concise_text(value, uncertainty)
     yield f"{text}, or {brief}" if "(" in brief else text
     if (sample := found.sample) is not None:
-        low, high = (to_place(end, sample.value) for end in (sample.low, sample.high))
+        low, high = (round_to_uncertainty(end, sample.value) for end in (sample.low, sample.high))
         text = f"Monte Carlo: {plus_minus(sample.mean, sample.value)}; 95 % from {low} to {high}"
         yield f"{text}  ({sample.draws:,} draws, seed {sample.seed})"
 
 
-def to_place(value: float, uncertainty: float) -> str:
+def round_to_uncertainty(value: float, uncertainty: float) -> str:
     """A number to the place of the second digit of an uncertainty."""
     found = to_two_digits(value, uncertainty)
     if found is None:

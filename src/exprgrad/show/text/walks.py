@@ -15,7 +15,6 @@ from exprgrad.show.text.lines import (
     LONGEST_WHOLE,
     YELLOW,
     align_columns,
-    all_shows,
     break_line,
     cell_width,
     color_text,
@@ -24,6 +23,7 @@ from exprgrad.show.text.lines import (
     fit_line,
     gap_line,
     pack_pieces,
+    show_all_hint,
     signed_number,
 )
 from exprgrad.show.text.nodes import correction_line, correction_notes
@@ -35,15 +35,15 @@ from exprgrad.show.text.trace import (
     define_node,
     definition_lines,
     elided_contributions,
-    in_columns,
+    lay_out_in_columns,
     name_in_trace,
     trace_names,
 )
 from exprgrad.source import printable_text
 
 __all__ = [
-    "contribution_rows", "count_words", "order_judgement", "order_trace", "paths_csv", "paths_fields",
-    "paths_table", "paths_text", "visit_order", "visited_parts", "visited_rows",
+    "contribution_rows", "count_words", "order_trace", "order_verdict", "path_csv_rows", "paths_fields",
+    "paths_table", "paths_text", "visit_order_field", "visit_order_parts", "visit_order_rows",
 ]  # fmt: skip
 
 ARROW = " → "
@@ -60,7 +60,7 @@ MOST_CLOBBERED = 20
 """How many overwritten contributions are listed."""
 FURTHER = "  "
 
-Ask = Callable[[str], Paths]
+PathFinder = Callable[[str], Paths]
 """The paths to an input: found when they are drawn, for those of many inputs may fill a memory."""
 
 
@@ -77,7 +77,7 @@ class PathLine(NamedTuple):
 
 def paths_text(
     run: DiagnosedRun,
-    ask: Ask,
+    ask: PathFinder,
     web: Web,
     every: int,
     digits: int,
@@ -89,7 +89,7 @@ def paths_text(
 
     ``every`` is the number of paths to all inputs, and ``web`` what they are paths of.
     """
-    names, width, corrected = path_labels(run), screen.width, run.corrected
+    names, width, corrected = node_labels_in_paths(run), screen.width, run.corrected
     inputs = list(run.wrt or ())
     lines: list[str] = []
     for at in elide_items(range(len(inputs)), len(inputs), "inputs", whole=whole):
@@ -104,7 +104,7 @@ def paths_text(
         rows = path_rows(found, web, names, digits, whole=whole)
         lines += fit_line(f"{printable_text(name)}: {count_words(found.count)}, {told}", width)
         lines += [*path_lines(rows, screen), ""]
-    lines += explain_names(run, lines, width)
+    lines += define_numbered_nodes(run, lines, width)
     return "\n".join([*lines, *fit_line(paths_foot(every, web), width)])
 
 
@@ -114,9 +114,9 @@ def paths_foot(every: int, web: Web) -> str:
     return f"{count_words(every)} in all; one sweep visited {nodes}"
 
 
-def paths_table(run: DiagnosedRun, ask: Ask, web: Web, digits: int) -> Table:
+def paths_table(run: DiagnosedRun, ask: PathFinder, web: Web, digits: int) -> Table:
     """The same as a table: a line for each path, the first of an input with its count and its sum."""
-    names, rows, every = path_labels(run), [], 0
+    names, rows, every = node_labels_in_paths(run), [], 0
     for name in run.wrt or ():
         found = ask(name)
         every += found.count
@@ -132,7 +132,7 @@ def paths_table(run: DiagnosedRun, ask: Ask, web: Web, digits: int) -> Table:
     numbers = [Column(name, is_number=True) for name in ("paths", "gradient", "product")]
     columns = [Column("input"), *numbers, text, Column("", style="dim")]
     shown, left_out = first_and_last(rows, whole=False)
-    below = explain_names(run, [cell for row in shown for cell in row], None)
+    below = define_numbered_nodes(run, [cell for row in shown for cell in row], None)
     told = [correction_line("gradient", run.corrected, digits)] if run.corrected else []
     foot = "\n".join([*below, *told, paths_foot(every, web)])
     return Table(columns, shown, left_out, foot, what="lines")
@@ -143,7 +143,7 @@ def path_rows(
 ) -> list[PathLine]:
     """The listed paths to an input, and what the others come to."""
     pairs = [(path, factors_text(path, digits)) for path in found.listed]
-    rows = listed_rows(pairs, web, names, digits, whole=whole)
+    rows = path_rows_with_remarks(pairs, web, names, digits, whole=whole)
     others = found.count - len(found.listed)
     if others and found.listed:
         what = "the other path" if others == 1 else f"the {count_words(others, 'other')}"
@@ -151,7 +151,7 @@ def path_rows(
     return rows
 
 
-def listed_rows(
+def path_rows_with_remarks(
     pairs: Sequence[tuple[Path, str]], web: Web, names: Sequence[str], digits: int, *, whole: bool
 ) -> list[PathLine]:
     """Paths with their products, each with a remark.
@@ -187,13 +187,13 @@ def path_lines(rows: Sequence[PathLine], screen: Screen) -> list[str]:
     return lines
 
 
-def path_labels(run: DiagnosedRun) -> list[str]:
+def node_labels_in_paths(run: DiagnosedRun) -> list[str]:
     """What every node is called in a path."""
     names = trace_names(run)
     return [printable_text(names.get(node, text)) for node, text in enumerate(run.texts)]
 
 
-def explain_names(run: DiagnosedRun, lines: Sequence[str], width: int | None) -> list[str]:
+def define_numbered_nodes(run: DiagnosedRun, lines: Sequence[str], width: int | None) -> list[str]:
     """What the nodes are that some lines call by number."""
     called = {int(number) for line in lines for number in re.findall(r"#([0-9]+)", line)}
     if not called:
@@ -252,7 +252,7 @@ def path_fields(path: Path) -> dict[str, Any]:
     return {"nodes": path.nodes, "product": path.product}
 
 
-def paths_csv(run: DiagnosedRun, ask: Ask) -> Iterator[list[Any]]:
+def path_csv_rows(run: DiagnosedRun, ask: PathFinder) -> Iterator[list[Any]]:
     """A path a line: of how many paths, the product, the nodes; the others of an input on one line."""
     yield ["input", "paths", "product", "nodes"]
     for name in run.wrt or ():
@@ -266,7 +266,7 @@ def paths_csv(run: DiagnosedRun, ask: Ask) -> Iterator[list[Any]]:
 # Orders.
 
 
-def visited_parts(
+def visit_order_parts(
     run: DiagnosedRun,
     found: Visited,
     digits: int,
@@ -275,8 +275,8 @@ def visited_parts(
     whole: bool,
 ) -> list[str | Table]:
     """The visits, a table of the grads that were read beside the true ones, and what went wrong."""
-    names, width = path_labels(run), screen.width
-    visits = visits_text(run, found, names, whole=whole)
+    names, width = node_labels_in_paths(run), screen.width
+    visits = visit_order_text(run, found, names, whole=whole)
     parts: list[str | Table] = ["\n".join([*fit_line(visits, width), ""])]
     if not found.inputs:
         return [*parts, "no input is differentiated"]
@@ -289,20 +289,20 @@ def visited_parts(
         name, part = one
         if part.is_wrong:
             lines += ["", *fit_line(f"{printable_text(name)}: {paths_verdict(part)}", width)]
-            rows = lost_rows(run, found.web, part, names, digits, whole=whole)
+            rows = miscounted_path_lines(run, found.web, part, names, digits, whole=whole)
             lines += path_lines(rows, screen)
             lines += fit_line(f"  {balance_line(part, digits)}", width)
     if found.accumulate == "set":
         for line in clobbered_lines(found, names, digits, whole=whole):
             lines += fit_line(line, width)
-    lines += ["", *fit_line(order_judgement(found), width)]
+    lines += ["", *fit_line(order_verdict(found), width)]
     for line in correction_notes(run.guarded(digits), digits):
         lines += ["", *fit_line(line, width)]
-    told = explain_names(run, [visits, *lines], width)
+    told = define_numbered_nodes(run, [visits, *lines], width)
     return [*parts, "\n".join([*lines, *([""] if told else []), *told[:-1]])]
 
 
-def order_judgement(found: Visited) -> str:
+def order_verdict(found: Visited) -> str:
     """Whether the grads are those of the right order, in words."""
     if not found.wrong:
         return "every path counts once: these are the grads of the right order"
@@ -326,7 +326,7 @@ def order_trace(
     passed = collect_by_key((one.visit, one) for one in found.contributions)
     names = trace_names(run)
     visits = (
-        visit_of(run, found, node, passed.get(at, ()), names, whole=whole)
+        make_visit(run, found, node, passed.get(at, ()), names, whole=whole)
         for at, node in enumerate(found.order)
     )
     shown: list[Visit | str] = [Visit(run.graph.output, grad=1.0, verb="seed")]
@@ -337,11 +337,11 @@ def order_trace(
         shown.append(Visit(node, "an input, at the end", got, verb="read"))
     if len(unread) > LONGEST_WHOLE and not whole:
         shown.append(gap_line(len(unread) - LONGEST_WHOLE, "inputs"))
-    lines = in_columns(run, shown, digits, screen.width, color=screen.color)
+    lines = lay_out_in_columns(run, shown, digits, screen.width, color=screen.color)
     return "\n".join([*definition_lines(run, lines, screen.width), *lines])
 
 
-def visit_of(
+def make_visit(
     run: DiagnosedRun,
     found: Visited,
     node: int,
@@ -359,11 +359,13 @@ def visit_of(
         return Visit(node, "an input, read", read.got)
     if kind == CONST or not contributions:
         return Visit(node, "a constant" if kind == CONST else "passes nothing on")
-    parts = [fate_of(run, found, passed, names) for passed in contributions]
+    parts = [contribution_with_fate(run, found, passed, names) for passed in contributions]
     return Visit(node, parts=elided_contributions(parts, whole=whole))
 
 
-def fate_of(run: DiagnosedRun, found: Visited, passed: Contribution, names: Names) -> Passed:
+def contribution_with_fate(
+    run: DiagnosedRun, found: Visited, passed: Contribution, names: Names
+) -> Passed:
     """A contribution with its fate: counted, lost, or overwritten."""
     web = found.web
     operand, remark = web.operands[passed.edge], ""
@@ -377,7 +379,9 @@ def fate_of(run: DiagnosedRun, found: Visited, passed: Contribution, names: Name
     return Passed(web.positions[passed.edge], operand, *numbers, remark, sign=sign)
 
 
-def visits_text(run: DiagnosedRun, found: Visited, names: Sequence[str], *, whole: bool) -> str:
+def visit_order_text(
+    run: DiagnosedRun, found: Visited, names: Sequence[str], *, whole: bool
+) -> str:
     """Which nodes were visited, in order, constants aside."""
     listed = [names[node] for node in found.order if run.graph.kinds[node] != CONST]
     if len(listed) > LONGEST_ORDER and not whole:
@@ -415,19 +419,19 @@ def paths_verdict(part: Outcome, *, exact: bool = True) -> str:
     return "all count"
 
 
-def lost_rows(
+def miscounted_path_lines(
     run: DiagnosedRun, web: Web, part: Outcome, names: Sequence[str], digits: int, *, whole: bool
 ) -> list[PathLine]:
     """The paths that were lost or repeated, each with the reason, and what the others come to."""
     lost = [(one.path, lost_path_reason(run, one, names)) for one in part.listed]
     again = [(one.path, f"counted {count_words(one.times, 'time')}") for one in part.repeated]
-    rows = listed_rows(lost, web, names, digits, whole=whole)
+    rows = path_rows_with_remarks(lost, web, names, digits, whole=whole)
     others = part.lost.count - len(part.listed)
     if others and part.listed:
         rows.append(
             PathLine(signed_number(part.rest, digits), f"{count_words(others, 'other')} lost")
         )
-    return rows + listed_rows(again, web, names, digits, whole=whole)
+    return rows + path_rows_with_remarks(again, web, names, digits, whole=whole)
 
 
 def lost_path_reason(run: DiagnosedRun, lost: Lost, names: Sequence[str]) -> str:
@@ -465,10 +469,10 @@ def clobbered_lines(
         before, after = signed_number(passed.before, digits), signed_number(passed.value, digits)
         yield f"{operand} = {after} from {user} overwrote {before} from {by}"
     if len(shown) < len(clobbered):
-        yield f"… {len(clobbered) - len(shown):,} more were overwritten; {all_shows()} them"
+        yield f"… {len(clobbered) - len(shown):,} more were overwritten; {show_all_hint()} them"
 
 
-def visit_order(found: Visited) -> Apart:
+def visit_order_field(found: Visited) -> Apart:
     """The field ``visit_order`` of the JSON document."""
     web = found.web
     contributions = [
@@ -507,7 +511,7 @@ def outcome_fields(part: Outcome) -> dict[str, Any]:
     }
 
 
-def visited_rows(found: Visited) -> Iterator[list[Any]]:
+def visit_order_rows(found: Visited) -> Iterator[list[Any]]:
     """An input a line: what it got, the true grad, and how many paths counted, were lost, and again."""
     columns: dict[str, Callable[[Any], Any]] = {
         "input": str,
