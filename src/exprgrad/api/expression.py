@@ -23,12 +23,10 @@ from exprgrad.explain.limits import COUNTED, LISTED_PATHS, significant_digits
 from exprgrad.graph.graph import (
     Graph,
     Shape,
-    dependent_flags,
     is_scalar,
     limit_text,
     same_graph,
-    seen_from,
-    unread_bindings,
+    unread_views,
 )
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import program_text
@@ -568,40 +566,26 @@ class Expression(Drawn):
         low to high; ``tangent`` is where to draw one.  A range is a pair or a text, ``"-5:5"``.  Named
         statements that no other one reads are drawn as well.
 
-        Over the ranges of two inputs it is a map with contours and the field of the gradient, and with the
-        path of a descent if its start is given as ``descend``: ``rate`` and ``steps`` are then as in
-        ``descend``.
+        Over the ranges of two inputs it is a map with contours and the gradient's field, and with the path
+        of a descent if its start is given as ``descend``; ``rate`` and ``steps`` are then as in ``descend``.
         """
         from exprgrad.show.picture.curves import PlaneMap, Plot
         from exprgrad.solvers.curves.curve import Curve, curve_or_plane, plane_with_descent
 
-        times = order_in(
-            order,
-            range(3),
-            "plot",
-            "0 is for the value alone, 1 for the derivative, 2 for the second one, too",
-        )
+        meaning = "0 is for the value alone, 1 for the derivative, 2 for the second one, too"
+        times = order_in(order, range(3), "plot", meaning)
         given = self.named(values, inputs)
         options = {"descend", "order", "rate", "shown", "steps", "tangent"}
         for name in self.graph.inputs.keys() & options - given.keys():
-            raise missing_values(
-                self.graph, self.text, [name]
-            )  # and not drawn over its usual range
+            # It is not drawn over its usual range.
+            raise missing_values(self.graph, self.text, [name])
         found = curve_or_plane(self.graph, self.text, given, shown, tangent)
         if isinstance(found, Curve):
             if descend is not None:
                 raise RequestError("usage", "a descent is drawn over the ranges of two inputs")
-            moving = dependent_flags(self.graph, [self.graph.inputs[found.name]])
-            views = {
-                name: seen_from(self.graph, node)
-                for name, node in unread_bindings(self.graph)
-                if moving[node]
-            }
-            others = {
-                name: one
-                for name, view in views.items()
-                if isinstance(one := curve_or_plane(view, self.text, given, shown), Curve)
-            }
+            views = unread_views(self.graph, found.name).items()
+            curves = {n: curve_or_plane(one, self.text, given, shown) for n, one in views}
+            others = {n: one for n, one in curves.items() if isinstance(one, Curve)}
             return Plot(found, times, others)
         if times == 2:
             raise RequestError("usage", "second derivatives are drawn over the range of one input")

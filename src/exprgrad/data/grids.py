@@ -122,6 +122,15 @@ class Grid(NamedTuple):
         )
 
 
+def no_second_derivatives(_: int) -> RequestError:
+    """The error for tensors where second derivatives over ranges are asked for."""
+    return RequestError(
+        "no-tensors",
+        "second derivatives over ranges are of numbers alone",
+        help="give it numbers; at one point hess takes tensors",
+    )
+
+
 def grid_over(
     graph: Graph,
     text: str,
@@ -162,14 +171,7 @@ def grid_over(
         {name: value for name, value in values.items() if normal_name(name) in fixed}
     )
     if order == 2:
-        numbers_only(
-            shaped,
-            lambda _: RequestError(
-                "no-tensors",
-                "second derivatives over ranges are of numbers alone",
-                help="give it numbers; at one point hess takes tensors",
-            ),
-        )
+        numbers_only(shaped, no_second_derivatives)
     evaluator = evaluation.evaluator_for(shaped)
     return Grid(text, evaluator, ranges, fixed, chosen, order, digits, elastic, texts)
 

@@ -153,10 +153,8 @@ def descend_gradient(
     and ``RequestError`` for a rate that is 0 or not finite, or steps that are not from 1 to 100,000.
     """
     check_descent_request(wrt, rate, count, method)
-    count, update_of = int(count), make_update(method, rate)
-    here = dict(inputs)
-    steps: list[Step] = []
-    doubts: list[tuple[int, Path]] = []
+    here, update_of = dict(inputs), make_update(method, rate)
+    steps, doubts = list[Step](), list[tuple[int, Path]]()
     run, reach = at(here), abs(rate)
     evaluator = evaluator_for(run.graph)
 
@@ -164,10 +162,10 @@ def descend_gradient(
         return Descent([*steps[: place.step], place], verdict, message, run, rate, method, doubts)
 
     while True:
-        mine, gradient = {name: here[name] for name in wrt}, run.gradient
-        place = Step(len(steps), run.value, mine, gradient, None)
+        mine = {name: here[name] for name in wrt}
+        place = Step(len(steps), run.value, mine, run.gradient, None)
         doubts += [(place.step, path) for path in doubtful_numbers(evaluator, run)]
-        end = find_ending(steps, place, count, rate, method)
+        end = find_ending(steps, place, int(count), rate, method)
         if end is not None:
             return ended(place, *end)
         following = None
@@ -176,17 +174,17 @@ def descend_gradient(
             if searched is None:
                 return ended(place, *no_fall_ending(place, reach))
             reach, following = searched
-            update = {name: scaled(grad, copysign(reach, -rate)) for name, grad in gradient.items()}
+            update = scale_directions(run.gradient, copysign(reach, -rate))
         else:
-            update = update_of(gradient)
+            update = update_of(run.gradient)
         moved = {name: added(mine[name], update[name]) for name in wrt}
         is_still = all(same_numbers(mine[name], moved[name]) for name in wrt)
         if is_still and (not method.has_memory or gradient_has_fallen([*steps, place])):
             return ended(place, *unmoved_ending([*steps, place]))
         steps.append(place._replace(update=update))
         if not method.has_memory and is_back(steps, moved):
-            message = f"from step {len(steps) - 2} on it goes back and forth between two points"
-            return ended(place, "oscillates", message)
+            there = f"from step {len(steps) - 2} on"
+            return ended(place, "oscillates", f"{there} it goes back and forth between two points")
         here |= moved
         run = following or at(here)
 

@@ -24,7 +24,7 @@ __all__ = [
     "Rule", "Settings", "Shape", "Slope", "V", "collect_by_key", "copy_node", "copy_nodes",
     "dependency_flags", "dependent_flags", "element_name", "in_lists", "interpret", "is_scalar",
     "limit_text", "moved_slopes", "nest_entries", "numbers_only", "place_by_position", "same_graph",
-    "seen_from", "shape_size", "splice_graph", "transform_graph", "unread_bindings", "view_of",
+    "seen_from", "shape_size", "splice_graph", "transform_graph", "unread_views", "view_of",
     "work_out_nodes",
 ]  # fmt: skip
 
@@ -405,12 +405,15 @@ def dependent_flags(graph: Graph, nodes: Iterable[int]) -> bytearray:
     return active
 
 
-def unread_bindings(graph: Graph) -> list[tuple[str, int]]:
-    """The names that statements bound and no other one reads, but for the output's, with their nodes."""
+def unread_views(graph: Graph, name: str) -> dict[str, Graph]:
+    """By name each statement that depends on an input and that no other one reads, seen from its node."""
     read = {graph.output, *graph.inputs.values(), *chain.from_iterable(graph.operands)}
-    return [
-        (name, node) for name, node, _ in graph.bindings if node not in read and name.isidentifier()
-    ]
+    moving = dependent_flags(graph, [graph.inputs[name]])
+    return {
+        name: seen_from(graph, node)
+        for name, node, _ in graph.bindings
+        if node not in read and moving[node] and name.isidentifier()
+    }
 
 
 def seen_from(graph: Graph, output: int) -> Graph:

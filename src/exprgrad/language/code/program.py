@@ -445,10 +445,8 @@ def function_comment(
         returns = target.layout.returns.format(value=value, wrt=by, extra=extra)
     listed, about = ", ".join(inputs), target.about
     if fixed and target.arrays:
-        shapes = {
-            name: formula.shape(node) or "(a number)" for name, node in formula.inputs.items()
-        }
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        nodes = formula.inputs.items()
+        listed = ", ".join(f"{name} {formula.shape(at) or '(a number)'}" for name, at in nodes)
         derivatives = "" if len(parts) == 1 else "; each derivative has the shape of its input"
         about = f"The program is for exactly these shapes{derivatives}.  {target.arrays.about}"
     paragraphs = [f"Inputs, in order: {listed or 'none'}.", returns, about]

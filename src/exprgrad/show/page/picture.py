@@ -156,29 +156,18 @@ def page_picture(run: DiagnosedRun, digits: int) -> str:
             groups.append(shape)
         elif place := NODE.fullmatch(shape.name):
             nodes[int(place[1])] = shape
-    outer = sorted(frames, key=lambda at: -outline_area(frames[at].box))
-    parts = [frame_svg(frames[at], knobbed=not run.graph.shapes) for at in outer]
-    parts += [
-        frame_svg(shape, knobbed=False)
-        for shape in sorted(groups, key=lambda s: -outline_area(s.box))
+    parts = [
+        *(frame_svg(one, knobbed=not run.graph.shapes) for one in largest_first(frames.values())),
+        *(frame_svg(one, knobbed=False) for one in largest_first(groups)),
+        *(wire_svg((places[at[0]], at[1]), pieces) for at, pieces in sorted(wires.items())),
     ]
-    parts += [
-        wire_svg((places[user], position), pieces)
-        for (user, position), pieces in sorted(wires.items())
-    ]
+    look = DrawingOptions(digits, ROOM)
     for node, shape in sorted(nodes.items()):
         # In the order of reading: a node's chips after its operands and before the node.
         edges = [(node, position) for position in range(len(run.operands(node)))]
         parts += [chip_svg((places[node], edge[1]), chips[edge]) for edge in edges if edge in chips]
-        parts.append(
-            card_svg(
-                run,
-                node,
-                places[node],
-                make_card(run, node, DrawingOptions(digits, ROOM)).pieces,
-                shape,
-            )
-        )
+        pieces = make_card(run, node, look).pieces
+        parts.append(card_svg(run, node, places[node], pieces, shape))
     parts += layer_cover_svgs(run, groups, within, places)
     head = (
         f'<svg id="graph" viewBox="0 0 {format_to_tenth(width)} {format_to_tenth(height)}" role="group" '
@@ -254,6 +243,11 @@ def wire_svg(edge: tuple[int, int], pieces: Sequence[Shape]) -> str:
     return f'<g class="{name}" data-edge="{edge[0]}_{edge[1]}">{paths}</g>'
 
 
+def largest_first(shapes: Iterable[Shape]) -> list[Shape]:
+    """Shapes by the area of their outlines: what is within others comes after them."""
+    return sorted(shapes, key=lambda shape: -outline_area(shape.box))
+
+
 def outline_area(box: Box) -> float:
     """How large an outline is: a frame is larger than those in it."""
     left, top, right, bottom = box
@@ -320,10 +314,8 @@ def card_svg(
     parts, end = [rectangle_path(shape.box)], 0.0
     if kind == "call":
         left, top, right, bottom = shape.box
-        parts += [
-            rectangle_path((left + 3, top + 3, right - 3, bottom - 3)),
-            knob_svg(right - 4, top + 4, "+"),
-        ]
+        parts.append(rectangle_path((left + 3, top + 3, right - 3, bottom - 3)))
+        parts.append(knob_svg(right - 4, top + 4, "+"))
     texts = list(zip(pieces, shape.texts, strict=True))  # Graphviz keeps the order of a label
     heading = [(piece.role, text) for piece, text in texts if piece.role in HEADING]
     if heading:
@@ -333,31 +325,23 @@ def card_svg(
             for role, text in heading
         )
         first = heading[0][1]
-        at = (
-            f'x="{format_to_tenth(first.x)}"'
-            if kind == "input"
-            else f'class="mid" x="{format_to_tenth(middle)}"'
-        )
-        parts.append(f'<text {at} y="{round(first.y)}">{said}</text>')
+        place_x, mid = (first.x, "") if kind == "input" else (middle, 'class="mid" ')
+        at = f'{mid}x="{format_to_tenth(place_x)}" y="{round(first.y)}"'
+        parts.append(f"<text {at}>{said}</text>")
     if shape.lines:
         lefts, tops, rights, _ = zip(*shape.lines, strict=True)
         end = max(rights)
         parts.append(f'<path d="M{point_svg((min(lefts), tops[0]))}H{format_to_tenth(end)}"/>')
     for piece, text in texts:
-        content, low = (
-            escape(text.content),
-            ceil(text.y),
-        )  # a word, on the line of the number beside it
+        content = escape(text.content)
+        low, x = ceil(text.y), format_to_tenth(text.x)  # on the line of the number beside a word
         if piece.role in ("mark", "note"):
-            parts.append(
-                remark_svg(piece.role, content, text.x if kind == "input" else None, middle, low)
-            )
+            beside = text.x if kind == "input" else None
+            parts.append(remark_svg(piece.role, content, beside, middle, low))
         elif piece.role == "word" and tensor:
-            parts.append(
-                f'<text class="word" x="{format_to_tenth(text.x)}" y="{low}">{content}</text>'
-            )
+            parts.append(f'<text class="word" x="{x}" y="{low}">{content}</text>')
         elif piece == WORDS_BEGIN:
-            parts.append(f'<use href="#words" x="{format_to_tenth(text.x)}" y="{low}"/>')
+            parts.append(f'<use href="#words" x="{x}" y="{low}"/>')
         elif piece.role in READINGS:
             at = f'x="{format_to_tenth(end - INSET)}" y="{round(text.y)}"'
             parts.append(f'<text class="{piece.role}" {at}>{content}</text>')

@@ -43,11 +43,8 @@ def node_table(run: DiagnosedRun, digits: int = 6, *, all_nodes: bool = False) -
 
     def marked(number: Any, doubted: bool) -> Any:
         """A number, or the ways to show it with its mark."""
-        return (
-            [f"{text}{DOUBT}" for text in value_texts_by_room(number, digits, how)]
-            if doubted
-            else number
-        )
+        texts = value_texts_by_room(number, digits, how) if doubted else ()
+        return [f"{text}{DOUBT}" for text in texts] if doubted else number
 
     columns = [
         Column("#", int, is_number=True, style="dim"),

@@ -180,15 +180,12 @@ def trace_curve(
     for order in (1, 0):
         smooth += between_turns(jets, samples, order, smooth)
     features = distinct_features(jets, smooth, breaks, dense)
-    steep = [
-        (one[0], one[1]) for at, one in enumerate(narrow.first.T.tolist()) if found[at] is STEEP
-    ]
+    steep = [tuple(one) for at, one in enumerate(narrow.first.T.tolist()) if found[at] is STEEP]
     windows = value_windows(first, features, shown, is_dense=bool(dense))
     places = {one.x for one in features} - {one.x for one in breaks}
     samples = merge_samples(jets, samples, np.array(sorted(places)))
-    samples = refine_samples(
-        jets, samples, windows[:2], join_close_parts(sorted(steep), low, high, 0.0), lost[1]
-    )
+    joined = join_close_parts(sorted(steep), low, high, 0.0)
+    samples = refine_samples(jets, samples, windows[:2], joined, lost[1])
     features += at_ends(samples, features)
     features.sort(key=lambda feature: (feature.x, feature.kind))
     samples, gaps, counts = without_lost(jets, samples, windows, [one.x for one in breaks])

@@ -280,12 +280,10 @@ def of_first_order(
         variances = np.maximum(products.sum(axis=1), 0.0)
         weights = products / np.where(variances == 0, 1.0, variances)[:, None]
         value = np.where(np.isfinite(largest), unit[:, 0] * np.sqrt(variances), largest)
-    shares = {
-        name: float_or_array(
-            weights[:, [owner == name for owner in owners]].sum(axis=1).reshape(shape)
-        )
-        for name in deviations
-    }
+    shares = {}
+    for name in deviations:
+        own = weights[:, [owner == name for owner in owners]].sum(axis=1)
+        shares[name] = float_or_array(own.reshape(shape))
     number = float_or_array(value.reshape(shape))
     return Uncertainty(
         estimate, number, shares, slopes, deviations, spread.correlations, covariance
