@@ -567,7 +567,7 @@ class Expression(Drawn):
         statements that no other one reads are drawn as well.
 
         Over the ranges of two inputs it is a map with contours and the gradient's field, and with the path
-        of a descent if its start is given as ``descend``; ``rate`` and ``steps`` are then as in ``descend``.
+        of a descent whose start is ``descend``; ``rate`` and ``steps`` are then as in ``descend``.
         """
         from exprgrad.show.picture.curves import PlaneMap, Plot
         from exprgrad.solvers.curves.curve import Curve, curve_or_plane, plane_with_descent
