@@ -43,7 +43,7 @@ def commands() -> str:
     parts = [
         "# Commands\n",
         "This page is generated from the commands' own `--help`.  What they share (where a formula "
-        "comes from, values, output forms, exit statuses) is told in "
+        "comes from, values, output forms, exit statuses) is described in "
         "[Input and output](input-output.md).\n",
         f"```text\n{group.get_help(context)}\n```\n",
     ]

@@ -105,7 +105,7 @@ if not TYPE_CHECKING:  # which would take any name for one that is there
 
                 introduce_guesses()
             return value
-        if name.startswith("_"):  # whoever looks for those knows what to do without
+        if name.startswith("_"):  # a caller that looks for those can do without
             raise AttributeError(f"module 'exprgrad' has no attribute '{name}'")
         from exprgrad.api.guesses import missing_attribute
 

@@ -151,7 +151,7 @@ class Asker:
 
 
 def command_or_python(command: str, python: str) -> str:
-    """How to go on: by a command's option, or by an argument in Python, as whoever asks would."""
+    """Advise on how to go on: by a command's option or a Python argument, whichever the caller uses."""
     return command if Asker.by_command else python
 
 
@@ -184,7 +184,7 @@ def missing_package(error: ModuleNotFoundError) -> MissingExtraError:
 
 
 def install_command(package: str) -> str:
-    """The command that puts a package where this Python finds it, whoever made its environment."""
+    """The command that installs a package where this Python finds it."""
     import os
     import shutil
     import sys

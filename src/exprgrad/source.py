@@ -122,7 +122,7 @@ def excerpt_shows(source: Source, span: Span, part: Span, width: int = WIDTH) ->
 
 
 def line_label(source: Source, offset: int) -> str:
-    """What stands before a line: its number, if the text is the expression."""
+    """The prefix of a quoted line: its number, if the text is the expression."""
     return str(line_and_column(source.text, offset)[0]) if source.is_expression else " "
 
 

@@ -31,7 +31,7 @@ LONGEST_PIECE = 8192
 MOST_DIAGNOSTICS = 20
 """How many diagnostics people are shown."""
 LEFT_OUT = (("kink", " has a kink", "s have a kink"), ("jump", " jumps", "s jump"))
-"""What is said of nodes that are left out, by code: of one, and of several."""
+"""Code → the words for nodes left out of a list: for one, and for several."""
 ASCII = str.maketrans(
     {
         "−": "-",
@@ -144,7 +144,7 @@ def uses_color(choice: str, stream: TextIO) -> bool:
         return choice == "always"
     if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    if sys.platform == "win32":  # where a console prints the escapes until it is told not to
+    if sys.platform == "win32":  # its consoles print the escapes unless asked to obey them
         from colorama import just_fix_windows_console  # which click needs there, too
 
         just_fix_windows_console()

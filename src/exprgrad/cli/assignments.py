@@ -42,7 +42,7 @@ def split_assignments(
     """The names in ``NAME=…,NAME=…``, each with the span of the whole and that of what follows ``=``.
 
     ``what`` follows the names.  ``help_at`` says how to mend what is no assignment: where it begins,
-    and whether others stand before it.
+    and whether it comes after others.
     """
     seen: set[str] = set()
     for start, end in comma_parts(argument):

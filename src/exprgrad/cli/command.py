@@ -1,4 +1,4 @@
-"""A command, and how its arguments are told apart.
+"""A command, and how it tells options from the formula and its values.
 
 A formula may begin with a minus, so the first argument that is not exactly an option, or an option's
 value, is the formula.  Short options are never glued to their values.  After the formula, what looks

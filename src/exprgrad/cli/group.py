@@ -81,7 +81,7 @@ class Group(click.Group):
         return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse an option that is a command's, or nobody's; ``help grad`` is ``grad --help``."""
+        """Refuse an option that belongs to a command or to none; ``help grad`` is ``grad --help``."""
         if args[:1] in (["-h"], ["--help"], ["help"]) and {*args[1:2]} <= COMMANDS.keys():
             args = [*args[1:2], "--help"]
         if args[:1] == ["--version"]:
@@ -163,7 +163,7 @@ compdef _exprgrad exprgrad
 "(COMP_LINE=(commandline --cut-at-cursor | string collect) _EXPRGRAD_COMPLETE=fish_complete exprgrad)"
 """,
 }
-"""What each shell reads once."""
+"""Shell → the script that it reads once."""
 ENDINGS = {
     "--file": (), "--inputs": (".json",), "--output": (), "@": (".csv", ".json", ".npy"),
     "--data": (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".gz"),
@@ -172,7 +172,7 @@ ENDINGS = {
 
 
 def complete_line(instruction: str) -> int:
-    """Print a shell's script, or what may stand where the cursor is; return the exit status."""
+    """Print a shell's script, or the completions at the cursor; return the exit status."""
     from click.shell_completion import split_arg_string
 
     shell, _, what = instruction.partition("_")
@@ -209,12 +209,12 @@ def is_quoted(line: str) -> bool:
 
 
 def escape_word(word: str) -> str:
-    """A word with backslashes before what a shell would read as its own, but for a blank at its end."""
+    """Escape what a shell would read as its own with backslashes, except a blank at the end."""
     return re.sub(r"([^\w@%+=:,./ -]|[ ](?!$))", r"\\\1", word)
 
 
 def completions(words: Sequence[str], typed: str) -> Iterator[str]:
-    """What may follow some words, ``typed`` being its beginning; a blank ends what is whole."""
+    """Completions after some words, given the beginning ``typed``; a blank ends a whole word."""
     if not words:
         yield from whole_words([*COMMANDS, "--help", "--version"])
         yield from complete_calls(typed)

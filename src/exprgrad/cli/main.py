@@ -28,7 +28,7 @@ GARBAGE = 50_000
 
 
 def is_formula(word: str) -> bool:
-    """Whether what stands where a command is expected is a formula: no bare word, and no option."""
+    """Whether a word in a command's place is a formula: no bare word, and no option."""
     if word[:2] == "--":
         return not word[2:].partition("=")[0].replace("-", "_").isidentifier()
     if word[:1] == "-":
@@ -166,7 +166,7 @@ def run() -> NoReturn:
 
 
 def has_no_reader(error: OSError) -> bool:
-    """Whether whoever read what is written went away; Windows calls that an invalid argument."""
+    """Whether the reader of our output went away; Windows calls that an invalid argument."""
     is_windows = sys.platform == "win32"
     return isinstance(error, BrokenPipeError) or (is_windows and error.errno == EINVAL)
 
@@ -182,9 +182,9 @@ def print_error(message: str) -> None:
 
 
 def exit_at_once(status: int) -> NoReturn:
-    """End the process without taking its modules and nodes apart one by one, which nobody waits for.
+    """End the process without taking its modules and nodes apart one by one, which would only cost time.
 
-    All files are closed by now, and what stands in the streams is written.
+    All files are closed by now, and the streams are flushed.
     """
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -195,5 +195,5 @@ def exit_at_once(status: int) -> NoReturn:
 
 
 def discard_output() -> None:
-    """Keep a later flush from failing again: nobody reads what is still to be written."""
+    """Keep a later flush from failing again: the rest of the output has no reader."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -28,7 +28,7 @@ AT_A_POINT = {
     "--trace": "show_trace", "--trust": "show_trust", "--heatmap": "show_map", "--order": "order",
     "--correlation": "correlation", "--covariance": "covariance", "--mc": "mc",
 }  # fmt: skip
-"""What is shown of one point alone."""
+"""Options that show a single point."""
 
 
 def answer_ranges(
@@ -100,7 +100,7 @@ def grid_answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
 def grid_fields(
     grid: Grid, rows: Iterable[Sequence[Any]], tally: GridTally, diagnostics: Sequence[Diagnostic]
 ) -> Iterator[tuple[str, Any]]:
-    """The fields of the JSON object; what is told of the rows is known when they are written."""
+    """The fields of the JSON object; remarks on rows follow once the rows are written."""
     from exprgrad.data.grids import fields_of_row
     from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
 

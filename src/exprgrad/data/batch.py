@@ -66,14 +66,14 @@ Progress = Callable[[int], None]
 
 
 class Computed(NamedTuple):
-    """Some rows with their results, and what is told of them."""
+    """Some rows with their results, and remarks on them."""
 
     rows: Any
     tally: Tally
 
 
 class Done(NamedTuple):
-    """What came of some partitions: what is told of their rows, and what those come to, if they do."""
+    """The outcome of some partitions: remarks on their rows, and what they reduce to, if they do."""
 
     tally: Tally
     partial: Partial | None = None
@@ -165,7 +165,7 @@ def all_done(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers
 def file_written(
     plan: BatchPlan, partition: Partition, progress: Progress, threads: Threads | None
 ) -> Tally:
-    """A partition's rows, written to a file of a folder; what is to be told of them."""
+    """A partition's rows, written to a file of a folder, with remarks on them."""
     assert plan.path is not None
     path = output_of(plan.path, plan.format, partition.source)
     rows = partition_rows(plan, partition, threads)
@@ -180,7 +180,7 @@ def all_written(
     progress: Progress,
     threads: Threads | None,
 ) -> Tally:
-    """Rows written to a file, which grows in a folder: see ``open_target``; what is to be told of them."""
+    """Rows written to a file, which grows in a folder (see ``open_target``), with remarks on them."""
     tally = Tally()
     with open_target(path, folder) as file, open_packed(file, path) as inner:
         if path == PIPE and FORMATS[plan.format].is_loose and sys.stdout.isatty():
@@ -218,7 +218,7 @@ def write_rows(
     progress: Progress,
     threads: Threads | None,
 ) -> Iterator[tuple[Tally, bool]]:
-    """Write rows: what is to be told of each batch, and whether it is the end of a partition instead."""
+    """Write rows; yield each batch's tally, and whether it is the end of a partition instead."""
     aside = threads is not None
 
     def ready(find: Callable[[], Computed] | None) -> tuple[int, Any, Tally]:
@@ -374,7 +374,7 @@ def partition_rows(
 
 
 def result_batches(plan: BatchPlan, threads: int) -> Iterator[Any]:
-    """The rows of all partitions with their results, batch by batch, found by so many threads."""
+    """All partitions' rows with their results, batch by batch, computed by several threads."""
     prepare_kernel(plan.job)
     tally = Tally()
     with np.errstate(all="ignore"), threads_of(threads) as here:
@@ -452,7 +452,7 @@ def tally_chunk(
     low: int,
     high: int,
 ) -> Tally:
-    """What is to be told of a block; an error for a row that does not compute, if that is to fail."""
+    """Remarks on a block; raises for a row that does not compute, if that is an error."""
     path = partition.source.path
     if job.bad == "fail" and block.bad is not None:
         place = int(np.flatnonzero(block.bad)[0])

@@ -53,7 +53,7 @@ PATIENCE = 300.0
 
 
 class Cluster(NamedTuple):
-    """Workers of a Dask cluster: what reaches them, the address, and who is told that there are none."""
+    """Workers of a Dask cluster: how to reach them, the address, and whom to notify if there are none."""
 
     client: Any
     address: str
@@ -132,7 +132,7 @@ class Cluster(NamedTuple):
         )
 
     def awaited(self, future: Any) -> Any:
-        """A future's result; an error where for a long time there is nobody to work on it."""
+        """A future's result; raises if no worker has turned up for a long time."""
         from distributed import TimeoutError as Late
 
         alone: float | None = None
@@ -171,7 +171,7 @@ def cluster_gone(address: str, error: BaseException) -> RequestError:
 def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> Iterator[Cluster]:
     """The cluster at a scheduler's address, or ``local[:N]``: so many processes on this machine.
 
-    ``say`` is told where it has to wait for workers.
+    ``say`` reports that it is waiting for workers.
     Raises ``RequestError`` where there is none, and ``MissingExtraError`` without Dask.
     """
     count = re.fullmatch(r"local(?::([1-9]\d*))?", address)
@@ -234,7 +234,7 @@ def attempt_task(function: Any, plan: BatchPlan, wanted: Mapping[str, str], *res
 
 
 def written_there(plan: BatchPlan, partition: Partition, path: str) -> Tally:
-    """A partition's rows, written to a file that is there when it is whole; what is to be told of them."""
+    """A partition's rows, written to a file that appears once it is whole, with remarks on them."""
     tally, place = Tally(), Path(path)
     part = Path(f"{path}.{uuid4().hex}")  # a worker that is believed dead may write another
     try:

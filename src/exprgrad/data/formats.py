@@ -82,7 +82,7 @@ class Partition(NamedTuple):
     ``first`` and ``last``  the first piece (a row group, a record batch), and the one after the last;
                             -1 stands for the whole file
     ``row``                 the rows of the file before it
-    ``rows``                how many it has; -1 if nobody knows yet
+    ``rows``                how many it has; -1 if that is not known yet
     """
 
     source: RowFile
@@ -167,7 +167,7 @@ def in_turn(
 ) -> Iterator[Any]:
     """The rows of blocks, read side by side, in batches.
 
-    A block with an error is read again in its turn, when it is known how many rows or lines stand before
+    A block with an error is read again in its turn, when the number of rows or lines ahead of it is known,
     it, as ``count`` has them of a block: so the error tells the place in the file.
     """
 
@@ -536,7 +536,7 @@ def json_batches(
 
 
 def json_rows_of(path: str, wanted: Any, block: bytes, line: int) -> Any:
-    """A block's rows in some columns; ``line`` lines stand before it."""
+    """A block's rows in some columns; ``line`` lines come before it."""
     if not block.strip():
         return wanted.empty_table()
     try:

@@ -125,7 +125,7 @@ class Grouped(dict[Any, Reduced]):
 def batch_frame(text: str, data: object, manner: BatchOptions, **asked: Any) -> Any:
     """A frame with its results, files' record batches with theirs, or what the rows come to.
 
-    ``asked`` is for ``job_of``.  With an ``output`` it is what is told of the rows written: a ``Tally``.
+    ``asked`` is for ``job_of``.  With an ``output`` it is the ``Tally`` of the rows written.
     """
     by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
     files = files_in(data)

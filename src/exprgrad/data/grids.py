@@ -61,22 +61,22 @@ MOST_LOOKED = {"infinite": 1000, "kink": 1000, "digits": 4000}
 EXPLAINED = 20
 """Of how many rows it is worked out where digits are lost."""
 POINTS_TOLD = 3
-"""How many points are told of for each reason."""
+"""The most points listed for each reason."""
 REASONS = {
     "domain": ("nan", "outside the domain"),
     "infinite": ("infinity", "with a result that is not finite"),
     "kink": ("kink", "at a kink or a jump, where derivatives are a convention"),
     "corrected": ("lost-digits", "corrected, for in doubles their digits are lost"),
     "elasticity": ("elasticity", "where the value is 0, which has no percentages"),
-    "digits": ("lost-digits", "with digits that hang on how numbers are rounded"),
+    "digits": ("lost-digits", "with digits that depend on how numbers are rounded"),
 }
-"""What is told of rows: the code of the diagnostic, and the words."""
+"""Reason → the diagnostic's code, and its words."""
 UNSEEN = {
     "kink": "there was no look from both sides",
     "digits": "digits may be lost and are not corrected",
     "infinite": "there was no look at what the truth is",
 }
-"""What is said of rows beyond those that are looked at."""
+"""Remark on rows beyond those that were examined."""
 
 
 class Grid(NamedTuple):
@@ -112,7 +112,7 @@ class Grid(NamedTuple):
 
     @property
     def job(self) -> BatchJob:
-        """What is computed for every row."""
+        """The numbers computed for every row."""
         columns = tuple((name, name) for name in self.ranges)
         fixed = tuple(self.fixed.items()) if self.evaluator.by_entries else ()
         wrt = self.wrt if self.order else ()
@@ -146,7 +146,7 @@ def grid_over(
     """The grid of a formula's values, of which some are texts of ranges; the others are as in a run.
 
     ``arguments`` are those of a command line as they were typed, ``origins`` the files that values came
-    from.  Raises ``InputError`` for values that are none, ``ShapeError`` for those that do not fit.
+    from.  Raises ``InputError`` for invalid values, ``ShapeError`` for those that do not fit.
     """
     ranges = {
         normal_name(name): range_in(value, name)
@@ -177,7 +177,7 @@ def grid_over(
 
 
 class GridTally:
-    """What is known of a grid's rows once they are worked out: by reason, how many and which come first.
+    """Remarks on a grid's rows once they are computed: by reason, how many and which come first.
 
     ``samples`` has the diagnostic of the first row; ``unseen`` counts rows that were not looked at;
     ``remarks`` are about the formula itself.
@@ -201,7 +201,7 @@ class GridTally:
             self.samples.setdefault(reason, sample)
 
     def may_look(self, reason: str) -> bool:
-        """Whether one more row is looked at for a reason; if not, it is counted."""
+        """Whether to examine one more row for a reason; if not, it is counted."""
         is_next = self.looked.get(reason, 0) < MOST_LOOKED[reason]
         counts = self.looked if is_next else self.unseen
         counts[reason] = counts.get(reason, 0) + 1
@@ -282,7 +282,7 @@ class RangeTable(NamedTuple):
     ``inputs``   the points, by input that has a range
     ``value``, ``gradient``, ``hessian``, ``elasticity``  what was found there; by input, and empty if it
     was not asked for
-    ``counts``   by reason, how many rows something is told of in the ``diagnostics``
+    ``counts``   by reason, how many rows the ``diagnostics`` remark on
     ``text``     the formula
     ``columns``  all of them, by the headings of ``--csv``: ``x``, ``value``, ``d_x``, ``d_x_y``, ``e_x``
     """
@@ -347,7 +347,7 @@ def tabulate_grid(grid: Grid) -> RangeTable:
 def row_names(grid: Grid) -> list[str]:
     """The columns: inputs, then results as ``result_names`` has them, then elasticities, ``e_x``.
 
-    A result that is called like an input is told from it.
+    A result with an input's name is renamed.
     """
     elasticities = [f"e_{name}" for name in grid.wrt if grid.elastic]
     results = [*result_names(grid.job), *elasticities]
@@ -427,7 +427,7 @@ def examine_row(
 ) -> tuple[list[Any], list[Diagnostic]]:
     """A row's results as the commands print them at its point, and what is worth knowing about them.
 
-    Unless that is explained, nothing is said of where digits are lost.
+    Unless that is explained, it leaves out where digits are lost.
     """
     question = PointQuestion(
         grid.text,
@@ -451,7 +451,7 @@ def count_row(
     *,
     is_corrected: bool = False,
 ) -> None:
-    """Note what is to be told of a row that was looked at."""
+    """Count an examined row under each reason to remark on it."""
     warnings = [one for one in told if one.severity == "warning" and one.code != "unused"]
     if not warnings:
         return
@@ -470,7 +470,7 @@ def reason_of(numbers: Sequence[Any]) -> str:
 
 
 def warnings_about(grid: Grid, tally: GridTally) -> list[Diagnostic]:
-    """What is worth knowing about the rows: a warning for each reason, with the first few points."""
+    """Warnings about the rows: one for each reason, with the first few points."""
     found = [*tally.remarks]
     for reason, (code, words) in REASONS.items():
         if reason in tally.counts:
@@ -487,7 +487,7 @@ def warnings_about(grid: Grid, tally: GridTally) -> list[Diagnostic]:
 
 
 def rows_warning(grid: Grid, tally: GridTally, reason: str, code: str, words: str) -> Diagnostic:
-    """The warning about the rows that something is to be told of for one reason."""
+    """The warning about the rows with one reason to remark on."""
     count, first = tally.counts[reason], tally.first[reason]
     points = [point_in_messages(point_at(grid, row)) for row in first]
     message = f"{count:,} row{'s' * (count > 1)} {words}: {'; '.join(points)}"

@@ -1,4 +1,4 @@
-"""What is computed for each row, wherever the rows are, and which rows cannot be computed."""
+"""The computation for each row, wherever the rows are, and which rows cannot be computed."""
 
 from __future__ import annotations
 
@@ -328,7 +328,7 @@ FEW_ROWS = 4000
 
 
 class Tally(NamedTuple):
-    """What is known of the rows computed so far, apart from their results.
+    """Remarks on the rows computed so far, apart from their results.
 
     ``rows``  those that met the condition
     ``bad``   by reason, how many of them could not be computed
@@ -404,7 +404,7 @@ def rows_text(count: int, words: str, first: Sequence[tuple[str, int]]) -> str:
 
 
 def merge_tallies(one: Tally, other: Tally) -> Tally:
-    """What is known of some rows, and of those after them, together."""
+    """Merge the remarks on some rows with those on the rows after them."""
     keys = dict.fromkeys([*one.first, *other.first])
     return Tally(
         one.rows + other.rows,

@@ -34,9 +34,9 @@ __all__ = [
 ]  # fmt: skip
 
 PIPE = "-"
-"""What stands for standard input, or output, where a file is named."""
+"""The name of a file that means standard input, or output."""
 STDIN = "standard input"
-"""What it is called from then on."""
+"""Its name in messages."""
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zip": "zip"}
 """The ending of a packed text → what packs it."""
 WORKBOOK = ".xlsx"
@@ -60,11 +60,11 @@ HEAD = 2**20
 LONGEST = 2**26
 """The longest line, in bytes; a quote that has no end by then is none."""
 IGNORED = (".", "_")
-"""How names in a folder begin that are none of its rows."""
+"""Beginnings of the names of files in a folder that hold no rows."""
 KEY = re.compile(r"([\w .%-]+)=(.*)")
 """The name of a folder that says a column, such as ``year=2024``, as Hive has it."""
 NO_CELL = "__HIVE_DEFAULT_PARTITION__"
-"""What stands there where the cell is missing."""
+"""Texts of a missing cell."""
 
 
 class Key(NamedTuple):
@@ -373,7 +373,7 @@ def without_packing(path: str) -> tuple[str, str]:
 
 
 def open_packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
-    """What is written to a file of that name: packed if its ending says so; the file stays open."""
+    """Open a file to write, packed if its ending says so; the file itself stays open."""
     if not without_packing(path)[1]:
         return nullcontext(file)
     import gzip

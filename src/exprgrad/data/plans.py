@@ -79,7 +79,7 @@ __all__ = [
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
-"""What may become of rows that do not compute."""
+"""The fates of rows that do not compute."""
 ROOM = {
     "lists": ("parquet", "arrow", "jsonl"),
     "objects": ("parquet", "arrow", "jsonl"),
@@ -95,7 +95,7 @@ class BatchPlan(NamedTuple):
     ``kept``    the columns that are written before them
     ``schema``  all of them, with types
     ``path``    where to, in which ``format``; None for what is reduced
-    ``rows``    how many rows there are, about; 0 if nobody knows
+    ``rows``    about how many rows there are; 0 if that is not known
     ``into_folder``  whether the path is a folder, in which each partition has a file
     ``left_out``  columns that are not written, for the first file lacks them, and the file that has each
     """
@@ -126,7 +126,7 @@ def plan_batch(
     layout: Layout = UNKNOWN,
     **asked: Any,
 ) -> BatchPlan:
-    """Everything that can be told before a row is read; raises an error for what cannot be done.
+    """Plan a batch before a row is read; raises an error for what cannot be done.
 
     ``asked`` is what ``job_of`` takes: what is computed for every row.
     """

@@ -1,7 +1,7 @@
 """Results reduced over rows, all of them or by group, alike to the bit however the work is divided.
 
 A partition's rows are taken in chunks, counted from its first.  Within a chunk each number is split in two
-at a place that the chunk's largest sets: what stands above it adds up without rounding, and what is below
+at a place that the chunk's largest sets: the parts above it add up without rounding, and what is below
 is too small to matter (S. M. Rump, T. Ogita, S. Oishi, "Accurate floating-point summation", SIAM J. Sci.
 Comput. 31, 2008).  Chunks, then partitions, are added in order, with the rounding of each addition carried
 along (D. E. Knuth, The Art of Computer Programming 2, 4.2.2).
@@ -33,7 +33,7 @@ LARGE, SMALL = 2.0**480, 2.0**-480
 """Where squares would overflow, or lose digits; numbers beyond are scaled by ``2^600`` first."""
 SCALE = 600
 HUGE = 2.0**900
-"""What is larger is added up by itself, times ``2^-600``: sums overflow only where they do in truth."""
+"""Numbers above this are added up apart, times ``2^-600``: sums overflow only where they do in truth."""
 
 
 class Partial(NamedTuple):

@@ -93,7 +93,7 @@ def put_in_place(file: IO[bytes], path: str, part: str) -> None:
 
 @contextmanager
 def file_errors(path: str) -> Iterator[None]:
-    """What is done to write a file: an error of the system is then one about it."""
+    """Turn the system's errors into errors about the file that is written."""
     try:
         yield
     except BrokenPipeError:
@@ -124,7 +124,7 @@ def open_locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[byte
 
 
 def own_file(path: str, is_made: bool = False) -> IO[bytes]:
-    """A file that stands beside a target, open to read and write; it may be ``made``.
+    """A file beside a target, open to read and write; it may be ``made``.
 
     Its name can be foreseen, and others may write to the folder: raises ``RequestError`` for a link, for a
     file of two names, or of another user.
@@ -174,7 +174,7 @@ def try_lock(file: IO[bytes]) -> bool:
 
 
 def is_named(file: IO[bytes], path: str) -> bool:
-    """Whether a path is still that of an open file: whoever held it may have moved it to its place."""
+    """Whether a path is still that of an open file: another process may have moved it to its place."""
     with suppress(OSError):
         return os.path.samestat(os.fstat(file.fileno()), Path(path).stat())
     return False
@@ -206,7 +206,7 @@ class Onward(io.RawIOBase):
     writable = seekable
 
     def write(self, signs: Any) -> int:
-        """Write some bytes, but for those that are there."""
+        """Write the bytes of a text that are not there yet."""
         known = min(self.left, len(signs))
         self.left -= known
         self.file.write(memoryview(signs)[known:])
@@ -223,7 +223,7 @@ def row_writer(
         return ParquetWriter(file, schema, memos)
     onward = Onward(file, size)
     writer = FORMATS[format].writer(cast(IO[bytes], onward), schema)
-    if format == "arrow" and size:  # nobody can write its footer but who wrote the rest
+    if format == "arrow" and size:  # only the writer of the rest could write its footer
         file.seek(len(b"ARROW1\0\0"))
         for batch in import_arrow("ipc").open_stream(file):
             writer.write(batch)
@@ -235,7 +235,7 @@ def row_writer(
 # The record of a run.
 
 SHARE = 10
-"""Writing down what is done may take one part in so many of the time."""
+"""The largest part of the time that keeping the record may take is one in this many."""
 AFRESH = "without --resume it starts afresh"
 
 
@@ -427,7 +427,7 @@ def asked_for(plan: BatchPlan) -> dict[str, Any]:
 
 
 def run_versions(job: BatchJob) -> dict[str, str]:
-    """What has to be the same wherever a job is worked on, for results to be so."""
+    """Versions that must agree wherever a job is worked on, for its results to agree."""
     return {
         "the version of exprgrad": sys.modules["exprgrad"].__version__,  # no room imports the house
         "the version of pyarrow": import_arrow().__version__,
@@ -549,7 +549,7 @@ def check_input(path: str, then: Sequence[str], now: Sequence[str]) -> None:
 
 
 def describe_difference(name: str, was: Any) -> str:
-    """What is not what it was, and what that is, as it is typed."""
+    """Name a setting that differs from the record, with its recorded value as one would type it."""
     if name == "the columns":
         return "the columns to write, or their types, have changed"
     if name == "NAME=VALUE":

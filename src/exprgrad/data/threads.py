@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 
 
 class Threads:
-    """Some threads of this process, until they are told to stop."""
+    """Some threads of this process, until they are stopped."""
 
     def __init__(self, count: int) -> None:
         from concurrent.futures import ThreadPoolExecutor

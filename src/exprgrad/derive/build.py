@@ -234,7 +234,7 @@ class GraphBuilder:
         return self.apply(kind, *operands, settings=settings)
 
     def program(self, outputs: Sequence[int]) -> Program:
-        """What was built as far as the outputs need it; the inputs stay, needed or not."""
+        """Keep the nodes that the outputs need; the inputs stay, needed or not."""
         return self.pruned(outputs)[0]
 
     def pruned(self, outputs: Sequence[int]) -> tuple[Program, list[int]]:
@@ -373,7 +373,7 @@ Exact = int | Fraction
 ONE: Exact = 1
 HALF = Fraction(1, 2)
 KEEPS_WHOLE = frozenset(kind for kind in SUMS | PRODUCTS if -1 not in BY_NAME[kind].powers)
-"""What is whole of whole numbers; a quotient of ints would be a double."""
+"""Operations that take whole numbers to whole numbers; a quotient of ints would be a double."""
 EXACT_BELOW = 2**53
 """Whole numbers up to here are doubles, and written as they are."""
 

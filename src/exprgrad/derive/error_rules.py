@@ -91,7 +91,7 @@ def equal_at_special(name: str) -> list[tuple[int, int | float]] | None:
 
 
 def bound_rounding(unit: float, out: float, ulps: float, least: float) -> float:
-    """What rounding to so many ulps, and to no less than the least, may do to a result, in a unit."""
+    """The most that rounding may change a result, given its ulps and the least error, in a unit."""
     error = abs(out) * (2 * ulps * UNIT / unit)
     return error + least / unit if least else error
 
@@ -262,7 +262,7 @@ def bound_step(on: Carrier, slope: SlopeAt, at: int, bend: float | None, d: floa
 
 
 def is_near_switch(on: Carrier, op: Op, seen: Sequence[float], off: Errors) -> bool:
-    """Where a row may have a kink or a jump within reach: elsewhere it is as good as smooth."""
+    """Where a row may have a kink or a jump within reach; elsewhere it may be treated as smooth."""
     needed = equal_at_special(op.name)
     if needed is None:
         return True

@@ -144,7 +144,7 @@ class Maker:
         self.visits = 0
 
     def rule(self, made: Graph, node: int, images: Sequence[int]) -> int | None:
-        """What becomes of a node: a placeholder is replaced, any other stays as it is."""
+        """The node's replacement: a placeholder is resolved, any other node is copied."""
         kind = self.graph.kinds[node]
         if kind not in WRITTEN:
             return None

@@ -638,7 +638,7 @@ class Worksheet:
         return node
 
     def variable(self, name: str) -> int:
-        """What has a name, a letter, or the derivative of something."""
+        """Nodes with a name, a letter, or a derivative of their own."""
         if name not in self.variables:
             node = self.variables[name] = self.append(INPUT, (), name, ())
             self.names[node] = name
@@ -815,7 +815,7 @@ class Worksheet:
         return sorted(inside), leaves
 
     def inner(self, node: int) -> list[int]:
-        """What is differentiated before a node: its operands, or those of the sum or product it is."""
+        """The nodes to differentiate before a node: its operands, or those of its whole sum or product."""
         if self.is_linear(node) or self.is_product(node):
             return [leaf for leaf in self.group(node)[1] if self.active[leaf]]
         return [self.graph.operands[node][place] for place in self.varying(node)]

@@ -59,7 +59,7 @@ LONGEST_LABEL = 40
 class Derivatives:
     """Derivatives at a point: what the sweeps find, what is true, and what is worth knowing about it.
 
-    ``kind`` is what is asked for.  Numbers are shown with so many digits; fields that are ``unseen`` are
+    ``kind`` is the question.  Numbers are shown with ``digits`` digits; fields that are ``unseen`` are
     checked for kinks and jumps alone.
     """
 
@@ -147,7 +147,7 @@ class Derivatives:
 
     @property
     def remarks(self) -> list[Diagnostic]:
-        """The diagnostics but for those about lost digits."""
+        """The diagnostics except those about lost digits."""
         point, found = self.point, self.true[self.kind.name]
         if self.kind is HESSIAN:
             return diagnose_hessian(self.text, point, found)
@@ -168,7 +168,7 @@ class Derivatives:
 def diagnose_outputs(
     text: str, point: Point, answers: Iterable[Any] = (), swept: Collection[str] | None = None
 ) -> list[Diagnostic]:
-    """What is worth knowing about a point's outputs and their derivatives, the ``answers``.
+    """The diagnostics of a point's outputs and their derivatives, the ``answers``.
 
     ``swept`` are the outputs that are differentiated, all by default; of one that is a tensor all numbers
     are differentiated together.  Where the answers are finite, what is infinite on the way met a direction
@@ -213,7 +213,7 @@ def sides_of_poles(run: SweptRun) -> Iterator[Diagnostic]:
 
 
 def diagnose_hessian(text: str, point: Point, hessian: Matrix) -> list[Diagnostic]:
-    """What is worth knowing about the output, its gradient and its second derivatives.
+    """The diagnostics of the output, its gradient and its second derivatives.
 
     A kink of a derivative need not be one of the output.  Of second derivatives that are not finite the
     first is named, if all before them was finite.
@@ -349,7 +349,7 @@ def replace_numbers(found: Any, numbers: Mapping[Path, Any]) -> Any:
 
 
 def mirror_hessian(found: Settled, hessian: Matrix) -> Settled:
-    """What becomes of a whole Hessian: below the diagonal as above it."""
+    """Mirror a whole Hessian: below the diagonal as above it."""
     ranks = {name: len(shape) for name, shape in zip(hessian.rows, hessian.row_shapes, strict=True)}
 
     def turned(value: Any, first: str) -> Any:

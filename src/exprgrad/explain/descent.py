@@ -1,4 +1,4 @@
-"""Gradient descent, step by step, and what became of it.
+"""Gradient descent, step by step, and how it ended.
 
 Plain descent, x - rate*gradient, in the words of Cauchy's method: Nocedal and Wright, Numerical
 Optimization (2006), section 2.2, with steps of a fixed length for the gradient.  Beside it stand the heavy
@@ -47,7 +47,7 @@ ARMIJO = 1e-4
 FIRST_MOMENT, SECOND_MOMENT, LEAST_ROOT = 0.9, 0.999, 1e-8
 """Adam's constants, as its authors recommend them."""
 FEW_ULPS = 16
-"""A fall by so little cannot be told from rounding."""
+"""A fall by fewer ulps than this may be rounding."""
 FIRST_SHOWN = 3
 """How many of the steps that have lost digits are named."""
 
@@ -134,7 +134,7 @@ class Descent(NamedTuple, Generic[R]):
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """Where it ended: the inputs that were moved."""
+        """The point where it ended: the inputs that moved."""
         return self.steps[-1].inputs
 
 
@@ -227,7 +227,7 @@ def find_ending(
 
 
 Update = Callable[[Mapping[str, Any]], dict[str, Any]]
-"""What is added to the inputs, given the gradient; it may remember those before."""
+"""A rule for updates: the gradient in, the change of the inputs out; it may remember earlier gradients."""
 
 
 def make_update(method: Method, rate: float) -> Update:

@@ -1,4 +1,4 @@
-"""What is known of a run's numbers: diagnostics, one-sided derivatives, corrections, right digits.
+"""A run's diagnostics, one-sided derivatives, corrections and right digits.
 
 All of it is found when it is read: where the numbers stop being finite, and every kink or jump met.  At a
 smooth point there is nothing to find.
@@ -58,12 +58,12 @@ class DiagnosedRun(evaluation.SweptRun):
 
     @cached_property
     def remarks(self) -> list[Diagnostic]:
-        """The diagnostics but for those about lost digits."""
+        """The diagnostics except those about lost digits."""
         return diagnose_run(self, self.unsettled, self.rounded_kinks)
 
     @property
     def unsettled(self) -> Mapping[str, OneSided]:
-        """The derivatives from the two sides, but for those that the truth makes void.
+        """The derivatives from the two sides, except where the truth makes them void.
 
         So it does with undecided ones that balls tell, and with those at kinks that rounding alone makes.
         """
@@ -110,7 +110,7 @@ class DiagnosedRun(evaluation.SweptRun):
         return self.true.digits
 
     def guarded(self, digits: int, *, has_value: bool = True) -> Guarded:
-        """The answer as it is shown with so many digits, which are right, or a warning says otherwise.
+        """The answer at a number of digits: all that are shown are right, or a warning says which are not.
 
         Nothing is asked of the value where the answer shows the gradient alone.
         """
@@ -136,7 +136,7 @@ class DiagnosedRun(evaluation.SweptRun):
 
     @property
     def unguarded(self) -> Guarded:
-        """The answer as the sweep has it, but for kinks that are corrected; nothing is said of digits."""
+        """The sweep's answer with kinks corrected; it takes no account of digits."""
         return Guarded(self.value, self.gradient, {**self.corrected})
 
     @cached_property
@@ -160,7 +160,7 @@ class DiagnosedRun(evaluation.SweptRun):
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the swept gradient rests on no convention and is finite, or cannot be told from one."""
+        """Whether the swept gradient is finite and, as far as can be seen, rests on no convention."""
         if self.adjoints is None:
             return True
         # An infinite node may pass no slope on, as a pole does in sign(1/x).  The sum is quick.
@@ -177,7 +177,7 @@ class DiagnosedRun(evaluation.SweptRun):
     def gradient(self) -> dict[str, Any]:
         """The output's partial derivative for each differentiated input; empty without a sweep.
 
-        It is what the sweep found (``swept``), but for what is ``corrected``.  A tensor's has the tensor's
+        It is the sweep's number (``swept``), unless it is ``corrected``.  A tensor's has the tensor's
         shape.
         """
         gradient = self.swept
@@ -328,7 +328,7 @@ def notes_on_names(run: evaluation.SweptRun) -> Iterator[Diagnostic]:
 
 
 def screen_answer(run: DiagnosedRun, digits: int, *, has_value: bool = True) -> Guarded:
-    """The answer that is shown with so many digits, and how many of them are right.
+    """The answer at a number of digits, and how many of them are right.
 
     Bounds take little more time than the sweeps; nothing else is loaded where they cover the digits that
     are asked for.  A value that is not shown is checked for kinks and jumps alone.
@@ -419,7 +419,7 @@ def bounds_of(run: DiagnosedRun, answer: Guarded, sides: Sequence[OneSided]) -> 
 
 
 def drop_exact(error: Any, place: Shape, value: Any) -> Any:
-    """What a tensor's numbers may be off by, but for one that is off by nothing; of a number nothing."""
+    """The error bounds of a tensor's numbers without one of 0; None for a number."""
     if not place:
         return 0.0
     from exprgrad.run.arrays.arrays import broadcast_view
@@ -435,7 +435,7 @@ def doubtful_nodes(
     """The nodes of which the data, or the grad, has fewer right digits than so many, for certain.
 
     Of a tensor one number is enough.  Bounds say where that may be, and only there balls are asked.
-    Nothing is said of what is not finite, nor of tensors that are too large to be written out.
+    It skips what is not finite, and tensors that are too large to be written out.
     """
     if sum(map(shape_size, run.graph.shapes)) > MOST_ELEMENTS:
         return set(), set()
@@ -471,7 +471,7 @@ def resolve_digits(
     source: Callable[[], Truths],
     unseen: Collection[str] = (),
 ) -> Settled:
-    """What becomes of numbers that are shown with so many digits, given what each may be off by.
+    """Settle numbers that are shown to some digits, given the error bound of each.
 
     ``source`` is asked for the truth where too few digits are right.  Numbers of ``unseen`` fields are not
     shown: they matter where a kink or a jump of theirs makes others conventions.

@@ -1,4 +1,4 @@
-"""Kinks and jumps on the active path: which nodes meet one, what is said of them, and what moves at all.
+"""Kinks and jumps on the active path: the nodes that meet one, the words for them, and what moves at all.
 
 A node need not move when its operand does: a comparison away from a tie does not, nor does ``relu``
 below 0, nor 0 times what moves.  The rows tell, for a rule that is 0 and stays 0 passes no movement on.
@@ -281,7 +281,7 @@ def template_moves(
 
 
 def operands_taken(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
-    """A node's operands but for the branch that a ``where`` does not take."""
+    """A node's operands without the branch that a ``where`` does not take."""
     operands = graph.operands[node]
     if graph.kinds[node] != "where":
         return operands

@@ -26,7 +26,7 @@ MOST_DRAWS = 10_000_000
 MOST_DIGITS = 17
 """More digits say nothing more of a double."""
 MOST_INPUTS = 64
-"""Up to so many differentiated numbers one-sided derivatives are found."""
+"""The most differentiated numbers for which one-sided derivatives are found."""
 MOST_VISITS = 300_000
 """Nor where that could take more visits of operands, all inputs and both sides together."""
 

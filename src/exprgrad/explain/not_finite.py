@@ -115,7 +115,7 @@ def bad_data(run: SweptRun, node: int, found: Found, severity: str) -> Diagnosti
 def reason_not_finite(
     run: SweptRun, node: int, place: Shape, value: float
 ) -> tuple[str, str | None]:
-    """What is wrong with an operation at a place, in words; and help."""
+    """Explain in words what is wrong with an operation at a place, and add help."""
     kind, operands = run.graph.kinds[node], run.graph.operands[node]
     end = "the largest double is 1.8e308" if value > 0 else "the least double is -1.8e308"
     overflow = ": overflow", end
@@ -169,7 +169,7 @@ def no_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
 
 
 def at_operands(run: SweptRun, node: int, found: Found) -> str:
-    """Where it is, and what the operands are there: ``, the first at [2, 0], where X = -1.5``."""
+    """The place, and the operands there: ``, the first at [2, 0], where X = -1.5``."""
     graph = run.graph
     named = [o for o in graph.operands[node] if graph.kinds[o] != CONST]
     if graph.kinds[node] not in BY_NAME:
@@ -204,7 +204,7 @@ def not_finite_words(run: SweptRun, node: int) -> str:
 
 
 def wrong_labels(run: SweptRun, node: int) -> str:
-    """What is said of labels that are none, for operations that take labels."""
+    """A remark on invalid labels, for operations that take labels."""
     graph, settings = run.graph, run.graph.payloads[node]
     if not isinstance(settings, tuple):
         return ""

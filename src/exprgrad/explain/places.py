@@ -33,7 +33,7 @@ R = TypeVar("R", bound=SweptRun)
 class Found(NamedTuple):
     """Where something was found in a node's numbers: in how many of how many, and the first.
 
-    Of what is a number itself the place is ``()``, and nothing is said of it.
+    A plain number has the place ``()``, which no message mentions.
     """
 
     many: int
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     place: Shape
 
     def numbers(self, label: str) -> str:
-        """What is so: ``3 of 450 numbers of log(X) are``."""
+        """The subject of a sentence: ``3 of 450 numbers of log(X) are``."""
         if not self.place:
             return f"{label} is"
         if self.of == 1:
@@ -261,7 +261,7 @@ def node_in(run: SweptRun, source: Source, span: Span, others: Iterable[str] = (
 
 
 def node_hint(run: SweptRun, written: str, known: Iterable[str], others: Iterable[str]) -> str:
-    """What was probably meant by a word that names no node."""
+    """Suggest a name for a word that names no node."""
     from exprgrad.language.mistakes.hints import nearest_word
 
     near = nearest_word(written, [*known, *run.texts[:MOST_TEXTS]])

@@ -115,7 +115,7 @@ class Paths:
 
 
 class Sums(NamedTuple):
-    """What one sweep over a web finds.
+    """The findings of one sweep over a web.
 
     ``carried``  the edges whose contributions went on; None: all of them
     ``counts``   by state, of inputs and other nodes without edges: how many paths lead to it
@@ -469,7 +469,7 @@ def visit_in_order(
 
 
 def input_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
-    """What became of each input."""
+    """The outcome for each input."""
     late = {passed.edge for passed in sweep.contributions if passed.late}
     clobbers = {c.replaced: c.edge for c in sweep.contributions if c.replaced is not None}
     visited, found = {*sweep.visits}, sweep_sums(web, sweep.carried)
@@ -500,7 +500,7 @@ def input_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcom
 
 
 def outcomes_again(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
-    """What became of each input where every visit passes on all that has arrived so far."""
+    """The outcome for each input where every visit passes on all that has arrived so far."""
     every, times = sweep_sums(web), {web.output: 1}
     for passed in sweep.contributions:
         user, operand = web.users[passed.edge], web.operands[passed.edge]
@@ -531,13 +531,13 @@ def how_often(visits: Mapping[int, Sequence[int]], nodes: tuple[int, ...]) -> in
 
 
 def outcomes_overwritten(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
-    """What became of each input where contributions overwrite: one path is left, the others were lost.
+    """The outcome for each input where contributions overwrite: one path is left, the others were lost.
 
     Contributions go by their numbers.
     """
     every, passed = sweep_sums(web), sweep.contributions
     last: dict[int, int] = {}  # by node: the contribution that it holds
-    origin: list[int | None] = []  # by contribution: the one that its user held, but for the seed
+    origin: list[int | None] = []  # by contribution: the one that its user held; None for the seed
     following: dict[int, int] = {}  # by contribution: the next one to the same node
     along: dict[int, list[int]] = {}  # by edge
     for number, (_, edge, *_) in enumerate(passed):
@@ -704,7 +704,7 @@ def visited_in(run: SweptRun, source: Source, span: Span) -> int:
 
 
 class Contribution(NamedTuple):
-    """What one visit passed to one operand.
+    """One visit's contribution to one operand.
 
     ``visit``   the number of the visit, from 0
     ``edge``    the edge of the web

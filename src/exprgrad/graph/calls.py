@@ -1,4 +1,4 @@
-"""Calls as people see them: what each result is called, and which nodes stand behind a closed card."""
+"""Calls as people see them: each result's name, and the nodes behind a closed card."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def closable_calls(graph: Graph) -> list[bool]:
 
 
 def handed_down(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[int]:
-    """By call: what it makes of what the one around it has, which may stand behind it.
+    """By call: its result in terms of the call around it, which may be behind it.
 
     ``own`` is given its number, and that; ``OUTSIDE`` has ``OUTSIDE``, which comes last.
     """
@@ -142,7 +142,7 @@ def handed_down(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[i
 
 
 def nodes_behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
-    """Node → the closed call whose card it stands behind, in the order of the reverse sweep's visits."""
+    """Node → the closed call whose card hides it, in the order of the reverse sweep's visits."""
 
     def outermost(at: int, above: int) -> int:
         """A call's outermost closed one: it, or one that it is in."""

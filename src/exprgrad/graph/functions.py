@@ -1,6 +1,6 @@
 """Rows of the op table: functions of neural networks and statistics.
 
-What a row holds is told in ``op.py``, and what its texts may say in ``ops.py``, which gathers them.
+See ``op.py`` for a row's fields and ``ops.py``, which gathers the rows, for the language of its texts.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ ROWS: tuple[Op, ...] = (
     Op(
         "logsumexp", "x...", (f"{SHARE}/ties",), "log(exp(x) + exp(y) + …), safe from overflow",
         shown=("exp(x - out)",), ties=SHARE,
-        ties_words="what the shares exp(x - out) of all operands add up to, 1 but for rounding",
+        ties_words="the sum of all operands' shares exp(x - out), which is 1 up to rounding",
         formula="logaddexp(x, y)", definition="log(exp(x) + exp(y))",
         latex=r"\operatorname{logsumexp}(x, y, \ldots)", gate="softmax router", value_abs=2.0**-51,
     ),

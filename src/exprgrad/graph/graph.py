@@ -1,4 +1,4 @@
-"""The graph: what every part of exprgrad reads, and nobody changes once it is built.
+"""The graph: every part of exprgrad reads it, and it never changes once it is built.
 
 Nodes are numbered in the order in which they were appended, and an operand is always appended before
 its user, so ascending index is a topological order.  Names and spans are side tables: they say where a
@@ -31,7 +31,7 @@ __all__ = [
 INPUT = "input"
 CONST = "const"
 PLACEHOLDERS = frozenset(("derivative", "parameter", "root", "unknown"))
-"""What stands in a graph for a derivative or a root inside of a formula until ``derive`` replaces it.
+"""A node in the place of a derivative or a root inside of a formula until ``derive`` replaces it.
 
     derivative  of operand 0 with respect to operand 1, a node; the payload is the order
     parameter   operand 0, as a function knows it: derivatives are taken with respect to this node
@@ -110,7 +110,7 @@ class Call(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What stands on its card: of a term its name, for the text is that of all terms."""
+        """Title of its card: of a term its name, since all terms share one text."""
         return self.name if self.kind == "term" else self.text
 
     @property
@@ -186,7 +186,7 @@ class Budget(NamedTuple):
 
 USUAL = Budget()
 OUTSIDE = -1
-"""The call of what stands in none."""
+"""The number of a call for nodes outside of any."""
 
 
 class Slope(NamedTuple):
@@ -213,8 +213,8 @@ class Graph:
     ``bindings``   the named statements, in order
     ``output``     the node that the whole expression is
     ``output_name``  the name it bears, if any
-    ``shapes``     the nodes' shapes; ``NUMBERS``, which is empty: all are numbers, or nobody knows yet
-    ``implicit``   the nodes that broadcasting put in: nobody wrote them
+    ``shapes``     the nodes' shapes; ``NUMBERS``, which is empty: all are numbers, or it is not known yet
+    ``implicit``   the nodes that broadcasting put in, which the user did not write
     ``origins``    of a derived graph: node → the node of the user's graph that it comes from
     ``slopes``     of a derived graph: the nodes that are local derivatives of rows that state second ones
     ``calls``      what wrote nodes in short, such as a function of one's own, a call before those inside it
@@ -339,7 +339,7 @@ class Graph:
         return self.shapes[node]
 
     def told_shape(self, node: int) -> Shape | None:
-        """A node's shape where people are told it: None in a graph that carries none."""
+        """A node's shape for people to read: None in a graph that carries none."""
         return self.shapes[node] if self.shapes else None
 
     def empty(self) -> "Graph":
@@ -461,7 +461,7 @@ def numbers_only(
 ) -> None:
     """Raise what ``refusal`` says of the first node that is a tensor, or may take one, if any does.
 
-    The inputs of a graph that carries no shapes count as numbers, but for those with ``shapes`` here.
+    The inputs of a graph that carries no shapes count as numbers, except those with ``shapes`` here.
     """
     for name, node in graph.inputs.items():
         if shapes.get(name):
@@ -554,10 +554,10 @@ def collect_by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     return found
 
 
-# The one loop that rebuilds a graph node by node, a rule saying what becomes of each.
+# The one loop that rebuilds a graph node by node, by a rule for each.
 
 Rule = Callable[[int, Sequence[int]], int | None]
-"""What becomes of a node: a new node, or None for a copy; given the new nodes of those before it."""
+"""A node's replacement: a new node, or None for a copy; given the new nodes of those before it."""
 MISSING = -1
 """In place of a node that was left out."""
 
@@ -662,7 +662,7 @@ def copy_node(made: Graph, graph: Graph, node: int, operands: tuple[int, ...]) -
 
 
 def element_name(name: str, place: Shape | None) -> str:
-    """What one number of a tensor is called: ``X[0, 1]``; what is a number has its own name."""
+    """The name of one number of a tensor, ``X[0, 1]``; a plain number keeps its own."""
     return f"{name}{[*place]}" if place else name
 
 

@@ -2,9 +2,9 @@
 
 Exponential, sine and Fresnel integrals, that of exp(t^2), complete elliptic integrals, and Airy functions.
 
-What a row holds is told in ``op.py``, and what its texts may say in ``ops.py``.  The polynomials were fitted for
+See ``op.py`` for a row's fields and ``ops.py`` for the language of its texts.  The polynomials were fitted for
 exprgrad at Chebyshev's points in 45 digits, to relative errors of 1e-17.  Where a function is split, and into what,
-is told by M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), chapters 5 and 7.
+follows M. Abramowitz and I. Stegun, Handbook of Mathematical Functions (1964), chapters 5 and 7.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ SHI_SECOND = tuple([2 * k / math.factorial(2 * k + 1) for k in range(9, 0, -1)])
 
 
 def hyperbolic_integral(near: str, end: int, sign: str) -> str:
-    """Shi or Chi of z, ``u``: half of what Ei is there and opposite, but for small operands."""
+    """Shi or Chi of z, ``u``: half of Ei at z and at -z, except for small operands."""
     return (
         f"h = min(max(z, 0.5), 1000); m = max(h, 40); u = where(z < {end}, {near}, "
         f"where(z < 40, (Ei(h) {sign} E1(h))/2, exp(m - 20)*{horner_text(EI_LAST, '(24/m)')}/m*{GROWN / 2}))"
@@ -387,7 +387,7 @@ IMAGINARY = Op(
 # Airy functions and their derivatives.
 #
 # The polynomials were fitted in 60 digits, to relative errors of 1e-18.  Where the functions are split, and into what,
-# is told by the NIST Digital Library of Mathematical Functions (DLMF), 9.7 and 9.8.
+# follows the NIST Digital Library of Mathematical Functions (DLMF), 9.7 and 9.8.
 
 AI_ZEROS = ((2.338107410459767, 3.912260409818305e-17), (4.08794944413097, 3.387261694242901e-16))
 AI_LEFT = (
@@ -727,7 +727,7 @@ STEPS = 11
 """How often the means are taken: from 1e-154 on, which is what the greatest negative double leads to."""
 
 MODULUS = "k = sqrt(1 - x); big = k > 1; q0 = where(big, 1/k, k); m0 = 1; e0 = q0; p0 = 1"
-"""What is complementary to the modulus, or its reciprocal, at which the cosine and the sine change places."""
+"""The complementary modulus, or its reciprocal, at which the cosine and the sine change places."""
 
 
 def integral_means() -> str:

@@ -331,12 +331,12 @@ def matrix_at(b: Nodes, x: int, place: Sequence[int]) -> int:
 
 
 def number_at(b: Nodes, x: int, at: int) -> int:
-    """What stands at a place of the first axis."""
+    """The slice at a place of the first axis."""
     return b.apply("index", x, settings=((at,),))
 
 
 def elements_after(b: Nodes, x: int, at: int) -> int:
-    """What stands in a vector from a place on."""
+    """The elements of a vector from a place on."""
     return b.apply("index", x, settings=(((at, None),),))
 
 
@@ -676,7 +676,7 @@ LINEAR_ALGEBRA = (
         definition=det_definition, bound=det_bound, elsewhere="Det MDETERM determinant",
     ),
     Structural(
-        "logdet", "x", "log(abs(det(x))): the logarithm of a determinant's size, be it negative or not",
+        "logdet", "x", "log(abs(det(x))): the logarithm of a determinant's size, whatever its sign",
         of_square("of a number write log(abs({bare[0]}))", 2),
         lambda np, x, s: np.linalg.slogdet(x[0])[1], **by_slope(logdet_slope, along=over_each),
         latex=r"\operatorname{logdet}(x)", gate="scaler, by the inverse",

@@ -228,7 +228,7 @@ def running_axis(axis: int | None, shape: Shape) -> int:
     """The axis along which something runs; a vector has but one."""
     if axis is None and len(shape) > 1:
         raise Mismatch(
-            "{op} needs to be told the axis",
+            "{op} needs an axis",
             "axis=0 goes down the columns of a matrix, axis=1 along its rows",
         )
     return axis_of(0 if axis is None else axis, shape)
@@ -569,7 +569,7 @@ def cross_entropy_formula(b: Tensors, operands: Sequence[int], settings: Setting
 def cross_entropy_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
-    """What each gap log(sum(exp(x))) - x is off by, weighted as the gaps are, and the rounding of the sum.
+    """The errors of each gap log(sum(exp(x))) - x, weighted as the gaps are, and the rounding of the sum.
 
     A gap does not change with the score that stands for nearly all of the sum, which is then the same.
     """

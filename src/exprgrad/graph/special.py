@@ -1,6 +1,6 @@
 """Rows of the op table: special functions, and others that few formulas have.
 
-What a row holds is told in ``op.py``, and what its texts may say in ``ops.py``.
+See ``op.py`` for a row's fields and ``ops.py`` for the language of its texts.
 """
 
 from __future__ import annotations
@@ -358,7 +358,7 @@ BETA = (
 """beta(a, b) is ``part*last/min(y, 1)``.  Of the powers (x/s)^x and (y/s)^y, where s is x + y, the quotients are rounded.
 What that makes of both is exp(s*(1 - k - r)), whose difference is exact, as k is 1/2 at least.
 
-Where x is huge, gamma(x)/gamma(x + y) is x^-y but for a series in 1/x, taken in two halves lest it underflow.
+Where x is huge, gamma(x)/gamma(x + y) is x^-y times a series in 1/x, in two halves lest it underflow.
 """
 LBETA = (
     f"{ORDERED}; {RATIO}; {BOTH}; l = log1p(u); xl = where(u < 1e-300, y, x*l); "
@@ -371,7 +371,7 @@ OUTSIDE = "where(min(a, b) >= 0, {}, nan)"
 
 
 def mark_names(text: str, mark: str = "b") -> str:
-    """A text whose own names end in ``_b``, so that it can stand beside the same of the other operand."""
+    """A text whose own names end in ``_b``, so that the same text for the other operand can follow it."""
     names = {*re.findall(r"(\w+) = ", text)}
     return re.sub(r"\w+", lambda word: f"{word[0]}_{mark}" if word[0] in names else word[0], text)
 
@@ -549,7 +549,7 @@ ERFCX_SLOPE = (
     f"where(x >= 0, -where(z < 28, near, far), 2*x*out - {2 / math.sqrt(math.pi)!r})"
 )
 NORMPDF = f"{FAR}; {bell_text(40, '/2', 'where(far, 40, 0) ')}; density = {DENSITY!r}*bell"
-"""The density, but for the factor ``last``: scaled up where it is small, so that no factor is subnormal."""
+"""The density without the factor ``last``: scaled up where it is small, so that no factor is subnormal."""
 NORMCDF = f"{NORMAL}; less = share*bell*last; where(x < 0, less, 1 - less)"
 QUANTILE = (
     f"s = sqrt(w); first = {horner_text(INVERSE_FIRST, '(w - 3)')}; second = {horner_text(INVERSE_SECOND, '(s - 3.4)')}; "

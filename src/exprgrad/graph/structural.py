@@ -187,22 +187,22 @@ class Structural(NamedTuple):
 
     @property
     def variadic(self) -> bool:
-        """Whether it takes one or more operands, all alike."""
+        """Tells whether it takes one or more operands, all alike."""
         return self.operands.endswith("...")
 
     @property
     def linear(self) -> bool:
-        """Whether it is linear in each of its operands."""
+        """Tells whether it is linear in each of its operands."""
         return self.push is None and not self.variadic
 
     @property
     def along_axes(self) -> bool:
-        """Whether it works along axes, which its first setting says."""
+        """Tells whether it works along axes, which its first setting names."""
         return bool(self.parameters) and self.parameters[0][:2] == ("axis", "axes")
 
     @property
     def reduces(self) -> bool:
-        """Whether it takes the numbers along axes together, and can keep the axes with size 1."""
+        """Tells whether it takes the numbers along axes together, and can keep the axes with size 1."""
         return self.along_axes and len(self.parameters) == 2
 
     @property
@@ -228,7 +228,7 @@ class Structural(NamedTuple):
 def shape_text(shape: Shape, tensor: str = "{}", number: str = "a number") -> str:
     """A shape as people write it, ``(3, 4)`` or ``(3,)``; a number has none.
 
-    ``tensor`` and ``number`` are what is said of the one and of the other; ``{}`` stands for the shape.
+    ``tensor`` and ``number`` are the words for the one and for the other; ``{}`` is replaced by the shape.
     """
     return tensor.replace("{}", str(tuple(shape))) if shape else number
 
@@ -320,7 +320,7 @@ def spread_axes(narrow: Shape, wide: Shape) -> tuple[int, ...]:
 
 
 def narrow_to_shape(b: Nodes, wide: int, shape: Shape) -> int:
-    """What was repeated from a shape, added up into it again."""
+    """Sum a repeated tensor back to the shape that it was repeated from."""
     axes = spread_axes(shape, b.shape(wide))
     narrow = b.apply("sum", wide, settings=(axes if len(axes) != 1 else axes[0], False))
     return b.apply("reshape", narrow, settings=(shape,))

@@ -221,7 +221,7 @@ def place_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
 
 
 def place_pull(b: Nodes, p: Pass) -> int:
-    """What was put in place is taken out: Griewank and Walther (2008), section 3.2."""
+    """Take out what was put in place: Griewank and Walther (2008), section 3.2."""
     return b.apply("index", p.given, settings=(p.settings[1],))
 
 

@@ -32,7 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 PASSED = "·"
-"""What stands for the cotangent in the name of a Jacobian: ``· @ W.T``."""
+"""The sign for the cotangent in the name of a Jacobian: ``· @ W.T``."""
 
 
 class NamedGraph(Protocol):

@@ -1,5 +1,5 @@
 """One evaluation: what evaluates a graph, floats or NumPy's arrays, and the Run that holds what it found;
-what a run is told by, nodes, edges and diagnostics, and what its answer is once digits are counted.
+the nodes, edges and diagnostics by which a run is read, and its answer once digits are counted.
 
 A number is a tensor of shape ``()``.  That a graph of nothing but numbers is swept by a flat plan and a
 tape over Python's floats, for which NumPy is never imported, is known here and nowhere else.  An evaluator
@@ -80,7 +80,7 @@ def shapes_of(values: Mapping[str, Any]) -> dict[str, Shape]:
 
 
 def remember(memory: dict[Any, V], key: object, make: Callable[[], V], most: int) -> V:
-    """What is remembered under a key, made now if it is not there; of ``most`` the oldest goes."""
+    """A value from a memory, made now if it is not there; beyond ``most`` the oldest goes."""
     found = memory.get(key)
     if found is None:
         while len(memory) >= most:
@@ -372,7 +372,7 @@ class SweptRun:
     the inputs that were differentiated; after a forward sweep alone both are None.  Among tensors
     ``graph.shapes`` are the nodes' shapes, and data and grad are floats or NumPy arrays.  ``spelled``
     holds the texts of inputs that were typed otherwise than their doubles' shortest texts, and empty ones
-    of those that nobody typed.
+    of those that were not typed.
 
     What a reverse sweep found has, over numbers and over tensors, by node
 
@@ -505,7 +505,7 @@ class SweptRun:
         return self.graph.operands[node] if closed is None else closed.operands
 
     def spelling(self, node: int) -> str:
-        """What was typed for a literal or an input, if that is not its double's shortest text."""
+        """The typed text of a literal or an input, if that is not its double's shortest text."""
         name = str(self.graph.payloads[node])
         return self.graph.spelled.get(node) or self.spelled.get(name, "")
 
@@ -616,7 +616,7 @@ class SweptRun:
 class Guarded(NamedTuple):
     """A run's answer as commands print it.
 
-    ``value``, ``gradient``  the sweep's numbers, but for what is corrected at a kink or by balls
+    ``value``, ``gradient``  the sweep's numbers, corrected at kinks and by balls
     ``corrected``        by input: the sweep's number and the answer, where they differ
     ``digits``           how many of their digits are right, from 0 to 16: an object for each, as in JSON
     ``corrected_value``  the sweep's value and the answer, where they differ
@@ -638,9 +638,9 @@ class Guarded(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """What became of some numbers of an answer, by path.
+    """The outcome for some numbers of an answer, by path.
 
-    ``values``       what is printed: the sweep's numbers, but for what balls correct
+    ``values``       the printed numbers: the sweep's, corrected by balls
     ``digits``       how many of their digits are right, from 0 to 16
     ``corrected``    the sweep's number and the answer, where they differ
     ``diagnostics``  a warning for each number that has fewer right digits than are asked for
@@ -679,5 +679,5 @@ def adjoints_of(
 
 
 def under_field(found: Mapping[Path, V], field: str) -> dict[Path, V]:
-    """What stands under a field, by the rest of its path."""
+    """The entries below a field, by the rest of their paths."""
     return {path[1:]: one for path, one in found.items() if path[0] == field}

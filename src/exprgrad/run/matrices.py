@@ -65,7 +65,7 @@ class Matrix(NamedTuple):
         return {name: self.row(row) for row, name in enumerate(self.rows)}
 
     def listed(self) -> Iterator[tuple[str, str, Any]]:
-        """What is not structurally 0, row by row: the row, the column, the block."""
+        """The blocks that are not structurally 0, row by row: the row, the column, the block."""
         for row, column in sorted(self.entries):
             yield self.rows[row], self.columns[column], self.entries[row, column]
 
@@ -514,7 +514,7 @@ def blocks_by_path(fields: Mapping[str, Matrix | Mapping[str, Any]]) -> dict[tup
 
 
 def names_asked(names: Iterable[str], paths: Paths, *places: int) -> tuple[str, ...]:
-    """The names that stand at some places of the paths; all if no paths are given."""
+    """The names at some places of the paths; all if no paths are given."""
     if paths is None:
         return tuple(names)
     wanted = {path[place] for path in paths for place in places if place < len(path)}

@@ -70,7 +70,7 @@ def elasticity_digits(digits: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def elasticity_remarks(run: DiagnosedRun, found: Mapping[str, Any]) -> list[Diagnostic]:
-    """What is to be said where an elasticity is 0, infinite or nan for want of a value or an input."""
+    """Explain an elasticity that is 0, infinite or nan because a value or an input is 0."""
     graph = run.graph
     remarks: list[tuple[str, str, int, str | None]] = []
     if found and run.true.value == 0:

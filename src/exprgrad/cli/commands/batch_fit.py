@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["batch_command", "fit_command"]
 
 MOST_LEFT_OUT = 8
-"""Of so many columns that are left out it is said which they are."""
+"""The most columns left out that a message lists by name."""
 
 
 def row_options(map_help: str) -> Callable[[F], F]:

@@ -138,7 +138,7 @@ def descent_answer(
 def descent_fields(
     inputs: Mapping[str, Any], found: Descent[Any], answer: Guarded, every: int
 ) -> dict[str, Any]:
-    """The fields of the JSON object, but for the diagnostics."""
+    """The fields of the JSON object without the diagnostics."""
     from exprgrad.show.documents.document import Lines, shorten_tensors
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import searches

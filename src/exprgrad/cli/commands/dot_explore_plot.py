@@ -313,7 +313,7 @@ def plot_command(**options: Any) -> int:
 
 
 def plot_choices(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What is asked for besides ranges and values."""
+    """Options other than ranges and values."""
     from exprgrad.cli.assignments import read_weights
     from exprgrad.run.values.inputs import as_number
 

@@ -185,7 +185,7 @@ def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
 
 
 class Beside(NamedTuple):
-    """What is asked for beside the nodes."""
+    """Results requested in addition to the nodes."""
 
     uncertainty: Uncertainty | None = None
     elasticity: dict[str, Any] | None = None
@@ -280,7 +280,7 @@ def shown_beside(
     if options.get("show_map") or ("show_map" in options and screen.width and not traced):
         from exprgrad.show.text.grad_map import grad_map
 
-        # A line that nobody broke would part marks from what they mark: a pipe has a width, too.
+        # Marks stay under what they mark only if we break the lines ourselves: a pipe has a width, too.
         yield grad_map(run, digits, screen, whole=whole) + "\n"
     if asked.elasticity is not None:
         from exprgrad.show.text.uncertainty import elasticity_table

@@ -101,7 +101,7 @@ def write_matrices(
 ) -> int:
     """Write what was found beside the outputs' values; return the exit status.
 
-    People read what is ``shown``, given what stands below it: ``foot``, and what is corrected.
+    People read what is ``shown``; below it come ``foot`` and what is corrected.
     """
     among, several, digits = asked.among_tensors, asked.several, asked.options["digits"]
     below = [foot, *drawn.matrix_corrections(derivatives.settled, digits, several=several)]
@@ -244,7 +244,7 @@ def write_products(
 ) -> int:
     """Write what ``jvp`` or ``vjp`` found: by name, a value and what was found for it.
 
-    ``table`` is its first heading, its rows and what stands below it.
+    ``table`` is its first heading, its rows and the text below it.
     """
     heading, rows, foot = table
     digits, whole = asked.options["digits"], asked.options["show_all"]

@@ -658,7 +658,7 @@ class Forms:
             plain = self.plain_sum(terms)
             if self.attempts >= DEEPEST:
                 return plain
-            self.sums[key] = plain  # for whoever meets it in an attempt
+            self.sums[key] = plain  # if an attempt meets it again
             self.attempts += 1
             self.sums[key] = self.rules.shortest(self, terms, plain)
             self.attempts -= 1
@@ -752,13 +752,13 @@ CHAINS = {
 LINKS = {
     kind: (1,) if kind in NEGATIVES else row.signs or row.powers for kind, row in BY_NAME.items()
 }
-"""What becomes of each operand there: its sign, or its power."""
+"""Kind of chain → each operand's sign, or its power."""
 MOST_FACTORS = 12
 """The most factors of a product that is taken apart."""
 SHORT = 8
 """The most operations of a shared sum that is taken apart by those who use it."""
 WORTH_A_NAME = 2
-"""What has more operations and a name stays whole."""
+"""A named form with more operations than this is never taken apart."""
 OPENED = 200
 """The most operations of any that is, so that the work stays linear."""
 

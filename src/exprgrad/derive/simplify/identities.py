@@ -114,7 +114,7 @@ class IdentityForms(NamedTuple):
 
 
 Bound = Mapping[str, int]
-"""What stands for each name."""
+"""Name in a pattern → the form that it matched."""
 
 
 @cache
@@ -179,7 +179,7 @@ def rewritten_call(forms: Forms, kind: str, operand: int) -> int | None:
 
 
 def rewritten_sums(forms: Forms, terms: Terms) -> Iterator[int]:
-    """What becomes of a sum by each identity that is found in it."""
+    """The sum that each matching identity gives."""
     for row in identity_rows(kinds_in(forms, terms)[0]):
         if row.is_sum:
             for better, used in identity_matches(forms, row, terms):
@@ -191,7 +191,7 @@ def rewritten_sums(forms: Forms, terms: Terms) -> Iterator[int]:
 def rewritten_products(
     forms: Forms, powers: Powers, coefficient: Exact
 ) -> Iterator[tuple[int, bool]]:
-    """What becomes of a product by each identity that is found in it, or in a sum that is a factor.
+    """The product that each matching identity gives, in it or in a sum that is a factor.
 
     With each, whether it is always written so.
     """

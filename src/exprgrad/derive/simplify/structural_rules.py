@@ -264,7 +264,7 @@ def of_softmax(forms: Forms, operands: Operands, settings: Settings) -> int | No
 
 
 def of_index(forms: Forms, operands: Operands, settings: Settings) -> int | None:
-    """What was joined is taken apart again; what was but repeated is picked from once."""
+    """An index into joined parts reads its part; one into a repeated operand reads that once."""
     (form, shape), (places,) = operands[0], settings
     own = forms.shape(form)
     lead = len(shape) - len(own)

@@ -92,7 +92,7 @@ def without_common(forms: Forms, found: Sum, common: Powers, number: Exact = ONE
 
 
 def is_long_sum(forms: Forms, form: int) -> bool:
-    """Whether a form is a sum of so many terms that nothing is taken out of it any more."""
+    """Whether a form is a sum of too many terms to take anything out of it."""
     found = forms.forms[form]
     return isinstance(found, Sum) and len(found.terms) > MOST
 
@@ -264,7 +264,7 @@ def shorten_product_forms(forms: Forms, powers: Powers, coefficient: Exact) -> E
     if forms.weights[plain] > WALKED:
         return coefficient
     if key not in forms.products:
-        forms.products[key] = plain  # for whoever meets it in an attempt
+        forms.products[key] = plain  # if an attempt meets it again
         forms.attempts += 1
         forms.products[key] = shortest_product(forms, now, coefficient, plain)
         forms.attempts -= 1
@@ -550,7 +550,7 @@ def smallest_form(forms: Forms, form: int, others: list[int | None]) -> int:
 
 
 def form_size(forms: Forms, form: int) -> tuple[int, int]:
-    """What is made small: of what people read the length, then the operations; of a program only these."""
+    """Measure to minimize: for people the length, then operations; for a program operations alone."""
     return form_length(forms, form) if forms.by_hand else 0, forms.weights[form]
 
 
@@ -594,7 +594,7 @@ def over_all_denominators(forms: Forms, terms: list[tuple[int, Exact]]) -> int |
 
 
 def with_one_sign(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
-    """Terms in whose denominators no sum stands beside its negative."""
+    """Terms with no denominator that holds both a sum and its negative."""
     met: set[int] = set()
     gathered: Terms = {}
     for term, c in terms:

@@ -46,7 +46,7 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
 
 
 def plain_derivatives(graph: Graph, wrt: Sequence[str]) -> Program:
-    """The derivatives alone, for whoever simplifies them: by the rules that are shown.
+    """The derivatives alone, for simplification: by the rules that are shown.
 
     Nodes that nothing needs stay, as simplifying passes over them; of the formula only what a rule
     mentions is built.

@@ -3,7 +3,7 @@
 The numbers are differences of values, in balls where python-flint is there and else in doubles: nothing
 that is checked vouches for itself.  Where the two disagree, the local derivative of every edge is compared
 with the difference quotient of that one operation at its operands' data.  If all of them are right, then so
-is the gradient, but for rounding: for it is made of nothing else.  With a step, the numbers are those of
+is the gradient, up to rounding: for it is made of nothing else.  With a step, the numbers are those of
 the lesson: A. Karpathy, The spelled-out intro to neural networks and backpropagation: building micrograd
 (2022).
 """
@@ -448,7 +448,7 @@ def true_local(
     """One operation's derivative with respect to one operand, by differences; None where they show none.
 
     So it is at a kink, at a jump, and where there are values on one side alone; in doubles also at data so
-    large that all doubles are whole numbers: there nobody sees the steps of ``round``.
+    large that all doubles are whole numbers, where the steps of ``round`` cannot be seen.
     """
     at = inputs[f"operand {place}"]
     if not has_balls():

@@ -94,7 +94,7 @@ CONFIRMED = CLOSE * 2**20
 They are as exact as ``CLOSE``, and much coarser is still far finer than any rule that is wrong.
 """
 CANCELLED = 2.0**-200
-"""What is no more, and may be 0, is 0 where differences say 0: terms that cancel leave so much."""
+"""A number up to this size that may be 0 counts as 0 if differences do: cancelling terms leave as much."""
 TRIED = 64
 """How many points may lie in the domain without a derivative before the search ends."""
 MOST_BESIDE = 96
@@ -657,7 +657,7 @@ def point_in_words(point: Mapping[str, float]) -> str:
 LARGEST_DENOMINATOR = 64
 """The largest denominator of a factor that is called by its fraction: people err by such."""
 MOST_PARTS = 100
-"""The most terms, or factors, that are compared each with each: more of them nobody reads."""
+"""The most terms, or factors, compared pair by pair: a longer list is of no use to a reader."""
 ENOUGH_POINTS = 3
 """The fewest points at which what is the same at all of them is no accident."""
 
@@ -691,7 +691,7 @@ class FormulaPiece(NamedTuple):
 
 
 def explain_difference(claim: FormulaSide, formula: FormulaSide) -> ClaimFault | None:
-    """What is wrong with a wrong claim; None if that cannot be found out."""
+    """Explain what is wrong with a wrong claim; None if that cannot be found out."""
     said, true = (side.values(side.graph.output) for side in (claim, formula))
     if len(said) < ENOUGH_POINTS or not all(value.is_finite() for value in said):
         return None
@@ -754,7 +754,7 @@ def constant_ratio(said: Sequence[Ball], true: Sequence[Ball]) -> str | None:
     if all((one * bottom).overlaps(other * top) for one, other in pairs):
         return f"{fraction} times the derivative: a {'sign' if fraction == -1 else 'factor'}"
     shown = short_ball(ratio)
-    if shown == "1":  # a factor that rounds to 1 is told by what sets it apart
+    if shown == "1":  # a factor that rounds to 1 is written by its distance from 1
         sign = "+" if ratio > 1 else "-"
         return f"1 {sign} {short_ball(abs(ratio - 1))} times the derivative everywhere: a factor"
     return f"{shown} times the derivative everywhere: a factor"

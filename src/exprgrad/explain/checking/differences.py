@@ -86,7 +86,7 @@ NEAR = (-30, -24, -18, -12)
 Farther apart where most values are equal, for then they are a step of the rounding's staircase.
 """
 ORDER = 2.0**-20
-"""What is more than this part of the values is no noise: they have no order at such a distance."""
+"""Noise above this part of the values is no rounding: at such a distance the values have no order."""
 SAFE = 8
 """How much larger than measured noise may be: it is a standard deviation, and of few values."""
 
@@ -113,7 +113,7 @@ QUOTIENTS = (
     "left = (out - low)/(x - minus); right = (high - out)/(plus - x); "
     "center = (high - low)/(plus - minus); bend = right - left; bend"
 )
-"""What is on both sides of a node x, and the quotients of the output there and at x itself."""
+"""The data on both sides of a node x, and the quotients of the output there and at x itself."""
 
 
 @lru_cache(1)
@@ -168,7 +168,7 @@ class BoundedEstimate(NamedTuple):
     error: float
 
     def settled(self, beside: float) -> bool:
-        """Whether it has a digit to go by, beside another number: quotients without a limit have none."""
+        """Whether it has a digit that counts beside another number: quotients without a limit have none."""
         size = abs(self.value)
         return self.error <= max(size, abs(beside) if math.isfinite(beside) else size) / SETTLED
 
@@ -562,7 +562,7 @@ NEARER = 600
 
 
 class Guess(NamedTuple):
-    """What one side seems to be: a derivative, or a limit that is not the value; None: no telling."""
+    """A guess for one side: a derivative, or a limit that is not the value; None if it cannot tell."""
 
     slope: float | None = None
     limit: float | None = None

@@ -414,7 +414,7 @@ def thresholds_beyond(
     met: Counter[GapSide] = Counter()
     data = forward_numbers(gaps.graph, points[0])
     farthest = sorted(sides, key=lambda side: -abs(data[gaps.found[side.gap].node]))
-    for at, wanted in farthest[:MOST_GAPS]:  # whoever gets there has passed others on the way
+    for at, wanted in farthest[:MOST_GAPS]:  # on the way there others have been passed
         if GapSide(at, wanted) in met:
             continue
         gap = gaps.found[at]

@@ -24,7 +24,7 @@ __all__ = [
 MESSAGE_DIGITS = 6
 """The digits of a number in a message."""
 ALL_DIGITS = 16
-"""So many digits are shared by doubles that are equal: rounding allows no more to be said of a number.
+"""The digits that equal doubles share: rounding allows no stronger statement about a number.
 
 That is one less than the 17 of ``explain.digits``, which tell a double from its neighbours: there a number
 is compared with the true one, here with another that is itself rounded.
@@ -39,7 +39,7 @@ ZERO_WITHIN = 10.0**-ENOUGH_DIGITS
 """What differences call 0 may be off by this at most, absolutely: there is no size to measure it by."""
 
 
-# Numbers in messages: six digits, what two need to be told apart, how many they share.
+# Numbers in messages: six digits, or as many as distinguish two, and how many they share.
 
 
 def short_number(value: float | None) -> str:
@@ -111,7 +111,7 @@ class Verdict(NamedTuple):
         return self._replace(verdict=verdict, message=f"{verdict}: {why}")
 
     def agrees(self, digits: int) -> Verdict:
-        """The same numbers, which agree to so many digits."""
+        """The same numbers, with the count of digits to which they agree."""
         return self._replace(verdict="agrees", message=agreement_text(digits), digits=digits)
 
     def blaming(self, node: int, span: Span, why: str) -> Verdict:
@@ -236,7 +236,7 @@ def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
 
 
 def by_differences(sides: Sides, analytic: float) -> Verdict:
-    """The verdict by differences in doubles, which are sure to so many digits and no more."""
+    """The verdict by differences in doubles, whose accuracy limits the digits."""
     center, left, right = sides
     returned = f"returned {short_number(analytic)}"
     gap = abs(left.value - right.value) if left and right else 0.0

@@ -1,7 +1,7 @@
 """Numbers with too few right digits: evaluated again in balls, corrected where that is safe, and reported.
 
 Inputs and literals can be taken as the doubles they were read as, or as the decimals they were typed as.  A
-number is corrected only if both give the same digits; otherwise nobody can say which was meant.  Numbers of
+number is corrected only if both give the same digits; otherwise it is unknown which was meant.  Numbers of
 a tensor are treated one by one, and those that lost their digits in the same way share a warning.
 """
 
@@ -78,7 +78,7 @@ def settle_numbers(
     So it does with the ``doubtful`` ones, which may be others for the decimals as typed.  How many digits
     are right ``by_bounds`` is all that is known without balls, of a formula over tensors that is too large
     to write out, or if there are too many numbers to work out the truth about.  Of fields that are
-    ``unseen`` kinks and jumps are told.
+    ``unseen`` only kinks and jumps are reported.
     """
     if not has_balls():  # there are no wheels of python-flint in a browser, say
         seen = {path: count for path, count in by_bounds.items() if path[0] not in unseen}
@@ -167,14 +167,14 @@ def warn_by_bounds(
 def guard_numbers(
     found: Settled, least: int, source: Truths, unseen: Collection[str] = ()
 ) -> Settled:
-    """What becomes of numbers that may have fewer right digits than ``least``."""
+    """The outcome for numbers that may have fewer right digits than ``least``."""
     poor: list[PoorNumber] = []
     for path, value in [*found.values.items()]:
         true, typed = source.truth(path)
         plain = judge_number(value, true, source.bits)
         answer = choose_answer(plain, typed, least, source.bits)
         if path[0] != "value" and answer.verdict != "undefined" and not source.has_value(path):
-            # It is derived from no number, and that is told.
+            # It is derived from no number, and says so.
             answer = plain._replace(verdict="nearest", digits=0)
         is_corrected = answer.value is not value
         is_fine = answer.verdict != "ambiguous" and not is_corrected and is_right(answer, least)
@@ -198,7 +198,7 @@ def guard_numbers(
 
 
 def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judgement:
-    """What is printed for a number that needs ``least`` right digits, given the truth as typed.
+    """The number to print where ``least`` digits have to be right, given the truth as typed.
 
     That is the number itself, or the double nearest to the truth where both readings have that one.
     """
@@ -210,7 +210,7 @@ def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judge
             is_typed = typed.is_finite() and is_tight(typed, bits)
             return plain._replace(verdict="ambiguous") if is_typed else plain
         if is_right(plain, least):
-            # Where nobody knows what the decimals give, they are assumed to agree.
+            # Where the decimals' result is unknown, it is assumed to agree.
             is_known = typed.is_finite() or typed.is_nan() or is_infinite(typed)
             shared = have_same_digits(true, typed, min(least, SHARED), bits)
             is_other = is_known and not shared and not is_nearest(value, typed)
@@ -270,7 +270,7 @@ class PoorNumber(NamedTuple):
 
     @property
     def fate(self) -> tuple[str, bool]:
-        """What becomes of it: its verdict, and whether it was right for the doubles."""
+        """Its verdict, and whether it was right for the doubles."""
         return self.answer.verdict, self.is_right
 
 
@@ -362,7 +362,7 @@ def confirm_poor_nodes(
     found, over, mine = source.doubles, source.over, run.adjoints
 
     def is_poor(value: float, true: Ball | None) -> bool:
-        """Whether a number is poor; if nobody can tell, it is not."""
+        """Whether a number is poor; if that is unknown, it is not."""
         if true is None or not math.isfinite(value):
             return False
         plain = judge_number(value, true, found.bits)

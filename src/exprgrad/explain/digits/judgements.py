@@ -1,6 +1,6 @@
 """A graph's true numbers, enclosed in balls, and what these prove about the doubles that were computed.
 
-What is said of digits comes from the upper bound of the relative error that an enclosure allows.
+Counts of digits come from the upper bound of the relative error that an enclosure allows.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ MOST_WORK = 2**22
 CHEAPER = 2**8
 """How many times as many bits sums, products and quotients may have: they take little longer for them."""
 TIGHT = 80
-"""An enclosure with so many bits is tight: beyond what any double could tell."""
+"""An enclosure with this many bits is tight: beyond what any double could resolve."""
 NEGLIGIBLE_BITS = 1024
 """With so many bits, what may be 0 and is far below the least double is let be."""
 TINY_BITS = 1080
-"""What is below 2^-1080 is nearer to 0 than to any other double."""
+"""Numbers below 2^-1080 are nearer to 0 than to any other double."""
 
 
 class TrueNumbers(NamedTuple):
-    """The true data of a graph's nodes, and their true grads if there was a sweep, in so many bits."""
+    """The true data of a graph's nodes, and their true grads if there was a sweep, to a number of bits."""
 
     values: list[Ball]
     swept: BallSweep | None
@@ -113,7 +113,7 @@ def is_tight(x: Ball, bits: int) -> bool:
 
 
 def have_same_digits(one: Ball, other: Ball, digits: int, bits: int) -> bool:
-    """Whether two true numbers agree to so many digits."""
+    """Whether two true numbers agree to a number of digits."""
     if is_infinite(one) or is_infinite(other):
         return bool(one == other)
     if not bool(one != 0):
@@ -254,7 +254,7 @@ def is_nearest(value: float, true: Ball) -> bool:
 
 
 def extend_double(value: float) -> Ball:
-    """A double, or what stands beyond the last of them."""
+    """The double nearest to a ball, or an infinity beyond the last of them."""
     return (
         exact_ball(value)
         if math.isfinite(value)

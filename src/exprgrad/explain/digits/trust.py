@@ -40,7 +40,7 @@ class TrustedNumber(NamedTuple):
                  infinite; ``undefined_ball``: there is none; ``undecided``: nothing tighter was found;
                  ``corrected``: a one-sided rule, not the sweep, found the number at a kink
     ``true``     the true number with 17 digits; None where it is not known so well
-    ``low``, ``high``  decimal numbers between which the true one is; None where nobody knows
+    ``low``, ``high``  decimal numbers between which the true one is; None where that is unknown
     ``convention``     whether the true number is itself a convention, at a kink or a jump
     """
 

@@ -68,7 +68,7 @@ MOST_DERIVED = 2**17
 MOST_EXPLAINED = 16
 """For how many numbers it is worked out where their digits are lost: each takes a walk over the graph."""
 MOST_TURNS = 10_000
-"""Up to so many nodes it is asked which kinks what was typed meets."""
+"""The most nodes of a graph whose kinks are looked for at the numbers as typed."""
 BY_ONE = {"value", "gradient", "jacobian", "vjp"}
 """The fields of values and of first derivatives, whose digits a rewrite may keep."""
 
@@ -218,18 +218,18 @@ class Truths:
 
     @cached_property
     def doubles(self) -> TrueNumbers:
-        """What is true for the doubles that were read."""
+        """The truth for the doubles that were read."""
         return self.enclose()
 
     @cached_property
     def typed(self) -> TrueNumbers:
-        """What is true for the decimals as typed."""
+        """The truth for the decimals as typed."""
         if not self.decimals:
             return self.doubles
         return self.enclose(typed=self.asked.computed.spelled, bits=self.doubles.bits)
 
     def enclose(self, **reading: Any) -> TrueNumbers:
-        """What is true of the numbers by one reading."""
+        """The truth about the numbers by one reading."""
         run, graph = self.asked.computed, self.asked.graph
         outputs = self.true_outputs
         return enclose_outputs(graph, run.inputs, run.wrt, outputs=outputs, **reading)

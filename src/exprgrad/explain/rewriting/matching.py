@@ -5,7 +5,7 @@ constants match by value; sums and products match in any order, ``x^2`` also as 
 ``x^0.5``, ``x/2`` as ``0.5*x``.  An input that is a term of a sum by itself takes all that the other
 terms leave.  The recursion is over patterns alone.
 
-Which parts are the same formula, written twice or spelled in another way, is told by keys.  Every node gets
+Keys tell which parts are the same formula, written twice or spelled in another way.  Every node gets
 one, equal for equal formulas: sums and products whatever the order of their operands, a difference as the
 sum with a negative, ``x*x`` as ``x^2``.  A key is a sign and a number, so that the keys of x and -x differ
 in the sign alone.
@@ -160,9 +160,9 @@ class Reading:
 
 
 class Match(NamedTuple):
-    """What stands for each name of a pattern; the nodes inside; and at the root of a sum what is left over.
+    """The node for each name of a pattern; the nodes inside; and at the root of a sum the remaining terms.
 
-    ``sign`` is -1 where the pattern's negative was found.  ``more`` are further parts that stand beside
+    ``sign`` is -1 where the pattern's negative was found.  ``more`` are further parts like that of the
     that of the repeating name.
     """
 

@@ -239,12 +239,12 @@ EXTENSIONS = (
     Rewrite("x^(1/3)", "cbrt(x)", "the real cube root", "x=-8", "x >= 0"),
     Rewrite("x^y", "abs(x)^y", "the power of the absolute value", "x=-8 y=0.5", "x >= 0"),
 )
-"""What is defined outside a pattern's domain too; ``why`` says what it is there."""
+"""Formula that is defined outside a pattern's domain too; ``why`` says what it is there."""
 
 REACH = 6
 """How far above a node its pattern may end, runs of sums counted as one."""
 DELIMITERS = ("", "(", ")", ",", "=", ";", "#", "\n", "\r")
-"""What stands beside a part of a formula that needs no parentheses."""
+"""The text around a part of a formula that needs no parentheses."""
 LARGEST_WHOLE = 2.0**40
 """Whole numbers below this are added up where they meet in a sum."""
 CANDIDATES = 200
@@ -531,7 +531,7 @@ def finite_rank(run: SweptRun, graph: Graph, output: int) -> int:
 
 
 def replace_node(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]:
-    """The graph with a formula in place of a node; and by node what stands in its place now."""
+    """The graph with a formula in place of a node, and by old node its new one."""
     known = {name: node for name, node, _ in graph.bindings} | graph.inputs
 
     def rule(made: Graph, node: int, images: Sequence[int]) -> int | None:
@@ -596,7 +596,7 @@ class Menders:
         return None
 
     def tried_with(self, name: str, text: str, true: Ball) -> Judgement | None:
-        """A number by another formula; None if that is not the same, for all that can be told."""
+        """A number by another formula; None if the two seem to differ."""
         graph = parse_and_derive(text)
         if {*graph.kinds} - {INPUT, CONST, *BY_NAME} or (name and name not in graph.inputs):
             return None  # over tensors, as a formula is whose numbers were written out

@@ -344,7 +344,7 @@ def side_message(run: SweptRun, side: OneSided) -> str:
 
 
 def side_findings(run: SweptRun, side: OneSided, write: Notation = number_text) -> list[str]:
-    """What was found on the sides: the slopes, or the value and its limits, where these are others."""
+    """Findings on the sides: the slopes, or the value and its limits, where these are others."""
     if side.verdict != "kink" and (told := limits_text(run, side, write)):
         return [f"the value is {write(run.value + 0.0)}", told]
     if side.verdict == "undecided" and side.estimated and side.left == side.right is not None:
@@ -378,7 +378,7 @@ def slope_text(side: OneSided, word: str, slope: float | None, write: Notation) 
 
 
 def one_sided_notes(run: SweptRun, told: Container[str]) -> Iterator[Diagnostic]:
-    """A note for each derivative that is from one side, but for those of which more is ``told``.
+    """A note for each derivative that is from one side, unless it has a message in ``told``.
 
     Of a tensor's numbers that end at one node the first speaks for all.
     """

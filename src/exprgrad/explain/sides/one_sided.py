@@ -209,7 +209,7 @@ class Around(NamedTuple):
     ``special``  the nodes that meet a kink or a jump
     ``locals``   by node: the sweep's local derivatives, None where no gradient went on
     ``still``    by node: itself, where it stays
-    ``noise``    by node: what rounding may have done to its data; empty where that is not to be heeded
+    ``noise``    by node: what rounding may have done to its data; empty to ignore that
     """
 
     run: SweptRun
@@ -321,7 +321,7 @@ def output_beside(around: Around, name: str, sign: float) -> Towards:
 
 
 def side_outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
-    """What one side comes to, and whether a tangent is infinite on the way."""
+    """The output on one side, and whether a tangent is infinite on the way."""
     graph, along = around.run.graph, Measured(sign)
     start, output = graph.inputs[name], graph.output
     moving, needed = dependent_flags(graph, [start]), dependency_flags(graph, output)
@@ -474,7 +474,7 @@ def turn_at_point(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[
 
 
 def fold_tie(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[float]]) -> Side:
-    """A variadic node at a tie: what is said of two operands, over all that tie."""
+    """A variadic node at a tie: the rule for two operands, folded over all that tie."""
     test = compile_template(template(special.where), rule_slots(here.op))
     slope = template(special.slope)
     tied = [motion for view, motion in zip(views, here.motions, strict=True) if test(view)]
@@ -502,7 +502,7 @@ def operand_errors(here: Here) -> float:
 
 @cache
 def names_in_side(special: NonsmoothPoint) -> frozenset[str]:
-    """The names that what is said of a side uses."""
+    """The names that the texts of a side use."""
     texts = filter(None, (special.side, special.slope, special.undecided))
     return frozenset(name for text in texts for name in template(text).inputs)
 
@@ -606,7 +606,7 @@ def is_told(local: Measured, motion: Motion) -> bool:
 
 
 def rule_error(here: Here, position: int, view: Sequence[float]) -> float:
-    """What rounding of the data may have done to a local derivative, where that is to be heeded."""
+    """What rounding of the data may have done to a local derivative, where that counts."""
     noise = here.around.noise
     if not noise:
         return 0.0
@@ -733,7 +733,7 @@ def next_operands(here: Here) -> list[tuple[float, ...]]:
 DEEPEST_SERIES = 2
 """How deep definitions of rows are followed."""
 SAME_POWER = 1e-9
-"""Powers that are nearer to each other are the same, but for rounding."""
+"""Powers nearer to each other than this are the same, up to rounding."""
 
 
 class Term(NamedTuple):

@@ -115,7 +115,7 @@ class Result(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it is called in a sentence."""
+        """Its title in a sentence."""
         if self.name in ("jacobian", "hessian"):
             return self.name.capitalize()
         return "values" if self.name == "value" and self.axes else self.name
@@ -314,7 +314,7 @@ def list_texts(
     texts: Sequence[str],
     width: int = LINE_WIDTH,
 ) -> list[str]:
-    """Texts as a list, or by name, between what stands ``around`` it: before, each item, after."""
+    """Texts as a list, or by name, with the three texts of ``around``: before, each item, after."""
     opening, item, closing = around
     pairs = zip(names, texts, strict=True)
     items = [item.format(key=layout.key(name), text=text) for name, text in pairs]
@@ -477,7 +477,7 @@ def in_words(
     parts: Sequence[Result],
     called: Mapping[Result, str],
 ) -> str:
-    """What is returned, and in what order, where that is more than a value and a gradient."""
+    """Describe the returned values and their order, where there is more than a value and a gradient."""
     value, *derivatives = parts
     wrt = parts[-1].axes[-1]
     by, stored = order_in_words(wrt, inputs), " and ".join(called.values())

@@ -1,4 +1,4 @@
-"""The statements of a program: what is shared or long gets a name, everything else stands where it is used.
+"""The statements of a program: shared and long parts get a name, everything else is written in its place.
 
 One loop over the nodes writes them, in linear time, with the spellings of a target.  A comparison is a
 condition where one is asked for, and a number elsewhere.  Broadcasting is explicit in graphs and implicit
@@ -59,7 +59,7 @@ VIEWS = {"broadcast", "diag", "index", "reshape", "transpose"}
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 BRACKETS = str.maketrans({"[": "_", "-": "m", "]": ""})
-"""What becomes of the index in the name of a recurrence's term."""
+"""Spelling of the index in the name of a recurrence's term."""
 GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?([A-Z]+)")
 
 
@@ -91,7 +91,7 @@ class Names:
         return name
 
     def key(self, name: str) -> str:
-        """What is the same for names that cannot be told apart."""
+        """A key that is equal for names that look alike."""
         return name.lower() if self.prefix else name
 
     def temporary(self) -> str:
@@ -279,7 +279,7 @@ class Statements:
         return form == "same" and needs[0].node in self.named
 
     def leaf(self, node: int) -> NodeText:
-        """An input or a constant, be it a tensor."""
+        """An input or a constant, which may be a tensor."""
         payload = self.graph.payloads[node]
         if isinstance(payload, str):
             self.read.add(payload)

@@ -1,4 +1,4 @@
-"""What it takes to write programs in a language: a value of plain data, which the generator reads.
+"""A target language for programs: a value of plain data, which the generator reads.
 
 Each target is a file in ``targets/``; what several of them share is here, and in ``numpy.py`` for those
 that compute with arrays.  A row of the op table is spelled as a form (an operator), as a call of a library
@@ -74,7 +74,7 @@ class Repeat(NamedTuple):
     """How a program is repeated.
 
     ``declare``  a statement that names a number of the state, which changes
-    ``opening``  what stands before each turn's statements; ``{go}`` is a number, not 0 while it goes on
+    ``opening``  the text before each turn's statements; ``{go}`` is a number, not 0 while it goes on
     ``assign``   a statement that gives a number of the state its new ``{text}``
     ``closing``  what follows them
     ``before``   a statement about the function's ``{operands}``, first of all
@@ -91,23 +91,23 @@ class FunctionLayout(NamedTuple):
     """How a function is laid out.
 
     ``file``       all of it, with ``{comment}``, ``{head}``, ``{body}`` and ``{helpers}``
-    ``comment``    what stands before, before each line of, and after the comment
-    ``head``       what stands before and after the parameters
+    ``comment``    texts before the comment, before each line of it, and after it
+    ``head``       texts before and after the parameters
     ``helper``     a function for a row that is lowered
-    ``gaps``       what stands before and after each helper
+    ``gaps``       texts before and after each helper
     ``define``, ``define_condition``  a statement that names a number or a condition
     ``answer``     returns the value alone
-    ``result``     what stands before, is, and stands after each derivative, where they are returned too;
+    ``result``     texts before, of and after each derivative, where they are returned too;
                    of a query, the numbered rows, where they are from, and what is joined to them
     ``returns``    what is returned, in words
-    ``parameter``  one of the parameters; ``none`` stands where there are none
+    ``parameter``  one of the parameters; ``none`` is written if there are none
     ``extra``      a parameter in which derivatives are returned; ``size``: one of its ``{sizes}``
     ``indent``     before each statement
     ``unused``     a statement for a parameter that is not used, where the language wants one
     ``joined``     whether the derivatives are a list, rather than a statement each
     ``lone``       what follows a derivative that is alone in its list
     ``key``        an input's name as the key of its derivative
-    ``table``      what stands before, is, and stands after each number in a list of them, if ``joined``
+    ``table``      texts before, of and after each number in a list of them, if ``joined``
     ``several``    the same of what is returned, each a part with a ``{name}``: of a Jacobian, or a Hessian
     ``procedure``  the ``head`` of a function that returns nothing, as what it finds is in parameters
     ``repeat``     how a program is repeated
@@ -227,7 +227,7 @@ class Target(NamedTuple):
 
 
 def node_structure(graph: Graph, node: int) -> Structure:
-    """What is to be known of a structural node to write it."""
+    """Facts about a structural node that are needed to write it."""
     operands, settings = graph.operands[node], cast(Settings, graph.payloads[node])
     shapes = tuple([graph.shape(operand) for operand in operands])
     literal = graph.kinds[operands[0]] == CONST and not shapes[0]
@@ -254,7 +254,7 @@ def operator_form(symbol: str, level: int, left: int, right: int) -> Form:
 
 
 def application_form(function: str, count: int) -> Form:
-    """A function applied to so many operands."""
+    """A function applied to ``count`` operands."""
     return Form(f"{function}({', '.join(f'{{{position}}}' for position in range(count))})")
 
 

@@ -1,6 +1,6 @@
 """What to say about a text that is not in the language: where it goes wrong, why, and the mend.
 
-The mistakes are a table, ``MISTAKES``: a row says what stands where a mistake shows, and what to say of it.
+The mistakes are a table, ``MISTAKES``: a row says which tokens show a mistake, and the words for it.
 A mistake's mend is an edit of the text.  The text is read again after each, so that the next mistake shows,
 until it reads or a mistake has no certain mend: so the whole formula is mended.
 """
@@ -55,7 +55,7 @@ from exprgrad.source import Span, bracket_depths, display_width
 __all__ = ["bad_name", "double_bars", "explain_mistake", "not_whole", "unknown_function"]
 
 BEGINNING = "BEGINNING"
-"""What stands before the first token, as a kind of token."""
+"""The beginning of the text, as a kind of token."""
 OPERAND_ENDS = "NUMBER NAME RPAR RSQB TRANSPOSE SUPERSCRIPT BAR"
 OPERATORS = "SIGN FACTOR POWER COMPARISON ROOT"
 SEPARATORS = "NEWLINE SEMICOLON"
@@ -66,7 +66,7 @@ DATA = frozenset({"NUMBER", "SIGN", "NAME", "LSQB", "COLON", "COMMA", "RSQB", "R
 WHOLE = DATA | {"FACTOR", "LPAR", "RANGE", "FOR", "NEWLINE", "SEMICOLON", END}
 """The same of an index, which is read as bounds are: what may follow a bound may follow it."""
 SETTING = r"[(,]\s*[^\W\d]\w*\s*=[\s\d,\[\]+-]*\w*\s*$"
-"""What stands before a place in a setting: ``(…, axis=``, ``(…, axis=[0, ``."""
+"""The text before a place in a setting: ``(…, axis=``, ``(…, axis=[0, ``."""
 
 
 WHERE = "a choice is where(condition, x, y)"
@@ -117,7 +117,7 @@ COMPOUNDS = {
 
 
 class Wrong(NamedTuple):
-    """The first token that cannot stand where it stands, and what is around it.
+    """The first token that cannot follow those before it, and its surroundings.
 
     ``kind``, ``span``, ``word``  the token: its terminal, its place and its text
     ``last``, ``place``, ``before``  the same of the token before it
@@ -227,14 +227,14 @@ class ForeignSpelling:
 
 
 class Mistake(NamedTuple):
-    """A mistake: the token where it shows, the one before it, and what is said of it.
+    """A mistake: the token where it shows, the one before it, and the words for it.
 
     ``message``, ``help``  texts in which a word in braces stands for one of ``Wrong.words``
     ``kind``, ``last``   the terminals that the two tokens may be, separated by blanks; all if it is empty
     ``bracket``  the innermost open bracket, if it matters
     ``when``     what else must hold
     ``place``    what the carets mark: the name of one of ``Wrong.places``
-    ``opened``   what is said of the open bracket, which is shown too
+    ``opened``   the words for the open bracket, which is shown too
     ``mend``     the mend, where it is certain: ``{mend}`` in the help is what it writes
     ``otherwise``  the help where it is not
     """
@@ -298,7 +298,7 @@ def grammar_error(
 
 
 def token_complaint(text: str, unexpected: Unexpected) -> LanguageError:
-    """The error for the first token that cannot stand where it stands."""
+    """The error for the first token that cannot follow those before it."""
     (start, end), (last, last_start, last_end) = unexpected.span, unexpected.last
     if unexpected.kind == UNKNOWN:
         if text.startswith(".newaxis", start):
@@ -454,7 +454,7 @@ def double_bars(text: str, span: Span) -> LanguageError:
 
 
 def indexed_name(wrong: Wrong) -> str:
-    """What stands before a bracket, if it is a short name."""
+    """The text before a bracket, if it is a short name."""
     bracket = wrong.opened[0]
     owner = re.search(r"\w{1,20}\s*$", wrong.text[max(bracket - 24, 0) : bracket])
     return owner[0].strip() if owner else "x"
@@ -509,7 +509,7 @@ RAISED = re.compile(
 
 
 def raised_function(wrong: Wrong) -> re.Match[str] | None:
-    """The function whose power stands before the token, as in ``sin^2(x)``, and the power."""
+    """The function and the power before the token, as in ``sin^2(x)``."""
     raised = RAISED.search(wrong.text[max(wrong.span[0] - 40, 0) : wrong.span[0]])
     return raised if raised and raised[1] in FUNCTION_WORDS else None
 
@@ -998,7 +998,7 @@ BESIDE = {
 
 
 def has_range_bounds(wrong: Wrong) -> bool:
-    """Whether the bounds of a range stand before the token, and cannot go on."""
+    """Whether the token follows the bounds of a range, which it cannot continue."""
     before = wrong.text[wrong.opened[0] : wrong.span[0]][-80:]
     return wrong.expected <= WHOLE and bool(
         re.search(r"\bfor\s+\w+\s+in\b[^()\[\]]*\.\.[^()\[\]]*$", before)
@@ -1396,7 +1396,7 @@ MISTAKES = (
     ),
     Mistake("there is no operand before {what}", "put an operand before {what}"),
 )  # fmt: skip
-"""What can be wrong with a text; of the rows that fit, the first counts."""
+"""The mistakes; of the rows that fit, the first counts."""
 
 
 # The whole text mended.
@@ -1439,5 +1439,5 @@ def mend_text(text: str, error: LanguageError, read: Reader) -> str | None:
 
 
 def locate_mistake(text: str, wrong: Unexpected | LanguageError) -> LanguageError:
-    """What is wrong, as an error: of the grammar's own, the complaint about it."""
+    """The mistake as an error: for one of the grammar's own, the complaint about it."""
     return wrong if isinstance(wrong, LanguageError) else token_complaint(text, wrong)

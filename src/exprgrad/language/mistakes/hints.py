@@ -263,7 +263,7 @@ MODULES = frozenset({
     "F", "Math", "autograd", "cmath", "jax", "jnp", "linalg", "math", "nn", "norm", "np", "numpy",
     "scipy", "sp", "special", "stats", "sympy", "tf", "torch",
 })  # fmt: skip
-"""What stands before the dot of a function that is not a method."""
+"""Owners of a function that is not a method: the word before its dot."""
 TRANSPOSE = "the transpose is written {0}.T"
 OF_MANY = TRANSPOSE + ", of a stack of matrices transpose({0}, axes=[0, 2, 1])"
 SHAPES = "shapes are not part of a formula; {eval} shows every node's"
@@ -274,7 +274,7 @@ ATTRIBUTES = {
     "grad": GRADIENT, "mH": OF_MANY, "mT": OF_MANY, "ndim": SHAPES, "numel": SHAPES, "shape": SHAPES,
     "size": SHAPES,
 }  # fmt: skip
-"""What follows a dot elsewhere → what to write here of what stands before it."""
+"""Attribute elsewhere → how to write it here, given the text before the dot."""
 METHODS = {
     "clone": DOUBLES, "contiguous": DOUBLES, "copy": DOUBLES, "cpu": DOUBLES, "detach": DOUBLES,
     "double": DOUBLES, "float": DOUBLES, "item": DOUBLES, "numpy": DOUBLES, "t": TRANSPOSE,
@@ -402,7 +402,7 @@ WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 def arguments_at(text: str, start: int) -> Arguments | None:
-    """What stands in the parentheses that begin at an offset; None if there are none, or too long ones."""
+    """The contents of the parentheses at an offset; None if there are none, or too long ones."""
     end = closing_bracket(text[start : start + LONGEST_CALL])
     if end is None or text[start] != "(":
         return None
@@ -424,7 +424,7 @@ def closing_bracket(text: str) -> int | None:
 
 
 def part_texts(inside: str) -> list[str]:
-    """What stands between commas, blanks folded."""
+    """The parts between commas, blanks folded."""
     found = [" ".join(inside[start:end].split()) for start, end in comma_parts(inside)]
     return [part for part in found if part]
 
@@ -437,12 +437,12 @@ def elements_of_list(text: str) -> list[str] | None:
 
 
 def is_enclosed(text: str) -> bool:
-    """Whether one pair of brackets holds all of a text."""
+    """Tell whether one pair of brackets holds all of a text."""
     return closing_bracket(text) == len(text) - 1
 
 
 def owner_before(text: str, end: int) -> str:
-    """What stands before a dot: ``X``, ``X.T``, ``f(x)[0]``, ``(a + b)``; "" if no operand does."""
+    """The operand before a dot: ``X``, ``X.T``, ``f(x)[0]``, ``(a + b)``; "" if there is none."""
     least = max(end - LONGEST_CALL, 0)
     seen = text[least:end]
     deep, at = bracket_depths(seen), len(seen)
@@ -646,7 +646,7 @@ def derivative_call(operands: Sequence[str]) -> str:
 
 
 def form_slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str, str]:
-    """What may fill a form: the operands as each place takes them, and what follows from the settings."""
+    """Texts for the slots of a form: operands as each slot takes them, and what the settings give."""
     x, y, z = [*operands, "…", "…", "…"][:3]
     axis = operands[1] if len(operands) > 1 else settings.get("axis", settings.get("dim", "None"))
     along_one = whole_numbers([axis]) is not None
@@ -771,7 +771,7 @@ PECULIAR: dict[str, Callable[[Sequence[str], Mapping[str, str]], str]] = {
 
 
 def attribute_hint(owner: str, word: str, *, called: bool, empty: bool) -> str | None:
-    """Our spelling of ``x.shape`` or ``x.t()``; None for what nobody would write.
+    """Our spelling of ``x.shape`` or ``x.t()``; None for an unlikely one.
 
     ``owner`` is the text before the dot; ``empty`` says that parentheses after it hold nothing.
     """

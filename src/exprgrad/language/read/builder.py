@@ -1,4 +1,4 @@
-"""What each rule of the grammar builds, and what it refuses.
+"""The graph that each rule of the grammar builds, and what it refuses.
 
 The actions are called by the LALR loop as rules are recognised, operands first, so the nodes appear
 in topological order and nothing recurses.  The value of an expression is ``(node, start, end)``, its
@@ -55,7 +55,7 @@ INFIX |= dict.fromkeys(
     "=~", INFIX["-"]
 )  # between two sides, which differ by nothing, or by as little as can be
 SAFE_DIGITS = 15
-"""A decimal with so many digits is the shortest text of the double nearest to it."""
+"""The most digits of a decimal that is the shortest text of the double nearest to it."""
 LEAST_NORMAL = 2.0**-1022
 """Doubles below have fewer digits."""
 RULES = (
@@ -132,11 +132,11 @@ LISTS: dict[str, lalr.Action] = {
     **dict.fromkeys(("first_argument", "first_clause"), start_list),
     **dict.fromkeys(("more_arguments", "more_clauses"), extend_list),
 }
-"""What is built for the rules of lists."""
+"""Actions for the rules of lists."""
 
 
 def is_operand(value: Any) -> bool:
-    """Whether what stands in parentheses is an operand, and no setting such as ``axis=1``."""
+    """Whether the contents of parentheses are an operand, and no setting such as ``axis=1``."""
     return type(value) is tuple
 
 
@@ -489,7 +489,7 @@ ACTIONS: dict[str, lalr.Action] = {
     **dict.fromkeys(SHORT_RULES, in_short),
     **LISTS,
 }
-"""What is built for each rule of the grammar."""
+"""Rule of the grammar → its action."""
 
 
 @cache

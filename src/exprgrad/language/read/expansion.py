@@ -1,4 +1,4 @@
-"""What is written in short, written out: functions of one's own, sums over an index, recurrences.
+"""Shorthand, expanded: functions of one's own, sums over an index, recurrences.
 
 The graph is that of the text written out by hand, node by node; its ``calls`` say what each node was
 written by.  A derivative and a root are left as placeholders, which only a later pass can make nodes of:
@@ -59,7 +59,7 @@ OWN_RULES = (
 )  # fmt: skip
 """The rules and steps that are built here."""
 BUILT_IN = ("d", "root")
-"""What is called like a function, and is none of the table's."""
+"""Words that are called like a function and are not in the table."""
 
 
 # The tape.
@@ -143,7 +143,7 @@ class StepTape:
         return code
 
     def word(self, span: Span) -> str:
-        """What stands at a place."""
+        """The text of a span."""
         return self.text[span[0] : span[1]]
 
     # What waits for its index.
@@ -167,7 +167,7 @@ class StepTape:
         return self.step("list_over_index", left, self.body(body, clauses), clauses, right)
 
     def body(self, start: int, clauses: list[Clause]) -> Code:
-        """What stands before a ``for``: its names do not end in an index, for ``x_k`` is one name."""
+        """The text before a ``for``: its names do not end in an index, for ``x_k`` is one name."""
         code = self.cut(start)
         below = tuple([f"_{self.word(clause.name)}" for clause in clauses])
         for step in code:
@@ -183,7 +183,7 @@ class StepTape:
                 raise error.mended_by((*place, f"{name}[{index}]"))
         return code
 
-    # What is told by a name.
+    # Meanings of names.
 
     def call(self, name: Span, left: Span, values: list[int], right: Span) -> int:
         """A call.  A root's unknown is local, and what a derivative is taken by has a name."""
@@ -256,7 +256,7 @@ class StepTape:
 
 
 def tape_actions() -> dict[str, lalr.Action]:
-    """What each rule of the grammar does: most write a step down."""
+    """Rule of the grammar → its action: most write a step down."""
     names = (rule for _, _, rule in lalr.language_parser().rules if rule not in (None, lalr.START))
     return {
         **{rule: tape_action(rule) for rule in names},
@@ -298,7 +298,7 @@ Waiting = Generator[ExpansionJob, Any, Any]
 
 
 def run_code(code: Code, scope: Scope, actions: Actions, enter: Callable[[Scope], None]) -> Any:
-    """Run code: the value of its last step.  ``enter`` is told the local names whenever they change."""
+    """Run code: the value of its last step.  ``enter`` gets the local names whenever they change."""
     running = [(execute_code(code, actions), scope)]
     answer: Any = None
     while running:
@@ -356,7 +356,7 @@ FOLDS = {
     "max": FoldedWord("max", None),
     "min": FoldedWord("min", None),
 }
-"""What goes over an index.  A sum is a chain, as a person writes it and a loop adds it up."""
+"""Words that take an index.  A sum is a chain, as a person writes it and a loop adds it up."""
 
 
 class Function(NamedTuple):
@@ -463,7 +463,7 @@ class Expander(Builder):
         self.most = self.graph.budget.most("writing out")
 
     def actions(self) -> dict[str, Any]:
-        """What each step of the tape builds."""
+        """The nodes that each step of the tape builds."""
         tensors = {rule: partial(ACTIONS[rule], self.graph, self.text) for rule in TENSOR_RULES}
         own = {rule: getattr(self, rule) for rule in (*RULES, *OWN_RULES)}
         return {**tensors, **own, "list": self.list_of}
@@ -585,7 +585,7 @@ class Expander(Builder):
         self.graph.budget.refuse_beyond(count, "writing out", span)
 
     def written(self, span: Span) -> str:
-        """What is written at a place, in one line."""
+        """The text of a span, in one line."""
         return " ".join(self.text[span[0] : span[1]].split())
 
     # Functions.
@@ -745,7 +745,7 @@ class Expander(Builder):
         if word not in FOLDS:
             raise LanguageError(
                 "over-index",
-                f"'{word}' does not go over an index",
+                f"'{word}' takes no index",
                 span=name,
                 help=f"{', '.join(FOLDS)} do; a list does, too: [x^k for k in 0..4]",
             )
@@ -876,7 +876,7 @@ class Expander(Builder):
         return int(value)
 
     def whole_name(self, span: Span) -> Any:
-        """A name in an index or a bound: an index, or what stands for a whole number."""
+        """A name in an index or a bound: an index, or a name for a whole number."""
         name = self.word(span)
         if name in self.scope.wholes:
             return Setting(self.scope.wholes[name], *span)

@@ -143,7 +143,7 @@ UNKNOWN = "UNKNOWN"
 
 
 class Unexpected(Exception):
-    """The first token that cannot stand where it stands.
+    """The first token that cannot follow those before it.
 
     ``kind`` is a terminal's name, ``$END`` or ``UNKNOWN``; ``expected`` holds the terminals that could
     have stood there; ``last`` is the kind and span of the token before it.

@@ -168,7 +168,7 @@ def with_reading(help: str | None, text: str) -> str | None:
 
 @contextmanager
 def show_errors_in(text: str) -> Iterator[None]:
-    """What is wrong with a text is shown in it."""
+    """Show the mistake in the text."""
     try:
         yield
     except LanguageError as error:
@@ -478,14 +478,14 @@ class LatexRow:
         return "".join(pieces + closers[::-1])
 
     def operand_before(self) -> Sequence[Item]:
-        """The operand that ends here, with what stands above and below it."""
+        """The operand that ends here, with its superscript and subscript."""
         at = self.at - 1
         while at > 1 and self.items[at - 1].kind in ("below", "above"):
             at -= 2
         return self.items[max(at, 0) : self.at]
 
     def operand(self) -> str:
-        """An operand with what stands above and below it."""
+        """An operand with its superscript and subscript."""
         item = self.items[self.at]
         self.at += 1
         if item.kind == "macro":
@@ -508,7 +508,7 @@ class LatexRow:
         return self.suffixed(item)
 
     def suffixed(self, item: Item) -> str:
-        """An operand with what stands below and above it."""
+        """An operand with its subscript and superscript."""
         while mark := self.take("below", "above", "factorial"):
             if mark.kind == "factorial":
                 if self.at > 2 and self.items[self.at - 3].kind == "above":
@@ -539,7 +539,7 @@ class LatexRow:
         return item.text
 
     def subscript(self, mark: Item) -> str:
-        """What stands below a name, as a part of the name."""
+        """A name's subscript, as a part of the name."""
         item = self.take()
         if item is None:
             raise syntax_error("this subscript is empty", "write x_1", mark.place)
@@ -616,7 +616,7 @@ class LatexRow:
         return f"({add_parentheses(above)}/{add_parentheses(below)})"
 
     def derivative(self, above: str, below: str, place: Span) -> str:
-        """A derivative of what stands in parentheses here; others say too little of what they are of."""
+        """A derivative of the parentheses here; without these its operand would be unclear."""
         order, by = DIFFERENTIAL.fullmatch(above), BY.fullmatch(below)
         inside = self.take("paren", "brace")
         if not order or not by or order["order"] != by["order"] or inside is None:
@@ -678,7 +678,7 @@ class LatexRow:
         return f"{name}(({inside.text})^{add_parentheses(exponent)}{ending}", ""
 
     def member(self, item: Item) -> str:
-        """A function of a family: its order stands below, or in parentheses above."""
+        """A function of a family, whose order is a subscript, or in parentheses a superscript."""
         outer, order, power = self.items[: self.at - 1], "", ""
         while mark := self.take("below", "above"):
             if mark.kind == "below":
@@ -727,7 +727,7 @@ MACRO_READERS = {
 
 
 def join_subscript(text: str, name: str, below: str) -> str:
-    """A name with what stands below it: ``x_1``, or ``x1`` where ``x_1`` is written letter by letter."""
+    """A name with its subscript: ``x_1``, or ``x1`` where ``x_1`` is written letter by letter."""
     joined = f"{name}_{below}"
     escaped = joined.replace("_", r"\_")
     return f"{name}{below}" if rf"\mathtt{{{escaped}}}" in text else joined
@@ -757,7 +757,7 @@ def add_parentheses(text: str) -> str:
 
 
 def enclosing_indices(items: Sequence[Item]) -> set[str]:
-    """The indices of the sums and products that what stands behind some items is in."""
+    """The indices of the sums and products around the text after some items."""
     found: set[str] = set()
     for mark, below in zip(reversed(items[:-1]), reversed(items), strict=False):
         if below.text in ("+", "-", "="):  # a sum ends there
@@ -825,7 +825,7 @@ def with_elements(ours: str, given: Collection[str], sign: str = "=") -> str:
 
 
 def read_function_subscript(mark: Item, below: Item, name: str) -> str:
-    """What stands below a function: a logarithm's base, or the axes of a sum."""
+    """A function's subscript: a logarithm's base, or the axes of a sum."""
     place = mark.start, below.end
     if name == "log" and below.kind in ("number", "name", "raw"):
         base = below.text.strip()

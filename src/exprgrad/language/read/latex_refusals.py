@@ -42,7 +42,7 @@ MEANT = {
 }
 """Letters that may name a function → what to write for it."""
 SEVERAL_TERMS = re.compile(r"\S [+-] ")
-"""What only a factor has in its parentheses: nobody writes ``a(b)`` for a product."""
+"""Signs that only a factor has in its parentheses: ``a(b)`` is no usual product."""
 NO_INDEX = "an index runs from one whole number up to another"
 AN_INDEX = r"such as \sum_{k=1}^{10}; a sum over all of a vector has no subscript"
 ARROW_BEFORE = re.compile(r"\\vec\s*(?:\{[^{}]*\}|\w)\s*$")

@@ -93,9 +93,9 @@ def signs_of_functions() -> dict[str, str]:
 
 
 BESSEL = {letter: f"bessel{letter.lower()}" for letter in "JYIK"}
-"""The letters of the functions whose order stands below the line."""
+"""The letters of the functions whose order is a subscript."""
 POLYGAMMA = "polygamma"
-"""The function whose order stands above it, in parentheses."""
+"""The function whose order is a superscript, in parentheses."""
 FUNCTION_LETTERS = {r"\Gamma": "gamma", r"\psi": "digamma"}
 """A letter → the function that it is before parentheses."""
 ROOT = "root"
@@ -155,7 +155,7 @@ class Item(NamedTuple):
 
     @property
     def place(self) -> Span:
-        """Where it stands."""
+        """Its span."""
         return self.start, self.end
 
 

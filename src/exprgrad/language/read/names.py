@@ -1,7 +1,7 @@
 """Names beyond ASCII: what may be one, and how it is written.
 
 A name is what ``str.isidentifier`` accepts, in NFC, without the characters that look like an operator,
-stand above the line or show nothing: ``a·b`` is a product, and ``xⁿ`` a power.
+or a superscript, or show nothing: ``a·b`` is a product, and ``xⁿ`` a power.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Texts that relate two sides: equations, ``L = R``, and models, ``y ~ EXPR``.
 
-The grammar knows no such statement, and needs none: a sign between two sides stands where a comparison
-stands, below all other operators, and does not chain.  So tokens are read off a text in which each such
+The grammar knows no such statement, and needs none: a sign between two sides stands for a comparison,
+binds less tightly than all other operators, and does not chain.  So tokens are read off a text in which each such
 sign is ``<``, and whatever else reads the text, carets too, has it as it was typed.  In the graph the sign
 is a difference, the left side less the right.
 """
@@ -86,7 +86,7 @@ def read_related(text: str, sign: str, unknowns: frozenset[str]) -> Relations:
 
 
 def error_as_typed(wrong: lalr.Unexpected, places: list[Span], sign: str) -> lalr.Unexpected:
-    """The first token that cannot stand where it stands, a sign being what was typed."""
+    """The first token that cannot follow those before it, with the sign as it was typed."""
     kind = "EQUALS" if sign == "=" else lalr.UNKNOWN
     last = (kind, *wrong.last[1:]) if wrong.last[1:] in places else wrong.last
     return lalr.Unexpected(
@@ -135,7 +135,7 @@ def relating_signs(text: str, sign: str, unknowns: frozenset[str]) -> Iterator[S
 
 
 def statement_tokens(text: str) -> Iterator[list[Token]]:
-    """The tokens of each statement, without what stands inside of brackets."""
+    """The tokens of each statement, without those in brackets."""
     depth, tokens = 0, list[Token]()
     for match in lalr.language_parser().scan(text.isascii()).finditer(text):
         kind = match.lastgroup or lalr.UNKNOWN
@@ -152,7 +152,7 @@ def statement_tokens(text: str) -> Iterator[list[Token]]:
 def is_binding(
     left: list[Token], unknowns: frozenset[str], defined: Collection[str], rest: str
 ) -> bool:
-    """Whether what stands before ``=`` is given a meaning: a name, ``f(x)`` or ``x[0]``.
+    """Whether the text before ``=`` is given a meaning: a name, ``f(x)`` or ``x[0]``.
 
     A function of the table that may be defined is not, unless the ``rest`` of the text mentions it.
     """

@@ -73,7 +73,7 @@ def infer_shapes(
     made = transform_graph(graph, with_shape, into=Graph([], graph.budget))[0]
     given = max(
         [1, *map(shape_size, shapes.values())]
-    )  # what is no larger costs what whoever gave it can pay
+    )  # a shape no larger than those costs no more than the caller gave
     sizes = [count if (count := shape_size(shape)) > given else 0 for shape in made.shapes]
     graph.budget.refuse_beyond(sum(sizes), "elements", made.span(sizes.index(max(sizes))))
     return made
@@ -199,7 +199,7 @@ def operation_title(kind: str, first: str) -> str:
 
 
 def elementwise_hint(kind: str, given: Sequence[Shape], apart: Sequence[int]) -> str | None:
-    """What was probably meant by operands that do not broadcast; ``apart`` are those that differ."""
+    """Suggest a meaning for operands that do not broadcast; ``apart`` are those that differ."""
     if len(apart) != 2 or given[apart[0]] == given[apart[1]]:
         return None
     one, other = apart

@@ -507,4 +507,4 @@ ACTIONS: dict[str, Callable[..., Any]] = {
     "whole_signed": whole_signed,
     "word": word_setting,
 }
-"""What each rule of the grammar that has to do with tensors builds."""
+"""Rule of the grammar for tensors → its action."""

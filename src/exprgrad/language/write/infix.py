@@ -57,7 +57,7 @@ def number_text(value: float) -> str:
 
 
 def infix_pattern(kind: str, count: int, settings: Payload = None) -> tuple[Piece, ...]:
-    """How an operation of so many operands is written, with its settings if it is structural."""
+    """An operation's text with gaps for ``count`` operands, and its settings if it is structural."""
     if kind in BY_NAME:
         return elementwise_pattern(kind, count)
     return structural_pattern(kind, count, cast(Settings, settings))
@@ -394,7 +394,7 @@ def fresh_names(graph: Graph, beginning: str) -> Iterator[str]:
 def name_shared(graph: Graph) -> None:
     """Make a statement of every operation that is used more than once and bears no name.
 
-    The statements that are there stay, in their order; each new one stands where it is first needed.
+    The existing statements stay, in their order; each new one comes where it is first needed.
     """
     uses = Counter(chain.from_iterable(graph.operands))
     known = graph.names()

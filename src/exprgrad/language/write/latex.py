@@ -13,7 +13,7 @@ sign of their own.  A vector is a list in brackets, a matrix is one in parenthes
 Nothing recurses, and time is linear in the graph and the text.
 
 A text has each operand's name where the operand goes.  The operators, braces and parentheses around a
-name say what may stand there without parentheses; those outside of brackets say how tightly the whole
+name say what may go there without parentheses; those outside of brackets say how tightly the whole
 binds.  So a row needs no more than its text.  A setting of a structural row is a subscript,
 ``\sum_{\text{axis }1} x``; so are an index's places, ``x_{0, 1{:}3}``.
 
@@ -190,7 +190,7 @@ OPERATOR = re.compile(r"\\(?:operatorname\{[^}]*\}|sum|prod|max|min)")
 
 @cache
 def latex_form(kind: str, count: int, small: bool, settings: Settings | None = None) -> LatexForm:
-    """How an operation of so many operands is written; if small, its fraction has a solidus."""
+    """The form of an operation with ``count`` operands; if small, its fraction has a solidus."""
     text, names, variadic = row_text(kind, settings)
     if variadic:
         names = tuple(f"x{position}" for position in range(count))
@@ -403,7 +403,7 @@ def operand_edges(outer: Slot, inner: OperandLook) -> tuple[int, int]:
 
 
 def factor_separator(last: int, first: int) -> str:
-    """What stands between two factors: nothing, where that cannot be a number, a call or a word."""
+    """The separator of two factors: none, where that cannot be read as a number, a call or a word."""
     call = first == OPEN and last in (NAME, WORD)
     if first in (NUMBER, LIST) or last == DELTA or call or (last, first) == (NUMBER, FRACTION):
         return TIMES
@@ -423,7 +423,7 @@ CONSTANTS = {"pi": r"\pi", "inf": r"\infty", "nan": r"\mathrm{NaN}"}
 class FormulaPage(NamedTuple):
     """A graph as people wrote it, what its names are called, and how each node looks, large and small.
 
-    Small is what stands in an exponent or an index: quotients have a solidus there.
+    Exponents and indices are small: quotients have a solidus there.
     """
 
     graph: Graph

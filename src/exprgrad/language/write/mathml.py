@@ -71,7 +71,7 @@ SIGNS = {
     "/": (f"<mo{CLOSE}>/</mo>", OPERATOR),
     ":": (f"<mo{CLOSE}>:</mo>", OPERAND),
 }
-"""What is one element, and what a row then ends with."""
+"""Command → its element, and the token that then ends the row."""
 SIGNED = {sign: f'<mo form="prefix">{OPERATORS[sign]}</mo>' for sign in "+-"}
 """Signs, rather than operators: those before an operand."""
 FENCES = {
@@ -90,7 +90,7 @@ ENVIRONMENTS = {
     "aligned": ("", (RIGHT, LEFT), ""),
     "pmatrix": ("<mo>(</mo>", ("mtd",), "<mo>)</mo>"),
 }
-"""What stands before the table, its cells by column (the last for all that follow), what stands after."""
+"""Environment → texts before the table, around cells by column (the last repeats), and after the table."""
 
 
 @dataclass(slots=True)
@@ -109,7 +109,7 @@ class Element:
 
 @dataclass(slots=True)
 class MathmlRow:
-    """What is open: ``until`` is the token that ends it, ``last`` what it ends with so far.
+    """An open row: ``until`` is the token that ends it, ``last`` the one it ends with so far.
 
     ``lines`` are the rows of a table whose cell this is, and ``cells`` the tags of its columns.
     """
@@ -222,7 +222,7 @@ def mathml_word(row: MathmlRow, font: str, text: str) -> None:
 
 
 def mathml_bracket(rows: list[MathmlRow], sign: str) -> None:
-    """The beginning or the end of what stands in parentheses or brackets."""
+    """Open or close parentheses or brackets."""
     fence = f'<mo stretchy="false">{sign}</mo>'
     if sign in CLOSING:
         rows.append(MathmlRow(CLOSING[sign], [fence]))

@@ -485,7 +485,7 @@ def condition_on_arrays(text: str, names: Sequence[str], arguments: Sequence[Arr
     return forward_arrays(graph, dict(zip(names, arguments, strict=True)))[graph.output]
 
 
-# What is told of a tensor.
+# Facts about a tensor.
 
 
 class Measure(NamedTuple):

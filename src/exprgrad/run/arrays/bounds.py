@@ -76,7 +76,7 @@ def array_data_errors(
 ) -> list[Error]:
     """By node that some outputs depend on: what its data may be off by.
 
-    Literals are exact, and so are inputs but for what is ``given``: they are the doubles that they were
+    Literals are exact, and so are inputs other than those in ``given``: they are the doubles that they were
     read as.
     """
     errors: list[Error] = [given.get(node, 0.0) for node in range(len(graph))]

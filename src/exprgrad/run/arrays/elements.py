@@ -293,7 +293,7 @@ class ElementWriter:
         payload: str | float | None,
         spans: tuple[Span, ...] = (),
     ) -> ArrayNumber:
-        """A new node, which stands where the node over tensors does."""
+        """A new node, at the place of the node over tensors."""
         span = self.source.span(self.node)
         self.origins.append(Origin(self.node, None))
         spans = spans or (span,) * len(operands)

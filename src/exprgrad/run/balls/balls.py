@@ -42,11 +42,11 @@ __all__ = [
 Ball = Any
 """A ``flint.arb``: a finite ball, an exact infinity, nan for what has no value, or the whole line."""
 LONGEST_DECIMAL = 2000
-"""Decimals with so many digits, zeros before and after them too, are known exactly."""
+"""Decimals with fewer digits than this, zeros before and after them too, are known exactly."""
 MOST_TEXTS = 4096
 """How many decimals' fractions are kept."""
 EXACT_BITS = 8192
-"""What is rational is known exactly up to so many bits."""
+"""Rational numbers are known exactly up to this many bits."""
 
 
 @cache
@@ -73,7 +73,7 @@ def has_balls() -> bool:
 
 
 def working_precision(bits: int) -> AbstractContextManager[Any]:
-    """A context in which balls are computed with so many bits."""
+    """A context in which balls are computed to ``bits`` bits."""
     context: AbstractContextManager[Any] = import_flint().ctx.workprec(bits)
     return context
 
@@ -190,7 +190,7 @@ class Decimals:
     def read(self, text: str | None, value: float) -> Ball:
         """A number with its text: a decimal, a constant expression, None for the shortest, or empty.
 
-        What nobody typed has an empty text: it is the double itself.
+        A number that was not typed has an empty text: it is the double itself.
         """
         if text is None:
             return self.number(repr(value)) if math.isfinite(value) else exact_ball(value)
@@ -275,11 +275,11 @@ def apply_to_balls(kind: str, operands: Sequence[Ball]) -> Ball:
 
 
 TAKES_NAN = COMPARISONS | {op.name for op in COMMON if op.branches}
-"""What has a value even where an operand has none, as in IEEE."""
+"""Operations that have a value even where an operand has none, as in IEEE."""
 
 
 def settle_ball(op: Op, operands: Sequence[Ball], found: Ball) -> Ball:
-    """What an operation is worth at, or to, what is not finite: a pole, no value, or nobody knows.
+    """An operation's value at, or next to, an operand that is not finite: a pole, no value, or unknown.
 
     A row says itself where it is defined and where its poles are.  At an infinite operand the row's
     function on doubles is asked.
@@ -542,7 +542,7 @@ def bessel_k(n: int, x: Ball) -> Ball:
 
 
 def defined_row(op: Op) -> Callable[..., Ball]:
-    """A row by what it is in other rows; nobody knows what a row without a definition is."""
+    """A row by its definition in other rows; without one it is unknown."""
     if not op.definition:
         return lambda *operands: whole_line()
 
@@ -565,7 +565,7 @@ def within_interval(op: Op, function: Callable[..., Ball]) -> Callable[..., Ball
 # Roots.
 
 WIDENED = 6
-"""How often the ball around a root is made wider, 64 times, before nothing is said of it."""
+"""How often the ball around a root is widened, 64 times each, before the search gives up."""
 NARROWED = 12
 """How often it is made narrower at most: each time it has twice as many digits."""
 
@@ -655,7 +655,7 @@ def specials_met(
 def may_jump(
     graph: Graph, values: Sequence[Ball], nodes: Iterable[int], varying: Sequence[int]
 ) -> bool:
-    """Whether one of some nodes may jump, as far as balls tell."""
+    """Tell whether one of some nodes may jump, as far as balls can say."""
     return any(
         special.code == "jump" and is_met is not False
         for node in nodes
@@ -687,7 +687,7 @@ MOST_EXPONENT = 10**9
 
 
 def decimal_bounds(x: Any, digits: int = 20) -> tuple[str, str] | None:
-    """Decimal numbers with so many digits below and above whatever a ball holds; None if nobody knows."""
+    """Decimal numbers below and above a ball, with ``digits`` digits; None if the ball is unbounded."""
     if not x.is_finite():
         return (str(float(x)),) * 2 if x.is_exact() and not x.is_nan() else None
     middle, radius, exponent = (int(part) for part in x.mid_rad_10exp(digits))
@@ -707,13 +707,13 @@ def ball_bound_text(whole: int, exponent: int, *, up: bool) -> str:
 
 
 def middle_text(x: Any, digits: int) -> str | None:
-    """The middle of a finite ball with so many significant digits; None beyond what is written out."""
+    """The middle of a finite ball with ``digits`` significant digits; None beyond what is written out."""
     whole, exponent = rounded_middle(x, digits)
     return scientific_text(whole, exponent) if abs(exponent) <= MOST_EXPONENT else None
 
 
 def rounded_middle(x: Any, digits: int) -> tuple[int, int]:
-    """The middle of a finite ball as a whole number with so many digits, and the power of 10 beside it."""
+    """The middle of a finite ball as a whole number with ``digits`` digits, and its power of 10."""
     middle, _, exponent = (int(part) for part in x.mid_rad_10exp(digits))
     surplus = max(len(str(abs(middle))) - digits, 0)
     unit = 10**surplus

@@ -70,7 +70,7 @@ class Enclosure(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is exactly 0 everywhere."""
+        """Tells whether it is exactly 0 everywhere."""
         return self.total and bool(self.ball.is_zero())
 
     @property
@@ -92,7 +92,7 @@ def interval_between(low: Ball, high: Ball, *, total: bool = True) -> Enclosure:
 
 
 def exact_enclosure(number: Ball) -> Enclosure:
-    """What is known as a ball."""
+    """An enclosure of a number that is known as a ball."""
     if number.is_nan():
         return empty_enclosure()
     if not number.is_finite():
@@ -108,7 +108,7 @@ def hull(x: Enclosure, y: Enclosure, *, total: bool = True) -> Enclosure:
 
 
 def empty_enclosure() -> Enclosure:
-    """What has no value."""
+    """The enclosure of no value."""
     return Enclosure(undefined_ball(), undefined_ball(), undefined_ball(), total=False)
 
 
@@ -192,7 +192,7 @@ class Enclosures:
 
 @cache
 def takes_whole_numbers(kind: str) -> bool:
-    """Whether an operation is flat but for steps, and takes whole numbers alone: at a step, too."""
+    """Whether an operation is flat except for steps, and takes whole numbers alone: at a step, too."""
     op = BY_NAME[kind]
     steps = (functions[kind](*[x] * len(op.names)) for x in (0.0, 0.5))
     return op.gate == "blocker" and all(x.is_integer() for x in steps)
@@ -249,7 +249,7 @@ def sharpen_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None
 
 
 def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
-    """What an operation makes of bounds; None where nobody knows."""
+    """An operation on bounds; None where its result is unknown."""
     if op.signs:
         pairs = zip(op.signs, operands, strict=True)
         terms = [x if sign > 0 else negate_enclosure(x) for sign, x in pairs]

@@ -34,7 +34,7 @@ NAN = "a missing number is nan"
 
 
 class ConversionNote(NamedTuple):
-    """What was done to a column before it was taken."""
+    """The conversion that a column needed."""
 
     column: str
     message: str
@@ -76,7 +76,7 @@ def take_columns(columns: Any, graph: Graph, text: str, known: Sequence[str] = (
 
 
 def is_exact(columns: Any, graph: Graph) -> bool:
-    """Whether it is a dictionary of just the inputs: nothing else has to be looked into."""
+    """Whether it is a dictionary of just the inputs, so that nothing else needs a look."""
     return type(columns) is dict and columns.keys() == graph.inputs.keys()
 
 
@@ -180,7 +180,7 @@ def is_column(value: Any) -> bool:
 
 
 def given_array(value: Any, name: str) -> Any:
-    """What was given as an array."""
+    """The given object as an array."""
     try:
         array = np.asarray(detach_value(value))
     except (TypeError, ValueError, RuntimeError, OverflowError):
@@ -236,7 +236,7 @@ def refuse_others(array: Any, name: str) -> None:
 
 
 def describe_conversion(array: Any, listed: Any, name: str) -> str:
-    """What was done to an array that was not ready, or to a list."""
+    """Describe how an array that was not ready, or a list, was converted."""
     if listed is not None:
         kind = type(listed).__name__
         article = "an" if kind[0] in "aeiou" else "a"
@@ -294,7 +294,7 @@ LARGE_PAGE = 2**21
 APART = 9 * 8 * LINE
 """By how many bytes columns are moved against each other; nine is prime to the lines of a page."""
 SMALL = PAGE // 8
-"""Columns of up to so many rows are allocated as they come."""
+"""Columns of up to this many rows are allocated as they come."""
 
 
 def data_address(array: Any) -> int:
@@ -342,7 +342,7 @@ def reuse_output(out: Any, wrt: Sequence[str], taken: Taken) -> tuple[Any, dict[
 
 
 def output_misfit(column: Any, name: str, rows: int) -> str | None:
-    """Why something is not a column of so many rows that can be written; None if it is one."""
+    """Why something is not a writable column of ``rows`` rows; None if it is one."""
     if not (isinstance(column, np.ndarray) and column.ndim == 1):
         return f"has no column for {name}"
     if isinstance(column, np.ma.MaskedArray):

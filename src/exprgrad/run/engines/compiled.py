@@ -183,7 +183,7 @@ def refuse_tensor_formula(text: str, span: Span) -> RequestError:
 
 
 def unknown_engine(engine: object) -> RequestError:
-    """The error for an engine that is none."""
+    """The error for an unknown engine."""
     from exprgrad.language.mistakes.hints import did_you_mean
 
     name = str(engine)

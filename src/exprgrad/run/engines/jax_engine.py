@@ -34,7 +34,7 @@ FORMULAS = {
     "tanh": BY_NAME["tanh"].joint[0],
     **{row: row_formula(row) for row in ("expm1", "cbrt")},
 }
-"""What is closer if written out: XLA's ``tanh`` is off by 7 ulp, ``expm1`` by 4, ``cbrt`` by 3.3."""
+"""Closer if written out: XLA's ``tanh`` is off by 7 ulp, ``expm1`` by 4, ``cbrt`` by 3.3."""
 OPTIONS = {"xla_disable_hlo_passes": "algsimp"}
 """XLA's algebra is that of real numbers: it makes x/(y*y) of x/y/y, and x of (1 + x) - 1."""
 

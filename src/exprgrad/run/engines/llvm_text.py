@@ -29,7 +29,7 @@ __all__ = [
 ENTRY = "kernel"
 """The name of the function: (columns, outputs, start, stop), both arrays of pointers."""
 FEW = 12
-"""Addresses of so many columns stay in registers; of more they are fetched in each turn of the loop."""
+"""The most columns whose addresses stay in registers; others are fetched in each turn of the loop."""
 INSTRUCTIONS = {
     **{name: f"f{name} $V {{0}}, {{1}}" for name in ("add", "sub", "mul", "div")},
     "fmod": "frem $V {0}, {1}",

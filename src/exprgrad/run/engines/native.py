@@ -47,7 +47,7 @@ MOST_LINES = 10_000
 TOO_LARGE = "too large for native code"
 NO_PRECISE_ROOTS = "native code searches for no roots to the bit"
 MEMORY = 2_000
-"""Formulas of so many lines compute for longer than memory takes, and have no other stores for it."""
+"""Formulas of more lines compute for longer than memory takes, and have no other stores for it."""
 LARGE = 2**24
 """From so many bytes on outputs are written past the caches, which would have to fetch them first."""
 
@@ -224,7 +224,7 @@ class NativeKernel:
             self.few([column[start:stop] for column in columns], [o[start:stop] for o in outputs])
 
     def few(self, columns: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        """Compute fewer rows than a vector has: the first row stands where there is none."""
+        """Compute fewer rows than a vector has: the first row fills the missing ones."""
         given = np.empty((len(columns), self.width))
         for row, column in zip(given, columns, strict=True):
             row[:] = column[0]
@@ -448,7 +448,7 @@ done:
   ret void
 }}
 """
-"""Add rows, a multiple of the lanes, of so many columns to their sums, and what roundings lost to those.
+"""Add rows, a multiple of the lanes, of ``count`` columns to their sums, and roundings' losses to those.
 
 Rows go to eight sums in turn, counted from the first, so that the same rows have the same sums however many
 are added at a time.  Each sum and what it lost by rounding: D. E. Knuth, The Art of Computer Programming 2,

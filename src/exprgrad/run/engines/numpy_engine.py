@@ -1,6 +1,6 @@
 """The engine that NumPy runs: a program block by block, each function into memory that is there already.
 
-A program becomes a list of steps over cells, in which each result stands where another is no longer needed.
+A program becomes a list of steps over cells, in which each result reuses the cell of one that is done with.
 A cell is a column's block, or a constant.  The steps are played once for each block: the few cells that are
 alive at a time stay in the cache, and no memory is taken.
 
@@ -60,7 +60,7 @@ class NumpyPlan(NamedTuple):
 def plan_steps(program: Program, inputs: Sequence[str], apart: Collection[str] = ()) -> NumpyPlan:
     """The steps for a program of numbers.
 
-    ``apart`` are the kinds whose result may not stand where an operand does.
+    ``apart`` are the kinds whose result may not reuse an operand's cell.
     """
     needed = dependency_flags(program.graph, *program.outputs)
     graph, outputs = with_truths(program, order_operations(*program, needed))
@@ -114,7 +114,9 @@ def allocate_cells(
             if last.get(operand) == node:
                 free = masks if graph.kinds[operand] in MASKS else registers
                 is_last = kind != "where" or operand == operands[2] != operands[1]
-                if is_last and (kind == "where" or kind not in apart):  # the result may stand there
+                if is_last and (
+                    kind == "where" or kind not in apart
+                ):  # the result may reuse its cell
                     free.append(cells[operand])
                 else:
                     late.append((free, cells[operand]))
@@ -337,7 +339,7 @@ def build_numpy_kernel(
 ) -> NumpyKernel:
     """A program of numbers as a kernel over columns, which are given in the order of ``inputs``.
 
-    With ``precise`` every result is, to the bit, what the engine for single numbers finds, but for the
+    With ``precise`` every result is, to the bit, that of the engine for single numbers, except for the
     sign of a derivative that is 0: rows that NumPy computes otherwise are computed number by number.
     """
     if precise:  # by what the engine for single numbers computes by no formula, extrema aside
@@ -407,7 +409,7 @@ class NumpyKernel:
 
 
 class Workspace:
-    """Constants, registers and masks for blocks of so many rows."""
+    """Constants, registers and masks for blocks of ``rows`` rows."""
 
     def __init__(self, plan: NumpyPlan, rows: int) -> None:
         self.rows = rows

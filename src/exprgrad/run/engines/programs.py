@@ -5,7 +5,7 @@ library, its partial another.  ``Op.joint`` says how to have them all from one. 
 operations are replaced by that, where the row has it, together with the partials that belong to them.
 
 What an engine lacks is written out by its formula (``derive/lower/lower.py`` says which), all of it, for
-engines run programs that nobody reads.  Some operations take less time than others and give the same, or
+engines run programs for machines alone.  Some operations take less time than others and give the same, or
 nearly so.  All but powers give the same double: a sum with a negative is a difference, signs move out of
 products, a division by a power of two is a product.  Small powers become products, within 3 ulp.
 Conditions become masks for engines that have them, and polynomials are computed with fused operations.

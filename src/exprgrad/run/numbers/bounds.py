@@ -151,7 +151,7 @@ def number_data_errors(
 ) -> list[float]:
     """By node: what its data may be off by.
 
-    Inputs and literals are exact, being the doubles that they were read as, but for ``leaves``.  With
+    Inputs and literals are exact, being the doubles that they were read as, except ``leaves``.  With
     ``moved`` all other nodes are exact.
     """
     errors = [0.0] * len(graph)
@@ -199,7 +199,7 @@ def leaf_errors(
         if kind not in LEAVES or (node in graph.symbols and node not in graph.spelled):
             continue
         x, text = values[node], spelled.get(str(graph.payloads[node]))
-        if text == "":  # nobody typed it
+        if text == "":  # it was not typed
             continue
         if text is not None:
             found[node] = constant_error(text, x)
@@ -377,7 +377,7 @@ def known_of(name: str, position: int) -> tuple[BoundKind, tuple[int, ...]]:
 
 
 def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
-    """By cell of the tape: what the data, or the local derivative, that stands there may be off by."""
+    """By cell of the tape: the error bound of the data, or the local derivative, in it."""
     tape, cells = found.tape, found.cells
     first = len(errors) + len(tape.constants)
     off = [*errors, *[0.0] * len(tape.constants)]

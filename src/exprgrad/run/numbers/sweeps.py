@@ -49,7 +49,7 @@ inf, nan, copysign = math.inf, math.nan, math.copysign
 
 
 def ieee_divide(x: float, y: float) -> float:
-    """IEEE division: x/0 is an infinity with the sign of both zeros heeded, 0/0 is nan."""
+    """IEEE division: x/0 is an infinity with the sign of both zeros respected, 0/0 is nan."""
     try:
         return x / y
     except ZeroDivisionError:
@@ -502,10 +502,10 @@ class Tape(NamedTuple):
 
     ``active``    by node: whether it depends on a differentiated input
     ``start``     by node: the grad before the sweep; None where none is certain to arrive.  One more
-                  stands behind them, which nothing reads
+                  follows them, which nothing reads
     ``edges``     the edges, one by one; where ``visits`` are played instead, packed, for few read them
     ``gated``     by edge: whether it passes nothing when the local derivative is 0; None: none is
-    ``visits``    the edges, two by two, where there are no gates; but for those of ``passed``
+    ``visits``    the edges, two by two, where there are no gates; without those of ``passed``
     ``passed``    nodes whose grad is another's, and those others: what a sum passes on to what is
                   used nowhere else
     ``suspects``  the nodes that may meet a kink or a jump, if any
@@ -679,8 +679,8 @@ def shorten_edges(edges: Edges, size: int, one: int) -> tuple[Edges, dict[int, i
     return Edges(users, operands, sources), passed
 
 
-def pair_visits(edges: Edges, nobody: int, zero: int) -> Visits:
-    """The edges two by two, as far as they are of one grad; the rest with what stands for no edge."""
+def pair_visits(edges: Edges, no_node: int, zero: int) -> Visits:
+    """The edges two by two, as far as they lead to one grad; the others paired with no edge."""
     users, firsts, first_sources, seconds, second_sources = found = Visits([], [], [], [], [])
     alone = -1
     for user, operand, source in zip(*edges, strict=True):
@@ -691,7 +691,7 @@ def pair_visits(edges: Edges, nobody: int, zero: int) -> Visits:
             users.append(user)
             firsts.append(operand)
             first_sources.append(source)
-            seconds.append(nobody)
+            seconds.append(no_node)
             second_sources.append(zero)
             alone = user
     return found

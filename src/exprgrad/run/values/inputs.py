@@ -38,7 +38,7 @@ PLAIN = frozenset("0123456789+-.eE")
 FILE = r"(?i)^[^@].*\.(?:npy|json|csv(?::.*)?)$"
 """A file's name where a value should stand."""
 PLUS_MINUS = r"±|\+/?[-−]"
-"""What stands between a value and its uncertainty."""
+"""The sign between a value and its uncertainty."""
 BRACKETED = (
     r"\s*([-+−]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\(\s*([-+]?[0-9.]+)\s*(\)?)((?:[eE][-+]?[0-9]+)?)\s*"
 )
@@ -122,7 +122,7 @@ def in_file(path: str, name: str) -> Any:
 
 
 def as_held(value: object, name: str, path: str) -> Any:
-    """What a file holds, as a double or a tensor; but for the shell's user an error does not quote it."""
+    """The contents of a file, as a double or a tensor; a shell's user sees them quoted in errors."""
     try:
         return as_value(value, name)
     except ExprgradError as error:

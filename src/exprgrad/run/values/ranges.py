@@ -24,15 +24,15 @@ from exprgrad.source import Source, Span, trim_span
 __all__ = ["Interval", "Range", "as_interval", "exact_ends", "range_in"]
 
 LONGEST_DECIMAL = 400
-"""Decimals with so many characters are known exactly; longer ones are their doubles."""
+"""Decimals with up to this many characters are known exactly; longer ones are their doubles."""
 MOST_BITS = 8192
-"""What is made of decimals is known exactly up to so many bits."""
+"""Results from decimals are known exactly up to this many bits."""
 MOST_POINTS = 2**53
 """The most points of a range: so many are counted exactly."""
 LOG_DIGITS = 50
 """The digits that logarithmic ranges are worked out in."""
 KEPT = Context(prec=40)
-"""What is kept of them, so that 10^23, which lies halfway between two doubles, is met exactly."""
+"""The digits that are kept, so that 10^23, which lies halfway between two doubles, is met exactly."""
 STRIDE = 1024
 """How many points of a logarithmic range lie between two that take an exponential of their own."""
 ORDINARY = "write NAME=START:STOP:COUNT, such as {name}=0:10:101"
@@ -50,7 +50,7 @@ class Interval(NamedTuple):
 class Range(NamedTuple):
     """``size`` numbers from ``start`` to ``stop``, equally far apart; or in equal ratio if ``by_ratio``.
 
-    Both ends, which are exactly what was typed, are among them, but for a size of 1, which is the start.
+    Both ends, exactly as typed, are among them; a range of size 1 has only its start.
     """
 
     start: Fraction

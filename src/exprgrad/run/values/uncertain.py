@@ -60,7 +60,7 @@ class Uncertain:
 
 
 class Spread(NamedTuple):
-    """What is known about the uncertainties of inputs.
+    """The uncertainties of inputs.
 
     ``deviations``    by input: its standard uncertainty, a number, or a tensor of its shape
     ``correlations``  by the names of two numbers, ``x`` or ``w[0]``: their coefficient, if it is not 0

@@ -673,7 +673,7 @@ def number_chip(rule: str, local: float | None, digits: int) -> Chip:
 
 
 def shorten_rule(run: SweptRun, user: int, position: int, rule: str, limit: int) -> str:
-    """A rule in so many characters; nothing where it takes more, as a rule cut short is another one.
+    """A rule of at most ``limit`` characters; nothing if it is longer, as a rule cut short is another one.
 
     What is too long is written by the node's own result, ``out``.  A long name keeps both its ends.
     """

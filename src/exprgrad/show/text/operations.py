@@ -70,7 +70,7 @@ SYMBOLS = {"**": "pow", ".T": "transpose", "T": "transpose", "[]": "index", "x[]
 ELEMENTWISE, STRUCTURED, IN_SHORT = (
     "Elementwise: number by number",
     "Structural: of vectors, matrices and tensors",
-    "In short: what stands for several of them",
+    "In short: several of them at once",
 )
 
 

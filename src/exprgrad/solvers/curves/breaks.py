@@ -4,7 +4,7 @@ What happens is that the value or a derivative changes sign, that the curve ends
 its derivative says: at a jump, a pole, a kink, or where it is only steep.  Such places are halved down to
 adjacent doubles.  The limits on both sides are then looked for by steps towards the point, in balls, so
 that nothing cancels.  A curve whose slope grows as fast as the steps shrink has none: that is a pole.  What
-is only too steep for doubles is told from a jump by balls: over the whole bracket every operation has a
+is only too steep for doubles differs from a jump in balls: over the whole bracket every operation has a
 value, and none of them can jump.
 """
 
@@ -36,13 +36,13 @@ HALVINGS = 66
 
 
 SHORT_DIGITS = 12
-"""A double that is a few ulp from a number with so many digits is that number."""
+"""A double within a few ulp of a number with this many digits is that number."""
 NEAR_ULP = 4
 """So many ulp are a few."""
 NEXT_TO_NOTHING = 1e-60
-"""What is nearer to 0, beside the range, is 0: so near, quotients and their derivatives overflow."""
+"""Points nearer to 0 than this, beside the range, are 0: so near, quotients and derivatives overflow."""
 OVERFLOWING = 1e300
-"""What is larger on one side of a point, and infinite on the other, is no pole: doubles end there."""
+"""A value above this on one side of a point, infinite on the other, is no pole: doubles end there."""
 APPROACH = (1e-2, 1e-5, 1e-8, 1e-11, 1e-14)
 """The steps towards a point, as parts of how far nothing else happens."""
 LEAST_STEP = 2.0**10
@@ -54,7 +54,7 @@ EQUAL = 1e-7
 NEAR_ZERO = 1e-9
 """Limits that are less are compared as if they were so much."""
 GONE = 1e-9
-"""What is left of a step's rise, where the limit is 0."""
+"""The part that remains of a step's rise where the limit is 0."""
 PROOFS = 40
 """The most parts that a bracket is divided into to prove that a curve is continuous there."""
 
@@ -107,7 +107,7 @@ def middle_double(low: Any, high: Any) -> Any:
 
 
 def slope_mismatch(x0: Any, x1: Any, jets0: Any, jets1: Any, order: Any) -> Any:
-    """How far a curve's rise is from what its slopes say; infinite where it cannot be told."""
+    """How far a curve's rise is from the rise by its slopes; infinite where that is unknown."""
     at = np.arange(len(x0))
     rise = jets1[order, at] - jets0[order, at]
     said = (x1 - x0) * (jets0[order + 1, at] / 2 + jets1[order + 1, at] / 2)
@@ -175,7 +175,7 @@ class Break(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is: ``pole``, ``edge``, ``jump``, ``hole``, ``kink``, ``cusp``, or empty for another.
+        """Its kind: ``pole``, ``edge``, ``jump``, ``hole``, ``kink``, ``cusp``, or empty for another.
 
         An edge is where the formula is defined on one side alone.
         """

@@ -64,17 +64,17 @@ DENSE = 12
 LEAST_WIDTH = 1e-300
 """The least width of a range."""
 TOUCHING = 0.01
-"""What is less than this part of the range apart is one dense part."""
+"""Parts nearer to each other than this part of the range are one dense part."""
 SMOOTH = 1e-3
-"""What is left of a bracket's rise between two adjacent doubles, if the curve is smooth there."""
+"""The part that remains of a bracket's rise between two adjacent doubles, if the curve is smooth there."""
 QUICK_PROOFS = 4
 """In so few parts a bracket is proved to be smooth, or taken for a break."""
 DOUBTFUL = 1e-9
-"""What is less than this part of most values may be rounding: balls say what it is."""
+"""Values below this part of most others may be rounding: balls decide."""
 LEVEL = 1e-12
 """A curve that rises by less than this part of itself is level, and what there is else is rounding."""
 SAME = 16
-"""What is fewer ulp apart is one place."""
+"""Points fewer ulp apart are one place."""
 TANGENT_STEP, APART = 1e-9, 1e-3
 """Slopes so far on both sides of a point, beside it, that are so far apart belong to no tangent."""
 
@@ -84,7 +84,7 @@ CROSSINGS = (("root",), ("minimum", "maximum"), ("inflection",))
 
 
 class Feature(NamedTuple):
-    """What is worth a mark on a curve.
+    """A point of a curve that deserves a mark.
 
     ``kind``             ``root``, ``minimum``, ``maximum``, ``inflection``, ``kink``, ``cusp``, ``jump``,
                          ``pole``, ``hole`` or ``edge`` (the formula is defined on one side alone)

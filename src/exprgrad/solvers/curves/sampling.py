@@ -47,7 +47,7 @@ ORDERS = 3
 VISITS, FEWEST_BALLS, MOST_BALLS = 10_000, 64, 1024
 """So many nodes may be visited in balls for a curve, at so many points at least and at most."""
 ROOT_VISITS, ROOT_TURNS, FEWEST_POINTS, FEWEST_BRACKETS = 6_000_000, 16, 32, 8
-"""So many nodes may be visited in searches for roots, each of so many turns, at so many points at least."""
+"""Limits of searches for roots: nodes visited, turns of each, and the fewest points and brackets."""
 JET_BITS = 256
 """The precision of what balls are asked for: beside a point, where much cancels."""
 
@@ -193,11 +193,11 @@ ROUNDS = 64
 MOST = 20_000
 """The most points of a curve."""
 SEEN = 1 / 1500
-"""What is seen of a deviation: a part of the picture's height."""
+"""The smallest visible deviation: a part of the picture's height."""
 BLUR = 1 / 20
 """A point that may be off by more than this part of the height, about a row on a terminal, is left out."""
 RUNAWAY, RARE = 5.0, 0.05
-"""What runs off so many times as far as the curve goes but for this part at each end is left out."""
+"""Ends are cut off where they run this many times as far as the curve without this part at each end."""
 OUTER, REACH = 0.2, 1.6
 """The part at each end that does not count where a curve runs off, and how far the rest is exceeded."""
 UNSEEN_RISE = 1e-7
@@ -394,7 +394,7 @@ class Plane(NamedTuple):
     ``field``      the gradient at some points
     ``critical``   the points where it is 0, as far as the grid tells
     ``lost``       how many values are left out, for too few of their digits are right
-    ``path``       the points of a descent, if one was asked for; and in ``ending`` what became of it
+    ``path``       the points of a descent, if one was asked for; ``ending`` says how it ended
     """
 
     text: str

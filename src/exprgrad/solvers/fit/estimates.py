@@ -1,4 +1,4 @@
-"""What is known of estimates: standard errors, what the data leave open, right digits, and intervals.
+"""The uncertainty of estimates: standard errors, what the data leave open, right digits, and intervals.
 
 Intervals are those of standard errors, or come from the profile of the sum of squares: a parameter is held
 off its estimate, and the others are fitted.
@@ -56,7 +56,7 @@ class EstimateSpread(NamedTuple):
     """How far estimates may be off, for residuals of standard deviation 1, by parameter.
 
     ``inverse``      of J'J, or of a Hessian
-    ``covariance``   the same, but for losses, whose residuals are weighted
+    ``covariance``   the same; for losses, residuals are weighted
     ``condition``    of the Jacobian with columns of length 1, or of the Hessian with a diagonal of 1
     ``open``         the directions that the data do not determine: how parameters move there, together
     ``basis``        of a Jacobian, the directions in which q has to do with them

@@ -1,7 +1,7 @@
-"""A fit from beginning to end: starts, the search, the polish, and what can be said of where it ended.
+"""A fit from beginning to end: starts, the search, the polish, and a verdict on its end.
 
 It is of the least sum of squares; or of the least sum of a formula over rows, such as a negative
-log-likelihood.  There the search, its end in the last digits, and what is said of that are those of
+log-likelihood.  There the search, its end in the last digits, and the verdict are those of
 ``solvers/minima``; the value, its gradient and its Hessian are sums over rows, each exact.
 """
 
@@ -110,7 +110,7 @@ class FitOptions(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What is known of a parameter.
+    """An estimated parameter.
 
     ``error``     its standard error; None where the data do not determine it, or it is held
     ``interval``  of the level that was asked for, by Student's t, or by the normal distribution
@@ -299,7 +299,7 @@ def draw_points(start: Any, low: Any, high: Any, count: int, seed: int) -> Any:
 def best_of(
     problem: LeastSquaresProblem, starts: Sequence[Any], low: Any, high: Any
 ) -> tuple[LeastSquaresEnd, Starts]:
-    """The least of the minima that some starts lead to, and what became of these.
+    """The least of the minima that some starts lead to, with the outcome of each start.
 
     Of a start's points that one is searched from at which the parameters' first effects could explain
     most: so parameters that a model is linear in need not be near.
@@ -422,7 +422,7 @@ def estimate_parameters(
     moved: Any,
     reach: float,
 ) -> dict[str, Estimate]:
-    """What is known of each parameter; ``names`` are those that are not at a bound.
+    """The estimate of each parameter; ``names`` are those that are not at a bound.
 
     For these there are standard ``errors``, nan where the data do not determine one, and what rounding may
     have ``moved`` each by; ``reach`` is how many of the errors an interval goes to each side.
@@ -635,7 +635,7 @@ def likelihood_outcome(
     starts: Starts,
     reach: float,
 ) -> Fit:
-    """What can be said of where a search ended; ``reach`` is that of ``interval_quantile``."""
+    """Judge the end of a search; ``reach`` is that of ``interval_quantile``."""
     problem, here = total.problem, course.last
     chosen = np.flatnonzero(~box.held(here.at, here.slope))
     names = tuple(problem.parameters[at] for at in chosen)
@@ -673,7 +673,7 @@ def likelihood_outcome(
 
 
 class FitCurve(NamedTuple):
-    """What is drawn: rows and residuals over a column, or over the model's values if there are several.
+    """A drawing: rows and residuals over a column, or over the model's values if there are several.
 
     ``column``     what lies on the horizontal axis; empty for the model's values
     ``x`` ``y``    the rows' places and responses, with their standard ``deviations`` if they are known

@@ -7,7 +7,7 @@ never need to be in memory together.  Source: Å. Björck, Numerical Methods for
 
 The trust region (SciPy's ``least_squares``, method ``trf``: M. A. Branch, T. F. Coleman and Y. Li, 1999) is
 given the triangle of the exact Jacobian, which is the same problem to it.  Where it stops, exact Newton
-steps, or those of Gauss and Newton, go on until they stop shrinking: the estimates are then as good as
+steps, or those of Gauss and Newton, go on until they stop shrinking: the estimates are then as accurate as
 the residuals can be computed.
 """
 
@@ -109,7 +109,7 @@ class Ready(NamedTuple):
 
 
 class LeastSquaresProblem:
-    """What is fitted to which rows, and what works it out, made once and when it is needed.
+    """A model, the rows to fit it to, and the programs for it, made once when they are needed.
 
     ``graph``       the residual, response minus model; ``response`` is the response's node there
     ``columns``     the names of the columns, in their order
@@ -140,7 +140,7 @@ class LeastSquaresProblem:
         self.loss, self.width, self.rule = loss, width, rule
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: the rows themselves, and no machine code, which is made again."""
+        """The pickled state: the rows themselves, and no machine code, which is made again."""
         return {**self.not_made, "blocks": partial(iter, [*self.blocks()])}
 
     @property
@@ -389,11 +389,11 @@ SHRINKS = 0.5
 FALLS = 0.5
 """Nor if the cost fell below this share of what it was: it may be on its way to 0."""
 AS_GOOD_AS_0 = 1e-6
-"""A parameter is as good as 0 below this share of what would explain all residuals."""
+"""A parameter below this share of the size that would explain all residuals counts as 0."""
 SLACK = 1e-9
 """By so much, relatively, a cost may rise in a step of the polish, for all that rounding does."""
 SECOND_ORDER = 24
-"""Up to so many parameters second derivatives are formed."""
+"""The most parameters for which second derivatives are formed."""
 
 
 class LeastSquaresEnd(NamedTuple):
@@ -493,7 +493,7 @@ def polish_fit(
 def relative_length(step: Any, point: Any, here: Linearized) -> float:
     """The length of a step, by the parameter that it changes most, relative to each.
 
-    A parameter may be 0, or as good as that beside what the residuals leave open: that is its size then.
+    A parameter may be 0, or negligible beside what the residuals leave open: that is its size then.
     """
     columns = np.sqrt(np.sum(here.factor**2, axis=0))
     open = np.where(columns > 0, AS_GOOD_AS_0 * here.rest / columns, 0.0)

@@ -1,1 +1,1 @@
-"""Minima: how they are looked for, and what can be said of where the search ends."""
+"""Minima: the search, and the verdict on its end."""

@@ -170,7 +170,7 @@ class Pressing(NamedTuple):
 def search_constrained(
     objective: Objective, limits: Sequence[Constraint], start: Vector, box: Box, most: int
 ) -> tuple[SearchCourse, Judged]:
-    """Go down from a start as far as constraints allow, and what can be said of the end."""
+    """Go down from a start as far as constraints allow, and judge the end."""
     at = box.clipped(start)
     course = SearchCourse([turn_at(objective, at)])
     if not course.last.is_finite:

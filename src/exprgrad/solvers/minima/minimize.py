@@ -50,7 +50,7 @@ MOST_SIDES = 200
 ASIDE, SMALLEST_JUMP = 1e-9, 1e-6
 """How far beside a point a jump is looked for, and how large it is, in sizes of point and value."""
 MOST_SLOPES = 2
-"""Of so many inputs the slopes at a kink are listed."""
+"""The most inputs whose slopes at a kink are listed."""
 MOST_IN_BALLS = 10_000
 """How many nodes times numbers that move a formula may have for a search in balls, at a second or two."""
 AROUND = 3.0
@@ -62,7 +62,7 @@ RESTARTS = 20
 
 
 class Wanted(NamedTuple):
-    """What is asked for beside the formula and the start.
+    """Wishes beyond the formula and the start.
 
     ``bounds`` are the least and the greatest value by input, of a tensor each of its numbers';
     ``subject`` are constraints as texts, ``most`` is how many steps a search takes at most.
@@ -95,7 +95,7 @@ class Resting(NamedTuple):
 
 
 class Minimum(NamedTuple, Generic[Found]):
-    """Where a search for a minimum ended, and what can be said of it.
+    """The end of a search for a minimum, and the verdict on it.
 
     ``point``      the inputs that were moved, by name
     ``value``      the formula's true value there

@@ -88,7 +88,7 @@ class PointLayout(NamedTuple):
         return found
 
     def names(self) -> list[str]:
-        """What each number is called: ``x``, or ``w[1, 0]``."""
+        """The name of each number: ``x``, or ``w[1, 0]``."""
         return [
             element_name(name, place_by_position(at, shape))
             for name, shape in self.shapes.items()
@@ -189,7 +189,7 @@ class Objective:
         return self.sign * float(value), self.spread(slopes)
 
     def spread(self, parts: Sequence[Any]) -> Vector:
-        """What was found by input, as a vector of all that moves."""
+        """Numbers by input, as a vector of all that moves."""
         found = np.zeros(self.layout.size)
         for place, part in zip(self.places, parts, strict=True):
             found[place] = np.ravel(part)
@@ -216,7 +216,7 @@ class Objective:
         return self.sign * self.spread_matrix(blocks) + 0.0
 
     def spread_matrix(self, blocks: Mapping[tuple[int, int], Any]) -> NDArray[np.float64]:
-        """What was found by two inputs, as a matrix over all that moves."""
+        """Numbers by pairs of inputs, as a matrix over all that moves."""
         found = np.zeros((self.layout.size, self.layout.size))
         for (row, column), block in blocks.items():
             rows, columns = self.places[row], self.places[column]
@@ -259,7 +259,7 @@ class Objective:
 
 EPSILON = 2.0**-52
 MOST_DENSE = 200
-"""Up to so many numbers the Hessian is formed, and its eigenvalues found; beyond, only products."""
+"""The most numbers for which the Hessian is formed, and its eigenvalues found; beyond, only products."""
 ACCEPTED = 1e-4
 """The part of the gain that the model promises that a step has to make."""
 POOR, GOOD = 0.25, 0.75
@@ -269,7 +269,7 @@ GROWTH = 2.0
 EXACT, EXACT_GROWTH = 1e-6, 32.0
 """A formula that comes so near to what the model promises is that model, and the radius grows more."""
 COARSE = 16.0
-"""A gain of so many roundings of the value is too small to be seen in values."""
+"""A gain of fewer roundings of the value than this is too small to be seen in values."""
 SHRINKING = 600
 """How often the radius shrinks for one step: from 1e300 down to 0."""
 WIDEST = 1e300
@@ -361,7 +361,7 @@ class SearchCourse:
 
     @property
     def last(self) -> Turn:
-        """Where it is."""
+        """The current point."""
         return self.turns[-1]
 
 
@@ -382,7 +382,7 @@ class Local(NamedTuple):
 
 
 def trust_region_search(objective: Objective, start: Vector, box: Box, most: int) -> SearchCourse:
-    """Go down from a start, by so many steps at most."""
+    """Go down from a start, by ``most`` steps at most."""
     first = turn_at(objective, box.clipped(start))
     course = SearchCourse([first])
     if not first.is_finite:
@@ -593,7 +593,7 @@ def newton_step(local: Local) -> Vector | None:
 
 
 SINGULAR = 64.0
-"""An eigenvalue of so many roundings of the greatest counts as 0."""
+"""An eigenvalue of fewer roundings of the greatest than this counts as 0."""
 
 
 class Spectrum(NamedTuple):

@@ -53,7 +53,7 @@ LARGEST_GRAPH = 20_000
 MOST_SURFACES = 6
 """So many surfaces make 64 cells."""
 SAMPLED, APPROACHED = 20, 1e-3
-"""Of so many points of a search it is asked which surfaces it came near to, as a part of the farthest."""
+"""How many points of a search are asked for surfaces near to it, and how near: a part of the farthest."""
 NEARBY = 1e-4
 """A surface within such a part of the point's size is near."""
 ASIDE = 1e-6
@@ -310,7 +310,7 @@ def verdict_by_cells(
 
 
 def corner_ways(slopes: Vector) -> Iterator[Vector]:
-    """The ways along as many surfaces as can meet in one, both ways each, but for what is along all.
+    """The ways along as many surfaces as can meet in one, both ways each, without the common part.
 
     A function that is linear in each cell rises in all cells if it rises along these.
     """

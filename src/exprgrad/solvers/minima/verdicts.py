@@ -1,4 +1,4 @@
-"""What can be said of the point where a search for a minimum ends, and in which words.
+"""The verdict on the point where a search for a minimum ends, and its words.
 
 A gradient counts as 0 where it is no larger than what rounding leaves: its own error bound, and what half
 an ulp of the point makes of it.  A Hessian counts as singular where, within the distance to which the point
@@ -59,7 +59,7 @@ FARTHEST = 1e308
 MOST_TERMS = 4
 """The most numbers that a direction is written out in."""
 MENTIONED = 1e-3
-"""What is less than this part of a direction is not mentioned."""
+"""Parts of a direction below this are not mentioned."""
 WORDS: Mapping[str, Mapping[str, str]] = {
     "minimum": {
         "vertex": "the active constraints leave no way {down}, and none that is level",
@@ -103,7 +103,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "stuck": "{where}, and no step goes {down}",
     },
 }
-"""What is said of a point, by kind and by reason, of a Hessian that is no minimum's by trend.
+"""Words for a point, by kind and by reason, whose Hessian is no minimum's by trend.
 
 A ``switch`` is a kink, or an edge of the formula's domain, whatever the kind.
 """
@@ -152,7 +152,7 @@ class Judged(NamedTuple):
 
 
 def judge_smooth(objective: Objective, course: SearchCourse, box: Box) -> Judged:
-    """What becomes of a search, but for kinks and edges of the formula's domain."""
+    """Judge the end of a search, leaving aside kinks and edges of the formula's domain."""
     found = judged_inside(objective, course, box)
     return found._replace(active=held_bounds(objective, course.last, box))
 

@@ -400,7 +400,7 @@ def is_never_zero_above(sight: Sight, box: Box, centre: Vector, look: BoxView) -
 
 
 def is_risen(sight: Sight, box: Box, look: BoxView) -> bool:
-    """Whether one residual of one unknown rises or falls all along, and is past 0 where it begins."""
+    """Tell whether one residual of one unknown is monotonic, and is past 0 where it begins."""
     slope, (x, *others) = look.slopes[0][0], box
     if others or not (slope.total and look.residuals[0].total) or not sight.is_smooth(box):
         return False

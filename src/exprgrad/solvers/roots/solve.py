@@ -85,7 +85,7 @@ class Root(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """What was found of a system.
+    """The solution of a system.
 
     ``roots``     in the order of the first unknown
     ``excluded``  whether it is proved that there is none
@@ -491,7 +491,7 @@ def root_at_arrival(sight: Sight, arrival: Arrival) -> Root | None:
 
 
 def residuals_vanish(sight: Sight, point: Vector) -> bool:
-    """Whether each residual is next to nothing, compared with what it is made of."""
+    """Whether each residual is next to nothing, compared with its parts."""
     graph = sight.system.graph
     values = sight.algebra.evaluate(graph, sight.inputs([exact_enclosure(x) for x in point]))
     for node in sight.system.outputs:
@@ -503,7 +503,7 @@ def residuals_vanish(sight: Sight, point: Vector) -> bool:
     return True
 
 
-# As people are told.
+# For people to read.
 
 
 def interval_by_name(system: System, box: Box) -> dict[str, Interval]:

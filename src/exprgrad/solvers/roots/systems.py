@@ -30,7 +30,7 @@ MOST_CHOICES = 8
 
 
 class System(NamedTuple):
-    """What is 0, of which unknowns.
+    """A system of residuals that should be 0, and its unknowns.
 
     ``graph``     over numbers
     ``outputs``   the nodes that are 0
@@ -134,7 +134,7 @@ def multiply_fractions(
 
 
 class BoxView(NamedTuple):
-    """What is known over a box.
+    """A system's residuals and slopes over a box.
 
     ``residuals``  each equation's values
     ``slopes``     their derivatives, a row for each equation; 0 where one doesn't depend on an unknown
@@ -259,5 +259,5 @@ class Sight:
 
 
 def ball_about(middle: Ball, radius: Ball) -> Enclosure:
-    """What is no further from a number than a radius."""
+    """The ball of all numbers within a radius."""
     return interval_between((middle - radius).lower(), (middle + radius).upper())

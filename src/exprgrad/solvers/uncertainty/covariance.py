@@ -107,7 +107,7 @@ def correlate_spread(
     correlation: Mapping[tuple[str, str], float],
     covariance: Matrix | None,
 ) -> Spread:
-    """What is known of uncertainties, with correlations and a covariance matrix that are given beside them.
+    """The uncertainties with the correlations and the covariance matrix that are given in addition.
 
     Of the matrix what the formula does not read is left out.  Raises ``InputError`` for what contradicts
     itself: a correlation of an exact number, one beyond 1, a matrix that is not symmetric, or one that is
@@ -147,7 +147,7 @@ def correlate_spread(
 
 
 def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -> Spread:
-    """What is known of uncertainties, with those of a covariance matrix."""
+    """The uncertainties, with those of a covariance matrix."""
     deviations, known = dict(spread.deviations), dict(spread.correlations)
     read = [name for name in covariance if name in inputs]
     if not read:

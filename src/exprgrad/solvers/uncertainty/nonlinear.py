@@ -58,7 +58,7 @@ from exprgrad.run.values.uncertain import (
 __all__ = ["Second", "half_unit", "nonlinear_warning", "second_order_terms"]
 
 MOST_UNCERTAIN = 128
-"""Up to so many uncertain numbers second derivatives are looked at."""
+"""The most uncertain numbers for which second derivatives are examined."""
 MOST_PRODUCTS = 4_000_000
 """Nor where nodes times uncertain numbers, squared, are more."""
 MOST_IN_BALLS = 20_000
@@ -67,7 +67,7 @@ MOST_KEPT = 8
 """For so many formulas the programs of their derivatives are kept."""
 EVALUATORS: dict[object, Evaluator] = {}
 HERE = 1e-6
-"""What is so few standard uncertainties away counts as met."""
+"""Switches nearer than this many standard uncertainties count as met."""
 
 MOST_DRAWS, LEAST_DRAWS = 65_536, 256
 MOST_AT_ONCE = 2**22
@@ -108,7 +108,7 @@ def second_order_terms(
 
     ``uncertainties`` are those of first order, and ``sensitivities`` the value's derivatives, by input.
     Where terms of second order change nothing, draws may: what these come to takes their place then.
-    None stands where second derivatives are not finite; the list is empty where there are too many numbers.
+    Entries are None where second derivatives are not finite; the list is empty for too many numbers.
     """
     graph, many = run.graph, len(numbers.deviations)
     if not many or not all(map(isfinite, uncertainties)):
@@ -296,7 +296,7 @@ def second_warnings(
 
 
 def kink_warnings(view: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Iterator[Diagnostic]:
-    """What is to be said of kinks and jumps within reach."""
+    """Remarks on kinks and jumps within reach."""
     unit = u or 1.0
     allowed, before = half_unit(u) / unit, u / unit
     for node, line, k in crossed_switches(view, numbers):

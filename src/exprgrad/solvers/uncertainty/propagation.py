@@ -42,7 +42,7 @@ __all__ = ["Sampled", "Uncertainty", "propagate_uncertainty", "uncertainty_of"]
 DRAWN_AT_ONCE = 65_536
 """How many draws are made at a time."""
 BOUNDED = 4096
-"""Of so many draws it is bounded what rounding does to them."""
+"""The draws for which the effect of rounding is bounded."""
 COVERED = (2.5, 97.5)
 """The ends of a 95 % interval, in percent."""
 
@@ -232,7 +232,7 @@ def numbers_in(value: Any) -> list[float]:
 
 
 def missing_derivatives(swept: DiagnosedRun, run: DiagnosedRun) -> tuple[Diagnostic, ...]:
-    """What is worth knowing of derivatives that a run lacks, and that its uncertainty needs."""
+    """Warn about derivatives that a run lacks and its uncertainty needs."""
     if swept is run or run.graph.shape(run.graph.output):
         return ()
     known = run.true.diagnostics
@@ -367,7 +367,7 @@ def rounded_by(program: Program, columns: Mapping[str, Any]) -> Any:
 
 
 def describe_samples(values: Any, draws: int, seed: int, like: Any) -> Sampled:
-    """What is said of drawn values, a row for each number of a value that they are like."""
+    """Statistics of drawn values, a row for each number of a value that they are like."""
     import numpy as np
 
     from exprgrad.run.arrays.arrays import float_or_array

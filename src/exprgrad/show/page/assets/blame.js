@@ -40,7 +40,7 @@ function blame(page, data, locals) {
   const {passed} = simulate(page, locals, ORDERS.right(page));
   const numberOf = ({value, after}) => isBad(value) ? value : after;
   const backwards = firsts(passed.filter(one => isBad(numberOf(one))), numberOf)
-    // What the data did has been told.
+    // The data's story ends here.
     .filter(({edge, grad}) => !isBad(grad ?? 0) ? !isBad(data[edges[edge].user]) && !isBad(data[edges[edge].operand]) : !forwards.length)
     .map(one => ({
       edge: one.edge, x: numberOf(one),

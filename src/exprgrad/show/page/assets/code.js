@@ -55,7 +55,7 @@ for (const run of runs) {
     return made;
   }));
 }
-// What stands for a node is the piece with its sign or its name.
+// The piece of a node is the one with its sign or its name.
 const stops = passages.map(passage => pieces.find(piece => piece.passage === passage && /[^\s()[\],;]/.test(piece.made.textContent)));
 walkable(pieces.filter(piece => stops.includes(piece)));
 const found = new Map;

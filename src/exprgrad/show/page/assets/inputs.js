@@ -96,6 +96,6 @@ for (const {id} of fields) {
     };
   };
   group.onpointerup = group.onpointercancel = () => { group.onpointermove = null; };
-  // Whoever lets go of a card has not clicked it.
+  // Letting go of a card is no click.
   group.onclick = event => moved && event.stopPropagation();
 }

@@ -81,7 +81,7 @@ LIVE.descent = place => {
     make("div", {class: "row"}, make("label", null, "Rate ", rate), button("Step", () => { halt(); step(); }, "A step down"), run, back),
     said, ...ids.length > 2 ? [make("div", {class: "row"}, ...axes.map((pick, axis) => make("label", null, ["To the right ", "Up "][axis], pick)))] : [], figures);
 
-  // What became of it, in words, and the state that a goal may ask for.
+  // The outcome in words, and the state that a goal may ask for.
   function verdict() {
     const {at, value, grads} = points.at(-1), size = ({grads}) => Math.hypot(...grads), count = points.length - 1;
     const told = `After ${count} step${count === 1 ? "" : "s"} ${output} is ${num(value)}`;

@@ -1,5 +1,5 @@
 // Motion: on a step ahead, numbers leave their node, run along the lit edge and land where the step puts them.
-// Whoever wants less motion sees the same step without it.
+// With reduced motion the same step is shown without it.
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const SPEEDS = [["1×", 1], ["2×", 2], ["½×", .5]], TRAVEL = 900;

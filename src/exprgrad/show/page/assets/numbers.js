@@ -1,6 +1,6 @@
 // Numbers as people read and type them.
 
-// A number to so many significant digits as Python's "g" writes it, with a true minus.
+// A number with some significant digits as Python's "g" writes it, with a true minus.
 function number(x, digits = 6) {
   if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x < 0 ? "−inf" : "inf";
   const sign = x < 0 ? "−" : "";

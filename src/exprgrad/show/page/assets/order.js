@@ -1,4 +1,4 @@
-// The order of visits: presets, a list to rearrange, += or =, and what becomes of every path.
+// The order of visits: presets, a list to rearrange, += or =, and the outcome for every path.
 
 const NAMES = {right: "right", preorder: "preorder", bfs: "breadth first", naive: "naive", own: "my own"};
 const INPUTS = "Inputs pass nothing on, and are read last.";
@@ -135,7 +135,7 @@ const product = ({factors, product}) => factors.length > 1
   ? `${factors.map(factor => bracket(factor)).join(" × ")} = ${num(product)}` : num(product);
 const way = ({nodes, edges}) => nodes.map((node, at) => called(node) + (which[edges[at - 1]] ?? "")).join(" → ");
 
-// What became of the paths to one input, as a list.
+// The outcome for the paths to one input, as a list.
 function fates({id, got, true: due, counted, lost, again, counts, losses}) {
   const every = counted.count + lost.count, items = [
     ...counts.map(path => path.times > 1 ? `${path.times}× ${way(path)}: ${product(path)}, counted ${path.times} times` : `${isFinite(path.product) ? "✓" : "⚠"} ${way(path)}: ${product(path)}`),

@@ -1,5 +1,5 @@
 // A page whose calls open and close is a page for each choice of them, a sheet, and so is one of several
-// formulas: all views are built anew, but for a lesson's panel.
+// formulas: all views are built anew, except a lesson's panel.
 
 for (const page of [...CALLS.sheets, ...CALLS.programs]) filled(page);
 const blank = document.querySelector("main").cloneNode(true);

@@ -18,7 +18,7 @@ function sides(page, data, id) {
     // What is continuous comes nearer by the same factor; what jumps stays away.
     const moves = Math.abs(near.y - start), joins = moves <= Math.abs(far.y - start) / 16 || moves <= 1e-12 * Math.abs(start);
     const [one, slope] = [ahead("slope", 0), ahead("slope", 2)], [before, limit] = [ahead("y", 0), ahead("y", 2)];
-    // A slope of 0 is told by how much nearer to it the sweeps come.
+    // A slope of 0 shows by how much nearer to it the sweeps come.
     const change = Math.abs(far.slope - near.slope), isZero = Math.abs(slope) <= change / 1e6;
     const isSure = agree(one, slope, Math.max(Math.abs(one), Math.abs(slope))) || isZero && Math.abs(one) <= change / 1e3;
     return {

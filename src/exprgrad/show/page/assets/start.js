@@ -18,7 +18,7 @@ for (const name of new Set(["Steps", ...[...$("panels").children].map(panel => p
 $("told").before(tabs);
 turnTo(page.dataset.tab ?? "Steps");
 page.classList.add("live");
-// Where there is room the code stands below the graph, and is seen with it.
+// Where there is room the code is below the graph, and is seen with it.
 const roomy = matchMedia("(min-width: 60.01rem) and (min-height: 47rem)"), behind = $("code").nextElementSibling;
 // The page of a formula that is left hears of it, too.
 (roomy.onchange = () => behind.isConnected && (roomy.matches ? $("front").append($("code")) : behind.before($("code"))))();

@@ -23,7 +23,7 @@ parse = (words, {shape} = {}) => {
   const numbers = words.split(",").map(parseNumber);
   return numbers.includes(null) || numbers.length !== sizeOf(shape) ? null : tensor(numbers, shape);
 };
-// Where a tensor's numbers stop being finite is told of the numbers that the page was made for.
+// The numbers that the page was made for say where a tensor's numbers stop being finite.
 const blame = () => [];
 // A slope alone where both ends are numbers.
 const jacobian = (entries, x, shape) => shape.length || isTensor(x)

@@ -1,9 +1,9 @@
 // Both sweeps step by step: what happens, in one sentence with its numbers, and why.
 
-// What an operation is, in words: for whoever works out its value.
+// An operation in words, for a reader who works out its value.
 const about = ({nodes, rows}, id) => rows[nodes[id].row]?.about ?? "";
 
-// A local derivative in words: for whoever works it out.
+// A local derivative in words, for a reader who works it out.
 function rule({nodes, edges, rows}, edge) {
   const {user, operand, rule} = edges[edge], {label, row} = nodes[user];
   return `the local derivative of ${label} for ${nodes[operand].short} is ${rule} (${rows[row].gate})`;
