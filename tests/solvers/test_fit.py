@@ -152,7 +152,7 @@ def test_responses_that_are_all_0_are_met_from_anywhere(a: float, b: float) -> N
 
 @together([-20, -30, -40, -45, -50, -55, -60, -80, -100, -120])
 def test_what_rounding_hides_has_not_converged(k: float) -> None:
-    """Where a search from so far ends hangs on last bits: it is where the data come from, or it is said."""
+    """A search from so far may end anywhere: either where the data come from, or with a warning."""
     x = [0.5 * i for i in range(12)]
     data = {"x": x, "y": [2.5 * 0.5**t + 0.3 for t in x]}
     found = exprgrad.fit("y ~ a*exp(-k*x) + c", data, a=1, k=k, c=0)

@@ -407,8 +407,8 @@ def warn_of_group(group: Sequence[PoorNumber], source: Truths) -> Diagnostic:
     if verdict == "nearest":
         message = f"{count_digits_text(group)}: {list_corrections(group)}{explain_zeros(group)}"
     elif verdict == "ambiguous":
-        hangs = f"{list_labels(group)} {inflect_verb(group, 'hangs', 'hang')}"
-        told = hangs if first.is_right else f"{count_digits_text(group)}: the answer hangs"
+        depends = f"{list_labels(group)} {inflect_verb(group, 'depends', 'depend')}"
+        told = depends if first.is_right else f"{count_digits_text(group)}: the answer depends"
         message, help = explain_decimals(group, source, told)
     elif verdict == "zero":
         bound = format_bound(first.plain.true)
@@ -512,12 +512,12 @@ def format_apart(value: float, other: float) -> tuple[str, str]:
 
 
 def explain_decimals(
-    group: Sequence[PoorNumber], source: Truths, what_hangs: str
+    group: Sequence[PoorNumber], source: Truths, what_depends: str
 ) -> tuple[str, str]:
     """That decimals and the doubles nearest to them give different answers: message and help."""
     decimals, turn = source.decimals, source.turn
     some = join_words(decimals) if 0 < len(decimals) <= MOST_NAMED else "decimals"
-    hang = f"{what_hangs} on how {some} {inflect_verb(decimals, 'is', 'are')} rounded"
+    depends = f"{what_depends} on how {some} {inflect_verb(decimals, 'is', 'are')} rounded"
     shown = group[:MOST_NAMED]
     alone = len(shown) == 1
     as_doubles = [
@@ -526,7 +526,7 @@ def explain_decimals(
     as_typed = join_words([format_ball(one.typed) for one in shown])
     help = f"read as doubles, {join_words(as_doubles)}; as typed, {as_typed}"
     where = f", where {turn.words}" if turn else ""
-    return hang, f"{help}{where}; the answer stays as computed"
+    return depends, f"{help}{where}; the answer stays as computed"
 
 
 def name_one(one: PoorNumber) -> str:

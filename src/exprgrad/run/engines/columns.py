@@ -76,7 +76,7 @@ def take_columns(columns: Any, graph: Graph, text: str, known: Sequence[str] = (
 
 
 def is_exact(columns: Any, graph: Graph) -> bool:
-    """Whether it is a dictionary of just the inputs, so that nothing else needs a look."""
+    """Tells whether it is a dictionary of just the inputs, so that nothing else needs a look."""
     return type(columns) is dict and columns.keys() == graph.inputs.keys()
 
 

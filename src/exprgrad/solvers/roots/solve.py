@@ -491,7 +491,7 @@ def root_at_arrival(sight: Sight, arrival: Arrival) -> Root | None:
 
 
 def residuals_vanish(sight: Sight, point: Vector) -> bool:
-    """Whether each residual is next to nothing, compared with its parts."""
+    """Tell whether each residual is next to nothing, compared with its parts."""
     graph = sight.system.graph
     values = sight.algebra.evaluate(graph, sight.inputs([exact_enclosure(x) for x in point]))
     for node in sight.system.outputs:
