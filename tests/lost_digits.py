@@ -11,7 +11,7 @@ from exprgrad.source import cut_text
 VALUE = "value"
 LABEL = 40
 """Where the text is cut by which messages call a value."""
-ABOUT = re.compile(r"right digit|known to be right|no true value|hangs? on how")
+ABOUT = re.compile(r"right digit|known to be right|no true value|depends? on how")
 
 
 def about(run: SweptRun, messages: Iterable[str]) -> set[str]:

@@ -28,7 +28,7 @@ DIGITS = 200
 """The digits of the oracle's steps; six times as many are carried."""
 COUNTED = 6
 NEAREST = 2.0**-53
-UNKNOWN = ("not proved", "hang", "no enclosure")
+UNKNOWN = ("not proved", "depend", "no enclosure")
 """Words of warnings about numbers that stay as they are."""
 
 FORMULAS: list[tuple[str, dict[str, Any]]] = [

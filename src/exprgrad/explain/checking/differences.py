@@ -168,7 +168,7 @@ class BoundedEstimate(NamedTuple):
     error: float
 
     def settled(self, beside: float) -> bool:
-        """Tell whether it has a digit that counts beside another number: quotients without a limit have none."""
+        """Tell whether a digit counts beside another number: without a limit quotients have none."""
         size = abs(self.value)
         return self.error <= max(size, abs(beside) if math.isfinite(beside) else size) / SETTLED
 
