@@ -2,8 +2,8 @@
 
 The grammar knows no such statement, and needs none: a sign between two sides stands for a comparison,
 binds less tightly than all other operators, and does not chain.  So tokens are read off a text in which
-each such sign is ``<``, and whatever else reads the text, carets too, has it as typed.  In the graph it is a
-difference, the left side less the right.
+each such sign is ``<``, and whatever else reads the text, carets too, has it as typed.  In the graph it is
+a difference, the left side less the right.
 """
 
 from __future__ import annotations
