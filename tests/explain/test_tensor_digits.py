@@ -90,7 +90,10 @@ def test_no_wrong_digit_is_silent(formula: str, values: dict[str, Any]) -> None:
         if math.isfinite(number) and true.is_finite() and bool(true != 0):
             with working_precision(256):
                 off = float((abs(exact_ball(float(number)) - true) / abs(true)).abs_upper())
-            assert off < 10.0**-COUNTED or "zero" in warned or "depends on how" in warned, (name, number)
+            assert off < 10.0**-COUNTED or "zero" in warned or "depends on how" in warned, (
+                name,
+                number,
+            )
 
 
 def test_a_tensor_is_corrected_place_by_place() -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, islice, product
 from random import Random
@@ -30,6 +31,7 @@ from exprgrad.explain.checking.differences import (
     least_work,
     true_differences,
 )
+from exprgrad.explain.checking.mistakes import find_mistake
 from exprgrad.explain.checking.thresholds import (
     Gaps,
     GapSide,
@@ -45,6 +47,7 @@ from exprgrad.explain.checking.thresholds import (
     unmet_sides,
 )
 from exprgrad.explain.checking.verdicts import (
+    MESSAGE_DIGITS,
     Verdict,
     as_float,
     balls_apart,
@@ -105,6 +108,8 @@ TRIED_BEYOND = 8
 """At so many points on a side at least, none of which has a value, it is said that there is none."""
 NAMED = 3
 """How many thresholds are named; the others are in JSON."""
+LEAST_ROUNDED = 3
+"""The fewest digits of a claimed number that may have been rounded."""
 TRIED_NUMBERS = (2.0, 3.0, 5.0, 0.5, 7.0, -2.0, 1.5)
 """Numbers that people check with."""
 
@@ -218,10 +223,37 @@ def refute_claim(
         ).places
     smooth = [place for place in places if not place.special]
     said, true = [place.claim for place in smooth], [place.formula for place in smooth]
-    why = explain_difference(FormulaSide(claim, said), FormulaSide(formulas.derivative, true))
+    sides = FormulaSide(claim, said), FormulaSide(formulas.derivative, true)
+    value = wrong.claim[claim.output]
+    if claim.inputs or not value.is_finite() or value.is_zero():
+        why = explain_difference(*sides) or mistake_of(
+            formulas, name, smooth, sides[0].values(claim.output)
+        )
+    else:  # a number: it is about the given point alone
+        why = mistake_of(formulas, name, [wrong], [as_rounded(value)]) or explain_difference(*sides)
     return Verdict().says(
         "disagrees", word_verdict(wrong, claim, why and why.message)
     ), why and why.span
+
+
+def mistake_of(
+    formulas: Formulas, name: str, places: Sequence[SamplePoint], said: Sequence[Ball]
+) -> ClaimFault | None:
+    """The one wrong step that leads to a claim, a formula or the number that it is at one place."""
+    if formulas.claim.inputs and len(places) < ENOUGH_POINTS:
+        return None
+    points = [place.point for place in places]
+    words = find_mistake(formulas.function, name, points, said, BITS)
+    return None if words is None else ClaimFault(words)
+
+
+def as_rounded(value: Ball) -> Ball:
+    """All numbers that round to a claimed one: to its own digits if it has three, or to a message's."""
+    typed = Decimal(number_text(float(value)))
+    digits = len(typed.as_tuple().digits)
+    digits = digits if digits >= LEAST_ROUNDED else MESSAGE_DIGITS
+    half = decimal_ball(float(Decimal((0, (5,), typed.adjusted() - digits))))
+    return (value - half).union(value + half)
 
 
 def word_verdict(place: SamplePoint, claim: Graph, more: str | None) -> str:
