@@ -194,7 +194,7 @@ def check_claim(
     if wrong is None:
         found = in_agreement(formulas, sampled, doubted, given, is_same=is_zero(gap))
     else:
-        found, span = refute_claim(gap, formulas, name, wrong, places, work)
+        found, span = refute_claim(gap, formulas, name, wrong, places, work, given)
         where = where[0], span or where[1]
     numeric = float(shown.claim[claim.output])
     check = check_of(name, float(shown.true), found._replace(numeric=numeric))
@@ -209,6 +209,7 @@ def refute_claim(
     wrong: SamplePoint,
     places: list[SamplePoint],
     work: int,
+    given: Mapping[str, float],
 ) -> tuple[Verdict, Span | None]:
     """The verdict on a claim that is wrong at a place, and the part of its text that is to blame."""
     claim = formulas.claim
@@ -225,11 +226,12 @@ def refute_claim(
     said, true = [place.claim for place in smooth], [place.formula for place in smooth]
     sides = FormulaSide(claim, said), FormulaSide(formulas.derivative, true)
     value = wrong.claim[claim.output]
-    if claim.inputs or not value.is_finite() or value.is_zero():
+    is_number = not claim.inputs and len(given) == len(formulas.function.inputs)
+    if not is_number or not value.is_finite() or value.is_zero():
         why = explain_difference(*sides) or mistake_of(
             formulas, name, smooth, sides[0].values(claim.output)
         )
-    else:  # a number: it is about the given point alone
+    else:  # it is about the given point alone
         why = mistake_of(formulas, name, [wrong], [as_rounded(value)]) or explain_difference(*sides)
     return Verdict().says(
         "disagrees", word_verdict(wrong, claim, why and why.message)
@@ -240,7 +242,7 @@ def mistake_of(
     formulas: Formulas, name: str, places: Sequence[SamplePoint], said: Sequence[Ball]
 ) -> ClaimFault | None:
     """The one wrong step that leads to a claim, a formula or the number that it is at one place."""
-    if formulas.claim.inputs and len(places) < ENOUGH_POINTS:
+    if len(places) < ENOUGH_POINTS and formulas.claim.inputs:
         return None
     points = [place.point for place in places]
     words = find_mistake(formulas.function, name, points, said, BITS)

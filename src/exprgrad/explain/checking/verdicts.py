@@ -16,9 +16,9 @@ from exprgrad.run.numbers.sweeps import at_pole
 from exprgrad.source import Span
 
 __all__ = [
-    "ENOUGH_DIGITS", "Verdict", "agreement_text", "as_float", "balls_apart", "by_differences", "by_truth",
-    "digits_of", "infinite_verdict", "one_side", "pole_text", "short_ball", "short_number", "tell_apart",
-    "unsettled_verdict",
+    "ENOUGH_DIGITS", "MESSAGE_DIGITS", "Verdict", "agreement_text", "as_float", "balls_apart",
+    "by_differences", "by_truth", "digits_of", "infinite_verdict", "one_side", "pole_text", "short_ball",
+    "short_number", "tell_apart", "unsettled_verdict",
 ]  # fmt: skip
 
 MESSAGE_DIGITS = 6
