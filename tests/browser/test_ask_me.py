@@ -109,6 +109,19 @@ def test_hints_are_rules_and_an_answer_can_be_shown(browse: Any) -> None:
     assert answer(page, "data of o", "0.707").startswith("✓")
 
 
+def test_a_wrong_grad_is_explained(browse: Any) -> None:
+    """By the paths that lead to it, in the words of ``check --claim``."""
+    page = browse.show(html_of("b = a + 1; c = a*3; d = b*c", a=2.0))
+    press(page, "Grads")
+    for words, why in {
+        "9": "The path through b is missing: 9 of 15.", "6": "The path through c is missing: 6 of 15.",
+        "24": "The path through c is counted twice.", "-15": "The size is right, the sign is not.",
+        "2": "That is the data of a.", "15.5": "15.5 is not the grad of a.",
+    }.items():  # fmt: skip
+        assert answer(page, "grad of a", words) == f"✗ {why}"
+    assert answer(page, "grad of a", "15").startswith("✓")
+
+
 @pytest.mark.slow
 def test_what_is_asked_is_about_the_inputs_as_they_are(browse: Any) -> None:
     page = browse.show(lesson_html("square"))

@@ -11,7 +11,7 @@ import pytest
 
 from browsers import axe
 from exprgrad.api import parse
-from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, set_columns
+from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, Task, set_columns
 from networks import names_of_weights, room, trained
 from pages import edit, last, panel, press, read
 
@@ -102,6 +102,24 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         move(part, goal["live"], goal.get("set", "circles"))
 
 
+def answer_task(item: Any, task: Task) -> None:
+    """Answer a task in each wrong way that its lesson knows, which are explained, and then rightly."""
+    reply = item.locator("output")
+
+    def give(words: str) -> None:
+        if task.choices:
+            item.get_by_role("button", name=words, exact=True).click()
+        else:
+            item.get_by_label("Your answer").fill(words)
+            item.get_by_label("Your answer").press("Enter")
+
+    for wrong, why in task.wrong.items():
+        give(wrong)
+        assert reply.inner_text() == f"✗ {why}" and not item.locator(".seen").is_visible()
+    give(str(task.answer))
+    assert reply.inner_text() == "✓ Right."
+
+
 @pytest.mark.parametrize("name", ["start", pytest.param("tensors", marks=pytest.mark.slow)])
 def test_a_formula_that_is_left_takes_nothing_along(name: str, browse: Any) -> None:
     """Zooming and printing move the code, which is the shown formula's, wherever one came from."""
@@ -141,7 +159,10 @@ def test_every_task_can_be_done(name: str, browse: Any) -> None:
         for task, box in zip(part.tasks, boxes.all(), strict=True):
             for goal in task.goals:
                 reach(page, opened, dict(goal))
-            if not task.goals:
+            if task.answer != "":
+                assert not box.is_checked() and box.is_disabled(), task.text
+                answer_task(box.locator("xpath=ancestor::li"), task)
+            elif not task.goals:
                 box.check()
             assert box.is_checked(), task.text
             assert not task.seen or opened.get_by_text(task.seen[:20]).first.is_visible()
@@ -441,7 +462,9 @@ def test_a_lesson_lasts_when_its_formula_changes(browse: Any) -> None:
     """Ticks stay; the address names the formula, and leads back to it."""
     page = lesson_page(browse, "start", viewport={"width": 390, "height": 664})
     page.get_by_role("button", name="Lesson", exact=True).click()
-    page.keyboard.press("End")
+    page.get_by_label("Your answer").first.fill("10")
+    page.get_by_label("Your answer").first.press("Enter")
+    last(page)
     assert page.locator("#tasks li > label input:checked").count() == 1
     page.get_by_role("button", name="a·a", exact=True).click()
     assert page.evaluate("document.activeElement.textContent") == "a·a"
@@ -455,6 +478,24 @@ def test_a_lesson_lasts_when_its_formula_changes(browse: Any) -> None:
     browse.asked.clear()
     assert page.locator("#formulas code").filter(visible=True).all_inner_texts() == ["y = a*a"]
     assert read(page).grad[0] == 6
+    assert page.locator("#tasks li > label input:checked").count() == 1
+
+
+def test_a_wrong_answer_is_explained_by_the_chain_rule(browse: Any) -> None:
+    """The task asks for the grad of a; giving up shows what one sees, and ticks nothing."""
+    page = lesson_page(browse, "start")
+    field, reply = page.get_by_label("Your answer").first, page.locator("#tasks output").first
+    for words, why in {
+        "1": "The local derivative of y for s is missing.",
+        "-1": "The local derivative of y for s is the other factor.",
+        "2": "That is the data of a.", "7": "Not yet.", "ten": "A number, please.",
+    }.items():  # fmt: skip
+        field.fill(words)
+        field.press("Enter")
+        assert reply.inner_text() == f"✗ {why}"
+    page.get_by_role("button", name="Give up").first.click()
+    assert page.locator("#tasks .seen").first.is_visible()
+    assert page.locator("#tasks li > label input:checked").count() == 0
 
 
 def test_a_node_that_is_not_visited_comes_before_none(browse: Any) -> None:

@@ -19,7 +19,7 @@ from exprgrad.errors import RequestError
 
 __all__ = [
     "LESSONS", "LIVE", "POINT_SETS", "Formula", "Lesson", "LessonPart", "Task", "all_tasks", "find_lesson",
-    "functions_as_formulas", "goals_by_task", "nodes_in_goal", "read_lesson", "set_columns",
+    "functions_as_formulas", "goals_by_task", "nodes_in_task", "read_lesson", "set_columns",
     "training_sets",
 ]  # fmt: skip
 
@@ -102,12 +102,24 @@ class Task(NamedTuple):
     ``text``   what to do, or a question
     ``seen``   what one sees then: the page shows it once the task is done
     ``goals``  states of the page, each of which has to be reached once: facts by name (see ``FACTS``)
-               that hold together.  Without any, the reader ticks the task off
+               that hold together.  Without any, and without an answer, the reader ticks the task off
+    ``answer``   a number to type, or one of the ``choices``; it has to be given besides the goals
+    ``choices``  texts to choose from
+    ``grad``     the node whose grad the answer is: so a wrong one is explained by the chain rule
+    ``wrong``    by wrong answer, as it is typed, what is wrong with it
     """
 
     text: str
     seen: str = ""
     goals: tuple[Mapping[str, Any], ...] = ()
+    answer: float | str = ""
+    choices: Sequence[str] = ()
+    grad: str = ""
+    wrong: Mapping[str, str] = {}
+
+
+ANSWER = ("answer", "choices", "grad", "wrong")
+"""The fields of a task about its answer."""
 
 
 class LessonPart(NamedTuple):
@@ -187,13 +199,18 @@ def goals_by_task(lesson: Lesson) -> list[list[dict[str, Any]]]:
     for part in lesson.parts:
         with_it = {"formula": places[part.formula]} if part.formula else {}
         found += [[{**goal, **with_it} for goal in task.goals] for task in part.tasks]
+    for at, task in enumerate(all_tasks(lesson)):
+        found[at] += [{"answer": at}] if task.answer != "" else []
     return found
 
 
-def nodes_in_goal(goal: Mapping[str, Any]) -> list[str]:
-    """The names of the nodes that a goal speaks of."""
-    node = [goal["node"]] if "node" in goal else []
-    return [*node, *goal.get("edge", ()), *goal.get("first", ()), *goal.get("inputs", ())]
+def nodes_in_task(task: Task) -> list[str]:
+    """The names of the nodes that a task's goals and its answer speak of."""
+    found = [task.grad] if task.grad else []
+    for goal in task.goals:
+        found += [goal["node"]] if "node" in goal else []
+        found += [*goal.get("edge", ()), *goal.get("first", ()), *goal.get("inputs", ())]
+    return found
 
 
 def training_sets(part: LessonPart) -> dict[str, Mapping[str, Sequence[float]]]:
@@ -301,6 +318,13 @@ TASK_FIELDS: Fields = {
     "text": TEXT,
     "seen": TEXT,
     "goals": TABLES,
+    "answer": (
+        "a number, or one of the choices",
+        lambda value: is_number(value) or is_text_value(value),
+    ),
+    "choices": ("a list of texts", list_check(is_text_value, 2)),
+    "grad": ("the name of a node", is_text_value),
+    "wrong": ("a table of texts", table_check(is_text_value)),
 }
 FORMULA_FIELDS: Fields = {
     "name": TEXT,
@@ -388,7 +412,10 @@ def read_tasks(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator
         check_lesson_table(task, TASK_FIELDS, {"text"}, name, f"task {number}")
         for goal in task.get("goals", ()):
             check_lesson_table(goal, FACTS, set(), name, f"a goal of task {number}")
-        yield Task(task["text"], task.get("seen", ""), tuple(task.get("goals", ())))
+        answer, choices = task.get("answer", ""), task.get("choices", ())
+        if (answer not in choices) if choices else isinstance(answer, str) and answer:
+            raise lesson_error(name, f"the 'answer' of task {number} is not one of its choices")
+        yield Task(**{**task, "goals": tuple(task.get("goals", ()))})
 
 
 def read_formulas(table: Mapping[str, Any], name: str) -> Iterator[Formula]:

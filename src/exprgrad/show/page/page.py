@@ -33,6 +33,7 @@ from exprgrad.show.page.arithmetic import (
     tensor_program,
 )
 from exprgrad.show.page.lessons import (
+    ANSWER,
     LIVE,
     Formula,
     Lesson,
@@ -42,7 +43,7 @@ from exprgrad.show.page.lessons import (
     find_lesson,
     functions_as_formulas,
     goals_by_task,
-    nodes_in_goal,
+    nodes_in_task,
     training_sets,
 )
 from exprgrad.show.page.model import (
@@ -228,8 +229,7 @@ def check_goals(lesson: Lesson, runs: Sequence[DiagnosedRun]) -> None:
     spoken += [
         (name, f"task {number}")
         for number, task in enumerate(all_tasks(lesson), 1)
-        for goal in task.goals
-        for name in nodes_in_goal(goal)
+        for name in nodes_in_task(task)
     ]
     for name, speaker in spoken:
         if name not in names:
@@ -274,7 +274,9 @@ VIEWS = (
     "conventions",
     "order",
     "ask",
+    "mistakes",
     "goals",
+    "answers",
     "tables",
     "listing",
     "code",
@@ -294,7 +296,7 @@ VIEWS = (
 """The files of the script, in an order in which each knows those before it; the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
 """Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
-OF_NUMBERS = {"products", "paths", "blame", "trouble", "order"}
+OF_NUMBERS = {"products", "paths", "blame", "trouble", "order", "mistakes"}
 """Those for formulas of numbers alone."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
@@ -351,13 +353,14 @@ BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
 BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
 OWN_PROPERTIES = {
-    "about", "active", "again", "asking", "blamed", "branch", "carried", "corrected", "count",
-    "counted", "digits", "domain", "edges", "field", "flows", "gate", "gated", "gates", "given",
-    "group", "jacobian", "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost",
-    "made", "nodes", "operand", "operands", "origin", "output", "outputs", "overwrite", "passed",
-    "pattern", "picked", "place", "position", "preset", "programs", "reads", "replaced", "room", "row",
-    "rows", "rule", "shape", "sheets", "short", "signs", "slide", "slopes", "spans", "steps", "truth",
-    "user", "visits", "wire", "words",
+    "about", "above", "active", "again", "asked", "asking", "below", "blamed", "branch", "carried",
+    "corrected", "count", "counted", "digits", "domain", "edges", "field", "flows", "gate", "gated",
+    "gates", "given", "grads", "group", "jacobian", "kind", "label", "libraries", "lines", "locals",
+    "loose", "losses", "lost", "made", "moved", "nodes", "operand", "operands", "origin", "output",
+    "outputs", "overwrite", "partials", "passage", "passed", "passes", "pattern", "picked", "place",
+    "position", "preset", "programs", "reads", "replaced", "room", "row", "rows", "rule", "shape",
+    "sheets", "short", "signs", "slide", "slopes", "spans", "steps", "terms", "truth", "user",
+    "visits", "wire", "words",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")
@@ -497,6 +500,7 @@ def needed_assets(
         **dict.fromkeys(OF_NUMBERS, not has_tensors),
         **dict.fromkeys(AT_KINKS, has_kinks),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
+        "answers": lesson is not None and any(task.answer != "" for task in all_tasks(lesson)),
         **{f"live-{name}": name in moves for name in LIVE},
     }
 
@@ -535,7 +539,13 @@ def lesson_script_data(lesson: Lesson) -> dict[str, Any]:
         for part in lesson.parts
         if part.live == "training"
     ]
-    return {"goals": goals_by_task(lesson), **(training[0] if training else {})}
+    found = {"goals": goals_by_task(lesson), **(training[0] if training else {})}
+    answers = [
+        {"task": at, **{field: getattr(task, field) for field in ANSWER if getattr(task, field)}}
+        for at, task in enumerate(all_tasks(lesson))
+        if task.answer != ""
+    ]
+    return found | ({"answers": answers} if answers else {})
 
 
 def script_literal(data: Any, keys: Mapping[str, str] = {}) -> str:

@@ -79,9 +79,9 @@ function checked(asked) {
   if (x !== null) asked.tries++;
   if (x !== null && isRight(words, asked.truth)) return settle(asked, true);
   set(asked.field, {"aria-invalid": "true"}).select();
-  const near = x !== null && isRight(num(-x), asked.truth) ? "✗ The size is right, the sign is not."
-    : isRight(words, asked.truth, 1) ? `${words} is right as far as it goes: three digits, please.` : `✗ ${words} is not the ${asked.name}.`;
-  answer(x === null ? `${words} is not a number.` : near);
+  const why = x !== null && (asked.kind === "grad" && app.mistake?.(asked.id, words) || isRight(num(-x), asked.truth) && "The size is right, the sign is not.");
+  answer(x === null ? `${words} is not a number.` : why ? `✗ ${why}`
+    : isRight(words, asked.truth, 1) ? `${words} is right as far as it goes: three digits, please.` : `✗ ${words} is not the ${asked.name}.`);
   return false;
 }
 
@@ -135,5 +135,5 @@ app.reveal = now => {
   for (const {id, edge, kind, open, box} of questions)
     if (kind === "local") now.locals[edge] = open ? undefined : app.locals[edge];
     // A tensor is shown when all of it has been found.
-    else if (!open && !(box && questions.some(other => other.open && other.id === id))) now[kind === "grad" ? "grads" : "data"][id] = kind === "grad" ? app.right.grads[id] ?? 0 : app.data[id];
+    else if (!open && !(box && questions.some(other => other.open && other.id === id))) numbersIn(kind, now)[id] = kind === "grad" ? app.right.grads[id] ?? 0 : app.data[id];
 };

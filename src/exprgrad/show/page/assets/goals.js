@@ -26,6 +26,13 @@ const FACTS = {
   live: state => app.live === state,
 };
 
+// What is ticked is kept for the next visit, where the browser allows it.
+const keep = () => { try { localStorage.setItem(location.pathname, [...ticks].map(({checked}) => Number(checked))); } catch {} };
+try {
+  (localStorage.getItem(location.pathname) ?? "").split(",").forEach((one, task) => { if (one === "1") ticks[task].checked = true, todo[task].clear(); });
+} catch {}
+$("tasks").onchange = keep;
+
 views.push(() => todo.forEach((goals, task) => {
   const part = ticks[task].closest("details");
   for (const goal of goals)
@@ -33,6 +40,7 @@ views.push(() => todo.forEach((goals, task) => {
       goals.delete(goal);
       if (goals.size) continue;
       ticks[task].checked = true;
+      keep();
       const seen = ticks[task].closest("li").querySelector(".seen");
       done.textContent = [`Task ${task + 1} is done.`, seen?.textContent].filter(Boolean).join(" ");
     }

@@ -20,7 +20,7 @@ views.push(() => {
     group.classList.toggle("blamed", Boolean(own ?? lost));
     fill(begins[id], own ? `⚠ ${num(own.x)} begins here` : lost ? "⚠ loses digits" : "", 1e3);
     for (const [kind, part] of [["data", text], ["grad", grad]]) {
-      const x = app.now[kind === "grad" ? "grads" : kind][id];
+      const x = numbersIn(kind)[id];
       part?.classList.toggle("bad", known(x) && (!Number.isFinite(x) || isVague(id, kind)));
     }
   });

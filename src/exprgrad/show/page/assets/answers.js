@@ -1,0 +1,26 @@
+// Tasks with an answer, typed or chosen: a right one ticks the task, a wrong one is explained, and giving up shows what one would have seen.
+
+const answered = LESSON.answered ??= new Set;
+FACTS.answer = task => answered.has(task);
+
+LESSON.answers.forEach(({task, answer, choices, grad, wrong}) => {
+  const item = ticks[task].closest("li"), reply = make("output", null, answered.has(task) ? "✓ Right." : "");
+  const field = !choices && make("input", {"aria-label": "Your answer", autocomplete: "off", size: 9});
+  const isTrue = words => choices ? words === answer : parse(words) !== null && isRight(words, answer, 2);
+  const why = words => {
+    const id = byName.get(grad), isOurs = known(id) && number(app.right.grads[id]) === number(answer);
+    return wrong?.[words] || isOurs && app.mistake?.(id, words) || "Not yet.";
+  };
+  const check = words => {
+    const isFound = isTrue(words), isNumber = choices || parse(words) !== null;
+    reply.textContent = isFound ? "✓ Right." : "✗ " + (isNumber ? why(words) : "A number, please.");
+    if (isFound) answered.add(task), show();
+  };
+  item.querySelector("form")?.remove();
+  item.querySelector("label").after(make("form", {class: "row", onsubmit: event => {
+    event.preventDefault();
+    if (field) check(field.value.trim());
+  }}, ...choices ? choices.map(one => button(one, () => check(one))) : [field, make("button", null, "Check")],
+  button("Give up", () => { item.classList.add("shown"); reply.textContent = ""; }), reply));
+  set(ticks[task], {disabled: true});
+});
