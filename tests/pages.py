@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from exprgrad.api import Run, parse
-from exprgrad.show.page.lessons import LESSONS
+from exprgrad.show.page.lessons import LESSONS, Lesson, all_tasks
 from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listing_data
 
 __all__ = [
-    "DEEP", "LAST", "Shown", "code_of", "edit", "follow", "html_of", "last", "lesson_html", "listing",
-    "panel", "press", "read", "results", "run_of", "spoken",
+    "DEEP", "LAST", "Shown", "answer_all", "answer_task", "code_of", "edit", "follow", "html_of", "last",
+    "lesson_html", "listing", "panel", "press", "read", "results", "run_of", "spoken",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -139,3 +139,21 @@ def listing(run: Run, title: str) -> str:
     for _, *texts in found["lines"]:
         lines.append(indent + texts[place if len(texts) > 1 else 0])
     return "\n".join([*lines, closing]) + "\n"
+
+
+def answer_task(item: Any, words: str) -> str:
+    """Choose an answer to a lesson's task, or type it; returns what the page says to it."""
+    field = item.get_by_label("Your answer")
+    if field.count():
+        field.fill(words)
+        field.press("Enter")
+    else:
+        item.get_by_role("button", name=words, exact=True).click()
+    return str(item.locator("output").inner_text())
+
+
+def answer_all(page: Any, lesson: Lesson) -> None:
+    """Answer every task of a lesson that asks for something."""
+    for item, task in zip(page.locator("#tasks li").all(), all_tasks(lesson), strict=True):
+        if task.answer != "":
+            assert answer_task(item, str(task.answer)) == "✓ Right."

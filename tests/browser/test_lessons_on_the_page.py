@@ -11,9 +11,9 @@ import pytest
 
 from browsers import axe
 from exprgrad.api import parse
-from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, Task, set_columns
+from exprgrad.show.page.lessons import LESSONS, Lesson, LessonPart, set_columns
 from networks import names_of_weights, room, trained
-from pages import edit, last, panel, press, read
+from pages import answer_all, answer_task, edit, last, panel, press, read
 
 PROSE = [name for name, lesson in LESSONS.items() if lesson.parts]
 ORDERS = {"right": "right", "preorder": "preorder", "bfs": "breadth first", "naive": "naive"}
@@ -102,24 +102,6 @@ def reach(page: Any, part: Any, goal: dict[str, Any]) -> None:
         move(part, goal["live"], goal.get("set", "circles"))
 
 
-def answer_task(item: Any, task: Task) -> None:
-    """Answer a task in each wrong way that its lesson knows, which are explained, and then rightly."""
-    reply = item.locator("output")
-
-    def give(words: str) -> None:
-        if task.choices:
-            item.get_by_role("button", name=words, exact=True).click()
-        else:
-            item.get_by_label("Your answer").fill(words)
-            item.get_by_label("Your answer").press("Enter")
-
-    for wrong, why in task.wrong.items():
-        give(wrong)
-        assert reply.inner_text() == f"✗ {why}" and not item.locator(".seen").is_visible()
-    give(str(task.answer))
-    assert reply.inner_text() == "✓ Right."
-
-
 @pytest.mark.parametrize("name", ["start", pytest.param("tensors", marks=pytest.mark.slow)])
 def test_a_formula_that_is_left_takes_nothing_along(name: str, browse: Any) -> None:
     """Zooming and printing move the code, which is the shown formula's, wherever one came from."""
@@ -161,7 +143,11 @@ def test_every_task_can_be_done(name: str, browse: Any) -> None:
                 reach(page, opened, dict(goal))
             if task.answer != "":
                 assert not box.is_checked() and box.is_disabled(), task.text
-                answer_task(box.locator("xpath=ancestor::li"), task)
+                item = box.locator("xpath=ancestor::li")
+                for wrong, why in task.wrong.items():
+                    assert answer_task(item, wrong) == f"✗ {why}"
+                    assert not item.locator(".seen").is_visible()
+                assert answer_task(item, str(task.answer)) == "✓ Right."
             elif not task.goals:
                 box.check()
             assert box.is_checked(), task.text
@@ -501,6 +487,7 @@ def test_a_wrong_answer_is_explained_by_the_chain_rule(browse: Any) -> None:
 def test_a_node_that_is_not_visited_comes_before_none(browse: Any) -> None:
     """Of the wrong orders that are offered, one leaves out the input: the task is about another."""
     page = lesson_page(browse, "diamond")
+    answer_all(page, LESSONS["diamond"])
     panel(page, "Visit order").get_by_label("preorder", exact=True).check()
     done = [box.is_checked() for box in page.locator("#tasks li > label input").all()]
     assert done == [True, False, False, False, False]

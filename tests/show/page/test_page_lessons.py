@@ -13,7 +13,14 @@ import pytest
 
 from exprgrad.api import Run, parse
 from exprgrad.errors import RequestError
-from exprgrad.show.page.lessons import LESSONS, POINT_SETS, all_tasks, read_lesson, set_columns
+from exprgrad.show.page.lessons import (
+    LESSONS,
+    POINT_SETS,
+    Task,
+    all_tasks,
+    read_lesson,
+    set_columns,
+)
 from exprgrad.show.page.page import tensors_as_lists
 from exprgrad.show.text.lines import signed_number as number
 from networks import trained
@@ -449,3 +456,31 @@ def test_a_task_speaks_of_nodes_that_there_are(tmp_path: Path) -> None:
     run_of = parse(lesson.expression).gradient(lesson.values)
     with pytest.raises(RequestError, match="'z', of which task 1 speaks, is not a node"):
         run_of.explore(lesson=lesson)
+
+
+ANSWERED = [
+    (lesson.name, task) for lesson in LESSONS.values() for task in all_tasks(lesson) if task.grad
+]
+"""The tasks that ask for a grad."""
+
+
+@pytest.mark.parametrize(
+    ("name", "task"), ANSWERED, ids=lambda one: one if isinstance(one, str) else one.grad
+)
+def test_an_answer_that_is_a_grad_is_the_library_s(name: str, task: Task) -> None:
+    lesson = LESSONS[name]
+    formulas = {"": (lesson.expression, lesson.values)}
+    formulas |= {one.name: (one.expression, one.values) for one in lesson.formulas}
+    own = [part.formula for part in lesson.parts if task in part.tasks] or [""]
+    run = parse(formulas[own[0]][0]).gradient(formulas[own[0]][1])
+    (found,) = [run.grad(node) for node, called in run.graph.names().items() if called == task.grad]
+    assert f"{found:.6g}" == f"{task.answer:.6g}"
+
+
+def test_most_tasks_have_an_answer() -> None:
+    """Typed or chosen; of the others each is ticked by a state that is reached, or is about words."""
+    tasks = [task for lesson in LESSONS.values() for task in all_tasks(lesson)]
+    assert sum(task.answer != "" for task in tasks) > len(tasks) / 2
+    for task in tasks:
+        assert task.answer == "" or str(task.answer) not in task.wrong
+        assert not task.choices or {*task.wrong} <= {*task.choices}

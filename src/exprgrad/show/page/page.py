@@ -541,7 +541,10 @@ def lesson_script_data(lesson: Lesson) -> dict[str, Any]:
     ]
     found = {"goals": goals_by_task(lesson), **(training[0] if training else {})}
     answers = [
-        {"task": at, **{field: getattr(task, field) for field in ANSWER if getattr(task, field)}}
+        {
+            "task": at,
+            **{field: value for field in ANSWER if (value := getattr(task, field)) or value == 0},
+        }
         for at, task in enumerate(all_tasks(lesson))
         if task.answer != ""
     ]

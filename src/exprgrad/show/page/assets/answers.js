@@ -1,12 +1,14 @@
 // Tasks with an answer, typed or chosen: a right one ticks the task, a wrong one is explained, and giving up shows what one would have seen.
 
+// What a small step does is shown when the sweep has got there: it would give answers away.
+app.hides = true;
 const answered = LESSON.answered ??= new Set;
 FACTS.answer = task => answered.has(task);
 
 LESSON.answers.forEach(({task, answer, choices, grad, wrong}) => {
   const item = ticks[task].closest("li"), reply = make("output", null, answered.has(task) ? "✓ Right." : "");
   const field = !choices && make("input", {"aria-label": "Your answer", autocomplete: "off", size: 9});
-  const isTrue = words => choices ? words === answer : parse(words) !== null && isRight(words, answer, 2);
+  const isTrue = words => choices ? words === answer : parse(words) !== null && isRight(words, answer);
   const why = words => {
     const id = byName.get(grad), isOurs = known(id) && number(app.right.grads[id]) === number(answer);
     return wrong?.[words] || isOurs && app.mistake?.(id, words) || "Not yet.";

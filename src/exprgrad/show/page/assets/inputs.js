@@ -70,7 +70,7 @@ const brief = x => number(x, 3);
 function moves(id, x) {
   if (!PAGE.wrt.includes(id)) return "not differentiated";
   const h = stepOf(x);
-  if (!isFinite(x) || !h) return "";
+  if (!isFinite(x) || !h || app.hides && !known(app.now.grads[id])) return "";
   if (nudged.data !== app.data) Object.assign(nudged, {data: app.data, found: new Map});
   if (!nudged.found.has(id)) nudged.found.set(id, nudges(PAGE, app.data, app.right.grads, id, h));
   const {moved, predicted} = nudged.found.get(id);
