@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from exprgrad.graph.graph import CONST, INPUT, Graph, Literal
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Mismatch
+from exprgrad.graph.structural import ShapeMismatch
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = ["check"]
@@ -69,7 +69,7 @@ def check_shapes(graph: Graph, hold: Callable[[bool, str], None]) -> None:
             assert isinstance(payload, tuple)
             try:
                 wanted = STRUCTURAL[kind].shape(given, payload)
-            except Mismatch as mismatch:
+            except ShapeMismatch as mismatch:
                 raise ValueError(f"not a graph: node {node}: {mismatch}") from None
             hold(wanted == mine, f"node {node} has a wrong shape")
         elif kind == CONST:

@@ -14,7 +14,7 @@ import pytest
 from exprgrad import errors, parse
 from exprgrad.cli.main import main
 from exprgrad.graph.ops import BY_NAME, FUNCTIONS, Op
-from exprgrad.graph.structural import Parameter, Structural, axis_of
+from exprgrad.graph.structural import Parameter, Structural, normalize_axis
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.numbers.sweeps import refuse_uncomputable
@@ -117,7 +117,11 @@ def structural_row(monkeypatch: pytest.MonkeyPatch) -> Structural:
     """The documented structural row, in the table for one test."""
     found = re.search(r"```python\n(def flip_shape.*?)\n```", PAGE.read_text("utf-8"), re.DOTALL)
     assert found is not None
-    names: dict[str, Any] = {"Structural": Structural, "Parameter": Parameter, "axis_of": axis_of}
+    names: dict[str, Any] = {
+        "Structural": Structural,
+        "Parameter": Parameter,
+        "axis_of": normalize_axis,
+    }
     exec(found[1], names)
     row: Structural = names["ROW"]
     assert row.name not in STRUCTURAL

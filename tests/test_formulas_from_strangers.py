@@ -280,14 +280,14 @@ def test_a_derivative_inside_is_derived_as_a_person_would(text: str, found: str)
 
 
 def test_few_nodes_are_made_for_a_high_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    makers: list[placeholders.Maker] = []
-    init = placeholders.Maker.__init__
+    makers: list[placeholders.PlaceholderResolver] = []
+    init = placeholders.PlaceholderResolver.__init__
 
-    def begin(maker: placeholders.Maker, *arguments: Any) -> None:
+    def begin(maker: placeholders.PlaceholderResolver, *arguments: Any) -> None:
         makers.append(maker)
         init(maker, *arguments)
 
-    monkeypatch.setattr(placeholders.Maker, "__init__", begin)
+    monkeypatch.setattr(placeholders.PlaceholderResolver, "__init__", begin)
     for text in ("d(1/x, x, 40)", "d(x^100, x, 101)", "d(exp(x), x, 1000000)"):
         exprgrad.parse(text)
         assert len(makers.pop().made) < 5 * placeholders.MANY_NODES

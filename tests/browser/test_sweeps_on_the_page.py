@@ -131,10 +131,12 @@ def test_what_is_no_number_changes_nothing(browse: Any) -> None:
 
 def test_which_way_a_small_step_of_an_input_moves_the_output(browse: Any) -> None:
     """L = (a*b + c)*f: a step h of an input moves it by exactly grad*h."""
+    plain = browse.show(html_of(LESSONS["graph"].expression, **LESSONS["graph"].values))
+    assert panel(plain, "Inputs").locator("p").first.inner_text() == "0.01 more moves L up by 0.06"
     page = browse.show(lesson_html("graph"))
     said = panel(page, "Inputs").locator("p")
-    # Its grad is told when the sweep has found it.
-    assert said.first.inner_text() == "0.01 more moves L up by 0.06"
+    # A lesson asks for the grad: all is told when the sweep has found it.
+    assert said.first.inner_text() == ""
     last(page)
     assert said.all_inner_texts()[:4] == [
         "0.01 more moves L up by 0.06; grad × step is 0.06",

@@ -9,7 +9,12 @@ from random import Random
 import pytest
 
 from exprgrad import parse
-from exprgrad.derive.build import GraphBuilder, as_decimal, exact_as_written, fold_exactly
+from exprgrad.derive.build import (
+    GraphBuilder,
+    exact_from_shortest,
+    fold_doubles_exactly,
+    shortest_double,
+)
 from exprgrad.derive.rules import shown
 from exprgrad.derive.sweeps.gradient import gradient
 from together import together
@@ -116,17 +121,17 @@ def test_evaluation_keeps_doubles() -> None:
 def test_folding(
     kind: str, values: tuple[float, ...], in_doubles: float | None, in_decimals: float | None
 ) -> None:
-    assert fold_exactly(kind, values) == in_doubles
-    assert fold_exactly(kind, values, typed=True) == in_decimals
+    assert fold_doubles_exactly(kind, values) == in_doubles
+    assert fold_doubles_exactly(kind, values, typed=True) == in_decimals
 
 
 def test_a_decimal_reads_back() -> None:
     for value in (0.1, 1e-320, 5e-324, 1.7976931348623157e308, 2.0**60, -0.3, 123456789.125, 3.0):
-        assert as_decimal(exact_as_written(value)) == value
-        assert exact_as_written(value) == Fraction(repr(value))
-    assert as_decimal(Fraction(1, 3)) is None
-    assert as_decimal(Fraction(2**60)) is None
-    assert as_decimal(Fraction(10**400)) is None
+        assert shortest_double(exact_from_shortest(value)) == value
+        assert exact_from_shortest(value) == Fraction(repr(value))
+    assert shortest_double(Fraction(1, 3)) is None
+    assert shortest_double(Fraction(2**60)) is None
+    assert shortest_double(Fraction(10**400)) is None
 
 
 def test_a_builder_of_doubles_is_one_of_doubles() -> None:

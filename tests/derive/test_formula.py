@@ -14,12 +14,12 @@ from corpus import table
 from counting import calls
 from exprgrad.derive.rules import shown
 from exprgrad.derive.simplify.formula import (
+    name_shared_steps,
     output_formulas,
     simplified_derivatives,
     simplify_program,
-    with_steps,
 )
-from exprgrad.derive.simplify.identities import IDENTITIES, OF_INVERSES, Identity
+from exprgrad.derive.simplify.identities import IDENTITIES, INVERSE_IDENTITIES, Identity
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import Graph, Program
 from exprgrad.graph.ops import OPS, Op
@@ -113,7 +113,7 @@ def exactly(graph: Graph, inputs: dict[str, float]) -> list[Real]:
 def tidied(graph: Graph) -> Graph:
     """The formula itself, simplified as its derivatives are."""
     formula, names = next(output_formulas(Program(graph, (graph.output,)), graph))
-    return with_steps(formula, names, graph)
+    return name_shared_steps(formula, names, graph)
 
 
 def comparable(values: list[Real]) -> bool:
@@ -165,7 +165,7 @@ def test_simplified_is_equal_in_real_arithmetic(seed: int) -> None:
     hold_equal(text, points)
 
 
-@together((*IDENTITIES, *OF_INVERSES))
+@together((*IDENTITIES, *INVERSE_IDENTITIES))
 def test_identities_hold(identity: Identity) -> None:
     """At 40 digits; and where the left side is defined, the right side is, infinities included."""
     sides = parse_text(identity.pattern), parse_text(identity.better)

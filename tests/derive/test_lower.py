@@ -10,7 +10,7 @@ import pytest
 
 from exprgrad import parse as parse_expression
 from exprgrad.derive.build import GraphBuilder
-from exprgrad.derive.lower.lower import lower_program, row_formula, row_programs
+from exprgrad.derive.lower.lower import defining_formula, lower_program, row_programs
 from exprgrad.derive.rules import template
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.graph.graph import CONST, INPUT, Graph, Program, dependency_flags
@@ -163,14 +163,14 @@ SPELLED = ("abs", "mod", "sqrt")
 FALLBACKS = [
     op.name
     for op in OPS
-    if row_formula(op.name) and not op.value and op.equation is None and op.name not in SPELLED
+    if defining_formula(op.name) and not op.value and op.equation is None and op.name not in SPELLED
 ]
 """Rows that are computed by others where a target does not spell them."""
 
 
 @each_target
 def test_what_no_formula_replaces_is_spelled(target: Target) -> None:
-    made = {op.name for op in OPS if row_formula(op.name) or op.equation is not None}
+    made = {op.name for op in OPS if defining_formula(op.name) or op.equation is not None}
     assert {*SPELLED, *(EVERYTHING - made)} <= target.spelled
 
 
@@ -178,7 +178,7 @@ def test_native_code_spells_what_no_formula_replaces() -> None:
     pytest.importorskip("llvmlite")
     from exprgrad.run.engines import native
 
-    made = {op.name for op in OPS if row_formula(op.name) or op.equation is not None}
+    made = {op.name for op in OPS if defining_formula(op.name) or op.equation is not None}
     dialect = native.fast_dialect(native.detect_machine())
     assert {*SPELLED, *(EVERYTHING - made)} <= {*dialect.texts, *dialect.scalar, *dialect.vector}
 
@@ -189,7 +189,7 @@ def test_formulas_are_accurate(name: str, count: int) -> None:
     op = BY_NAME[name]
     random = Random(name)
     names = op.formula_names
-    formula = compile_template(template(row_formula(name)), names)
+    formula = compile_template(template(defining_formula(name)), names)
     sample = list(points(random, len(names), count))
     sample += [tuple(random.uniform(-3, 8) for _ in names) for _ in range(count)]
     sample += [tuple(10.0 ** random.uniform(-12, 9) for _ in names) for _ in range(count)]
@@ -207,7 +207,7 @@ def test_formulas_end_where_the_rows_do(name: str) -> None:
     from exprgrad.run.numbers.sweeps import functions
 
     names = BY_NAME[name].formula_names
-    formula = compile_template(template(row_formula(name)), names)
+    formula = compile_template(template(defining_formula(name)), names)
     ends = (0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 2.0, -2.0)
     for x in product(ends, repeat=len(names)):
         found, expected = formula(x), functions[name](*x)

@@ -10,12 +10,12 @@ import pytest
 from exprgrad.derive.build import (
     EXACT_BELOW,
     Exact,
-    as_decimal,
     exact_result,
-    fold_exactly,
+    fold_doubles_exactly,
     is_zero_or_one,
+    shortest_double,
 )
-from exprgrad.derive.simplify.forms import accumulate_form, common_number, rational_root
+from exprgrad.derive.simplify.forms import accumulate_form, rational_root, signed_common_divisor
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from exprgrad.derive.simplify.forms import accumulate_form, common_number, ratio
     ],
 )
 def test_a_fold_changes_no_number(kind: str, values: list[float], folds: float | None) -> None:
-    assert fold_exactly(kind, values) == folds
+    assert fold_doubles_exactly(kind, values) == folds
 
 
 def test_flags_and_exact_results() -> None:
@@ -54,16 +54,16 @@ def test_flags_and_exact_results() -> None:
 
 def test_decimals() -> None:
     for number in (0, 7, -EXACT_BELOW, Fraction(1, 4), Fraction("0.1"), 10**22, Fraction("1e300")):
-        assert as_decimal(number) is not None, number
+        assert shortest_double(number) is not None, number
     for number in (EXACT_BELOW + 1, Fraction(1, 3), Fraction(0.1), 10**400, Fraction(1, 10**400)):
-        assert as_decimal(number) is None, number
+        assert shortest_double(number) is None, number
 
 
 def test_common_numbers_roots_and_sums_in_the_making() -> None:
-    assert common_number([Fraction(-4), Fraction(6)]) == 2
-    assert common_number([Fraction(-4), Fraction(-6)]) == -2
-    assert common_number([Fraction(1, 2), Fraction(3, 2)]) == Fraction(1, 2)
-    assert common_number([Fraction(1, 2), Fraction(1, 3)]) == 1
+    assert signed_common_divisor([Fraction(-4), Fraction(6)]) == 2
+    assert signed_common_divisor([Fraction(-4), Fraction(-6)]) == -2
+    assert signed_common_divisor([Fraction(1, 2), Fraction(3, 2)]) == Fraction(1, 2)
+    assert signed_common_divisor([Fraction(1, 2), Fraction(1, 3)]) == 1
     assert rational_root(Fraction(4, 9)) == Fraction(2, 3)
     assert rational_root(Fraction(2)) is None and rational_root(Fraction(-4)) is None
     terms: dict[int, Exact] = {7: Fraction(1)}

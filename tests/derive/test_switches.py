@@ -11,11 +11,11 @@ from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.switches import (
     Needed,
     SwitchFunction,
-    edges_of,
-    equal_numbers,
+    domain_switch_functions,
     find_suspects,
-    gaps_of,
     movable_nodes,
+    row_requirements,
+    switch_functions,
 )
 from exprgrad.graph.op import Op
 from exprgrad.graph.ops import BY_NAME
@@ -38,7 +38,7 @@ from exprgrad.language.write.infix import node_texts
 def test_what_a_node_needs_for_a_kink(text: str, needed: Needed | None) -> None:
     graph = parse(text).graph
     op = BY_NAME[graph.kinds[graph.output]]
-    assert equal_numbers(graph, graph.output, op, movable_nodes(graph)) == needed
+    assert row_requirements(graph, graph.output, op, movable_nodes(graph)) == needed
 
 
 def test_what_no_small_step_moves() -> None:
@@ -83,7 +83,7 @@ def test_only_nodes_with_what_it_takes_are_tested() -> None:
     ],
 )
 def test_what_an_operation_compares(text: str, gaps: list[str]) -> None:
-    assert sorted(written_gaps(text, gaps_of)) == sorted(gaps)
+    assert sorted(written_gaps(text, switch_functions)) == sorted(gaps)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_an_operation_compares(text: str, gaps: list[str]) -> None:
     ],
 )
 def test_what_the_domain_of_an_operation_compares(text: str, gaps: list[str]) -> None:
-    assert sorted(set(written_gaps(text, edges_of))) == sorted(gaps)
+    assert sorted(set(written_gaps(text, domain_switch_functions))) == sorted(gaps)
 
 
 def test_a_maximum_compares_all_with_its_winner() -> None:
@@ -105,7 +105,7 @@ def test_a_maximum_compares_all_with_its_winner() -> None:
     operands = [builder.input(name) for name in "abcdefghij"]
     out = builder.apply("max", *operands)
     winner = operands[3]
-    found = [gap for gap, _ in gaps_of(builder, BY_NAME["max"], operands, out, winner)]
+    found = [gap for gap, _ in switch_functions(builder, BY_NAME["max"], operands, out, winner)]
     assert len(found) == 9 and all(winner in builder.graph.operands[node] for node in found)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import exprgrad
 from exprgrad.errors import LanguageError
-from exprgrad.graph.graph import same_graph, seen_from
+from exprgrad.graph.graph import same_graph, with_output
 from exprgrad.graph.ops import FUNCTIONS
 from exprgrad.language.read.parse import parse_text
 from exprgrad.language.read.relations import read_relations
@@ -64,7 +64,7 @@ def test_a_model_binds_with_an_equals_sign() -> None:
     found = read_relations("k = b1*x; log(y) ~ k - b2", "~")
     (one,) = found.relations
     assert one.right is not None
-    model = seen_from(found.graph, one.right)
+    model = with_output(found.graph, one.right)
     assert (found.graph.kinds[one.left], found.graph.kinds[one.right]) == ("log", "sub")
     assert model.output == one.right
     assert [binding.name for binding in found.graph.bindings] == ["k"]

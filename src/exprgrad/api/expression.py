@@ -26,7 +26,7 @@ from exprgrad.graph.graph import (
     is_scalar,
     limit_text,
     same_graph,
-    unread_views,
+    unread_statement_views,
 )
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import program_text
@@ -583,7 +583,7 @@ class Expression(Drawn):
         if isinstance(found, Curve):
             if descend is not None:
                 raise RequestError("usage", "a descent is drawn over the ranges of two inputs")
-            views = unread_views(self.graph, found.name).items()
+            views = unread_statement_views(self.graph, found.name).items()
             curves = {n: curve_or_plane(one, self.text, given, shown) for n, one in views}
             others = {n: one for n, one in curves.items() if isinstance(one, Curve)}
             return Plot(found, times, others)
@@ -985,7 +985,12 @@ class Expression(Drawn):
         what is in them; so do ``sum``, ``d``, ``root`` and a recurrence's name.  Raises ``RequestError``
         for what is no operation, or has no definition.
         """
-        from exprgrad.derive.lower.expand import ALL, expand_text, expanded_in_calls, rows_to_expand
+        from exprgrad.derive.lower.expand import (
+            ALL,
+            expand_text,
+            expand_within_calls,
+            rows_to_expand,
+        )
         from exprgrad.graph.calls import open_calls
 
         listed = [names] if isinstance(names, str) else names
@@ -997,7 +1002,7 @@ class Expression(Drawn):
             return rebuild_derivative(expand_text(graph, kinds), self.known, self.shapes)
         text = self.text
         if not set(kinds).isdisjoint(graph.kinds):
-            text, graph = expanded_in_calls(graph, kinds)
+            text, graph = expand_within_calls(graph, kinds)
         return Expression(
             text, open_calls(graph, None if ALL in listed else {*listed}), self.known, self.shapes
         )

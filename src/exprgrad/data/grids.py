@@ -21,7 +21,7 @@ from exprgrad.derive.error_rules import UNIT
 from exprgrad.errors import InputError, RequestError
 from exprgrad.explain.diagnostics import MOST_COUNTED, notes_on_names
 from exprgrad.explain.limits import COUNTED, SHARED
-from exprgrad.graph.graph import Graph, numbers_only
+from exprgrad.graph.graph import Graph, check_scalars_only
 from exprgrad.language.read.parse import at_shapes, need_number
 from exprgrad.language.write.infix import number_text
 from exprgrad.run import evaluation, matrices
@@ -171,7 +171,7 @@ def grid_over(
         {name: value for name, value in values.items() if normal_name(name) in fixed}
     )
     if order == 2:
-        numbers_only(shaped, no_second_derivatives)
+        check_scalars_only(shaped, no_second_derivatives)
     evaluator = evaluation.evaluator_for(shaped)
     return Grid(text, evaluator, ranges, fixed, chosen, order, digits, elastic, texts)
 

@@ -12,19 +12,19 @@ import numpy as np
 from exprgrad.data.arrow import Doubles, arrow_doubles
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
-from exprgrad.derive.lower.translate import program_asked
+from exprgrad.derive.lower.translate import build_requested_program
 from exprgrad.derive.parsed import parse_and_derive
-from exprgrad.derive.search import text_on_nodes
+from exprgrad.derive.search import apply_text
 from exprgrad.derive.sweeps.gradient import adjoint_program, jvp, tangent_name
-from exprgrad.derive.sweeps.rounding import SLACK, with_bounds, with_screen
-from exprgrad.derive.switches import movable_nodes, special_nodes
+from exprgrad.derive.sweeps.rounding import SLACK, add_digit_screen, add_error_bounds
+from exprgrad.derive.switches import find_nonsmooth_nodes, movable_nodes
 from exprgrad.graph.graph import (
     Graph,
     Program,
     dependency_flags,
     dependent_flags,
-    moved_slopes,
-    seen_from,
+    remap_local_derivatives,
+    with_output,
 )
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.read.parse import at_shapes
@@ -121,7 +121,7 @@ def result_program(
     graph = graph_of_numbers(text)
     bound = {binding.name: binding.node for binding in graph.bindings}
     of = {name: bound[name] for name in outputs} if outputs else None
-    program, _ = program_asked(graph, wrt, value_only=not wrt, of=of, second=second)
+    program, _ = build_requested_program(graph, wrt, value_only=not wrt, of=of, second=second)
     if not second:
         return program
     head, size = 1 + len(wrt), len(wrt)
@@ -175,7 +175,9 @@ def prepare_kernel(job: BatchJob) -> Prepared:
     results, graph = len(outputs), graph_of_numbers(job.text)
     places, asks = {"kink": 0, "condition": 0, "sure": 0}, frozenset[str]()
     bound = {binding.name: binding.node for binding in graph.bindings}
-    views = [seen_from(graph, node) for node in [bound[name] for name in job.of] or [graph.output]]
+    views = [
+        with_output(graph, node) for node in [bound[name] for name in job.of] or [graph.output]
+    ]
     met = kink_flag(builder, views, job.wrt, inputs)
     if met is not None:
         places["kink"] = len(outputs)
@@ -188,7 +190,7 @@ def prepare_kernel(job: BatchJob) -> Prepared:
     program = builder.program(outputs)
     if job.digits and not job.show_digits:
         places["sure"] = len(outputs)
-        program = with_screen(program, results, job.digits)
+        program = add_digit_screen(program, results, job.digits)
     names = [name for name, _ in job.columns]
     engine, kernel, _ = build_kernel(program, names, job.engine, job.precise)
     reads = frozenset[str]().union(*map(inputs_needed, views))
@@ -210,7 +212,7 @@ def over_columns(job: BatchJob) -> tuple[GraphBuilder, dict[str, int], list[int]
 def bound_kernel(job: BatchJob, engine: str | None) -> tuple[Kernel, int]:
     """What finds a job's results and what each may be off by, and how many outputs it has."""
     builder, _, outputs = over_columns(job)
-    program = with_bounds(builder.program(outputs), len(outputs))
+    program = add_error_bounds(builder.program(outputs), len(outputs))
     names = [name for name, _ in job.columns]
     return build_kernel(program, names, engine, False)[1], len(program.outputs)
 
@@ -243,7 +245,7 @@ def kinks_of(
     """
     needed = dependency_flags(graph, graph.output)
     active = dependent_flags(graph, [graph.inputs[name] for name in wrt])
-    suspects = special_nodes(graph, active, needed)
+    suspects = find_nonsmooth_nodes(graph, active, needed)
     if not suspects:
         return None
     backward, reached, gated = adjoint_program(graph, wrt)
@@ -274,7 +276,7 @@ def include_program(
 ) -> list[int]:
     """The outputs of a program, built anew."""
     images = builder.include(program.graph, inputs)
-    builder.graph.slopes.update(moved_slopes(program.graph, images))
+    builder.graph.slopes.update(remap_local_derivatives(program.graph, images))
     return [images[output] for output in program.outputs]
 
 
@@ -292,7 +294,7 @@ def kink_condition(
             sides.append({op.names[0]: images[operand], "out": images[node], "varies": one})
         ties = total
         for side in sides:
-            ties = builder.apply("add", ties, text_on_nodes(builder, op.ties, side))
+            ties = builder.apply("add", ties, apply_text(builder, op.ties, side))
         pairs = zip(operands, sides, strict=True)
         sides = [{**side, "ties": ties} for operand, side in pairs if active[operand]]
     else:
@@ -301,7 +303,7 @@ def kink_condition(
         sides.append({**slot, "out": images[node]})
     for side in sides:
         for special in op.special:
-            total = builder.apply("max", total, text_on_nodes(builder, special.where, side))
+            total = builder.apply("max", total, apply_text(builder, special.where, side))
     return total
 
 

@@ -54,7 +54,7 @@ from exprgrad.errors import (
     install_command,
 )
 from exprgrad.explain.limits import COUNTED
-from exprgrad.graph.graph import Graph, numbers_only
+from exprgrad.graph.graph import Graph, check_scalars_only
 from exprgrad.language.mistakes.hints import did_you_mean, value_hint
 from exprgrad.language.read.names import CONSTANT_SIGNS, plain_name
 from exprgrad.run.balls.balls import has_balls
@@ -300,7 +300,7 @@ def refuse_tensors(graph: Graph, text: str, message: str) -> None:
             help="write it for the numbers of one row, each a column of its own",
         )
 
-    numbers_only(graph, wrong)
+    check_scalars_only(graph, wrong)
 
 
 def condition_of(text: str) -> Graph:

@@ -32,14 +32,14 @@ from exprgrad.graph.graph import (
     transform_graph,
 )
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, LOGIC, PRODUCTS, SUMS
-from exprgrad.graph.structural import axes_of, broadcast_shape
+from exprgrad.graph.structural import broadcast_shape, normalize_axes
 from exprgrad.graph.tensors import STRUCTURAL, axis_permutation
 from exprgrad.source import Span
 
 __all__ = [
-    "EXACT_BELOW", "HALF", "KEEPS_WHOLE", "ONE", "Exact", "GraphBuilder", "as_decimal", "as_double",
-    "compare_doubles", "exact_as_written", "exact_magnitude", "exact_ratio", "exact_result", "fold_exactly",
-    "is_zero_or_one", "to_power",
+    "EXACT_BELOW", "HALF", "KEEPS_WHOLE", "ONE", "Exact", "GraphBuilder", "compare_doubles", "exact_double",
+    "exact_from_shortest", "exact_integer_power", "exact_magnitude", "exact_ratio", "exact_result",
+    "fold_doubles_exactly", "is_zero_or_one", "shortest_double",
 ]  # fmt: skip
 
 COMMUTATIVE = frozenset(name for name, row in BY_NAME.items() if row.commutes)
@@ -281,7 +281,7 @@ class GraphBuilder:
             if values[0] == row.unit and row.commutes:
                 return operands[1]
         if None not in values:
-            number = fold_exactly(kind, values, typed=self.typed)  # type: ignore[arg-type]
+            number = fold_doubles_exactly(kind, values, typed=self.typed)  # type: ignore[arg-type]
             if number is not None:
                 return self.constant(number)
         if row.inverse == kind:
@@ -342,7 +342,7 @@ class GraphBuilder:
         known, inner = self.shape(x), self.graph.kinds[x]
         if kind in ("reshape", "broadcast") and shape == known:
             return x
-        if kind == "sum" and not axes_of(settings[0], known):
+        if kind == "sum" and not normalize_axes(settings[0], known):
             return x
         if kind == "concat" and len(operands) == 1:
             return x
@@ -390,7 +390,9 @@ def compare_doubles(kind: str, x: float, y: float) -> bool:
     return bool(holds(x, y))
 
 
-def fold_exactly(kind: str, values: Sequence[float], *, typed: bool = False) -> float | None:
+def fold_doubles_exactly(
+    kind: str, values: Sequence[float], *, typed: bool = False
+) -> float | None:
     """The result of an operation on doubles where it is exactly a double; else None.
 
     With ``typed`` the doubles, and the result, stand for the decimals that they are written as.
@@ -399,19 +401,19 @@ def fold_exactly(kind: str, values: Sequence[float], *, typed: bool = False) -> 
         return float(compare_doubles(kind, *values))
     if not all(map(math.isfinite, values)):
         return None
-    read, write = (exact_as_written, as_decimal) if typed else (Fraction, as_double)
+    read, write = (exact_from_shortest, shortest_double) if typed else (Fraction, exact_double)
     exact = exact_result(kind, [read(value) for value in values])
     return write(exact) if exact else None  # a zero has a sign, which a fraction lacks
 
 
-def exact_as_written(value: float) -> Exact:
+def exact_from_shortest(value: float) -> Exact:
     """The number that a finite double is written as."""
     if value.is_integer() and abs(value) <= EXACT_BELOW:
         return int(value)
     return simplify_exact(Fraction(repr(value)))
 
 
-def as_decimal(value: Exact) -> float | None:
+def shortest_double(value: Exact) -> float | None:
     """The double whose shortest text is exactly this number, if one is."""
     if value.denominator == 1 and abs(value.numerator) <= EXACT_BELOW:
         return float(value.numerator)
@@ -419,10 +421,10 @@ def as_decimal(value: Exact) -> float | None:
         double = float(value)
     except OverflowError:
         return None
-    return double if math.isfinite(double) and exact_as_written(double) == value else None
+    return double if math.isfinite(double) and exact_from_shortest(double) == value else None
 
 
-def as_double(value: Exact) -> float | None:
+def exact_double(value: Exact) -> float | None:
     """The double that is exactly this number, if one is."""
     try:
         double = float(value)
@@ -458,6 +460,6 @@ def exact_ratio(above: Exact, below: Exact) -> Exact:
     return simplify_exact(Fraction(above, below))
 
 
-def to_power(base: Exact, power: Exact) -> Exact:
+def exact_integer_power(base: Exact, power: Exact) -> Exact:
     """A number to a whole power."""
     return simplify_exact(Fraction(base) ** int(power))

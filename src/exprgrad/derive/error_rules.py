@@ -18,9 +18,9 @@ from typing import Any
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 
 __all__ = [
-    "BENT", "FAR", "POWER", "STRETCH", "TINY", "UNIT", "Carrier", "bound_along", "bound_at_ends",
-    "bound_carried", "bound_rounding", "bound_smooth", "equal_at_special", "hides_waves", "is_near_switch",
-    "known_error", "least_rounding", "may_be_rounded",
+    "BENT", "FAR", "POWER", "STRETCH", "TINY", "UNIT", "ErrorArithmetic", "bound_along_operand",
+    "bound_near_switch", "bound_propagated_error", "bound_rounding", "bound_smooth", "deferred_error",
+    "equal_at_special", "is_near_switch", "is_phase_lost", "may_be_rounded", "minimum_rounding_error",
 ]  # fmt: skip
 
 Errors = Sequence[float]
@@ -44,7 +44,7 @@ BESIDE = 2.0**-10
 POWER = BY_NAME[BY_INFIX["^"].name]
 
 
-class Carrier:
+class ErrorArithmetic:
     """What the rules need of numbers: of floats, in whose words they are written, of arrays, or of nodes.
 
     ``unit``      what errors are counted in
@@ -80,10 +80,10 @@ def equal_at_special(name: str) -> list[tuple[int, int | float]] | None:
 
     None where the row's conditions do not tell.
     """
-    from exprgrad.derive.switches import equal_operands
+    from exprgrad.derive.switches import required_equalities
 
     many = len(BY_NAME[name].names)
-    needed = equal_operands(name, (1.0,) * many)
+    needed = required_equalities(name, (1.0,) * many)
     return None if needed is None or any(many in pair for pair in needed) else needed
 
 
@@ -96,7 +96,7 @@ def bound_rounding(unit: float, out: float, ulps: float, least: float) -> float:
     return error + least / unit if least else error
 
 
-def least_rounding(op: Op, ulps: float) -> float:
+def minimum_rounding_error(op: Op, ulps: float) -> float:
     """What a result may be off by at least: sums don't underflow, nor does what rounds nothing."""
     if op.signs or not ulps:
         return op.value_abs
@@ -116,7 +116,9 @@ def may_be_rounded(op: Op, out: float, seen: Sequence[float]) -> bool:
 # What the operands' errors come to.
 
 
-def bound_carried(on: Carrier, op: Op, out: float, seen: Sequence[float], off: Errors) -> float:
+def bound_propagated_error(
+    on: ErrorArithmetic, op: Op, out: float, seen: Sequence[float], off: Errors
+) -> float:
     """What the operands' errors come to in a row's result."""
     errors = [d for d in off if not on.is_zero(d)]
     if not errors:
@@ -129,7 +131,7 @@ def bound_carried(on: Carrier, op: Op, out: float, seen: Sequence[float], off: E
         return bound_choice(on, seen, off)
     if op.opposite:
         return on.choose(
-            is_near_switch(on, op, seen, off), known_error(1 / on.unit), known_error(0.0)
+            is_near_switch(on, op, seen, off), deferred_error(1 / on.unit), deferred_error(0.0)
         )
     if op.variadic and op.special:
         return reduce(on.most, errors)
@@ -151,21 +153,21 @@ def bound_carried(on: Carrier, op: Op, out: float, seen: Sequence[float], off: E
         return smooth()
     near = is_near_switch(on, op, seen, off)
     is_asked = on.asks or near is True  # where it isn't known where the kinks are
-    ends = partial(bound_at_ends, on, row, out, seen, off) if is_asked else unbounded
+    ends = partial(bound_near_switch, on, row, out, seen, off) if is_asked else unbounded
     if all(special.code == "kink" for special in op.special):
         return on.choose(near, ends, smooth)
-    return on.choose(near, ends, known_error(0.0)) + smooth()
+    return on.choose(near, ends, deferred_error(0.0)) + smooth()
 
 
-def known_error(error: float) -> Callable[[], float]:
+def deferred_error(error: float) -> Callable[[], float]:
     """An error that is known, where one is asked for."""
     return lambda: error
 
 
-unbounded = known_error(inf)
+unbounded = deferred_error(inf)
 
 
-def bound_product(on: Carrier, seen: Sequence[float], off: Errors) -> float:
+def bound_product(on: ErrorArithmetic, seen: Sequence[float], off: Errors) -> float:
     """What errors come to in a product of two."""
     (x, y), (dx, dy) = map(abs, seen), off
     if on.is_zero(dy):
@@ -176,7 +178,7 @@ def bound_product(on: Carrier, seen: Sequence[float], off: Errors) -> float:
 
 
 def bound_quotient(
-    on: Carrier, slope: SlopeAt, out: float, seen: Sequence[float], off: Errors
+    on: ErrorArithmetic, slope: SlopeAt, out: float, seen: Sequence[float], off: Errors
 ) -> float:
     """What errors come to in a quotient: anything where the divisor may be 0."""
     divisor, (dx, dy) = abs(seen[1]), off
@@ -189,31 +191,31 @@ def bound_quotient(
         return on.choose(room > 0, lambda: (dx + abs(out) * dy) / room, unbounded)
 
     far = dy > divisor * (BESIDE / on.unit)
-    return on.choose(far, beyond if on.asks else unbounded, known_error(reduce(add, steps)))
+    return on.choose(far, beyond if on.asks else unbounded, deferred_error(reduce(add, steps)))
 
 
-def bound_choice(on: Carrier, seen: Sequence[float], off: Errors) -> float:
+def bound_choice(on: ErrorArithmetic, seen: Sequence[float], off: Errors) -> float:
     """What errors come to in a choice: its branch's, or, if its condition may not hold, the way across."""
     (condition, x, y), (d, dx, dy) = seen, off
-    error = on.choose(condition != 0, known_error(dx), known_error(dy))
+    error = on.choose(condition != 0, deferred_error(dx), deferred_error(dy))
     if on.is_zero(d):
         return error
     turns = (d != 0) & on.no(abs(condition) > d * on.unit)
-    return on.choose(turns, lambda: abs(x - y) / on.unit + dx + dy, known_error(error))
+    return on.choose(turns, lambda: abs(x - y) / on.unit + dx + dy, deferred_error(error))
 
 
-def bound_mean(on: Carrier, slope: SlopeAt, off: Errors) -> float:
+def bound_mean(on: ErrorArithmetic, slope: SlopeAt, off: Errors) -> float:
     """What errors come to in a mean of some kind, whose weights may change: no more than the largest."""
     errors = [(at, d) for at, d in enumerate(off) if not on.is_zero(d)]
     most = reduce(on.most, [d for _, d in errors])
     return on.choose(
         most < BENT / on.unit,
         lambda: reduce(add, [abs(slope(at)) * d for at, d in errors]),
-        known_error(most),
+        deferred_error(most),
     )
 
 
-def bound_power(on: Carrier, out: float, x: float, exponent: float, d: float) -> float:
+def bound_power(on: ErrorArithmetic, out: float, x: float, exponent: float, d: float) -> float:
     """What a base's error comes to in a power: by the mean value theorem where it may be flat at 0."""
     if exponent >= 1:
         return exponent * on.function(POWER.name)(abs(x) + d * on.unit, exponent - 1) * d
@@ -222,7 +224,7 @@ def bound_power(on: Carrier, out: float, x: float, exponent: float, d: float) ->
 
 
 def bound_smooth(
-    on: Carrier,
+    on: ErrorArithmetic,
     op: Op,
     row: RowFunction,
     slope: SlopeAt,
@@ -247,12 +249,14 @@ def bound_smooth(
         if has_ends and is_wave:
             far = far | (d > FAR / on.unit)
         is_asked = on.asks and not (has_ends or is_wave)
-        ends = partial(farthest_value, on, row, out, seen, at, d) if is_asked else unbounded
-        terms.append(on.choose(far, ends, partial(bound_step, on, slope, at, bend, d)))
+        ends = partial(farthest_deviation, on, row, out, seen, at, d) if is_asked else unbounded
+        terms.append(on.choose(far, ends, partial(bound_second_order, on, slope, at, bend, d)))
     return reduce(add, terms)
 
 
-def bound_step(on: Carrier, slope: SlopeAt, at: int, bend: float | None, d: float) -> float:
+def bound_second_order(
+    on: ErrorArithmetic, slope: SlopeAt, at: int, bend: float | None, d: float
+) -> float:
     """What a small error comes to: a slope times it, and the bend, if there is one, times its square."""
     steepest = abs(slope(at))
     return (steepest if bend is None else steepest + abs(bend) * d * on.unit) * d
@@ -261,7 +265,7 @@ def bound_step(on: Carrier, slope: SlopeAt, at: int, bend: float | None, d: floa
 # Where an error is large, or a kink or a jump is near.
 
 
-def is_near_switch(on: Carrier, op: Op, seen: Sequence[float], off: Errors) -> bool:
+def is_near_switch(on: ErrorArithmetic, op: Op, seen: Sequence[float], off: Errors) -> bool:
     """Where a row may have a kink or a jump within reach; elsewhere it may be treated as smooth."""
     needed = equal_at_special(op.name)
     if needed is None:
@@ -276,13 +280,13 @@ def is_near_switch(on: Carrier, op: Op, seen: Sequence[float], off: Errors) -> b
     return reduce(or_, found) if found else False
 
 
-def hides_waves(op: Op, d: float) -> bool:
+def is_phase_lost(op: Op, d: float) -> bool:
     """Where a wave may be anything: the doubles that could be asked may all be whole periods apart."""
     return (d >= FAR) & (op.magnifies == "period")
 
 
-def farthest_value(
-    on: Carrier, row: RowFunction, out: float, seen: Sequence[float], at: int, d: float
+def farthest_deviation(
+    on: ErrorArithmetic, row: RowFunction, out: float, seen: Sequence[float], at: int, d: float
 ) -> float:
     """How far a function gets from its value where an argument is off by much: at both ends, and between.
 
@@ -293,7 +297,7 @@ def farthest_value(
     places = [x - reach, x + reach]
     if on.asks:
         turns = [
-            on.choose(abs(x - turn) < reach, known_error(turn), known_error(x))
+            on.choose(abs(x - turn) < reach, deferred_error(turn), deferred_error(x))
             for turn in (0.0, 1.0)
         ]
         places += [x + reach / 3, *turns]
@@ -301,8 +305,8 @@ def farthest_value(
     return reduce(on.most, apart)
 
 
-def bound_at_ends(
-    on: Carrier, row: RowFunction, out: float, seen: Sequence[float], off: Errors
+def bound_near_switch(
+    on: ErrorArithmetic, row: RowFunction, out: float, seen: Sequence[float], off: Errors
 ) -> float:
     """How far a function gets from its value beside kinks and jumps.
 
@@ -314,13 +318,13 @@ def bound_at_ends(
     for at, d in enumerate(off):
         if not on.is_zero(d):
             beyond = 2 * d + (abs(seen[at]) * (2 * UNIT) + TINY) / on.unit
-            far = on.choose(d != 0, known_error(beyond), known_error(0.0))
-            apart.append(farthest_value(on, row, out, seen, at, far))
+            far = on.choose(d != 0, deferred_error(beyond), deferred_error(0.0))
+            apart.append(farthest_deviation(on, row, out, seen, at, far))
     return reduce(on.most, apart) if apart else 0.0
 
 
-def bound_along(
-    on: Carrier, rule: RowFunction, here: float, seen: Sequence[float], at: int, d: float
+def bound_along_operand(
+    on: ErrorArithmetic, rule: RowFunction, here: float, seen: Sequence[float], at: int, d: float
 ) -> float:
     """How far a smooth function gets from its value where one argument is off: no slope of it is asked."""
     x, size = seen[at], abs(here)
@@ -328,6 +332,6 @@ def bound_along(
     is_far = (d >= FAR) | ((d >= FAR * abs(x)) & (d != 0))
     return on.choose(
         is_far | on.no(ahead <= BENT * size),
-        lambda: farthest_value(on, rule, here, seen, at, d) + size,
+        lambda: farthest_deviation(on, rule, here, seen, at, d) + size,
         lambda: ahead / STRETCH,
     )

@@ -20,14 +20,14 @@ from zlib import crc32
 
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import Rule, computed, rule_slots, shown, template
-from exprgrad.derive.search import OUT, text_on_nodes
+from exprgrad.derive.search import OUT, apply_text
 from exprgrad.derive.simplify.formula import simplify_program
-from exprgrad.derive.simplify.orders import high_order
+from exprgrad.derive.simplify.orders import high_order_derivative
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.derive.sweeps.walks import Edge, SweepSource, pull_back, push_forward
-from exprgrad.derive.switches import equal_numbers
+from exprgrad.derive.switches import row_requirements
 from exprgrad.errors import LanguageError
-from exprgrad.graph.calls import handed_down
+from exprgrad.graph.calls import propagate_down_calls
 from exprgrad.graph.graph import (
     CONST,
     INPUT,
@@ -68,7 +68,7 @@ def resolve_placeholders(graph: Graph, text: str, rule: Rule = computed) -> Grap
     Raises ``LanguageError``, with the place, for what is differentiated with respect to no name, and for
     what is no equation.
     """
-    maker = Maker(graph, text)
+    maker = PlaceholderResolver(graph, text)
     maker.source.rule = rule
     made, images = transform_graph(graph, maker.rule, into=maker.made)
     made.origins = {}
@@ -94,12 +94,12 @@ def resolve_placeholders(graph: Graph, text: str, rule: Rule = computed) -> Grap
         return again[made.operands[node][0]] if made.kinds[node] == PARAMETER else None
 
     found = transform_graph(made, argument, wanted=kept)[0]
-    without_idle(found)
+    drop_idle_calls(found)
     count_enclosed(found)
     return found
 
 
-class Growing(SweepSource):
+class GrowingSource(SweepSource):
     """A graph that derivatives are appended to: every node is its own image."""
 
     def __init__(self, builder: GraphBuilder) -> None:
@@ -130,14 +130,14 @@ class Growing(SweepSource):
             self.varying.append(varies or any(self.varying[o] for o in graph.operands[node]))
 
 
-class Maker:
+class PlaceholderResolver:
     """Makes nodes of the placeholders of a graph, in ``made``, which holds the nodes before them."""
 
     def __init__(self, graph: Graph, text: str) -> None:
         self.graph, self.text = graph, text
         self.made = Graph(budget=graph.budget)
         self.builder = GraphBuilder(self.made)
-        self.source = Growing(self.builder)
+        self.source = GrowingSource(self.builder)
         self.named = {binding.node for binding in graph.bindings}
         self.calls: list[tuple[Call, range]] = []
         self.bends: tuple[int, ...] = ()
@@ -193,7 +193,7 @@ class Maker:
     def polynomial(self, body: int, between: Sequence[int], order: int) -> int | None:
         """A derivative of high order as polynomials make it; None if they don't."""
         residual, params = self.residual(body, between)
-        formula = high_order(residual, OUT, order)
+        formula = high_order_derivative(residual, OUT, order)
         if formula is None:
             return None
         self.visits += VISITS_FOR_A_NODE * len(formula)
@@ -208,7 +208,7 @@ class Maker:
             op = BY_NAME.get(made.kinds[node])
             if op is not None and op.domain and not op.infix and "inf" not in op.domain:
                 given = dict(zip(op.names, made.operands[node], strict=True))
-                inside = text_on_nodes(builder, op.domain, given)
+                inside = apply_text(builder, op.domain, given)
                 found = builder.apply("where", inside, found, builder.constant(nan))
         return found
 
@@ -241,7 +241,7 @@ class Maker:
         return tuple(
             node
             for node, op in rows
-            if op is not None and op.special and equal_numbers(made, node, op, moving) != []
+            if op is not None and op.special and row_requirements(made, node, op, moving) != []
         )
 
     def check_variable(self, node: int) -> None:
@@ -277,7 +277,7 @@ class Maker:
                 f"root(…, {name}, …) is the {name} at which the formula is 0: write {name} in it",
             )
         residual, params = self.residual(body, between)
-        if root_depth(residual) >= DEEPEST_ROOTS:
+        if root_nesting_depth(residual) >= DEEPEST_ROOTS:
             raise self.error(
                 "too-deep",
                 f"roots can be nested {DEEPEST_ROOTS} deep at most",
@@ -355,11 +355,11 @@ class Maker:
         return LanguageError(code, message, source=Text(self.text), span=span, help=help)
 
 
-def without_idle(graph: Graph) -> None:
+def drop_idle_calls(graph: Graph) -> None:
     """Drop the calls whose results nothing needs any more; their other nodes are of what is around them."""
     live = [at for at, call in enumerate(graph.calls) if call.result >= 0]
     numbers = {at: place for place, at in enumerate(live)}
-    places = handed_down(graph.calls, lambda at, above: numbers.get(at, above))
+    places = propagate_down_calls(graph.calls, lambda at, above: numbers.get(at, above))
     kept: list[Call] = []
     for at in live:
         call = graph.calls[at]
@@ -390,7 +390,7 @@ def count_enclosed(graph: Graph) -> None:
         mine = called.get(node, -1)
         inner = mine >= 0 and calls[mine].result == node
         around = calls[mine].parent if inner else mine
-        found = {child_of(calls, around, reader) for reader in readers[node]}
+        found = {child_call_holding(calls, around, reader) for reader in readers[node]}
         if node not in named and node != graph.output and len(found) == 1:
             whole = found.pop()
             if whole >= 0 and calls[whole].kind in WRITTEN:
@@ -402,7 +402,7 @@ def count_enclosed(graph: Graph) -> None:
             readers[operand].add(called.get(node, -1))
 
 
-def child_of(calls: Sequence[Call], around: int, call: int) -> int:
+def child_call_holding(calls: Sequence[Call], around: int, call: int) -> int:
     """The call directly inside of one that another is in, or is; -1 where it is in none."""
     while call >= 0 and calls[call].parent != around:
         call = calls[call].parent
@@ -426,7 +426,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
     Its operands are the parameters, then the ends or the start.  The row is in ``BY_NAME`` from now on.
     """
     operands = " ".join([*params, *(("low", "high") if is_bracketed else ("start",))])
-    text = table_text(residual)
+    text = graph_as_rule_text(residual)
     key = f"{unknown} {operands}: {text}"
     for number in count(crc32(key.encode())):
         name = f"root_{number:08x}"
@@ -437,7 +437,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
             return op
     wrt = [*params, OUT]
     (slope, *partials), (real, *people) = (
-        root_slopes(residual, wrt, rule) for rule in (computed, shown)
+        root_derivative_texts(residual, wrt, rule) for rule in (computed, shown)
     )
     none = ["0"] * (1 + is_bracketed)
     names = {node: unknown if name == OUT else name for name, node in residual.inputs.items()}
@@ -449,7 +449,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
         f"the {unknown} at which {''.join(map(str, said))} is 0",
         shown=(*people, *none),
         latex=r"\operatorname{root}",
-        special=equation_specials(residual),
+        special=equation_nonsmooth_points(residual),
         value_ulp=NO_BOUND,
         partial_ulp=NO_BOUND,
         equation=Equation(
@@ -486,15 +486,16 @@ def equation_pieces(
     return [*expression_pieces(residual, residual.output, names, None, given)]
 
 
-def root_depth(residual: Graph) -> int:
+def root_nesting_depth(residual: Graph) -> int:
     """How deep roots stand in an equation."""
     rows = [BY_NAME[kind].equation for kind in {*residual.kinds} if kind in BY_NAME]
     return max(
-        (1 + root_depth(template(row.residual)) for row in rows if row is not None), default=0
+        (1 + root_nesting_depth(template(row.residual)) for row in rows if row is not None),
+        default=0,
     )
 
 
-def root_slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
+def root_derivative_texts(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
     """The residual's derivative with respect to the unknown, and the root's to each parameter, as texts.
 
     The unknown is the last of ``wrt``.  By the implicit function theorem the latter is -g_p/g_E.
@@ -515,10 +516,10 @@ def root_slopes(residual: Graph, wrt: Sequence[str], rule: Rule) -> list[str]:
     program = builder.program([slope, *ratios])
     if rule is shown and len(program.graph) <= LONGEST_SIMPLIFIED:
         program = simplify_program(program, residual)
-    return [table_text(program.graph, output) for output in program.outputs]
+    return [graph_as_rule_text(program.graph, output) for output in program.outputs]
 
 
-def equation_specials(residual: Graph) -> tuple[NonsmoothPoint, ...]:
+def equation_nonsmooth_points(residual: Graph) -> tuple[NonsmoothPoint, ...]:
     """Where an equation has a kink or jumps, of its operations' rows; what is beside is not told."""
     builder, varying = GraphBuilder(), dependent_flags(residual, residual.inputs.values())
     images = builder.include(residual)
@@ -530,9 +531,15 @@ def equation_specials(residual: Graph) -> tuple[NonsmoothPoint, ...]:
         flags = [float(varying[operand]) for operand in operands]
         seen = [images[operand] for operand in operands]
         for special in op.special:
-            met[special.code] += special_conditions(builder, op, special, seen, images[node], flags)
+            met[special.code] += nonsmooth_conditions(
+                builder, op, special, seen, images[node], flags
+            )
     reasons = {"kink": "its equation has one", "jump": "its equation jumps"}
-    found = {code: table_text(builder.graph, builder.total(met[code])) for code in met if met[code]}
+    found = {
+        code: graph_as_rule_text(builder.graph, builder.total(met[code]))
+        for code in met
+        if met[code]
+    }
     return tuple(
         [
             NonsmoothPoint(where, code, reasons[code], slope="nan", undecided="1")
@@ -541,7 +548,7 @@ def equation_specials(residual: Graph) -> tuple[NonsmoothPoint, ...]:
     )
 
 
-def special_conditions(
+def nonsmooth_conditions(
     builder: GraphBuilder,
     op: Op,
     special: NonsmoothPoint,
@@ -561,11 +568,11 @@ def special_conditions(
         return [builder.apply("gt", ties, builder.constant(1.0))]
     flags = [builder.constant(flag) for flag in moves]
     given = dict(zip(rule_slots(op), [*seen, out, *flags], strict=True))
-    found = text_on_nodes(builder, special.where, given)
+    found = apply_text(builder, special.where, given)
     return [] if builder.value(found) == 0 else [found]
 
 
-def table_text(graph: Graph, output: int | None = None) -> str:
+def graph_as_rule_text(graph: Graph, output: int | None = None) -> str:
     """A graph as a text of the table, what is used twice as a statement.
 
     The language knows the rows of roots that stand in it from now on.

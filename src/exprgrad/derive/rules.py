@@ -15,7 +15,7 @@ from exprgrad.graph.ops import Op
 from exprgrad.language.read.parse import parse_text
 
 __all__ = [
-    "Rule", "computed", "constant_graph", "join_balanced", "operation_count", "real_rule", "rule_slots",
+    "Rule", "computed", "constant_graph", "exact_rule", "join_balanced", "operation_count", "rule_slots",
     "shown", "template",
 ]  # fmt: skip
 
@@ -69,7 +69,7 @@ def operation_count(text: str) -> int:
 
 
 @cache
-def real_rule(op: Op, position: int) -> str:
+def exact_rule(op: Op, position: int) -> str:
     """The rule that is exact in real arithmetic, as balls need it.
 
     It is the one that people read where the row has a value; but at kinks and jumps, and where it is not
@@ -79,7 +79,7 @@ def real_rule(op: Op, position: int) -> str:
     *statements, rule = op.partial(position).split(";")
     if op.shown:
         shown = op.shown_partial(position)
-        *before, slope = rename_apart(shown).split(";")
+        *before, slope = rename_statements(shown).split(";")
         statements = [*before, f"slope = {slope.strip()}", *statements]
         apart = [f"({name} != 0)" for name in op.names if f"{name} == 0," in shown]
         bends = [f"(({one.where}) == 0)" for one in op.special]
@@ -91,7 +91,7 @@ def real_rule(op: Op, position: int) -> str:
     return "; ".join([*statements, rule])
 
 
-def rename_apart(rule: str) -> str:
+def rename_statements(rule: str) -> str:
     """A rule whose statements have names that stand in no other."""
     for name in re.findall(r"(?:^|;)\s*(\w+) =(?!=)", rule):
         rule = re.sub(rf"\b{name}\b", f"{name}_shown", rule)

@@ -14,11 +14,11 @@ from functools import cache
 
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import template
-from exprgrad.graph.graph import Loop, Program
+from exprgrad.graph.graph import LoopProgram, Program
 from exprgrad.graph.op import Equation, Op
 from exprgrad.graph.ops import BY_NAME
 
-__all__ = ["OUT", "root_search", "text_on_nodes"]
+__all__ = ["OUT", "apply_text", "root_search"]
 
 OUT = "out"
 """What the texts of a row call its result: here, the unknown."""
@@ -95,37 +95,42 @@ FLAT = 1e-13
 
 
 @cache
-def root_search(kind: str) -> Loop:
+def root_search(kind: str) -> LoopProgram:
     """The search that a root's row asks for: the root, or nan, comes of its last state."""
     op = BY_NAME[kind]
-    return Loop(tuple(STATE_NAMES.values()), first_state(op), next_state(op), found_root(op))
+    return LoopProgram(
+        tuple(STATE_NAMES.values()),
+        first_state_program(op),
+        next_state_program(op),
+        final_root_program(op),
+    )
 
 
 STATE_NAMES = {state: f"{state} of the search" for state in STATE}
 """What programs call the state: no input can bear a name with a blank."""
 
 
-def first_state(op: Op) -> Program:
+def first_state_program(op: Op) -> Program:
     """The program that makes the first state."""
-    builder, equation = GraphBuilder(), equation_of(op)
+    builder, equation = GraphBuilder(), row_equation(op)
     operands = {name: builder.input(name) for name in op.names}
     if not equation.is_bracketed:
         given = {"start": operands[op.names[-1]]}
-        return builder.program(statement_outcomes(builder, OPEN, given, STATE))
+        return builder.program(apply_statements(builder, OPEN, given, STATE))
     low, high = (operands[name] for name in op.names[-2:])
-    residual = text_on_nodes(builder, equation.residual, {**operands, OUT: low})
+    residual = apply_text(builder, equation.residual, {**operands, OUT: low})
     given = {"low": low, "high": high, "r": residual}
-    return builder.program(statement_outcomes(builder, BRACKETED, given, STATE))
+    return builder.program(apply_statements(builder, BRACKETED, given, STATE))
 
 
-def next_state(op: Op) -> Program:
+def next_state_program(op: Op) -> Program:
     """The program that makes the next state, and says whether it is the last."""
-    builder, equation = GraphBuilder(), equation_of(op)
+    builder, equation = GraphBuilder(), row_equation(op)
     operands = {name: builder.input(name) for name in op.names}
     states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
     at = {**operands, OUT: states["t"]}
     residual, slope = (
-        text_on_nodes(builder, text, at) for text in (equation.residual, equation.slope)
+        apply_text(builder, text, at) for text in (equation.residual, equation.slope)
     )
     text = TURN.replace("PATIENT", str(PATIENT)).replace("ALONE", str(MOST_ALONE))
     text = text.replace("MOST", str(MOST_TURNS))
@@ -133,30 +138,30 @@ def next_state(op: Op) -> Program:
         text = text.replace("room*", "between*room*")
     after = [f"{state}1" if f"{state}1 =" in text else state for state in STATE]
     given = {**states, "r": residual, "d": slope}
-    return builder.program(statement_outcomes(builder, text, given, (*after, "go")))
+    return builder.program(apply_statements(builder, text, given, (*after, "go")))
 
 
-def found_root(op: Op) -> Program:
+def final_root_program(op: Op) -> Program:
     """The program that makes the root of the last state."""
     builder = GraphBuilder()
     states = {state: builder.input(name) for state, name in STATE_NAMES.items()}
-    flat = "0" if equation_of(op).is_bracketed else repr(FLAT)
-    return builder.program([text_on_nodes(builder, FOUND.replace("FLAT", flat), states)])
+    flat = "0" if row_equation(op).is_bracketed else repr(FLAT)
+    return builder.program([apply_text(builder, FOUND.replace("FLAT", flat), states)])
 
 
-def equation_of(op: Op) -> Equation:
+def row_equation(op: Op) -> Equation:
     """What a root's row solves."""
     assert op.equation is not None
     return op.equation
 
 
-def text_on_nodes(builder: GraphBuilder, text: str, given: dict[str, int]) -> int:
+def apply_text(builder: GraphBuilder, text: str, given: dict[str, int]) -> int:
     """A text of a row on nodes."""
     graph = template(text.strip())
     return builder.include(graph, given)[graph.output]
 
 
-def statement_outcomes(
+def apply_statements(
     builder: GraphBuilder, text: str, given: dict[str, int], wanted: Sequence[str]
 ) -> list[int]:
     """What some statements of a text come to; what it does not state is as given."""

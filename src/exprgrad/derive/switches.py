@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from exprgrad.derive.build import GraphBuilder
 
 __all__ = [
-    "Needed", "Suspects", "SwitchFunction", "edges_of", "equal_numbers", "equal_operands", "find_suspects",
-    "gaps_of", "movable_nodes", "special_nodes",
+    "Needed", "Suspects", "SwitchFunction", "domain_switch_functions", "find_nonsmooth_nodes",
+    "find_suspects", "movable_nodes", "required_equalities", "row_requirements", "switch_functions",
 ]  # fmt: skip
 
 Needed = list[tuple[int, int | float]]
@@ -92,7 +92,7 @@ class Suspects(NamedTuple):
         return sorted(found, reverse=True)
 
 
-def special_nodes(
+def find_nonsmooth_nodes(
     graph: Graph, moved: Sequence[int], used: Sequence[int] | None = None
 ) -> list[int]:
     """The nodes that may have kinks or jumps, of those that inputs move, and that are used."""
@@ -101,7 +101,7 @@ def special_nodes(
         node
         for node, kind in enumerate(graph.kinds)
         if moved[node] and (used is None or used[node]) and kind in BY_NAME
-        if needed_by(graph, node, moving) != []
+        if node_requirements(graph, node, moving) != []
     ]
 
 
@@ -111,7 +111,7 @@ def find_suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> 
     others: list[int] = []
     groups: dict[float | None, list[tuple[int, int, int]]] = {}
     for node in nodes:
-        needed = needed_by(graph, node, moving)
+        needed = node_requirements(graph, node, moving)
         if needed is None:
             others.append(node)
         for one, other in needed or ():
@@ -124,33 +124,33 @@ def find_suspects(graph: Graph, nodes: Iterable[int], active: Sequence[int]) -> 
     screens = []
     for number, found in groups.items():
         owners, first, second = (list(column) for column in zip(*found, strict=True))
-        screens.append(SharedNeeds(owners, data_picker(first), data_picker(second), number))
+        screens.append(SharedNeeds(owners, value_getter(first), value_getter(second), number))
     return Suspects(graph, screens, others, active, moving)
 
 
-def needed_by(graph: Graph, node: int, moving: Sequence[int]) -> Needed | None:
+def node_requirements(graph: Graph, node: int, moving: Sequence[int]) -> Needed | None:
     """What a node needs for a kink or a jump; None where its row does not tell."""
     op = BY_NAME.get(graph.kinds[node])
     if op is not None:
-        return equal_numbers(graph, node, op, moving) if op.special else []
+        return row_requirements(graph, node, op, moving) if op.special else []
     from exprgrad.graph.tensors import STRUCTURAL
 
     moves = any(moving[operand] for operand in graph.operands[node])
     return None if moves and STRUCTURAL[graph.kinds[node]].kink is not None else []
 
 
-def data_picker(nodes: Sequence[int]) -> Pick:
+def value_getter(nodes: Sequence[int]) -> Pick:
     """What picks the data of some nodes: always a tuple."""
     return itemgetter(*nodes, nodes[0])
 
 
-def equal_numbers(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Needed | None:
+def row_requirements(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Needed | None:
     """What a node needs for a kink or a jump; None where the row's condition does not tell."""
     operands = graph.operands[node]
     if op.variadic:
         pairs = comb(len(operands), 2)
         return list(combinations(operands, 2)) if pairs <= MOST_PAIRS else None
-    needed = equal_operands(op.name, tuple([float(moving[operand]) for operand in operands]))
+    needed = required_equalities(op.name, tuple([float(moving[operand]) for operand in operands]))
     if needed is None:
         return None
     seen = (*operands, node)
@@ -163,7 +163,7 @@ def equal_numbers(graph: Graph, node: int, op: Op, moving: Sequence[int]) -> Nee
 
 
 @cache
-def equal_operands(name: str, moves: tuple[float, ...]) -> Needed | None:
+def required_equalities(name: str, moves: tuple[float, ...]) -> Needed | None:
     """The same for a row, by the operands' positions; the result's comes after them.
 
     ``moves`` are 1 for the operands that move, else 0.  A variadic row's condition does not tell.
@@ -188,17 +188,17 @@ def implied_equalities(where: Graph, slot: Mapping[str, Known]) -> Needed | None
 
     A condition is a sum of products of comparisons.  None where that does not tell.
     """
-    return needed_for(interpret(where, EQUALITIES, slot)[where.output])
+    return known_equalities(interpret(where, EQUALITIES, slot)[where.output])
 
 
-def needed_for(known: Known) -> Needed | None:
+def known_equalities(known: Known) -> Needed | None:
     """The equalities that make a part of a condition hold: none can for a 0."""
     if isinstance(known, int | float):
         return [] if known == 0.0 and isinstance(known, float) else None
     return known
 
 
-def needed_equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
+def equalities_of_node(graph: Graph, node: int, operands: Sequence[Known]) -> Known:
     """What a comparison, a product or a sum of a condition needs to hold."""
     kind = graph.kinds[node]
     if kind == "eq":
@@ -206,7 +206,7 @@ def needed_equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known
         if not isinstance(one, int):
             one, other = other, one
         return [(one, other)] if isinstance(one, int) and isinstance(other, int | float) else None
-    choices = [needed_for(operand) for operand in operands]
+    choices = [known_equalities(operand) for operand in operands]
     known = [choice for choice in choices if choice is not None]
     if kind == "mul":
         return min(known, key=len, default=None)
@@ -217,7 +217,7 @@ def needed_equality(graph: Graph, node: int, operands: Sequence[Known]) -> Known
 Known = Needed | int | float | None
 """A part of a condition: what it needs to hold, a node or a number, or None where nothing is known."""
 EQUALITIES: Algebra[Known] = Algebra(
-    lambda graph, node: cast(float, graph.payloads[node]), needed_equality
+    lambda graph, node: cast(float, graph.payloads[node]), equalities_of_node
 )
 
 
@@ -229,7 +229,7 @@ def movable_nodes(graph: Graph, inputs: Iterable[int] | None = None) -> bytearra
     flags = bytearray(len(graph))
     for node in graph.inputs.values() if inputs is None else inputs:
         flags[node] = 1
-    still = {kind: still_positions(kind) for kind in {*graph.kinds} - {INPUT, CONST}}
+    still = {kind: flat_positions(kind) for kind in {*graph.kinds} - {INPUT, CONST}}
     for node, operands in enumerate(graph.operands):
         for position, operand in enumerate(operands):
             if flags[operand] and position not in still[graph.kinds[node]]:
@@ -238,7 +238,7 @@ def movable_nodes(graph: Graph, inputs: Iterable[int] | None = None) -> bytearra
     return flags
 
 
-def still_positions(kind: str) -> Sequence[int]:
+def flat_positions(kind: str) -> Sequence[int]:
     """The operands, by position, that a row's result does not move with."""
     op = BY_NAME.get(kind)
     if op is None:
@@ -254,7 +254,7 @@ def still_positions(kind: str) -> Sequence[int]:
 # Gaps.
 
 
-def gaps_of(
+def switch_functions(
     builder: GraphBuilder, row: Op, operands: Sequence[int], out: int, winner: int | None = None
 ) -> Iterator[SwitchFunction]:
     """What an operation compares: operands with each other or with numbers, or what its definition does.
@@ -262,20 +262,24 @@ def gaps_of(
     Of a maximum all are compared with the ``winner``, where that is known.
     """
     if row.variadic:
-        yield from pair_gaps(builder, tied_pairs(operands, winner) if row.special else [])
+        yield from pair_switch_functions(
+            builder, tied_pairs(operands, winner) if row.special else []
+        )
         return
     moves = tuple([float(builder.graph.kinds[operand] != CONST) for operand in operands])
-    needed = equal_operands(row.name, moves)
+    needed = required_equalities(row.name, moves)
     if needed is not None and compares_operands(row.name):
-        pairs = [(operands[one], other_in(builder, operands, other)) for one, other in needed]
-        yield from pair_gaps(builder, pairs)
+        pairs = [
+            (operands[one], comparison_node(builder, operands, other)) for one, other in needed
+        ]
+        yield from pair_switch_functions(builder, pairs)
     elif row.gate == "blocker":
         yield operands[0], out
     elif row.definition:
-        yield from gaps_inside(builder, row, operands)
+        yield from definition_switch_functions(builder, row, operands)
     else:
         for special in row.special:
-            yield from compared_in(builder, special.where, row, operands, out)
+            yield from condition_switch_functions(builder, special.where, row, operands, out)
 
 
 @cache
@@ -297,16 +301,16 @@ def corner_equalities(condition: Graph) -> set[int]:
     }
 
 
-def other_in(builder: GraphBuilder, operands: Sequence[int], other: int | float) -> int:
+def comparison_node(builder: GraphBuilder, operands: Sequence[int], other: int | float) -> int:
     """What an operand has to be equal to, as a node."""
     return operands[other] if isinstance(other, int) else builder.constant(other)
 
 
-def edges_of(
+def domain_switch_functions(
     builder: GraphBuilder, row: Op, operands: Sequence[int], out: int
 ) -> Iterator[SwitchFunction]:
     """What the domain of an operation compares."""
-    return compared_in(builder, row.domain, row, operands, out)
+    return condition_switch_functions(builder, row.domain, row, operands, out)
 
 
 def tied_pairs(operands: Sequence[int], winner: int | None) -> list[tuple[int, int]]:
@@ -316,7 +320,7 @@ def tied_pairs(operands: Sequence[int], winner: int | None) -> list[tuple[int, i
     return [*(combinations(operands, 2) if len(operands) <= MOST_TIED else pairwise(operands))]
 
 
-def gaps_inside(
+def definition_switch_functions(
     builder: GraphBuilder, row: Op, operands: Sequence[int]
 ) -> Iterator[SwitchFunction]:
     """What the operations of a definition compare."""
@@ -325,10 +329,12 @@ def gaps_inside(
     for node, kind in enumerate(definition.kinds):
         inner = [image[operand] for operand in definition.operands[node]]
         if inner:
-            yield from gaps_of(builder, BY_NAME[kind], inner, image[node])
+            yield from switch_functions(builder, BY_NAME[kind], inner, image[node])
 
 
-def pair_gaps(builder: GraphBuilder, pairs: Iterable[tuple[int, int]]) -> Iterator[SwitchFunction]:
+def pair_switch_functions(
+    builder: GraphBuilder, pairs: Iterable[tuple[int, int]]
+) -> Iterator[SwitchFunction]:
     """The gaps of pairs of nodes; none of those that never change, and of flags, which have their own."""
     for one, other in pairs:
         gap = builder.apply("sub", one, other)
@@ -337,7 +343,7 @@ def pair_gaps(builder: GraphBuilder, pairs: Iterable[tuple[int, int]]) -> Iterat
             yield gap, None
 
 
-def compared_in(
+def condition_switch_functions(
     builder: GraphBuilder, text: str, row: Op, operands: Sequence[int], out: int
 ) -> Iterator[SwitchFunction]:
     """What a condition that a row states compares: of its special points, or of its domain."""
@@ -353,4 +359,4 @@ def compared_in(
         )
         if kind in COMPARISONS and node not in corner_equalities(condition)
     ]
-    yield from pair_gaps(builder, pairs)
+    yield from pair_switch_functions(builder, pairs)

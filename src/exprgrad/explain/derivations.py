@@ -16,8 +16,8 @@ from typing import NamedTuple
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.formula import output_formulas, simplified_derivatives
-from exprgrad.derive.sweeps.gradient import plain_derivatives
-from exprgrad.derive.sweeps.walks import active_from, users_of, varying_operands
+from exprgrad.derive.sweeps.gradient import display_rule_derivatives
+from exprgrad.derive.sweeps.walks import differentiable_users, reachable_from, varying_operands
 from exprgrad.errors import RequestError, command_or_python
 from exprgrad.graph.graph import (
     CONST,
@@ -25,11 +25,11 @@ from exprgrad.graph.graph import (
     Graph,
     Payload,
     Program,
+    check_scalars_only,
     copy_node,
     copy_nodes,
     dependency_flags,
     dependent_flags,
-    numbers_only,
     transform_graph,
 )
 from exprgrad.graph.ops import BY_NAME, Op
@@ -114,7 +114,7 @@ def derivation_steps(graph: Graph, wrt: str) -> list[DerivationStep]:
         "diff without --steps gives the derivative; grad --trace shows every step in numbers",
         "derivative() gives it without; a run's trace() shows every step in numbers",
     )
-    numbers_only(graph, lambda _: RequestError("no-steps", message, help=help))
+    check_scalars_only(graph, lambda _: RequestError("no-steps", message, help=help))
     answer = next(simplified_derivatives(graph, [wrt]))
     work = Derivation(graph, wrt, answer)
     found = [step for node in work.sheet.read() for step in work.steps_for(node)]
@@ -427,7 +427,7 @@ class Derivation:
         key = (self.sheet.texts[model], *names)
         if key not in self.laws:
             typed = self.sheet.part(model)
-            self.laws[key] = simplify_outputs(plain_derivatives(typed, names), typed)
+            self.laws[key] = simplify_outputs(display_rule_derivatives(typed, names), typed)
         return self.laws[key]
 
     def said(self, model: int, names: Sequence[str]) -> str:
@@ -448,7 +448,7 @@ class Derivation:
             raw = sheet.formula(whole)
             return sheet.filled(simplify_outputs(Program(raw, (raw.output,)), typed)[0], {})
         names = [name for name in typed.inputs if name == self.wrt or name in self.nodes]
-        found = plain_derivatives(typed, names)
+        found = display_rule_derivatives(typed, names)
         builder = GraphBuilder(typed=True)
         images = builder.include(found.graph)
         total = builder.constant(0.0)
@@ -828,8 +828,8 @@ def operands_behind_symbol(kind: str, operands: Collection[int]) -> range:
 
 def passed_through(graph: Graph, inputs: list[int]) -> list[bool]:
     """By node: whether it passes a derivative with respect to one of the inputs on to the output."""
-    users = users_of(graph, [graph.output])
-    reached = set(active_from(users, inputs))
+    users = differentiable_users(graph, [graph.output])
+    reached = set(reachable_from(users, inputs))
     found = [False] * len(graph)
     for node in sorted(reached, reverse=True):
         found[node] = node == graph.output or any(found[user] for user in users[node])

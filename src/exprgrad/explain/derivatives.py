@@ -12,7 +12,7 @@ from exprgrad.derive.rules import computed
 from exprgrad.explain.diagnostics import NOT_FINITE, Bounds, diagnose_run, resolve_digits, told_once
 from exprgrad.explain.limits import COUNTED, beyond_sides
 from exprgrad.explain.places import in_numbers, live_nodes, not_finite, number_in_place, places_in
-from exprgrad.graph.graph import Shape, dependent_flags, element_name, seen_from, shape_size
+from exprgrad.graph.graph import Shape, dependent_flags, element_name, shape_size, with_output
 from exprgrad.graph.ops import BENT
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.evaluation import (
@@ -176,7 +176,7 @@ def diagnose_outputs(
     """
     once: dict[tuple[str, int, str], Diagnostic] = {}
     for name, output in point.outputs.items():
-        view = seen_from(point.evaluator.graph, output)
+        view = with_output(point.evaluator.graph, output)
         chosen = point.wrt if swept is None or name in swept else None
         run = SweptRun.of(text, evaluator_for(view), point.inputs, chosen, point.spelled)
         for diagnostic in [*diagnose_run(run), *sides_of_poles(run)]:
@@ -205,7 +205,7 @@ def sides_of_poles(run: SweptRun) -> Iterator[Diagnostic]:
     numbers = in_numbers(run)
     over = numbers.run
     nodes = [numbers.node(graph.output, place) for place in places_in(run.value)]
-    for view in (seen_from(over.graph, node) for node in dict.fromkeys(nodes)):
+    for view in (with_output(over.graph, node) for node in dict.fromkeys(nodes)):
         seen = SweptRun.of(run.text, evaluator_for(view), over.inputs, over.wrt, run.spelled)
         known = {n: side for n, side in one_sided(seen).items() if is_finite(side.sweep)}
         for found in side_verdicts(seen, known):
@@ -244,7 +244,7 @@ def kinked_twice(text: str, point: Point) -> bytearray:
     own, wrt = point.evaluator.graph, point.wrt
     graph, outputs = gradient_program(point.evaluator, wrt)
     names: set[str] = set()
-    for view in (own, *[seen_from(graph, output) for output in outputs[1:]]):
+    for view in (own, *[with_output(graph, output) for output in outputs[1:]]):
         run = SweptRun.of(text, evaluator_for(view), point.inputs, wrt)
         if beyond_sides(run, len(wrt)):
             names |= {*wrt}
@@ -272,7 +272,7 @@ def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
     graph, outputs = gradient_program(point.evaluator, wrt)
     help: str | None = "the entry is corrected; the gradient has this slope on both sides"
     for row, column in unknown:
-        view = seen_from(graph, outputs[1 + row])
+        view = with_output(graph, outputs[1 + row])
         run = SweptRun.of(text, evaluator_for(view), point.inputs, (wrt[column],))
         side = None if beyond_sides(run, len(unknown)) else one_sided(run).get(wrt[column])
         if side is not None and side.corrected and side.right is not None:
@@ -301,7 +301,7 @@ def entry_trouble(text: str, point: Point, place: tuple[int, int], value: Any) -
     by = one if one == other else f"{one} and {other}"
     shown = number_in_place(value, found.place)
     derived, entry, data = entry_data(point.evaluator, point.inputs, point.wrt, place, indices[0])
-    used = live_nodes(SweptRun(text, seen_from(derived, entry), {}, data))
+    used = live_nodes(SweptRun(text, with_output(derived, entry), {}, data))
     bad = (node for node in range(entry) if used[node] and not is_finite(data[node]))
     node = derived.origins.get(next(bad, entry), graph.output)
     code = "nan-hessian" if shown != shown else "infinite-hessian"

@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, Shape, dependency_flags, place_by_position, shape_size
+from exprgrad.graph.graph import CONST, Shape, dependency_flags, shape_size, unravel_position
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.run.evaluation import SweptRun
 from exprgrad.source import Source, Span
@@ -75,13 +75,13 @@ def first_place(flags: Any) -> Found | None:
         return None
     shape = getattr(flags, "shape", ())
     first = int(getattr(flags, "argmax", int)())
-    return Found(many, shape_size(shape), place_by_position(first, shape))
+    return Found(many, shape_size(shape), unravel_position(first, shape))
 
 
 def all_places(flags: Any) -> list[Shape]:
     """All places where a condition holds."""
     found = flags.reshape(-1).nonzero()[0].tolist() if hasattr(flags, "reshape") else range(flags)
-    return [place_by_position(index, getattr(flags, "shape", ())) for index in found]
+    return [unravel_position(index, getattr(flags, "shape", ())) for index in found]
 
 
 def number_in_place(value: Any, place: Shape) -> float:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.graph.graph import INPUT, OUTSIDE, Call, Graph, collect_by_key, view_of
+from exprgrad.graph.graph import INPUT, OUTSIDE, Call, Graph, collect_by_key, shallow_copy_graph
 
 __all__ = [
-    "Closed", "Fold", "call_indent", "call_labels", "calls_around", "fold_calls", "handed_down",
-    "open_calls", "opened_texts",
+    "ClosedCall", "FoldedGraph", "call_labels", "enclosing_calls", "fold_calls", "open_call_depth",
+    "open_call_texts", "open_calls", "propagate_down_calls",
 ]  # fmt: skip
 
 
-class Closed(NamedTuple):
+class ClosedCall(NamedTuple):
     """A call that is one card.
 
     ``operands``  the nodes outside that it reads: those that it was given, then others
@@ -25,7 +25,7 @@ class Closed(NamedTuple):
     inside: Sequence[int]
 
 
-class Fold(NamedTuple):
+class FoldedGraph(NamedTuple):
     """A graph with its calls as cards.
 
     ``shown``   the nodes that are seen, in order: a closed call is its result
@@ -34,11 +34,11 @@ class Fold(NamedTuple):
     """
 
     shown: Sequence[int]
-    closed: Mapping[int, Closed]
+    closed: Mapping[int, ClosedCall]
     opened: Mapping[int, int]
 
 
-def calls_around(graph: Graph, node: int) -> Iterator[int]:
+def enclosing_calls(graph: Graph, node: int) -> Iterator[int]:
     """The calls that a node was made in, the innermost first; inputs belong to none."""
     at = OUTSIDE if graph.kinds[node] == INPUT else graph.called.get(node, OUTSIDE)
     while at != OUTSIDE:
@@ -46,10 +46,10 @@ def calls_around(graph: Graph, node: int) -> Iterator[int]:
         at = graph.calls[at].parent
 
 
-def calls_resulting(graph: Graph, node: int) -> list[Call]:
+def calls_resulting_in(graph: Graph, node: int) -> list[Call]:
     """The calls that a node is the result of, the innermost first."""
     found = []
-    for at in calls_around(graph, node):
+    for at in enclosing_calls(graph, node):
         if graph.calls[at].result != node:
             break
         found.append(graph.calls[at])
@@ -62,7 +62,7 @@ def call_labels(graph: Graph) -> dict[int, str]:
     for call in graph.calls:
         if call.result not in names:
             texts = [
-                each.text for each in calls_resulting(graph, call.result) if each.is_expression
+                each.text for each in calls_resulting_in(graph, call.result) if each.is_expression
             ]
             if texts:
                 names[call.result] = texts[-1]
@@ -76,8 +76,8 @@ def open_calls(graph: Graph, names: Collection[str] | None, *, others: bool = Tr
     are closed.
     """
     chosen = [at for at, call in enumerate(graph.calls) if names is None or call.word in names]
-    wanted = calls_holding(graph.calls, chosen) if others else {*chosen}
-    view = view_of(graph)
+    wanted = with_enclosing_calls(graph.calls, chosen) if others else {*chosen}
+    view = shallow_copy_graph(graph)
     view.calls = [
         call._replace(opened=(others and call.opened) or at in wanted)
         for at, call in enumerate(graph.calls)
@@ -85,7 +85,7 @@ def open_calls(graph: Graph, names: Collection[str] | None, *, others: bool = Tr
     return view
 
 
-def calls_holding(calls: Sequence[Call], chosen: Iterable[int]) -> set[int]:
+def with_enclosing_calls(calls: Sequence[Call], chosen: Iterable[int]) -> set[int]:
     """Some calls, and all that they are in."""
     found: set[int] = set()
     for at in chosen:
@@ -98,34 +98,34 @@ def calls_holding(calls: Sequence[Call], chosen: Iterable[int]) -> set[int]:
 # What a closed card hides.
 
 
-def fold_calls(graph: Graph) -> Fold:
+def fold_calls(graph: Graph) -> FoldedGraph:
     """A graph as people see it.
 
     A node is behind a card if all that uses it is; what a closed call shares with others is seen.
     """
-    homes = nodes_behind(graph, closable_calls(graph))
+    homes = hidden_nodes(graph, closable_calls(graph))
     inside = collect_by_key((home, node) for node, home in homes.items())
     results = {graph.calls[at].result for at in inside}
     shown = [node for node in range(len(graph)) if node not in homes or node in results]
     seen = {*shown}
     closed = {
-        graph.calls[at].result: closed_call(graph, graph.calls[at], nodes, seen)
+        graph.calls[at].result: make_closed_call(graph, graph.calls[at], nodes, seen)
         for at, nodes in inside.items()
     }
-    return Fold(shown, closed, openings_around(graph, shown))
+    return FoldedGraph(shown, closed, innermost_open_calls(graph, shown))
 
 
 def closable_calls(graph: Graph) -> list[bool]:
     """By call: whether it is closed.  One that comes to a constant, or a node of before, has no card."""
     return [
         not call.opened
-        and at in calls_around(graph, call.result)
+        and at in enclosing_calls(graph, call.result)
         and bool(graph.operands[call.result])
         for at, call in enumerate(graph.calls)
     ]
 
 
-def handed_down(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[int]:
+def propagate_down_calls(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[int]:
     """By call: its result in terms of the call around it, which may be behind it.
 
     ``own`` is given its number, and that; ``OUTSIDE`` has ``OUTSIDE``, which comes last.
@@ -141,14 +141,14 @@ def handed_down(calls: Sequence[Call], own: Callable[[int, int], int]) -> list[i
     return [found[at] for at in (*range(len(calls)), OUTSIDE)]
 
 
-def nodes_behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
+def hidden_nodes(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
     """Node → the closed call whose card hides it, in the order of the reverse sweep's visits."""
 
     def outermost(at: int, above: int) -> int:
         """A call's outermost closed one: it, or one that it is in."""
         return at if above == OUTSIDE and closed[at] else above
 
-    outer = handed_down(graph.calls, outermost)
+    outer = propagate_down_calls(graph.calls, outermost)
     homes: dict[int, int] = {}
     user_homes = {graph.output: OUTSIDE}
 
@@ -156,12 +156,12 @@ def nodes_behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
         return user_homes.get(node, at) == at or graph.calls[at].result == node
 
     def home_of(node: int) -> int:
-        inner = next(calls_around(graph, node), OUTSIDE)
+        inner = next(enclosing_calls(graph, node), OUTSIDE)
         if inner == OUTSIDE:  # what broadcasting put in is where its users are
             return user_homes.get(node, OUTSIDE) if node in graph.implicit else OUTSIDE
         if outer[inner] == OUTSIDE or holds(node, outer[inner]):
             return outer[inner]
-        ways = [at for at in calls_around(graph, node) if closed[at] and holds(node, at)]
+        ways = [at for at in enclosing_calls(graph, node) if closed[at] and holds(node, at)]
         return ways[-1] if ways else OUTSIDE
 
     for node in range(len(graph) - 1, -1, -1):
@@ -174,7 +174,9 @@ def nodes_behind(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
     return homes
 
 
-def closed_call(graph: Graph, call: Call, nodes: Sequence[int], shown: Collection[int]) -> Closed:
+def make_closed_call(
+    graph: Graph, call: Call, nodes: Sequence[int], shown: Collection[int]
+) -> ClosedCall:
     """A closed call, given all nodes behind its card, the last first, and what is seen."""
     mine, reached = {*nodes}, {call.result}
     inside: list[int] = []
@@ -185,26 +187,26 @@ def closed_call(graph: Graph, call: Call, nodes: Sequence[int], shown: Collectio
             reached.update(graph.operands[node])
             read.update(operand for operand in graph.operands[node] if operand not in mine)
     given = [operand for operand in call.operands if operand in shown and operand not in mine]
-    return Closed(call, tuple(dict.fromkeys([*given, *sorted(read)])), inside)
+    return ClosedCall(call, tuple(dict.fromkeys([*given, *sorted(read)])), inside)
 
 
-def openings_around(graph: Graph, shown: Iterable[int]) -> dict[int, int]:
+def innermost_open_calls(graph: Graph, shown: Iterable[int]) -> dict[int, int]:
     """Node → the innermost opened call around it."""
     found = {}
     for node in shown:
-        at = next((at for at in calls_around(graph, node) if graph.calls[at].opened), OUTSIDE)
+        at = next((at for at in enclosing_calls(graph, node) if graph.calls[at].opened), OUTSIDE)
         if at != OUTSIDE:
             found[node] = at
     return found
 
 
-def opened_texts(graph: Graph, node: int) -> list[str]:
+def open_call_texts(graph: Graph, node: int) -> list[str]:
     """The opened calls that a node is the result of, as they are written, the outermost first."""
-    calls = [call for call in calls_resulting(graph, node) if call.opened and call.is_expression]
+    calls = [call for call in calls_resulting_in(graph, node) if call.opened and call.is_expression]
     return [call.text for call in reversed(calls)]
 
 
-def call_indent(graph: Graph, node: int) -> int:
+def open_call_depth(graph: Graph, node: int) -> int:
     """In how many opened calls a node stands, those left out that it is the result of."""
-    calls = [graph.calls[at] for at in calls_around(graph, node)]
+    calls = [graph.calls[at] for at in enclosing_calls(graph, node)]
     return sum(call.opened and call.result != node for call in calls)

@@ -20,12 +20,12 @@ from exprgrad.source import Source, Span
 
 __all__ = [
     "CONST", "INPUT", "MISSING", "MOST_ELEMENTS", "NUMBERS", "OUTSIDE", "PLACEHOLDERS", "STAGES", "STEPS",
-    "Algebra", "Binding", "Budget", "Call", "Graph", "Literal", "Loop", "NoShapes", "Payload", "Program",
-    "Rule", "Settings", "Shape", "Slope", "V", "collect_by_key", "copy_node", "copy_nodes",
-    "dependency_flags", "dependent_flags", "element_name", "in_lists", "interpret", "is_scalar",
-    "limit_text", "moved_slopes", "nest_entries", "numbers_only", "place_by_position", "same_graph",
-    "seen_from", "shape_size", "splice_graph", "transform_graph", "unread_views", "view_of",
-    "work_out_nodes",
+    "Algebra", "Binding", "Budget", "Call", "Graph", "Literal", "LocalDerivative", "LoopProgram",
+    "NoShapes", "Payload", "Program", "Rule", "Settings", "Shape", "V", "check_scalars_only",
+    "collect_by_key", "copy_node", "copy_nodes", "dependency_flags", "dependent_flags", "element_name",
+    "evaluate_nodes", "interpret", "is_scalar", "limit_text", "nest_entries", "nested_list_text",
+    "remap_local_derivatives", "same_graph", "shallow_copy_graph", "shape_size", "splice_graph",
+    "transform_graph", "unravel_position", "unread_statement_views", "with_output",
 ]  # fmt: skip
 
 INPUT = "input"
@@ -189,7 +189,7 @@ OUTSIDE = -1
 """The number of a call for nodes outside of any."""
 
 
-class Slope(NamedTuple):
+class LocalDerivative(NamedTuple):
     """What a local derivative is one of: the row's name, which operand it is by, and the operands."""
 
     kind: str
@@ -249,7 +249,7 @@ class Graph:
         self.shapes: list[Shape] = shapes
         self.implicit: set[int] = set()
         self.origins: dict[int, int] = {}
-        self.slopes: dict[int, Slope] = {}
+        self.slopes: dict[int, LocalDerivative] = {}
         self.calls: list[Call] = []
         self.called: dict[int, int] = {}
         self.mentioned: set[str] = set()
@@ -367,7 +367,7 @@ class Program(NamedTuple):
     outputs: tuple[int, ...]
 
 
-class Loop(NamedTuple):
+class LoopProgram(NamedTuple):
     """A program that is repeated: ``first`` makes a state of the operands, ``turn`` the next one of it.
 
     The last output of ``turn`` is 1 while it goes on, else 0; ``last`` makes the result of the last state.
@@ -405,27 +405,27 @@ def dependent_flags(graph: Graph, nodes: Iterable[int]) -> bytearray:
     return active
 
 
-def unread_views(graph: Graph, name: str) -> dict[str, Graph]:
+def unread_statement_views(graph: Graph, name: str) -> dict[str, Graph]:
     """By name each statement that depends on an input and that no other one reads, seen from its node."""
     read = {graph.output, *graph.inputs.values(), *chain.from_iterable(graph.operands)}
     moving = dependent_flags(graph, [graph.inputs[name]])
     return {
-        name: seen_from(graph, node)
+        name: with_output(graph, node)
         for name, node, _ in graph.bindings
         if node not in read and moving[node] and name.isidentifier()
     }
 
 
-def seen_from(graph: Graph, output: int) -> Graph:
+def with_output(graph: Graph, output: int) -> Graph:
     """The same graph with another output."""
     if output == graph.output:
         return graph
-    view = view_of(graph)
+    view = shallow_copy_graph(graph)
     view.output = output
     return view
 
 
-def view_of(graph: Graph) -> Graph:
+def shallow_copy_graph(graph: Graph) -> Graph:
     """A graph that shares all columns with another, until it is given one of its own."""
     view = Graph()
     for column in Graph.__slots__:
@@ -456,7 +456,7 @@ UNSAID: Mapping[str, Shape] = {}
 """No shapes of inputs."""
 
 
-def numbers_only(
+def check_scalars_only(
     graph: Graph, refusal: Callable[[int], ExprgradError], shapes: Mapping[str, Shape] = UNSAID
 ) -> None:
     """Raise what ``refusal`` says of the first node that is a tensor, or may take one, if any does.
@@ -508,7 +508,7 @@ def interpret(
     """
     values: list[Any] = [None] * len(graph)
     needed = None if keep is None else dependency_flags(graph, *keep)
-    spent = {} if needed is None else spent_after(graph, needed, set(keep or ()))
+    spent = {} if needed is None else operands_freed_after(graph, needed, set(keep or ()))
     for node, kind in enumerate(graph.kinds):
         if needed is not None and not needed[node]:
             continue
@@ -525,7 +525,7 @@ def interpret(
     return values
 
 
-def work_out_nodes(
+def evaluate_nodes(
     graph: Graph, algebra: Algebra[V], values: list[V], nodes: Iterable[int]
 ) -> list[V]:
     """The values with those of some operations, in their order, worked out from the others."""
@@ -535,7 +535,9 @@ def work_out_nodes(
     return values
 
 
-def spent_after(graph: Graph, needed: Sequence[int], kept: Collection[int]) -> dict[int, list[int]]:
+def operands_freed_after(
+    graph: Graph, needed: Sequence[int], kept: Collection[int]
+) -> dict[int, list[int]]:
     """By node: the operands that no needed node after it uses, those that are kept aside."""
     last = {
         operand: user
@@ -583,10 +585,10 @@ def transform_graph(
     ]
     made.mentioned |= graph.mentioned
     if graph.calls:
-        made.calls, made.called = calls_moved(graph, images)
+        made.calls, made.called = remap_calls(graph, images)
     made.implicit |= {images[node] for node in graph.implicit if images[node] >= 0}
     if graph.slopes and rule is None:
-        made.slopes = dict(moved_slopes(graph, images))
+        made.slopes = dict(remap_local_derivatives(graph, images))
     made.output, made.output_name = images[graph.output], graph.output_name
     return made, images
 
@@ -601,7 +603,7 @@ def splice_graph(made: Graph, part: Graph, known: Mapping[str, int]) -> list[int
     return copy_nodes(made, part, rule)
 
 
-def calls_moved(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[int, int]]:
+def remap_calls(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[int, int]]:
     """The calls with their nodes in a new graph; where all of a call's nodes were left out, it has none."""
     calls = [
         call._replace(
@@ -614,7 +616,9 @@ def calls_moved(graph: Graph, images: Sequence[int]) -> tuple[list[Call], dict[i
     return calls, {images[node]: at for node, at in graph.called.items() if images[node] >= 0}
 
 
-def moved_slopes(graph: Graph, images: Sequence[int]) -> Iterator[tuple[int, Slope]]:
+def remap_local_derivatives(
+    graph: Graph, images: Sequence[int]
+) -> Iterator[tuple[int, LocalDerivative]]:
     """The local derivatives that are kept with all of their operands."""
     for node, slope in graph.slopes.items():
         operands = tuple([images[operand] for operand in slope.operands])
@@ -675,7 +679,7 @@ def shape_size(shape: Shape) -> int:
     return prod(shape)
 
 
-def place_by_position(flat: int, shape: Shape) -> Shape:
+def unravel_position(flat: int, shape: Shape) -> Shape:
     """The place of a number of a tensor by its position, row by row."""
     place = []
     for length in reversed(shape):
@@ -692,6 +696,6 @@ def nest_entries(entries: Sequence[Any], shape: Shape, join: Callable[[list[Any]
     return rows[0]
 
 
-def in_lists(entries: Sequence[str], shape: Shape) -> str:
+def nested_list_text(entries: Sequence[str], shape: Shape) -> str:
     """Texts in row-major order as nested lists."""
     return str(nest_entries(entries, shape, lambda row: f"[{', '.join(row)}]"))

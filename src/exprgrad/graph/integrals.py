@@ -621,7 +621,7 @@ SIZE_OF_VALUE = f"{horner_text(SIZE, 'w')}/{ROOT_OF_PI}/sqrt(r)"
 SIZE_OF_SLOPE = f"{horner_text(PRIME_SIZE, 'w')}/{ROOT_OF_PI}*sqrt(r)"
 
 
-def airy_by_parts(
+def piecewise_airy(
     zeros: Sequence[tuple[float, float]],
     left: Sequence[float],
     cut: float,
@@ -657,16 +657,16 @@ def rising_airy(middle: Sequence[float], last: Sequence[float]) -> str:
 
 
 # fmt: off
-AIRYAI = f"{STRETCH}; {airy_wave(-0.25, '', SIZE_OF_VALUE, TURN)}; {FALL}; " + airy_by_parts(
+AIRYAI = f"{STRETCH}; {airy_wave(-0.25, '', SIZE_OF_VALUE, TURN)}; {FALL}; " + piecewise_airy(
     AI_ZEROS, AI_LEFT, -1.25, AI_MIDDLE, 1, f"f*({AI_FAR})*e",
 )
-AIRYBI = f"{STRETCH}; {airy_wave(0.25, '-', SIZE_OF_VALUE, TURN)}; {RISE}; " + airy_by_parts(
+AIRYBI = f"{STRETCH}; {airy_wave(0.25, '-', SIZE_OF_VALUE, TURN)}; {RISE}; " + piecewise_airy(
     BI_ZEROS, BI_LEFT, -0.5, BI_MIDDLE, 2, f"f*({rising_airy(BI_RIGHT, BI_LAST)}/sqrt(r))*e",
 )
-AIRYAIPRIME = f"{STRETCH}; {airy_wave(0.25, '', SIZE_OF_SLOPE, PRIME_TURN)}; {FALL}; " + airy_by_parts(
+AIRYAIPRIME = f"{STRETCH}; {airy_wave(0.25, '', SIZE_OF_SLOPE, PRIME_TURN)}; {FALL}; " + piecewise_airy(
     AI_PRIME_ZEROS, AI_PRIME_LEFT, -0.5, AI_PRIME_MIDDLE, 1, f"-f*({AI_PRIME_FAR})*e",
 )
-AIRYBIPRIME = f"{STRETCH}; {airy_wave(0.75, '-', SIZE_OF_SLOPE, PRIME_TURN)}; {RISE}; " + airy_by_parts(
+AIRYBIPRIME = f"{STRETCH}; {airy_wave(0.75, '-', SIZE_OF_SLOPE, PRIME_TURN)}; {RISE}; " + piecewise_airy(
     BI_PRIME_ZEROS, BI_PRIME_LEFT, -1.25, BI_PRIME_MIDDLE, 2,
     f"f*({rising_airy(BI_PRIME_RIGHT, BI_PRIME_LAST)}*sqrt(r))*e",
 )

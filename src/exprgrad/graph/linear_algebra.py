@@ -18,17 +18,17 @@ from exprgrad.graph.graph import Settings, Shape, shape_size
 from exprgrad.graph.structural import (
     TINY,
     UNIT,
-    Mismatch,
-    Nodes,
+    NodeBuilder,
     NumberBuilder,
-    Pass,
+    Propagation,
+    ShapeMismatch,
     Structural,
-    Tensors,
+    TensorBuilder,
     broadcast_shape,
-    by_slope,
-    narrow_to_shape,
+    passes_from_partial,
     shape_text,
     spread_back_reduction,
+    sum_to_shape,
 )
 
 __all__ = ["LINEAR_ALGEBRA"]
@@ -45,9 +45,9 @@ SINGULAR = "the matrix is singular"
 Entry = TypeVar("Entry")
 
 
-def unfit_operand(needed: str, shape: Shape, help: str) -> Mismatch:
+def wrong_rank_error(needed: str, shape: Shape, help: str) -> ShapeMismatch:
     """The error for an operand of another rank; ``help`` is for a tensor."""
-    return Mismatch(
+    return ShapeMismatch(
         f"{{op}} needs {needed}", shape_text(shape, help, "a product with a number is written *")
     )
 
@@ -55,24 +55,24 @@ def unfit_operand(needed: str, shape: Shape, help: str) -> Mismatch:
 def matmul_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     if () in shapes:
-        raise unfit_operand("vectors or matrices", (), "")
+        raise wrong_rank_error("vectors or matrices", (), "")
     if x[-1] != y[-2:][0]:
-        raise Mismatch("{op} needs inner sizes to match", transposed_instead(x, y))
-    return (*leading_axes(x, y), *x[-2:-1], *y[-2:][1:])
+        raise ShapeMismatch("{op} needs inner sizes to match", suggest_transpose(x, y))
+    return (*broadcast_leading_shape(x, y), *x[-2:-1], *y[-2:][1:])
 
 
-def leading_axes(x: Shape, y: Shape) -> Shape:
+def broadcast_leading_shape(x: Shape, y: Shape) -> Shape:
     """The axes before the last two of what is made of two operands: theirs, broadcast."""
     try:
         return broadcast_shape([x[:-2], y[:-2]])
-    except Mismatch:
-        raise Mismatch(
+    except ShapeMismatch:
+        raise ShapeMismatch(
             "{op} needs leading sizes that broadcast",
             "all but the last two are matched from the right: they must be equal, or one of them 1",
         ) from None
 
 
-def transposed_instead(x: Shape, y: Shape) -> str | None:
+def suggest_transpose(x: Shape, y: Shape) -> str | None:
     """Which operand to transpose for the inner sizes to match."""
     if len(y) == 2 and x[-1] == y[-1]:
         return "did you mean {0} @ {1}.T?"
@@ -83,7 +83,7 @@ def transposed_instead(x: Shape, y: Shape) -> str | None:
     return None
 
 
-def transpose_matrices(b: Nodes, node: int) -> int:
+def transpose_matrices(b: NodeBuilder, node: int) -> int:
     """Matrices transposed; a vector is what it is."""
     rank = len(b.shape(node))
     if rank < 2:
@@ -92,31 +92,31 @@ def transpose_matrices(b: Nodes, node: int) -> int:
     return b.apply("transpose", node, settings=(order,))
 
 
-def matmul_pull(b: Nodes, p: Pass) -> int:
+def matmul_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Giles (2008), section 2.2.2: the cotangent times y^T, or x^T times the cotangent."""
     x, y = p.operands
     ranks = len(b.shape(x)), len(b.shape(y))
     if ranks == (1, 1):
         return b.apply("mul", p.given, y if p.position == 0 else x)
     if max(ranks) > 2:
-        return matmul_pull_of_many(b, p)
+        return batched_matmul_vjp(b, p)
     pair = (
         (transpose_matrices(b, x), p.given) if p.position else (p.given, transpose_matrices(b, y))
     )
     return b.apply("outer" if ranks[1 - p.position] == 1 else "matmul", *pair)
 
 
-def matmul_pull_of_many(b: Nodes, p: Pass) -> int:
+def batched_matmul_vjp(b: NodeBuilder, p: Propagation) -> int:
     """The same of stacks of matrices: one that was repeated gets the sum."""
     x, y = p.operands
     left, right = b.shape(x), b.shape(y)
     left, right = left if len(left) > 1 else (1, *left), right if len(right) > 1 else (*right, 1)
-    whole = *leading_axes(left, right), left[-2], right[-1]
+    whole = *broadcast_leading_shape(left, right), left[-2], right[-1]
     given = b.apply("reshape", p.given, settings=(whole,))
     other, shape = (x, left) if p.position else (y, right)
     back = transpose_matrices(b, b.apply("reshape", other, settings=(shape,)))
     passed = b.apply("matmul", *((back, given) if p.position else (given, back)))
-    passed = narrow_to_shape(b, passed, right if p.position else left)
+    passed = sum_to_shape(b, passed, right if p.position else left)
     return b.apply("reshape", passed, settings=(b.shape(p.operand),))
 
 
@@ -124,13 +124,13 @@ def dot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     for shape in shapes:
         if len(shape) != 1:
-            raise unfit_operand("vectors", shape, "a product with matrices is written @")
+            raise wrong_rank_error("vectors", shape, "a product with matrices is written @")
     if x != y:
-        raise Mismatch("{op} needs vectors of one length")
+        raise ShapeMismatch("{op} needs vectors of one length")
     return ()
 
 
-def dot_pull(b: Nodes, p: Pass) -> int:
+def dot_vjp(b: NodeBuilder, p: Propagation) -> int:
     """The cotangent times the other vector: Giles (2008), section 2.2.2, with a row and a column."""
     return b.apply("mul", p.given, p.operands[1 - p.position])
 
@@ -138,7 +138,7 @@ def dot_pull(b: Nodes, p: Pass) -> int:
 def outer_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     for at, shape in enumerate(shapes):
         if len(shape) != 1:
-            raise unfit_operand(
+            raise wrong_rank_error(
                 "vectors",
                 shape,
                 f"a matrix as one vector is reshape({{{at}}}, [{shape_size(shape)}])",
@@ -146,7 +146,7 @@ def outer_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return (*shapes[0], *shapes[1])
 
 
-def outer_pull(b: Nodes, p: Pass) -> int:
+def outer_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Giles (2008), section 2.2.2, with a column and a row."""
     x, y = p.operands
     return b.apply("matmul", *((x, p.given) if p.position else (p.given, y)))
@@ -155,15 +155,15 @@ def outer_pull(b: Nodes, p: Pass) -> int:
 # Linear systems and inverses.
 
 
-def refuse_not_square(shape: Shape, number: str, tensor: str = "") -> None:
+def check_square_matrices(shape: Shape, number: str, tensor: str = "") -> None:
     """Refuse what is not a square matrix, or a stack of them; with help for a number, and for a tensor."""
     if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise Mismatch(
+        raise ShapeMismatch(
             "{op} needs a square matrix", shape_text(shape, tensor, number) or None, (0,)
         )
 
 
-def as_column_matrices(b: Nodes, node: int) -> int:
+def as_column_matrices(b: NodeBuilder, node: int) -> int:
     """Vectors as matrices of one column."""
     return b.apply("reshape", node, settings=((*b.shape(node), 1),))
 
@@ -171,26 +171,26 @@ def as_column_matrices(b: Nodes, node: int) -> int:
 def solve_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     is_turned = len(y) > 1 and y[-2:] == x[-2:][:1] * 2
-    refuse_not_square(
+    check_square_matrices(
         x,
         "of numbers write {1}/{0}",
         "did you mean solve({bare[1]}, {bare[0]})?" if is_turned else "",
     )
     if not y:
-        raise Mismatch("{op} needs a vector or a matrix on the right", None, (1,))
+        raise ShapeMismatch("{op} needs a vector or a matrix on the right", None, (1,))
     if y[-2:][0] != x[-1]:
-        raise Mismatch(
+        raise ShapeMismatch(
             "{op} needs as many rows on the right",
             f"for a vector to each matrix write reshape({{1}}, {[*y, 1]})" if y == x[:-1] else None,
         )
-    return (*leading_axes(x, y), x[-1], *y[-2:][1:])
+    return (*broadcast_leading_shape(x, y), x[-1], *y[-2:][1:])
 
 
 def solve_matrices(np: Any, x: Any, y: Any) -> Any:
     """The solution of x @ out = y by an array library; nan where a matrix is singular."""
     if np.ndim(y) == 1:
         return solve_matrices(np, x, y[:, None])[..., 0]
-    lead = leading_axes(np.shape(x), np.shape(y))
+    lead = broadcast_leading_shape(np.shape(x), np.shape(y))
     x, y = (np.broadcast_to(part, lead + np.shape(part)[-2:]) for part in (x, y))
     try:
         return np.linalg.solve(x, y)
@@ -209,10 +209,12 @@ def solve_bound(
         y, y_off, out = y[:, None], y_off[:, None], out[..., None]
         return solve_bound(np, [x, y], [off, y_off], out, settings)[..., 0]
     rounded = (np.shape(x)[-1] + 2) * UNIT * (np.abs(x) @ np.abs(out) + np.abs(y)) + TINY
-    return inverse_of(np, x, off, np.abs(y - x @ out) + rounded + off @ np.abs(out) + y_off)
+    return bound_inverse_product(
+        np, x, off, np.abs(y - x @ out) + rounded + off @ np.abs(out) + y_off
+    )
 
 
-def inverse_of(np: Any, x: Any, off: Any, errors: Any) -> Any:
+def bound_inverse_product(np: Any, x: Any, off: Any, errors: Any) -> Any:
     """What the inverses of matrices make of columns of errors at most; infinite where that is not known.
 
     An approximate inverse C tells of the true one if 1 - C x is small: S. M. Rump, Verification methods:
@@ -237,13 +239,13 @@ def solve_definition(b: NumberBuilder, operands: Sequence[int], settings: Settin
     if len(b.shape(y)) == 1:
         y = as_column_matrices(b, y)
     found = []
-    for place in product(*map(range, leading_axes(b.shape(x), b.shape(y)))):
+    for place in product(*map(range, broadcast_leading_shape(b.shape(x), b.shape(y)))):
         solution: list[int] = []
         elimination = eliminate_matrix(b, x, place, matrix_at(b, y, place))
         for pivot, row in reversed(elimination.steps):
             right = elements_after(b, row, len(solution))
             for at, known in enumerate(solution):
-                right = b.apply("sub", right, b.apply("mul", number_at(b, row, at), known))
+                right = b.apply("sub", right, b.apply("mul", slice_first_axis(b, row, at), known))
             is_sure = len(elimination.steps) - len(solution) <= elimination.sure
             quotient = b.apply("div", right, pivot) if is_sure else quotient_or_nan(b, right, pivot)
             solution.insert(0, quotient)
@@ -282,17 +284,17 @@ def eliminate_matrix(
     count = b.shape(matrix)[0]
     order, sure = [*range(count)], 0
     if known is not None:
-        order, sure = pivot_rows(known[place_in_stack(place, b.shape(x))].tolist())
-    rows = [number_at(b, matrix, at) for at in order]
+        order, sure = pivot_rows(known[unbroadcast_place(place, b.shape(x))].tolist())
+    rows = [slice_first_axis(b, matrix, at) for at in order]
     if right is not None:
-        ends = [number_at(b, right, at) for at in order]
+        ends = [slice_first_axis(b, right, at) for at in order]
         rows = [b.apply("concat", *pair, settings=(0,)) for pair in zip(rows, ends, strict=True)]
     is_partial = right is None and known is not None and count - sure <= MOST_LEFT
     steps = []
     for _ in range(sure if is_partial else count):
-        pivot, rest = number_at(b, rows[0], 0), elements_after(b, rows[0], 1)
+        pivot, rest = slice_first_axis(b, rows[0], 0), elements_after(b, rows[0], 1)
         steps.append((pivot, rest))
-        factors = [b.apply("div", number_at(b, row, 0), pivot) for row in rows[1:]]
+        factors = [b.apply("div", slice_first_axis(b, row, 0), pivot) for row in rows[1:]]
         rows = [
             b.apply("sub", elements_after(b, row, 1), b.apply("mul", factor, rest))
             for row, factor in zip(rows[1:], factors, strict=True)
@@ -318,29 +320,29 @@ def pivot_rows(rows: list[list[float]]) -> tuple[list[int], int]:
     return order, rank
 
 
-def place_in_stack(place: Sequence[int], shape: Shape) -> tuple[int, ...]:
+def unbroadcast_place(place: Sequence[int], shape: Shape) -> tuple[int, ...]:
     """Where a place of broadcast stacks is in one of them."""
     lead = shape[:-2]
     pairs = zip(place[len(place) - len(lead) :], lead, strict=True)
     return tuple([at if length > 1 else 0 for at, length in pairs])
 
 
-def matrix_at(b: Nodes, x: int, place: Sequence[int]) -> int:
+def matrix_at(b: NodeBuilder, x: int, place: Sequence[int]) -> int:
     """The matrix at a place of a stack."""
-    return b.apply("index", x, settings=(place_in_stack(place, b.shape(x)),))
+    return b.apply("index", x, settings=(unbroadcast_place(place, b.shape(x)),))
 
 
-def number_at(b: Nodes, x: int, at: int) -> int:
+def slice_first_axis(b: NodeBuilder, x: int, at: int) -> int:
     """The slice at a place of the first axis."""
     return b.apply("index", x, settings=((at,),))
 
 
-def elements_after(b: Nodes, x: int, at: int) -> int:
+def elements_after(b: NodeBuilder, x: int, at: int) -> int:
     """The elements of a vector from a place on."""
     return b.apply("index", x, settings=(((at, None),),))
 
 
-def solve_pull(b: Nodes, p: Pass) -> int:
+def solve_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Giles (2008), section 2.3.1: a^-T times the cotangent; for a that times out^T, with a minus."""
     x, y = p.operands
     given, out, shape = p.given, p.out, b.shape(y)
@@ -349,14 +351,14 @@ def solve_pull(b: Nodes, p: Pass) -> int:
         given, out, shape = as_column_matrices(b, given), as_column_matrices(b, out), (*shape, 1)
     passed = b.apply("solve", transpose_matrices(b, x), given)
     if p.position == 1:
-        return b.apply("reshape", narrow_to_shape(b, passed, shape), settings=(b.shape(y),))
+        return b.apply("reshape", sum_to_shape(b, passed, shape), settings=(b.shape(y),))
     kind = "outer" if is_plain else "matmul"
-    return narrow_to_shape(
+    return sum_to_shape(
         b, b.apply("neg", b.apply(kind, passed, transpose_matrices(b, out))), b.shape(x)
     )
 
 
-def solve_push(b: Nodes, p: Pass) -> int:
+def solve_jvp(b: NodeBuilder, p: Propagation) -> int:
     """x^-1 times the change of y, or times that of x @ out, with a minus."""
     x, y = p.operands
     if p.position == 1:
@@ -367,29 +369,31 @@ def solve_push(b: Nodes, p: Pass) -> int:
     return b.apply("reshape", found, settings=(b.shape(p.out),))
 
 
-def of_square(number: str, left_out: int = 0) -> Callable[[Sequence[Shape], Settings], Shape]:
+def square_matrix_shape(
+    number: str, left_out: int = 0
+) -> Callable[[Sequence[Shape], Settings], Shape]:
     """The shape of what takes square matrices, its last axes left out; with help for a number."""
 
     def shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-        refuse_not_square(shapes[0], number)
+        check_square_matrices(shapes[0], number)
         return shapes[0][: len(shapes[0]) - left_out]
 
     return shape
 
 
-def inv_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+def inv_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The solution of x @ out = 1."""
     ones = b.apply("broadcast", b.constant(1.0), settings=(b.shape(operands[0])[-1:],))
     return b.apply("solve", operands[0], b.apply("diag", ones, settings=()))
 
 
-def inv_pull(b: Nodes, p: Pass) -> int:
+def inv_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Giles (2008), section 2.2.3: -out^T times the cotangent times out^T."""
     back = transpose_matrices(b, p.out)
     return b.apply("neg", b.apply("matmul", b.apply("matmul", back, p.given), back))
 
 
-def inv_push(b: Nodes, p: Pass) -> int:
+def inv_jvp(b: NodeBuilder, p: Propagation) -> int:
     """-out times the change times out."""
     return b.apply("neg", b.apply("matmul", b.apply("matmul", p.out, p.given), p.out))
 
@@ -436,7 +440,7 @@ def expand_determinant(
     return found[(*range(count),)]
 
 
-def log_error(np: Any, x: Any, off: Any) -> Any:
+def log_det_error(np: Any, x: Any, off: Any) -> Any:
     """What the logarithm of a determinant may be off by, by elimination; infinite where that is not known.
 
     It is that of a matrix nearby: N. J. Higham, Accuracy and stability of numerical algorithms (2002),
@@ -445,7 +449,7 @@ def log_error(np: Any, x: Any, off: Any) -> Any:
     count = np.shape(x)[-1]
     most = np.max(np.abs(x), axis=-2, keepdims=True) + 0.0 * x
     rounded = 2 * count * count * UNIT * most
-    moved = inverse_of(np, x, off, rounded + off)
+    moved = bound_inverse_product(np, x, off, rounded + off)
     radius = np.max(np.sum(moved, axis=-1), axis=-1)
     first, rest = np.trace(moved, axis1=-2, axis2=-1), np.sum(moved * moved, axis=(-2, -1))
     return np.where(radius < 1, first + rest / (2 * (1 - radius)), np.inf)
@@ -468,7 +472,9 @@ def det_bound(
     lengths = np.sqrt(np.sum(x * x, axis=-1))
     more = lengths * (1 + count * UNIT) + np.sqrt(np.sum((growth + off) ** 2, axis=-1))
     room = (1 + 4 * count * UNIT) * np.prod(more, axis=-1) - np.prod(lengths, axis=-1)
-    part = log_error(np, x, off) + UNIT * (2 * np.abs(np.log(np.abs(out))) + 4)  # it is exp(log)
+    part = log_det_error(np, x, off) + UNIT * (
+        2 * np.abs(np.log(np.abs(out))) + 4
+    )  # it is exp(log)
     part = np.where(out == 0, np.inf, np.abs(out) * np.expm1(part))
     return np.fmin(part, room) + TINY
 
@@ -480,21 +486,27 @@ def logdet_bound(
     (x,), (off,) = operands, errors
     count = np.shape(x)[-1]
     most = np.log(np.maximum(count * np.max(np.abs(x), axis=-2), 1.0))
-    return log_error(np, x, off) + (count + 2) * UNIT * (np.abs(out) + 2 * np.sum(most, axis=-1))
+    return log_det_error(np, x, off) + (count + 2) * UNIT * (
+        np.abs(out) + 2 * np.sum(most, axis=-1)
+    )
 
 
 def det_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """Sums of products; of large matrices by elimination."""
     (x,) = operands
-    return of_pivots(b, x, "mul", "neg") if b.shape(x)[-1] > BY_MINORS else by_expansion(b, x)
+    return (
+        combine_pivots(b, x, "mul", "neg")
+        if b.shape(x)[-1] > BY_MINORS
+        else determinant_by_expansion(b, x)
+    )
 
 
 def logdet_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The sum of the logarithms of the pivots' sizes."""
-    return of_pivots(b, operands[0], "add", "", ("abs", "log"))
+    return combine_pivots(b, operands[0], "add", "", ("abs", "log"))
 
 
-def of_pivots(
+def combine_pivots(
     b: NumberBuilder, x: int, kind: str, turned: str, functions: Sequence[str] = ()
 ) -> int:
     """Functions of each matrix's pivots together; ``turned``: what an odd order of rows makes of it."""
@@ -503,7 +515,7 @@ def of_pivots(
         elimination = eliminate_matrix(b, x, place)
         nodes = [pivot for pivot, _ in elimination.steps]
         if elimination.left:
-            nodes.append(without_division(b, elimination.left))
+            nodes.append(division_free_determinant(b, elimination.left))
         for function in functions:
             nodes = [b.apply(function, node) for node in nodes]
         total = nodes[0]
@@ -513,7 +525,7 @@ def of_pivots(
     return b.apply("reshape", b.apply("stack", *found, settings=(0,)), settings=(b.shape(x)[:-2],))
 
 
-def without_division(b: NumberBuilder, rows: Sequence[int]) -> int:
+def division_free_determinant(b: NumberBuilder, rows: Sequence[int]) -> int:
     """The determinant of rows.
 
     R. S. Bird, A simple division-free algorithm for computing determinants (2011): of the product so far,
@@ -531,16 +543,16 @@ def without_division(b: NumberBuilder, rows: Sequence[int]) -> int:
                 if at < count - 1:
                     below = b.apply("stack", *rows[at + 1 :], settings=(0,))
                     terms.append(b.apply("matmul", elements_after(b, row, at + 1), below))
-                own = number_at(b, row, at)
+                own = slice_first_axis(b, row, at)
                 total = own if total is None else b.apply("add", total, own)
             if terms:
                 found[at] = terms[0] if len(terms) == 1 else b.apply("add", *terms)
     assert found[0] is not None
-    answer = number_at(b, found[0], 0)
+    answer = slice_first_axis(b, found[0], 0)
     return answer if count % 2 else b.apply("neg", answer)
 
 
-def by_expansion(b: NumberBuilder, x: int) -> int:
+def determinant_by_expansion(b: NumberBuilder, x: int) -> int:
     """Determinants as sums of products."""
     whole = ((None, None),) * (len(b.shape(x)) - 2)
 
@@ -552,61 +564,61 @@ def by_expansion(b: NumberBuilder, x: int) -> int:
     return found
 
 
-def for_each(b: Nodes, numbers: int, matrices: int) -> int:
+def spread_over_matrices(b: NodeBuilder, numbers: int, matrices: int) -> int:
     """A number for each matrix, for each of its numbers."""
-    return spread_back_reduction(b, numbers, b.shape(matrices), over_each(b, matrices)[0])
+    return spread_back_reduction(b, numbers, b.shape(matrices), matrix_sum_settings(b, matrices)[0])
 
 
-def whole_sum(b: Nodes, matrices: int) -> int:
+def sum_each_matrix(b: NodeBuilder, matrices: int) -> int:
     """The sum of each matrix's numbers."""
-    return b.apply("sum", matrices, settings=over_each(b, matrices))
+    return b.apply("sum", matrices, settings=matrix_sum_settings(b, matrices))
 
 
-def over_each(b: Nodes, matrices: int, _: Settings = ()) -> Settings:
+def matrix_sum_settings(b: NodeBuilder, matrices: int, _: Settings = ()) -> Settings:
     """The settings of a sum over each matrix's numbers."""
     rank = len(b.shape(matrices))
     return None if rank == 2 else (rank - 2, rank - 1), False
 
 
-def det_slope(b: Nodes, p: Pass) -> int:
+def det_slope(b: NodeBuilder, p: Propagation) -> int:
     """Giles (2008), section 2.2.4: det(x) inv(x)^T, the cofactors, which a singular matrix has too."""
     return b.apply("cofactors", p.operand)
 
 
-def logdet_slope(b: Nodes, p: Pass) -> int:
+def logdet_slope(b: NodeBuilder, p: Propagation) -> int:
     """Giles (2008), section 2.2.4: inv(x)^T times the cotangent."""
     return transpose_matrices(b, b.apply("inv", p.operand))
 
 
-def cofactors_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+def cofactors_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The determinants of the minors with their signs; of large matrices det(x) inv(x)^T."""
     (x,) = operands
     count = b.shape(x)[-1]
     if count == 1:
         return b.apply("broadcast", b.constant(1.0), settings=(b.shape(x),))
     if count > BY_MINORS:
-        whole = for_each(b, b.apply("det", x), x)
+        whole = spread_over_matrices(b, b.apply("det", x), x)
         return b.apply("mul", whole, transpose_matrices(b, b.apply("inv", x)))
     return cofactor_signs(b, b.apply("det", minor_matrices(b, x)))
 
 
-def cofactor_signs(b: Nodes, x: int) -> int:
+def cofactor_signs(b: NodeBuilder, x: int) -> int:
     """Numbers with the signs of cofactors: every other one turned."""
     shape = b.shape(x)
     line = b.apply("stack", *[b.constant((-1.0) ** at) for at in range(shape[-1])], settings=(0,))
     return b.apply("mul", x, b.apply("outer", line, line))
 
 
-def minor_matrices(b: Nodes, x: int) -> int:
+def minor_matrices(b: NodeBuilder, x: int) -> int:
     """Of each matrix, at each place, what is left without the row and the column of the place."""
     count, rank = b.shape(x)[-1], len(b.shape(x))
     for axis, place in ((rank - 2, rank - 2), (rank, rank - 1)):
-        parts = [without_place(b, x, at, axis) for at in range(count)]
+        parts = [drop_axis_entry(b, x, at, axis) for at in range(count)]
         x = b.apply("stack", *parts, settings=(place,))
     return x
 
 
-def without_place(b: Nodes, x: int, at: int, axis: int) -> int:
+def drop_axis_entry(b: NodeBuilder, x: int, at: int, axis: int) -> int:
     """A tensor without one place of an axis."""
     length, whole = b.shape(x)[axis], ((None, None),) * axis
     ends = [(start, stop) for start, stop in ((0, at), (at + 1, length)) if start < stop]
@@ -614,26 +626,26 @@ def without_place(b: Nodes, x: int, at: int, axis: int) -> int:
     return b.apply("concat", *parts, settings=(axis,)) if len(parts) > 1 else parts[0]
 
 
-def cofactors_pass(b: Nodes, p: Pass) -> int | None:
+def apply_cofactors_jacobian(b: NodeBuilder, p: Propagation) -> int | None:
     """Giles (2008), section 2.2.4, for each minor; of large matrices for det(x) inv(x)^T."""
     # It is the same forward and back, for second derivatives are symmetric.
     count = b.shape(p.operand)[-1]
     if count == 1:
         return None
     if count > BY_MINORS:
-        return cofactors_quotient(b, p)
+        return cofactors_jacobian_quotient(b, p)
     slopes = b.apply(
         "mul", b.apply("cofactors", minor_matrices(b, p.operand)), minor_matrices(b, p.given)
     )
-    return cofactor_signs(b, whole_sum(b, slopes))
+    return cofactor_signs(b, sum_each_matrix(b, slopes))
 
 
-def cofactors_quotient(b: Nodes, p: Pass) -> int:
+def cofactors_jacobian_quotient(b: NodeBuilder, p: Propagation) -> int:
     """What comes of out = det(x) inv(x)^T: both factors change."""
-    change = for_each(b, whole_sum(b, b.apply("mul", p.given, p.out)), p.out)
+    change = spread_over_matrices(b, sum_each_matrix(b, b.apply("mul", p.given, p.out)), p.out)
     turned = b.apply("matmul", b.apply("matmul", p.out, transpose_matrices(b, p.given)), p.out)
     both = b.apply("sub", b.apply("mul", change, p.out), turned)
-    return b.apply("div", both, for_each(b, b.apply("det", p.operand), p.operand))
+    return b.apply("div", both, spread_over_matrices(b, b.apply("det", p.operand), p.operand))
 
 
 # fmt: off
@@ -641,51 +653,53 @@ LINEAR_ALGEBRA = (
     Structural(
         "matmul", "x y",
         "the product of matrices or stacks of them, of a matrix and a vector, or of two vectors",
-        matmul_shape, lambda np, x, s: np.matmul(*x), matmul_pull,
+        matmul_shape, lambda np, x, s: np.matmul(*x), matmul_vjp,
         infix="@", latex=r"x \, y", gate="swap multiplier, transposed", elsewhere="bmm mm mv",
         terms=lambda shapes, s: shapes[0][-1],
     ),
     Structural(
         "dot", "x y", "the inner product of two vectors",
-        dot_shape, lambda np, x, s: np.dot(*x), dot_pull,
+        dot_shape, lambda np, x, s: np.dot(*x), dot_vjp,
         latex=r"x \cdot y", gate="swap multiplier", to_number=True, elsewhere="inner vdot vecdot",
     ),
     Structural(
         "outer", "x y", "the matrix of all products of two vectors' numbers",
-        outer_shape, lambda np, x, s: np.outer(*x), outer_pull,
+        outer_shape, lambda np, x, s: np.outer(*x), outer_vjp,
         latex=r"x \otimes y", gate="swap multiplier", elsewhere="ger",
     ),
     Structural(
         "solve", "a y", "the solution of a @ out = y: a vector, or a matrix column by column",
-        solve_shape, lambda np, x, s: solve_matrices(np, *x), solve_pull, solve_push,
+        solve_shape, lambda np, x, s: solve_matrices(np, *x), solve_vjp, solve_jvp,
         latex=r"\operatorname{solve}(a, y)", gate="solver, transposed",
         definition=solve_definition, bound=solve_bound, undefined={"nan": SINGULAR},
         elsewhere="LinearSolve linsolve mldivide",
     ),
     Structural(
         "inv", "x", "the inverse of a square matrix",
-        of_square("of a number write 1/{0}"), None, inv_pull, inv_push,
+        square_matrix_shape("of a number write 1/{0}"), None, inv_vjp, inv_jvp,
         latex=r"\operatorname{inv}(x)", gate="multiplier from both sides",
         formula=inv_formula, undefined={"nan": SINGULAR}, elsewhere="Inverse MINVERSE inverse",
     ),
     Structural(
         "det", "x", "the determinant of a square matrix",
-        of_square("a number is its own determinant", 2), det_value,
-        **by_slope(det_slope, along=over_each),
+        square_matrix_shape("a number is its own determinant", 2), det_value,
+        **passes_from_partial(det_slope, along=matrix_sum_settings),
         latex=r"\det(x)", gate="scaler, by the cofactors",
         definition=det_definition, bound=det_bound, elsewhere="Det MDETERM determinant",
     ),
     Structural(
         "logdet", "x", "log(abs(det(x))): the logarithm of a determinant's size, whatever its sign",
-        of_square("of a number write log(abs({bare[0]}))", 2),
-        lambda np, x, s: np.linalg.slogdet(x[0])[1], **by_slope(logdet_slope, along=over_each),
+        square_matrix_shape("of a number write log(abs({bare[0]}))", 2),
+        lambda np, x, s: np.linalg.slogdet(x[0])[1],
+        **passes_from_partial(logdet_slope, along=matrix_sum_settings),
         latex=r"\operatorname{logdet}(x)", gate="scaler, by the inverse",
         definition=logdet_definition, bound=logdet_bound, undefined={"-inf": SINGULAR},
         elsewhere="logabsdet",
     ),
     Structural(
         "cofactors", "x", "a determinant's derivatives: the minors' determinants, with their signs",
-        of_square("a number has none"), None, cofactors_pass, cofactors_pass, cofactors_quotient,
+        square_matrix_shape("a number has none"), None, apply_cofactors_jacobian, apply_cofactors_jacobian,
+        cofactors_jacobian_quotient,
         latex=r"\operatorname{cofactors}(x)", gate="scaler, by the minors",
         formula=cofactors_formula,
     ),

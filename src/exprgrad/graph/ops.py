@@ -448,7 +448,7 @@ BENT: set[str] = set()
 VARIADIC: set[str] = set()
 
 
-def take_in(entries: Sequence[Op | Family]) -> None:
+def register_rows(entries: Sequence[Op | Family]) -> None:
     """Put rows, and families of rows, into the table."""
     rows = [entry for entry in entries if isinstance(entry, Op)]
     families = [entry for entry in entries if isinstance(entry, Family)]
@@ -459,7 +459,7 @@ def take_in(entries: Sequence[Op | Family]) -> None:
     VARIADIC.update(row.name for row in rows if row.variadic)
 
 
-take_in(COMMON)
+register_rows(COMMON)
 BY_INFIX: dict[str, Op] = index_by(COMMON, "infix")
 COMPARISONS = names_with(COMMON, "opposite")
 LOGIC = names_with(COMMON, "logic")
@@ -473,13 +473,13 @@ FURTHER = ["functions", "special", "integrals"]
 """The modules whose rows are not in the table yet, in the order in which they are loaded."""
 
 
-def load_next() -> None:
+def load_next_module() -> None:
     """Put the rows of one more module into the table."""
     from importlib import import_module
 
     name = FURTHER[0]
     module = import_module(f"exprgrad.graph.{name}")
-    take_in(module.ROWS)
+    register_rows(module.ROWS)
     if name in FURTHER:  # another thread may have been faster
         FURTHER.remove(name)
 
@@ -492,7 +492,7 @@ def is_function(word: str, *, rare: bool = True) -> bool:
     while FURTHER and word not in FUNCTIONS and word not in FAMILIES:
         if FURTHER[0] != "functions" and not rare:
             break
-        load_next()
+        load_next_module()
     return word in FUNCTIONS or word in FAMILIES
 
 
@@ -505,7 +505,7 @@ else:
         if name != "OPS":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         while FURTHER:
-            load_next()
+            load_next_module()
         made = [row for row in BY_NAME.values() if row.setting is None and row.equation is None]
         globals()["OPS"] = tuple(made)
         return globals()["OPS"]

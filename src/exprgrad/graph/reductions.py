@@ -16,19 +16,19 @@ from exprgrad.graph.graph import Literal, Settings, Shape, shape_size
 from exprgrad.graph.structural import (
     TINY,
     UNIT,
-    Mismatch,
-    Nodes,
+    NodeBuilder,
     NumberBuilder,
     Parameter,
-    Pass,
+    Propagation,
+    ShapeMismatch,
     Structural,
-    Tensors,
-    axes_of,
-    axis_of,
-    by_slope,
-    keep_axes,
+    TensorBuilder,
+    count_reduced_elements,
+    keepdims_shape,
+    normalize_axes,
+    normalize_axis,
+    passes_from_partial,
     reduce_shape,
-    reduced_volume,
     spread_back_reduction,
 )
 
@@ -57,18 +57,18 @@ def library_reduction(name: str) -> Value:
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
         (x,), (_, keepdims) = operands, settings
-        axes = axes_of(settings[0], np.shape(x))
+        axes = normalize_axes(settings[0], np.shape(x))
         return getattr(np, name)(x, axis=axes, keepdims=bool(keepdims))
 
     return value
 
 
-def row_reduction(kind: str) -> Callable[[NumberBuilder, Sequence[int], Settings], int]:
+def fold_definition(kind: str) -> Callable[[NumberBuilder, Sequence[int], Settings], int]:
     """A reduction as an elementwise row over all its numbers."""
     return lambda b, operands, settings: b.fold(kind, operands[0], settings)
 
 
-def spread_back(b: Nodes, p: Pass, reduction: int) -> int:
+def spread_back(b: NodeBuilder, p: Propagation, reduction: int) -> int:
     """Something of the result's shape at every place of the operand."""
     return spread_back_reduction(b, reduction, b.shape(p.operand), p.settings[0])
 
@@ -76,21 +76,21 @@ def spread_back(b: Nodes, p: Pass, reduction: int) -> int:
 # Sums.
 
 
-def sum_pull(b: Nodes, p: Pass) -> int:
+def sum_vjp(b: NodeBuilder, p: Propagation) -> int:
     """A sum passes its cotangent to every term: Griewank and Walther (2008), section 3.2."""
     return spread_back(b, p, p.given)
 
 
-def mean_pull(b: Nodes, p: Pass) -> int:
+def mean_vjp(b: NodeBuilder, p: Propagation) -> int:
     """A sum's, over the number of terms: Griewank and Walther (2008), section 3.2."""
-    count = reduced_volume(b.shape(p.operand), p.settings[0])
+    count = count_reduced_elements(b.shape(p.operand), p.settings[0])
     return spread_back(b, p, b.apply("div", p.given, b.constant(float(count))))
 
 
 # Products.
 
 
-def prod_slope(b: Nodes, p: Pass) -> int:
+def prod_slope(b: NodeBuilder, p: Propagation) -> int:
     """The product of the others, without division, so that zeros do no harm.
 
     Products of pairs are made level by level and handed down again, as in Griewank and Walther
@@ -122,29 +122,29 @@ def product_bound(
     return bound
 
 
-def product_without(b: Nodes, p: Pass) -> int:
+def product_quotient(b: NodeBuilder, p: Propagation) -> int:
     """The product of the others, as a quotient."""
     return b.apply("div", spread_back(b, p, p.out), p.operand)
 
 
-def product_of_others(b: Nodes, x: int, axes: Any) -> int:
+def product_of_others(b: NodeBuilder, x: int, axes: Any) -> int:
     """At every place the product of the other numbers along some axes."""
     shape = b.shape(x)
-    gone = axes_of(axes, shape)
+    gone = normalize_axes(axes, shape)
     stay = tuple([at for at in range(len(shape)) if at not in gone])
     order = stay + gone
     moved = tuple([shape[at] for at in order])
-    count = reduced_volume(shape, axes)
+    count = count_reduced_elements(shape, axes)
     flat = (*[shape[at] for at in stay], count)
     if not count > 1:
         return b.apply("broadcast", b.constant(1.0), settings=(shape,))
     rows = b.apply("reshape", b.apply("transpose", x, settings=(order,)), settings=(flat,))
-    found = b.apply("reshape", others_of_rows(b, rows), settings=(moved,))
+    found = b.apply("reshape", row_products_of_others(b, rows), settings=(moved,))
     inverse = tuple(sorted(range(len(order)), key=order.__getitem__))
     return b.apply("transpose", found, settings=(inverse,))
 
 
-def others_of_rows(b: Nodes, rows: int) -> int:
+def row_products_of_others(b: NodeBuilder, rows: int) -> int:
     """The products of the others along the last axis, by halves."""
     levels = [rows]
     while b.shape(levels[-1])[-1] > 2:
@@ -164,7 +164,7 @@ def others_of_rows(b: Nodes, rows: int) -> int:
     return found
 
 
-def halve_axis(b: Nodes, rows: int) -> tuple[int, int]:
+def halve_axis(b: NodeBuilder, rows: int) -> tuple[int, int]:
     """The two halves of the last axis; an odd second one is filled up with a 1."""
     length = b.shape(rows)[-1]
     half = (length + 1) // 2
@@ -175,16 +175,16 @@ def halve_axis(b: Nodes, rows: int) -> tuple[int, int]:
     return slice_axis(b, rows, 0, half), second
 
 
-def slice_axis(b: Nodes, x: int, start: int, stop: int, axis: int = -1) -> int:
+def slice_axis(b: NodeBuilder, x: int, start: int, stop: int, axis: int = -1) -> int:
     """A slice of an axis, the last by default."""
-    whole = ((None, None),) * axis_of(axis, b.shape(x))
+    whole = ((None, None),) * normalize_axis(axis, b.shape(x))
     return b.apply("index", x, settings=((*whole, (start, stop)),))
 
 
 # Extrema.
 
 
-def extremum_slope(b: Nodes, p: Pass) -> int:
+def extremum_slope(b: NodeBuilder, p: Propagation) -> int:
     """To the greatest (or least) number; those that tie share equally.
 
     On pointwise maxima: Boyd and Vandenberghe (2004), section 3.2.3.
@@ -197,85 +197,85 @@ def extremum_slope(b: Nodes, p: Pass) -> int:
 def extremum_kink(np: Any, operands: Sequence[Any], out: Any, settings: Settings) -> Any:
     """Whether several numbers equal the result."""
     (x,) = operands
-    axes = axes_of(settings[0], np.shape(x))
-    ties = np.sum(x == np.reshape(out, keep_axes(np.shape(x), settings[0])), axis=axes)
+    axes = normalize_axes(settings[0], np.shape(x))
+    ties = np.sum(x == np.reshape(out, keepdims_shape(np.shape(x), settings[0])), axis=axes)
     return ties > 1
 
 
-def greatest_bound(
+def maximum_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
     """The greatest error of the numbers that may be the greatest."""
     (x,), (off,), (axes, keepdims) = operands, errors, settings
-    along = axes_of(axes, np.shape(x))
+    along = normalize_axes(axes, np.shape(x))
     is_known = np.isfinite(off)
     least = np.max(np.where(is_known, x - off, -np.inf), axis=along, keepdims=True)
     may_be = ~is_known | (x + off >= least)
     return np.max(np.where(may_be, off, 0.0), axis=along, keepdims=bool(keepdims))
 
 
-def least_bound(
+def minimum_bound(
     np: Any, operands: Sequence[Any], errors: Sequence[Any], out: Any, settings: Settings
 ) -> Any:
     """The greatest error of the numbers that may be the least."""
-    return greatest_bound(np, [-operands[0]], errors, out, settings)
+    return maximum_bound(np, [-operands[0]], errors, out, settings)
 
 
 # Running sums and products.
 
 
-def running_axis(axis: int | None, shape: Shape) -> int:
+def scan_axis(axis: int | None, shape: Shape) -> int:
     """The axis along which something runs; a vector has but one."""
     if axis is None and len(shape) > 1:
-        raise Mismatch(
+        raise ShapeMismatch(
             "{op} needs an axis",
             "axis=0 goes down the columns of a matrix, axis=1 along its rows",
         )
-    return axis_of(0 if axis is None else axis, shape)
+    return normalize_axis(0 if axis is None else axis, shape)
 
 
-def running_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    running_axis(settings[0], shapes[0])
+def scan_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
+    scan_axis(settings[0], shapes[0])
     return shapes[0]
 
 
-def scan_by(name: str) -> Value:
+def library_scan(name: str) -> Value:
     """What an array library's own function finds on its way along an axis."""
 
     def value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
         (x,), (axis, reverse) = operands, settings
-        at, function = running_axis(axis, np.shape(x)), getattr(np, name)
+        at, function = scan_axis(axis, np.shape(x)), getattr(np, name)
         return np.flip(function(np.flip(x, at), at), at) if reverse else function(x, at)
 
     return value
 
 
-def cumsum_pull(b: Nodes, p: Pass) -> int:
+def cumsum_vjp(b: NodeBuilder, p: Propagation) -> int:
     """To each number, the sum of what it is in: Griewank and Walther (2008), section 3.2."""
     axis, reverse = p.settings
     return b.apply("cumsum", p.given, settings=(axis, not reverse))
 
 
-def cumprod_pull(b: Nodes, p: Pass) -> int:
+def cumprod_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Griewank and Walther (2008), section 3.3: without division, so that zeros do no harm."""
     # What later products pass to a number is the cotangent here and, times the next number, what they pass
     # to that; the product of those before is a factor of it all.
     axis, reverse = p.settings
-    axis = running_axis(axis, b.shape(p.operand))
+    axis = scan_axis(axis, b.shape(p.operand))
     later = shift_axis(b, p.operand, axis, reverse=not reverse)
     passed = linear_recurrence(b, later, p.given, axis, reverse=not reverse)
     return b.apply("mul", passed, shift_axis(b, p.out, axis, reverse=reverse))
 
 
-def cumprod_push(b: Nodes, p: Pass) -> int:
+def cumprod_jvp(b: NodeBuilder, p: Propagation) -> int:
     """The product rule, step by step: the change so far times the next number, and that one's own."""
     axis, reverse = p.settings
-    axis = running_axis(axis, b.shape(p.operand))
+    axis = scan_axis(axis, b.shape(p.operand))
     own = b.apply("mul", p.given, shift_axis(b, p.out, axis, reverse=reverse))
     return linear_recurrence(b, p.operand, own, axis, reverse=reverse)
 
 
-def cumprod_quotient(b: Nodes, p: Pass) -> int:
+def cumprod_vjp_quotient(b: NodeBuilder, p: Propagation) -> int:
     """What reaches a number over the number itself."""
     axis, reverse = p.settings
     reached = b.apply("mul", p.given, p.out)
@@ -283,16 +283,16 @@ def cumprod_quotient(b: Nodes, p: Pass) -> int:
     return b.apply("div", whole, p.operand)
 
 
-def join_axis(b: Nodes, first: int, rest: int, axis: int, *, reverse: bool) -> int:
+def join_axis(b: NodeBuilder, first: int, rest: int, axis: int, *, reverse: bool) -> int:
     """What comes first along an axis, and the rest; the other way round if ``reverse``."""
     pair = (rest, first) if reverse else (first, rest)
     return b.apply("concat", *pair, settings=(axis,))
 
 
-def shift_axis(b: Nodes, x: int, axis: int, *, reverse: bool) -> int:
+def shift_axis(b: NodeBuilder, x: int, axis: int, *, reverse: bool) -> int:
     """The numbers one place later along an axis, a 1 before them all; one place earlier if ``reverse``."""
     shape = b.shape(x)
-    one = b.apply("broadcast", b.constant(1.0), settings=(keep_axes(shape, axis),))
+    one = b.apply("broadcast", b.constant(1.0), settings=(keepdims_shape(shape, axis),))
     length = shape[axis]
     if length == 1:
         return one
@@ -300,7 +300,7 @@ def shift_axis(b: Nodes, x: int, axis: int, *, reverse: bool) -> int:
     return join_axis(b, one, rest, axis, reverse=reverse)
 
 
-def linear_recurrence(b: Nodes, x: int, y: int, axis: int, *, reverse: bool) -> int:
+def linear_recurrence(b: NodeBuilder, x: int, y: int, axis: int, *, reverse: bool) -> int:
     """out[i] = x[i]*out[i - 1] + y[i] along an axis, out[0] being y[0]; from its end if ``reverse``.
 
     Steps are made one of two, then of four: W. D. Hillis and G. L. Steele, Data parallel algorithms (1986).
@@ -324,10 +324,10 @@ def linear_recurrence(b: Nodes, x: int, y: int, axis: int, *, reverse: bool) -> 
 # Norms.
 
 
-def norm_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+def norm_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The root of the sum of squares, scaled by a power of 2 so that no square overflows."""
     (x,) = operands
-    along = axes_of(settings[0], b.shape(x)), True
+    along = normalize_axes(settings[0], b.shape(x)), True
     scale = b.apply("reduce_max", b.apply("abs", x), settings=along)
     is_positive = b.apply("gt", scale, b.constant(0.0))
     is_finite = b.apply("lt", b.apply("abs", scale), b.constant(math.inf))
@@ -344,7 +344,7 @@ def norm_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int
 def norm_definition(b: NumberBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The length in two dimensions again and again; of one number, its size."""
     (x,) = operands
-    sizes = b.apply("abs", x) if reduced_volume(b.shape(x), settings[0]) == 1 else x
+    sizes = b.apply("abs", x) if count_reduced_elements(b.shape(x), settings[0]) == 1 else x
     return b.fold("hypot", sizes, settings)
 
 
@@ -353,21 +353,24 @@ def norm_bound(
 ) -> Any:
     """The norm of the errors, by the triangle inequality, and a rounding for each number."""
     (x,), (off,), (axes, keepdims) = operands, errors, settings
-    along = {"axis": axes_of(axes, np.shape(x)), "keepdims": bool(keepdims)}
-    count, most = reduced_volume(np.shape(x), axes), np.max(off, axis=along["axis"], keepdims=True)
+    along = {"axis": normalize_axes(axes, np.shape(x)), "keepdims": bool(keepdims)}
+    count, most = (
+        count_reduced_elements(np.shape(x), axes),
+        np.max(off, axis=along["axis"], keepdims=True),
+    )
     scaled = np.where(most > 0, off / np.where(most > 0, most, 1.0), 0.0)
     carried = np.sqrt(np.sum(scaled * scaled, **along)) * np.reshape(most, np.shape(out))
     return carried + (count / 2 + 4) * UNIT * out if count > 1 else carried
 
 
-def norm_slope(b: Nodes, p: Pass) -> int:
+def norm_slope(b: NodeBuilder, p: Propagation) -> int:
     """Boyd and Vandenberghe (2004), appendix A.4: x/norm(x); at 0 the least subgradient, 0."""
     out = spread_back(b, p, p.out)
     zero = b.apply("eq", out, b.constant(0.0))
     return b.apply("where", zero, b.constant(0.0), b.apply("div", p.operand, out))
 
 
-def unit_vector(b: Nodes, p: Pass) -> int:
+def unit_vector(b: NodeBuilder, p: Propagation) -> int:
     """x/norm(x)."""
     return b.apply("div", p.operand, spread_back(b, p, p.out))
 
@@ -376,14 +379,14 @@ def unit_vector(b: Nodes, p: Pass) -> int:
 
 
 def softmax_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    axes_of(settings[0], shapes[0])
+    normalize_axes(settings[0], shapes[0])
     return shapes[0]
 
 
-def softmax_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+def softmax_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """exp(x)/sum(exp(x)), the greatest x taken off first; it is 0 beyond itself where infinite, too."""
     (x,) = operands
-    along = axes_of(settings[0], b.shape(x)), True
+    along = normalize_axes(settings[0], b.shape(x)), True
     top = b.apply("reduce_max", x, settings=along)
     is_top, below = b.apply("eq", x, top), b.apply("sub", x, top)
     raised = b.apply("exp", b.apply("where", is_top, b.constant(0.0), below))
@@ -396,7 +399,7 @@ def softmax_definition(b: NumberBuilder, operands: Sequence[int], settings: Sett
     return b.apply("exp", b.apply("sub", x, b.fold("logsumexp", x, (settings[0], True))))
 
 
-class Parts(NamedTuple):
+class LogSumExpParts(NamedTuple):
     """What log-sum-exp is made of along some axes, and what rounding may have done to it.
 
     ``top``      the greatest number, and ``is_top`` where it stands; 0 if it is not finite
@@ -415,9 +418,9 @@ class Parts(NamedTuple):
     own: Any
 
 
-def logsumexp_parts(np: Any, x: Any, off: Any, axes: Any) -> Parts:
+def logsumexp_parts(np: Any, x: Any, off: Any, axes: Any) -> LogSumExpParts:
     """The parts of log-sum-exp: a weight changes by a factor of exp(2*d) where numbers are off by d."""
-    along = {"axis": axes_of(axes, np.shape(x)), "keepdims": True}
+    along = {"axis": normalize_axes(axes, np.shape(x)), "keepdims": True}
     top = np.max(x, **along)
     top = np.where(abs(top) < math.inf, top, 0.0)
     is_top = x == top
@@ -427,12 +430,12 @@ def logsumexp_parts(np: Any, x: Any, off: Any, axes: Any) -> Parts:
     total = 1.0 + more
     weights = raised / total
     carried = weights * off * np.exp(2 * np.max(off, **along))
-    steps = np.where(others > 0, abs(x - top), 0.0) + reduced_volume(np.shape(x), axes) + 4
+    steps = np.where(others > 0, abs(x - top), 0.0) + count_reduced_elements(np.shape(x), axes) + 4
     own = UNIT * (np.sum(others * steps, **along) + 3 * np.log1p(more))
-    return Parts(top, is_top, total, more, weights, carried, own)
+    return LogSumExpParts(top, is_top, total, more, weights, carried, own)
 
 
-def logsumexp_error(np: Any, found: Parts, off: Any, along: Mapping[str, Any]) -> Any:
+def logsumexp_error(np: Any, found: LogSumExpParts, off: Any, along: Mapping[str, Any]) -> Any:
     """What log-sum-exp is off by because the numbers are: never by more than one of them."""
     return np.minimum(np.sum(found.carried, **along), np.max(off, **along))
 
@@ -442,38 +445,38 @@ def softmax_bound(
 ) -> Any:
     """Relative errors: those of exp(x), and of the sum."""
     (x,), (off,) = operands, errors
-    along = {"axis": axes_of(settings[0], np.shape(x)), "keepdims": True}
+    along = {"axis": normalize_axes(settings[0], np.shape(x)), "keepdims": True}
     found = logsumexp_parts(np, x, off, settings[0])
     below = np.where(out > 0, abs(x - found.top), 0.0)
     relative = (
         off
         + logsumexp_error(np, found, off, along)
-        + UNIT * (below + 2 * reduced_volume(np.shape(x), settings[0]) + 8)
+        + UNIT * (below + 2 * count_reduced_elements(np.shape(x), settings[0]) + 8)
     )
     vanished = np.where(out == 0, np.exp(x - found.top + relative), 0.0)
     return out * np.expm1(relative) + vanished + TINY
 
 
-def softmax_pass(b: Nodes, p: Pass) -> int:
+def apply_softmax_jacobian(b: NodeBuilder, p: Propagation) -> int:
     """Bishop (2006), equation 4.106: the Jacobian diag(out) - out out^T is symmetric."""
     weighted = b.apply("mul", p.out, p.given)
     mean = b.apply("sum", weighted, settings=(p.settings[0], True))
     return b.apply("mul", p.out, b.apply("sub", p.given, mean))
 
 
-def logsumexp_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+def logsumexp_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """log(sum(exp(x))), the greatest x taken off first."""
     (x,) = operands
-    whole = b.apply("add", *top_and_excess(b, x, settings))
+    whole = b.apply("add", *maximum_and_excess(b, x, settings))
     return b.apply("reshape", whole, settings=(reduce_shape(b.shape(x), *settings),))
 
 
-def top_and_excess(b: Tensors, x: int, settings: Settings) -> tuple[int, int]:
+def maximum_and_excess(b: TensorBuilder, x: int, settings: Settings) -> tuple[int, int]:
     """The greatest number along some axes, and by how much log(sum(exp(x))) is greater.
 
     The greatest itself is left out of the sum, so that an excess keeps its digits however small it is.
     """
-    along, zero = (axes_of(settings[0], b.shape(x)), True), b.constant(0.0)
+    along, zero = (normalize_axes(settings[0], b.shape(x)), True), b.constant(0.0)
     top = b.apply("reduce_max", x, settings=along)
     is_finite = b.apply("lt", b.apply("abs", top), b.constant(math.inf))
     top = b.apply("where", is_finite, top, zero)
@@ -490,14 +493,14 @@ def logsumexp_bound(
 ) -> Any:
     """The numbers' errors, weighted by softmax(x), and what the sum and its logarithm round away."""
     (x,), (off,) = operands, errors
-    along = {"axis": axes_of(settings[0], np.shape(x)), "keepdims": True}
+    along = {"axis": normalize_axes(settings[0], np.shape(x)), "keepdims": True}
     found = logsumexp_parts(np, x, off, settings[0])
     return np.reshape(
         logsumexp_error(np, found, off, along) + found.own, np.shape(out)
     ) + UNIT * abs(out)
 
 
-def logsumexp_slope(b: Nodes, p: Pass) -> int:
+def logsumexp_slope(b: NodeBuilder, p: Propagation) -> int:
     """Boyd and Vandenberghe (2004), section 3.1.5: the gradient is softmax(x)."""
     return b.apply("softmax", p.operand, settings=p.settings[:1])
 
@@ -506,7 +509,7 @@ def onehot_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return (*shapes[0], settings[0])
 
 
-def onehot_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+def onehot_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """1 in the place of each label, 0 elsewhere; nan for what is not a label."""
     (y,), (classes,) = operands, settings
     labels = b.apply("reshape", y, settings=((*b.shape(y), 1),))
@@ -524,11 +527,11 @@ def onehot_bound(
     return np.where(errors[0][..., None] == 0, 0.0 * out, 1.0)
 
 
-def pass_nothing(b: Nodes, p: Pass) -> None:
+def pass_nothing(b: NodeBuilder, p: Propagation) -> None:
     """A label is a choice: no derivative passes."""
 
 
-def is_labels(logits: Shape, targets: Shape) -> bool:
+def has_label_targets(logits: Shape, targets: Shape) -> bool:
     """Whether targets are a label for each row of logits, and no probabilities."""
     return len(targets) < len(logits)
 
@@ -536,11 +539,11 @@ def is_labels(logits: Shape, targets: Shape) -> bool:
 def cross_entropy_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     x, y = shapes
     if not x:
-        raise Mismatch("{op} needs a score for each class", "scores stand along an axis")
+        raise ShapeMismatch("{op} needs a score for each class", "scores stand along an axis")
     if y not in (x, x[:-1]):
         labels = f"labels of shape {x[:-1]}" if len(x) > 1 else "one label"
         column = len(x) > 1 and y == (*x[:-1], 1)
-        raise Mismatch(
+        raise ShapeMismatch(
             f"{{op}} needs {labels}, or probabilities of shape {x}",
             f"for labels write reshape({{1}}, {list(x[:-1])})" if column else None,
         )
@@ -550,16 +553,16 @@ def cross_entropy_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
 def cross_entropy_labels(shapes: Sequence[Shape], settings: Settings) -> tuple[int, int] | None:
     """The targets, where they are labels."""
     x, y = shapes
-    return (1, x[-1]) if is_labels(x, y) else None
+    return (1, x[-1]) if has_label_targets(x, y) else None
 
 
-def cross_entropy_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+def cross_entropy_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """The mean over all rows of log(sum(exp(x))) - x at the label, or weighted by probabilities."""
     x, y = operands
     shape, zero = b.shape(x), b.constant(0.0)
-    if is_labels(shape, b.shape(y)):
+    if has_label_targets(shape, b.shape(y)):
         y = onehot_formula(b, [y], (shape[-1],))
-    top, excess = top_and_excess(b, x, (-1,))
+    top, excess = maximum_and_excess(b, x, (-1,))
     gaps = b.apply("add", b.apply("sub", top, x), excess)
     terms = b.apply("where", b.apply("eq", y, zero), zero, b.apply("mul", y, gaps))
     rows = b.constant(float(shape_size(shape) // shape[-1]))
@@ -575,7 +578,7 @@ def cross_entropy_bound(
     """
     (x, y), (off, y_off) = operands, errors
     classes = np.shape(x)[-1]
-    if is_labels(np.shape(x), np.shape(y)):
+    if has_label_targets(np.shape(x), np.shape(y)):
         y, y_off = 1.0 * (np.asarray(y)[..., None] == np.arange(classes)), np.zeros(np.shape(x))
     found, whole = logsumexp_parts(np, x, off, -1), {"axis": -1, "keepdims": True}
     gaps = (found.top - x) + np.log1p(found.more)
@@ -596,7 +599,7 @@ def cross_entropy_definition(b: NumberBuilder, operands: Sequence[int], settings
     x, y = operands
     shape = b.shape(x)
     gaps = b.apply("sub", b.fold("logsumexp", x, (-1, True)), x)
-    if is_labels(shape, b.shape(y)):
+    if has_label_targets(shape, b.shape(y)):
         label = b.apply("onehot", y, settings=(shape[-1],))
         terms = b.apply("where", label, gaps, b.constant(0.0))
     else:
@@ -605,13 +608,13 @@ def cross_entropy_definition(b: NumberBuilder, operands: Sequence[int], settings
     return b.apply("div", b.fold("add", terms, (None, False)), rows)
 
 
-def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
+def cross_entropy_slope(b: NodeBuilder, p: Propagation) -> int | None:
     """Bishop (2006), equation 4.109, times the cotangent."""
     x, y = p.operands
     shape = b.shape(x)
     # That of a mean: softmax(x) less the targets, over the number of rows.
     rows = b.constant(float(shape_size(shape) // shape[-1]))
-    labels = is_labels(shape, b.shape(y))
+    labels = has_label_targets(shape, b.shape(y))
     if p.position == 1:
         if labels:
             return None
@@ -630,73 +633,76 @@ def cross_entropy_slope(b: Nodes, p: Pass) -> int | None:
 REDUCTIONS = (
     Structural(
         "sum", "x", "the sum of all numbers, or along an axis",
-        reduction_shape, library_reduction("sum"), sum_pull,
+        reduction_shape, library_reduction("sum"), sum_vjp,
         parameters=AXES, latex=r"\sum x", gate="distributor",
     ),
     Structural(
         "mean", "x", "the mean of all numbers, or along an axis",
-        reduction_shape, library_reduction("mean"), mean_pull,
+        reduction_shape, library_reduction("mean"), mean_vjp,
         parameters=AXES, latex=r"\operatorname{mean}(x)", gate="distributor, scaled",
         averages=True, elsewhere="average",
     ),
     Structural(
         "prod", "x", "the product of all numbers, or along an axis",
-        reduction_shape, library_reduction("prod"), **by_slope(prod_slope, product_without),
-        bound=product_bound(library_reduction("prod"), lambda shape, s: reduced_volume(shape, s[0])),
+        reduction_shape, library_reduction("prod"), **passes_from_partial(prod_slope, product_quotient),
+        bound=product_bound(
+            library_reduction("prod"), lambda shape, s: count_reduced_elements(shape, s[0])
+        ),
         parameters=AXES, latex=r"\prod x", gate="swap multiplier", elsewhere="product",
     ),
     Structural(
         "reduce_max", "x", "the greatest of all numbers, or along an axis",
-        reduction_shape, library_reduction("max"), **by_slope(extremum_slope),
+        reduction_shape, library_reduction("max"), **passes_from_partial(extremum_slope),
         parameters=AXES, spelled="max", latex=r"\max x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the greatest", averages=True,
-        definition=row_reduction("max"), bound=greatest_bound, elsewhere="amax",
+        definition=fold_definition("max"), bound=maximum_bound, elsewhere="amax",
     ),
     Structural(
         "reduce_min", "x", "the least of all numbers, or along an axis",
-        reduction_shape, library_reduction("min"), **by_slope(extremum_slope),
+        reduction_shape, library_reduction("min"), **passes_from_partial(extremum_slope),
         parameters=AXES, spelled="min", latex=r"\min x", gate="router",
         kink=extremum_kink, kink_words="several numbers are the least", averages=True,
-        definition=row_reduction("min"), bound=least_bound, elsewhere="amin",
+        definition=fold_definition("min"), bound=minimum_bound, elsewhere="amin",
     ),
     Structural(
         "norm", "x", "the root of the sum of squares, of all numbers or along an axis",
-        reduction_shape, None, **by_slope(norm_slope, unit_vector),
+        reduction_shape, None, **passes_from_partial(norm_slope, unit_vector),
         parameters=AXES, latex=r"\left\|x\right\|", gate="scaler, to unit length",
         kink=lambda np, x, out, s: out == 0, kink_words="all its numbers are 0",
         definition=norm_definition, formula=norm_formula, bound=norm_bound,
     ),
     Structural(
         "cumsum", "x", "the sum so far, number by number along an axis; from its end if reverse",
-        running_shape, scan_by("cumsum"), cumsum_pull,
+        scan_shape, library_scan("cumsum"), cumsum_vjp,
         parameters=RUNNING, latex=r"\operatorname{cumsum}(x)", gate="distributor",
-        terms=lambda shapes, s: shapes[0][running_axis(s[0], shapes[0])],
+        terms=lambda shapes, s: shapes[0][scan_axis(s[0], shapes[0])],
         elsewhere="Accumulate cumulative_sum",
     ),
     Structural(
         "cumprod", "x", "the product so far, number by number along an axis; from its end if reverse",
-        running_shape, scan_by("cumprod"), cumprod_pull, cumprod_push, cumprod_quotient,
+        scan_shape, library_scan("cumprod"), cumprod_vjp, cumprod_jvp, cumprod_vjp_quotient,
         parameters=RUNNING, latex=r"\operatorname{cumprod}(x)", gate="swap multiplier",
-        bound=product_bound(scan_by("cumprod"), lambda shape, s: shape[running_axis(s[0], shape)]),
+        bound=product_bound(library_scan("cumprod"), lambda shape, s: shape[scan_axis(s[0], shape)]),
         elsewhere="cumulative_prod",
     ),
     Structural(
         "softmax", "x", "exp(x)/sum(exp(x)) along an axis, the last by default",
-        softmax_shape, None, softmax_pass, softmax_pass,
+        softmax_shape, None, apply_softmax_jacobian, apply_softmax_jacobian,
         parameters=LAST, latex=r"\operatorname{softmax}(x)", gate="competition",
         definition=softmax_definition, formula=softmax_formula, bound=softmax_bound,
     ),
     Structural(
         "reduce_logsumexp", "x", "log(sum(exp(x))) of all numbers, or along an axis",
-        reduction_shape, None, **by_slope(logsumexp_slope),
+        reduction_shape, None, **passes_from_partial(logsumexp_slope),
         parameters=AXES, spelled="logsumexp", latex=r"\operatorname{logsumexp}(x)", gate="softmax router",
-        definition=row_reduction("logsumexp"), formula=logsumexp_formula, bound=logsumexp_bound,
+        definition=fold_definition("logsumexp"), formula=logsumexp_formula, bound=logsumexp_bound,
         elsewhere="log_sum_exp",
     ),
     Structural(
         "cross_entropy", "x y",
         "of scores x: mean over rows of -log(softmax(x)) at the labels y, or weighted by probabilities y",
-        cross_entropy_shape, None, **by_slope(cross_entropy_slope, along=lambda *_: (None, False)),
+        cross_entropy_shape, None,
+        **passes_from_partial(cross_entropy_slope, along=lambda *_: (None, False)),
         latex=r"\operatorname{cross\_entropy}(x, y)", gate="softmax less the targets",
         definition=cross_entropy_definition, labels=cross_entropy_labels, formula=cross_entropy_formula,
         bound=cross_entropy_bound,

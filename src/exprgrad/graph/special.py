@@ -204,13 +204,13 @@ GAMMA_FAR = (
 """gamma(z)*exp(z)*z^(1/2 - z), of w = 1/z, for z from 2 on."""
 
 
-def scaled_gamma(w: str) -> str:
+def scaled_gamma_text(w: str) -> str:
     """gamma(z)*exp(z)*z^(1/2 - z) for z from 2 on, of the name of 1/z."""
     return horner_text(GAMMA_FAR, w)
 
 
 NEAR_GAMMA = horner_text(GAMMA_NEAR, "t")
-STIRLING = f"z = min(a, 300); w = 1/z; p = z^(z/2 - 0.25); f = {scaled_gamma('w')}*exp(-z)"
+STIRLING = f"z = min(a, 300); w = 1/z; p = z^(z/2 - 0.25); f = {scaled_gamma_text('w')}*exp(-z)"
 """gamma(a) is p*f*p from 2 on: both powers and the exponential have exact operands.  At 300 it overflows."""
 GAMMA = (
     f"a = abs(x); {STIRLING}; t = where(a < 1, a, a - 1); near = {NEAR_GAMMA}; whole = round(p*f*p); "
@@ -293,12 +293,12 @@ SHIFT = 10
 """How far an operand is moved up at least, to where that series holds."""
 
 
-def moved_up(a: str, b: str) -> str:
+def shift_operand_text(a: str, b: str) -> str:
     """The operand a where the asymptotic series holds; ``less`` is b, but finite."""
     return f"less = min({b}, 1e300); near = {a} < {SHIFT}; z = where(near, {a} + {SHIFT}, {a}); p = 1/z; q = 1/(z + less)"
 
 
-def digamma_rise(a: str, b: str, *, thin: str = "") -> str:
+def digamma_rise_text(a: str, b: str, *, thin: str = "") -> str:
     """digamma(a + b) - digamma(a) as ``rise``, a sum of positive terms: in no place two near numbers cancel.
 
     Where ``thin`` holds, b being less than an ulp of a, it is the quotient of that and b.
@@ -316,13 +316,13 @@ def digamma_rise(a: str, b: str, *, thin: str = "") -> str:
         lift, far = f"thin = {thin}; lift = where(thin, 1, less)", f"where(thin, p, {far})"
     series = " + ".join(f"{term!r}*h{k}" for k, term in reversed([*enumerate(DIGAMMA_TERMS, 1)]))
     return (
-        f"{moved_up(a, b)}; pp = p*p; qq = q*q; {'; '.join(powers)}; {lift}; "
+        f"{shift_operand_text(a, b)}; pp = p*p; qq = q*q; {'; '.join(powers)}; {lift}; "
         f"rise = where(near, {first} + lift*({below}), 0) + ({far} + lift*q*p*(0.5 + (p + q)*({series})))"
     )
 
 
-def trigamma_fall(a: str, b: str) -> str:
-    """polygamma(1, a) - polygamma(1, a + b) as ``fall``, in the same way, and in the names of ``digamma_rise``."""
+def trigamma_fall_text(a: str, b: str) -> str:
+    """polygamma(1, a) - polygamma(1, a + b) as ``fall``, in the same way, and in the names of ``digamma_rise_text``."""
     below = " + ".join(
         f"(2*{a} + less + {2 * k})/(({a} + {k})*({a} + less + {k}))/(({a} + {k})*({a} + less + {k}))"
         for k in reversed(range(1, SHIFT))
@@ -341,9 +341,9 @@ def trigamma_fall(a: str, b: str) -> str:
 
 
 ORDERED = "x = max(a, b); y = min(a, b); u = y/x; s = x + y"
-RATIO = f"v = 1/max(x, 2); w = 1/max(s, 2); far = {scaled_gamma('v')}/{scaled_gamma('w')}"
+RATIO = f"v = 1/max(x, 2); w = 1/max(s, 2); far = {scaled_gamma_text('v')}/{scaled_gamma_text('w')}"
 """What the scaled gamma function loses from x to x + y."""
-BOTH = f"t = 1/max(y, 2); both = far*{scaled_gamma('t')}"
+BOTH = f"t = 1/max(y, 2); both = far*{scaled_gamma_text('t')}"
 
 BETA = (
     f"{ORDERED}; {RATIO}; {BOTH}; "
@@ -370,37 +370,37 @@ LBETA = (
 OUTSIDE = "where(min(a, b) >= 0, {}, nan)"
 
 
-def mark_names(text: str, mark: str = "b") -> str:
+def suffix_local_names(text: str, mark: str = "b") -> str:
     """A text whose own names end in ``_b``, so that the same text for the other operand can follow it."""
     names = {*re.findall(r"(\w+) = ", text)}
     return re.sub(r"\w+", lambda word: f"{word[0]}_{mark}" if word[0] in names else word[0], text)
 
 
-def digamma_rises(thin: str) -> str:
+def both_digamma_rises_text(thin: str) -> str:
     """What both derivatives are made of: the second one's names are marked."""
     first, second = (thin.format(a=a, b=b) for a, b in ("ab", "ba"))
-    return f"{digamma_rise('a', 'b', thin=first)}; {mark_names(digamma_rise('b', 'a', thin=second))}"
+    return f"{digamma_rise_text('a', 'b', thin=first)}; {suffix_local_names(digamma_rise_text('b', 'a', thin=second))}"
 
 
 BETA_THIN = "{b} < 1e-18*{a}"
 LBETA_THIN = "({b} < 1e-100)*({b} < 1e-18*{a})*({a} > 1e-150)"
 BETA_SCALE = "where(thin, max({b}, 1), 1)/where(thin, 1, min(y, 1))"
 """Of beta's derivatives, which may be normal numbers though beta itself underflows or overflows."""
-BETA_RISES = f"{BETA}; {digamma_rises(BETA_THIN)}"
-LBETA_RISES = digamma_rises(LBETA_THIN)
+BETA_RISES = f"{BETA}; {both_digamma_rises_text(BETA_THIN)}"
+LBETA_RISES = both_digamma_rises_text(LBETA_THIN)
 
 
-def beta_second(a: str, b: str) -> str:
+def beta_second_partial(a: str, b: str) -> str:
     """The second derivative of beta for a."""
-    rise = digamma_rise(a, b, thin=BETA_THIN.format(a=a, b=b))
+    rise = digamma_rise_text(a, b, thin=BETA_THIN.format(a=a, b=b))
     both = f"part*(rise*rise*where(thin, {b}, 1) + fall)*last*{BETA_SCALE.format(b=b)}"
-    return f"{BETA}; {rise}; {trigamma_fall(a, b)}; {OUTSIDE.format(both)}"
+    return f"{BETA}; {rise}; {trigamma_fall_text(a, b)}; {OUTSIDE.format(both)}"
 
 
-def digamma_bow(a: str, t: str) -> str:
+def digamma_bow_text(a: str, t: str) -> str:
     """((digamma(a + t) - digamma(a))/t - polygamma(1, a + t))/t as ``bow``, a sum of positive terms.
 
-    It is the sum of 1/(a + k)/(a + k + t)^2, its tail a series again, in the names of ``digamma_rise``.
+    It is the sum of 1/(a + k)/(a + k + t)^2, its tail a series again, in the names of ``digamma_rise_text``.
     """
     below = " + ".join(
         f"1/(({a} + {k})*({a} + less + {k}))/({a} + less + {k})" for k in reversed(range(SHIFT))
@@ -417,17 +417,17 @@ def digamma_bow(a: str, t: str) -> str:
     )
 
 
-def beta_mixed() -> str:
+def beta_mixed_partial() -> str:
     """The second derivative of beta for a and b; where one is small it is a sum of positive terms.
 
     There beta(a, b) is (1/a + 1/b)*g(a, b) with g = gamma(1 + a)*gamma(1 + b)/gamma(1 + a + b).
     """
     product = "part*(rise*rise_b - polygamma(1, s))*last/min(y, 1)"
-    first, second = digamma_rise("a", "b"), mark_names(digamma_rise("b", "a"))
-    wide = digamma_rise("g", "y", thin="y < 1e-18*g") + f"; {digamma_bow('g', 'y')}"
-    long = f"{digamma_rise('f', 'x')}; {digamma_bow('f', 'x')}"
+    first, second = digamma_rise_text("a", "b"), suffix_local_names(digamma_rise_text("b", "a"))
+    wide = digamma_rise_text("g", "y", thin="y < 1e-18*g") + f"; {digamma_bow_text('g', 'y')}"
+    long = f"{digamma_rise_text('f', 'x')}; {digamma_bow_text('f', 'x')}"
     small = (
-        f"g = 1 + x; f = 1 + y; {mark_names(wide, 'g')}; {mark_names(long, 'f')}; "
+        f"g = 1 + x; f = 1 + y; {suffix_local_names(wide, 'g')}; {suffix_local_names(long, 'f')}; "
         "steep = where(thin_g, rise_g, rise_g/y); "
         "little = part*(x/s*(bow_g + bow_f) + steep*rise_f)*last*max(y, 1)"
     )
@@ -435,10 +435,10 @@ def beta_mixed() -> str:
     return f"{BETA}; {small}; {first}; {second}; {OUTSIDE.format(both)}"
 
 
-def lbeta_second(a: str, b: str) -> str:
+def lbeta_second_partial(a: str, b: str) -> str:
     """The second derivative of lbeta for a."""
-    rise = digamma_rise(a, b, thin=LBETA_THIN.format(a=a, b=b))
-    return f"{rise}; {trigamma_fall(a, b)}; {OUTSIDE.format(f'where(thin, fall*{b}, fall)')}"
+    rise = digamma_rise_text(a, b, thin=LBETA_THIN.format(a=a, b=b))
+    return f"{rise}; {trigamma_fall_text(a, b)}; {OUTSIDE.format(f'where(thin, fall*{b}, fall)')}"
 
 
 # fmt: off
@@ -450,7 +450,7 @@ BETAS: tuple[Op, ...] = (
         ),
         "the beta function gamma(a)*gamma(b)/gamma(a + b)",
         shown=("out*(digamma(a) - digamma(a + b))", "out*(digamma(b) - digamma(a + b))"),
-        seconds=(beta_second("a", "b"), beta_mixed(), beta_second("b", "a")),
+        seconds=(beta_second_partial("a", "b"), beta_mixed_partial(), beta_second_partial("b", "a")),
         value=f"{BETA}; where(y > 0, part*last/min(y, 1), where(y == 0, inf, nan))",
         domain="(a > 0)*(b > 0)", domain_words="a and b are positive", poles=(("min(a, b) == 0", "inf"),),
         latex=r"\operatorname{beta}(a, b)", commutes=True, not_negative=True, magnifies="growth", value_ulp=7.0, partial_ulp=9.0,
@@ -464,7 +464,7 @@ BETAS: tuple[Op, ...] = (
         "the logarithm of beta(a, b)",
         shown=("digamma(a) - digamma(a + b)", "digamma(b) - digamma(a + b)"),
         seconds=(
-            lbeta_second("a", "b"), OUTSIDE.format("-polygamma(1, a + b)"), lbeta_second("b", "a"),
+            lbeta_second_partial("a", "b"), OUTSIDE.format("-polygamma(1, a + b)"), lbeta_second_partial("b", "a"),
         ),
         value=LBETA, domain="(a > 0)*(b > 0)", domain_words="a and b are positive", poles=(("min(a, b) == 0", "inf"),),
         latex=r"\operatorname{lbeta}(a, b)", commutes=True, value_ulp=3.0, value_abs=2e-15, elsewhere="betaln",
@@ -722,7 +722,7 @@ LAMBERTW_SLOPE = (
 )
 
 
-def bessel_first(order: int, zeros: Sequence[tuple[float, float]]) -> str:
+def low_order_bessel_text(order: int, zeros: Sequence[tuple[float, float]]) -> str:
     """A Bessel function: near 0 its first zeros, each in two pieces, are factors; far out P. Hankel's form."""
     odd = order % 2
     near, above, below = (
@@ -778,7 +778,7 @@ OTHERS: tuple[Op, ...] = (
         "x",
         ("-j1(x)",),
         "the Bessel function of the first kind of order 0",
-        value=bessel_first(0, FIRST_ZEROS[0]),
+        value=low_order_bessel_text(0, FIRST_ZEROS[0]),
         latex=r"\operatorname{j0}(x)",
         value_ulp=6.0,
         value_abs=2e-16,
@@ -793,7 +793,7 @@ OTHERS: tuple[Op, ...] = (
         (J1_SLOPE,),
         "the Bessel function of the first kind of order 1",
         shown=("j0(x) - out/x",),
-        value=bessel_first(1, FIRST_ZEROS[1]),
+        value=low_order_bessel_text(1, FIRST_ZEROS[1]),
         seconds=(
             f"s = x*x; where(abs(x) < 1, x*{horner_text(J1_SERIES, 's')}, out*(1/x/x - 1) - ({J1_SLOPE})/x)",
         ),
@@ -881,7 +881,7 @@ DECAY_FAR_1 = (
 """K1(x)*exp(x)*sqrt(x), of u = (x - 2)/(x + 2), for x from 1 on."""
 
 
-def power_series(n: int, sign: int, count: int) -> str:
+def bessel_power_series(n: int, sign: int, count: int) -> str:
     """The series of (z/2)^-n*n! times a Bessel function, in q = (z/2)^2."""
     start = math.factorial(n)
     terms = [
@@ -906,14 +906,14 @@ def recurrence_upward(n: int, first: str, second: str, rule: str) -> str:
     return "; ".join(lines)
 
 
-def member_slope(word: str, n: int, text: str) -> str:
+def family_member_slope(word: str, n: int, text: str) -> str:
     """A member's derivative, by those beside it."""
     beside = f"{word}({n - 1}, x)", f"{word}({n + 1}, x)"
     return text.format(*beside)
 
 
 # fmt: off
-def first_kind(n: int) -> Op:
+def besselj_row(n: int) -> Op:
     """F. W. J. Olver, Bessel functions of integer order, in Abramowitz and Stegun (1964), 9.1.10, 9.1.27 and 9.12.
 
     Up to the order, J0 + 2*J2 + 2*J4 … is 1.
@@ -921,12 +921,12 @@ def first_kind(n: int) -> Op:
     top = n + 18 + math.ceil(7 * n ** (1 / 3))
     evens = " + ".join(f"f{k}" for k in range(top - top % 2, 0, -2))
     value = (
-        f"z = abs(x); q = z*z/4; small = {power_series(n, -1, 14)}; {recurrence_upward(n, 'j0(z)', 'j1(z)', '{} - {}')}; "
+        f"z = abs(x); q = z*z/4; small = {bessel_power_series(n, -1, 14)}; {recurrence_upward(n, 'j0(z)', 'j1(z)', '{} - {}')}; "
         f"{miller_downward(top, '-')}; below = f{n}/(f0 + 2*({evens})); "
         f"{'sign(x)*' if n % 2 else ''}where(z < {math.sqrt(2 * (n + 1))!r}, small, where(z < {n}, below, g{n}))"
     )
     return Op(
-        "", "x", (member_slope("besselj", n, "({} - {})/2") if n else "-besselj(1, x)",),
+        "", "x", (family_member_slope("besselj", n, "({} - {})/2") if n else "-besselj(1, x)",),
         f"the Bessel function of the first kind of order {n}", value=value if n > 1 else f"j{n}(x)", latex=rf"\operatorname{{J}}_{{{n}}}(x)",
         value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16, second_abs=6e-16,
     )
@@ -942,15 +942,15 @@ SECOND = (
 """Y0 and Y1: near 0 with the logarithm; far out in P. Hankel's form."""
 
 
-def second_kind(n: int) -> Op:
+def bessely_row(n: int) -> Op:
     """The recurrence is stable upwards: 9.1.11, 9.1.27 and 9.2.6 there.
 
     What is infinite is not taken from what is infinite too.
     """
     orders = recurrence_upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} - max({}, -1e308)")
-    shown = member_slope("bessely", n, "({} - {})/2") if n else "-bessely(1, x)"
+    shown = family_member_slope("bessely", n, "({} - {})/2") if n else "-bessely(1, x)"
     return Op(
-        "", "x", (member_slope("bessely", n, "(max({}, -1e308) - {})/2") if n else shown,),
+        "", "x", (family_member_slope("bessely", n, "(max({}, -1e308) - {})/2") if n else shown,),
         f"the Bessel function of the second kind of order {n}", shown=(shown,),
         value=f"{SECOND}; {orders}; where(x > 0, where(x == inf, 0, g{n}), where(x == 0, -inf, nan))",
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=rf"\operatorname{{Y}}_{{{n}}}(x)",
@@ -958,7 +958,7 @@ def second_kind(n: int) -> Op:
     )
 
 
-def growing_bessel(n: int) -> Op:
+def besseli_row(n: int) -> Op:
     """9.6.10, 9.6.26 and 9.7.1 there; between those I0 + 2*I1 + 2*I2 … is exp(z).
 
     Upwards the recurrence loses what I0 is in times of the order's, which is little from n^2/2 on.
@@ -969,12 +969,12 @@ def growing_bessel(n: int) -> Op:
     middle = f"{miller_downward(top, '+')}; between = f{n}/(f0 + 2*({every})); " if end > 16 else "between = 0; "
     scaled = f"{horner_text(GROWTH_0, 'w')}/sqrt(v)", f"{horner_text(GROWTH_1, 'w')}/sqrt(v)"
     value = (
-        f"z = abs(x); v = max(z, 16); w = 1/v; q = z*z/4; small = {power_series(n, 1, 48)}; {middle}"
+        f"z = abs(x); v = max(z, 16); w = 1/v; q = z*z/4; small = {bessel_power_series(n, 1, 48)}; {middle}"
         f"{recurrence_upward(n, *scaled, '{1} - {0}')}; h = exp(z/2); "
         f"{'sign(x)*' if n % 2 else ''}where(z < 16, small, where(z == inf, inf, h*where(z < {end!r}, between, g{n})*h))"
     )
     return Op(
-        "", "x", (member_slope("besseli", n, "({} + {})/2") if n else "besseli(1, x)",),
+        "", "x", (family_member_slope("besseli", n, "({} + {})/2") if n else "besseli(1, x)",),
         f"the modified Bessel function of the first kind of order {n}", value=value, latex=rf"\operatorname{{I}}_{{{n}}}(x)",
         value_ulp=6.0 + n, partial_ulp=8.0 + n,
     )
@@ -988,11 +988,11 @@ DECAY = (
 """K0 and K1: near 0 with the logarithm; from 1 on in times of exp(x)."""
 
 
-def decaying_bessel(n: int) -> Op:
+def besselk_row(n: int) -> Op:
     """The recurrence is stable upwards: 9.6.11, 9.6.26 and 9.7.2 there."""
     orders = recurrence_upward(n, "where(far, far_0, near_0)", "where(far, far_1, near_1)", "{} + {}")
     return Op(
-        "", "x", (member_slope("besselk", n, "-({} + {})/2") if n else "-besselk(1, x)",),
+        "", "x", (family_member_slope("besselk", n, "-({} + {})/2") if n else "-besselk(1, x)",),
         f"the modified Bessel function of the second kind of order {n}",
         value=f"{DECAY}; {orders}; h = exp(-z/2); where(x > 0, where(far, h*g{n}*h, g{n}), where(x == 0, inf, nan))",
         domain="x > 0", poles=(("x == 0", "inf"),), latex=rf"\operatorname{{K}}_{{{n}}}(x)", not_negative=True,
@@ -1011,10 +1011,10 @@ FAMILIES: tuple[Family, ...] = (
         greatest=100,
         beyond=150,
     ),
-    Family("besselj", "the Bessel functions of the first kind", 0, first_kind),
-    Family("bessely", "the Bessel functions of the second kind", 0, second_kind),
-    Family("besseli", "the modified Bessel functions of the first kind", 0, growing_bessel),
-    Family("besselk", "the modified Bessel functions of the second kind", 0, decaying_bessel),
+    Family("besselj", "the Bessel functions of the first kind", 0, besselj_row),
+    Family("bessely", "the Bessel functions of the second kind", 0, bessely_row),
+    Family("besseli", "the modified Bessel functions of the first kind", 0, besseli_row),
+    Family("besselk", "the modified Bessel functions of the second kind", 0, besselk_row),
 )
 """Families of rows with a whole-number setting."""
 ROWS: tuple[Op | Family, ...] = (

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, Protocol
 from exprgrad.graph.graph import Literal, Settings, Shape, shape_size
 
 __all__ = [
-    "MOST_AXES", "TINY", "UNIT", "Mismatch", "Nodes", "NumberBuilder", "Parameter", "Pass", "Structural",
-    "Tensors", "axes_of", "axis_of", "broadcast_shape", "by_slope", "keep_axes", "narrow_to_shape",
-    "reduce_shape", "reduced_volume", "shape_text", "spread_axes", "spread_back_reduction",
-    "sum_of_products",
+    "MOST_AXES", "TINY", "UNIT", "NodeBuilder", "NumberBuilder", "Parameter", "Propagation",
+    "ShapeMismatch", "Structural", "TensorBuilder", "broadcast_shape", "count_reduced_elements",
+    "keepdims_shape", "normalize_axes", "normalize_axis", "passes_from_partial", "reduce_shape",
+    "repeated_axes", "shape_text", "spread_back_reduction", "sum_of_products", "sum_to_shape",
 ]  # fmt: skip
 
 MOST_AXES = 32
@@ -33,7 +33,7 @@ TINY = 2.0**-1074
 """What a result below the normal numbers may be off by."""
 
 
-class Mismatch(Exception):
+class ShapeMismatch(Exception):
     """Shapes that an operation cannot take.
 
     ``why`` is what the shapes of the operands follow, as in "matmul needs inner sizes to match: X is …".
@@ -64,7 +64,7 @@ class Parameter(NamedTuple):
     default: Any = None
 
 
-class Nodes(Protocol):
+class NodeBuilder(Protocol):
     """What builds nodes: operations of rows on nodes, constants, and the shape of any node."""
 
     def apply(self, kind: str, *operands: int, settings: Settings | None = None) -> int:
@@ -77,14 +77,14 @@ class Nodes(Protocol):
         """A node's shape."""
 
 
-class Tensors(Nodes, Protocol):
+class TensorBuilder(NodeBuilder, Protocol):
     """What a row's formula is built with, be it nodes or the arrays themselves."""
 
     def literal(self, literal: Literal) -> int:
         """A tensor that is written out."""
 
 
-class NumberBuilder(Nodes, Protocol):
+class NumberBuilder(NodeBuilder, Protocol):
     """What builds nodes number by number, and so can take an operation over the numbers along some axes."""
 
     def fold(self, kind: str, x: int, settings: Settings) -> int:
@@ -94,7 +94,7 @@ class NumberBuilder(Nodes, Protocol):
         """The numbers of an operand, an array; None where they are not known."""
 
 
-class Pass(NamedTuple):
+class Propagation(NamedTuple):
     """What passes through a node: its operands, itself, and what is ``given`` to be passed on.
 
     Backward ``given`` is the cotangent of the node, forward the tangent of the operand at ``position``.
@@ -112,11 +112,11 @@ class Pass(NamedTuple):
         return self.operands[self.position]
 
 
-PassRule = Callable[[Nodes, Pass], int | None]
+PropagationRule = Callable[[NodeBuilder, Propagation], int | None]
 """Builds what is passed on; None where nothing is."""
 
 
-Slope = Callable[[Nodes, Pass], int | None]
+PartialRule = Callable[[NodeBuilder, Propagation], int | None]
 """Builds a result's derivative with respect to each number of the operand; None: it is 0 everywhere."""
 
 
@@ -124,7 +124,7 @@ class Structural(NamedTuple):
     """One structural operation.
 
     ``operands``    names, separated by blanks; ``x...`` takes one or more
-    ``shape``       the result's shape from the operands'; raises ``Mismatch``
+    ``shape``       the result's shape from the operands'; raises ``ShapeMismatch``
     ``value``       the result, given an array library such as NumPy, the operands and the settings;
                     None where ``formula`` says it
     ``pull``        an operand's cotangent from the result's; its docstring names the source
@@ -158,9 +158,9 @@ class Structural(NamedTuple):
     about: str
     shape: Callable[[Sequence[Shape], Settings], Shape]
     value: Callable[[Any, Sequence[Any], Settings], Any] | None
-    pull: PassRule
-    push: PassRule | None = None
-    shown_pull: PassRule | None = None
+    pull: PropagationRule
+    push: PropagationRule | None = None
+    shown_pull: PropagationRule | None = None
     parameters: tuple[Parameter, ...] = ()
     spelled: str = ""
     infix: str = ""
@@ -173,7 +173,7 @@ class Structural(NamedTuple):
     labels: Callable[[Sequence[Shape], Settings], tuple[int, int] | None] | None = None
     moves: bool = False
     averages: bool = False
-    formula: Callable[[Tensors, Sequence[int], Settings], int] | None = None
+    formula: Callable[[TensorBuilder, Sequence[int], Settings], int] | None = None
     to_number: bool = False
     bound: Callable[[Any, Sequence[Any], Sequence[Any], Any, Settings], Any] | None = None
     terms: Callable[[Sequence[Shape], Settings], int] | None = None
@@ -250,7 +250,7 @@ def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
                 for position, shape in enumerate(shapes)
                 if len(shape) >= -at and shape[at] != 1
             ]
-            raise Mismatch(
+            raise ShapeMismatch(
                 "{op} needs shapes that broadcast",
                 "sizes are matched from the last: they must be equal, or one of them 1",
                 tuple(apart),
@@ -259,58 +259,58 @@ def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
     return tuple(found)
 
 
-def axis_of(axis: int, shape: Shape) -> int:
+def normalize_axis(axis: int, shape: Shape) -> int:
     """An axis counted from the front."""
     rank = len(shape)
     if not -rank <= axis < rank:
         if not rank:
-            raise Mismatch("{op} along an axis needs a tensor", "a number has no axes")
+            raise ShapeMismatch("{op} along an axis needs a tensor", "a number has no axes")
         listed = "its one axis is 0 or -1"
         if rank > 1:
             between = "and" if rank == 2 else "to"
             listed = f"its axes are 0 {between} {rank - 1}, or from the end -1 {between} {-rank}"
-        raise Mismatch(f"{{op}} finds no axis {axis}", listed)
+        raise ShapeMismatch(f"{{op}} finds no axis {axis}", listed)
     return axis % rank
 
 
-def axes_of(axes: Axes, shape: Shape) -> tuple[int, ...]:
+def normalize_axes(axes: Axes, shape: Shape) -> tuple[int, ...]:
     """Axes counted from the front, ascending; None stands for all."""
     if axes is None:
         return tuple(range(len(shape)))
     listed = (axes,) if isinstance(axes, int) else axes
-    found = sorted(axis_of(axis, shape) for axis in listed)
+    found = sorted(normalize_axis(axis, shape) for axis in listed)
     for one, other in pairwise(found):
         if one == other:
-            raise Mismatch(
+            raise ShapeMismatch(
                 f"{{op}} is given axis {one} twice",
                 "an axis below 0 counts from the end" if min(listed) < 0 else None,
             )
     return tuple(found)
 
 
-def keep_axes(shape: Shape, axes: Axes) -> Shape:
+def keepdims_shape(shape: Shape, axes: Axes) -> Shape:
     """A shape with some axes reduced to size 1."""
-    gone = axes_of(axes, shape)
+    gone = normalize_axes(axes, shape)
     return tuple([1 if at in gone else length for at, length in enumerate(shape)])
 
 
 def reduce_shape(shape: Shape, axes: Axes, keepdims: bool = False) -> Shape:
     """A shape without some axes, or with size 1 in their places."""
     if keepdims:
-        return keep_axes(shape, axes)
-    gone = axes_of(axes, shape)
+        return keepdims_shape(shape, axes)
+    gone = normalize_axes(axes, shape)
     return tuple([length for at, length in enumerate(shape) if at not in gone])
 
 
-def spread_back_reduction(b: Nodes, reduction: int, shape: Shape, axes: Axes) -> int:
+def spread_back_reduction(b: NodeBuilder, reduction: int, shape: Shape, axes: Axes) -> int:
     """What a reduction over some axes found, at every place of the shape it came from."""
-    gone = axes_of(axes, shape)
+    gone = normalize_axes(axes, shape)
     if gone != tuple(range(len(gone))):  # else it lines up at the right as it is
-        reduction = b.apply("reshape", reduction, settings=(keep_axes(shape, axes),))
+        reduction = b.apply("reshape", reduction, settings=(keepdims_shape(shape, axes),))
     return b.apply("broadcast", reduction, settings=(shape,))
 
 
-def spread_axes(narrow: Shape, wide: Shape) -> tuple[int, ...]:
+def repeated_axes(narrow: Shape, wide: Shape) -> tuple[int, ...]:
     """The axes of the wide shape along which the narrow one was repeated."""
     lead = len(wide) - len(narrow)
     stretched = [
@@ -319,27 +319,27 @@ def spread_axes(narrow: Shape, wide: Shape) -> tuple[int, ...]:
     return (*range(lead), *stretched)
 
 
-def narrow_to_shape(b: Nodes, wide: int, shape: Shape) -> int:
+def sum_to_shape(b: NodeBuilder, wide: int, shape: Shape) -> int:
     """Sum a repeated tensor back to the shape that it was repeated from."""
-    axes = spread_axes(shape, b.shape(wide))
+    axes = repeated_axes(shape, b.shape(wide))
     narrow = b.apply("sum", wide, settings=(axes if len(axes) != 1 else axes[0], False))
     return b.apply("reshape", narrow, settings=(shape,))
 
 
-def sum_of_products(b: Nodes, x: int, y: int) -> int:
+def sum_of_products(b: NodeBuilder, x: int, y: int) -> int:
     """The sum of all x*y."""
     return b.apply("sum", b.apply("mul", x, y), settings=(None, False))
 
 
-def reduced_volume(shape: Shape, axes: Axes) -> int:
+def count_reduced_elements(shape: Shape, axes: Axes) -> int:
     """How many numbers a reduction over some axes takes together."""
-    return shape_size(tuple(shape[at] for at in axes_of(axes, shape)))
+    return shape_size(tuple(shape[at] for at in normalize_axes(axes, shape)))
 
 
-def by_slope(
-    slope: Slope,
-    shown: Slope | None = None,
-    along: Callable[[Nodes, int, Settings], Settings] = lambda b, operand, settings: settings,
+def passes_from_partial(
+    slope: PartialRule,
+    shown: PartialRule | None = None,
+    along: Callable[[NodeBuilder, int, Settings], Settings] = lambda b, operand, settings: settings,
 ) -> dict[str, Any]:
     """What a row passes back and forward, given its result's derivative with respect to each number.
 
@@ -347,14 +347,14 @@ def by_slope(
     ``shown`` is the derivative that people read, where it differs.
     """
 
-    def pull(b: Nodes, p: Pass, slope: Slope = slope) -> int | None:
+    def pull(b: NodeBuilder, p: Propagation, slope: PartialRule = slope) -> int | None:
         given = spread_back_reduction(
             b, p.given, b.shape(p.operand), along(b, p.operand, p.settings)[0]
         )
         found = slope(b, p)
         return None if found is None else b.apply("mul", given, found)
 
-    def push(b: Nodes, p: Pass) -> int | None:
+    def push(b: NodeBuilder, p: Propagation) -> int | None:
         found = slope(b, p)
         if found is None:
             return None

@@ -15,17 +15,17 @@ from exprgrad.graph.graph import Literal, Settings, Shape, shape_size
 from exprgrad.graph.linear_algebra import LINEAR_ALGEBRA
 from exprgrad.graph.reductions import REDUCTIONS
 from exprgrad.graph.structural import (
-    Mismatch,
-    Nodes,
+    NodeBuilder,
     Parameter,
-    Pass,
+    Propagation,
+    ShapeMismatch,
     Structural,
-    Tensors,
-    axis_of,
+    TensorBuilder,
     broadcast_shape,
-    narrow_to_shape,
+    normalize_axis,
     shape_text,
     sum_of_products,
+    sum_to_shape,
 )
 
 __all__ = ["STRUCTURAL", "WORDS", "axis_permutation", "axis_ranges", "index_text"]
@@ -45,17 +45,17 @@ def axis_permutation(settings: Settings, shape: Shape) -> tuple[int, ...]:
     (axes,) = settings
     if axes is None:
         return tuple(range(len(shape)))[::-1]
-    found = tuple([axis_of(axis, shape) for axis in axes])
+    found = tuple([normalize_axis(axis, shape) for axis in axes])
     if sorted(found) != list(range(len(shape))):
         order = list(range(len(shape)))
-        raise Mismatch(
+        raise ShapeMismatch(
             "{op} needs each axis of {0} once, in a new order",
             f"the reverse order is axes={order[::-1]}" if order else "a number has no axes",
         )
     return found
 
 
-def transpose_pull(b: Nodes, p: Pass) -> int:
+def transpose_vjp(b: NodeBuilder, p: Propagation) -> int:
     """The inverse permutation: Giles (2008), section 2.2.1, for matrices."""
     if p.settings[0] is None:
         return b.apply("transpose", p.given, settings=(None,))
@@ -68,7 +68,7 @@ def reshape_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     (x,), (wanted,) = shapes, settings
     count = shape_size(x)
     if wanted.count(-1) > 1:
-        raise Mismatch("{op} can work out one size only, and more than one is -1")
+        raise ShapeMismatch("{op} can work out one size only, and more than one is -1")
     if -1 in wanted:
         known = -shape_size(wanted)
         if known and count % known == 0:
@@ -76,11 +76,13 @@ def reshape_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     if -1 in wanted or shape_size(wanted) != count:
         needed = f"a multiple of {-shape_size(wanted)}" if -1 in wanted else str(shape_size(wanted))
         numbers = "numbers" if needed != "1" else "number"
-        raise Mismatch(f"{{op}} to {list(wanted)} needs {needed} {numbers}, and {{0}} has {count}")
+        raise ShapeMismatch(
+            f"{{op}} to {list(wanted)} needs {needed} {numbers}, and {{0}} has {count}"
+        )
     return tuple(wanted)
 
 
-def reshape_pull(b: Nodes, p: Pass) -> int:
+def reshape_vjp(b: NodeBuilder, p: Propagation) -> int:
     """The operand's own shape again: moved back, as in Griewank and Walther (2008), section 3.2."""
     return b.apply("reshape", p.given, settings=(b.shape(p.operand),))
 
@@ -92,30 +94,32 @@ def broadcast_to_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     (x,), (wanted,) = shapes, settings
     try:
         fits = broadcast_shape([x, wanted]) == wanted
-    except Mismatch:
+    except ShapeMismatch:
         fits = False
     if not fits:
-        raise Mismatch(
+        raise ShapeMismatch(
             f"{{op}} cannot stretch {{0}} to {list(wanted)}",
             "sizes are matched from the last, and only a size 1 stretches",
         )
     return tuple(wanted)
 
 
-def broadcast_pull(b: Nodes, p: Pass) -> int:
+def broadcast_vjp(b: NodeBuilder, p: Propagation) -> int:
     """A copy passes its cotangent back, so copies add up: Griewank and Walther (2008), section 3.2."""
-    return narrow_to_shape(b, p.given, b.shape(p.operand))
+    return sum_to_shape(b, p.given, b.shape(p.operand))
 
 
 def linspace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     for at, shape in enumerate(shapes):
         if shape:
             first = ", ".join("0" * len(shape))
-            raise Mismatch("{op} needs numbers", f"one number of it is {{{at}}}[{first}]", (at,))
+            raise ShapeMismatch(
+                "{op} needs numbers", f"one number of it is {{{at}}}[{first}]", (at,)
+            )
     return (settings[0],)
 
 
-def linspace_formula(b: Tensors, operands: Sequence[int], settings: Settings) -> int:
+def linspace_formula(b: TensorBuilder, operands: Sequence[int], settings: Settings) -> int:
     """a and b, weighted by what is left of the way and what is done: both ends are met exactly."""
     (start, end), (count,) = operands, settings
     steps = b.literal(Literal((count,), tuple(map(float, range(count)))))
@@ -125,18 +129,18 @@ def linspace_formula(b: Tensors, operands: Sequence[int], settings: Settings) ->
     return b.apply("add", b.apply("mul", start, left), b.apply("mul", end, done))
 
 
-def linspace_weights(b: Nodes, p: Pass) -> int:
+def linspace_weights(b: NodeBuilder, p: Propagation) -> int:
     """By how much each number follows an end: from 1 to 0 for the first, from 0 to 1 for the second."""
     ends = [b.constant(float(at == p.position)) for at in (0, 1)]
     return b.apply("linspace", *ends, settings=p.settings)
 
 
-def linspace_pull(b: Nodes, p: Pass) -> int:
+def linspace_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Weighted copies of the ends, reversed as in Griewank and Walther (2008), section 3.2."""
     return sum_of_products(b, p.given, linspace_weights(b, p))
 
 
-def linspace_push(b: Nodes, p: Pass) -> int:
+def linspace_jvp(b: NodeBuilder, p: Propagation) -> int:
     """The weights times the change of an end."""
     return b.apply("mul", p.given, linspace_weights(b, p))
 
@@ -150,14 +154,14 @@ def axis_range(place: Place, length: int, at: int) -> tuple[int, int]:
         if not -length <= place < length:
             last = f"0 to {length - 1}" if length > 1 else "0"
             end = f"-1 to {-length}" if length > 1 else "-1"
-            raise Mismatch(
+            raise ShapeMismatch(
                 f"index {place} is beyond axis {at}, whose size is {length}",
                 f"the indices there are {last}, or from the end {end}",
             )
         return place % length, place % length + 1
     start, stop, _ = slice(*place).indices(length)
     if stop <= start:
-        raise Mismatch(
+        raise ShapeMismatch(
             f"the slice {index_text(place)} holds nothing of axis {at}, whose size is {length}",
             "a slice begins at its first index, and ends before its second",
         )
@@ -176,7 +180,9 @@ def axis_ranges(shape: Shape, places: Sequence[Place]) -> list[tuple[int, int]]:
     if len(places) > len(shape):
         given = "1 index is" if len(places) == 1 else f"{len(places)} indices are"
         axes = "1 axis" if len(shape) == 1 else f"{len(shape)} axes"
-        raise Mismatch(shape_text(shape, f"{given} given for {axes}", "a number cannot be indexed"))
+        raise ShapeMismatch(
+            shape_text(shape, f"{given} given for {axes}", "a number cannot be indexed")
+        )
     found = [axis_range(place, shape[at], at) for at, place in enumerate(places)]
     return found + [(0, length) for length in shape[len(places) :]]
 
@@ -198,7 +204,7 @@ def array_subscript(places: Sequence[Place]) -> tuple[int | slice, ...]:
     return tuple([place if isinstance(place, int) else slice(*place) for place in places])
 
 
-def index_pull(b: Nodes, p: Pass) -> int:
+def index_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Zeros, with the cotangent where it was taken from: Griewank and Walther (2008), section 3.2."""
     return b.apply("place", p.given, settings=(b.shape(p.operand), p.settings[0]))
 
@@ -208,7 +214,7 @@ def place_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     if index_shape([shape], (places,)) != shapes[0]:
         taken = index_shape([shape], (places,))
         at = str([list(place) if isinstance(place, tuple) else place for place in places])
-        raise Mismatch(f"{{op}} at={at} of shape={list(shape)} takes {shape_text(taken)}")
+        raise ShapeMismatch(f"{{op}} at={at} of shape={list(shape)} takes {shape_text(taken)}")
     return tuple(shape)
 
 
@@ -220,7 +226,7 @@ def place_value(np: Any, operands: Sequence[Any], settings: Settings) -> Any:
     return found
 
 
-def place_pull(b: Nodes, p: Pass) -> int:
+def place_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Take out what was put in place: Griewank and Walther (2008), section 3.2."""
     return b.apply("index", p.given, settings=(p.settings[1],))
 
@@ -228,7 +234,7 @@ def place_pull(b: Nodes, p: Pass) -> int:
 # Joining.
 
 
-def joined_axis(shapes: Sequence[Shape], axis: int) -> int:
+def resolve_join_axis(shapes: Sequence[Shape], axis: int) -> int:
     """The axis along which tensors are joined, once their other sizes are known to match."""
     numbers = tuple([position for position, shape in enumerate(shapes) if not shape])
     if numbers:
@@ -236,36 +242,36 @@ def joined_axis(shapes: Sequence[Shape], axis: int) -> int:
         listed = numbers[:1] if alone else numbers[:3]
         vector = ", ".join(f"{{{position}}}" for position in listed)
         more = ", …" if not alone and len(numbers) > len(listed) else ""
-        raise Mismatch("{op} needs tensors", f"to make a vector, write [{vector}{more}]")
-    at = axis_of(axis, shapes[0])
+        raise ShapeMismatch("{op} needs tensors", f"to make a vector, write [{vector}{more}]")
+    at = normalize_axis(axis, shapes[0])
     for position, shape in enumerate(shapes):
         both = 0, position
         if len(shape) != len(shapes[0]):
-            raise Mismatch("{op} needs operands with the same number of axes", None, both)
+            raise ShapeMismatch("{op} needs operands with the same number of axes", None, both)
         if (*shape[:at], *shape[at + 1 :]) != (*shapes[0][:at], *shapes[0][at + 1 :]):
-            raise Mismatch(
+            raise ShapeMismatch(
                 f"{{op}} along axis {axis} needs all other sizes to match",
-                other_axis(shapes[0], shape),
+                suggest_join_axis(shapes[0], shape),
                 both,
             )
     return at
 
 
-def other_axis(one: Shape, other: Shape) -> str | None:
+def suggest_join_axis(one: Shape, other: Shape) -> str | None:
     """The axis along which two tensors can be joined, as a hint."""
     apart = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
     return f"they can be joined along axis={apart[0]}" if len(apart) == 1 else None
 
 
 def concat_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
-    at = joined_axis(shapes, settings[0])
+    at = resolve_join_axis(shapes, settings[0])
     whole = sum(shape[at] for shape in shapes)
     return (*shapes[0][:at], whole, *shapes[0][at + 1 :])
 
 
-def concat_pull(b: Nodes, p: Pass) -> int:
+def concat_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Each operand gets the part that it became: Griewank and Walther (2008), section 3.2."""
-    at = axis_of(p.settings[0], b.shape(p.given))
+    at = normalize_axis(p.settings[0], b.shape(p.given))
     start = sum(b.shape(operand)[at] for operand in p.operands[: p.position])
     whole: list[Place] = [(None, None)] * at
     place = (start, start + b.shape(p.operand)[at])
@@ -275,14 +281,14 @@ def concat_pull(b: Nodes, p: Pass) -> int:
 def stack_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     for position, shape in enumerate(shapes):
         if shape != shapes[0]:
-            raise Mismatch("{op} needs elements of one shape", None, (0, position))
-    at = axis_of(settings[0], (*shapes[0], 1))
+            raise ShapeMismatch("{op} needs elements of one shape", None, (0, position))
+    at = normalize_axis(settings[0], (*shapes[0], 1))
     return (*shapes[0][:at], len(shapes), *shapes[0][at:])
 
 
-def stack_pull(b: Nodes, p: Pass) -> int:
+def stack_vjp(b: NodeBuilder, p: Propagation) -> int:
     """Each operand gets the slice that it became: Griewank and Walther (2008), section 3.2."""
-    at = axis_of(p.settings[0], b.shape(p.given))
+    at = normalize_axis(p.settings[0], b.shape(p.given))
     whole: list[Place] = [(None, None)] * at
     return b.apply("index", p.given, settings=((*whole, p.position),))
 
@@ -293,7 +299,7 @@ def stack_pull(b: Nodes, p: Pass) -> int:
 def require_square(shape: Shape) -> None:
     """Refuse what is not a square matrix."""
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise Mismatch("{op} needs a square matrix")
+        raise ShapeMismatch("{op} needs a square matrix")
 
 
 def trace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
@@ -301,7 +307,7 @@ def trace_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     return ()
 
 
-def trace_pull(b: Nodes, p: Pass) -> int:
+def trace_vjp(b: NodeBuilder, p: Propagation) -> int:
     """The identity times the cotangent: Giles (2008), section 2.2, with C = tr(A)."""
     length = b.shape(p.operand)[0]
     return b.apply("diag", b.apply("broadcast", p.given, settings=((length,),)), settings=())
@@ -312,11 +318,11 @@ def diag_shape(shapes: Sequence[Shape], settings: Settings) -> Shape:
     if len(x) == 1:
         return x * 2
     if len(x) != 2 or x[0] != x[1]:
-        raise Mismatch("{op} needs a vector or a square matrix")
+        raise ShapeMismatch("{op} needs a vector or a square matrix")
     return x[:1]
 
 
-def diag_pull(b: Nodes, p: Pass) -> int:
+def diag_vjp(b: NodeBuilder, p: Propagation) -> int:
     """A diagonal is read where it is written, and written where it is read: Giles (2008), section 2.2."""
     return b.apply("diag", p.given, settings=())
 
@@ -325,61 +331,61 @@ def diag_pull(b: Nodes, p: Pass) -> int:
 MOVES = (
     Structural(
         "transpose", "x", "the axes in reverse, or in the order given by axes; x.T is the same",
-        transpose_shape, lambda np, x, s: np.transpose(x[0], s[0]), transpose_pull,
+        transpose_shape, lambda np, x, s: np.transpose(x[0], s[0]), transpose_vjp,
         parameters=(Parameter("axes", "order"),), latex=r"x^{\top}", gate="mover",
         moves=True, elsewhere="permute swapaxes",
     ),
     Structural(
         "reshape", "x", "the same numbers, row by row, in another shape; one size may be -1",
-        reshape_shape, lambda np, x, s: np.reshape(x[0], s[0]), reshape_pull,
+        reshape_shape, lambda np, x, s: np.reshape(x[0], s[0]), reshape_vjp,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{reshape}(x)", gate="mover",
         moves=True, elsewhere="view",
     ),
     Structural(
         "broadcast", "x", "x repeated to a shape, as NumPy broadcasts",
-        broadcast_to_shape, lambda np, x, s: np.broadcast_to(x[0], s[0]), broadcast_pull,
+        broadcast_to_shape, lambda np, x, s: np.broadcast_to(x[0], s[0]), broadcast_vjp,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{broadcast}(x)", gate="copier",
         moves=True, elsewhere="broadcast_to expand",
     ),
     Structural(
         "linspace", "a b", "n numbers from a to b, equally far apart",
-        linspace_shape, None, linspace_pull, linspace_push,
+        linspace_shape, None, linspace_vjp, linspace_jvp,
         parameters=(Parameter("n", "size", ...),), latex=r"\operatorname{linspace}(a, b)",
         gate="distributor, scaled",
         formula=linspace_formula,
     ),
     Structural(
         "index", "x", "the numbers at some places: x[0], x[0, 1], x[1:3], x[:, 0]",
-        index_shape, index_value, index_pull,
+        index_shape, index_value, index_vjp,
         parameters=(Parameter("at", "places", ...),), latex=r"x_{at}", gate="picker",
         picks=True, moves=True,
     ),
     Structural(
         "place", "x", "zeros of a shape, with x at some places",
-        place_shape, place_value, place_pull,
+        place_shape, place_value, place_vjp,
         parameters=(Parameter("shape", "shape", ...), Parameter("at", "places", ...)),
         latex=r"\operatorname{place}(x)", gate="mover",
     ),
     Structural(
         "concat", "x...", "tensors one after the other along an axis",
-        concat_shape, lambda np, x, s: np.concatenate(x, s[0]), concat_pull,
+        concat_shape, lambda np, x, s: np.concatenate(x, s[0]), concat_vjp,
         parameters=(AXIS_0,), latex=r"\operatorname{concat}(x, \ldots)", gate="joiner",
         elsewhere="cat concatenate",
     ),
     Structural(
         "stack", "x...", "tensors of one shape side by side along a new axis; [x, y] is the same",
-        stack_shape, lambda np, x, s: np.stack(x, s[0]), stack_pull,
+        stack_shape, lambda np, x, s: np.stack(x, s[0]), stack_vjp,
         parameters=(AXIS_0,), latex=r"\left[x, \ldots\right]", gate="joiner",
     ),
     Structural(
         "trace", "x", "the sum of a square matrix's diagonal",
-        trace_shape, lambda np, x, s: np.trace(x[0]), trace_pull,
+        trace_shape, lambda np, x, s: np.trace(x[0]), trace_vjp,
         latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal", to_number=True,
         terms=lambda shapes, s: shapes[0][0], elsewhere="tr",
     ),
     Structural(
         "diag", "x", "the diagonal matrix of a vector; the diagonal of a square matrix",
-        diag_shape, lambda np, x, s: np.diag(x[0]), diag_pull,
+        diag_shape, lambda np, x, s: np.diag(x[0]), diag_vjp,
         latex=r"\operatorname{diag}(x)", gate="mover", terms=lambda shapes, s: 1,
     ),
 )
@@ -389,7 +395,7 @@ MOVES = (
 # All rows.
 
 
-def refuse_unknown(row: Structural) -> None:
+def check_is_computable(row: Structural) -> None:
     """Raise ``ValueError`` for a row of which nothing says how it is computed."""
     if row.value is None and row.formula is None:
         raise ValueError(f"the row '{row.name}' needs a value or a formula")
@@ -402,4 +408,4 @@ WORDS: dict[str, Structural] = {row.word: row for row in STRUCTURAL.values() if 
 """The rows by what a person writes before the operands."""
 
 for row in STRUCTURAL.values():
-    refuse_unknown(row)
+    check_is_computable(row)

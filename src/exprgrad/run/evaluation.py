@@ -41,7 +41,7 @@ from exprgrad.run.numbers.sweeps import (
 from exprgrad.source import Span
 
 if TYPE_CHECKING:
-    from exprgrad.graph.calls import Closed
+    from exprgrad.graph.calls import ClosedCall
     from exprgrad.run.arrays import arrays as over_arrays
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
 
 Path = tuple[str, ...]
 """Where an answer has a number: its field, then the names by which it is found there."""
-Folded = tuple[Sequence[int], Mapping[int, "Closed"], Mapping[int, int]]
+Folded = tuple[Sequence[int], Mapping[int, "ClosedCall"], Mapping[int, int]]
 """A graph as people see it: see ``graph.calls.Fold``."""
 
 NOTHING: Mapping[str, str] = {}
@@ -490,7 +490,7 @@ class SweptRun:
         return self.folded[0]
 
     @property
-    def closed(self) -> "Mapping[int, Closed]":
+    def closed(self) -> "Mapping[int, ClosedCall]":
         """The calls that people see as one card, by their results."""
         return self.folded[1]
 
@@ -570,7 +570,7 @@ class SweptRun:
         """Every active edge, in the order of the visits."""
         return list(self.iter_edges())
 
-    def slopes(self, closed: "Closed") -> dict[int, float | None]:
+    def slopes(self, closed: "ClosedCall") -> dict[int, float | None]:
         """The local derivatives of a call with respect to its operands: products along its paths, added up.
 
         None where one on the way is that of a tensor.  An operand that nothing is passed to has none.

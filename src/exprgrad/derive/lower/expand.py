@@ -15,14 +15,14 @@ from exprgrad.graph.graph import (
     Graph,
     copy_node,
     copy_nodes,
+    shallow_copy_graph,
     transform_graph,
-    view_of,
 )
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, Op
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import name_shared, program_text
 
-__all__ = ["ALL", "expand_text", "expanded_in_calls", "rows_to_expand"]
+__all__ = ["ALL", "expand_text", "expand_within_calls", "rows_to_expand"]
 
 ALL = "all"
 """The word for every row that has a definition."""
@@ -82,28 +82,28 @@ def expand_text(graph: Graph, kinds: Collection[str]) -> str:
     ``graph`` is as a text was read, without shapes.  Statements keep their names; what a definition uses
     more than once becomes a statement of its own, t1, t2, ….
     """
-    return program_text(taken_apart(graph, kinds))
+    return program_text(expand_repeatedly(graph, kinds))
 
 
-def expanded_in_calls(graph: Graph, kinds: Collection[str]) -> tuple[str, Graph]:
+def expand_within_calls(graph: Graph, kinds: Collection[str]) -> tuple[str, Graph]:
     """The same of a formula with calls, and the graph of that text, whose nodes keep their calls."""
-    made = taken_apart(graph, kinds)
+    made = expand_repeatedly(graph, kinds)
     text = program_text(made)
     found = parse_and_derive(text)
-    adopt_calls(found, made)
+    transfer_calls(found, made)
     return text, found
 
 
-def taken_apart(graph: Graph, kinds: Collection[str]) -> Graph:
+def expand_repeatedly(graph: Graph, kinds: Collection[str]) -> Graph:
     """A graph with operations taken apart, and names for what is used more than once."""
     while not set(kinds).isdisjoint(graph.kinds):
         graph = expand_once(graph, kinds)
-    named = view_of(graph)
+    named = shallow_copy_graph(graph)
     name_shared(named)
     return named
 
 
-def adopt_calls(graph: Graph, made: Graph) -> None:
+def transfer_calls(graph: Graph, made: Graph) -> None:
     """Give a graph the calls of the one that its text was written for."""
     nodes = {binding.name: binding.node for binding in made.bindings}
     pairs = [(binding.node, nodes[binding.name]) for binding in graph.bindings]

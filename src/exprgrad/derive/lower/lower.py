@@ -16,12 +16,14 @@ from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import operation_count, template
 from exprgrad.derive.search import root_search
 from exprgrad.errors import RequestError
-from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Loop, Program
+from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, LoopProgram, Program
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.target import Routine, Variant, variant_of_node, variant_operands
 
-__all__ = ["IN_PLACE", "lower_program", "lower_sum", "missing_rows", "row_formula", "row_programs"]
+__all__ = [
+    "IN_PLACE", "defining_formula", "lower_program", "lower_sum", "missing_rows", "row_programs",
+]  # fmt: skip
 
 IN_PLACE = 2
 """The most operations of a formula that is written in place."""
@@ -29,7 +31,7 @@ DEPTH = 4
 """How far down is looked for what makes a node positive."""
 
 
-def row_formula(kind: str) -> str:
+def defining_formula(kind: str) -> str:
     """What a row is in other operations, as accurate as the table can say."""
     op = BY_NAME[kind]
     return op.value or op.formula or op.definition
@@ -59,9 +61,11 @@ def lower_program(
     return Program(graph, outputs)
 
 
-def row_programs(program: Program, spelled: Collection[str]) -> dict[Routine, Program | Loop]:
+def row_programs(
+    program: Program, spelled: Collection[str]
+) -> dict[Routine, Program | LoopProgram]:
     """The rows that a lowered program needs as functions, each before those that call it."""
-    found: dict[Routine, Program | Loop] = {}
+    found: dict[Routine, Program | LoopProgram] = {}
     words = frozenset(spelled)
     todo = missing_rows(program.graph, spelled)
     while todo:
@@ -69,8 +73,8 @@ def row_programs(program: Program, spelled: Collection[str]) -> dict[Routine, Pr
         if row in found:
             todo.pop()
             continue
-        lowered = function_of(row, words)
-        inside = lowered[1:] if isinstance(lowered, Loop) else (lowered,)
+        lowered = routine_program(row, words)
+        inside = lowered[1:] if isinstance(lowered, LoopProgram) else (lowered,)
         needed = [other for graph, _ in inside for other in missing_rows(graph, spelled)]
         first = [other for other in dict.fromkeys(needed) if other not in found]
         if first:
@@ -81,14 +85,14 @@ def row_programs(program: Program, spelled: Collection[str]) -> dict[Routine, Pr
 
 
 @lru_cache(maxsize=1024)
-def function_of(row: Routine, spelled: frozenset[str]) -> Program | Loop:
+def routine_program(row: Routine, spelled: frozenset[str]) -> Program | LoopProgram:
     """A row as a program of its own, lowered; a root is one that is repeated."""
     if isinstance(row, Variant):
         return lower_program(structural_formula(row), spelled)
     if BY_NAME[row].equation is not None:
         state, *programs = root_search(row)
-        return Loop(state, *[lower_program(program, spelled) for program in programs])
-    text = template(row_formula(row))
+        return LoopProgram(state, *[lower_program(program, spelled) for program in programs])
+    text = template(defining_formula(row))
     return lower_program(Program(text, (text.output,)), spelled, text)
 
 
@@ -130,7 +134,7 @@ def rebuild_lowered(
         kind = graph.kinds[node]
         if kind not in BY_NAME:
             return None
-        operands = [before_broadcast(builder, images[operand]) for operand in graph.operands[node]]
+        operands = [unbroadcast_node(builder, images[operand]) for operand in graph.operands[node]]
         image = lower_operation(builder, kind, operands, spelled, longest)
         if builder.shape(image) != graph.shape(node):
             image = builder.apply("broadcast", image, settings=(graph.shape(node),))
@@ -139,7 +143,7 @@ def rebuild_lowered(
     return builder.include(graph, rule=lowered)
 
 
-def before_broadcast(builder: GraphBuilder, node: int) -> int:
+def unbroadcast_node(builder: GraphBuilder, node: int) -> int:
     """A node before it was broadcast."""
     return builder.graph.operands[node][0] if builder.graph.kinds[node] == "broadcast" else node
 
@@ -162,24 +166,24 @@ def lower_operation(
         return builder.apply("mul", operands[0], operands[0])
     if kind == "add":
         return lower_sum(builder, operands[0], operands[1])
-    if kind == "abs" and is_positive(builder, operands[0]):
+    if kind == "abs" and is_surely_nonnegative(builder, operands[0]):
         return operands[0]
-    if kind == "where" and is_idle(builder, *operands):
+    if kind == "where" and is_always_first_branch(builder, *operands):
         return operands[1]
     branches = [builder.value(branch) for branch in operands[1:]]
     if kind == "where" and operands[0] in builder.flags and branches == [1, 0]:
         return operands[0]
     if kind in spelled or op.equation is not None:
         return builder.apply(kind, *operands)
-    if operation_count(row_formula(kind)) > longest:
+    if operation_count(defining_formula(kind)) > longest:
         return builder.apply(kind, *operands)
-    text = template(row_formula(kind))
+    text = template(defining_formula(kind))
     lowered = lower_program(Program(text, (text.output,)), spelled, longest=longest)
     given = dict(zip(op.formula_names, operands, strict=True))
     return builder.include(lowered.graph, given)[lowered.outputs[0]]
 
 
-def is_idle(builder: GraphBuilder, condition: int, x: int, y: int) -> bool:
+def is_always_first_branch(builder: GraphBuilder, condition: int, x: int, y: int) -> bool:
     """Whether a choice always takes its first branch: ``where(u >= 0, 1/u, nan)``, u being 1 + v^2.
 
     Where u is nan, so is 1/u.
@@ -189,10 +193,10 @@ def is_idle(builder: GraphBuilder, condition: int, x: int, y: int) -> bool:
         return False
     inside, bound = graph.operands[condition]
     divides = graph.kinds[x] == "div" and inside in graph.operands[x]
-    return divides and builder.value(bound) == 0 and is_positive(builder, inside)
+    return divides and builder.value(bound) == 0 and is_surely_nonnegative(builder, inside)
 
 
-def is_positive(builder: GraphBuilder, node: int, depth: int = DEPTH) -> bool:
+def is_surely_nonnegative(builder: GraphBuilder, node: int, depth: int = DEPTH) -> bool:
     """Whether a node is never below 0, nor the 0 with a minus, for all that can be seen from near."""
     graph, value = builder.graph, builder.value(node)
     kind, operands = graph.kinds[node], graph.operands[node]
@@ -203,7 +207,11 @@ def is_positive(builder: GraphBuilder, node: int, depth: int = DEPTH) -> bool:
     if kind == "mul" and operands[0] == operands[1]:
         return True
     is_kept = kind == "sqrt" or BY_NAME[kind].powers or BY_NAME[kind].signs == (1, 1)
-    return bool(is_kept) and depth > 0 and all(is_positive(builder, o, depth - 1) for o in operands)
+    return (
+        bool(is_kept)
+        and depth > 0
+        and all(is_surely_nonnegative(builder, o, depth - 1) for o in operands)
+    )
 
 
 def lower_sum(builder: GraphBuilder, x: int, y: int) -> int:

@@ -9,7 +9,7 @@ from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.lower.lower import IN_PLACE, lower_program, missing_rows, row_programs
 from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian_entries, jacobian_entries
 from exprgrad.errors import RequestError, command_or_python
-from exprgrad.graph.graph import Graph, Program, Shape, numbers_only
+from exprgrad.graph.graph import Graph, Program, Shape, check_scalars_only
 from exprgrad.language.code.program import (
     Result,
     check_tensors,
@@ -20,7 +20,7 @@ from exprgrad.language.code.program import (
 )  # fmt: skip
 from exprgrad.language.read.parse import need_number
 
-__all__ = ["program_asked", "translate_formula"]
+__all__ = ["build_requested_program", "translate_formula"]
 
 
 def translate_formula(
@@ -47,14 +47,16 @@ def translate_formula(
     longest = inf if target.columns else IN_PLACE
     check_tensors(target, graph, text)
     if second:
-        numbers_only(graph, lambda _: no_blocks())
+        check_scalars_only(graph, lambda _: tensor_hessian_error())
     elif of is None and not value_only:
         need_number(graph, text, "code", several_outputs(graph, text))
     for row, node in (of or {}).items():
         if graph.shape(node) and not value_only:
-            raise no_row(row, graph.shape(node))
+            raise tensor_jacobian_error(row, graph.shape(node))
     chosen = tuple(graph.inputs) if wrt is None else tuple(wrt)
-    program, parts = program_asked(graph, chosen, value_only=value_only, of=of, second=second)
+    program, parts = build_requested_program(
+        graph, chosen, value_only=value_only, of=of, second=second
+    )
     lowered = lower_program(program, target.spelled, graph, longest)
     if target.columns:
         for root in missing_rows(lowered.graph, target.spelled):
@@ -64,17 +66,11 @@ def translate_formula(
                 help="other languages have: --to python",
             ).about(str(root))
         return query_source(lowered, target, formula=graph, parts=parts, name=name)
-    return function_source(
-        lowered,
-        target,
-        formula=graph,
-        parts=parts,
-        name=name,
-        formulas=row_programs(lowered, target.spelled),
-    )
+    rows = row_programs(lowered, target.spelled)
+    return function_source(lowered, target, formula=graph, parts=parts, name=name, formulas=rows)
 
 
-def program_asked(
+def build_requested_program(
     graph: Graph,
     wrt: tuple[str, ...],
     *,
@@ -89,18 +85,18 @@ def program_asked(
     shapes = [graph.shape(graph.inputs[name]) for name in wrt]
     if of is not None:
         program, entries = jacobian_entries(graph, [*of.values()], wrt)
-        return fill_matrix(program, len(of), entries, len(of), shapes), [
+        return output_full_matrix(program, len(of), entries, len(of), shapes), [
             value,
             Result("jacobian", (tuple(of), wrt)),
         ]
     if second:
         program, entries = hessian_entries(graph, wrt)
         parts = [value, Result("gradient", (wrt,)), Result("hessian", (wrt, wrt))]
-        return fill_matrix(program, 1 + len(wrt), entries, len(wrt), shapes), parts
+        return output_full_matrix(program, 1 + len(wrt), entries, len(wrt), shapes), parts
     return gradient(graph, wrt), [value, Result("gradient", (wrt,))]
 
 
-def fill_matrix(
+def output_full_matrix(
     program: Program, before: int, entries: Entries, rows: int, columns: Sequence[Shape]
 ) -> Program:
     """A program whose last outputs, behind some, are all entries of a matrix, row by row, zeros too.
@@ -119,7 +115,7 @@ def fill_matrix(
     return builder.program([*found[:before], *matrix])
 
 
-def no_blocks() -> RequestError:
+def tensor_hessian_error() -> RequestError:
     """The error for the second derivatives of tensors."""
     return RequestError(
         "no-tensors",
@@ -129,7 +125,7 @@ def no_blocks() -> RequestError:
     )
 
 
-def no_row(name: str, shape: Shape) -> RequestError:
+def tensor_jacobian_error(name: str, shape: Shape) -> RequestError:
     """The error for a tensor among the outputs of a Jacobian."""
     first = f"{name}[{', '.join('0' for _ in shape)}]"
     point = command_or_python('exprgrad jac "…" X=@X.npy', "f.jacobian(…)")

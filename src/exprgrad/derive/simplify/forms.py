@@ -5,7 +5,7 @@ of an order is the one in which a form was met first, so that people find their 
 them.  Numbers are fractions: a constant is the decimal that was typed.  Every rewrite is exact in real
 arithmetic wherever both sides are defined; none of them expands a product, unless that gets shorter.
 
-What is rewritten while sums, products and powers are made is given as data (``Rules``): ``identities``,
+The rewriting of sums, products and powers as they are made is data (``RewriteRules``): ``identities``,
 ``sums_and_products`` and ``structural_rules`` say what there is, and ``simplify`` puts them together.
 """
 
@@ -21,24 +21,24 @@ from exprgrad.derive.build import (
     HALF,
     ONE,
     Exact,
-    as_decimal,
-    as_double,
     compare_doubles,
-    exact_as_written,
+    exact_double,
+    exact_from_shortest,
+    exact_integer_power,
     exact_magnitude,
     exact_ratio,
     exact_result,
-    to_power,
+    shortest_double,
 )
 from exprgrad.graph.graph import INPUT, Budget, Graph, Literal, Settings, Shape
 from exprgrad.graph.ops import BY_NAME, COMPARISONS, PRODUCTS, SUMS
-from exprgrad.graph.structural import axes_of, broadcast_shape
+from exprgrad.graph.structural import broadcast_shape, normalize_axes
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
     "DEEPEST", "MOST_FACTORS", "SHORT", "WALKED", "CallForm", "Coefficients", "Form", "Forms", "Items",
-    "Leaf", "NumberForm", "Operand", "Powers", "Product", "Rules", "Sum", "Terms", "accumulate_form",
-    "common_content", "common_number", "read_forms",
+    "Leaf", "NumberForm", "Operand", "Powers", "Product", "RewriteRules", "Sum", "Terms", "accumulate_form",
+    "common_content", "read_forms", "signed_common_divisor",
 ]  # fmt: skip
 
 
@@ -110,7 +110,7 @@ Mark = str | type[Form]
 """What kind of form something is: of an operation its name, of a sum ``Sum``."""
 
 
-class Rules(NamedTuple):
+class RewriteRules(NamedTuple):
     """How forms are rewritten while they are made.
 
     ``factors``     steps that tidy a product, each with the ``marks`` of the factors that it is about;
@@ -152,7 +152,7 @@ class Forms:
     """
 
     def __init__(
-        self, rules: Rules, *, decimals: bool, share: bool = False, by_hand: bool = False
+        self, rules: RewriteRules, *, decimals: bool, share: bool = False, by_hand: bool = False
     ) -> None:
         self.rules = rules
         # Most products have no factor that any step is about, and are spared all those steps at once.
@@ -231,7 +231,7 @@ class Forms:
         """
         if symbol is not None or not math.isfinite(value):
             return self.leaf(symbol or repr(value), value)
-        return self.number(int(text) if text.isdecimal() else exact_as_written(value))
+        return self.number(int(text) if text.isdecimal() else exact_from_shortest(value))
 
     def value(self, form: int) -> Exact | None:
         """A number's value; None for other forms."""
@@ -277,7 +277,7 @@ class Forms:
     def settled(self, kind: str, values: Sequence[Exact]) -> Exact | None:
         """The result of an operation on numbers, where it can be written."""
         if kind in COMPARISONS:
-            first, second = map(as_double, values)
+            first, second = map(exact_double, values)
             if first is None or second is None:
                 return None  # as decimals they may compare otherwise than as doubles
             return int(compare_doubles(kind, first, second))
@@ -288,9 +288,9 @@ class Forms:
         """Whether a number reads back as itself: as a decimal, or as a quotient of whole numbers."""
         if isinstance(value, int) and -EXACT_BELOW <= value <= EXACT_BELOW:
             return True
-        if self.decimals and as_decimal(value) is not None:
+        if self.decimals and shortest_double(value) is not None:
             return True
-        return None not in (as_decimal(part) for part in value.as_integer_ratio())
+        return None not in (shortest_double(part) for part in value.as_integer_ratio())
 
     def is_negative(self, form: int) -> bool:
         """Whether a form is written with a minus throughout."""
@@ -405,7 +405,7 @@ class Forms:
         whole = tuple([self.stretched(*operand) for operand in operands])
         canonical = settings  # axis=-1 of a vector is all its axes
         if STRUCTURAL[kind].along_axes:
-            canonical = axes_of(settings[0], operands[0][1]), *settings[1:]
+            canonical = normalize_axes(settings[0], operands[0][1]), *settings[1:]
         key = (kind, whole, canonical)
         if key not in self.known:
             is_typed = self.order is None
@@ -525,7 +525,7 @@ class Forms:
                 is_product = isinstance(self.forms[form], Product)
                 if exponent.denominator == 1 and is_product and self.is_negative(form):
                     form = self.negated(form)
-                    coefficient *= to_power(-ONE, exponent)
+                    coefficient *= exact_integer_power(-ONE, exponent)
                 accumulate_form(powers, form, exponent)
             else:
                 coefficient = self.multiply(powers, coefficient, form, exponent)
@@ -705,7 +705,7 @@ class Forms:
         accumulate_form(terms, apart, times)
 
 
-def common_number(coefficients: Sequence[Exact]) -> Exact:
+def signed_common_divisor(coefficients: Sequence[Exact]) -> Exact:
     """A number of which all coefficients are whole multiples, with their sign if they all have one."""
     sizes = [exact_magnitude(c) for c in coefficients]
     least = min(sizes)
@@ -776,11 +776,11 @@ def read_forms(
     ``bound`` have names.
     """
     uses = count_uses(graph, outputs)
-    absorbed = find_absorbed(graph, uses)
+    absorbed = absorbed_nodes(graph, uses)
     images: dict[int, int] = {}
     whole, bound = set(forms.named), frozenset(bound)
     for node in sorted(uses.keys() - absorbed):
-        images[node] = form = form_of_node(forms, graph, node, images, absorbed, whole)
+        images[node] = form = read_node(forms, graph, node, images, absorbed, whole)
         if forms.share:
             forms.remember(form)
         if node in bound and forms.weights[form] > WORTH_A_NAME:
@@ -791,7 +791,7 @@ def read_forms(
     return images
 
 
-def form_of_node(
+def read_node(
     forms: Forms,
     graph: Graph,
     node: int,
@@ -807,7 +807,7 @@ def form_of_node(
     if link is not None:
         leaves, sign = chain_leaves(graph, node, absorbed)
         items = [(images[leaf], power) for leaf, power in leaves]
-        return form_of_chain(forms, link, items, sign, whole)
+        return read_chain(forms, link, items, sign, whole)
     if isinstance(payload, Literal):
         return forms.literal(payload)
     if isinstance(payload, float):
@@ -821,7 +821,7 @@ def form_of_node(
     return forms.call(kind, operands)
 
 
-def form_of_chain(
+def read_chain(
     forms: Forms,
     link: str,
     items: list[tuple[int, Exact]],
@@ -862,7 +862,7 @@ def count_uses(graph: Graph, outputs: tuple[int, ...]) -> dict[int, int]:
     return uses
 
 
-def find_absorbed(graph: Graph, uses: Mapping[int, int]) -> set[int]:
+def absorbed_nodes(graph: Graph, uses: Mapping[int, int]) -> set[int]:
     """The nodes that are links in their only user's chain."""
     kinds, absorbed = graph.kinds, set[int]()
     for user in uses:

@@ -18,21 +18,21 @@ from exprgrad.derive.simplify.forms import (
     CallForm,
     Forms,
     Product,
-    Rules,
+    RewriteRules,
     Sum,
     read_forms,
 )
-from exprgrad.derive.simplify.identities import rewritten_call
+from exprgrad.derive.simplify.identities import rewrite_inverse_call
 from exprgrad.derive.simplify.structural_rules import rewrite_structural
 from exprgrad.derive.simplify.sums_and_products import (
     STEPS,
-    gather_choices,
-    gather_opposites,
-    share_of_tie,
+    merge_choices,
+    merge_opposites,
     shortest_sum,
+    simplify_tie_share,
 )
 from exprgrad.derive.simplify.write import form_parts, needed_forms, write_forms
-from exprgrad.derive.sweeps.gradient import plain_derivatives
+from exprgrad.derive.sweeps.gradient import display_rule_derivatives
 from exprgrad.errors import RequestError, command_or_python
 from exprgrad.graph.graph import CONST, INPUT, Binding, Graph, Literal, Program, transform_graph
 from exprgrad.graph.op import names_with
@@ -45,17 +45,17 @@ from exprgrad.language.write.infix import program_text as infix
 from exprgrad.source import Source
 
 __all__ = [
-    "forms_of", "output_formulas", "refuse_tensor_derivative", "reshape_formula", "simplified_derivatives",
-    "simplify_program", "with_names", "with_one_exponential", "with_steps",
+    "bind_known_names", "merge_exponentials", "name_shared_steps", "output_formulas", "read_typed_forms",
+    "refuse_tensor_derivative", "restore_shapes", "simplified_derivatives", "simplify_program",
 ]  # fmt: skip
 
-RULES = Rules(
+RULES = RewriteRules(
     STEPS,
-    share_of_tie,
-    (gather_choices, gather_opposites),
+    simplify_tie_share,
+    (merge_choices, merge_opposites),
     shortest_sum,
     rewrite_structural,
-    rewritten_call,
+    rewrite_inverse_call,
 )
 
 
@@ -66,7 +66,7 @@ def simplify_program(program: Program, typed: Graph | None = None) -> Program:
     whole, so that the program as a whole is small.
     """
     typed = program.graph if typed is None else typed
-    forms, _ = forms_of(typed, typed.bindings, share=True)
+    forms, _ = read_typed_forms(typed, typed.bindings, share=True)
     found = read_forms(forms, program.graph, program.outputs, 0)
     return write_forms(forms, [found[output] for output in program.outputs], program.graph.inputs)[
         0
@@ -88,18 +88,18 @@ def output_formulas(
     each has only those that are in it: where there are many, it takes long to list them for each formula.
     """
     bindings = typed.bindings if bindings is None else bindings
-    forms, names = forms_of(typed, bindings, by_hand=by_hand)
+    forms, names = read_typed_forms(typed, bindings, by_hand=by_hand)
     forms.several = len(program.outputs) > 1
     inputs = program.graph.inputs if all_inputs else ()
     for output in program.outputs:
         form = read_forms(forms, program.graph, (output,), SHORT)[output]
-        form = with_one_exponential(forms, form) if by_hand else form
+        form = merge_exponentials(forms, form) if by_hand else form
         form = forms.stretched(form, program.graph.shape(output))
         written, nodes = write_forms(forms, [form], inputs)
         yield written.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
 
-def with_one_exponential(forms: Forms, root: int) -> int:
+def merge_exponentials(forms: Forms, root: int) -> int:
     """A form in which each product has one exponential: ``exp(a*x)*exp(b*x)`` is ``exp(a*x + b*x)``.
 
     This comes last, as a sum's terms have a factor in common that is no longer one then.
@@ -110,7 +110,7 @@ def with_one_exponential(forms: Forms, root: int) -> int:
     images: dict[int, int] = {}
     attempts, forms.attempts = forms.attempts, DEEPEST  # it is short already
     for form in used if apart else ():
-        images[form] = with_parts(forms, form, images)
+        images[form] = replace_parts(forms, form, images)
         if form in apart and images[form] == form:
             exponent = forms.sum([(operand, q) for _, operand, q in apart[form]])
             gone = {base for base, _, _ in apart[form]}
@@ -131,7 +131,7 @@ def exponential_factors(forms: Forms, form: int) -> list[tuple[int, int, Exact]]
     return sorted(found, key=lambda each: each[2] < 0) if any(q > 0 for _, _, q in found) else []
 
 
-def with_parts(forms: Forms, form: int, images: Mapping[int, int]) -> int:
+def replace_parts(forms: Forms, form: int, images: Mapping[int, int]) -> int:
     """A form made again of what has become of its parts; the form itself if nothing has."""
     found = forms.forms[form]
     if all(part == images[part] for part in form_parts(forms, form)):
@@ -153,7 +153,7 @@ def with_parts(forms: Forms, form: int, images: Mapping[int, int]) -> int:
     return form
 
 
-def forms_of(
+def read_typed_forms(
     typed: Graph, bindings: Sequence[Binding], *, share: bool = False, by_hand: bool = False
 ) -> tuple[Forms, dict[int, str]]:
     """The forms of what a person wrote, and the names that were given to some of them.
@@ -201,11 +201,11 @@ def simplified_derivatives(
     A derivative with respect to a tensor is a tensor of its shape; with ``steps`` its nodes' shapes are not
     known.
     """
-    graph = without_repeats(graph)
-    made = plain_derivatives(graph, wrt)
+    graph = drop_repeated_operands(graph)
+    made = display_rule_derivatives(graph, wrt)
     if not steps:
         for formula, names in output_formulas(made, graph, by_hand=by_hand):
-            yield reshape_formula(with_names(formula, names), graph)
+            yield restore_shapes(bind_known_names(formula, names), graph)
         return
     inner = [binding for binding in graph.bindings if binding.node != graph.output]
     ways = [inner, []] if inner and len(graph) <= SMALL else [inner]
@@ -213,12 +213,12 @@ def simplified_derivatives(
         *[output_formulas(made, graph, way, by_hand=by_hand, all_inputs=False) for way in ways],
         strict=True,
     ):
-        texts = [with_steps(formula, known, graph) for formula, known in same]
+        texts = [name_shared_steps(formula, known, graph) for formula, known in same]
         several = len(texts) > 1
         yield min(texts, key=lambda formula: count_tokens(infix(formula))) if several else texts[0]
 
 
-def without_repeats(graph: Graph) -> Graph:
+def drop_repeated_operands(graph: Graph) -> Graph:
     """``max(x, x, y)`` as ``max(x, y)``, for an operand does not tie with itself."""
     if EXTREMA.isdisjoint(graph.kinds):
         return graph
@@ -241,13 +241,13 @@ def without_repeats(graph: Graph) -> Graph:
     return transform_graph(graph, rule)[0]
 
 
-def reshape_formula(formula: Graph, graph: Graph) -> Graph:
+def restore_shapes(formula: Graph, graph: Graph) -> Graph:
     """A formula with the shapes of its nodes, if those of what it was derived from are known."""
     shapes = {name: graph.shape(node) for name, node in graph.inputs.items()}
     return at_shapes(formula, "", shapes)
 
 
-def with_names(graph: Graph, known: dict[int, str]) -> Graph:
+def bind_known_names(graph: Graph, known: dict[int, str]) -> Graph:
     """A formula with the names that a person gave to some of its nodes."""
     for node in sorted(known):
         if graph.operands[node] and node != graph.output:
@@ -255,7 +255,7 @@ def with_names(graph: Graph, known: dict[int, str]) -> Graph:
     return graph
 
 
-def with_steps(graph: Graph, known: dict[int, str], typed: Graph) -> Graph:
+def name_shared_steps(graph: Graph, known: dict[int, str], typed: Graph) -> Graph:
     """A formula in which what is long and used more than once is a named statement.
 
     ``known`` are names that a person gave to some of its nodes; the others are t1, t2, …, but none that

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from exprgrad.derive.build import ONE, Exact, exact_ratio, to_power
+from exprgrad.derive.build import ONE, Exact, exact_integer_power, exact_ratio
 from exprgrad.derive.rules import template
 from exprgrad.derive.simplify.forms import (
     SHORT,
@@ -23,14 +23,15 @@ from exprgrad.derive.simplify.forms import (
     NumberForm,
     Powers,
     Product,
-    Rules,
+    RewriteRules,
     Sum,
     Terms,
     read_forms,
 )
 
 __all__ = [
-    "IDENTITIES", "OF_INVERSES", "Identity", "rewritten_call", "rewritten_products", "rewritten_sums",
+    "IDENTITIES", "INVERSE_IDENTITIES", "Identity", "rewrite_inverse_call", "rewrite_product",
+    "rewrite_sum",
 ]  # fmt: skip
 
 
@@ -79,7 +80,7 @@ IDENTITIES = (
     Identity("sign(x)/abs(x)", "1/x"),
     Identity("cbrt(x)^3", "x"),
 )
-OF_INVERSES = (
+INVERSE_IDENTITIES = (
     Identity("sin(asin(x))", "x"),
     Identity("cos(asin(x))", "sqrt(1 - x^2)"),
     Identity("cos(acos(x))", "x"),
@@ -120,7 +121,7 @@ Bound = Mapping[str, int]
 @cache
 def pattern_forms() -> Forms:
     """The forms of the table: nothing is rewritten in them."""
-    nothing = Rules(
+    nothing = RewriteRules(
         (), lambda *_: None, (), lambda forms, terms, plain: plain, lambda *_: None, lambda *_: None
     )
     return Forms(nothing, decimals=False)
@@ -148,7 +149,7 @@ def identity_as_forms(identity: Identity) -> IdentityForms:
     assert isinstance(found, Sum | Product)
     parts = found.terms if isinstance(found, Sum) else found.factors
     parts = tuple(sorted(parts, key=lambda part: -forms.weights[part[0]]))
-    kinds, inside = kinds_in(forms, [part for part, _ in parts])
+    kinds, inside = functions_in_parts(forms, [part for part, _ in parts])
     is_reversible = isinstance(found, Product) and all(q > 0 for _, q in parts)
     return IdentityForms(
         parts, isinstance(found, Sum), right, kinds, inside, is_reversible, identity.usual
@@ -166,21 +167,21 @@ def inverse_calls() -> dict[tuple[str, ...], int]:
     """By the two functions, what a function of an inverse one is."""
     return {
         tuple(re.findall(r"\w+(?=\()", identity.pattern)): form_of_text(identity.better)
-        for identity in OF_INVERSES
+        for identity in INVERSE_IDENTITIES
     }
 
 
-def rewritten_call(forms: Forms, kind: str, operand: int) -> int | None:
+def rewrite_inverse_call(forms: Forms, kind: str, operand: int) -> int | None:
     """What a function of something is, if that is an inverse function."""
     inside = forms.forms[operand]
     if not isinstance(inside, CallForm) or (kind, inside.kind) not in inverse_calls():
         return None
-    return fill_pattern(forms, inverse_calls()[kind, inside.kind], {"x": inside.operands[0]})
+    return instantiate_pattern(forms, inverse_calls()[kind, inside.kind], {"x": inside.operands[0]})
 
 
-def rewritten_sums(forms: Forms, terms: Terms) -> Iterator[int]:
+def rewrite_sum(forms: Forms, terms: Terms) -> Iterator[int]:
     """The sum that each matching identity gives."""
-    for row in identity_rows(kinds_in(forms, terms)[0]):
+    for row in identity_rows(functions_in_parts(forms, terms)[0]):
         if row.is_sum:
             for better, used in identity_matches(forms, row, terms):
                 place = next(place for place, term in enumerate(terms) if term in used)
@@ -188,30 +189,28 @@ def rewritten_sums(forms: Forms, terms: Terms) -> Iterator[int]:
                 yield forms.sum([*left[:place], better, *left[place:]])
 
 
-def rewritten_products(
-    forms: Forms, powers: Powers, coefficient: Exact
-) -> Iterator[tuple[int, bool]]:
+def rewrite_product(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[tuple[int, bool]]:
     """The product that each matching identity gives, in it or in a sum that is a factor.
 
     With each, whether it is always written so.
     """
-    kinds, inside = kinds_in(forms, powers)
+    kinds, inside = functions_in_parts(forms, powers)
     for row in identity_rows(kinds | inside):
         if row.is_sum:
             if row.kinds <= inside:
-                for other in with_other_factor(forms, row, powers, coefficient):
+                for other in replace_sum_factor(forms, row, powers, coefficient):
                     yield other, row.usual
             continue
         if not (row.kinds <= kinds and row.inside <= inside and len(row.parts) <= len(powers)):
             continue
         for power in (ONE, -ONE) if row.is_reversible else (ONE,):
             wanted = {part: power * q for part, q in row.parts}
-            for bound, left in factors_in(forms, powers, wanted, {}):
-                better = fill_pattern(forms, row.better, bound)
+            for bound, left in match_factors(forms, powers, wanted, {}):
+                better = instantiate_pattern(forms, row.better, bound)
                 yield forms.product([*left.items(), (better, power)], coefficient), row.usual
 
 
-def with_other_factor(
+def replace_sum_factor(
     forms: Forms, row: IdentityForms, powers: Powers, coefficient: Exact
 ) -> Iterator[int]:
     """A product in which a sum that is a factor is written in another way."""
@@ -224,11 +223,11 @@ def with_other_factor(
         ):
             for (better, times), _ in identity_matches(forms, row, dict(found.terms)):
                 left = [item for item in powers.items() if item[0] != base]
-                factor = coefficient * to_power(times, exponent)
+                factor = coefficient * exact_integer_power(times, exponent)
                 yield forms.product([*left, (better, exponent)], factor)
 
 
-def kinds_in(forms: Forms, parts: Iterable[int]) -> tuple[set[str], set[str]]:
+def functions_in_parts(forms: Forms, parts: Iterable[int]) -> tuple[set[str], set[str]]:
     """The functions in a product's factors or a sum's terms; and in the short sums that are factors."""
     forms_in = [forms.forms[base] for part in parts for base in forms.factors_of(part)]
     kinds = {form.kind for form in forms_in if isinstance(form, CallForm)}
@@ -245,19 +244,19 @@ def identity_matches(
     if len(terms) < len(row.parts):
         return
     for term, c in terms.items():
-        for bound, rest in factors_in(
+        for bound, rest in match_factors(
             forms, term_factors(forms, term), term_factors(pattern_forms(), lead), {}
         ):
             times, used = exact_ratio(c, own), {term: c}
             for other, scale in others:
                 amount, wanted = times * scale, term_factors(pattern_forms(), other)
                 alike = (t for t, d in terms.items() if d == amount and t not in used)
-                found = (t for t in alike if is_times(forms, t, wanted, bound, rest))
+                found = (t for t in alike if is_pattern_times(forms, t, wanted, bound, rest))
                 if (part := next(found, None)) is None:
                     break
                 used[part] = amount
             else:
-                items = [(fill_pattern(forms, row.better, bound), ONE), *rest.items()]
+                items = [(instantiate_pattern(forms, row.better, bound), ONE), *rest.items()]
                 yield (forms.product(items), times), used
 
 
@@ -266,13 +265,13 @@ def term_factors(forms: Forms, term: int) -> Powers:
     return {} if term == forms.one else forms.factors_of(term)
 
 
-def is_times(forms: Forms, term: int, wanted: Powers, bound: Bound, rest: Powers) -> bool:
+def is_pattern_times(forms: Forms, term: int, wanted: Powers, bound: Bound, rest: Powers) -> bool:
     """Whether a term is a pattern's, with something for its names, times some other factors."""
-    ways = factors_in(forms, term_factors(forms, term), wanted, bound)
+    ways = match_factors(forms, term_factors(forms, term), wanted, bound)
     return any(left == rest for _, left in ways)
 
 
-def factors_in(
+def match_factors(
     forms: Forms, factors: Powers, wanted: Powers, bound: Bound
 ) -> Iterator[tuple[Bound, Powers]]:
     """The ways in which a product has a pattern's factors: what its names stand for, and what is left."""
@@ -283,12 +282,12 @@ def factors_in(
     for base, exponent in factors.items():
         if exact_ratio(exponent, power) < 1:
             continue
-        for match in fit_pattern(forms, base, pattern, bound):
+        for match in match_form(forms, base, pattern, bound):
             left = factors | {base: exponent - power}
-            yield from factors_in(forms, left, dict(others), match)
+            yield from match_factors(forms, left, dict(others), match)
 
 
-def fit_pattern(forms: Forms, form: int, pattern: int, bound: Bound) -> Iterator[Bound]:
+def match_form(forms: Forms, form: int, pattern: int, bound: Bound) -> Iterator[Bound]:
     """The ways in which a form is a pattern's."""
     found, wanted = forms.forms[form], pattern_forms().forms[pattern]
     match wanted:
@@ -300,19 +299,19 @@ def fit_pattern(forms: Forms, form: int, pattern: int, bound: Bound) -> Iterator
                 yield bound
         case Product(coefficient, ((name, exponent),)):
             if coefficient == -1 and exponent == 1 and forms.is_negative(form):
-                yield from fit_pattern(forms, forms.negated(form), name, bound)
+                yield from match_form(forms, forms.negated(form), name, bound)
         case CallForm(kind, (operand,)):
             if isinstance(found, CallForm) and found.kind == kind:
-                yield from fit_pattern(forms, found.operands[0], operand, bound)
+                yield from match_form(forms, found.operands[0], operand, bound)
         case Sum((first, second)):
             if isinstance(found, Sum) and len(found.terms) == 2:
                 for one, other in (found.terms, found.terms[::-1]):
                     if (one[1], other[1]) == (first[1], second[1]):
-                        for match in fit_pattern(forms, one[0], first[0], bound):
-                            yield from fit_pattern(forms, other[0], second[0], match)
+                        for match in match_form(forms, one[0], first[0], bound):
+                            yield from match_form(forms, other[0], second[0], match)
 
 
-def fill_pattern(forms: Forms, pattern: int, bound: Bound) -> int:
+def instantiate_pattern(forms: Forms, pattern: int, bound: Bound) -> int:
     """A pattern with something for its names."""
     match pattern_forms().forms[pattern]:
         case Leaf(name):
@@ -320,12 +319,12 @@ def fill_pattern(forms: Forms, pattern: int, bound: Bound) -> int:
         case NumberForm(value):
             return forms.number(value)
         case Product(coefficient, ((base, exponent),)) if exponent == 1:
-            return forms.sum([(fill_pattern(forms, base, bound), coefficient)])
+            return forms.sum([(instantiate_pattern(forms, base, bound), coefficient)])
         case Product(coefficient, factors):
-            given = [(fill_pattern(forms, base, bound), q) for base, q in factors]
+            given = [(instantiate_pattern(forms, base, bound), q) for base, q in factors]
             return forms.product(given, coefficient)
         case Sum(terms):
-            return forms.sum([(fill_pattern(forms, term, bound), c) for term, c in terms])
+            return forms.sum([(instantiate_pattern(forms, term, bound), c) for term, c in terms])
         case CallForm(kind, operands):
-            return forms.call(kind, tuple([fill_pattern(forms, o, bound) for o in operands]))
+            return forms.call(kind, tuple([instantiate_pattern(forms, o, bound) for o in operands]))
     raise AssertionError("a pattern is made of names, numbers, sums, products and functions")

@@ -17,7 +17,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from exprgrad.derive.build import HALF, ONE, Exact, exact_magnitude, exact_ratio, to_power
+from exprgrad.derive.build import (
+    HALF,
+    ONE,
+    Exact,
+    exact_integer_power,
+    exact_magnitude,
+    exact_ratio,
+)
 from exprgrad.derive.simplify.forms import (
     SHORT,
     CallForm,
@@ -28,24 +35,24 @@ from exprgrad.derive.simplify.forms import (
     Terms,
     accumulate_form,
     common_content,
-    common_number,
     read_forms,
+    signed_common_divisor,
 )
 from exprgrad.derive.simplify.formula import (
-    forms_of,
-    reshape_formula,
+    bind_known_names,
+    merge_exponentials,
+    name_shared_steps,
+    read_typed_forms,
+    restore_shapes,
     simplified_derivatives,
-    with_names,
-    with_one_exponential,
-    with_steps,
 )
 from exprgrad.derive.simplify.write import write_forms
-from exprgrad.derive.sweeps.gradient import plain_derivatives
+from exprgrad.derive.sweeps.gradient import display_rule_derivatives
 from exprgrad.graph.graph import Binding, Graph, Literal, NoShapes
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.write.infix import count_tokens, program_text
 
-__all__ = ["Orders", "derivatives_of_order", "high_order"]
+__all__ = ["Orders", "derivatives_of_order", "high_order_derivative"]
 
 Orders = tuple[str, ...]
 """The inputs of a mixed derivative, in the order of ``wrt``: ``(x, x)`` is the second derivative in x."""
@@ -113,7 +120,7 @@ class Polynomials:
             raise TooLarge
         self.most, self.is_crowded = graph.budget.most("terms"), False
         self.graph = graph
-        self.forms, self.names = forms_of(graph, [*bindings])
+        self.forms, self.names = read_typed_forms(graph, [*bindings])
         self.known: dict[int, Element] = {}
         self.slopes: dict[tuple[int, str], Element] = {}
         self.spelled: dict[tuple[int | None, int], tuple[int, Exact]] = {}
@@ -176,7 +183,7 @@ class Polynomials:
                 negative = self.forms.known_negative(inside)
                 is_whole = exponent.denominator == 1
                 if negative is not None and is_whole and negative < base and negative in self.known:
-                    return {((negative, exponent),): {(): to_power(-ONE, exponent)}}
+                    return {((negative, exponent),): {(): exact_integer_power(-ONE, exponent)}}
                 return {((base, exponent),): {(): ONE}}
             case Product(coefficient, factors):
                 if exponent.denominator != 1 or base in self.forms.named:
@@ -197,7 +204,7 @@ class Polynomials:
         """A whole power of a number."""
         if not value or exact_magnitude(exponent) > HIGHEST:
             raise TooLarge
-        return {(): {(): to_power(value, exponent)}}
+        return {(): {(): exact_integer_power(value, exponent)}}
 
     def symbolic_power(self, base: int, raised: int, exponent: Exact) -> Element:
         """``x^(n - 2)`` is x^n times x^-2."""
@@ -235,7 +242,7 @@ class Polynomials:
 
     def add(self, total: Element, key: Powers, polynomial: Polynomial) -> None:
         """Add a polynomial times powers of sums, over one denominator with what is alike."""
-        other = next((known for known in total if is_alike(key, known)), None)
+        other = next((known for known in total if has_similar_powers(key, known)), None)
         if other is None:
             if polynomial:
                 total[key] = polynomial
@@ -244,7 +251,7 @@ class Polynomials:
             if gathered:
                 total[key] = gathered
         else:
-            low = common_monomial(key, other)
+            low = monomial_gcd(key, other)
             for powers, above in ((other, total.pop(other)), (key, polynomial)):
                 for place, lifted in self.lifted(low, above, divide_monomials(powers, low)).items():
                     self.add(total, place, lifted)
@@ -327,8 +334,8 @@ class Polynomials:
         half = int(exponent) // 2
         return {
             ((partner, 2 * k),) if k else (): math.comb(half, k)
-            * to_power(a, half - k)
-            * to_power(b, k)
+            * exact_integer_power(a, half - k)
+            * exact_integer_power(b, k)
             for k in range(half + 1)
         }, exponent % 2
 
@@ -382,7 +389,7 @@ class Polynomials:
                 x, y = [self.form(self.slope(self.element(b), name)) for b in branches]
                 return self.element(self.forms.where(condition, x, y))
         program, _ = write_forms(self.forms, [form], self.graph.inputs)
-        derived = plain_derivatives(program.graph, [name])
+        derived = display_rule_derivatives(program.graph, [name])
         return self.image(derived.graph, derived.outputs[0])
 
     def form(self, element: Element) -> int:
@@ -391,7 +398,7 @@ class Polynomials:
         for key, polynomial in element.items():
             for monomial, c in polynomial.items():
                 self.forms.add(total, self.forms.product([*monomial, *key]), c)
-        form = as_sum(self.forms, total)
+        form = plain_sum_of_terms(self.forms, total)
         self.known[form] = element
         return form
 
@@ -403,7 +410,7 @@ def is_flag_form(one: int, zero: int, call: CallForm) -> bool:
     )
 
 
-def is_alike(left: Powers, right: Powers) -> bool:
+def has_similar_powers(left: Powers, right: Powers) -> bool:
     """Whether two polynomials are put over one denominator: if powers of their sums differ by few steps."""
     first, second = dict(left), dict(right)
     for base in {*first, *second}:
@@ -455,7 +462,7 @@ def divide_monomials(above: Powers, below: Powers) -> Powers:
     return multiply_monomials(above, tuple([(atom, -exponent) for atom, exponent in below]))
 
 
-def common_monomial(left: Powers, right: Powers) -> Powers:
+def monomial_gcd(left: Powers, right: Powers) -> Powers:
     """The lower power of each sum; one that is missing is there to the power 0."""
     first, second = dict(left), dict(right)
     bases = sorted({*first, *second})
@@ -490,14 +497,14 @@ def derivatives_of_order(
     if order == 1 and not again:  # one by one, as there may be many
         yield from zip([(name,) for name in wrt], simplified_derivatives(graph, wrt), strict=True)
         return
-    polynomials = polynomials_of(graph)
+    polynomials = read_polynomials(graph)
     output = None if polynomials is None else polynomials.output
     level: dict[Orders, OrderedDerivative] = {(): OrderedDerivative(output, graph)}
     for step in range(1, order + 1):
         found: dict[Orders, OrderedDerivative] = {}
         for inputs, known in level.items():
             rest = wrt[wrt.index(inputs[-1]) :] if inputs else wrt
-            for name, derivative in next_derivatives(
+            for name, derivative in differentiate_again(
                 polynomials, known, rest, step if order <= HIGH else order, step == order
             ):
                 found[*inputs, name] = derivative
@@ -507,7 +514,7 @@ def derivatives_of_order(
         yield inputs, derivative.shown
 
 
-def polynomials_of(graph: Graph) -> Polynomials | None:
+def read_polynomials(graph: Graph) -> Polynomials | None:
     """The formula as polynomials, if it can be; a person's names are kept."""
     try:
         return Polynomials(graph, [b for b in graph.bindings if b.node != graph.output])
@@ -515,7 +522,7 @@ def polynomials_of(graph: Graph) -> Polynomials | None:
         return None
 
 
-def next_derivatives(
+def differentiate_again(
     polynomials: Polynomials | None,
     known: OrderedDerivative,
     wrt: Sequence[str],
@@ -553,9 +560,9 @@ def next_derivatives(
         yield name, derivative
 
 
-def high_order(graph: Graph, name: str, order: int) -> Graph | None:
+def high_order_derivative(graph: Graph, name: str, order: int) -> Graph | None:
     """A derivative of high order as a formula; None where it is not made as polynomials."""
-    polynomials = polynomials_of(graph)
+    polynomials = read_polynomials(graph)
     before, found = None, None if polynomials is None else polynomials.output
     while order and found not in (before, None):
         before, found, order = found, element_derivative(polynomials, found, name), order - 1
@@ -609,7 +616,7 @@ def readable_derivative(
     polynomials: Polynomials, element: Element, is_last: bool
 ) -> OrderedDerivative:
     """A derivative that is known as polynomials: with a person's names, or without if that is shorter."""
-    form = with_one_exponential(polynomials.forms, collect_element(polynomials, element))
+    form = merge_exponentials(polynomials.forms, collect_element(polynomials, element))
     graph = polynomials.graph
 
     def copy(names: Mapping[int, str]) -> tuple[Graph, dict[int, str]]:
@@ -618,8 +625,8 @@ def readable_derivative(
         return made.graph, {nodes[f]: name for f, name in names.items() if f in nodes}
 
     ways: list[Mapping[int, str]] = [polynomials.names, {}] if polynomials.names else [{}]
-    shown = [with_steps(*copy(names), graph) for names in ways]
-    plain = None if is_last else reshape_formula(with_names(*copy(polynomials.names)), graph)
+    shown = [name_shared_steps(*copy(names), graph) for names in ways]
+    plain = None if is_last else restore_shapes(bind_known_names(*copy(polynomials.names)), graph)
     return OrderedDerivative(element, plain, min(shown, key=reading_length))
 
 
@@ -630,14 +637,16 @@ def collect_element(polynomials: Polynomials, element: Element) -> int:
     for key, polynomial in element.items():
         ways = [polynomial]
         if polynomials.squares:
-            ways.append(exchange_sines(polynomials, polynomial))
+            ways.append(rewrite_sines_as_cosines(polynomials, polynomial))
         few = 2 * len(polynomial)
-        found = [complete_powers(polynomials, way, key) for way in ways if len(way) <= few]
+        found = [
+            write_factored_polynomial(polynomials, way, key) for way in ways if len(way) <= few
+        ]
         forms.add(total, min(found, key=forms.weights.__getitem__), ONE)
-    return as_sum(forms, total)
+    return plain_sum_of_terms(forms, total)
 
 
-def exchange_sines(polynomials: Polynomials, polynomial: Polynomial) -> Polynomial:
+def rewrite_sines_as_cosines(polynomials: Polynomials, polynomial: Polynomial) -> Polynomial:
     """A polynomial in which sines are written as cosines, if cosines were written as sines."""
     squares = polynomials.squares
     polynomials.squares = {
@@ -648,7 +657,7 @@ def exchange_sines(polynomials: Polynomials, polynomial: Polynomial) -> Polynomi
     return found
 
 
-def complete_powers(
+def write_factored_polynomial(
     polynomials: Polynomials, polynomial: Polynomial, key: Powers = (), tries: int = TRIES
 ) -> int:
     """A polynomial times powers of sums: what its terms have in common in front."""
@@ -661,16 +670,16 @@ def complete_powers(
 
 def shortest_factors(polynomials: Polynomials, polynomial: Polynomial, tries: int) -> Factors:
     """The factors of a polynomial, in the shortest way that is found."""
-    forms, own = polynomials.forms, atoms_of(polynomial)
+    forms, own = polynomials.forms, polynomial_atoms(polynomial)
     ways: list[Factors] = []
     if len(own) == 1:
         ways.append(linear_factors(polynomials, polynomial, own[0]))
     else:
-        likely = sorted([(-repeat_count(polynomial, atom), atom) for atom in own])
+        likely = sorted([(-count_saved_repeats(polynomial, atom), atom) for atom in own])
         tries = tries if len(polynomial) <= MANY else 1
         for saved, atom in likely[:tries]:
             if saved:
-                ways.append([(by_powers(polynomials, polynomial, atom), ONE)])
+                ways.append([(collect_powers(polynomials, polynomial, atom), ONE)])
     if not ways or len(polynomial) <= FEW:
         ways.insert(len(own) == 1, [(expanded_sum(polynomials, polynomial), ONE)])
     return min(ways, key=lambda way: forms.weights[scale_factors(forms, way, ONE)])
@@ -686,16 +695,16 @@ def expanded_sum(polynomials: Polynomials, polynomial: Polynomial) -> int:
             [(atom_product(polynomials, monomial), ONE)],
             polynomial[monomial],
         )
-    return as_sum(polynomials.forms, total)
+    return plain_sum_of_terms(polynomials.forms, total)
 
 
-def repeat_count(polynomial: Polynomial, atom: int) -> int:
+def count_saved_repeats(polynomial: Polynomial, atom: int) -> int:
     """How often an atom need not be written if a polynomial is gathered by its powers."""
     powers = [exponent for monomial in polynomial for own, exponent in monomial if own == atom]
     return len(powers) - len({*powers})
 
 
-def by_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> int:
+def collect_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> int:
     """A polynomial by powers of one atom: ``x^2*(a + 1) + x*(a - 1) + a``."""
     coefficients: defaultdict[Exact, Polynomial] = defaultdict(dict)
     for monomial, c in polynomial.items():
@@ -710,7 +719,7 @@ def by_powers(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> in
         )
         factors = shortest_factors(polynomials, rest, 1) if len(rest) > 1 else []
         add_multiple(polynomials.forms, total, [(front, ONE), *factors], number)
-    return as_sum(polynomials.forms, total)
+    return plain_sum_of_terms(polynomials.forms, total)
 
 
 def linear_factors(polynomials: Polynomials, polynomial: Polynomial, atom: int) -> Factors:
@@ -722,9 +731,9 @@ def linear_factors(polynomials: Polynomials, polynomial: Polynomial, atom: int) 
         return [(expanded_sum(polynomials, polynomial), ONE)]
     rest = [coefficients.get(step * k, 0) for k in range(degree, -1, -1)]
     found: dict[int, Exact] = defaultdict(int)
-    for root in possible_roots(rest):
+    for root in candidate_roots(rest):
         linear: Polynomial = {((atom, step),): root.denominator, (): -root.numerator}
-        while len(rest) > 2 and (divided := by_root(rest, root)) is not None:
+        while len(rest) > 2 and (divided := divide_by_root(rest, root)) is not None:
             rest = [exact_ratio(c, root.denominator) for c in divided]
             found[expanded_sum(polynomials, linear)] += 1
     left: Polynomial = {}
@@ -735,7 +744,7 @@ def linear_factors(polynomials: Polynomials, polynomial: Polynomial, atom: int) 
     return list(found.items())
 
 
-def possible_roots(coefficients: Sequence[Exact]) -> Iterable[Exact]:
+def candidate_roots(coefficients: Sequence[Exact]) -> Iterable[Exact]:
     """The numbers that may be roots: whole ones that divide the last coefficient, and halves."""
     last = coefficients[-1]
     for number in range(1, LARGEST_ROOT + 1):
@@ -744,7 +753,7 @@ def possible_roots(coefficients: Sequence[Exact]) -> Iterable[Exact]:
     yield from (HALF, -HALF)
 
 
-def by_root(coefficients: Sequence[Exact], root: Exact) -> list[Exact] | None:
+def divide_by_root(coefficients: Sequence[Exact], root: Exact) -> list[Exact] | None:
     """A polynomial, the highest power first, by ``x - root``, if that divides it (Horner's scheme)."""
     found = []
     value: Exact = 0
@@ -762,13 +771,15 @@ def primitive_part(polynomial: Polynomial, decimals: bool) -> tuple[Exact, Power
 
     Its first coefficient is positive.  Of decimals no number is taken out, unless one goes into all.
     """
-    atoms = atoms_of(polynomial)
+    atoms = polynomial_atoms(polynomial)
     each = [dict(monomial) for monomial in polynomial]
     low = [(atom, min(powers.get(atom, 0) for powers in each)) for atom in atoms]
     common = tuple([item for item in low if item[1]])
     coefficients = [*polynomial.values()]
     number = (
-        exact_magnitude(common_number(coefficients)) if decimals else common_content(coefficients)
+        exact_magnitude(signed_common_divisor(coefficients))
+        if decimals
+        else common_content(coefficients)
     )
     if polynomial[min(polynomial, key=monomial_rank(polynomial))] < 0:
         number = -number
@@ -779,7 +790,7 @@ def primitive_part(polynomial: Polynomial, decimals: bool) -> tuple[Exact, Power
     )
 
 
-def atoms_of(polynomial: Polynomial) -> list[int]:
+def polynomial_atoms(polynomial: Polynomial) -> list[int]:
     """The atoms of a polynomial."""
     return sorted({atom for monomial in polynomial for atom, _ in monomial})
 
@@ -791,7 +802,7 @@ def total_degree(monomial: Powers) -> Exact:
 
 def monomial_rank(polynomial: Polynomial) -> Callable[[Powers], list[Exact]]:
     """Where a monomial stands among others: high powers first, and those of the first atom."""
-    atoms = atoms_of(polynomial)
+    atoms = polynomial_atoms(polynomial)
 
     def place(monomial: Powers) -> list[Exact]:
         powers = dict(monomial)
@@ -860,7 +871,7 @@ def add_multiple(forms: Forms, total: Terms, factors: Factors, number: Exact) ->
         forms.add(total, scale_factors(forms, factors, number), ONE)
 
 
-def as_sum(forms: Forms, total: Terms) -> int:
+def plain_sum_of_terms(forms: Forms, total: Terms) -> int:
     """The sum of some terms, as it is."""
     terms = [(term, c) for term, c in total.items() if c]
     return forms.plain_sum(terms) if len(terms) > 1 else forms.sum_of(terms)

@@ -13,7 +13,13 @@ from collections.abc import Callable
 from exprgrad.derive.build import ONE, Exact, exact_ratio
 from exprgrad.derive.simplify.forms import CallForm, Forms, NumberForm, Operand, Product, Sum
 from exprgrad.graph.graph import Settings, Shape
-from exprgrad.graph.structural import Structural, axes_of, axis_of, keep_axes, reduced_volume
+from exprgrad.graph.structural import (
+    Structural,
+    count_reduced_elements,
+    keepdims_shape,
+    normalize_axes,
+    normalize_axis,
+)
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = ["rewrite_structural"]
@@ -31,14 +37,14 @@ def rewrite_structural(
 ) -> int | None:
     """A shorter form of an operation, if there is one."""
     row = STRUCTURAL[kind]
-    found = in_front(forms, row, operands, settings) if row.linear else None
+    found = pull_factors_out(forms, row, operands, settings) if row.linear else None
     if found is not None:
         return found
     form, shape = operands[0]
     if (row.moves or row.averages) and shape and forms.shape(form) == ():
         return form
     if row.reduces:
-        plain = shortest_settings(settings, shape)
+        plain = shortest_axis_settings(settings, shape)
         if plain != settings:
             return forms.structural(kind, operands, plain)
     if kind in STRUCTURAL_RULES:
@@ -46,14 +52,16 @@ def rewrite_structural(
     if found is None and row.reduces and (row.linear or row.averages):
         found = reduce_repeated(forms, row, operands[0], settings)
     if found is None and row.moves:
-        found = factor_by_factor(forms, kind, operands[0], settings)
+        found = move_factors(forms, kind, operands[0], settings)
     return found
 
 
 # What holds for many rows: numbers go in front, repetition is counted.
 
 
-def in_front(forms: Forms, row: Structural, operands: Operands, settings: Settings) -> int | None:
+def pull_factors_out(
+    forms: Forms, row: Structural, operands: Operands, settings: Settings
+) -> int | None:
     """An operation that is linear in each operand, in front of it the factors that it leaves alone."""
     parts = [split_operand(forms, row, operand, settings) for operand in operands]
     if all(coefficient == 1 and not outer for coefficient, outer, _ in parts):
@@ -74,16 +82,14 @@ def split_operand(forms: Forms, row: Structural, operand: Operand, settings: Set
         return ONE, [], form
     if isinstance(found, NumberForm):
         return found.value, [], forms.one
-    if may_go_in_front(row, forms.shape(form), shape, settings):
+    if can_pull_out(row, forms.shape(form), shape, settings):
         return ONE, [(form, ONE)], forms.one
     if isinstance(found, CallForm) and found.kind == "where":
-        return split_choice(forms, found, form, shape)
+        return split_choice_factor(forms, found, form, shape)
     if not isinstance(found, Product):
         return ONE, [], form
     outer = [
-        item
-        for item in found.factors
-        if may_go_in_front(row, forms.shape(item[0]), shape, settings)
+        item for item in found.factors if can_pull_out(row, forms.shape(item[0]), shape, settings)
     ]
     rest = [item for item in found.factors if item not in outer]
     if found.coefficient == 1 and not outer:
@@ -91,18 +97,18 @@ def split_operand(forms: Forms, row: Structural, operand: Operand, settings: Set
     return found.coefficient, outer, forms.product(rest)
 
 
-def may_go_in_front(row: Structural, own: Shape, shape: Shape, settings: Settings) -> bool:
+def can_pull_out(row: Structural, own: Shape, shape: Shape, settings: Settings) -> bool:
     """Whether a factor may go in front: a number, or one that is alike along the axes that are summed."""
     if not own or not row.reduces:
         return not own
     axis, keepdims = settings
-    gone, lead = axes_of(axis, shape), len(shape) - len(own)
+    gone, lead = normalize_axes(axis, shape), len(shape) - len(own)
     if keepdims:
         return all(at < lead or own[at - lead] == 1 for at in gone)
     return gone == tuple(range(len(gone))) and len(own) <= len(shape) - len(gone)
 
 
-def split_choice(forms: Forms, found: CallForm, form: int, shape: Shape) -> Split:
+def split_choice_factor(forms: Forms, found: CallForm, form: int, shape: Shape) -> Split:
     """A choice between something and 0: the number in front of something goes in front of the choice."""
     condition, x, y = found.operands
     if forms.zero not in (x, y):
@@ -117,16 +123,16 @@ def split_choice(forms: Forms, found: CallForm, form: int, shape: Shape) -> Spli
     return number, [], forms.where(condition, *both)
 
 
-def shortest_settings(settings: Settings, shape: Shape) -> Settings:
+def shortest_axis_settings(settings: Settings, shape: Shape) -> Settings:
     """A reduction's settings in the shortest way; the first axes need not be kept, as shapes align."""
     axis, keepdims = settings
-    gone = axes_of(axis, shape)
+    gone = normalize_axes(axis, shape)
     if isinstance(axis, tuple) and len(gone) == 1:
         axis = gone[0]
     return None if len(gone) == len(shape) else axis, keepdims and gone != tuple(range(len(gone)))
 
 
-def factor_by_factor(forms: Forms, kind: str, operand: Operand, settings: Settings) -> int | None:
+def move_factors(forms: Forms, kind: str, operand: Operand, settings: Settings) -> int | None:
     """A product whose factors are moved one by one, where that leaves nothing to move."""
     form, shape = operand
     found = forms.forms[form]
@@ -151,11 +157,11 @@ def reduce_repeated(
     axis, keepdims = settings
     own = forms.shape(form)
     lead = len(shape) - len(own)
-    gone = axes_of(axis, shape)
+    gone = normalize_axes(axis, shape)
     along = [at for at in gone if at < lead]
     if not along:
         return None
-    times = 1 if row.averages else reduced_volume(shape, tuple(along))
+    times = 1 if row.averages else count_reduced_elements(shape, tuple(along))
     rest = tuple([at - lead for at in gone if at >= lead])
     if rest:
         whole = len(rest) == len(own)
@@ -164,7 +170,7 @@ def reduce_repeated(
     return forms.product([(form, ONE)], times)
 
 
-def call_of(forms: Forms, operand: Operand, *kinds: str) -> CallForm | None:
+def plain_call(forms: Forms, operand: Operand, *kinds: str) -> CallForm | None:
     """The operation that an operand is, if it is one of some kinds, not repeated and without a name."""
     form, shape = operand
     found = forms.forms[form]
@@ -185,16 +191,16 @@ def inner_operand(forms: Forms, found: CallForm) -> Operand:
     return unstretched_form(forms, form), forms.shape(form)
 
 
-def transpose_operand(forms: Forms, operand: Operand) -> Operand | None:
+def untransposed_operand(forms: Forms, operand: Operand) -> Operand | None:
     """What an operand is the transpose of, if it is one."""
-    found = call_of(forms, operand, "transpose")
+    found = plain_call(forms, operand, "transpose")
     return inner_operand(forms, found) if found is not None and found.settings == (None,) else None
 
 
 # Rules: what an operation on some operands comes to; None where there is nothing to say.
 
 
-def of_matmul(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_matmul(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A vector of ones sums the other operand, an identity is left out; ``v @ A.T`` is ``A @ v``."""
     x, y = operands
     if is_identity(forms, x) or is_identity(forms, y):
@@ -202,13 +208,13 @@ def of_matmul(forms: Forms, operands: Operands, settings: Settings) -> int | Non
     for one, other, axis in ((y, x, len(x[1]) - 1), (x, y, max(len(y[1]) - 2, 0))):
         if one[0] == forms.one and len(one[1]) == 1:
             return axis_sums(forms, other, axis)
-    flipped = transpose_operand(forms, y) if (len(x[1]), len(y[1])) == (1, 2) else None
+    flipped = untransposed_operand(forms, y) if (len(x[1]), len(y[1])) == (1, 2) else None
     return forms.structural("matmul", (flipped, x), ()) if flipped is not None else None
 
 
 def is_identity(forms: Forms, operand: Operand) -> bool:
     """Whether an operand is a diagonal matrix of ones."""
-    found = call_of(forms, operand, "diag")
+    found = plain_call(forms, operand, "diag")
     return (
         found is not None and len(operand[1]) == 2 and inner_operand(forms, found)[0] == forms.one
     )
@@ -218,23 +224,23 @@ def axis_sums(forms: Forms, operand: Operand, axis: int) -> int:
     """The sums along an axis of a vector, or of matrices."""
     if len(operand[1]) == 1:
         return forms.structural("sum", (operand,), (None, False))
-    flipped = transpose_operand(forms, operand) if len(operand[1]) == 2 else None
+    flipped = untransposed_operand(forms, operand) if len(operand[1]) == 2 else None
     if flipped is not None:
         operand, axis = flipped, 1 - axis
     return forms.structural("sum", (operand,), (axis, False))
 
 
-def of_diag(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_diag(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """The diagonal of a matrix of ones, and of a diagonal matrix."""
     if len(operands[0][1]) == 1:
         return None
-    found = call_of(forms, operands[0], "diag")
+    found = plain_call(forms, operands[0], "diag")
     return (
         operands[0][0] if operands[0][0] == forms.one else found and inner_operand(forms, found)[0]
     )
 
 
-def of_dot(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_dot(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A vector of ones sums the other."""
     for one, other in (operands, operands[::-1]):
         if one[0] == forms.one:
@@ -242,28 +248,28 @@ def of_dot(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     return None
 
 
-def of_outer(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_outer(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """With a column of ones, every row is the other vector."""
     return operands[1][0] if operands[0][0] == forms.one else None
 
 
-def of_trace(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_trace(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """The trace of a matrix of ones."""
     form, shape = operands[0]
     return forms.number(shape[0]) if form == forms.one else None
 
 
-def of_softmax(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_softmax(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """Equal scores share equally; the setting of a vector's only axis is left out."""
     form, shape = operands[0]
     if forms.shape(form) == ():
-        return forms.number(exact_ratio(ONE, reduced_volume(shape, settings[0])))
+        return forms.number(exact_ratio(ONE, count_reduced_elements(shape, settings[0])))
     if len(shape) == 1 and settings != (-1,):
         return forms.structural("softmax", operands, (-1,))
     return None
 
 
-def of_index(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_index(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """An index into joined parts reads its part; one into a repeated operand reads that once."""
     (form, shape), (places,) = operands[0], settings
     own = forms.shape(form)
@@ -271,11 +277,11 @@ def of_index(forms: Forms, operands: Operands, settings: Settings) -> int | None
     if lead and own == shape[lead:]:
         rest = ((form, own),), (places[lead:],)
         return forms.structural("index", *rest) if places[lead:] else form
-    found = call_of(forms, operands[0], "concat", "stack")
+    found = plain_call(forms, operands[0], "concat", "stack")
     if found is None or found.settings is None or not places:
         return None
     at, place = len(places) - 1, places[-1]
-    if axis_of(found.settings[0], shape) != at or {*places[:-1]} - {(None, None)}:
+    if normalize_axis(found.settings[0], shape) != at or {*places[:-1]} - {(None, None)}:
         return None
     start = 0
     for position, operand in enumerate(found.operands):
@@ -286,57 +292,56 @@ def of_index(forms: Forms, operands: Operands, settings: Settings) -> int | None
     return None
 
 
-def of_transpose(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_transpose(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A transpose of a transpose; ``(A @ B.T).T`` is ``B @ A.T``."""
     if settings != (None,):
         return None
-    back = transpose_operand(forms, operands[0])
+    back = untransposed_operand(forms, operands[0])
     if back is not None:
         return back[0]
-    found = call_of(forms, operands[0], "matmul")
+    found = plain_call(forms, operands[0], "matmul")
     if found is None or len(operands[0][1]) != 2 or forms.weights[operands[0][0]] > LONG:
         return None
     pair = [(operand, forms.shape(operand)) for operand in found.operands]
-    backs = [transpose_operand(forms, operand) for operand in pair]
+    backs = [untransposed_operand(forms, operand) for operand in pair]
     if backs == [None, None]:
         return None
     turned = [
-        back or transposed_operand(forms, *operand)
-        for back, operand in zip(backs, pair, strict=True)
+        back or make_transpose(forms, *operand) for back, operand in zip(backs, pair, strict=True)
     ]
     return forms.structural("matmul", (turned[1], turned[0]), ())
 
 
-def transposed_operand(forms: Forms, form: int, shape: Shape) -> Operand:
+def make_transpose(forms: Forms, form: int, shape: Shape) -> Operand:
     """An operand's transpose."""
     operand = unstretched_form(forms, form), shape
     return forms.structural("transpose", (operand,), (None,)), shape[::-1]
 
 
-def of_reshape(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_reshape(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """A reshape that puts a reduction's axes back keeps them; of two reshapes the last counts."""
     (form, shape), (wanted,) = operands[0], settings
     if wanted == shape:
         return form
     if not wanted:
         return forms.structural("sum", operands, (None, False))
-    found = call_of(forms, operands[0], "reshape", *REDUCTIONS)
+    found = plain_call(forms, operands[0], "reshape", *REDUCTIONS)
     if found is None or found.settings is None:
         return None
     before = inner_operand(forms, found)
     if found.kind == "reshape":
         return forms.structural("reshape", (before,), settings)
-    if wanted == keep_axes(before[1], found.settings[0]):
+    if wanted == keepdims_shape(before[1], found.settings[0]):
         return forms.structural(found.kind, (before,), (found.settings[0], True))
     return None
 
 
-def of_sum(forms: Forms, operands: Operands, settings: Settings) -> int | None:
+def simplify_sum(forms: Forms, operands: Operands, settings: Settings) -> int | None:
     """The sum of ones is their number; the differences from a mean add up to 0."""
     form, shape = operands[0]
     if form == forms.one:
-        return forms.number(reduced_volume(shape, settings[0]))
-    gone = axes_of(settings[0], shape)
+        return forms.number(count_reduced_elements(shape, settings[0]))
+    gone = normalize_axes(settings[0], shape)
     terms = dict(found.terms) if isinstance(found := forms.forms[form], Sum) else {}
     for term, coefficient in terms.items():
         mean = forms.forms[term]
@@ -344,7 +349,7 @@ def of_sum(forms: Forms, operands: Operands, settings: Settings) -> int | None:
             continue
         whole = inner_operand(forms, mean)
         aligned = mean.settings[1] or gone == tuple(range(len(gone)))
-        same = whole[1] == shape and axes_of(mean.settings[0], shape) == gone
+        same = whole[1] == shape and normalize_axes(mean.settings[0], shape) == gone
         if aligned and same and terms.get(whole[0]) == -coefficient:
             rest = [item for item in terms.items() if item[0] not in (term, whole[0])]
             return forms.structural("sum", ((forms.sum(rest), shape),), settings)
@@ -352,14 +357,14 @@ def of_sum(forms: Forms, operands: Operands, settings: Settings) -> int | None:
 
 
 STRUCTURAL_RULES: dict[str, Callable[[Forms, Operands, Settings], int | None]] = {
-    "diag": of_diag,
-    "dot": of_dot,
-    "index": of_index,
-    "matmul": of_matmul,
-    "outer": of_outer,
-    "reshape": of_reshape,
-    "softmax": of_softmax,
-    "sum": of_sum,
-    "trace": of_trace,
-    "transpose": of_transpose,
+    "diag": simplify_diag,
+    "dot": simplify_dot,
+    "index": simplify_index,
+    "matmul": simplify_matmul,
+    "outer": simplify_outer,
+    "reshape": simplify_reshape,
+    "softmax": simplify_softmax,
+    "sum": simplify_sum,
+    "trace": simplify_trace,
+    "transpose": simplify_transpose,
 }

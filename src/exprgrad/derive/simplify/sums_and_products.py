@@ -10,7 +10,14 @@ import math
 from collections.abc import Collection, Iterator
 from itertools import chain, combinations, product
 
-from exprgrad.derive.build import HALF, ONE, Exact, exact_magnitude, exact_ratio, to_power
+from exprgrad.derive.build import (
+    HALF,
+    ONE,
+    Exact,
+    exact_integer_power,
+    exact_magnitude,
+    exact_ratio,
+)
 from exprgrad.derive.simplify.forms import (
     DEEPEST,
     MOST_FACTORS,
@@ -26,15 +33,15 @@ from exprgrad.derive.simplify.forms import (
     Terms,
     accumulate_form,
     common_content,
-    common_number,
+    signed_common_divisor,
 )
-from exprgrad.derive.simplify.identities import rewritten_products, rewritten_sums
+from exprgrad.derive.simplify.identities import rewrite_product, rewrite_sum
 from exprgrad.derive.simplify.write import form_length
 from exprgrad.graph.graph import collect_by_key
 from exprgrad.graph.ops import BY_NAME, COMMON
 
 __all__ = [
-    "MOST_FACTORS", "STEPS", "gather_choices", "gather_opposites", "share_of_tie", "shortest_sum",
+    "MOST_FACTORS", "STEPS", "merge_choices", "merge_opposites", "shortest_sum", "simplify_tie_share",
 ]  # fmt: skip
 
 # Products.
@@ -48,7 +55,7 @@ MOST = 6
 """The most terms of a factor from which something is taken out."""
 
 
-def take_out(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+def extract_common_factors(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     """``x*(2*x*a - 4*x*b)`` is ``2*x^2*(a - 2*b)``: what all terms of a factor have is taken out.
 
     Sums that a person wrote are left alone.
@@ -63,23 +70,23 @@ def take_out(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
             or not 0 < exact_magnitude(exponent) < HIGH
         ):
             continue
-        number = common_number([c for _, c in found.terms])
+        number = signed_common_divisor([c for _, c in found.terms])
         if forms.by_hand and number.denominator != 1 and len({abs(c) for _, c in found.terms}) > 1:
-            number = ONE  # whether a fraction is better in front is for ``counted_out``
+            number = ONE  # whether a fraction is better in front is for ``factor_out_numbers``
         least = {name: min(each) for name, each in forms.shared_factors(found.terms).items()}
         common = {n: q for n, q in least.items() if q > 0 and isinstance(forms.forms[n], Leaf)}
         if len(powers) < 2 or (not common and number == 1):
             continue
-        inner = without_common(forms, found, common, number)
+        inner = divide_out_common(forms, found, common, number)
         del powers[base]
         accumulate_form(powers, inner, exponent)
         for name, q in common.items():
             accumulate_form(powers, name, q * exponent)
-        coefficient *= to_power(number, exponent)
+        coefficient *= exact_integer_power(number, exponent)
     return coefficient
 
 
-def without_common(forms: Forms, found: Sum, common: Powers, number: Exact = ONE) -> int:
+def divide_out_common(forms: Forms, found: Sum, common: Powers, number: Exact = ONE) -> int:
     """A sum without what all its terms have.  A term that is a long sum then stays one.
 
     So a sum that grows step by step, as in a recurrence, is not written out again at each step.
@@ -107,11 +114,11 @@ def unify_signs(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
         if negative is not None and negative != base and negative in powers:
             del powers[base]
             powers[negative] += exponent
-            coefficient *= to_power(-ONE, exponent)
+            coefficient *= exact_integer_power(-ONE, exponent)
     return coefficient
 
 
-def open_products(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+def distribute_whole_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     """``(a*b)^(1/2)*(a*b)^(1/2)`` is ``a*b``: what is a product to a whole power is taken apart."""
     for base in list(powers):
         found, exponent = forms.forms[base], powers[base]
@@ -216,7 +223,7 @@ def tidy_quotients(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     return coefficient
 
 
-def use_names(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
+def substitute_names(forms: Forms, powers: Powers, coefficient: Exact) -> Exact:
     """Where all factors of something named are met, its name takes their place.
 
     So the derivative of ``d = (a + b)/c`` with respect to c is ``-d/c``.
@@ -284,10 +291,16 @@ def is_plain_product(forms: Forms, powers: Powers) -> bool:
 def shortest_product(forms: Forms, powers: Powers, coefficient: Exact, plain: int) -> int:
     """A product in the shortest way that is found; ``plain`` is the product as it is."""
     best, least = plain, form_length(forms, plain)
-    for other, is_usual in rewritten_products(forms, powers, coefficient):
+    for other, is_usual in rewrite_product(forms, powers, coefficient):
         if is_usual or form_length(forms, other) < least:
             best, least = other, form_length(forms, other)
-    for way in (flatten_fractions, shift_powers, counted_out, pair_sums, without_common_names):
+    for way in (
+        flatten_fractions,
+        shift_powers,
+        factor_out_numbers,
+        pair_sums,
+        cancel_common_names,
+    ):
         for other in way(forms, powers, coefficient):
             if form_length(forms, other) < least:
                 best, least = other, form_length(forms, other)
@@ -343,11 +356,11 @@ def shift_powers(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[i
         by = 1 if exponent < 0 else -1
         moved = {inner: powers.get(inner, 0) - by * q for inner, q in found.factors}
         if all(q >= min(powers.get(inner, 0), 0) for inner, q in moved.items()):
-            scale = coefficient * to_power(found.coefficient, -by)
+            scale = coefficient * exact_integer_power(found.coefficient, -by)
             yield forms.product([*(powers | {base: exponent + by} | moved).items()], scale)
 
 
-def without_common_names(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+def cancel_common_names(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``x^2/(x^2 - x)^2`` is ``1/(x - 1)^2``: what all terms below the line have, and what is above."""
     for _, exponent, found, rest in sum_factors(forms, powers):
         common = {
@@ -358,7 +371,7 @@ def without_common_names(forms: Forms, powers: Powers, coefficient: Exact) -> It
         if common:
             rest += [(name, q * exponent) for name, q in common.items()]
             yield forms.product(
-                [*rest, (without_common(forms, found, common), exponent)], coefficient
+                [*rest, (divide_out_common(forms, found, common), exponent)], coefficient
             )
 
 
@@ -381,7 +394,7 @@ def pair_sums(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]
                 yield forms.product([*rest, (whole, q)], coefficient)
 
 
-def counted_out(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
+def factor_out_numbers(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[int]:
     """``(5*x/2 - 3/2)/y`` is ``(5*x - 3)/(2*y)``, and ``(336 - 4032*x)/24`` is ``14 - 168*x``.
 
     Decimals that a person typed in a sum stay.
@@ -396,7 +409,7 @@ def counted_out(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[in
             and not (forms.decimals and base < forms.typed)
         ):
             inner = forms.sum(found.terms, scale=exact_ratio(ONE, number))
-            scale = coefficient * to_power(number, exponent)
+            scale = coefficient * exact_integer_power(number, exponent)
             yield forms.product([*rest, (inner, exponent)], scale)
         if not rest and exponent == 1 and coefficient != 1:
             yield forms.sum(found.terms, scale=coefficient)
@@ -404,20 +417,20 @@ def counted_out(forms: Forms, powers: Powers, coefficient: Exact) -> Iterator[in
 
 STEPS = (
     ((Sum,), unify_signs),
-    ((Sum,), take_out),
-    ((Product,), open_products),
+    ((Sum,), extract_common_factors),
+    ((Product,), distribute_whole_powers),
     ((NumberForm,), fold_numbers),
     (("abs",), tidy_absolutes),
     (("pow",), tidy_powers),
     (tuple(QUOTIENTS), tidy_quotients),
-    (None, use_names),
+    (None, substitute_names),
     (("pow",), drop_zeros),
     (None, shorten_product_forms),
 )
 """The steps in order, each with the factors that it is about; None: all."""
 
 
-def share_of_tie(forms: Forms, powers: Powers, coefficient: Exact) -> int | None:
+def simplify_tie_share(forms: Forms, powers: Powers, coefficient: Exact) -> int | None:
     """The share of an operand of ``max`` or ``min``, as a comparison.
 
     With a constant that takes everything in a tie, ``p/(p + where(q, inf, 0))`` is ``where(q, 0, 1)``;
@@ -428,7 +441,7 @@ def share_of_tie(forms: Forms, powers: Powers, coefficient: Exact) -> int | None
         if exponent != -1 or not isinstance(found, Sum):
             continue
         rest = [item for item in powers.items() if item[0] != base]
-        counts = [count_tie(forms, term) for term, c in found.terms if c == 1]
+        counts = [tie_condition(forms, term) for term, c in found.terms if c == 1]
         if None in counts or len(counts) < len(found.terms):
             continue
         greedy = [c for c, weight in counts if weight == math.inf]  # type: ignore[misc]
@@ -454,7 +467,7 @@ def share_of_tie(forms: Forms, powers: Powers, coefficient: Exact) -> int | None
     return None
 
 
-def count_tie(forms: Forms, term: int) -> tuple[int, float] | None:
+def tie_condition(forms: Forms, term: int) -> tuple[int, float] | None:
     """A term of a row's ties, ``where(condition, 1 or inf, 0)``: its condition and weight."""
     match forms.forms[term]:
         case CallForm("where", (condition, weight, forms.zero)):
@@ -478,7 +491,7 @@ PIECES = 40
 """The most terms that there may be on the way when a sum is multiplied out."""
 
 
-def gather_choices(forms: Forms, terms: Terms) -> None:
+def merge_choices(forms: Forms, terms: Terms) -> None:
     """``where(c, a, 0) + where(c, 0, b)`` is ``where(c, a, b)``."""
     by_condition: dict[int, list[tuple[int, int, int]]] = {}
     for term in terms:
@@ -498,7 +511,7 @@ def gather_choices(forms: Forms, terms: Terms) -> None:
             forms.add(terms, forms.where(condition, yes, no), ONE)
 
 
-def gather_opposites(forms: Forms, terms: Terms) -> None:
+def merge_opposites(forms: Forms, terms: Terms) -> None:
     """``1/(x - 1) + 1/(1 - x)`` is 0: terms that differ by the sign of a sum inside are one."""
     for term in list(terms):
         found = forms.forms[term]
@@ -515,7 +528,7 @@ def gather_opposites(forms: Forms, terms: Terms) -> None:
             flipped = frozenset([*factors[:place], (negative, exponent), *factors[place + 1 :]])
             other = forms.known.get(("product", ONE, flipped))
             if other in terms and other != term:
-                forms.add_term(terms, other, terms.pop(term) * to_power(-ONE, exponent))
+                forms.add_term(terms, other, terms.pop(term) * exact_integer_power(-ONE, exponent))
                 break
 
 
@@ -523,17 +536,24 @@ def shortest_sum(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> in
     """The sum of some terms in the shortest way that is found; ``plain`` is the sum as it is."""
     if forms.order is None or len(terms) > FEW:
         return plain
-    best = over_common_denominator(forms, terms, plain)
+    best = put_over_common_denominator(forms, terms, plain)
     is_large = forms.weights[plain] > WALKED
-    others = [] if is_large and not may_meet(forms, terms) else [multiplied_out(forms, terms)]
+    others = (
+        []
+        if is_large and not would_terms_meet(forms, terms)
+        else [multiply_out_if_terms_meet(forms, terms)]
+    )
     others.append(factor_out(forms, terms))
     if forms.by_hand and not is_large:
-        others += [over_all_denominators(forms, terms), expand_sum(forms, terms)]
-        signed, plain_fractions = with_one_sign(forms, terms), with_plain_fractions(forms, terms)
+        others += [put_over_one_denominator(forms, terms), expand_sum(forms, terms)]
+        signed, plain_fractions = (
+            unify_denominator_signs(forms, terms),
+            flatten_term_fractions(forms, terms),
+        )
         others += [factor_out(forms, signed)] if dict(signed) != dict(terms) else []
         others += [forms.sum(plain_fractions)] if plain_fractions != terms else []
-        others += [*with_common_powers(forms, terms), *partly_factored(forms, terms)]
-        others += rewritten_sums(forms, dict(terms))
+        others += [*factor_out_powers(forms, terms), *factor_some_terms(forms, terms)]
+        others += rewrite_sum(forms, dict(terms))
     best = smallest_form(forms, best, others)
     found = forms.forms[best]
     if best == plain or not isinstance(found, Sum) or best in forms.named:
@@ -554,7 +574,7 @@ def form_size(forms: Forms, form: int) -> tuple[int, int]:
     return form_length(forms, form) if forms.by_hand else 0, forms.weights[form]
 
 
-def over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> int:
+def put_over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain: int) -> int:
     """``1/u - x^2/u^2`` as ``(u - x^2)/u^2``, where that is not longer, for u that all terms have."""
     below: dict[int, Exact] = {}
     leap: Exact = 0
@@ -564,7 +584,7 @@ def over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain:
             below[base] = lowest
             leap = max(leap, max(exponents) - lowest)
     for chosen in [below, *[{base: below[base]} for base in below if len(below) > 1]]:
-        whole = over_denominator(forms, terms, chosen) if chosen else None
+        whole = put_over_denominator(forms, terms, chosen) if chosen else None
         if whole is None:
             continue
         if forms.by_hand:
@@ -576,9 +596,9 @@ def over_common_denominator(forms: Forms, terms: list[tuple[int, Exact]], plain:
     return plain
 
 
-def over_all_denominators(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
+def put_over_one_denominator(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
     """``1/(1 + x) + 1/(1 - x)`` as ``2/((1 + x)*(1 - x))``: all terms over one denominator."""
-    terms = with_one_sign(forms, terms)
+    terms = unify_denominator_signs(forms, terms)
     below: dict[int, Exact] = {}
     for term, _ in terms:
         for base, exponent in forms.factors_of(term).items():
@@ -587,13 +607,15 @@ def over_all_denominators(forms: Forms, terms: list[tuple[int, Exact]]) -> int |
     if not below or len(below) > FEW:
         return None
     up = [(base, -exponent) for base, exponent in below.items()]
-    above = fully_multiplied(forms, [(forms.product([(t, ONE), *up]), c) for t, c in terms])
+    above = multiply_out_fully(forms, [(forms.product([(t, ONE), *up]), c) for t, c in terms])
     if above is None:
         return None
-    return whole_fraction(forms, dict(above), below)
+    return cancelled_fraction(forms, dict(above), below)
 
 
-def with_one_sign(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
+def unify_denominator_signs(
+    forms: Forms, terms: list[tuple[int, Exact]]
+) -> list[tuple[int, Exact]]:
     """Terms with no denominator that holds both a sum and its negative."""
     met: set[int] = set()
     gathered: Terms = {}
@@ -607,19 +629,20 @@ def with_one_sign(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[in
             if negative in met and negative is not None:
                 del factors[base]
                 factors[negative] = factors.get(negative, 0) + exponent
-                c *= to_power(-ONE, exponent)
+                c *= exact_integer_power(-ONE, exponent)
             else:
                 met.add(base)
-        forms.add(gathered, forms.product(factors.items(), coefficient_of(forms, term)), c)
+        forms.add(gathered, forms.product(factors.items(), term_coefficient(forms, term)), c)
     return [item for item in gathered.items() if item[1]]
 
 
-def with_plain_fractions(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
+def flatten_term_fractions(forms: Forms, terms: list[tuple[int, Exact]]) -> list[tuple[int, Exact]]:
     """Terms in which no fraction stands in another: ``1/(1 + x/(1 + x))`` is ``(1 + x)/(1 + 2*x)``."""
     return [
         (
             next(
-                flatten_fractions(forms, forms.factors_of(term), coefficient_of(forms, term)), term
+                flatten_fractions(forms, forms.factors_of(term), term_coefficient(forms, term)),
+                term,
             ),
             c,
         )
@@ -627,7 +650,7 @@ def with_plain_fractions(forms: Forms, terms: list[tuple[int, Exact]]) -> list[t
     ]
 
 
-def coefficient_of(forms: Forms, term: int) -> Exact:
+def term_coefficient(forms: Forms, term: int) -> Exact:
     """The number in a term."""
     found = forms.forms[term]
     return found.coefficient if isinstance(found, Product) else ONE
@@ -635,11 +658,11 @@ def coefficient_of(forms: Forms, term: int) -> Exact:
 
 def expand_sum(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
     """The sum with all that can be multiplied out."""
-    found = fully_multiplied(forms, terms)
+    found = multiply_out_fully(forms, terms)
     return None if found is None or dict(found) == dict(terms) else forms.sum_of(found)
 
 
-def fully_multiplied(
+def multiply_out_fully(
     forms: Forms, terms: list[tuple[int, Exact]]
 ) -> list[tuple[int, Exact]] | None:
     """The terms with the low powers of sums in them multiplied out; None if that makes too many."""
@@ -649,7 +672,7 @@ def fully_multiplied(
         if not todo:
             break
         term, c = todo.pop()
-        base = opened_factor(forms, term, LOW)
+        base = factor_to_multiply_out(forms, term, LOW)
         if base is None:
             forms.add(gathered, term, c)
         else:
@@ -658,20 +681,20 @@ def fully_multiplied(
     return None if todo or len(found) > FEW else found
 
 
-def over_denominator(
+def put_over_denominator(
     forms: Forms, terms: list[tuple[int, Exact]], below: dict[int, Exact]
 ) -> int | None:
     """A sum over a denominator, the numerator multiplied out if it does not get too long."""
     above: Terms = {}
     up = [(base, -exponent) for base, exponent in below.items()]
     for term, coefficient in terms:
-        add_multiplied(forms, above, forms.product([(term, ONE), *up]), coefficient, only=below)
+        add_multiplied_out(forms, above, forms.product([(term, ONE), *up]), coefficient, only=below)
     if len(above) > len(terms) + 2:
         return None
-    return whole_fraction(forms, {term: c for term, c in above.items() if c}, below)
+    return cancelled_fraction(forms, {term: c for term, c in above.items() if c}, below)
 
 
-def whole_fraction(forms: Forms, above: Terms, below: dict[int, Exact]) -> int:
+def cancelled_fraction(forms: Forms, above: Terms, below: dict[int, Exact]) -> int:
     """A sum over a denominator, without what they have in common."""
     above, below = cancel_polynomials(forms, above, below)
     return forms.product([(forms.sum_of([*above.items()]), ONE), *below.items()])
@@ -698,12 +721,12 @@ def cancel_polynomials(
         ):
             accumulate_form(left, base, exponent)
             continue
-        shared = common_factor(one[1], other[1])
+        shared = polynomial_gcd(one[1], other[1])
         parts = [divide_polynomials(each[1], shared)[0] for each in (one, other)]
         if len(shared) < 2 or not all(forms.writable(c) for each in parts for c in each.values()):
             accumulate_form(left, base, exponent)
             continue
-        above, rest, factor = [terms_of(forms, one[0], each) for each in (*parts, shared)]
+        above, rest, factor = [polynomial_terms(forms, one[0], each) for each in (*parts, shared)]
         todo += [(forms.sum_of([*factor.items()]), exponent + 1)] if exponent < -1 else []
         todo += (
             [(forms.sum_of([*rest.items()]), exponent)]
@@ -713,7 +736,7 @@ def cancel_polynomials(
     return above, left
 
 
-def common_factor(one: Coefficients, other: Coefficients) -> Coefficients:
+def polynomial_gcd(one: Coefficients, other: Coefficients) -> Coefficients:
     """The greatest common divisor of two polynomials, by Euclid; the other itself, if that is one.
 
     Its coefficients are whole, and what it leaves of the other begins with a positive one.
@@ -743,7 +766,7 @@ def divide_polynomials(
     return quotient, rest
 
 
-def terms_of(forms: Forms, name: int, polynomial: Coefficients) -> Terms:
+def polynomial_terms(forms: Forms, name: int, polynomial: Coefficients) -> Terms:
     """A polynomial as the terms of a sum, the highest power first."""
     powers = sorted(polynomial, reverse=True)
     return {forms.product([(name, power)]): polynomial[power] for power in powers}
@@ -769,7 +792,7 @@ def factor_out(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
     return forms.product([(forms.sum(inner), ONE), *out.items()])
 
 
-def partly_factored(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[int]:
+def factor_some_terms(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[int]:
     """``x*(x + 1) + x + 1 + y`` as ``(x + 1)^2 + y``: some terms have a sum as a factor in common."""
     each = [forms.factors_of(term) for term, _ in terms]
     for base in dict.fromkeys(chain.from_iterable(each)):
@@ -790,13 +813,13 @@ def partly_factored(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[in
             yield forms.sum([(forms.product([(forms.sum(own), ONE), (base, ONE)]), ONE), *rest])
 
 
-def with_common_powers(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[int]:
+def factor_out_powers(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator[int]:
     """``n*x^(n - 1) - x^n`` as ``x^(n - 1)*(n - x)``: powers of the same base are taken out.
 
     The highest is where the base's logarithm is a factor as well, so that nothing new can be undefined:
     ``x^n*log(x) + n*x^(n - 1)`` as ``x^n*(log(x) + n/x)``.
     """
-    each = [powers_in(forms, term) for term, _ in terms]
+    each = [symbolic_powers(forms, term) for term, _ in terms]
     for base in each[0]:
         if not all(base in powers for powers in each):
             continue
@@ -816,7 +839,7 @@ def with_common_powers(forms: Forms, terms: list[tuple[int, Exact]]) -> Iterator
             yield forms.product([(out, ONE), (forms.sum(inner), ONE)])
 
 
-def powers_in(forms: Forms, term: int) -> dict[int, tuple[int, int]]:
+def symbolic_powers(forms: Forms, term: int) -> dict[int, tuple[int, int]]:
     """By base: the power of it, with a symbolic exponent, that is a factor of a term; and the exponent."""
     found: dict[int, tuple[int, int]] = {}
     for factor, exponent in forms.factors_of(term).items():
@@ -826,17 +849,17 @@ def powers_in(forms: Forms, term: int) -> dict[int, tuple[int, int]]:
     return found
 
 
-def multiplied_out(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
+def multiply_out_if_terms_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> int | None:
     """The sum with the sums among its terms' factors multiplied out, once, if terms then meet."""
     gathered: Terms = {}
-    pieces = sum(add_multiplied(forms, gathered, term, c) for term, c in terms)
+    pieces = sum(add_multiplied_out(forms, gathered, term, c) for term, c in terms)
     left = [(term, c) for term, c in gathered.items() if c]
     if len(left) > len(terms) + 1 or len(left) == pieces:
         return None
     return forms.sum_of(left)
 
 
-def may_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
+def would_terms_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
     """Whether multiplying out the sums among terms' factors, once, gives terms with the same factors.
 
     This is for what is large: of each product only the factors are worked out.
@@ -844,7 +867,7 @@ def may_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
     met: set[frozenset[tuple[int, Exact]]] = set()
     pieces = 0
     for term, _ in terms:
-        base = opened_factor(forms, term, (ONE,))
+        base = factor_to_multiply_out(forms, term, (ONE,))
         inside = forms.forms[term if base is None else base]
         rest = {} if base is None else forms.factors_of(term) | {base: 0}
         for inner, _ in inside.terms if isinstance(inside, Sum) else [(term, ONE)]:
@@ -856,7 +879,7 @@ def may_meet(forms: Forms, terms: list[tuple[int, Exact]]) -> bool:
     return len(met) < pieces
 
 
-def opened_factor(
+def factor_to_multiply_out(
     forms: Forms, term: int, powers: Collection[Exact], only: Collection[int] | None = None
 ) -> int | None:
     """The factor of a term that is multiplied out: a sum of few terms to one of some powers."""
@@ -873,11 +896,11 @@ def multiply_out_once(forms: Forms, term: int, base: int) -> list[tuple[int, Exa
     """A term with a sum among its factors multiplied out, once."""
     factors, inside = forms.factors_of(term), forms.forms[base]
     assert isinstance(inside, Sum)
-    rest, scale = factors | {base: factors[base] - 1}, coefficient_of(forms, term)
+    rest, scale = factors | {base: factors[base] - 1}, term_coefficient(forms, term)
     return [(forms.product([*rest.items(), (t, ONE)], scale), c) for t, c in inside.terms]
 
 
-def add_multiplied(
+def add_multiplied_out(
     forms: Forms,
     terms: Terms,
     form: int,
@@ -888,7 +911,7 @@ def add_multiplied(
 
     Returns how many terms that makes, before they meet others.
     """
-    found, base = forms.forms[form], opened_factor(forms, form, (ONE,), only)
+    found, base = forms.forms[form], factor_to_multiply_out(forms, form, (ONE,), only)
     pieces = [(form, ONE)] if base is None else multiply_out_once(forms, form, base)
     for piece, own in pieces:
         forms.add(terms, piece, own * coefficient)

@@ -12,9 +12,9 @@ from exprgrad.derive.build import (
     ONE,
     Exact,
     GraphBuilder,
-    as_decimal,
     exact_magnitude,
     exact_ratio,
+    shortest_double,
 )
 from exprgrad.derive.simplify.forms import (
     CallForm,
@@ -134,12 +134,12 @@ def write_term(
 
 def write_number(forms: Forms, builder: GraphBuilder, value: Exact) -> int:
     """A number: one constant, or a quotient of two."""
-    top, bottom = written_quotient(forms, value)
+    top, bottom = printed_fraction(forms, value)
     above = constant_node(builder, top)
     return above if bottom == 1 else builder.apply("div", above, constant_node(builder, bottom))
 
 
-def written_quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
+def printed_fraction(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
     """What a number is written as, above the line and below: a decimal, or two whole numbers.
 
     What is neither, for it has more digits than doubles have, is the double nearest.
@@ -147,16 +147,20 @@ def written_quotient(forms: Forms, value: Exact) -> tuple[Exact, Exact]:
     if isinstance(value, int) and -EXACT_BELOW <= value <= EXACT_BELOW:
         return value, ONE
     parts = value.as_integer_ratio()
-    if forms.decimals and as_decimal(value) is not None:
+    if forms.decimals and shortest_double(value) is not None:
         return value, ONE
-    is_rounded = None in map(as_decimal, parts) and 1 <= exact_magnitude(value) * LARGE <= LARGE**2
+    is_rounded = (
+        None in map(shortest_double, parts) and 1 <= exact_magnitude(value) * LARGE <= LARGE**2
+    )
     return (value, ONE) if is_rounded else parts
 
 
 def constant_node(builder: GraphBuilder, value: Exact) -> int:
     """A constant; what is too large for a double is a product of several."""
     if exact_magnitude(value) <= LARGE:
-        is_long = isinstance(value, int) and abs(value) > EXACT_BELOW and as_decimal(value) is None
+        is_long = (
+            isinstance(value, int) and abs(value) > EXACT_BELOW and shortest_double(value) is None
+        )
         return builder.constant(float(value), text=str(value) if is_long else None)
     rest = constant_node(builder, exact_ratio(value, LARGE))
     return builder.apply("mul", rest, builder.constant(float(LARGE)))
@@ -171,8 +175,8 @@ def write_product(
 ) -> int:
     """A product as one fraction, its minus on the first factor above the line."""
     size = exact_magnitude(coefficient)
-    top, bottom = written_quotient(forms, size)
-    if bottom != 1 and forms.decimals and as_decimal(exact_ratio(ONE, size)) is not None:
+    top, bottom = printed_fraction(forms, size)
+    if bottom != 1 and forms.decimals and shortest_double(exact_ratio(ONE, size)) is not None:
         top, bottom = ONE, exact_ratio(ONE, size)
     above, below = (
         [constant_node(builder, number)] if number != 1 else [] for number in (top, bottom)
@@ -184,7 +188,7 @@ def write_product(
             above.append(nodes[base])
         elif exact_magnitude(exponent) == HALF and forms.is_positive(base):
             roots.setdefault(exponent, []).append(nodes[base])
-        elif above and not below and len(factors) == 1 and stays_above(forms, exponent):
+        elif above and not below and len(factors) == 1 and keeps_negative_exponent(forms, exponent):
             above.append(write_power(forms, builder, nodes[base], exponent))
         else:
             side.append(write_power(forms, builder, nodes[base], exact_magnitude(exponent)))
@@ -197,13 +201,13 @@ def write_product(
     return builder.apply("div", whole, multiply_nodes(builder, below)) if below else whole
 
 
-def stays_above(forms: Forms, exponent: Exact) -> bool:
+def keeps_negative_exponent(forms: Forms, exponent: Exact) -> bool:
     """Whether a number times a power is written with a minus in the exponent, as in ``0.1*x^-0.9``.
 
     So the power rule has it; whole and half exponents go below the line: ``-2/x^3``, ``0.5/sqrt(x)``.
     """
     is_plain = exponent > 0 or exponent.denominator <= 2
-    return forms.decimals and not is_plain and as_decimal(exponent) is not None
+    return forms.decimals and not is_plain and shortest_double(exponent) is not None
 
 
 def write_power(forms: Forms, builder: GraphBuilder, base: int, exponent: Exact) -> int:
@@ -229,12 +233,12 @@ def multiply_nodes(builder: GraphBuilder, factors: list[int]) -> int:
 def form_length(forms: Forms, form: int) -> int:
     """How many names, numbers, signs and brackets it takes to write a form."""
     while len(forms.lengths) <= form:
-        form_length = length_of(forms, len(forms.lengths))
+        form_length = compute_form_length(forms, len(forms.lengths))
         forms.lengths.append(form_length)
     return forms.lengths[form]
 
 
-def length_of(forms: Forms, form: int) -> int:
+def compute_form_length(forms: Forms, form: int) -> int:
     """The same, the lengths of its parts being known."""
     if form in forms.named:
         return 1
@@ -243,8 +247,10 @@ def length_of(forms: Forms, form: int) -> int:
             return number_length(forms, value)
         case CallForm("pow", (base, exponent)):
             is_product = isinstance(forms.forms[exponent], Product) and exponent not in forms.named
-            above = forms.lengths[exponent] + 2 * (is_loose(forms, exponent, ONE) or is_product)
-            return forms.lengths[base] + 2 * is_loose(forms, base, HALF) + 1 + above
+            above = forms.lengths[exponent] + 2 * (
+                needs_brackets(forms, exponent, ONE) or is_product
+            )
+            return forms.lengths[base] + 2 * needs_brackets(forms, base, HALF) + 1 + above
         case CallForm(kind, operands):
             within = sum(forms.lengths[operand] for operand in operands)
             is_infix = kind in BY_NAME and BY_NAME[kind].infix
@@ -271,14 +277,14 @@ def term_length(forms: Forms, term: int, coefficient: Exact) -> int:
 
 def number_length(forms: Forms, value: Exact) -> int:
     """The length of a number: ``3``, ``-1/2``."""
-    return 1 + (value < 0) + 2 * (written_quotient(forms, exact_magnitude(value))[1] != 1)
+    return 1 + (value < 0) + 2 * (printed_fraction(forms, exact_magnitude(value))[1] != 1)
 
 
 def product_length(forms: Forms, coefficient: Exact, factors: tuple[tuple[int, Exact], ...]) -> int:
     """The length of a product as one fraction."""
     above, below = [
         [1] if number != 1 else []
-        for number in written_quotient(forms, exact_magnitude(coefficient))
+        for number in printed_fraction(forms, exact_magnitude(coefficient))
     ]
     roots: set[Exact] = set()
     for base, exponent in factors:
@@ -298,14 +304,14 @@ def power_length(forms: Forms, base: int, exponent: Exact) -> int:
     """The length of a factor, with the brackets that it needs."""
     inside = forms.lengths[base]
     if exponent == 1:
-        return inside + 2 * is_loose(forms, base, exponent)
+        return inside + 2 * needs_brackets(forms, base, exponent)
     if exponent == HALF:
         return inside + 3
-    inside += 2 * is_loose(forms, base, exponent)
-    return inside + (2 if written_quotient(forms, exponent)[1] == 1 else 6)
+    inside += 2 * needs_brackets(forms, base, exponent)
+    return inside + (2 if printed_fraction(forms, exponent)[1] == 1 else 6)
 
 
-def is_loose(forms: Forms, form: int, exponent: Exact) -> bool:
+def needs_brackets(forms: Forms, form: int, exponent: Exact) -> bool:
     """Whether a form needs brackets as a factor, or, with an exponent, as the base of a power."""
     found = forms.forms[form]
     if form in forms.named:

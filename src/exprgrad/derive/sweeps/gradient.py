@@ -16,18 +16,18 @@ from exprgrad.derive.rules import Rule, computed, shown
 from exprgrad.derive.sweeps.walks import (
     SweepSource,
     active_between,
-    active_from,
+    differentiable_users,
     pull_back,
     push_forward,
-    users_of,
+    reachable_from,
     varying_operands,
 )
 from exprgrad.graph.graph import CONST, Graph, Program, collect_by_key, dependent_flags
 from exprgrad.graph.ops import BY_NAME
 
 __all__ = [
-    "GRAD", "EdgeProgram", "Entries", "adjoint_program", "cotangent_name", "edge_program", "gradient",
-    "hessian_entries", "jacobian_entries", "jvp", "plain_derivatives", "tangent_name", "vjp",
+    "GRAD", "EdgeProgram", "Entries", "adjoint_program", "cotangent_name", "display_rule_derivatives",
+    "edge_program", "gradient", "hessian_entries", "jacobian_entries", "jvp", "tangent_name", "vjp",
 ]  # fmt: skip
 
 Entries = dict[tuple[int, int], int]
@@ -41,11 +41,11 @@ def gradient(graph: Graph, wrt: Sequence[str], rule: Rule = computed) -> Program
     What is made of those that are shown is read by people: its constants are the decimals typed.
     """
     source = SweepSource(GraphBuilder(graph.empty(), typed=rule is shown), graph, rule)
-    derivatives = pull_adjoints(source, {graph.output: source.builder.constant(1.0)}, wrt)
+    derivatives = input_adjoints(source, {graph.output: source.builder.constant(1.0)}, wrt)
     return source.builder.program([source.image[graph.output], *derivatives])
 
 
-def plain_derivatives(graph: Graph, wrt: Sequence[str]) -> Program:
+def display_rule_derivatives(graph: Graph, wrt: Sequence[str]) -> Program:
     """The derivatives alone, for simplification: by the rules that are shown.
 
     Nodes that nothing needs stay, as simplifying passes over them; of the formula only what a rule
@@ -56,12 +56,12 @@ def plain_derivatives(graph: Graph, wrt: Sequence[str]) -> Program:
         GraphBuilder(graph.empty(), typed=True, traced=False), graph, shown, active
     )
     seeds = {graph.output: source.builder.constant(1.0)}
-    derivatives = pull_adjoints(source, seeds, wrt, active=active)
+    derivatives = input_adjoints(source, seeds, wrt, active=active)
     source.builder.graph.output = derivatives[0] if derivatives else -1
     return Program(source.builder.graph, tuple(derivatives))
 
 
-def pull_adjoints(
+def input_adjoints(
     source: SweepSource,
     seeds: Mapping[int, int],
     wrt: Sequence[str],
@@ -114,7 +114,7 @@ def vjp(
         node: source.builder.input(cotangent_name(at), source.shape(node))
         for at, node in enumerate(outputs)
     }
-    found = pull_adjoints(source, seeds, wrt, masked=masked)
+    found = input_adjoints(source, seeds, wrt, masked=masked)
     return source.builder.program([*found, *(source.image[node] for node in beside)])
 
 
@@ -139,7 +139,7 @@ def jvp(
         node: source.builder.input(tangent_name(name), source.shape(node))
         for name, node in nodes.items()
     }
-    active = active_from(users_of(graph, outputs), seeds)
+    active = reachable_from(differentiable_users(graph, outputs), seeds)
     found = push_forward(source, seeds, active, masked=masked)
     tangents = [found[node] if node in found else source.zero(node) for node in outputs]
     return source.builder.program([*tangents, *(source.image[node] for node in beside)])
@@ -161,7 +161,7 @@ def jacobian_entries(
     """The outputs, then each entry of their Jacobian: a row for an output, a column for an input."""
     source = SweepSource(GraphBuilder(graph.empty(), typed=rule is shown), graph, rule)
     nodes = {graph.inputs[name]: column for column, name in enumerate(wrt)}
-    active = set(active_from(users_of(graph, outputs), nodes))
+    active = set(reachable_from(differentiable_users(graph, outputs), nodes))
     found = [source.image[output] for output in outputs]
     entries: Entries = {}
     for row, output in enumerate(outputs):
@@ -187,14 +187,14 @@ def hessian_entries(
     made = first.graph.empty()
     made.budget = budget
     source = SweepSource(GraphBuilder(made), first.graph, rule)
-    users = users_of(first.graph, first.outputs[1:])
+    users = differentiable_users(first.graph, first.outputs[1:])
     found = [source.image[output] for output in first.outputs]
     one = source.builder.constant(1.0)
     entries: Entries = {}
     columns = collect_by_key((node, column) for column, node in enumerate(first.outputs[1:]))
     for row, name in enumerate(wrt):
         seed = first.graph.inputs[name]
-        tangents = push_forward(source, {seed: one}, active_from(users, [seed]))
+        tangents = push_forward(source, {seed: one}, reachable_from(users, [seed]))
         for node in sorted(tangents):
             if source.builder.value(tangents[node]) == 0:
                 continue
@@ -232,7 +232,7 @@ def edge_program(
     rule: Rule = computed,
 ) -> EdgeProgram:
     """The program of one node's edges; its inputs are the operands and the node by number, and ``GRAD``."""
-    alone, place = lone_node(graph, user)
+    alone, place = isolate_node(graph, user)
     builder = GraphBuilder(graph.empty(), typed=rule is shown)
     source = SweepSource(builder, alone, rule)
     source.varying = bytearray(len(alone))
@@ -249,11 +249,11 @@ def edge_program(
         passed = {position: (value, value) for _, value, position in pulled}
     outputs = [node for pair in passed.values() for node in pair]
     program = builder.program(outputs or [seed])
-    program.graph.implicit = implied_broadcasts(program)
+    program.graph.implicit = redundant_broadcasts(program)
     return EdgeProgram(program, tuple(passed), (row is None,) * len(passed))
 
 
-def lone_node(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
+def isolate_node(graph: Graph, user: int) -> tuple[Graph, dict[int, int]]:
     """A node with inputs for operands, constants aside; and where each operand is now."""
     builder = GraphBuilder(graph.empty(), plain=True)
     place: dict[int, int] = {}
@@ -285,7 +285,7 @@ def elementwise_edges(
     return found
 
 
-def implied_broadcasts(program: Program) -> set[int]:
+def redundant_broadcasts(program: Program) -> set[int]:
     """The broadcasts that a text can leave out: they only meet operands that are as large already."""
     graph, outputs = program
     found = {node for node, kind in enumerate(graph.kinds) if kind == "broadcast"}

@@ -16,20 +16,20 @@ from exprgrad.derive.error_rules import (
     POWER,
     TINY,
     UNIT,
-    Carrier,
-    bound_carried,
+    ErrorArithmetic,
+    bound_propagated_error,
     bound_rounding,
     bound_smooth,
-    known_error,
+    deferred_error,
     may_be_rounded,
 )
 from exprgrad.derive.rules import rule_slots
-from exprgrad.derive.search import text_on_nodes as on_nodes
+from exprgrad.derive.search import apply_text as on_nodes
 from exprgrad.derive.sweeps.walks import SweepSource, varying_operands
 from exprgrad.graph.graph import INPUT, Graph, Program, dependency_flags
 from exprgrad.graph.ops import BY_INFIX, BY_NAME, PRODUCTS, Op
 
-__all__ = ["FORMULA_ULP", "SLACK", "error_bounds", "with_bounds", "with_screen"]
+__all__ = ["FORMULA_ULP", "SLACK", "add_digit_screen", "add_error_bounds", "error_bounds"]
 
 FORMULA_ULP = 5.0
 """To how many ulps the tests hold rows that an engine computes by a formula."""
@@ -81,10 +81,10 @@ class NodeTerm:
         return NodeTerm(self.builder, self.builder.apply(kind, self.node, *nodes))
 
 
-def with_screen(program: Program, count: int, digits: int) -> Program:
+def add_digit_screen(program: Program, count: int, digits: int) -> Program:
     """The program, and after its outputs 1 where each of the first ``count`` surely has so many digits.
 
-    Sooner 0 than ``with_bounds`` says: a product or quotient has them if its factors have one more; whole
+    Sooner 0 than ``add_error_bounds`` says: a product or quotient has them if its factors have more; whole
     numbers count as any; and what is not finite has none.
     """
     source, images = rebuild_for_bounds(program)
@@ -103,7 +103,7 @@ def with_screen(program: Program, count: int, digits: int) -> Program:
     return builder.program([*images, is_sure.node])
 
 
-def with_bounds(program: Program, count: int) -> Program:
+def add_error_bounds(program: Program, count: int) -> Program:
     """The program, and after its outputs what each of the first ``count`` may be off by."""
     source, images = rebuild_for_bounds(program)
     bounds = error_bounds(source, program.outputs[:count], careful=True)
@@ -125,7 +125,10 @@ def error_bounds(source: SweepSource, outputs: Sequence[int], *, careful: bool) 
     errors may lead.
     """
     graph = source.graph
-    needed, made_of = dependency_flags(graph, *outputs), whole_nodes(graph) if careful else {}
+    needed, made_of = (
+        dependency_flags(graph, *outputs),
+        find_integer_nodes(graph) if careful else {},
+    )
     found: dict[int, Any] = {}
     for node in range(len(graph)):
         if not needed[node]:
@@ -134,18 +137,20 @@ def error_bounds(source: SweepSource, outputs: Sequence[int], *, careful: bool) 
         if not graph.operands[node]:
             error = abs(out) if node in graph.symbols else 0.0
         else:
-            own = own_error(source, node, careful=careful)
+            own = own_rounding_error(source, node, careful=careful)
             if careful and node in made_of and own:
                 own = choose_node(
-                    is_whole_node(source, node, made_of[node]), known_error(0.0), known_error(own)
+                    integer_condition(source, node, made_of[node]),
+                    deferred_error(0.0),
+                    deferred_error(own),
                 )
-            error = carried_error(source, node, found, careful=careful) + own
+            error = propagated_error(source, node, found, careful=careful) + own
         if isinstance(error, NodeTerm):
             found[node] = error
     return {node: error.node for node, error in found.items()}
 
 
-def own_error(source: SweepSource, node: int, *, careful: bool) -> Any:
+def own_rounding_error(source: SweepSource, node: int, *, careful: bool) -> Any:
     """What an operation rounds away itself."""
     graph, builder, row = source.graph, source.builder, row_of_node(source.graph, node)
     is_slope, out = node in graph.slopes, node_term(source, node)
@@ -161,10 +166,10 @@ def own_error(source: SweepSource, node: int, *, careful: bool) -> Any:
     if not careful:
         return error
     rounded = may_be_rounded(row, out, seen)
-    return choose_node(rounded, known_error(error), known_error(least / UNIT))
+    return choose_node(rounded, deferred_error(error), deferred_error(least / UNIT))
 
 
-def whole_nodes(graph: Graph) -> dict[int, frozenset[int]]:
+def find_integer_nodes(graph: Graph) -> dict[int, frozenset[int]]:
     """The nodes that are whole numbers where some inputs are, and these inputs."""
     found: dict[int, frozenset[int]] = {}
     for node, kind in enumerate(graph.kinds):
@@ -173,12 +178,12 @@ def whole_nodes(graph: Graph) -> dict[int, frozenset[int]]:
             found[node] = frozenset([node])
         elif isinstance(payload, float) and payload.is_integer() and node not in graph.symbols:
             found[node] = frozenset()
-        elif all(operand in found for operand in operands) and stays_whole(graph, node):
+        elif all(operand in found for operand in operands) and preserves_integers(graph, node):
             found[node] = frozenset().union(*[found[operand] for operand in operands])
     return found
 
 
-def stays_whole(graph: Graph, node: int) -> bool:
+def preserves_integers(graph: Graph, node: int) -> bool:
     """Whether an operation makes whole numbers of whole numbers, and rounds none that is not too large."""
     row = BY_NAME.get(graph.kinds[node])
     if row is POWER:
@@ -187,7 +192,7 @@ def stays_whole(graph: Graph, node: int) -> bool:
     return row is not None and (row.name in KEEPS_WHOLE or bool(row.exact and not row.value_ulp))
 
 
-def is_whole_node(source: SweepSource, node: int, inputs: Iterable[int]) -> Any:
+def integer_condition(source: SweepSource, node: int, inputs: Iterable[int]) -> Any:
     """Where a node that is made of some inputs is a whole number, and so exact."""
     numbers = [node_term(source, one) for one in sorted(inputs)]
     below = abs(node_term(source, node)) < 2.0**53
@@ -202,7 +207,7 @@ def row_of_node(graph: Graph, node: int) -> Op:
 # What the operands' errors come to.
 
 
-def carried_error(
+def propagated_error(
     source: SweepSource, node: int, found: Mapping[int, Any], *, careful: bool
 ) -> Any:
     """What an operation, or a local derivative, makes of its operands' errors."""
@@ -221,9 +226,9 @@ def carried_error(
     def slope(at: int) -> Any:
         return slopes().get(at, 0.0)
 
-    on = node_carrier(builder, lambda row, seen, out: slope, asks=careful)
+    on = node_error_arithmetic(builder, lambda row, seen, out: slope, asks=careful)
     if local is None:
-        return bound_carried(on, row, out, seen, [found.get(o, 0.0) for o in operands])
+        return bound_propagated_error(on, row, out, seen, [found.get(o, 0.0) for o in operands])
     off: list[Any] = [0.0] * len(operands)
     for at in moving:
         off[at] = found[operands[at]]
@@ -239,9 +244,11 @@ def carried_error(
     return bound_smooth(on, row, rule, slope, out, seen, off) if moving else 0.0
 
 
-def node_carrier(builder: GraphBuilder, slopes: Callable[..., Any], *, asks: bool) -> Carrier:
+def node_error_arithmetic(
+    builder: GraphBuilder, slopes: Callable[..., Any], *, asks: bool
+) -> ErrorArithmetic:
     """What the rules need of nodes."""
-    return Carrier(
+    return ErrorArithmetic(
         unit=UNIT,
         asks=asks,
         function=lambda name: lambda x, *others: x.apply(name, *others),

@@ -22,14 +22,21 @@ from typing import NamedTuple
 
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import Rule, computed, join_balanced, rule_slots, shown, template
-from exprgrad.graph.graph import MISSING, Graph, Shape, Slope, dependency_flags, dependent_flags
+from exprgrad.graph.graph import (
+    MISSING,
+    Graph,
+    LocalDerivative,
+    Shape,
+    dependency_flags,
+    dependent_flags,
+)
 from exprgrad.graph.ops import BY_NAME, SUMS, VARIADIC, Op
-from exprgrad.graph.structural import Pass, Structural
+from exprgrad.graph.structural import Propagation, Structural
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "Edge", "SweepSource", "active_between", "active_from", "pull_back", "push_forward", "specialise_rule",
-    "users_of", "varying_operands",
+    "Edge", "SweepSource", "active_between", "differentiable_users", "pull_back", "push_forward",
+    "reachable_from", "specialise_rule", "varying_operands",
 ]  # fmt: skip
 
 Edge = tuple[int, int, bool]
@@ -50,7 +57,7 @@ def passing_positions(kind: str) -> tuple[int, ...]:
 
 
 @cache
-def rule_places(kind: str) -> dict[str, int]:
+def rule_name_positions(kind: str) -> dict[str, int]:
     """By name that the rules of an operation may use, its place among these."""
     return {name: place for place, name in enumerate(rule_slots(BY_NAME[kind]))}
 
@@ -75,16 +82,16 @@ def varying_operands(graph: Graph, user: int) -> tuple[tuple[int, int], ...]:
 
 
 @cache
-def placed_names(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
+def name_positions_in_rule(kind: str, rule: str) -> tuple[tuple[str, int], ...]:
     """The names in a rule of an operation, each with its place."""
-    return tuple([(name, rule_places(kind)[name]) for name in template(rule).inputs])
+    return tuple([(name, rule_name_positions(kind)[name]) for name in template(rule).inputs])
 
 
 @cache
-def mentioned_places(kind: str, rule: str) -> tuple[int, ...]:
+def positions_in_rule(kind: str, rule: str) -> tuple[int, ...]:
     """The places of the operands that a rule mentions, and after these that of the node itself."""
     operands = len(BY_NAME[kind].names)
-    return tuple([place for _, place in placed_names(kind, rule) if place <= operands])
+    return tuple([place for _, place in name_positions_in_rule(kind, rule) if place <= operands])
 
 
 def mentioned_nodes(graph: Graph, active: Collection[int], rule: Rule) -> bytearray:
@@ -93,7 +100,7 @@ def mentioned_nodes(graph: Graph, active: Collection[int], rule: Rule) -> bytear
     said: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
     for kind in {*graph.kinds} & BY_NAME.keys() - VARIADIC:
         each = [
-            (at, mentioned_places(kind, rule(BY_NAME[kind], at))) for at in passing_positions(kind)
+            (at, positions_in_rule(kind, rule(BY_NAME[kind], at))) for at in passing_positions(kind)
         ]
         said[kind] = [(at, places) for at, places in each if places]
     for user in active:
@@ -126,7 +133,7 @@ def active_between(graph: Graph, nodes: Iterable[int], outputs: Sequence[int]) -
     return found
 
 
-def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
+def differentiable_users(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
     """By node: the users to which it passes a derivative, of those that the outputs depend on."""
     users: list[list[int]] = [[] for _ in graph.kinds]
     wanted = dependency_flags(graph, *outputs)
@@ -137,7 +144,7 @@ def users_of(graph: Graph, outputs: Sequence[int]) -> list[list[int]]:
     return users
 
 
-def active_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[int]:
+def reachable_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[int]:
     """The nodes that depend on one of ``nodes``, ascending; only they are visited."""
     found = set(nodes)
     todo = list(found)
@@ -163,7 +170,7 @@ def specialise_rule(
     while todo:
         node, operands = todo[-1], graph.operands[todo[-1]]
         if graph.kinds[node] == "where":
-            operands = asked_of_choice(builder, operands, images)
+            operands = required_choice_operands(builder, operands, images)
         left = [operand for operand in operands if operand not in images]
         todo += reversed(left)
         if left:
@@ -174,7 +181,7 @@ def specialise_rule(
     return builder.program([images[graph.output]]).graph
 
 
-def asked_of_choice(
+def required_choice_operands(
     builder: GraphBuilder, operands: tuple[int, ...], images: Mapping[int, int]
 ) -> tuple[int, ...]:
     """The operands of a ``where`` that must be built: the condition first; if it is known, one branch."""
@@ -228,14 +235,16 @@ class SweepSource:
             if shared:
                 given = {**shared, op.names[0]: self.image[operand], "varies": self.flag(operand)}
             else:
-                given = self.slots(user, placed_names(op.name, rule))
+                given = self.slots(user, name_positions_in_rule(op.name, rule))
             local = self.instantiate(rule, given)
             if op.seconds and self.rule is computed:
                 self.take_down(local, user, position)
             edges.append((operand, local, position in op.branches))
         return edges
 
-    def edges_of_slope(self, slope: Slope, varying: Iterable[tuple[int, int]]) -> list[Edge]:
+    def edges_of_slope(
+        self, slope: LocalDerivative, varying: Iterable[tuple[int, int]]
+    ) -> list[Edge]:
         """The edges of a local derivative whose row states second ones."""
         operands = [self.image[operand] for operand in slope.operands]
         flags = [self.flag(operand) for operand in slope.operands]
@@ -254,7 +263,9 @@ class SweepSource:
         graph = self.builder.graph
         operands = tuple([self.image[operand] for operand in self.graph.operands[user]])
         if local > max(operands) and graph.operands[local]:
-            graph.slopes.setdefault(local, Slope(self.graph.kinds[user], position, operands))
+            graph.slopes.setdefault(
+                local, LocalDerivative(self.graph.kinds[user], position, operands)
+            )
 
     def shape(self, node: int) -> Shape:
         """The shape of a node of the graph."""
@@ -332,7 +343,7 @@ class SweepSource:
         ]
         return self.builder.apply(row.name, *given, settings=passing.settings)
 
-    def passing(self, user: int, position: int, given: int) -> Pass:
+    def passing(self, user: int, position: int, given: int) -> Propagation:
         """A structural node's image, and what is given to be passed on."""
         self.builder.derive_from(self.graph, user)
         if self.passer[0] != user:  # once, and not for each of a list's many operands
@@ -342,7 +353,7 @@ class SweepSource:
             )
         settings = self.graph.payloads[user]
         assert isinstance(settings, tuple)
-        return Pass(self.passer[1], self.image[user], settings, position, given)
+        return Propagation(self.passer[1], self.image[user], settings, position, given)
 
     def instantiate(self, rule: str, given: dict[str, int]) -> int:
         """A rule of the table on nodes."""
@@ -392,7 +403,7 @@ class SweepSource:
         return self.builder.constant(float(self.varying[operand]))
 
 
-def linear_tangent(source: SweepSource, row: Structural, passing: Pass) -> int:
+def linear_tangent(source: SweepSource, row: Structural, passing: Propagation) -> int:
     """The tangent of an operation that is linear in an operand: the operation itself, on the tangent."""
     given = list(passing.operands)
     given[passing.position] = passing.given
@@ -425,7 +436,7 @@ def pull_back(
     """The adjoints of the nodes ``wrt``, given those of the outputs; 0 is left out.
 
     ``seeds`` maps nodes of the source's graph to the builder's, as the answer does; ``active`` are the
-    nodes that ``wrt`` reaches (see ``active_from``), the only ones that are visited.  With ``masked`` a
+    nodes that ``wrt`` reaches (see ``reachable_from``), the only ones that are visited.  With ``masked`` a
     number whose seed is 0 passes nothing.  ``masks`` takes down under which
     conditions adjoints arrive, where there are any.
     """
@@ -440,12 +451,12 @@ def pull_back(
     found: dict[int, int] = {}
     while queue:
         user = -heappop(queue)
-        adjoint = total_adjoint(builder, arrived.pop(user), ascending=source.rule is shown)
+        adjoint = sum_contributions(builder, arrived.pop(user), ascending=source.rule is shown)
         if user in wrt:
             found[user] = settle_adjoint(builder, adjoint)
             if masks is not None and adjoint.mask is not None:
                 masks[user] = adjoint.mask
-        for operand, passed in pass_contributions(source, user, adjoint, active):
+        for operand, passed in edge_contributions(source, user, adjoint, active):
             if operand not in arrived:
                 arrived[operand] = []
                 heappush(queue, -operand)
@@ -458,7 +469,7 @@ def seed_adjoint(builder: GraphBuilder, seed: int, masked: bool) -> Adjoint:
     return Adjoint(seed, builder.apply("ne", seed, builder.constant(0.0)) if masked else None, True)
 
 
-def pass_contributions(
+def edge_contributions(
     source: SweepSource, user: int, adjoint: Adjoint, active: Container[int]
 ) -> Iterable[tuple[int, Adjoint]]:
     """What a node passes on to each of its active operands."""
@@ -473,7 +484,7 @@ def pass_contributions(
         ]
     row = source.structural(user)
     if row is not None:
-        return pass_structural(source, row, user, adjoint, active)
+        return structural_contributions(source, row, user, adjoint, active)
     each = [
         (operand, edge_contribution(builder, adjoint, local, is_branch=is_branch))
         for operand, local, is_branch in source.edges(user, active)
@@ -481,7 +492,7 @@ def pass_contributions(
     return [(operand, passed) for operand, passed in each if passed is not None]
 
 
-def pass_structural(
+def structural_contributions(
     source: SweepSource, row: Structural, user: int, adjoint: Adjoint, active: Container[int]
 ) -> Iterator[tuple[int, Adjoint]]:
     """The same of a structural node."""
@@ -509,7 +520,7 @@ def edge_contribution(
     mask = local
     if adjoint.mask is not None:
         mask = builder.apply("where", adjoint.mask, local, builder.constant(0.0))
-    return arrive_under(builder, adjoint.value, mask)
+    return mask_adjoint(builder, adjoint.value, mask)
 
 
 def negate_adjoint(builder: GraphBuilder, adjoint: Adjoint) -> Adjoint:
@@ -517,7 +528,7 @@ def negate_adjoint(builder: GraphBuilder, adjoint: Adjoint) -> Adjoint:
     return adjoint._replace(value=builder.apply("neg", adjoint.value))
 
 
-def arrive_under(builder: GraphBuilder, value: int, mask: int) -> Adjoint | None:
+def mask_adjoint(builder: GraphBuilder, value: int, mask: int) -> Adjoint | None:
     """An adjoint under a condition, which may turn out to be known."""
     known = builder.value(mask)
     if known is None:
@@ -532,7 +543,7 @@ def settle_adjoint(builder: GraphBuilder, adjoint: Adjoint) -> int:
     return builder.apply("where", adjoint.mask, adjoint.value, builder.constant(0.0))
 
 
-def total_adjoint(
+def sum_contributions(
     builder: GraphBuilder, contributions: list[Adjoint], *, ascending: bool
 ) -> Adjoint:
     """The sum of what arrived, in that order; or, for people, in the order in which it is written."""
@@ -568,7 +579,7 @@ def push_forward(
 ) -> dict[int, int]:
     """The tangents of the ``active`` nodes, given those of some; 0 is left out.
 
-    ``active`` are, ascending, the nodes that the given ones reach (see ``active_from``).  Nodes are
+    ``active`` are, ascending, the nodes that the given ones reach (see ``reachable_from``).  Nodes are
     those of the source's graph, tangents the builder's.
     """
     builder = source.builder
@@ -581,13 +592,13 @@ def push_forward(
             tangent = structural_tangent(source, row, node, moved)
         else:
             edges = source.edges(node, moved)
-            tangent = (with_masks if masked else without_masks)(source, edges, moved)
+            tangent = (masked_tangent if masked else unmasked_tangent)(source, edges, moved)
         if tangent is not None:
             moved[node] = tangent
     return {node: settle_adjoint(builder, tangent) for node, tangent in moved.items()}
 
 
-def with_masks(
+def masked_tangent(
     source: SweepSource, edges: Iterable[Edge], moved: Mapping[int, Adjoint]
 ) -> Adjoint | None:
     """The tangent of an elementwise node, and when anything moves it."""
@@ -597,10 +608,10 @@ def with_masks(
         for operand, local, is_branch in edges
     ]
     arrived = [term for term in terms if term is not None]
-    return total_adjoint(builder, arrived, ascending=False) if arrived else None
+    return sum_contributions(builder, arrived, ascending=False) if arrived else None
 
 
-def without_masks(
+def unmasked_tangent(
     source: SweepSource, edges: Iterable[Edge], moved: Mapping[int, Adjoint]
 ) -> Adjoint | None:
     """The tangent of an elementwise node; a branch's where its condition holds."""

@@ -55,7 +55,7 @@ from exprgrad.explain.checking.verdicts import (
     short_number,
 )
 from exprgrad.explain.kinks_met import flagged_nodes
-from exprgrad.graph.graph import CONST, Graph, Program, numbers_only
+from exprgrad.graph.graph import CONST, Graph, Program, check_scalars_only
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, node_texts, number_text, operand_level
 from exprgrad.run.balls.balls import (
@@ -122,7 +122,7 @@ def check_claims(
     Raises ``InputError`` and ``LanguageError`` for claims that cannot be read, and ``MissingExtraError``
     without python-flint.
     """
-    numbers_only(
+    check_scalars_only(
         graph, lambda _: no_tensors_in_claim("only claims about formulas of numbers can be checked")
     )
     read = {name: read_claim(graph, name, claim) for name, claim in claims.items()}
@@ -157,7 +157,7 @@ def read_claim(graph: Graph, name: str, text: str) -> Graph:
                     read, known, "a claim can use only the names that the formula uses"
                 ),
             ).about(text, claim.span(node))
-    numbers_only(claim, lambda _: no_tensors_in_claim("a claim is a formula of numbers"))
+    check_scalars_only(claim, lambda _: no_tensors_in_claim("a claim is a formula of numbers"))
     return claim
 
 

@@ -1,8 +1,8 @@
 """Mistakes by hand: the one step of the chain rule that, done wrong, makes the claim of the derivative.
 
-The paths through an edge contribute t*l*g to the derivative by an input: t is the operand's derivative by
-the input, l the edge's local derivative, g the user's grad.  To leave these paths out, to count them twice
-or with another sign, or to take something else for l, changes that product alone.
+The paths through an edge contribute t*l*g to an input's grad: t is the operand's derivative with respect to
+the input, l the edge's local derivative, g the user's grad.  To leave these paths out, to count them twice,
+or to take something else for l, changes that product alone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TIGHT_BITS = 64
 
 
 class PointSweep(NamedTuple):
-    """By node at a point: its data, its derivative by an input, its grad, and its local derivatives."""
+    """By node at a point: data, derivatives with respect to an input, grads, and local derivatives."""
 
     data: list[Ball]
     tangents: list[Ball]
@@ -39,7 +39,7 @@ Edge = tuple[int, int, int]
 """The user, the position of the operand, and the operand."""
 
 
-class Mistake(NamedTuple):
+class PossibleMistake(NamedTuple):
     """A mistake in words, and the derivative that it makes at a point; None where that is unknown."""
 
     words: str
@@ -49,7 +49,7 @@ class Mistake(NamedTuple):
 def find_mistake(
     graph: Graph, name: str, points: Sequence[Mapping[str, float]], said: Sequence[Ball], bits: int
 ) -> str | None:
-    """The mistake that makes the derivative by an input what is ``said``, at every point, if one does."""
+    """The mistake that makes an input's grad what is ``said``, at every point, if one does."""
     source = graph.inputs[name]
     sweeps = [sweep_at(graph, source, point, bits) for point in points]
     for words, derivative in possible_mistakes(graph, source, sweeps[0]):
@@ -67,7 +67,7 @@ def is_confirmed(made: Ball | None, said: Ball) -> bool:
 
 
 def sweep_at(graph: Graph, source: int, point: Mapping[str, float], bits: int) -> PointSweep:
-    """Both sweeps at a point, and a forward one for the derivatives by an input."""
+    """Both sweeps at a point, and a forward one from an input."""
     inputs = {name: decimal_ball(point[name]) for name in graph.inputs}
     data = evaluate_in_balls(graph, inputs, typed=True)
     grads, slopes, _ = sweep_balls(graph, data, [source], bits)
@@ -79,7 +79,7 @@ def sweep_at(graph: Graph, source: int, point: Mapping[str, float], bits: int) -
     return PointSweep(data, tangents, grads, slopes)
 
 
-def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[Mistake]:
+def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[PossibleMistake]:
     """Mistakes on the way from an input to the output: first about paths, from the input on."""
     edges = [
         (user, position, operand)
@@ -90,7 +90,7 @@ def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[M
     names = graph.names()
     texts = node_texts(graph, names, LONGEST_NAME)
     called = [names.get(node, text) for node, text in enumerate(texts)]
-    yield Mistake("its sign is wrong", partial(opposite_grad, source))
+    yield PossibleMistake("its sign is wrong", partial(opposite_grad, source))
     for edge in edges:
         without = with_other_local(source, edge, 0, here)
         if without is None or without.contains(0):  # all paths lead through it
@@ -102,7 +102,7 @@ def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[M
             (-1, "has the wrong sign"),
         ):
             words = f"the path {path} {called[edge[0]]} {words}"
-            yield Mistake(words, partial(with_other_local, source, edge, times))
+            yield PossibleMistake(words, partial(with_other_local, source, edge, times))
     for edge in edges:
         user, position, operand = edge
         local = f"the local derivative of {called[user]} with respect to {called[operand]}"
@@ -110,14 +110,18 @@ def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[M
             words = (
                 f"{local} is {called[graph.operands[user][1 - position]]}, not {called[operand]}"
             )
-            yield Mistake(words, partial(with_other_local, source, edge, 0, instead=operand))
+            yield PossibleMistake(
+                words, partial(with_other_local, source, edge, 0, instead=operand)
+            )
         words = f"{local} is missing"
-        yield Mistake(words, partial(with_other_local, source, edge, 0, plus=1))
+        yield PossibleMistake(words, partial(with_other_local, source, edge, 0, plus=1))
     for user in dict.fromkeys(user for user, *_ in edges if user != graph.output):
         words = f"it is the derivative of {called[user]}, not yet times the grad of {called[user]}"
-        yield Mistake(words, partial(number_of, "tangents", user))
+        yield PossibleMistake(words, partial(number_at_point, "tangents", user))
     for node in (source, graph.output):
-        yield Mistake(f"it is the value of {called[node]}", partial(number_of, "data", node))
+        yield PossibleMistake(
+            f"it is the value of {called[node]}", partial(number_at_point, "data", node)
+        )
 
 
 def with_other_local(
@@ -145,7 +149,7 @@ def opposite_grad(source: int, at: PointSweep) -> Ball | None:
     return None if grad is None else -grad
 
 
-def number_of(field: str, node: int, at: PointSweep) -> Ball:
+def number_at_point(field: str, node: int, at: PointSweep) -> Ball:
     """A node's number at a point."""
     numbers: list[Ball] = getattr(at, field)
     return numbers[node]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.simplify.formula import simplify_program
-from exprgrad.derive.switches import gaps_of
+from exprgrad.derive.switches import switch_functions
 from exprgrad.graph.graph import Graph, Program, collect_by_key, dependency_flags, transform_graph
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.language.write.infix import node_texts
@@ -126,7 +126,7 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
             row = BY_NAME.get(kind)
             if row is not None:
                 said = written[node], not row.domain
-                for gap, step in gaps_of(builder, row, operands, image[node]):
+                for gap, step in switch_functions(builder, row, operands, image[node]):
                     for at in (gap,) if step is None else first_steps(builder, step):
                         found.setdefault(at, said)
     program = builder.program([images[0][graph.output], *found])

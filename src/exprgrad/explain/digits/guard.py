@@ -28,7 +28,7 @@ from exprgrad.explain.kinks_met import flagged_nodes
 from exprgrad.explain.limits import SHARED
 from exprgrad.explain.places import all_places, first_place, join_words, number_in_place, places_in
 from exprgrad.explain.sides.kinks import OneSided
-from exprgrad.graph.graph import MOST_ELEMENTS, Shape, collect_by_key, place_by_position, shape_size
+from exprgrad.graph.graph import MOST_ELEMENTS, Shape, collect_by_key, shape_size, unravel_position
 from exprgrad.run.balls.balls import (
     Ball,
     decimal_bounds,
@@ -154,7 +154,7 @@ def warn_by_bounds(
         )
         if poor.place:
             label = f"{part_of_tensor(poor.many, poor.of)} {label}"
-            message += f", the worst at {[*place_by_position(int(number.argmin()), number.shape)]}"
+            message += f", the worst at {[*unravel_position(int(number.argmin()), number.shape)]}"
         why = [f"{first} is the first to lose them"] if first else []
         span, told = source.run.graph.span(node), "; ".join(part for part in (*why, help) if part)
         yield Diagnostic("lost-digits", "warning", f"{label} {message}", node, span, told or None)

@@ -17,7 +17,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from exprgrad.derive.error_rules import TINY
-from exprgrad.derive.rules import computed, real_rule
+from exprgrad.derive.rules import computed, exact_rule
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.explain.digits.judgements import (
     LONGEST_LABEL,
@@ -36,8 +36,8 @@ from exprgrad.graph.graph import (
     Shape,
     dependency_flags,
     element_name,
-    seen_from,
     shape_size,
+    with_output,
 )
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.balls.balls import (
@@ -332,7 +332,7 @@ class Truths:
         graph: Graph = asked.graph
         outputs: Sequence[int] = self.true_outputs
         if run.wrt:
-            graph, outputs = gradient(name_literals(graph), run.wrt, real_rule)
+            graph, outputs = gradient(name_literals(graph), run.wrt, exact_rule)
         for bits in (self.bits, 2 * self.bits):
             aside = steps_around(run.inputs, bits)
             near = enclose_nodes(graph, run.inputs, 2 * bits, typed=run.spelled, aside=aside)
@@ -417,7 +417,7 @@ class Truths:
         """
         run = self.run
         for output in self.outputs.values():
-            view = seen_from(run.graph, output)
+            view = with_output(run.graph, output)
             data = evaluator_for(view).errors(run.values, None)[0]
             used = dependency_flags(view, output)
             operations = (n for n, operands in enumerate(view.operands) if operands and used[n])
@@ -456,7 +456,7 @@ def truths_of_question(run: SweptRun, point: Point, kind: DerivativeKind, label:
         graph, nodes = asked.derive(asked.graph, computed, wanted)
         data, spelled = forward_numbers(graph, asked.inputs), asked.spelled
         done = SweptRun(run.text, graph, asked.inputs, data, spelled=spelled)
-        true, true_nodes = asked.derive(name_literals(asked.graph), real_rule, paths)
+        true, true_nodes = asked.derive(name_literals(asked.graph), exact_rule, paths)
         found, known = select_nodes(nodes, paths), select_nodes(true_nodes, paths)
         return AskedNumbers(done, found, true, known, is_derived=True)
 

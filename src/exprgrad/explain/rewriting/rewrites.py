@@ -34,9 +34,9 @@ from exprgrad.graph.graph import (
     Graph,
     dependency_flags,
     interpret,
-    seen_from,
     splice_graph,
     transform_graph,
+    with_output,
 )
 from exprgrad.graph.ops import BY_NAME, PRODUCTS, SUMS
 from exprgrad.language.write.infix import LIMIT, binding_level, expression_text, operand_level
@@ -515,7 +515,7 @@ def finite_rank(run: SweptRun, graph: Graph, output: int) -> int:
     It is 1 if its value is and no derivative is nan, and ``SOUND`` if all that it is made of is finite, and
     its gradient too.
     """
-    view = seen_from(graph, output)
+    view = with_output(graph, output)
     values = forward_numbers(view, run.inputs)
     wrt = tuple([name for name in run.wrt or () if name in view.inputs])
     adjoints = None

@@ -38,7 +38,7 @@ from exprgrad.graph.graph import (
     dependency_flags,
     element_name,
     interpret,
-    view_of,
+    shallow_copy_graph,
 )
 from exprgrad.language.read.parse import parse_text
 from exprgrad.language.write.infix import number_text
@@ -449,7 +449,7 @@ def last_slope(run: SweptRun, typed: Graph, node: int) -> Measured:
     """The derivative that a text has at a node, where both sides tell it; else nan."""
     body, variable = typed.operands[node]
     (order,) = cast("tuple[int]", typed.payloads[node])
-    before, name = view_of(typed), str(typed.payloads[variable])
+    before, name = shallow_copy_graph(typed), str(typed.payloads[variable])
     before.output, before.payloads = body if order == 1 else node, [*typed.payloads]
     before.payloads[node] = (order - 1,)
     if typed.kinds[variable] != INPUT:

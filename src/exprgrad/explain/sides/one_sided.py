@@ -28,8 +28,8 @@ from exprgrad.graph.graph import (
     Graph,
     dependency_flags,
     dependent_flags,
+    evaluate_nodes,
     interpret,
-    work_out_nodes,
 )
 from exprgrad.graph.op import NonsmoothPoint, Op
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
@@ -330,7 +330,7 @@ def side_outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]
     moved = still[start]._replace(motion=Motion(True, along, along, ZERO))
     algebra = Algebra(lambda _, node: still[node], partial(side_of_node, around))
     values = [*still[:start], moved, *still[start + 1 :]]
-    reached = work_out_nodes(graph, algebra, values, nodes)
+    reached = evaluate_nodes(graph, algebra, values, nodes)
     turned = any(reached[node].turned for node in nodes)
     tangents = [reached[node].motion.tangent for node in nodes]
     steep = any(tangent is not None and math.isinf(tangent.value) for tangent in tangents)

@@ -13,7 +13,15 @@ from itertools import product
 from typing import NamedTuple
 
 from exprgrad.errors import RequestError, command_or_python
-from exprgrad.graph.graph import INPUT, Algebra, Graph, Loop, Program, interpret, numbers_only
+from exprgrad.graph.graph import (
+    INPUT,
+    Algebra,
+    Graph,
+    LoopProgram,
+    Program,
+    check_scalars_only,
+    interpret,
+)
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.tensors import STRUCTURAL
@@ -85,7 +93,7 @@ def check_tensors(target: Target, formula: Graph, text: str) -> None:
         )
 
     if not target.arrays:
-        numbers_only(formula, no_tensors)
+        check_scalars_only(formula, no_tensors)
 
 
 def several_outputs(formula: Graph, text: str) -> str | None:
@@ -133,7 +141,7 @@ def function_source(
     formula: Graph,
     parts: Sequence[Result],
     name: str = "f",
-    formulas: Mapping[Routine, Program | Loop],
+    formulas: Mapping[Routine, Program | LoopProgram],
 ) -> str:
     """A function that returns the program's outputs in ``parts``, of which the value is the first.
 
@@ -324,7 +332,9 @@ def list_texts(
 
 
 def helper_functions(
-    writer: ProgramWriter, rows: Iterable[Routine], formulas: Mapping[Routine, Program | Loop]
+    writer: ProgramWriter,
+    rows: Iterable[Routine],
+    formulas: Mapping[Routine, Program | LoopProgram],
 ) -> list[str]:
     """The helper functions for some rows, and those that they need, each before its callers."""
     target, layout = writer.target, writer.target.layout
@@ -341,7 +351,7 @@ def helper_functions(
         names, formula = writer.names(), formulas[row]
         inputs = {operand: names.claim(operand) for operand in operands}
         parameters = [layout.parameter.format(name=name) for name in inputs.values()]
-        if isinstance(formula, Loop):
+        if isinstance(formula, LoopProgram):
             lines, called = repeat_statements(writer, formula, names, inputs)
         else:
             body = Statements(writer, formula, names, inputs)
@@ -363,7 +373,7 @@ def answer_statement(body: Statements) -> str:
 
 
 def repeat_statements(
-    writer: ProgramWriter, loop: Loop, names: Names, inputs: dict[str, str]
+    writer: ProgramWriter, loop: LoopProgram, names: Names, inputs: dict[str, str]
 ) -> tuple[list[str], list[Routine]]:
     """The statements of a program that is repeated, and the helpers that they call."""
     layout = writer.target.layout

@@ -15,7 +15,15 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from exprgrad.graph.graph import CONST, Algebra, Graph, Literal, Program, in_lists, interpret
+from exprgrad.graph.graph import (
+    CONST,
+    Algebra,
+    Graph,
+    Literal,
+    Program,
+    interpret,
+    nested_list_text,
+)
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, LOGIC
 from exprgrad.graph.structural import broadcast_shape
 from exprgrad.language.code.target import (
@@ -299,7 +307,7 @@ class Statements:
         if count >= COUNTED and tensor == ((count,), tuple(range(count))):
             return self.alike(self.arrays.range).format(count)
         entries = [double_text(value, self.target) for value in tensor.numbers]
-        return self.alike(self.arrays.literal).format(in_lists(entries, tensor.shape))
+        return self.alike(self.arrays.literal).format(nested_list_text(entries, tensor.shape))
 
     def alike(self, text: str) -> str:
         """The text of a new tensor: on the device of the inputs, where the library has devices."""

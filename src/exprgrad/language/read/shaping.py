@@ -24,7 +24,7 @@ from exprgrad.graph.graph import (
     transform_graph,
 )
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import MOST_AXES, Mismatch, broadcast_shape, shape_text
+from exprgrad.graph.structural import MOST_AXES, ShapeMismatch, broadcast_shape, shape_text
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, node_texts, operand_level
 from exprgrad.source import Source, Span, cut_text
@@ -64,7 +64,7 @@ def infer_shapes(
                     stretched_to(made, operand, shape, graph.occurrence(node, position))
                     for position, operand in enumerate(operands)
                 ]
-        except Mismatch as mismatch:
+        except ShapeMismatch as mismatch:
             raise shape_complaint(graph, text, node, given, mismatch, origins or {}) from None
         image = copy_node(made, graph, node, tuple(operands))
         made.shapes[image] = shape
@@ -119,7 +119,7 @@ def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shap
     """``A²``, ``|A|``, ``v·w`` are of matrices and vectors to some, and go element by element to others."""
     are_vectors = graph.kinds[node] == "mul" and len(given[0]) == len(given[1]) == 1
     if are_vectors and product_sign(graph, text, node):
-        raise Mismatch(
+        raise ShapeMismatch(
             "a product of two vectors has two meanings",
             "the inner product is dot({bare[0]}, {bare[1]}); element by element, write {0}*{1}",
         )
@@ -130,7 +130,7 @@ def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shap
         help = (
             "the determinant is det({bare[0]}); abs({bare[0]}) is the size of each of its elements"
         )
-        raise Mismatch("a matrix between bars has two meanings", help, (0,))
+        raise ShapeMismatch("a matrix between bars has two meanings", help, (0,))
     if graph.kinds[node] != "pow":
         return
     exponent = graph.operands[node][1]
@@ -139,16 +139,16 @@ def refuse_two_meanings(graph: Graph, text: str, node: int, given: Sequence[Shap
     why = "the power of a matrix has two meanings"
     if is_inverse and is_square:
         help = "the inverse is inv({bare[0]}); 1/{0} is one over each of its elements"
-        raise Mismatch(why, help, (0,))
+        raise ShapeMismatch(why, help, (0,))
     if sign in tuple("⁰¹²³⁴⁵⁶⁷⁸⁹"):
         help = "write {0} @ {0} for the product of matrices, {0}^2 for the squares of its elements"
-        raise Mismatch(why, help, (0,))
+        raise ShapeMismatch(why, help, (0,))
 
 
 def bounded_shape(shape: Shape) -> Shape:
     """A shape that an array can have."""
     if len(shape) > MOST_AXES:
-        raise Mismatch(f"{{op}} makes a tensor of more than {MOST_AXES} axes", None, ())
+        raise ShapeMismatch(f"{{op}} makes a tensor of more than {MOST_AXES} axes", None, ())
     return shape
 
 
@@ -157,7 +157,7 @@ def shape_complaint(
     text: str,
     node: int,
     given: Sequence[Shape],
-    mismatch: Mismatch,
+    mismatch: ShapeMismatch,
     origins: Mapping[str, str],
 ) -> ShapeError:
     """The error for a node whose operands' shapes do not fit, with both and where they came from."""

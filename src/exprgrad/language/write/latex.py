@@ -29,7 +29,7 @@ from copy import copy
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
-from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, in_lists, interpret
+from exprgrad.graph.graph import Algebra, Graph, Literal, Settings, interpret, nested_list_text
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import Parameter
 from exprgrad.graph.tensors import STRUCTURAL, index_text
@@ -126,7 +126,7 @@ def latex_literal(value: Literal) -> str:
         width = value.shape[1]
         lines = [" & ".join(entries[at : at + width]) for at in range(0, len(entries), width)]
         return r"\begin{pmatrix} " + r" \\ ".join(lines) + r" \end{pmatrix}"
-    return in_lists(entries, value.shape)
+    return nested_list_text(entries, value.shape)
 
 
 # How an operation looks: the op table's texts, taken apart.

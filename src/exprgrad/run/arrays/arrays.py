@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from exprgrad.derive.lower.lower import row_formula
+from exprgrad.derive.lower.lower import defining_formula
 from exprgrad.derive.rules import rule_slots, template
 from exprgrad.derive.search import root_search
 from exprgrad.derive.sweeps import gradient as derive
@@ -35,7 +35,7 @@ from exprgrad.graph.graph import (
     dependent_flags,
     element_name,
     interpret,
-    place_by_position,
+    unravel_position,
 )
 from exprgrad.graph.op import NonsmoothPoint
 from exprgrad.graph.ops import BY_NAME, Op
@@ -136,7 +136,7 @@ def array_function(kind: str) -> Callable[..., Array]:
         return NATIVE[kind]
     if BY_NAME[kind].equation is not None:
         return array_root(kind)
-    graph, names = template(row_formula(kind)), BY_NAME[kind].names
+    graph, names = template(defining_formula(kind)), BY_NAME[kind].names
 
     return lambda *operands: forward_arrays(graph, dict(zip(names, operands, strict=True)))[
         graph.output
@@ -599,7 +599,7 @@ def number_by_number(value: object, name: str, as_number: Callable[[object, str]
             raise bad_value(f"the value of '{name}' is nested too deeply")
     sizes = tuple(shape)
     numbers = [
-        as_number(part, element_name(name, place_by_position(at, sizes)))
+        as_number(part, element_name(name, unravel_position(at, sizes)))
         for at, part in enumerate(level)
     ]
     return np.array(numbers, dtype=np.float64).reshape(shape)
@@ -623,7 +623,7 @@ def ragged_lists(lengths: Sequence[int | None], shape: Sequence[int], name: str)
         "a number" if length is None else f"a list of {length}"
         for length in (lengths[0], lengths[at])
     )
-    one, another = (element_name(name, place_by_position(flat, tuple(shape))) for flat in (0, at))
+    one, another = (element_name(name, unravel_position(flat, tuple(shape))) for flat in (0, at))
     return bad_value(
         f"the lists in the value of '{name}' are ragged: {one} is {first}, and {another} {other}",
         "lists side by side have one length",

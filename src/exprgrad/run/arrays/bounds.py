@@ -17,14 +17,14 @@ import numpy as np
 from exprgrad.derive.error_rules import (
     TINY,
     UNIT,
-    Carrier,
-    bound_along,
-    bound_at_ends,
-    bound_carried,
+    ErrorArithmetic,
+    bound_along_operand,
+    bound_near_switch,
+    bound_propagated_error,
     bound_rounding,
-    hides_waves,
-    least_rounding,
+    is_phase_lost,
     may_be_rounded,
+    minimum_rounding_error,
 )
 from exprgrad.derive.rules import rule_slots, template
 from exprgrad.derive.sweeps.gradient import GRAD, edge_program
@@ -38,9 +38,9 @@ from exprgrad.graph.graph import (
     Settings,
     Shape,
     dependency_flags,
+    evaluate_nodes,
     interpret,
     shape_size,
-    work_out_nodes,
 )
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.graph.structural import Structural
@@ -133,10 +133,10 @@ def array_row_error(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Err
     error: Error = op.value_abs
     is_exact = all(map(is_zero_error, off))
     if ulps and not (is_exact and ulps <= 0.5 and are_whole_arrays([out, *seen])):
-        error = bound_rounding(1.0, out, ulps, least_rounding(op, ulps))
+        error = bound_rounding(1.0, out, ulps, minimum_rounding_error(op, ulps))
         if not np.all(out):
             error = np.where(may_be_rounded(op, out, seen), error, op.value_abs)[()]
-    return error if is_exact else error + bound_carried(ARRAYS, op, out, seen, off)
+    return error if is_exact else error + bound_propagated_error(ARRAYS, op, out, seen, off)
 
 
 def unless_zero(size: Array, error: Error) -> Error:
@@ -164,7 +164,7 @@ def choose_numbers(condition: Array, one: Callable[[], Error], other: Callable[[
     return one() if np.all(condition) else np.where(condition, one(), other())
 
 
-ARRAYS = Carrier(
+ARRAYS = ErrorArithmetic(
     function=arrays.array_function,
     slopes=array_slopes,
     number=lambda x: float(x) if np.ndim(x) == 0 else None,
@@ -303,7 +303,7 @@ def local_of(op: Op, graph: Graph, node: int, operands: Sequence[int], user: int
         if op.special:
             given[str(user)] = function(*[given[str(operand)] for operand in operands])
         values: Any = constants | {at: given[name] for name, at in inputs.items()}
-        return work_out_nodes(graph, arrays.ARRAYS, values, steps)[node]
+        return evaluate_nodes(graph, arrays.ARRAYS, values, steps)[node]
 
     return lambda given: local_pair(op, rule, [given[name] for name in read])
 
@@ -317,11 +317,11 @@ def local_pair(op: Op, rule: Callable[[Sequence[Array]], Array], read: Sequence[
         is_made = reduce(np.logical_or, [np.equal(x, 0) for x in seen], np.False_)
         error = error + np.where(np.equal(value, 0) & is_made, 0.0, TINY)
     if op.special:
-        return Pair(value, error + bound_at_ends(ARRAYS, rule, value, seen, off))
+        return Pair(value, error + bound_near_switch(ARRAYS, rule, value, seen, off))
     for position, d in enumerate(off):
         if not is_zero_error(d):
-            apart = bound_along(ARRAYS, rule, value, seen, position, d)
-            error = error + np.where(hides_waves(op, d), inf, apart)
+            apart = bound_along_operand(ARRAYS, rule, value, seen, position, d)
+            error = error + np.where(is_phase_lost(op, d), inf, apart)
     return Pair(value, error)
 
 

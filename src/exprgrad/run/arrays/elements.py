@@ -28,7 +28,7 @@ from exprgrad.graph.graph import (
     shape_size,
 )
 from exprgrad.graph.ops import BY_NAME
-from exprgrad.graph.structural import Structural, axes_of, keep_axes
+from exprgrad.graph.structural import Structural, keepdims_shape, normalize_axes
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.run.arrays.arrays import Array, array_of_doubles, structural_value
 from exprgrad.run.evaluation import SweptRun
@@ -257,7 +257,7 @@ class ElementWriter:
     def fold(self, kind: str, x: int, settings: Settings) -> int:
         """An elementwise row over the numbers along some axes: over two after two, or over all at once."""
         array, (axes, keepdims) = self.arrays[x], settings
-        gone = axes_of(axes, array.shape)
+        gone = normalize_axes(axes, array.shape)
         rows = np.moveaxis(array, gone, range(len(gone)))
         rows = rows.reshape(-1, *rows.shape[len(gone) :])
         if len(rows) == 1:
@@ -266,7 +266,7 @@ class ElementWriter:
             found = self.elementwise(kind, rows)
         else:
             found = reduce(lambda one, other: self.elementwise(kind, (one, other)), rows)
-        return self.handle(found.reshape(keep_axes(array.shape, axes)) if keepdims else found)
+        return self.handle(found.reshape(keepdims_shape(array.shape, axes)) if keepdims else found)
 
     def known(self, x: int) -> Array:
         """The numbers of a handle's array, where a run found them; else None."""

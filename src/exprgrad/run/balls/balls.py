@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from exprgrad.derive.build import exact_result
 from exprgrad.derive.rules import constant_graph, rule_slots, template
 from exprgrad.derive.search import OUT
-from exprgrad.derive.switches import movable_nodes, special_nodes
+from exprgrad.derive.switches import find_nonsmooth_nodes, movable_nodes
 from exprgrad.errors import MissingExtraError, install_command
 from exprgrad.graph.graph import Algebra, Graph, dependent_flags, interpret
 from exprgrad.graph.ops import BY_NAME, COMMON, COMPARISONS, NonsmoothPoint, Op
@@ -581,7 +581,7 @@ def newton_root(op: Op) -> Callable[..., Ball]:
     assert equation is not None
     graph = template(equation.residual)
     moving = movable_nodes(graph, [graph.inputs[OUT]])
-    bent = special_nodes(graph, dependent_flags(graph, [graph.inputs[OUT]]))
+    bent = find_nonsmooth_nodes(graph, dependent_flags(graph, [graph.inputs[OUT]]))
 
     def newton(given: dict[str, Ball], x: Ball) -> Ball:
         if bent and may_jump(graph, evaluate_in_balls(graph, {**given, OUT: x}), bent, moving):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.sweeps.gradient import gradient
 from exprgrad.errors import ExprgradError, InputError, RequestError, whole_number
-from exprgrad.graph.graph import Graph, Program, numbers_only
+from exprgrad.graph.graph import Graph, Program, check_scalars_only
 from exprgrad.run.engines.columns import (
     ConversionNote,
     reuse_output,
@@ -76,7 +76,7 @@ class Compiled:
         precise: bool = False,
         threads: int | None = None,
     ) -> None:
-        numbers_only(graph, lambda node: refuse_tensor_formula(text, graph.span(node)))
+        check_scalars_only(graph, lambda node: refuse_tensor_formula(text, graph.span(node)))
         if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
             raise unknown_engine(engine)
         self.text = text

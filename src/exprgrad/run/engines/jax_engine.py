@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from exprgrad.derive.lower.lower import row_formula
+from exprgrad.derive.lower.lower import defining_formula
 from exprgrad.derive.search import root_search
 from exprgrad.errors import MissingExtraError, RequestError, install_command
 from exprgrad.graph.graph import Algebra, Program, interpret
@@ -32,7 +32,7 @@ PARTS = 4
 """Columns are made longer, to four binary digits, for JAX compiles anew for every length."""
 FORMULAS = {
     "tanh": BY_NAME["tanh"].joint[0],
-    **{row: row_formula(row) for row in ("expm1", "cbrt")},
+    **{row: defining_formula(row) for row in ("expm1", "cbrt")},
 }
 """Closer if written out: XLA's ``tanh`` is off by 7 ulp, ``expm1`` by 4, ``cbrt`` by 3.3."""
 OPTIONS = {"xla_disable_hlo_passes": "algsimp"}

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from exprgrad.derive.build import GraphBuilder, is_zero_or_one
-from exprgrad.derive.lower.lower import lower_sum, row_formula
+from exprgrad.derive.lower.lower import defining_formula, lower_sum
 from exprgrad.derive.rules import join_balanced, rule_slots, template
 from exprgrad.graph.graph import (
     CONST,
@@ -137,7 +137,7 @@ def lower_for_engine(
                 return builder.apply(kind, *operands)
             make: Callable[..., int] = partial(shorten_operation, builder, kind)
         else:
-            text = read(own.get(kind) or row_formula(kind))
+            text = read(own.get(kind) or defining_formula(kind))
             make = partial(inline_formula, included, text, op.formula_names)
         return join_balanced(make, operands) if op.variadic else make(*operands)
 

@@ -21,15 +21,15 @@ from exprgrad.derive.error_rules import (
     STRETCH,
     TINY,
     UNIT,
-    Carrier,
-    bound_along,
-    bound_at_ends,
-    bound_carried,
+    ErrorArithmetic,
+    bound_along_operand,
+    bound_near_switch,
+    bound_propagated_error,
     equal_at_special,
-    hides_waves,
     is_near_switch,
-    least_rounding,
+    is_phase_lost,
     may_be_rounded,
+    minimum_rounding_error,
 )
 from exprgrad.derive.rules import constant_graph, rule_slots, template
 from exprgrad.graph.graph import CONST, INPUT, Graph
@@ -82,7 +82,7 @@ class BoundKind:
         self.op = op
         self.sort = sort_of(op)
         self.function = functions[op.name]
-        self.own = 2 * ulps * UNIT, least_rounding(op, ulps)
+        self.own = 2 * ulps * UNIT, minimum_rounding_error(op, ulps)
         self.partial = 4 * op.partial_ulp * UNIT, op.partial_abs
 
     @cached_property
@@ -131,7 +131,7 @@ def number_slopes(op: Op, seen: Sequence[float], out: float) -> Callable[[int], 
     return lambda position: rules[position](view)
 
 
-FLOATS = Carrier(
+FLOATS = ErrorArithmetic(
     function=functions.__getitem__,
     slopes=number_slopes,
     number=lambda x: x,
@@ -267,7 +267,7 @@ def row_error(
         (rule,), companions = kind.rules
         slope = abs(rule((x, out, 1.0) if companions else (x, out)))
         return error + (slope if op.special else slope + abs(out) * d) * d
-    return error + bound_carried(FLOATS, op, out, seen, off)
+    return error + bound_propagated_error(FLOATS, op, out, seen, off)
 
 
 def of_root(op: Op, out: float, seen: Sequence[float], off: Sequence[float]) -> float:
@@ -439,7 +439,7 @@ def of_rule(
     error = 0.0
     for at in reads:
         d = off[at]
-        if d == inf or hides_waves(kind.op, d):
+        if d == inf or is_phase_lost(kind.op, d):
             return inf
         if d:
             error += off_by(rule, local, seen, at, d)
@@ -458,14 +458,14 @@ def of_special(
 
     off = off[:count]
     if is_near_switch(FLOATS, kind.op, seen, [STRETCH * d for d in off]):
-        return bound_at_ends(FLOATS, moved, local, seen, off)
+        return bound_near_switch(FLOATS, moved, local, seen, off)
     return sum(off_by(moved, local, seen, at, d) for at, d in enumerate(off) if d)
 
 
 def off_by(
     rule: Callable[[list[float]], float], here: float, seen: Sequence[float], at: int, d: float
 ) -> float:
-    """What ``bound_along`` finds: where a number is off by little, as nearly everywhere, quickly."""
+    """As ``bound_along_operand``; where a number is off by little, as nearly everywhere, quickly."""
     x = seen[at]
     if d < FAR and d < FAR * abs(x):
         place = [*seen]
@@ -473,4 +473,4 @@ def off_by(
         ahead = abs(rule(place) - here)
         if ahead <= BENT * abs(here):
             return ahead / STRETCH
-    return bound_along(FLOATS, rule, here, seen, at, d)
+    return bound_along_operand(FLOATS, rule, here, seen, at, d)

@@ -16,7 +16,7 @@ from math import inf, isfinite
 from typing import Any, ClassVar, NamedTuple
 
 from exprgrad.errors import ExprgradError, InputError
-from exprgrad.graph.graph import element_name, in_lists, place_by_position, shape_size
+from exprgrad.graph.graph import element_name, nested_list_text, shape_size, unravel_position
 from exprgrad.run.values.inputs import (
     BRACKETED,
     as_number,
@@ -175,7 +175,7 @@ def correlations_of(foreign: Mapping[str, Any]) -> dict[tuple[str, str], float]:
 def number_names(name: str, value: Any) -> list[str]:
     """What the numbers of an input are called, in row-major order: ``x``, or ``w[0]``, ``w[1]``."""
     shape = getattr(value, "shape", ())
-    return [element_name(name, place_by_position(at, shape)) for at in range(shape_size(shape))]
+    return [element_name(name, unravel_position(at, shape)) for at in range(shape_size(shape))]
 
 
 def uncertain_pair(
@@ -381,7 +381,7 @@ def typed_text(value: Any, uncertainty: Any) -> str:
     if isinstance(value, float):
         return f"{value!r}±{uncertainty!r}"
     pairs = zip(value.ravel().tolist(), uncertainty.ravel().tolist(), strict=True)
-    return in_lists([f"{y!r}±{u!r}" for y, u in pairs], value.shape)
+    return nested_list_text([f"{y!r}±{u!r}" for y, u in pairs], value.shape)
 
 
 def two_digits(value: float) -> str:

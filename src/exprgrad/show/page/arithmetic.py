@@ -25,7 +25,7 @@ from exprgrad.graph.graph import (
     NUMBERS,
     Graph,
     Literal,
-    Loop,
+    LoopProgram,
     Program,
     Settings,
     dependent_flags,
@@ -101,7 +101,7 @@ def page_arithmetic(*runs: DiagnosedRun) -> str:
     )
     writer = ProgramWriter(JAVASCRIPT._replace(layout=layout), PREFIX, {})
     called: dict[Routine, None] = {}
-    programs: dict[Routine, Program | Loop] = {}
+    programs: dict[Routine, Program | LoopProgram] = {}
     entries = []
     for row, (run, node) in nodes.items():
         op, operands = BY_NAME[run.graph.kinds[node]], run.graph.operands[node]

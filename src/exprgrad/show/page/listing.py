@@ -27,7 +27,7 @@ from exprgrad.graph.graph import (
     dependent_flags,
 )
 from exprgrad.graph.ops import BY_NAME, Op
-from exprgrad.graph.structural import Axes, axes_of
+from exprgrad.graph.structural import Axes, normalize_axes
 from exprgrad.language.code.statements import Names, ProgramWriter, Statements
 from exprgrad.language.code.target import (
     ARITHMETIC,
@@ -156,7 +156,7 @@ def axis_spelling(function: str, axis: str, keep: str) -> Spelling:
 
     def spelled(o: Structure) -> Form:
         setting, *kept = cast("tuple[Axes, ...]", o.settings)
-        axes = axes_of(setting, o.operands[0])
+        axes = normalize_axes(setting, o.operands[0])
         told = f"{axis}={axes[0] if len(axes) == 1 else axes}" + f", {keep}=True" * any(kept)
         return Form(f"{function}({{0}}, {told})")
 

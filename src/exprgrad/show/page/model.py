@@ -42,7 +42,7 @@ from exprgrad.show.text.operations import operation_usage
 from exprgrad.source import bytes_text, cut_text, printable_text
 
 if TYPE_CHECKING:
-    from exprgrad.graph.calls import Closed
+    from exprgrad.graph.calls import ClosedCall
 
 __all__ = [
     "call_key", "call_program", "pack_page", "page_edges", "page_model", "places_by_node", "rule_mathml",
@@ -325,7 +325,7 @@ def call_key(node: int) -> str:
     return f"call {node}"
 
 
-def page_call(run: DiagnosedRun, closed: Closed) -> dict[str, Any]:
+def page_call(run: DiagnosedRun, closed: ClosedCall) -> dict[str, Any]:
     """A closed call's fields: those of an operation's row without the form."""
     call = closed.call
     return {
@@ -335,7 +335,7 @@ def page_call(run: DiagnosedRun, closed: Closed) -> dict[str, Any]:
     }
 
 
-def call_program(run: DiagnosedRun, closed: Closed) -> dict[str, Any]:
+def call_program(run: DiagnosedRun, closed: ClosedCall) -> dict[str, Any]:
     """A closed call as a page of its own, whose inputs are the operands, in order.
 
     The script's sweeps over it are the call's value and local derivatives.

@@ -23,7 +23,7 @@ from exprgrad.errors import RequestError, command_or_python, require_kind
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.limits import significant_digits
 from exprgrad.graph.calls import open_calls
-from exprgrad.graph.graph import numbers_only
+from exprgrad.graph.graph import check_scalars_only
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import adjoints_of
 from exprgrad.show.page.arithmetic import (
@@ -168,7 +168,7 @@ def check_descent(run: DiagnosedRun) -> None:
 def refuse_tensor_page(run: DiagnosedRun, what: str, help: str) -> None:
     """Raise ``RequestError`` for a run over tensors, given what it is that takes numbers alone."""
     message = f"{what} is for formulas of numbers: this one has tensors"
-    numbers_only(run.graph, lambda _: RequestError("no-tensors", message, help=help))
+    check_scalars_only(run.graph, lambda _: RequestError("no-tensors", message, help=help))
 
 
 def check_runs(runs: Sequence[DiagnosedRun], lesson: Lesson | None, *, all: bool) -> None:

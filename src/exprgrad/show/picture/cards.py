@@ -29,7 +29,7 @@ from exprgrad.source import bytes_text, cut_text, display_width, printable_text
 
 if TYPE_CHECKING:
     from exprgrad.explain.diagnostics import DiagnosedRun as Explained
-    from exprgrad.graph.calls import Closed
+    from exprgrad.graph.calls import ClosedCall
 
 __all__ = [
     "NAME", "Alarm", "Card", "Chip", "DrawingOptions", "TextPiece", "Wire", "arrival_port",
@@ -243,7 +243,7 @@ def tensor_map_size(shape: Shape) -> tuple[int, int, float]:
     return rows, columns, min(MAP_SIDE, MAP_WIDTH / max(columns, 1), MAP_HEIGHT / max(rows, 1))
 
 
-def call_size_text(run: SweptRun, closed: Closed) -> str:
+def call_size_text(run: SweptRun, closed: ClosedCall) -> str:
     """Describes the inside of a closed card in a few words."""
     graph = run.graph
     count = sum(bool(graph.operands[n]) and n not in graph.implicit for n in closed.inside)

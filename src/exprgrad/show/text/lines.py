@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from exprgrad.errors import command_or_python
-from exprgrad.graph.graph import in_lists, shape_size
+from exprgrad.graph.graph import nested_list_text, shape_size
 from exprgrad.source import WIDTH, Source, display_width, excerpt_lines, printable_text
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def summary_texts_by_room(found: Measure, digits: int, *, ends: bool) -> list[st
 
 def bracketed_numbers(value: Any, digits: int) -> str:
     """All numbers of a tensor as nested lists."""
-    return in_lists(
+    return nested_list_text(
         [decimal_text(number, digits) for number in value.ravel().tolist()], value.shape
     )
 

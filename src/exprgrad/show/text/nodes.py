@@ -93,9 +93,9 @@ def indented_title(run: DiagnosedRun, node: int) -> str:
     title = node_title(run, node)
     if node not in run.opened:
         return title
-    from exprgrad.graph.calls import call_indent
+    from exprgrad.graph.calls import open_call_depth
 
-    return "  " * call_indent(run.graph, node) + title
+    return "  " * open_call_depth(run.graph, node) + title
 
 
 def call_kind(call: Call) -> str:
@@ -129,9 +129,9 @@ def named_node_text(run: evaluation.SweptRun, node: int) -> str:
     text = run.closed[node].call.label if node in run.closed else run.texts[node]
     told = [run.names.get(node, text), text]
     if node in run.opened:
-        from exprgrad.graph.calls import opened_texts
+        from exprgrad.graph.calls import open_call_texts
 
-        told[1:1] = opened_texts(run.graph, node)
+        told[1:1] = open_call_texts(run.graph, node)
     return " = ".join(dict.fromkeys(told))
 
 

@@ -33,7 +33,7 @@ from exprgrad.graph.ops import (
     Op,
     family_member,
 )
-from exprgrad.graph.structural import Mismatch, Structural, shape_text
+from exprgrad.graph.structural import ShapeMismatch, Structural, shape_text
 from exprgrad.graph.tensors import STRUCTURAL, WORDS
 from exprgrad.language.write.infix import ATOM, expression_text, operation_text, setting_text
 from exprgrad.run.numbers.sweeps import (
@@ -455,7 +455,7 @@ def example_cases(name: str) -> tuple[Case, ...]:
                 continue
             try:
                 result = row.shape(shapes, settings)
-            except Mismatch:
+            except ShapeMismatch:
                 continue
             told = (tuple(map(len, shapes)), settings)
             if told not in found:

@@ -52,7 +52,7 @@ from exprgrad.show.text.table import Column, Table
 from exprgrad.source import bytes_text, cut_text, printable_text
 
 if TYPE_CHECKING:
-    from exprgrad.graph.calls import Closed
+    from exprgrad.graph.calls import ClosedCall
 
 __all__ = [
     "Names", "Passed", "Visit", "define_node", "definition_lines", "elided_contributions",
@@ -178,7 +178,7 @@ def sweep_visits(
 
 
 def call_contributions(
-    run: DiagnosedRun, closed: Closed, parts: Iterable[Passed]
+    run: DiagnosedRun, closed: ClosedCall, parts: Iterable[Passed]
 ) -> Iterator[Passed]:
     """What a call passes to each of its operands, given what the nodes in it pass on."""
     slopes, seed = run.slopes(closed), run.grad(closed.call.result)

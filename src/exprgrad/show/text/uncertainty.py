@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.graph.graph import element_name, place_by_position
+from exprgrad.graph.graph import element_name, unravel_position
 from exprgrad.language.write.infix import ATOM, operand_level
 from exprgrad.run.values.uncertain import concise_text, plus_minus, to_two_digits
 from exprgrad.show.documents.document import Apart, csv_rows, shorten_tensors
@@ -278,7 +278,7 @@ def round_to_uncertainty(value: float, uncertainty: float) -> str:
 def tensor_budget(run: DiagnosedRun, found: Uncertainty, *, whole: bool) -> Table:
     """The numbers of a tensor: value and uncertainty, correlations, the inputs' shares, Monte Carlo."""
     value, shape, sample = found.estimate, found.estimate.shape, found.sample
-    places = [place_by_position(at, shape) for at in range(value.size)]
+    places = [unravel_position(at, shape) for at in range(value.size)]
     label = printable_text(run.graph.output_name or "")
     columns = [
         Column("number", lambda at: element_name(label, places[at]), flexible=True),

@@ -11,7 +11,7 @@ import numpy as np
 
 from exprgrad.errors import InputError, RequestError, command_or_python
 from exprgrad.explain.descent import Descent
-from exprgrad.graph.graph import Graph, numbers_only
+from exprgrad.graph.graph import Graph, check_scalars_only
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.values.inputs import as_number, is_range, missing_values, resolve_inputs
 from exprgrad.run.values.ranges import Interval, as_interval
@@ -596,7 +596,7 @@ def curve_or_plane(
 
     Raises ``InputError`` for values that do not fit, ``RequestError`` for a formula of tensors.
     """
-    numbers_only(graph, lambda node: no_curve_of_tensors(graph, text, node))
+    check_scalars_only(graph, lambda node: no_curve_of_tensors(graph, text, node))
     ranges = {
         name: value
         for name, value in given.items()

@@ -23,7 +23,7 @@ import numpy as np
 
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
-from exprgrad.derive.rules import Rule, computed, real_rule
+from exprgrad.derive.rules import Rule, computed, exact_rule
 from exprgrad.derive.sweeps.gradient import Entries, gradient, hessian_entries
 from exprgrad.errors import import_extra
 from exprgrad.explain.digits.judgements import round_outputs
@@ -153,7 +153,7 @@ class LeastSquaresProblem:
     def in_balls(self) -> LeastSquaresProblem:
         """The same problem in balls."""
         found = copy(self)
-        found.__dict__ = {**self.not_made, "graph": name_literals(self.graph), "rule": real_rule}
+        found.__dict__ = {**self.not_made, "graph": name_literals(self.graph), "rule": exact_rule}
         return found
 
     @cached_property
@@ -179,7 +179,7 @@ class LeastSquaresProblem:
     def ready(self, program: Program) -> Ready:
         """A program made ready for as many rows as there are."""
         names = [*self.columns, *self.parameters]
-        if self.rule is real_rule:
+        if self.rule is exact_rule:
             return Ready(partial(fill_truly, program, names), len(program.outputs))
         is_large = self.rows * len(program.graph) >= COMPILED
         kernel = build_kernel(program, names, None if is_large else "numpy", False)[1]
@@ -211,7 +211,7 @@ class LeastSquaresProblem:
         """
         graph, outputs = self.program
         for block, results in self.results(point):
-            if self.rule is real_rule:
+            if self.rule is exact_rule:
                 yield block, results, [UNIT * np.abs(one) for one in results]
                 continue
             given = dict(zip(self.columns, block.columns, strict=True))
@@ -427,7 +427,7 @@ def descend_residuals(
     ``MissingExtraError`` without SciPy.
     """
     free = np.ones(len(start), dtype=bool) if free is None else free
-    most = min(most, TRUE_POINTS) if problem.rule is real_rule else most
+    most = min(most, TRUE_POINTS) if problem.rule is exact_rule else most
     optimize = import_extra("scipy.optimize", NEED)
 
     def whole(part: Any) -> Any:

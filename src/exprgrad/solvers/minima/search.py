@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from exprgrad.derive.rules import Rule, computed, real_rule
+from exprgrad.derive.rules import Rule, computed, exact_rule
 from exprgrad.derive.sweeps.gradient import jvp, tangent_name
 from exprgrad.explain.digits.judgements import round_outputs
 from exprgrad.explain.digits.truths import name_literals
-from exprgrad.graph.graph import Graph, Program, Shape, element_name, place_by_position, shape_size
+from exprgrad.graph.graph import Graph, Program, Shape, element_name, shape_size, unravel_position
 from exprgrad.run import matrices
 from exprgrad.run.arrays.arrays import float_or_array
 from exprgrad.run.balls.balls import Ball, evaluate_in_balls, exact_ball, working_precision
@@ -90,7 +90,7 @@ class PointLayout(NamedTuple):
     def names(self) -> list[str]:
         """The name of each number: ``x``, or ``w[1, 0]``."""
         return [
-            element_name(name, place_by_position(at, shape))
+            element_name(name, unravel_position(at, shape))
             for name, shape in self.shapes.items()
             for at in range(shape_size(shape))
         ]
@@ -115,7 +115,7 @@ class Objective:
     @property
     def in_balls(self) -> Objective:
         """The same in balls, of a formula of numbers."""
-        return Objective(name_literals(self.graph), self.layout, self.sign, self.counts, real_rule)
+        return Objective(name_literals(self.graph), self.layout, self.sign, self.counts, exact_rule)
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -162,7 +162,7 @@ class Objective:
         self, program: Program, evaluator: Evaluator, given: Mapping[str, Any]
     ) -> list[Any]:
         """A program's outputs, by an evaluator that has worked out its plan once, or in balls."""
-        if self.rule is real_rule:
+        if self.rule is exact_rule:
             return round_outputs(program, given, dict.fromkeys(given, ""))[0]
         values = evaluator.forward(given)
         return [values[output] for output in program.outputs]
@@ -238,7 +238,7 @@ class Objective:
     def noise(self, at: Vector) -> tuple[float, Vector]:
         """What rounding may have done to the value and to the gradient, as far as bounds or balls tell."""
         given = self.inputs(at)
-        if self.rule is real_rule:
+        if self.rule is exact_rule:
             open = round_outputs(self.first[0], given, dict.fromkeys(given, ""))[1]
             return open[0], abs(self.spread(open[1:]))
         values, adjoints = self.evaluator.gradient(given, self.wrt)

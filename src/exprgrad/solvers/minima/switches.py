@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from exprgrad.derive.build import GraphBuilder
-from exprgrad.derive.switches import edges_of, gaps_of
-from exprgrad.graph.graph import Graph, seen_from
+from exprgrad.derive.switches import domain_switch_functions, switch_functions
+from exprgrad.graph.graph import Graph, with_output
 from exprgrad.graph.ops import BY_NAME, Op
 from exprgrad.language.write.infix import node_texts
 from exprgrad.run.numbers.sweeps import condition_holds, forward_numbers
@@ -205,10 +205,10 @@ def switch_surfaces(objective: Objective, course: SearchCourse) -> Iterator[Cons
             continue
         operands = [image[operand] for operand in graph.operands[node]]
         if any(special.code == "kink" for special in row.special):
-            for gap, _ in gaps_of(builder, row, operands, image[node]):
+            for gap, _ in switch_functions(builder, row, operands, image[node]):
                 gaps.setdefault((gap, False), written[node])
         elif row.domain and not row.variadic and may_end(graph, node, row):
-            for gap, _ in edges_of(builder, row, operands, image[node]):
+            for gap, _ in domain_switch_functions(builder, row, operands, image[node]):
                 gaps.setdefault((gap, True), written[node])
     program = builder.program([image[graph.output], *[node for node, _ in gaps]])
     passed = [*course.turns[:: max(len(course.turns) // SAMPLED, 1)], course.last]
@@ -219,7 +219,7 @@ def switch_surfaces(objective: Objective, course: SearchCourse) -> Iterator[Cons
         last, most = values[len(passed) - 1], max(map(abs, values))
         crossed = any(last * value <= 0 for value in values[len(passed) :])
         if crossed or abs(last) <= APPROACHED * most:
-            function = Objective(seen_from(program.graph, node), layout)
+            function = Objective(with_output(program.graph, node), layout)
             yield Constraint(text, function, is_equation=True, is_edge=is_edge)
 
 

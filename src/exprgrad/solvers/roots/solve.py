@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from exprgrad.derive.parsed import complete_graph
 from exprgrad.errors import InputError, LanguageError, RequestError, command_or_python
 from exprgrad.explain.places import in_numbers, places_in
-from exprgrad.graph.graph import Binding, Graph, dependent_flags, numbers_only
+from exprgrad.graph.graph import Binding, Graph, check_scalars_only, dependent_flags
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.read.parse import at_shapes
@@ -158,7 +158,7 @@ def root_problem(
     given = {name: as_value(x, name) for name, x in values.items() if name not in ranges}
     typed = value_texts({name: x for name, x in values.items() if name not in unknowns})
     if ranges:
-        numbers_only(graph, lambda _: without_ranges(ranges), shapes_of(given))
+        check_scalars_only(graph, lambda _: without_ranges(ranges), shapes_of(given))
     else:
         graph, given, unknowns = by_elements(graph, text, given, unknowns)
     nodes = equations_in(graph, text, unknowns, is_chosen=wrt is not None)

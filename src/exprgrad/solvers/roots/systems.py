@@ -9,7 +9,7 @@ from typing import NamedTuple
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.rules import shown, template
 from exprgrad.derive.sweeps.gradient import jacobian_entries
-from exprgrad.derive.switches import movable_nodes, special_nodes
+from exprgrad.derive.switches import find_nonsmooth_nodes, movable_nodes
 from exprgrad.graph.graph import CONST, Graph, dependency_flags, dependent_flags
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.run.balls.balls import Ball, import_flint, specials_met
@@ -175,7 +175,7 @@ class Sight:
         self.program, self.entries = jacobian_entries(builder.graph, outputs, unknowns, shown)
         moved = [graph.inputs[name] for name in unknowns]
         self.moving = movable_nodes(graph, moved)
-        self.bent = special_nodes(graph, dependent_flags(graph, moved))
+        self.bent = find_nonsmooth_nodes(graph, dependent_flags(graph, moved))
 
     def inputs(self, box: Box) -> dict[str, Enclosure]:
         """Every input's interval."""

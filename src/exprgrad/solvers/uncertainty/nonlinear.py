@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
-from exprgrad.derive.rules import Rule, computed, real_rule
+from exprgrad.derive.rules import Rule, computed, exact_rule
 from exprgrad.derive.sweeps import gradient as derive
-from exprgrad.derive.switches import SwitchFunction, gaps_of, special_nodes
+from exprgrad.derive.switches import SwitchFunction, find_nonsmooth_nodes, switch_functions
 from exprgrad.errors import command_or_python
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.places import in_numbers, live_nodes, places_in
@@ -39,8 +39,8 @@ from exprgrad.graph.graph import (
     Graph,
     Program,
     dependent_flags,
-    seen_from,
     shape_size,
+    with_output,
 )
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run import matrices
@@ -123,7 +123,7 @@ def second_order_terms(
     for at, (place, u) in enumerate(zip(places_in(run.value), uncertainties, strict=True)):
         view, before = over.run, len(told)
         if len(uncertainties) > 1:
-            seen = seen_from(view.graph, over.node(graph.output, place))
+            seen = with_output(view.graph, over.node(graph.output, place))
             view = DiagnosedRun(view.text, seen, view.inputs, view.values, spelled=view.spelled)
         terms = second_terms(view, numbers, u)
         told += second_warnings(run, terms, u)
@@ -178,7 +178,7 @@ def second_terms(run: DiagnosedRun, numbers: UncertainNumbers, u: float) -> Seco
     from exprgrad.run.balls.balls import has_balls
 
     true = (
-        terms_at(DerivativeAnswers(evaluator, real_rule), run.inputs, numbers, u)
+        terms_at(DerivativeAnswers(evaluator, exact_rule), run.inputs, numbers, u)
         if has_balls()
         else None
     )
@@ -463,10 +463,10 @@ def compared_in_run(
     moved = dependent_flags(graph, [graph.inputs[name] for name in names])
     image = builder.include(graph)
     found: list[tuple[int, SwitchFunction]] = []
-    for node in special_nodes(graph, moved, live_nodes(run)):
+    for node in find_nonsmooth_nodes(graph, moved, live_nodes(run)):
         row, mine = BY_NAME[graph.kinds[node]], graph.operands[node]
         winner = next((image[n] for n in mine if values[n] == values[node]), None)
-        gaps = gaps_of(builder, row, [image[n] for n in mine], image[node], winner)
+        gaps = switch_functions(builder, row, [image[n] for n in mine], image[node], winner)
         found += [(node, gap) for gap in gaps]
     builder.graph.output = image[graph.output]
     return found, builder.graph

@@ -6,7 +6,7 @@ function: a new row needs nothing here.
 
 from __future__ import annotations
 
-from exprgrad.graph.structural import axes_of, axis_of, shape_text
+from exprgrad.graph.structural import normalize_axes, normalize_axis, shape_text
 from exprgrad.graph.tensors import axis_ranges, index_text
 from exprgrad.language.code.target import (
     AND,
@@ -156,7 +156,7 @@ def reduction_spelling(function: str, axis: str, keep: str) -> Spelling:
     """A reduction; all axes need no mention where none is kept."""
 
     def spelled(o: Structure) -> Form:
-        axes, kept = axes_of(o.settings[0], o.operands[0]), bool(o.settings[1])
+        axes, kept = normalize_axes(o.settings[0], o.operands[0]), bool(o.settings[1])
         whole = len(axes) == len(o.operands[0]) and not kept
         along = "" if whole else f", {axis}={axes[0] if len(axes) == 1 else axes}"
         text = f"{function}({{0}}{along}{f', {keep}=True' if kept else ''})"
@@ -169,7 +169,7 @@ def running_spelling(function: str, flip: str, axis: str) -> Spelling:
     """A running sum or product; one from the end is that of what is turned round, and turned back."""
 
     def spelled(o: Structure) -> Form:
-        at, reverse = axis_of(o.settings[0] or 0, o.shape), o.settings[1]
+        at, reverse = normalize_axis(o.settings[0] or 0, o.shape), o.settings[1]
         text = f"{function}({{0}}, {axis}={at})"
         if reverse:
             text = f"{flip}({text.replace('{0}', f'{flip}({{0}}, ({at},))')}, ({at},))"
@@ -182,7 +182,7 @@ def side_by_side(function: str, axis: str) -> Spelling:
     """Operands in a tuple, joined along an axis."""
 
     def spelled(o: Structure) -> Form:
-        at, count = axis_of(o.settings[0], o.shape), len(o.operands)
+        at, count = normalize_axis(o.settings[0], o.shape), len(o.operands)
         listed = application_form("", count).text if count > 1 else "({0},)"
         return Form(f"{function}({listed}{f', {axis}={at}' if at else ''})")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exprgrad.graph.structural import axes_of
+from exprgrad.graph.structural import normalize_axes
 from exprgrad.language.code.target import (
     ATOM,
     LIKE,
@@ -28,7 +28,7 @@ __all__ = ["TORCH"]
 
 def product_by_axes(o: Structure) -> Form:
     """A product, whose axes PyTorch takes one at a time: the last first."""
-    axes, kept = axes_of(o.settings[0], o.operands[0]), bool(o.settings[1])
+    axes, kept = normalize_axes(o.settings[0], o.operands[0]), bool(o.settings[1])
     if len(axes) == len(o.operands[0]) and not kept:
         return Form("torch.prod({0})")
     if not axes:
