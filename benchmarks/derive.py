@@ -108,7 +108,7 @@ def contestants_for(graph: Graph, peers: Mapping[str, Any]) -> dict[str, Contest
 
 def shortest_rule(op: Op, position: int) -> str:
     """The rule with fewer operations: the one that is computed, or the one that people read."""
-    return min(op.shown_partial(position), op.partial(position), key=operation_count)
+    return min(op.display_partial(position), op.partial(position), key=operation_count)
 
 
 def ours(graph: Graph, rule: Rule = shortest_rule, *, lean: bool = True) -> Contestant:

@@ -45,9 +45,9 @@ def partial(op: Op, position: int, operands: list[Real]) -> Real:
         return mpf(1 if operands[position] == out else 0)
     if op.variadic:
         one = {op.names[0]: operands[position], "out": out}
-        return evaluate(template(op.shown_partial(position)), one)[-1]
+        return evaluate(template(op.display_partial(position)), one)[-1]
     given = dict(zip((*op.names, "out"), (*operands, out), strict=True))
-    return evaluate(template(op.shown_partial(position)), given)[-1]
+    return evaluate(template(op.display_partial(position)), given)[-1]
 
 
 def bent(op: Op, position: int, operands: list[Real], by: int) -> Real:

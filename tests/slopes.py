@@ -92,4 +92,4 @@ class Point:
 
 def shortest_rule(op: Op, position: int) -> str:
     """The rule with fewer operations: the one that is computed, or the one that people read."""
-    return min(op.shown_partial(position), op.partial(position), key=operation_count)
+    return min(op.display_partial(position), op.partial(position), key=operation_count)

@@ -59,7 +59,7 @@ def test_value_and_gradient_stay(op: Op) -> None:
 def test_definitions_do_not_go_in_circles() -> None:
     """Taken apart as far as it goes, every row ends in rows without a definition."""
     for op in DEFINED:
-        kinds = set(parse(expand_text(graph_of(op, len(op.formula_names)), EVERY)).graph.kinds)
+        kinds = set(parse(expand_text(graph_of(op, len(op.fallback_names)), EVERY)).graph.kinds)
         assert not kinds & set(EVERY)
 
 
@@ -106,7 +106,7 @@ def test_a_constant_s_name_may_be_taken(monkeypatch: pytest.MonkeyPatch) -> None
 def test_definitions_need_no_infinity() -> None:
     """A formula may give the names ``inf`` and ``nan`` to nodes: definitions do without."""
     for op in DEFINED:
-        assert not {"inf", "nan"} & {*graph_of(op, len(op.formula_names)).symbols.values()}
+        assert not {"inf", "nan"} & {*graph_of(op, len(op.fallback_names)).symbols.values()}
         assert "inf" not in op.definition and "nan" not in op.definition
 
 

@@ -188,7 +188,7 @@ def test_native_code_spells_what_no_formula_replaces() -> None:
 def test_formulas_are_accurate(name: str, count: int) -> None:
     op = BY_NAME[name]
     random = Random(name)
-    names = op.formula_names
+    names = op.fallback_names
     formula = compile_template(template(defining_formula(name)), names)
     sample = list(points(random, len(names), count))
     sample += [tuple(random.uniform(-3, 8) for _ in names) for _ in range(count)]
@@ -206,7 +206,7 @@ def test_formulas_are_accurate(name: str, count: int) -> None:
 def test_formulas_end_where_the_rows_do(name: str) -> None:
     from exprgrad.run.numbers.sweeps import functions
 
-    names = BY_NAME[name].formula_names
+    names = BY_NAME[name].fallback_names
     formula = compile_template(template(defining_formula(name)), names)
     ends = (0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 2.0, -2.0)
     for x in product(ends, repeat=len(names)):

@@ -30,7 +30,7 @@ def gradient(text: str, inputs: dict[str, float], wrt: str | None = None) -> dic
     return {name: adjoints.grads[graph.inputs[name]] or 0.0 for name in chosen}
 
 
-@together([op for op in OPS if op.shown])
+@together([op for op in OPS if op.display_partials])
 def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> None:
     """Where a row is an approximation, its partial may be one too."""
     tried = 0
@@ -41,7 +41,7 @@ def test_shown_and_computed_partials_are_equal_in_real_arithmetic(op: Op) -> Non
             with mp.workprec(2400):
                 given = seen(op, position, [*map(mpf, args)])
                 one = evaluate(template(op.partial(position)), given)[-1]
-                other = evaluate(template(op.shown_partial(position)), given)[-1]
+                other = evaluate(template(op.display_partial(position)), given)[-1]
                 within = op.partial_ulp * ulp(other) + op.partial_abs
                 near = op.value and not op.definition and abs(one - other) <= within
                 assert near or equal(one, other), (
@@ -76,9 +76,9 @@ def equal(one: Real, other: Real) -> bool:
 
 
 def test_shown_is_what_a_learner_expects() -> None:
-    assert BY_NAME["tanh"].shown_partial(0) == "1 - out^2"
-    assert BY_NAME["div"].shown_partial(1) == "-x/y^2"
-    assert BY_NAME["max"].shown_partial(2) == BY_NAME["max"].partials[0]
+    assert BY_NAME["tanh"].display_partial(0) == "1 - out^2"
+    assert BY_NAME["div"].display_partial(1) == "-x/y^2"
+    assert BY_NAME["max"].display_partial(2) == BY_NAME["max"].partials[0]
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,9 @@ def test_no_point_of_the_domain() -> None:
 
 def test_a_wrong_rule_vouches_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A claim that copies a broken rule is not confirmed: differences deny it."""
-    monkeypatch.setitem(BY_NAME, "sin", BY_NAME["sin"]._replace(partials=("sin(x)",), shown=()))
+    monkeypatch.setitem(
+        BY_NAME, "sin", BY_NAME["sin"]._replace(partials=("sin(x)",), display_partials=())
+    )
     walks.passing_positions.cache_clear()
     sweeps.row_rules.cache_clear()
     found = claimed("sin(x)", "x=sin(x)")

@@ -21,7 +21,7 @@ each_row = together(OPS)
 
 def texts(op: Op) -> list[tuple[str, tuple[str, ...]]]:
     """Every text of a row with the names that it may use."""
-    rules = [(text, rule_slots(op)) for text in (*op.partials, *op.shown)]
+    rules = [(text, rule_slots(op)) for text in (*op.partials, *op.display_partials)]
     rules += [(special.where, rule_slots(op)) for special in op.special]
     names = ("x", "y") if op.variadic else op.names
     moving = [text for name in names for text in (f"d{name}", f"moves_{name}")]
@@ -32,7 +32,7 @@ def texts(op: Op) -> list[tuple[str, tuple[str, ...]]]:
         for text in (special.side, special.slope, special.undecided)
         if text
     ]
-    rules += [(text, op.formula_names) for text in (op.value, op.formula, op.definition) if text]
+    rules += [(text, op.fallback_names) for text in (op.value, op.fallback, op.definition) if text]
     plain = [op.domain, *(text for pole in op.poles for text in pole)]
     rules += [(text, op.names) for text in plain if text]
     return rules + ([(op.ties, (*op.names, "out", "varies"))] if op.ties else [])
@@ -54,7 +54,7 @@ def test_rows_are_complete(op: Op) -> None:
     assert op.gate in GATES
     assert op.names and all(name.isidentifier() for name in op.names)
     assert len(op.partials) == (1 if op.variadic else len(op.names))
-    assert len(op.shown) in (0, len(op.partials))
+    assert len(op.display_partials) in (0, len(op.partials))
     assert op.variadic == bool(op.ties)
     assert all(special.code in ("kink", "jump") and special.why for special in op.special)
     assert all(position < len(op.names) for position in op.branches)
@@ -105,13 +105,13 @@ def test_definition_and_value_agree_with_mpmath(op: Op) -> None:
     A value without a definition may be an approximation: it is within the accuracy that the row states.
     """
     tried = 0
-    for args in points(Random(f"{op.name} formula"), len(op.formula_names), 80):
+    for args in points(Random(f"{op.name} formula"), len(op.fallback_names), 80):
         if not holds(op.domain, op.names, args) or any(abs(x) > 1e4 for x in args):
             continue
         with mp.workprec(2400):
             exact = [mp.mpf(x) for x in args]
             true = reference(op.name, *exact)
-            given = dict(zip(op.formula_names, exact, strict=True))
+            given = dict(zip(op.fallback_names, exact, strict=True))
             for text in filter(None, (op.value, op.definition)):
                 found = evaluate(template(text), given)[-1]
                 apart = abs(found - true)

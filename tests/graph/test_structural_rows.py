@@ -39,7 +39,7 @@ def test_a_row_is_complete(row: Structural) -> None:
 @ROWS
 def test_the_rule_names_its_source(row: Structural) -> None:
     passes = any(text != "nothing" for case in example_cases(row.name) for text in case.cotangents)
-    told = " ".join((row.pull.__doc__ or "").split())
+    told = " ".join((row.vjp.__doc__ or "").split())
     assert told
     assert SOURCE.search(told) or not passes, told
 

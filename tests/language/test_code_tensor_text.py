@@ -186,7 +186,7 @@ def spread(monkeypatch: pytest.MonkeyPatch) -> Structural:
     row = Structural(
         "spread", "x", "how far numbers are from their mean", lambda shapes, settings: (), None,
         lambda b, p: b.apply("mul", p.given, p.operand), parameters=(Parameter("axis", "axes"),),
-        formula=spread_formula,
+        fallback=spread_formula,
     )  # fmt: skip
     monkeypatch.setitem(STRUCTURAL, row.name, row)
     monkeypatch.setitem(WORDS, row.name, row)

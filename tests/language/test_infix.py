@@ -290,7 +290,7 @@ def test_rules_are_written_with_the_operands_names(
     for name, text in values.items():
         graph = parse_text(text)
         given_texts[name] = operand_label(graph, graph.output, {}, node_texts(graph, {}))
-    assert rule_text(template(BY_NAME[kind].shown_partial(position)), given_texts)[0] == written
+    assert rule_text(template(BY_NAME[kind].display_partial(position)), given_texts)[0] == written
 
 
 def test_depth_does_not_recurse() -> None:

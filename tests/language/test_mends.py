@@ -154,7 +154,7 @@ def test_what_is_suggested_is_right(text: str) -> None:
 
 
 def test_a_name_elsewhere_is_that_of_one_row_and_no_word_of_ours() -> None:
-    listed = [op.elsewhere for op in OPS] + [row.elsewhere for row in STRUCTURAL.values()]
+    listed = [op.foreign_names for op in OPS] + [row.foreign_names for row in STRUCTURAL.values()]
     words = " ".join(listed).split()
     assert len(words) == len(set(words)) == len(NAMES_HERE)
     assert not FUNCTION_WORDS & set(words)

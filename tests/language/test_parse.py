@@ -195,8 +195,8 @@ def test_every_function_s_arity(name: str, count: int) -> None:
     text = f"{name}({', '.join(['x'] * count)})"
     if count >= 2 if op.variadic else count == len(op.names):
         assert parse_text(text).kinds[-1] == op.name
-    elif op.of_two and count == 2:
-        assert parse_text(text).kinds[-1] == parse_text(op.of_two).kinds[-1]
+    elif op.binary_expansion and count == 2:
+        assert parse_text(text).kinds[-1] == parse_text(op.binary_expansion).kinds[-1]
     elif count == 1 and name in WORDS:
         assert parse_text(text).kinds[-1] == f"reduce_{name}"
     else:

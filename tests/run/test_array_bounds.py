@@ -154,7 +154,7 @@ def test_a_row_that_is_not_linear_and_states_nothing_is_unbounded(
     flip = Structural("flip", "x", "", lambda s, _: s[0], lambda np, x, s: np.flip(x[0], s[0]),
                       lambda b, p: None, parameters=(Parameter("axis", "axis", 0),))  # fmt: skip
     square = Structural("square", "x", "", lambda s, _: s[0], lambda np, x, s: x[0] * x[0],
-                        lambda b, p: None, push=lambda b, p: None)  # fmt: skip
+                        lambda b, p: None, jvp=lambda b, p: None)  # fmt: skip
     monkeypatch.setitem(STRUCTURAL, "flip", flip)
     monkeypatch.setitem(STRUCTURAL, "square", square)
     x, off = np.array([1.1, 2.2]), np.array([1e-16, 2e-16])

@@ -39,7 +39,11 @@ def test_a_template_is_a_forward_sweep(text: str, x: float, y: float) -> None:
 def test_every_rule_is_what_a_forward_sweep_of_it_finds(op: Op) -> None:
     names = rule_slots(op)
     for args in points(Random(op.name), len(names), 20):
-        for text in (*op.partials, *op.shown, *(special.where for special in op.special)):
+        for text in (
+            *op.partials,
+            *op.display_partials,
+            *(special.where for special in op.special),
+        ):
             graph = template(text)
             expected = forward_numbers(graph, dict(zip(names, args, strict=True)))[graph.output]
             assert same_number(compile_template(graph, names)(args), expected), (text, args)

@@ -37,7 +37,7 @@ def test_every_critical_point_is_in_the_record(op: Op) -> None:
     for library in LIBRARIES:
         if library in row:
             assert [len(partials) for _, partials in row[library]["answers"]] == [
-                len(op.formula_names)
+                len(op.fallback_names)
             ] * len(points)
 
 

@@ -99,7 +99,7 @@ def test_every_row_is_shown(op: Op) -> None:
     assert row[0] == operations.operation_usage(op)
     details = " ".join(operations.operation_details(op).split())
     for position in range(len(op.names)):
-        assert op.shown_partial(position) in row[1] and op.shown_partial(position) in details
+        assert op.display_partial(position) in row[1] and op.display_partial(position) in details
         for statement in op.partial(position).split("; "):
             assert statement in details
     for special in op.special:

@@ -108,7 +108,7 @@ def may_be_rounded(op: Op, out: float, seen: Sequence[float]) -> bool:
 
     A 0 is exact that is made of a 0, or where the row crosses 0 steeply.
     """
-    if op.magnifies == "zero":
+    if op.ill_conditioned == "zero":
         return out != 0
     return (out != 0) | reduce(and_, [x != 0 for x in seen])
 
@@ -238,7 +238,7 @@ def bound_smooth(
     a domain may end, or a pole may be, an error counts as a part of its number.  Of a wave the doubles that
     could be asked may all be whole periods apart.
     """
-    is_wave = op.magnifies == "period"
+    is_wave = op.ill_conditioned == "period"
     has_ends = bool(op.poles or (op.domain and not is_wave))
     bend = None if has_ends or op.special else out
     terms = []
@@ -282,7 +282,7 @@ def is_near_switch(on: ErrorArithmetic, op: Op, seen: Sequence[float], off: Erro
 
 def is_phase_lost(op: Op, d: float) -> bool:
     """Where a wave may be anything: the doubles that could be asked may all be whole periods apart."""
-    return (d >= FAR) & (op.magnifies == "period")
+    return (d >= FAR) & (op.ill_conditioned == "period")
 
 
 def farthest_deviation(

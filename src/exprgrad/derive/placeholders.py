@@ -447,7 +447,7 @@ def root_row(unknown: str, residual: Graph, params: Sequence[str], *, is_bracket
         operands,
         (*partials, *none),
         f"the {unknown} at which {''.join(map(str, said))} is 0",
-        shown=(*people, *none),
+        display_partials=(*people, *none),
         latex=r"\operatorname{root}",
         special=equation_nonsmooth_points(residual),
         value_ulp=NO_BOUND,

@@ -25,7 +25,7 @@ Rule = Callable[[Op, int], str]
 """Which rule to take for the operand of an operation at a position."""
 computed: Rule = Op.partial
 """The rule that is accurate in doubles."""
-shown: Rule = Op.shown_partial
+shown: Rule = Op.display_partial
 """The rule that people read."""
 
 
@@ -77,8 +77,8 @@ def exact_rule(op: Op, position: int) -> str:
     own in what people read, as in sinc's: the derivative of such a case is 0.
     """
     *statements, rule = op.partial(position).split(";")
-    if op.shown:
-        shown = op.shown_partial(position)
+    if op.display_partials:
+        shown = op.display_partial(position)
         *before, slope = rename_statements(shown).split(";")
         statements = [*before, f"slope = {slope.strip()}", *statements]
         apart = [f"({name} != 0)" for name in op.names if f"{name} == 0," in shown]

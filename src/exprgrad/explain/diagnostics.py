@@ -284,9 +284,9 @@ def ends_somewhere(run: evaluation.SweptRun) -> bool:
         return False
     evaluator = evaluator_for(run.graph)
     return any(
-        evaluator.holds(op.edge, op.names, [values[operand] for operand in operands])
+        evaluator.holds(op.finite_boundary, op.names, [values[operand] for operand in operands])
         for kind, operands in zip(run.graph.kinds, run.graph.operands, strict=True)
-        if (op := BY_NAME.get(kind)) and op.edge
+        if (op := BY_NAME.get(kind)) and op.finite_boundary
     )
 
 

@@ -134,7 +134,7 @@ def derivative_kinks(run: SweptRun) -> Iterator[Diagnostic]:
     for node, kind in enumerate(graph.kinds):
         if kind not in BENT or not (used[node] and moved[node]):
             continue
-        bend = BY_NAME[kind].bend
+        bend = BY_NAME[kind].derivative_kink_at
         found = first_place(run.values[graph.operands[node][0]] == bend)
         if found is not None:
             place = f"at{found.counted().removeprefix(' for')}" if found.place else "here"
@@ -245,7 +245,7 @@ def stirs_edge(
         {op.names[0]} if op.variadic else {n for n, m in zip(op.names, moves, strict=True) if m}
     )
     if any(math.isinf(given[name]) for name in moving):
-        rule = op.shown_partial(position)
+        rule = op.display_partial(position)
         moving |= {"out"}
     return template_moves(template(rule), given, moving, depth - 1)
 

@@ -315,72 +315,72 @@ ERFI = (
 # fmt: off
 EXPONENTIAL: tuple[Op, ...] = (
     Op(
-        "Ei", "x", (EXP_QUOTIENT,), "the exponential integral: the integral of exp(t)/t up to x", shown=("exp(x)/x",),
+        "Ei", "x", (EXP_QUOTIENT,), "the exponential integral: the integral of exp(t)/t up to x", display_partials=("exp(x)/x",),
         seconds=(f"{EXP_QUOTIENT}*((x - 1)/x)",),
-        value=EI, domain="x != 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Ei}(x)", magnifies="growth",
-        value_ulp=4.0, elsewhere="expi ExpIntegralEi eint",
+        value=EI, domain="x != 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Ei}(x)", ill_conditioned="growth",
+        value_ulp=4.0, foreign_names="expi ExpIntegralEi eint",
     ),
     Op(
         "E1", "x", ("where(x >= 0, -exp(-x)/x, nan)",), "the exponential integral E_1: that of exp(-t)/t from x on",
-        shown=("-exp(-x)/x",), value=E1, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\operatorname{E1}(x)",
-        not_negative=True, value_ulp=4.0, elsewhere="exp1 expint_E1", monotone=-1,
+        display_partials=("-exp(-x)/x",), value=E1, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\operatorname{E1}(x)",
+        not_negative=True, value_ulp=4.0, foreign_names="exp1 expint_E1", monotone=-1,
     ),
     Op(
         "li", "x", ("1/log(x)",), "the logarithmic integral: the integral of 1/log(t) from 0 to x",
         value=LI, domain="(x >= 0)*(x != 1)", domain_words="x is not negative and not 1", poles=(("x == 1", "-inf"),),
-        latex=r"\operatorname{li}(x)", value_ulp=4.5, elsewhere="LogIntegral logint",
+        latex=r"\operatorname{li}(x)", value_ulp=4.5, foreign_names="LogIntegral logint",
     ),
     Op(
         "Shi", "x", (f"z = abs(x); where(z == 0, 1, {hyperbolic_quotient('sinh')})",),
-        "the hyperbolic sine integral: the integral of sinh(t)/t from 0 to x", shown=("sinh(x)/x",),
+        "the hyperbolic sine integral: the integral of sinh(t)/t from 0 to x", display_partials=("sinh(x)/x",),
         seconds=(
             f"z = abs(x); s = x*x; where(z < 1, x*{horner_text(SHI_SECOND, 's')}, "
             f"sign(x)*where(z > 700, exp(z - 20)/min(z, 1000)*{GROWN / 2}*((z - 1)/z), (cosh(z) - sinh(z)/z)/z))",
         ),
         value=f"z = abs(x); near = z*{horner_text(SHI_NEAR, '(z*z)')}; {hyperbolic_integral('near', 2, '+')}; where(x < 0, -u, u)",
-        latex=r"\operatorname{Shi}(x)", magnifies="growth", value_ulp=4.0, elsewhere="sinhint SinhIntegral", monotone=1,
+        latex=r"\operatorname{Shi}(x)", ill_conditioned="growth", value_ulp=4.0, foreign_names="sinhint SinhIntegral", monotone=1,
     ),
     Op(
         "Chi", "x", (f"z = abs(x); where(x >= 0, {hyperbolic_quotient('cosh')}, nan)",),
         "the hyperbolic cosine integral: Euler's constant, log(x) and the integral of (cosh(t) - 1)/t from 0 to x",
-        shown=("cosh(x)/x",),
+        display_partials=("cosh(x)/x",),
         value=f"z = x; near = {EULER} + log(x) + x*x*{horner_text(CHI_NEAR, '(x*x)')}; {hyperbolic_integral('near', 1, '-')}; where(x >= 0, u, nan)",
-        domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Chi}(x)", magnifies="growth",
-        value_ulp=4.0, value_abs=2e-16, second_abs=1e-15, elsewhere="coshint CoshIntegral",
+        domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Chi}(x)", ill_conditioned="growth",
+        value_ulp=4.0, value_abs=2e-16, second_abs=1e-15, foreign_names="coshint CoshIntegral",
     ),
 )
 WAVES: tuple[Op, ...] = (
     Op(
-        "Si", "x", ("sinc(x)",), "the sine integral: the integral of sin(t)/t from 0 to x", shown=("sin(x)/x",),
+        "Si", "x", ("sinc(x)",), "the sine integral: the integral of sin(t)/t from 0 to x", display_partials=("sin(x)/x",),
         value=f"z = abs(x); {WAVE}; t = z*z/8 - 1; "
         f"where(z < 4, x*{horner_text(SI_NEAR, 't')}, sign(x)*(pi/2 - (f*c + g*s)))",
-        latex=r"\operatorname{Si}(x)", value_ulp=3.0, second_abs=2e-17, elsewhere="sinint SinIntegral",
+        latex=r"\operatorname{Si}(x)", value_ulp=3.0, second_abs=2e-17, foreign_names="sinint SinIntegral",
     ),
     Op(
         "Ci", "x", ("where(x >= 0, where(x == inf, 0, cos(x)/x), nan)",),
         "the cosine integral: Euler's constant, log(x) and the integral of (cos(t) - 1)/t from 0 to x",
-        shown=("cos(x)/x",),
+        display_partials=("cos(x)/x",),
         value=f"z = x; {WAVE}; t = z*z/8 - 1; near = {EULER} + log(x) + z*z*{horner_text(CI_NEAR, 't')}; "
         f"zero = ((z - 3.3841804225511862) - 1.972125462363411e-16)*{horner_text(CI_ZERO, '(z - 3)')}; "
         "where(x >= 0, where(z < 2, near, where(z < 4, zero, f*s - g*c)), nan)",
-        domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Ci}(x)", magnifies="period",
-        value_ulp=4.0, value_abs=3e-16, second_abs=1e-15, elsewhere="cosint CosIntegral",
+        domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Ci}(x)", ill_conditioned="period",
+        value_ulp=4.0, value_abs=3e-16, second_abs=1e-15, foreign_names="cosint CosIntegral",
     ),
     Op(
         "fresnels", "x", (f"{PHASE}; where(abs(x) == inf, nan, s)",), "Fresnel's sine integral: the integral of sin(pi/2*t^2) from 0 to x",
-        shown=("sin(pi/2*x^2)",), seconds=(f"{PHASE}; where(abs(x) == inf, nan, pi*x*c)",), value=FRESNELS, latex=r"\operatorname{S}(x)", magnifies="period",
-        value_ulp=3.0, elsewhere="FresnelS fresnel_sin fresnel_s",
+        display_partials=("sin(pi/2*x^2)",), seconds=(f"{PHASE}; where(abs(x) == inf, nan, pi*x*c)",), value=FRESNELS, latex=r"\operatorname{S}(x)", ill_conditioned="period",
+        value_ulp=3.0, foreign_names="FresnelS fresnel_sin fresnel_s",
     ),
     Op(
         "fresnelc", "x", (f"{PHASE}; where(abs(x) == inf, nan, c)",), "Fresnel's cosine integral: the integral of cos(pi/2*t^2) from 0 to x",
-        shown=("cos(pi/2*x^2)",), seconds=(f"{PHASE}; where(abs(x) == inf, nan, -pi*x*s)",), value=FRESNELC, latex=r"\operatorname{C}(x)", magnifies="period",
-        value_ulp=3.0, elsewhere="FresnelC fresnel_cos fresnel_c",
+        display_partials=("cos(pi/2*x^2)",), seconds=(f"{PHASE}; where(abs(x) == inf, nan, -pi*x*s)",), value=FRESNELC, latex=r"\operatorname{C}(x)", ill_conditioned="period",
+        value_ulp=3.0, foreign_names="FresnelC fresnel_cos fresnel_c",
     ),
 )
 IMAGINARY = Op(
     "erfi", "x", (f"{SQUARE}; f*e",), "the imaginary error function: 2/sqrt(pi) times the integral of exp(t^2) from 0 to x",
-    shown=("2/sqrt(pi)*exp(x^2)",), seconds=(f"{SQUARE}; where(x == 0, 0, f*(2*x)*e)",),
-    value=ERFI, latex=r"\operatorname{erfi}(x)", magnifies="growth", value_ulp=6.0, elsewhere="Erfi", monotone=1,
+    display_partials=("2/sqrt(pi)*exp(x^2)",), seconds=(f"{SQUARE}; where(x == 0, 0, f*(2*x)*e)",),
+    value=ERFI, latex=r"\operatorname{erfi}(x)", ill_conditioned="growth", value_ulp=6.0, foreign_names="Erfi", monotone=1,
 )
 # fmt: on
 
@@ -686,23 +686,23 @@ AIRYAIPRIME_SECOND = (
 AIRY: tuple[Op, ...] = (
     Op(
         "airyai", "x", ("airyaiprime(x)",), "the Airy function Ai, a solution of y'' = x*y: where x is positive, the one that dies out",
-        value=AIRYAI, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{Ai}(x)", magnifies="period",
-        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryAi airy_ai",
+        value=AIRYAI, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{Ai}(x)", ill_conditioned="period",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, foreign_names="AiryAi airy_ai",
     ),
     Op(
         "airybi", "x", ("airybiprime(x)",), "the Airy function Bi, a solution of y'' = x*y that grows where x is positive",
-        value=AIRYBI, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{Bi}(x)", magnifies="period",
-        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryBi airy_bi",
+        value=AIRYBI, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{Bi}(x)", ill_conditioned="period",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, foreign_names="AiryBi airy_bi",
     ),
     Op(
-        "airyaiprime", "x", (AIRYAIPRIME_SLOPE,), "the derivative of the Airy function Ai", shown=("x*airyai(x)",), seconds=(AIRYAIPRIME_SECOND,),
-        value=AIRYAIPRIME, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{airyaiprime}(x)", magnifies="period",
-        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryAiPrime airy_ai_prime airyai_prime",
+        "airyaiprime", "x", (AIRYAIPRIME_SLOPE,), "the derivative of the Airy function Ai", display_partials=("x*airyai(x)",), seconds=(AIRYAIPRIME_SECOND,),
+        value=AIRYAIPRIME, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{airyaiprime}(x)", ill_conditioned="period",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, foreign_names="AiryAiPrime airy_ai_prime airyai_prime",
     ),
     Op(
         "airybiprime", "x", ("x*airybi(x)",), "the derivative of the Airy function Bi",
-        value=AIRYBIPRIME, domain="x >= -1e6", edge="x == -1e6", latex=r"\operatorname{airybiprime}(x)", magnifies="period",
-        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, elsewhere="AiryBiPrime airy_bi_prime airybi_prime",
+        value=AIRYBIPRIME, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{airybiprime}(x)", ill_conditioned="period",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, foreign_names="AiryBiPrime airy_bi_prime airybi_prime",
     ),
 )
 # fmt: on
@@ -769,18 +769,18 @@ ELLIPTIC: tuple[Op, ...] = (
     Op(
         "elliptic_k", "x", (f"{MEANS}; {COSINE}; b/(1 - x)/2",),
         "the complete elliptic integral of the first kind, of the parameter x: the integral of 1/sqrt(1 - x*sin(t)^2) from 0 to pi/2",
-        shown=("(elliptic_e(x)/(1 - x) - elliptic_k(x))/(2*x)",),
+        display_partials=("(elliptic_e(x)/(1 - x) - elliptic_k(x))/(2*x)",),
         seconds=(f"{INTEGRALS}; (c/2 + b/(1 - x))/(1 - x)/2",),
         value=ELLIPTIC_K, domain="x < 1", poles=(("x == 1", "inf"),), latex=r"\operatorname{elliptic\_k}(x)", not_negative=True,
-        value_ulp=7.0, partial_ulp=10.0, second_ulp=20.0, elsewhere="ellipk EllipticK", monotone=1,
+        value_ulp=7.0, partial_ulp=10.0, second_ulp=20.0, foreign_names="ellipk EllipticK", monotone=1,
     ),
     Op(
         "elliptic_e", "x", (f"{MEANS}; {SINE}; where(x == 1, -inf, -d/2)",),
         "the complete elliptic integral of the second kind, of the parameter x: the integral of sqrt(1 - x*sin(t)^2) from 0 to pi/2",
-        shown=("(elliptic_e(x) - elliptic_k(x))/(2*x)",),
+        display_partials=("(elliptic_e(x) - elliptic_k(x))/(2*x)",),
         seconds=(f"{INTEGRALS}; -where(near, (d - c)/(1 - x), (b/(1 - x) - d)/x)/4",),
         value=ELLIPTIC_E, domain="x <= 1", latex=r"\operatorname{elliptic\_e}(x)", not_negative=True,
-        value_ulp=11.0, partial_ulp=10.0, second_ulp=20.0, elsewhere="ellipe EllipticE", monotone=-1,
+        value_ulp=11.0, partial_ulp=10.0, second_ulp=20.0, foreign_names="ellipe EllipticE", monotone=-1,
     ),
 )
 # fmt: on

@@ -65,88 +65,90 @@ class Op(NamedTuple):
     """One operation.
 
     Three texts say what it is, each with a promise of its own.  ``value`` is what is computed, everywhere:
-    an approximation, to the accuracy that the row states.  ``formula`` is for a primitive: what a target
+    an approximation, to the accuracy that the row states.  ``fallback`` is for a primitive: what a target
     that lacks the function computes instead, as accurately as may be.  ``definition`` is the truth, in
     plainer operations and in real arithmetic; in doubles it may lose digits.  A row has a ``value`` or a
-    ``formula``, or is a function of Python's ``math`` by the same name; else it is refused when it is
-    loaded.  ``joint`` is about speed alone, and never needed.
+    ``fallback``, or is a function of Python's ``math`` by the same name; else it is refused when it is
+    loaded.  ``fused_partials`` is about speed alone, and never needed.
 
-    ``operands``      names, separated by blanks; ``x...`` takes two or more
-    ``partials``      what is computed: the local derivative for each operand, accurate in doubles
-    ``shown``         what people read, where it differs
-    ``seconds``       the second derivatives, accurate in doubles, of a row whose ``partials`` lose digits
-                      when they are differentiated: by x and x, x and y, y and y
-    ``value``         an accurate formula; empty for a primitive of the math library
-    ``formula``       a primitive in other operations, for targets that lack it
-    ``definition``    what the operation is in plainer operations, where there is such a thing; a variadic
-                      row's formula and definition are of two operands, x and y
-    ``joint``         for engines over columns, where all operands vary: the value, then each partial, in
-                      terms that they share, to 5 ulp
-    ``domain``        where the value is finite in real arithmetic; elsewhere value and partials are nan
-    ``domain_words``  the same in words, where the condition is hard to read
-    ``poles``         where it is infinite instead: (condition, value) pairs
-    ``edge``          where the domain ends, and the partials are finite there
-    ``ties``          variadic rows: how much an operand counts in a tie
-    ``ties_words``    what the sum of that says, in words
-    ``special``       kinks and jumps
-    ``bend``          the operand at which the derivative has a kink and the value has none; None: nowhere
-    ``branches``      positions of operands that only pass a gradient when their local derivative is 1
-    ``gate``          the pattern of the backward flow, in words; ``GATES`` has a sentence for each
-    ``infix``, ``prefix``  the symbol, for operations that are not calls
-    ``latex``         with each operand's name where the operand goes
-    ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles:
-                      0 is exact, 0.5 correctly rounded
+    ``operands``            names, separated by blanks; ``x...`` takes two or more
+    ``partials``            what is computed: the local derivative for each operand, accurate in doubles
+    ``display_partials``    what people read, where it differs
+    ``seconds``             the second derivatives, accurate in doubles, of a row whose ``partials`` lose
+                            digits when they are differentiated: by x and x, x and y, y and y
+    ``value``               an accurate formula; empty for a primitive of the math library
+    ``fallback``            a primitive in other operations, for targets that lack it
+    ``definition``          what the operation is in plainer operations, where there is such a thing; a
+                            variadic row's formula and definition are of two operands, x and y
+    ``fused_partials``      for engines over columns, where all operands vary: the value, then each partial,
+                            in terms that they share, to 5 ulp
+    ``domain``              where the value is finite in real arithmetic; elsewhere value and partials are
+                            nan
+    ``domain_words``        the same in words, where the condition is hard to read
+    ``poles``               where it is infinite instead: (condition, value) pairs
+    ``finite_boundary``     where the domain ends, and the partials are finite there
+    ``ties``                variadic rows: how much an operand counts in a tie
+    ``ties_words``          what the sum of that says, in words
+    ``special``             kinks and jumps
+    ``derivative_kink_at``  the operand at which the derivative has a kink and the value has none; None:
+                            nowhere
+    ``branches``            positions of operands that only pass a gradient when their local derivative is 1
+    ``gate``                the pattern of the backward flow, in words; ``GATES`` has a sentence for each
+    ``infix``, ``prefix``   the symbol, for operations that are not calls
+    ``latex``               with each operand's name where the operand goes
+    ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles: 0 is
+                            exact, 0.5 correctly rounded
     ``value_abs``, ``partial_abs``  absolute bounds, which hold beside a zero where those in ulp do not
     ``second_ulp``, ``second_abs``  the same for the second derivatives
-    ``caveat``        where that accuracy is not held, and why
-    ``signs``         of a sum of its operands: each one's sign
-    ``powers``        of a product of its operands: each one's exponent
-    ``exact``         of a row that is rational: what it makes of fractions
-    ``unit``          the last operand that leaves the first as it is, to the last bit
-    ``commutes``      whether its two operands may change places, to the last bit
-    ``opposite``      of a comparison: the one that holds where it does not
-    ``mirror``        of a comparison: the same with its operands exchanged
-    ``winner``        of an extremum: the comparison with the others that the result passes
-    ``monotone``      1 if it rises over its whole domain, an interval; -1 if it falls there; else 0
-    ``inverse``       the row that undoes it, as simplifying knows
-    ``quotient``      the two rows, of the same operand, that it is the quotient of
-    ``square``        another row p, of the same operand, and numbers a and b: its square is a + b*p^2
-    ``not_negative``  whether its result is never below 0, in doubles too
-    ``not_zero``      whether its result is never 0, in doubles too: ``always``, or where ``all`` of its
-                      operands never are (of a choice, its branches), or where ``any`` never is and it
-                      is not negative
-    ``logic``         what it is of operands that are 1 or 0: ``and`` or ``or``
-    ``magnifies``     why it makes large errors of small ones: ``period`` or ``growth``, where its operand
-                      is large; ``zero``, where its result is near 0 and its operand near 1; ``quotient``,
-                      where that of its operands is large
-    ``setting``       of a family's member: the word that people write, and the whole number that they
-                      write first
-    ``spellings``     what is read as its name too, separated by blanks
-    ``of_two``        what a call with one operand more than it has stands for, in x and y
-    ``elsewhere``     what other languages and libraries call it, separated by blanks
-    ``equation``      of a root: what it solves
-    ``since``         the version it came with: a formula may define a function with the name of a row
-                      that is newer than 0.1, and its own function counts
+    ``caveat``              where that accuracy is not held, and why
+    ``signs``               of a sum of its operands: each one's sign
+    ``powers``              of a product of its operands: each one's exponent
+    ``exact``               of a row that is rational: what it makes of fractions
+    ``unit``                the last operand that leaves the first as it is, to the last bit
+    ``commutes``            whether its two operands may change places, to the last bit
+    ``opposite``            of a comparison: the one that holds where it does not
+    ``mirror``              of a comparison: the same with its operands exchanged
+    ``winner``              of an extremum: the comparison with the others that the result passes
+    ``monotone``            1 if it rises over its whole domain, an interval; -1 if it falls there; else 0
+    ``inverse``             the row that undoes it, as simplifying knows
+    ``quotient``            the two rows, of the same operand, that it is the quotient of
+    ``square``              another row p, of the same operand, and numbers a and b: its square is a + b*p^2
+    ``not_negative``        whether its result is never below 0, in doubles too
+    ``not_zero``            whether its result is never 0, in doubles too: ``always``, or where ``all`` of
+                            its operands never are (of a choice, its branches), or where ``any`` never is
+                            and it is not negative
+    ``logic``               what it is of operands that are 1 or 0: ``and`` or ``or``
+    ``ill_conditioned``     why it makes large errors of small ones: ``period`` or ``growth``, where its
+                            operand is large; ``zero``, where its result is near 0 and its operand near 1;
+                            ``quotient``, where that of its operands is large
+    ``setting``             of a family's member: the word that people write, and the whole number that they
+                            write first
+    ``spellings``           what is read as its name too, separated by blanks
+    ``binary_expansion``    what a call with one operand more than it has stands for, in x and y
+    ``foreign_names``       what other languages and libraries call it, separated by blanks
+    ``equation``            of a root: what it solves
+    ``since``               the version it came with: a formula may define a function with the name of a row
+                            that is newer than 0.1, and its own function counts
     """
 
     name: str
     operands: str
     partials: tuple[str, ...]
     about: str
-    shown: tuple[str, ...] = ()
+    display_partials: tuple[str, ...] = ()
     seconds: tuple[str, ...] = ()
     value: str = ""
-    formula: str = ""
+    fallback: str = ""
     definition: str = ""
-    joint: tuple[str, ...] = ()
+    fused_partials: tuple[str, ...] = ()
     domain: str = ""
     domain_words: str = ""
     poles: tuple[tuple[str, str], ...] = ()
-    edge: str = ""
+    finite_boundary: str = ""
     ties: str = ""
     ties_words: str = ""
     special: tuple[NonsmoothPoint, ...] = ()
-    bend: float | None = None
+    derivative_kink_at: float | None = None
     branches: tuple[int, ...] = ()
     gate: str = "scaler"
     infix: str = ""
@@ -174,11 +176,11 @@ class Op(NamedTuple):
     not_negative: bool = False
     not_zero: str = ""
     logic: str = ""
-    magnifies: str = ""
+    ill_conditioned: str = ""
     setting: tuple[str, int] | None = None
     spellings: str = ""
-    of_two: str = ""
-    elsewhere: str = ""
+    binary_expansion: str = ""
+    foreign_names: str = ""
     equation: Equation | None = None
     since: str = "0.1"
 
@@ -188,7 +190,7 @@ class Op(NamedTuple):
         return tuple(self.operands.removesuffix("...").split())
 
     @property
-    def formula_names(self) -> tuple[str, ...]:
+    def fallback_names(self) -> tuple[str, ...]:
         """The names that its formula and definition use."""
         return ("x", "y") if self.variadic else self.names
 
@@ -206,9 +208,9 @@ class Op(NamedTuple):
         first, last = sorted((position, other))
         return self.seconds[first * (2 * len(self.names) - first - 1) // 2 + last]
 
-    def shown_partial(self, position: int) -> str:
+    def display_partial(self, position: int) -> str:
         """The rule that people read for the operand at a position."""
-        return (self.shown or self.partials)[0 if self.variadic else position]
+        return (self.display_partials or self.partials)[0 if self.variadic else position]
 
     def arity_words(self) -> str:
         """How many operands it takes, in words."""
@@ -324,7 +326,7 @@ def step_row(
         exact=exact,
         monotone=1,
         spellings=spellings,
-        elsewhere=elsewhere,
+        foreign_names=elsewhere,
     )
 
 
@@ -349,7 +351,7 @@ def extremum_row(name: str, about: str, winner: str, elsewhere: str, logic: str 
         partial_ulp=0.5,
         winner=winner,
         logic=logic,
-        elsewhere=elsewhere,
+        foreign_names=elsewhere,
     )
 
 

@@ -169,7 +169,7 @@ COMMON: tuple[Op, ...] = (
     Op("sub", "x y", ("1", "-1"), "the difference", infix="-", latex="x - y", gate="distributor, sign flipped", value_ulp=0.5, partial_ulp=0.0, signs=(1, -1), exact=operator.sub),
     Op("mul", "x y", ("y", "x"), "the product", infix="*", latex=r"x \cdot y", gate="swap multiplier", value_ulp=0.5, partial_ulp=0.0, powers=(1, 1), exact=operator.mul, unit=1.0, commutes=True, logic="and"),
     Op(
-        "div", "x y", ("1/y", "-out/y"), "the quotient", shown=("1/y", "-x/y^2"), infix="/", latex=r"\frac{x}{y}",
+        "div", "x y", ("1/y", "-out/y"), "the quotient", display_partials=("1/y", "-x/y^2"), infix="/", latex=r"\frac{x}{y}",
         domain="y != 0", poles=(("(y == 0)*(x != 0)", "x*inf"),),
         caveat="where x/y is below 2.2e-308, the derivative for y has no more digits than x/y has", value_ulp=0.5,
         powers=(1, -1), exact=operator.truediv, unit=1.0,
@@ -177,8 +177,8 @@ COMMON: tuple[Op, ...] = (
     Op(
         "mod", "x y", ("where(y == 0, nan, 1)", "-round(x/y - out/y)"),
         "the floor modulus: x - y*floor(x/y), with the sign of y",
-        shown=("1", "-floor(x/y)"), definition="x - y*floor(x/y)", infix="%", latex=r"x \bmod y",
-        domain="y != 0", value_ulp=0.5, exact=operator.mod, magnifies="quotient",
+        display_partials=("1", "-floor(x/y)"), definition="x - y*floor(x/y)", infix="%", latex=r"x \bmod y",
+        domain="y != 0", value_ulp=0.5, exact=operator.mod, ill_conditioned="quotient",
         special=(
             NonsmoothPoint(
                 "out == 0", "jump", "the remainder wraps around",
@@ -194,10 +194,10 @@ COMMON: tuple[Op, ...] = (
             "h = x^(y/2); where((x == 0)*(y >= 0), 0, where(h == 0, where(x > 0, 0, nan), h*log(x)*h))",
         ),
         "x to the power y; 0^0 is 1",
-        seconds=POW_SECONDS, shown=("y*x^(y - 1)", "out*log(x)"), joint=POW_JOINT, infix="^", latex="x^{y}", spellings="pow",
+        seconds=POW_SECONDS, display_partials=("y*x^(y - 1)", "out*log(x)"), fused_partials=POW_JOINT, infix="^", latex="x^{y}", spellings="pow",
         domain="(x > 0) + (x == 0)*(y >= 0) + (x < 0)*(y == floor(y))",
         domain_words="the base is positive, or 0 with an exponent from 0 up, or negative with a whole exponent",
-        poles=(("(x == 0)*(y < 0)", "inf"),), edge="(x == 0)*(y > 1)*(y != floor(y))", gate="power", exact=rational_power, unit=1.0, magnifies="growth",
+        poles=(("(x == 0)*(y < 0)", "inf"),), finite_boundary="(x == 0)*(y > 1)*(y != floor(y))", gate="power", exact=rational_power, unit=1.0, ill_conditioned="growth",
         special=(
             NonsmoothPoint(
                 "(x == 0)*(y == 0)*varies_y", "jump", "0 has power 1 for the exponent 0 alone",
@@ -221,14 +221,14 @@ COMMON: tuple[Op, ...] = (
         special=(
             NonsmoothPoint("(c == 0)*varies_c", "jump", "its condition is 0", side="x", slope="dx", undecided="dc == 0"),
         ),
-        value_ulp=0.0, partial_ulp=0.0, not_zero="all", elsewhere="if ifelse if_else iif",
+        value_ulp=0.0, partial_ulp=0.0, not_zero="all", foreign_names="if ifelse if_else iif",
     ),
     extremum_row("min", "the least operand", "le", "fmin minimum"),
     extremum_row("max", "the greatest operand", "ge", "fmax maximum", logic="or"),
     Op(
         "clamp", "x lo hi",
         (f"{CLAMP_TIES}; at_x/ties", f"{CLAMP_TIES}; at_lo/ties", f"{CLAMP_TIES}; at_hi/ties"),
-        "x, but not below lo nor above hi", shown=("(lo <= x)*(x < hi)", "(x < lo)*(lo < hi)", "max(x, lo) >= hi"),
+        "x, but not below lo nor above hi", display_partials=("(lo <= x)*(x < hi)", "(x < lo)*(lo < hi)", "max(x, lo) >= hi"),
         value="min(max(x, lo), hi)", definition="min(max(x, lo), hi)",
         latex=r"\operatorname{clamp}(x, lo, hi)", gate="router",
         special=(
@@ -238,13 +238,13 @@ COMMON: tuple[Op, ...] = (
                 "where(m < hi, dm, where(m > hi, dhi, min(dm, dhi)))",
             ),
         ),
-        value_ulp=0.0, partial_ulp=0.5, elsewhere="clip",
+        value_ulp=0.0, partial_ulp=0.5, foreign_names="clip",
     ),
     # Steps and corners.
     Op(
         "abs", "x", ("sign(x)",), "the absolute value", latex=r"\left|x\right|", gate="sign router",
         definition="max(x, -x)", special=(NonsmoothPoint("x == 0", "kink", "its operand is 0", slope="abs(dx)"),),
-        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all", elsewhere="absolute fabs",
+        value_ulp=0.0, partial_ulp=0.0, exact=abs, not_negative=True, not_zero="all", foreign_names="absolute fabs",
     ),
     step_row("sign", r"\operatorname{sign}(x)", "x == 0", "its operand is 0", "sign(dx)", "-1, 0 or 1, as x is negative, 0 or positive", spellings="sgn", elsewhere="signum"),
     step_row("floor", r"\left\lfloor x \right\rfloor", "x == out", "its operand is a whole number", "where(dx < 0, out - 1, out)", "the greatest whole number not above x", exact=math.floor),
@@ -260,51 +260,51 @@ COMMON: tuple[Op, ...] = (
         "the unit step: 0 below 0, 1/2 at 0, 1 above", definition="(1 + sign(x))/2", elsewhere="step unit_step",
     ),
     # Roots, exponentials, logarithms.
-    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), shown=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all", elsewhere="realsqrt", monotone=1),
+    Op("sqrt", "x", ("1/(2*abs(out))",), "the square root", seconds=("-0.25/abs(x)/abs(out)",), display_partials=("1/(2*out)",), definition="x^(1/2)", domain="x >= 0", latex=r"\sqrt{x}", value_ulp=0.5, not_zero="all", foreign_names="realsqrt", monotone=1),
     Op(
         "cbrt", "x", ("1/(3*out^2)",), "the cube root", seconds=("where(x == 0, nan, -2/9/x/out/out)",),
-        formula="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
+        fallback="r = abs(x)^(1/3); where((x == 0) + (abs(x) == inf), x, sign(x)*(r - (r - abs(x)/(r*r))/3))",
         definition="sign(x)*abs(x)^(1/3)", latex=r"\sqrt[3]{x}", monotone=1,
     ),
     Op(
         "exp", "x", ("out",), "e to the power x", latex=r"e^{x}", gate="scales by its own output",
-        inverse="log", not_negative=True, magnifies="growth", monotone=1,
+        inverse="log", not_negative=True, ill_conditioned="growth", monotone=1,
     ),
     # Up to 1024.53, exp2 overflows and its derivative does not.
     Op(
-        "exp2", "x", ("where(x > 1000, exp2(x - 1)*(2*log(2)), out*log(2))",), "2 to the power x", shown=("out*log(2)",),
-        seconds=("where(x > 1000, exp2(x - 2)*(4*log(2)*log(2)), out*log(2)*log(2))",), definition="2^x", joint=(f"{EXP2_JOINED}; e*s", f"{EXP2_JOINED}; e*log(2)*s"), latex=r"2^{x}", gate="scales by its own output",
-        magnifies="growth", monotone=1,
+        "exp2", "x", ("where(x > 1000, exp2(x - 1)*(2*log(2)), out*log(2))",), "2 to the power x", display_partials=("out*log(2)",),
+        seconds=("where(x > 1000, exp2(x - 2)*(4*log(2)*log(2)), out*log(2)*log(2))",), definition="2^x", fused_partials=(f"{EXP2_JOINED}; e*s", f"{EXP2_JOINED}; e*log(2)*s"), latex=r"2^{x}", gate="scales by its own output",
+        ill_conditioned="growth", monotone=1,
     ),
     Op(
         "expm1", "x", ("exp(x)",), "exp(x) - 1, exact near 0",
-        formula=f"where(abs(x - 0.2) < 0.9, where(x == 0, x, x + x*x*{EXPM1_SERIES}), exp(x) - 1)",
+        fallback=f"where(abs(x - 0.2) < 0.9, where(x == 0, x, x + x*x*{EXPM1_SERIES}), exp(x) - 1)",
         definition="exp(x) - 1", latex="e^{x} - 1", inverse="log1p", monotone=1,
     ),
     Op(
-        "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", shown=("1/x",),
+        "log", "x", ("where(x >= 0, 1/abs(x), nan)",), "the natural logarithm", display_partials=("1/x",),
         seconds=("where(x >= 0, -1/abs(x)/abs(x), nan)",), domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\ln x",
-        inverse="exp", magnifies="zero", spellings="ln", of_two="log(x)/log(y)", monotone=1,
+        inverse="exp", ill_conditioned="zero", spellings="ln", binary_expansion="log(x)/log(y)", monotone=1,
     ),
     Op(
-        "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", shown=("1/(x*log(2))",),
+        "log2", "x", ("where(x >= 0, 1/log(2)/abs(x), nan)",), "the logarithm to base 2", display_partials=("1/(x*log(2))",),
         seconds=("where(x >= 0, -1/log(2)/abs(x)/abs(x), nan)",), definition="log(x)/log(2)", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{2} x",
-        magnifies="zero", elsewhere="lb ld", monotone=1,
+        ill_conditioned="zero", foreign_names="lb ld", monotone=1,
     ),
     Op(
-        "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", shown=("1/(x*log(10))",),
-        seconds=("where(x >= 0, -1/log(10)/abs(x)/abs(x), nan)",), definition="log(x)/log(10)", formula="t = log(x); t*0.4342944819032518 + t*1.098319650216765e-17", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
-        magnifies="zero", monotone=1,
+        "log10", "x", ("where(x >= 0, 1/log(10)/abs(x), nan)",), "the logarithm to base 10", display_partials=("1/(x*log(10))",),
+        seconds=("where(x >= 0, -1/log(10)/abs(x)/abs(x), nan)",), definition="log(x)/log(10)", fallback="t = log(x); t*0.4342944819032518 + t*1.098319650216765e-17", domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\log_{10} x",
+        ill_conditioned="zero", monotone=1,
     ),
     Op(
-        "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", shown=("1/(1 + x)",),
+        "log1p", "x", ("where(x >= -1, 1/(1 + x), nan)",), "log(1 + x), exact near 0", display_partials=("1/(1 + x)",),
         seconds=("where(x >= -1, -1/(1 + x)/(1 + x), nan)",),
-        formula="u = 1 + x; where(u == 1, x, where((u > 0)*(u < inf), log(u) + (x - (u - 1))/u, log(u)))", definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
+        fallback="u = 1 + x; where(u == 1, x, where((u > 0)*(u < inf), log(u) + (x - (u - 1))/u, log(u)))", definition="log(1 + x)", domain="x > -1", poles=(("x == -1", "-inf"),), latex=r"\ln(1 + x)",
         inverse="expm1", monotone=1,
     ),
     Op(
         "xlogy", "x y", ("log(y)", "where(y > 0, x/y, where((x == 0)*(y == y), 0, where(y == 0, x*inf, nan)))"),
-        "the product x*log(y), but 0 where x is 0, whatever number y is", shown=("log(y)", "x/y"),
+        "the product x*log(y), but 0 where x is 0, whatever number y is", display_partials=("log(y)", "x/y"),
         seconds=(
             "0", "where(y >= 0, 1/abs(y), nan)",
             "where(y > 0, -x/y/y, where((x == 0)*(y == y), 0, where(y == 0, -x*inf, nan)))",
@@ -320,29 +320,29 @@ COMMON: tuple[Op, ...] = (
         ),
     ),
     # Trigonometric and hyperbolic functions.
-    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", square=("cos", 1, -1), magnifies="period", elsewhere="sen"),
-    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", square=("sin", 1, -1), magnifies="period"),
-    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), magnifies="period", spellings="tg"),
+    Op("sin", "x", ("cos(x)",), "the sine of x radians", domain="abs(x) < inf", latex=r"\sin x", square=("cos", 1, -1), ill_conditioned="period", foreign_names="sen"),
+    Op("cos", "x", ("-sin(x)",), "the cosine of x radians", domain="abs(x) < inf", latex=r"\cos x", square=("sin", 1, -1), ill_conditioned="period"),
+    Op("tan", "x", ("1 + out^2",), "the tangent of x radians", definition="sin(x)/cos(x)", domain="abs(x) < inf", latex=r"\tan x", quotient=("sin", "cos"), ill_conditioned="period", spellings="tg"),
     # Near 0 the derivative is its power series, to 28 digits.  Beside its first other zero, at 4.49, cos(x) and
     # sin(x)/x are about 1/4: half a last digit of each, and that of sin(x), come to 1.6e-17 when they are divided by x.
     Op(
         "sinc", "x", (SINC_SLOPE,), "the quotient sin(x)/x, and 1 at 0; not normalised: its zeros are at multiples of pi",
-        shown=("where(x == 0, 0, (cos(x) - out)/x)",),
+        display_partials=("where(x == 0, 0, (cos(x) - out)/x)",),
         seconds=(SINC_SECOND,), second_abs=3e-16,
         value="where(x == 0, 1, where(abs(x) == inf, 0, sin(x)/x))", definition="where(x == 0, 1, sin(x)/x)",
         latex=r"\operatorname{sinc}(x)", partial_abs=1.6e-17,
     ),
     Op(
         "asin", "x", ("1/sqrt((1 - x)*(1 + x))",), "the angle in [-pi/2, pi/2] whose sine is x",
-        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), shown=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", spellings="arcsin", elsewhere="arcsen", monotone=1,
+        seconds=("t = (1 - x)*(1 + x); x/(t*sqrt(t))",), display_partials=("1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arcsin x", spellings="arcsin", foreign_names="arcsen", monotone=1,
     ),
     Op(
         "acos", "x", ("-1/sqrt((1 - x)*(1 + x))",), "the angle in [0, pi] whose cosine is x",
-        seconds=("t = (1 - x)*(1 + x); -x/(t*sqrt(t))",), shown=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", spellings="arccos", monotone=-1,
+        seconds=("t = (1 - x)*(1 + x); -x/(t*sqrt(t))",), display_partials=("-1/sqrt(1 - x^2)",), domain="abs(x) <= 1", latex=r"\arccos x", spellings="arccos", monotone=-1,
     ),
     Op(
-        "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", shown=("1/(1 + x^2)",),
-        joint=("atan(x)", f"{ATAN_SLOPE}; where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan arctg", monotone=1,
+        "atan", "x", ("(1/hypot(1, x))^2",), "the angle in [-pi/2, pi/2] whose tangent is x", display_partials=("1/(1 + x^2)",),
+        fused_partials=("atan(x)", f"{ATAN_SLOPE}; where(wide, r*r, r)"), latex=r"\arctan x", spellings="arctan arctg", monotone=1,
     ),
     Op(
         "atan2", "y x",
@@ -350,10 +350,10 @@ COMMON: tuple[Op, ...] = (
             "h = hypot(x, y); s = where(h < 1e-150, 2^600, where(h > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); x*s/(k*k)*s",
             "h = hypot(x, y); s = where(h < 1e-150, 2^600, where(h > 1e150, 2^-600, 1)); k = hypot(x*s, y*s); -(y*s)/(k*k)*s",
         ),
-        "the angle of the point (x, y), in [-pi, pi]", joint=("atan2(y, x)", f"{SCALED}; u/k*s", f"{SCALED}; -v/k*s"), seconds=(
+        "the angle of the point (x, y), in [-pi, pi]", fused_partials=("atan2(y, x)", f"{SCALED}; u/k*s", f"{SCALED}; -v/k*s"), seconds=(
             f"{TURN}; -2*(u/k)*(v/k)*s*s", f"{TURN}; (y*s - x*s)/k/k*((y*s + x*s)/k/k)*s*s", f"{TURN}; 2*(u/k)*(v/k)*s*s",
         ),
-        shown=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
+        display_partials=("x/(x^2 + y^2)", "-y/(x^2 + y^2)"),
         latex=r"\operatorname{atan2}(y, x)",
         special=(
             NonsmoothPoint(
@@ -362,46 +362,46 @@ COMMON: tuple[Op, ...] = (
                 slope="where(x < 0, dy/x, where(moves_x*moves_y, nan, 0))",
                 undecided="(dy == 0)*moves_y*where(x < 0, 1, dx <= 0) + (x == 0)*(dx == 0)*(dy == 0) + (x == 0)*(abs(dx) == inf)*(abs(dy) == inf)",
             ),
-        ), elsewhere="arctan2",
+        ), foreign_names="arctan2",
     ),
     Op(
         "sinh", "x", ("cosh(x)",), "the hyperbolic sine",
-        formula="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
-        definition="(exp(x) - exp(-x))/2", joint=(SINH_JOINT, COSH_JOINT), latex=r"\sinh x",
-        square=("cosh", -1, 1), magnifies="growth", elsewhere="sh senh", monotone=1,
+        fallback="e = expm1(abs(x)); h = exp(abs(x)/2); sign(x)*where(abs(x) < 20, (e + e/(e + 1))/2, h/2*h)",
+        definition="(exp(x) - exp(-x))/2", fused_partials=(SINH_JOINT, COSH_JOINT), latex=r"\sinh x",
+        square=("cosh", -1, 1), ill_conditioned="growth", foreign_names="sh senh", monotone=1,
     ),
     Op(
-        "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", formula="a = abs(x); e = exp(a); h = exp(a/2); where(a < 700, e/2 + 0.5/e, h/2*h)",
-        definition="(exp(x) + exp(-x))/2", joint=(COSH_JOINT, SINH_JOINT), latex=r"\cosh x",
-        square=("sinh", 1, 1), not_negative=True, magnifies="growth", not_zero="always", elsewhere="ch",
+        "cosh", "x", ("sinh(x)",), "the hyperbolic cosine", fallback="a = abs(x); e = exp(a); h = exp(a/2); where(a < 700, e/2 + 0.5/e, h/2*h)",
+        definition="(exp(x) + exp(-x))/2", fused_partials=(COSH_JOINT, SINH_JOINT), latex=r"\cosh x",
+        square=("sinh", 1, 1), not_negative=True, ill_conditioned="growth", not_zero="always", foreign_names="ch",
     ),
     Op(
-        "tanh", "x", ("1/cosh(x)/cosh(x)",), "the hyperbolic tangent", shown=("1 - out^2",),
-        joint=(
+        "tanh", "x", ("1/cosh(x)/cosh(x)",), "the hyperbolic tangent", display_partials=("1 - out^2",),
+        fused_partials=(
             "e = expm1(-2*abs(x)); sign(x)*(-e/(2 + e))",
             "e = exp(-2*abs(x)); 4*e/(1 + e*(2 + e))",
         ),
         seconds=("-2*out/cosh(x)/cosh(x)",), definition="(exp(2*x) - 1)/(exp(2*x) + 1)", latex=r"\tanh x", value_ulp=2.3,
-        formula="e = expm1(2*abs(x)); sign(x)*where(abs(x) < 20, e/(e + 2), 1)",
-        quotient=("sinh", "cosh"), elsewhere="th tgh", monotone=1,
+        fallback="e = expm1(2*abs(x)); sign(x)*where(abs(x) < 20, e/(e + 2), 1)",
+        quotient=("sinh", "cosh"), foreign_names="th tgh", monotone=1,
     ),
     Op(
-        "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", shown=("1/sqrt(1 + x^2)",),
-        joint=("asinh(x)", "1/where(abs(x) > 2^30, abs(x), sqrt(1 + x*x))"),
-        formula="a = abs(x); sign(x)*where(a > 2^28, log(a) + log(2), log1p(a + a*(a/(1 + sqrt(1 + a*a)))))",
-        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", spellings="arsinh arcsinh argsinh", elsewhere="arsh argsh", monotone=1,
+        "asinh", "x", ("1/hypot(1, x)",), "the inverse of sinh", display_partials=("1/sqrt(1 + x^2)",),
+        fused_partials=("asinh(x)", "1/where(abs(x) > 2^30, abs(x), sqrt(1 + x*x))"),
+        fallback="a = abs(x); sign(x)*where(a > 2^28, log(a) + log(2), log1p(a + a*(a/(1 + sqrt(1 + a*a)))))",
+        definition="log(x + sqrt(x^2 + 1))", latex=r"\operatorname{arsinh} x", spellings="arsinh arcsinh argsinh", foreign_names="arsh argsh", monotone=1,
     ),
     Op(
-        "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", shown=("1/sqrt(x^2 - 1)",),
+        "acosh", "x", ("1/(sqrt(x - 1)*sqrt(x + 1))",), "the inverse of cosh, not negative", display_partials=("1/sqrt(x^2 - 1)",),
         seconds=("a = sqrt(x - 1)*sqrt(x + 1); where(x == inf, 0, -(x/a)/a/a)",),
-        formula="t = x - 1; where(x > 2^28, log(x) + log(2), where(x >= 1, log1p(t + sqrt(2*t + t*t)), nan))",
+        fallback="t = x - 1; where(x > 2^28, log(x) + log(2), where(x >= 1, log1p(t + sqrt(2*t + t*t)), nan))",
         definition="log(x + sqrt(x^2 - 1))", domain="x >= 1", latex=r"\operatorname{arcosh} x",
-        value_ulp=2.3, spellings="arcosh arccosh argcosh", elsewhere="arch argch", monotone=1,
+        value_ulp=2.3, spellings="arcosh arccosh argcosh", foreign_names="arch argch", monotone=1,
     ),
     Op(
-        "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", shown=("1/(1 - x^2)",),
-        seconds=("t = (1 - x)*(1 + x); where(abs(x) <= 1, 2*x/(t*t), nan)",), formula="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
-        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", spellings="artanh arctanh argtanh", elsewhere="arth argth", monotone=1,
+        "atanh", "x", ("where(abs(x) <= 1, 1/((1 - x)*(1 + x)), nan)",), "the inverse of tanh", display_partials=("1/(1 - x^2)",),
+        seconds=("t = (1 - x)*(1 + x); where(abs(x) <= 1, 2*x/(t*t), nan)",), fallback="sign(x)*log1p(2*abs(x)/(1 - abs(x)))/2",
+        definition="log((1 + x)/(1 - x))/2", domain="abs(x) < 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{artanh} x", spellings="artanh arctanh argtanh", foreign_names="arth argth", monotone=1,
     ),
     Op(
         "hypot", "x y", (hypot_slope("x", "y"), hypot_slope("y", "x")),
@@ -409,11 +409,11 @@ COMMON: tuple[Op, ...] = (
             f"{NORM}; where({FLAT}, 0, v/h*v*s)", f"{NORM}; where({FLAT}, 0, -u/h*v*s)",
             f"{NORM}; where({FLAT}, 0, u/h*u*s)",
         ),
-        shown=("x/out", "y/out"), definition="sqrt(x^2 + y^2)", formula=(
+        display_partials=("x/out", "y/out"), definition="sqrt(x^2 + y^2)", fallback=(
             "a = max(abs(x), abs(y)); r = min(abs(x), abs(y))/a; "
             "where(max(abs(x) == inf, abs(y) == inf), inf, where(a == 0, 0, a*sqrt(1 + r*r)))"
         ),
-        joint=(
+        fused_partials=(
             f"{ROOT}; where(max(abs(x) == inf, abs(y) == inf), inf, out)",
             f"{ROOT}; where(h == 0, 0, where(abs(x) == inf, sign(x) + 0*y, where(far, u, x)/below))", f"{ROOT}; where(h == 0, 0, where(abs(y) == inf, sign(y) + 0*x, where(far, v, y)/below))",
         ),
@@ -455,7 +455,7 @@ def register_rows(entries: Sequence[Op | Family]) -> None:
     BY_NAME.update(index_by(rows, "name"))
     FUNCTIONS.update(rows_by_name(rows))
     FAMILIES.update(index_by(families, "name"))
-    BENT.update(names_with(rows, "bend"))
+    BENT.update(names_with(rows, "derivative_kink_at"))
     VARIADIC.update(row.name for row in rows if row.variadic)
 
 

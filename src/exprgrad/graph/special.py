@@ -23,16 +23,16 @@ INVERSE_SECANT = "a = abs(x); r = where(a < 1e150, sqrt((a - 1)*(a + 1)), a)"
 RECIPROCALS: tuple[Op, ...] = (
     Op(
         "sec", "x", ("out*tan(x)",), "the secant of x radians", value="1/cos(x)", definition="1/cos(x)",
-        domain="abs(x) < inf", latex=r"\sec x", magnifies="period", not_zero="always",
+        domain="abs(x) < inf", latex=r"\sec x", ill_conditioned="period", not_zero="always",
     ),
     Op(
-        "csc", "x", ("-out/tan(x)",), "the cosecant of x radians", shown=("-out*cot(x)",),
+        "csc", "x", ("-out/tan(x)",), "the cosecant of x radians", display_partials=("-out*cot(x)",),
         value="1/sin(x)", definition="1/sin(x)", domain="(x != 0)*(abs(x) < inf)", domain_words="x is finite and not 0", poles=(("x == 0", "1/x"),),
-        latex=r"\csc x", magnifies="period", not_zero="always", spellings="cosec",
+        latex=r"\csc x", ill_conditioned="period", not_zero="always", spellings="cosec",
     ),
     Op(
         "cot", "x", ("-1 - out^2",), "the cotangent of x radians", value="1/tan(x)", definition="cos(x)/sin(x)",
-        domain="(x != 0)*(abs(x) < inf)", domain_words="x is finite and not 0", poles=(("x == 0", "1/x"),), latex=r"\cot x", magnifies="period",
+        domain="(x != 0)*(abs(x) < inf)", domain_words="x is finite and not 0", poles=(("x == 0", "1/x"),), latex=r"\cot x", ill_conditioned="period",
         spellings="ctg cotan cotg",
     ),
     Op(
@@ -40,13 +40,13 @@ RECIPROCALS: tuple[Op, ...] = (
         second_abs=3e-16, definition="2/(exp(x) + exp(-x))", latex=r"\operatorname{sech} x", not_negative=True,
     ),
     Op(
-        "csch", "x", ("-out/tanh(x)",), "the hyperbolic cosecant", shown=("-out*coth(x)",),
+        "csch", "x", ("-out/tanh(x)",), "the hyperbolic cosecant", display_partials=("-out*coth(x)",),
         value="where(x == 0, 1/x, -2*sign(x)*exp(-abs(x))/expm1(-2*abs(x)))",
         definition="2/(exp(x) - exp(-x))", domain="x != 0", poles=(("x == 0", "1/x"),),
         value_ulp=2.3, latex=r"\operatorname{csch} x", spellings="cosech",
     ),
     Op(
-        "coth", "x", ("m = expm1(-2*abs(x)); -4*exp(-2*abs(x))/m/m",), "the hyperbolic cotangent", shown=("1 - out^2",),
+        "coth", "x", ("m = expm1(-2*abs(x)); -4*exp(-2*abs(x))/m/m",), "the hyperbolic cotangent", display_partials=("1 - out^2",),
         seconds=("2*out/sinh(x)/sinh(x)",),
         value="where(x == 0, 1/x, sign(x)*(1 + 2/expm1(2*abs(x))))",
         definition="(exp(2*x) + 1)/(exp(2*x) - 1)", domain="x != 0", poles=(("x == 0", "1/x"),),
@@ -54,20 +54,20 @@ RECIPROCALS: tuple[Op, ...] = (
     ),
     Op(
         "asec", "x", (f"{INVERSE_SECANT}; where(a >= 1, 1/a/r, nan)",),
-        "the angle in [0, pi] whose secant is x", shown=("1/(abs(x)*sqrt(x^2 - 1))",),
+        "the angle in [0, pi] whose secant is x", display_partials=("1/(abs(x)*sqrt(x^2 - 1))",),
         value=f"{INVERSE_SECANT}; where(x > 0, atan(r), pi - atan(r))", definition="acos(1/x)",
         domain="abs(x) >= 1", latex=r"\operatorname{arcsec} x", spellings="arcsec",
     ),
     Op(
         "acsc", "x", (f"{INVERSE_SECANT}; where(a >= 1, -1/a/r, nan)",),
-        "the angle in [-pi/2, pi/2] whose cosecant is x", shown=("-1/(abs(x)*sqrt(x^2 - 1))",),
+        "the angle in [-pi/2, pi/2] whose cosecant is x", display_partials=("-1/(abs(x)*sqrt(x^2 - 1))",),
         value=f"{INVERSE_SECANT}; where(a < 1.5, sign(x)*atan(1/r), asin(1/x))", definition="asin(1/x)",
         domain="abs(x) >= 1", latex=r"\operatorname{arccsc} x", spellings="arccsc arccosec acosec",
     ),
     Op(
         "acot", "x", ("-(1/hypot(1, x))^2",), "the angle in (-pi/2, pi/2] whose cotangent is x",
-        shown=("-1/(1 + x^2)",), value="where(x == 0, pi/2, atan(1/x))", definition="where(x == 0, pi/2, atan(1/x))",
-        joint=("where(x == 0, pi/2, atan(1/x))", f"{ATAN_SLOPE}; where(wide, -r*r, -r)"),
+        display_partials=("-1/(1 + x^2)",), value="where(x == 0, pi/2, atan(1/x))", definition="where(x == 0, pi/2, atan(1/x))",
+        fused_partials=("where(x == 0, pi/2, atan(1/x))", f"{ATAN_SLOPE}; where(wide, -r*r, -r)"),
         special=(
             NonsmoothPoint("x == 0", "jump", "its operand is 0", side="where(dx < 0, -pi/2, pi/2)", undecided="dx == 0"),
         ),
@@ -75,30 +75,30 @@ RECIPROCALS: tuple[Op, ...] = (
     ),
     Op(
         "asech", "x", ("where(x >= 0, -1/x/(sqrt(1 - x)*sqrt(1 + x)), nan)",), "the inverse of sech, not negative",
-        shown=("-1/(x*sqrt(1 - x^2))",),
+        display_partials=("-1/(x*sqrt(1 - x^2))",),
         seconds=("q = (1 - x)*(1 + x); 2*(0.7071067811865476 - x - 4.833646656726457e-17)*(0.7071067811865476 + x)/q/sqrt(q)/x/x",),
         value="q = 1 - x; where(x < 1e-300, log(2) - log(x), log1p((q + sqrt(q*(1 + x)))/x))",
         definition="acosh(1/x)", domain="(x > 0)*(x <= 1)", poles=(("x == 0", "inf"),),
         value_ulp=3.5, latex=r"\operatorname{arsech} x", spellings="arsech arcsech",
     ),
     Op(
-        "acsch", "x", ("-1/abs(x)/hypot(1, x)",), "the inverse of csch", shown=("-1/(abs(x)*sqrt(1 + x^2))",),
+        "acsch", "x", ("-1/abs(x)/hypot(1, x)",), "the inverse of csch", display_partials=("-1/(abs(x)*sqrt(1 + x^2))",),
         value="where((abs(x) < 1e-300)*(x != 0), sign(x)*(log(2) - log(abs(x))), asinh(1/x))", definition="asinh(1/x)",
         domain="x != 0", poles=(("x == 0", "1/x"),), latex=r"\operatorname{arcsch} x", spellings="arcsch arccsch",
     ),
     Op(
-        "acoth", "x", ("where(abs(x) >= 1, 1/(1 - x)/(1 + x), nan)",), "the inverse of coth", shown=("1/(1 - x^2)",),
+        "acoth", "x", ("where(abs(x) >= 1, 1/(1 - x)/(1 + x), nan)",), "the inverse of coth", display_partials=("1/(1 - x^2)",),
         value="sign(x)*log1p(2/(abs(x) - 1))/2", definition="log((x + 1)/(x - 1))/2",
         domain="abs(x) > 1", poles=(("abs(x) == 1", "x*inf"),), latex=r"\operatorname{arcoth} x",
         spellings="arcoth arccoth",
     ),
     Op(
         "deg", "x", ("180/pi",), "the degrees of x radians", value="180/pi*x",
-        definition="180*x/pi", latex=r"\operatorname{deg}(x)", inverse="rad", elsewhere="degrees rad2deg", monotone=1,
+        definition="180*x/pi", latex=r"\operatorname{deg}(x)", inverse="rad", foreign_names="degrees rad2deg", monotone=1,
     ),
     Op(
         "rad", "x", ("pi/180",), "the radians of x degrees", value="pi/180*x",
-        definition="pi*x/180", latex=r"\operatorname{rad}(x)", inverse="deg", elsewhere="radians deg2rad", monotone=1,
+        definition="pi*x/180", latex=r"\operatorname{rad}(x)", inverse="deg", foreign_names="radians deg2rad", monotone=1,
     ),
 )
 
@@ -106,9 +106,9 @@ RECIPROCALS: tuple[Op, ...] = (
 
 RECTIFIERS: tuple[Op, ...] = (
     Op(
-        "softsign", "x", ("(1/(1 + abs(x)))^2",), "x/(1 + abs(x)), between -1 and 1", shown=("1/(1 + abs(x))^2",),
+        "softsign", "x", ("(1/(1 + abs(x)))^2",), "x/(1 + abs(x)), between -1 and 1", display_partials=("1/(1 + abs(x))^2",),
         value="where(abs(x) == inf, sign(x), x/(1 + abs(x)))", definition="x/(1 + abs(x))",
-        latex=r"\operatorname{softsign}(x)", gate="scaler", bend=0.0, monotone=1,
+        latex=r"\operatorname{softsign}(x)", gate="scaler", derivative_kink_at=0.0, monotone=1,
     ),
     Op(
         "hardtanh", "x", ("where(x > -1, where(x < 1, 1, 0), 0)",), "x, but not below -1 nor above 1",
@@ -117,7 +117,7 @@ RECTIFIERS: tuple[Op, ...] = (
         special=(
             NonsmoothPoint("abs(x) == 1", "kink", "its operand is -1 or 1", slope="where(x < 0, max(dx, 0), min(dx, 0))"),
         ),
-        value_ulp=0.0, partial_ulp=0.0, elsewhere="hard_tanh", monotone=1,
+        value_ulp=0.0, partial_ulp=0.0, foreign_names="hard_tanh", monotone=1,
     ),
     Op(
         "relu6", "x", ("where(x > 0, where(x < 6, 1, 0), 0)",), "the rectifier that ends at 6: min(max(x, 0), 6)",
@@ -133,7 +133,7 @@ RECTIFIERS: tuple[Op, ...] = (
     ),
     Op(
         "logit", "x", ("where((x >= 0)*(x <= 1), 1/(x*(1 - x)), nan)",), "log(x/(1 - x)), the inverse of sigmoid",
-        seconds=("t = x*(1 - x); where((x >= 0)*(x <= 1), (2*x - 1)/t/t, nan)",), shown=("1/(x*(1 - x))",),
+        seconds=("t = x*(1 - x); where((x >= 0)*(x <= 1), (2*x - 1)/t/t, nan)",), display_partials=("1/(x*(1 - x))",),
         value="where(abs(x - 0.5) > 0.2, log(x) - log1p(-x), where(x < 0.5, -log1p((1 - 2*x)/x), log1p((2*x - 1)/(1 - x))))",
         definition="log(x/(1 - x))", domain="(x > 0)*(x < 1)", poles=(("x == 0", "-inf"), ("x == 1", "inf")),
         latex=r"\operatorname{logit}(x)", inverse="sigmoid", monotone=1,
@@ -266,22 +266,22 @@ def polygamma_row(n: int) -> Op:
 GAMMAS: tuple[Op, ...] = (
     Op(
         "gamma", "x", ("out*digamma(x)",), "the gamma function: (x - 1)! where x is a positive whole number",
-        value=GAMMA, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\Gamma(x)", magnifies="growth", value_ulp=6.0, partial_ulp=9.0,
-        elsewhere="tgamma Γ",
+        value=GAMMA, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\Gamma(x)", ill_conditioned="growth", value_ulp=6.0, partial_ulp=9.0,
+        foreign_names="tgamma Γ",
     ),
     Op(
         "lgamma", "x", ("digamma(x)",), "the logarithm of gamma(x)",
         value=LGAMMA, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\operatorname{lgamma}(x)",
-        value_ulp=3.0, elsewhere="gammaln loggamma lngamma log_gamma",
+        value_ulp=3.0, foreign_names="gammaln loggamma lngamma log_gamma",
     ),
     Op(
         "digamma", "x", ("polygamma(1, x)",), "the derivative of lgamma",
-        value=DIGAMMA, domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{digamma}(x)", value_ulp=4.0, second_abs=1e-14, elsewhere="psi ψ", monotone=1,
+        value=DIGAMMA, domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{digamma}(x)", value_ulp=4.0, second_abs=1e-14, foreign_names="psi ψ", monotone=1,
     ),
     Op(
         "factorial", "x", ("out*digamma(1 + x)",), "the factorial: gamma(1 + x)",
-        value=FACTORIAL, domain="x > -1", poles=(("x == -1", "inf"),), latex=r"\operatorname{factorial}(x)", magnifies="growth", value_ulp=6.0,
-        partial_ulp=9.0, partial_abs=5e-15, elsewhere="fact fac",
+        value=FACTORIAL, domain="x > -1", poles=(("x == -1", "inf"),), latex=r"\operatorname{factorial}(x)", ill_conditioned="growth", value_ulp=6.0,
+        partial_ulp=9.0, partial_abs=5e-15, foreign_names="fact fac",
     ),
 )
 
@@ -449,11 +449,11 @@ BETAS: tuple[Op, ...] = (
             f"{BETA_RISES}; {OUTSIDE.format('-(part*rise_b)*last*' + BETA_SCALE.format(b='a').replace('thin', 'thin_b'))}",
         ),
         "the beta function gamma(a)*gamma(b)/gamma(a + b)",
-        shown=("out*(digamma(a) - digamma(a + b))", "out*(digamma(b) - digamma(a + b))"),
+        display_partials=("out*(digamma(a) - digamma(a + b))", "out*(digamma(b) - digamma(a + b))"),
         seconds=(beta_second_partial("a", "b"), beta_mixed_partial(), beta_second_partial("b", "a")),
         value=f"{BETA}; where(y > 0, part*last/min(y, 1), where(y == 0, inf, nan))",
         domain="(a > 0)*(b > 0)", domain_words="a and b are positive", poles=(("min(a, b) == 0", "inf"),),
-        latex=r"\operatorname{beta}(a, b)", commutes=True, not_negative=True, magnifies="growth", value_ulp=7.0, partial_ulp=9.0,
+        latex=r"\operatorname{beta}(a, b)", commutes=True, not_negative=True, ill_conditioned="growth", value_ulp=7.0, partial_ulp=9.0,
     ),
     Op(
         "lbeta", "a b",
@@ -462,12 +462,12 @@ BETAS: tuple[Op, ...] = (
             f"{LBETA_RISES}; {OUTSIDE.format('where(thin_b, -rise_b*a, -rise_b)')}",
         ),
         "the logarithm of beta(a, b)",
-        shown=("digamma(a) - digamma(a + b)", "digamma(b) - digamma(a + b)"),
+        display_partials=("digamma(a) - digamma(a + b)", "digamma(b) - digamma(a + b)"),
         seconds=(
             lbeta_second_partial("a", "b"), OUTSIDE.format("-polygamma(1, a + b)"), lbeta_second_partial("b", "a"),
         ),
         value=LBETA, domain="(a > 0)*(b > 0)", domain_words="a and b are positive", poles=(("min(a, b) == 0", "inf"),),
-        latex=r"\operatorname{lbeta}(a, b)", commutes=True, value_ulp=3.0, value_abs=2e-15, elsewhere="betaln",
+        latex=r"\operatorname{lbeta}(a, b)", commutes=True, value_ulp=3.0, value_abs=2e-15, foreign_names="betaln",
     ),
 )
 # fmt: on
@@ -568,12 +568,12 @@ NORMALS: tuple[Op, ...] = (
         (f"{NORMPDF}; where(abs(x) > 39, 0, -x*density*last)",),
         "the density of the standard normal distribution",
         seconds=(f"{NORMPDF}; where(abs(x) > 39, 0, (z - 1)*(z + 1)*density*last)",),
-        shown=("-x*out",),
+        display_partials=("-x*out",),
         value=f"{NORMPDF}; density*last",
         latex=r"\operatorname{normpdf}(x)",
         not_negative=True,
         value_ulp=3.0,
-        elsewhere="norm_pdf normal_pdf",
+        foreign_names="norm_pdf normal_pdf",
     ),
     Op(
         "normcdf",
@@ -585,7 +585,7 @@ NORMALS: tuple[Op, ...] = (
         not_negative=True,
         inverse="norminv",
         value_ulp=5.0,
-        elsewhere="norm_cdf normal_cdf CND ndtr normsdist pnorm",
+        foreign_names="norm_cdf normal_cdf CND ndtr normsdist pnorm",
         monotone=1,
     ),
     Op(
@@ -594,7 +594,7 @@ NORMALS: tuple[Op, ...] = (
         (f"{NORMINV_SLOPE}; where((x == 0) + (x == 1), inf, p)",),
         "the standard normal distribution's quantile: what it is below with likelihood x",
         seconds=(f"{NORMINV_SLOPE}; where((x == 0) + (x == 1), out, out*p*p)",),
-        shown=("1/normpdf(out)",),
+        display_partials=("1/normpdf(out)",),
         value=f"w = -log(4*x*(1 - x)); {QUANTILE}; where(x == 0, -inf, where(x == 1, inf, {math.sqrt(2)!r}*(2*x - 1)*ratio))",
         domain="(x > 0)*(x < 1)",
         poles=(("x == 0", "-inf"), ("x == 1", "inf")),
@@ -602,7 +602,7 @@ NORMALS: tuple[Op, ...] = (
         inverse="normcdf",
         value_ulp=5.0,
         partial_ulp=8.0,
-        elsewhere="ndtri norm_ppf ppf probit normsinv qnorm",
+        foreign_names="ndtri norm_ppf ppf probit normsinv qnorm",
         monotone=1,
     ),
     Op(
@@ -611,7 +611,7 @@ NORMALS: tuple[Op, ...] = (
         (f"{ERFINV_SLOPE}; where(abs(x) == 1, inf, p)",),
         "the inverse of erf",
         seconds=(f"{ERFINV_SLOPE}; where(abs(x) == 1, out, 2*out*p*p)",),
-        shown=("sqrt(pi)/2*exp(out^2)",),
+        display_partials=("sqrt(pi)/2*exp(out^2)",),
         value=f"w = -log((1 - x)*(1 + x)); {QUANTILE}; where(abs(x) == 1, x*inf, x*ratio)",
         domain="abs(x) < 1",
         poles=(("abs(x) == 1", "x*inf"),),
@@ -626,7 +626,7 @@ NORMALS: tuple[Op, ...] = (
         "x",
         (ERFCX_SLOPE,),
         "the scaled error function exp(x^2)*erfc(x)",
-        shown=("2*x*out - 2/sqrt(pi)",),
+        display_partials=("2*x*out - 2/sqrt(pi)",),
         value=ERFCX,
         latex=r"\operatorname{erfcx}(x)",
         not_negative=True,
@@ -764,14 +764,14 @@ OTHERS: tuple[Op, ...] = (
         "x",
         (f"{LAMBERTW_SLOPE}; d",),
         "Lambert's W, its principal branch: the w from -1 up for which w*exp(w) is x",
-        shown=("exp(-out)/(1 + out)",),
+        display_partials=("exp(-out)/(1 + out)",),
         value=LAMBERTW,
         seconds=(f"{LAMBERTW_SLOPE}; -d*d*(2 + out)/below",),
         domain="x > -0.36787944117144233",
         domain_words="x is greater than -1/e",
         latex=r"\operatorname{lambertw}(x)",
         value_ulp=4.0,
-        elsewhere="productlog lambertw0",
+        foreign_names="productlog lambertw0",
     ),
     Op(
         "j0",
@@ -785,14 +785,14 @@ OTHERS: tuple[Op, ...] = (
         partial_ulp=8.0,
         partial_abs=2e-16,
         second_abs=1e-15,
-        elsewhere="besselj0 bessel_j0",
+        foreign_names="besselj0 bessel_j0",
     ),
     Op(
         "j1",
         "x",
         (J1_SLOPE,),
         "the Bessel function of the first kind of order 1",
-        shown=("j0(x) - out/x",),
+        display_partials=("j0(x) - out/x",),
         value=low_order_bessel_text(1, FIRST_ZEROS[1]),
         seconds=(
             f"s = x*x; where(abs(x) < 1, x*{horner_text(J1_SERIES, 's')}, out*(1/x/x - 1) - ({J1_SLOPE})/x)",
@@ -803,7 +803,7 @@ OTHERS: tuple[Op, ...] = (
         partial_ulp=10.0,
         partial_abs=4e-16,
         second_abs=2e-15,
-        elsewhere="besselj1 bessel_j1",
+        foreign_names="besselj1 bessel_j1",
     ),
 )
 # fmt: on
@@ -951,7 +951,7 @@ def bessely_row(n: int) -> Op:
     shown = family_member_slope("bessely", n, "({} - {})/2") if n else "-bessely(1, x)"
     return Op(
         "", "x", (family_member_slope("bessely", n, "(max({}, -1e308) - {})/2") if n else shown,),
-        f"the Bessel function of the second kind of order {n}", shown=(shown,),
+        f"the Bessel function of the second kind of order {n}", display_partials=(shown,),
         value=f"{SECOND}; {orders}; where(x > 0, where(x == inf, 0, g{n}), where(x == 0, -inf, nan))",
         domain="x > 0", poles=(("x == 0", "-inf"),), latex=rf"\operatorname{{Y}}_{{{n}}}(x)",
         value_ulp=6.0 + n, value_abs=6e-16, partial_ulp=8.0 + n, partial_abs=6e-16, second_abs=6e-16,

@@ -1,7 +1,7 @@
 """What a row of a structural operation holds: one that sees its operands' shapes.
 
 Sums, products of matrices, reshapes and slices move numbers about or add them up.  They are linear in each
-operand, or nearly, so a row states how a cotangent goes back (``pull``) and never a Jacobian.  It states
+operand, or nearly, so a row states how a cotangent goes back (``vjp``) and never a Jacobian.  It states
 so by building nodes: the same few lines make the derived graph, a step of a sweep and the text in a trace.
 
 Beside it stands what rows say of shapes: how they broadcast, and what an axis means in one.
@@ -123,34 +123,35 @@ PartialRule = Callable[[NodeBuilder, Propagation], int | None]
 class Structural(NamedTuple):
     """One structural operation.
 
-    ``operands``    names, separated by blanks; ``x...`` takes one or more
-    ``shape``       the result's shape from the operands'; raises ``ShapeMismatch``
-    ``value``       the result, given an array library such as NumPy, the operands and the settings;
-                    None where ``formula`` says it
-    ``pull``        an operand's cotangent from the result's; its docstring names the source
-    ``push``        the result's tangent from an operand's; None: the row is linear in each operand
-    ``shown_pull``  what people read for ``pull``, where it differs
-    ``parameters``  its settings
-    ``spelled``     what a person writes, where that is another row's name too
-    ``kink``        where the derivative is a convention, and why: a test of values, as ``value``
-    ``picks``       whether it leaves numbers out: those pass nothing, not even 0 times infinity
-    ``definition``  what each of its numbers is in elementwise rows, where ``value`` does not say that: it
-                    scales against overflow, compares, or counts
-    ``labels``      which operand holds labels, if one does, and how many there are to choose from
-    ``formula``     the result in other rows: what a target computes that has no function for it.  A row
-                    without a ``value`` is computed by its formula everywhere
-    ``moves``       whether each number of its result is one of the operand's
-    ``averages``    whether of numbers that are all equal it gives that number
-    ``to_number``   whether its result is a number, whatever its operands are
-    ``bound``       what its result may be off by, given an array library, the operands, what they may be
-                    off by, the result and the settings.  None: what its formula says, where it has no
-                    value; nothing is known, where it is not linear, as ``push`` says; else it is taken to
-                    have no negative coefficients, and to join its operands if it takes any number of them
-    ``terms``       how many products, or numbers, a linear row adds up at most for a number of its result,
-                    given the operands' shapes and the settings; None: all are used equally often
-    ``undefined``   why a number of its result may be nan, or infinite, though no operand's is: in words, by
-                    what it is
-    ``elsewhere``   what other libraries call it, separated by blanks
+    ``operands``       names, separated by blanks; ``x...`` takes one or more
+    ``shape``          the result's shape from the operands'; raises ``ShapeMismatch``
+    ``value``          the result, given an array library such as NumPy, the operands and the settings; None
+                       where ``fallback`` says it
+    ``vjp``            an operand's cotangent from the result's; its docstring names the source
+    ``jvp``            the result's tangent from an operand's; None: the row is linear in each operand
+    ``display_vjp``    what people read for ``vjp``, where it differs
+    ``parameters``     its settings
+    ``spelled``        what a person writes, where that is another row's name too
+    ``kink``           where the derivative is a convention, and why: a test of values, as ``value``
+    ``picks``          whether it leaves numbers out: those pass nothing, not even 0 times infinity
+    ``definition``     what each of its numbers is in elementwise rows, where ``value`` does not say that:
+                       it scales against overflow, compares, or counts
+    ``labels``         which operand holds labels, if one does, and how many there are to choose from
+    ``fallback``       the result in other rows: what a target computes that has no function for it.  A row
+                       without a ``value`` is computed by its formula everywhere
+    ``moves``          whether each number of its result is one of the operand's
+    ``averages``       whether of numbers that are all equal it gives that number
+    ``to_number``      whether its result is a number, whatever its operands are
+    ``bound``          what its result may be off by, given an array library, the operands, what they may be
+                       off by, the result and the settings.  None: what its formula says, where it has no
+                       value; nothing is known, where it is not linear, as ``jvp`` says; else it is taken to
+                       have no negative coefficients, and to join its operands if it takes any number of
+                       them
+    ``terms``          how many products, or numbers, a linear row adds up at most for a number of its
+                       result, given the operands' shapes and the settings; None: all are used equally often
+    ``undefined``      why a number of its result may be nan, or infinite, though no operand's is: in words,
+                       by what it is
+    ``foreign_names``  what other libraries call it, separated by blanks
     """
 
     name: str
@@ -158,9 +159,9 @@ class Structural(NamedTuple):
     about: str
     shape: Callable[[Sequence[Shape], Settings], Shape]
     value: Callable[[Any, Sequence[Any], Settings], Any] | None
-    pull: PropagationRule
-    push: PropagationRule | None = None
-    shown_pull: PropagationRule | None = None
+    vjp: PropagationRule
+    jvp: PropagationRule | None = None
+    display_vjp: PropagationRule | None = None
     parameters: tuple[Parameter, ...] = ()
     spelled: str = ""
     infix: str = ""
@@ -173,12 +174,12 @@ class Structural(NamedTuple):
     labels: Callable[[Sequence[Shape], Settings], tuple[int, int] | None] | None = None
     moves: bool = False
     averages: bool = False
-    formula: Callable[[TensorBuilder, Sequence[int], Settings], int] | None = None
+    fallback: Callable[[TensorBuilder, Sequence[int], Settings], int] | None = None
     to_number: bool = False
     bound: Callable[[Any, Sequence[Any], Sequence[Any], Any, Settings], Any] | None = None
     terms: Callable[[Sequence[Shape], Settings], int] | None = None
     undefined: Mapping[str, str] = {}
-    elsewhere: str = ""
+    foreign_names: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -193,7 +194,7 @@ class Structural(NamedTuple):
     @property
     def linear(self) -> bool:
         """Tells whether it is linear in each of its operands."""
-        return self.push is None and not self.variadic
+        return self.jvp is None and not self.variadic
 
     @property
     def along_axes(self) -> bool:
@@ -363,4 +364,4 @@ def passes_from_partial(
         )
 
     pull.__doc__ = slope.__doc__
-    return {"pull": pull, "push": push, "shown_pull": shown and partial(pull, slope=shown)}
+    return {"vjp": pull, "jvp": push, "display_vjp": shown and partial(pull, slope=shown)}

@@ -333,26 +333,26 @@ MOVES = (
         "transpose", "x", "the axes in reverse, or in the order given by axes; x.T is the same",
         transpose_shape, lambda np, x, s: np.transpose(x[0], s[0]), transpose_vjp,
         parameters=(Parameter("axes", "order"),), latex=r"x^{\top}", gate="mover",
-        moves=True, elsewhere="permute swapaxes",
+        moves=True, foreign_names="permute swapaxes",
     ),
     Structural(
         "reshape", "x", "the same numbers, row by row, in another shape; one size may be -1",
         reshape_shape, lambda np, x, s: np.reshape(x[0], s[0]), reshape_vjp,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{reshape}(x)", gate="mover",
-        moves=True, elsewhere="view",
+        moves=True, foreign_names="view",
     ),
     Structural(
         "broadcast", "x", "x repeated to a shape, as NumPy broadcasts",
         broadcast_to_shape, lambda np, x, s: np.broadcast_to(x[0], s[0]), broadcast_vjp,
         parameters=(Parameter("shape", "shape", ...),), latex=r"\operatorname{broadcast}(x)", gate="copier",
-        moves=True, elsewhere="broadcast_to expand",
+        moves=True, foreign_names="broadcast_to expand",
     ),
     Structural(
         "linspace", "a b", "n numbers from a to b, equally far apart",
         linspace_shape, None, linspace_vjp, linspace_jvp,
         parameters=(Parameter("n", "size", ...),), latex=r"\operatorname{linspace}(a, b)",
         gate="distributor, scaled",
-        formula=linspace_formula,
+        fallback=linspace_formula,
     ),
     Structural(
         "index", "x", "the numbers at some places: x[0], x[0, 1], x[1:3], x[:, 0]",
@@ -370,7 +370,7 @@ MOVES = (
         "concat", "x...", "tensors one after the other along an axis",
         concat_shape, lambda np, x, s: np.concatenate(x, s[0]), concat_vjp,
         parameters=(AXIS_0,), latex=r"\operatorname{concat}(x, \ldots)", gate="joiner",
-        elsewhere="cat concatenate",
+        foreign_names="cat concatenate",
     ),
     Structural(
         "stack", "x...", "tensors of one shape side by side along a new axis; [x, y] is the same",
@@ -381,7 +381,7 @@ MOVES = (
         "trace", "x", "the sum of a square matrix's diagonal",
         trace_shape, lambda np, x, s: np.trace(x[0]), trace_vjp,
         latex=r"\operatorname{tr}(x)", gate="copier, to the diagonal", to_number=True,
-        terms=lambda shapes, s: shapes[0][0], elsewhere="tr",
+        terms=lambda shapes, s: shapes[0][0], foreign_names="tr",
     ),
     Structural(
         "diag", "x", "the diagonal matrix of a vector; the diagonal of a square matrix",
@@ -397,7 +397,7 @@ MOVES = (
 
 def check_is_computable(row: Structural) -> None:
     """Raise ``ValueError`` for a row of which nothing says how it is computed."""
-    if row.value is None and row.formula is None:
+    if row.value is None and row.fallback is None:
         raise ValueError(f"the row '{row.name}' needs a value or a formula")
 
 

@@ -1,7 +1,7 @@
 """What people read of a node's edges: local derivatives, and over tensors contributions too.
 
 Over numbers a local derivative is the row's shown rule.  Where shapes are known the texts are those of the
-programs that compute the edges, so they follow from a structural row's ``pull``; what makes those programs
+programs that compute the edges, so they follow from a structural row's ``vjp``; what makes those programs
 is loaded only then.
 """
 
@@ -72,7 +72,7 @@ def rule_of(
 ) -> tuple[str, int]:
     """The shown rule of an edge, its operands and ``out`` by what they are called; and its level."""
     op = BY_NAME[graph.kinds[user]]
-    rule = template(op.shown_partial(position))
+    rule = template(op.display_partial(position))
     if not rule.inputs:
         return constant_rule_text(rule)
     operands = graph.operands[user]

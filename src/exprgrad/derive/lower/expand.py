@@ -164,7 +164,7 @@ def include_definition(made: Graph, op: Op, operands: Sequence[int], bound: Coll
     A constant whose name the formula gives to something else (``bound``) is written as a number.
     """
     text = template(op.definition)
-    values = dict(zip(op.formula_names, operands, strict=True))
+    values = dict(zip(op.fallback_names, operands, strict=True))
     known: dict[object, int] = {}
 
     def rule(node: int, images: Sequence[int]) -> int:

@@ -34,7 +34,7 @@ DEPTH = 4
 def defining_formula(kind: str) -> str:
     """What a row is in other operations, as accurate as the table can say."""
     op = BY_NAME[kind]
-    return op.value or op.formula or op.definition
+    return op.value or op.fallback or op.definition
 
 
 def lower_program(
@@ -99,7 +99,7 @@ def routine_program(row: Routine, spelled: frozenset[str]) -> Program | LoopProg
 def structural_formula(variant: Variant) -> Program:
     """A structural operation in others; raises ``RequestError`` where its row does not say it."""
     row, builder = STRUCTURAL[variant.kind], GraphBuilder(Graph([]))
-    if row.formula is None:
+    if row.fallback is None:
         raise RequestError(
             "no-spelling",
             f"'{row.word}' is not spelled in this language, nor made of what is",
@@ -109,7 +109,7 @@ def structural_formula(variant: Variant) -> Program:
         builder.input(name, shape)
         for name, shape in zip(variant_operands(variant), variant.operands, strict=True)
     ]
-    return builder.program([row.formula(builder, operands, variant.settings)])
+    return builder.program([row.fallback(builder, operands, variant.settings)])
 
 
 def missing_rows(graph: Graph, spelled: Container[str]) -> list[Routine]:
@@ -179,7 +179,7 @@ def lower_operation(
         return builder.apply(kind, *operands)
     text = template(defining_formula(kind))
     lowered = lower_program(Program(text, (text.output,)), spelled, longest=longest)
-    given = dict(zip(op.formula_names, operands, strict=True))
+    given = dict(zip(op.fallback_names, operands, strict=True))
     return builder.include(lowered.graph, given)[lowered.outputs[0]]
 
 

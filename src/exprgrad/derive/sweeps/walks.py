@@ -294,7 +294,7 @@ class SweepSource:
         found = []
         for position, operand in enumerate(self.graph.operands[user]):
             if operand in active:
-                pull = row.shown_pull or row.pull if self.rule is shown else row.pull
+                pull = row.display_vjp or row.vjp if self.rule is shown else row.vjp
                 passed = pull(self.builder, self.passing(user, position, cotangent))
                 if passed is not None:
                     found.append((operand, passed, position))
@@ -309,8 +309,8 @@ class SweepSource:
         builder = self.builder
         zero = builder.constant(0.0)
         mask = builder.apply("broadcast", mask, settings=(self.shape(user),))
-        if row.push is None and (row.variadic or len(row.names) == 1):
-            count = row.pull(builder, self.passing(user, position, mask))
+        if row.jvp is None and (row.variadic or len(row.names) == 1):
+            count = row.vjp(builder, self.passing(user, position, mask))
             assert count is not None
             return builder.apply("ne", count, zero)
         count = builder.apply("sum", mask, settings=(None, False))
@@ -322,13 +322,13 @@ class SweepSource:
         """What a structural node's moving operands add to its tangent."""
         operands = self.graph.operands[user]
         moving = [at for at, operand in enumerate(operands) if operand in tangents]
-        if row.push is None and row.variadic and moving:
+        if row.jvp is None and row.variadic and moving:
             return [self.side_by_side(row, user, tangents)]
         found = []
         for position in moving:
             passing = self.passing(user, position, tangents[operands[position]])
             passed = (
-                row.push(self.builder, passing) if row.push else linear_tangent(self, row, passing)
+                row.jvp(self.builder, passing) if row.jvp else linear_tangent(self, row, passing)
             )
             if passed is not None:
                 found.append(passed)
@@ -639,7 +639,7 @@ def structural_tangent(
         for operand, tangent in moving.items()
         if tangent.mask is not None
     }
-    adds_or_moves = row.push is None and (row.variadic or len(row.names) == 1)
+    adds_or_moves = row.jvp is None and (row.variadic or len(row.names) == 1)
     goes_along = adds_or_moves and len(masks) == len(moving)
     sums = []
     for given in (values, masks) if goes_along else (values,):

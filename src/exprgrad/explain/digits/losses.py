@@ -270,16 +270,16 @@ def explain_data(evidence: Evidence, step: LossStep) -> str:
     label = evidence.run.label(step.source)
     at = number_text(evidence.run.values[step.source])
     size = max(map(abs, given), default=0.0)
-    if row.magnifies == "period" and size >= LARGE:
+    if row.ill_conditioned == "period" and size >= LARGE:
         return f"{kind} of a large number: {label} is {at}, and its absolute error counts"
     by_far = f"a relative error of {label} counts 10^{step.before - step.after} times as much here"
-    if row.magnifies == "growth" and size >= LARGE:
+    if row.ill_conditioned == "growth" and size >= LARGE:
         if abs(evidence.run.values[step.source]) < LARGE:
             return by_far
         return f"{kind} of a large number makes relative errors of absolute ones: {label} is {at}"
-    if row.magnifies == "zero" and 0.5 < given[0] < 2:
+    if row.ill_conditioned == "zero" and 0.5 < given[0] < 2:
         return f"{kind} near its zero: {label} is {at}, and what sets it apart from 1 is mostly rounded"
-    if row.magnifies == "quotient" and abs(given[0]) >= LARGE * abs(given[1]):
+    if row.ill_conditioned == "quotient" and abs(given[0]) >= LARGE * abs(given[1]):
         if step.source == operands[0]:
             return (
                 f"the remainder of a large number: {label} is {at}, and its absolute error counts"

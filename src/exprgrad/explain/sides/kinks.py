@@ -392,7 +392,8 @@ def one_sided_notes(run: SweptRun, told: Container[str]) -> Iterator[Diagnostic]
     ends = [  # where the slope is finite, or at a pole
         node
         for node, op, seen in used_operations(over, live_nodes(over))
-        if at_pole(op, seen) or (op.edge and condition_holds(op.edge, op.names, seen))
+        if at_pole(op, seen)
+        or (op.finite_boundary and condition_holds(op.finite_boundary, op.names, seen))
     ]
     behind = dependency_flags(graph, *ends)
     names = [name for name in over.wrt or () if behind[graph.inputs[name]] and name not in told]

@@ -412,9 +412,9 @@ def describe_row(row: Routine) -> tuple[Sequence[str], str]:
     if isinstance(row, str):
         op = BY_NAME[row]
         first = op.about[:1]
-        plain = first in row or first in op.formula_names
+        plain = first in row or first in op.fallback_names
         about = op.about if plain else first.upper() + op.about[1:]
-        return op.formula_names, about
+        return op.fallback_names, about
     structural, operands = STRUCTURAL[row.kind], variant_operands(row)
     pairs = zip(operands, row.operands, strict=True)
     given = [f"{name} {shape or 'a number'}" for name, shape in pairs]

@@ -33,9 +33,9 @@ ENGLISH = frozenset(
     ("cost", "cosy", "expo", "logo", "sect", "sine", "sing", "sink", "tang", "tank")
 )
 """Names that are words, and no function with its operand behind it."""
-ELEMENTWISE = {word: op.name for op in OPS for word in op.elsewhere.split()}
+ELEMENTWISE = {word: op.name for op in OPS for word in op.foreign_names.split()}
 NAMES_HERE = ELEMENTWISE | {
-    word: row.word for row in STRUCTURAL.values() for word in row.elsewhere.split()
+    word: row.word for row in STRUCTURAL.values() for word in row.foreign_names.split()
 }
 """A function elsewhere → the one that does the same here."""
 FORMS = {
@@ -925,7 +925,7 @@ def operation_meant(word: str, names: Iterable[str], what: str, operands: int = 
 def has_room(word: str, operands: int) -> bool:
     """Whether a function takes so many operands, if that is known of it."""
     row = BY_NAME.get(NAMES_HERE.get(word, word))
-    return row is None or row.variadic or operands <= len(row.names) + bool(row.of_two)
+    return row is None or row.variadic or operands <= len(row.names) + bool(row.binary_expansion)
 
 
 def all_listed(what: str) -> str:

@@ -364,9 +364,9 @@ class Builder:
             known = self.known.keys() | CONSTANTS.keys()
             raise unknown_function(self.text, self.valid_name(text, name), name, known)
         count = len(values)
-        if op.of_two and count == 2:
+        if op.binary_expansion and count == 2:
             meanings = dict(zip("xy", values, strict=True))
-            return self.expanded(build_plainly(op.of_two), meanings, (name[0], right[1]))
+            return self.expanded(build_plainly(op.binary_expansion), meanings, (name[0], right[1]))
         if count < 2 if op.variadic else count != len(op.names):
             signature = "x, y, …" if op.variadic else ", ".join(op.names)
             if op.setting is not None:

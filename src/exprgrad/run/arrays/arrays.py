@@ -244,8 +244,8 @@ def structural_value(row: Structural, operands: Sequence[Array], settings: Setti
     """A structural row's value: what it says of NumPy, or its formula on the arrays themselves."""
     if row.value is not None:
         return row.value(np, operands, settings)
-    assert row.formula is not None
-    return row.formula(AT_ONCE, operands, settings)
+    assert row.fallback is not None
+    return row.fallback(AT_ONCE, operands, settings)
 
 
 class AtOnce(NamedTuple):

@@ -187,12 +187,12 @@ def of_structural(
     if row.bound is not None:
         return row.bound(np, seen, spread, out, settings)
     if row.value is None:
-        assert row.formula is not None
+        assert row.fallback is not None
         given: list[Any] = [Pair(*pair) for pair in zip(seen, off, strict=True)]
-        found: Any = row.formula(cast(Any, PAIRS), given, settings)
+        found: Any = row.fallback(cast(Any, PAIRS), given, settings)
         return found.error
     is_exact = all(map(is_zero_error, off))
-    if row.push is not None:
+    if row.jvp is not None:
         return inf
     if row.variadic:
         return 0.0 if is_exact else row.value(np, spread, settings)

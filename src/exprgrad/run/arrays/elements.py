@@ -221,7 +221,7 @@ class ElementWriter:
             given = [array[()] for array in arrays]  # a number is no array of one
             return np.asarray(row.value(ObjectArrays(), given, settings), dtype=object)
         handles = [self.handle(array, known) for array, known in zip(arrays, data, strict=True)]
-        built = row.definition or row.formula
+        built = row.definition or row.fallback
         assert built is not None
         return self.arrays[built(self, handles, settings)]
 

@@ -547,7 +547,7 @@ def defined_row(op: Op) -> Callable[..., Ball]:
         return lambda *operands: whole_line()
 
     def by_definition(*operands: Ball) -> Ball:
-        return formula_ball(op.definition, dict(zip(op.formula_names, operands, strict=True)))
+        return formula_ball(op.definition, dict(zip(op.fallback_names, operands, strict=True)))
 
     return (lambda *operands: reduce(by_definition, operands)) if op.variadic else by_definition
 

@@ -234,12 +234,12 @@ def sharpen_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None
     """A narrower enclosure than the ball of an operation; None where that is as narrow."""
     if op.signs or op.powers or op.monotone or op.special:
         return of_bounds(op, operands) or by_definition(op, operands)
-    if op.magnifies != "period" or operands[0].ball.is_exact():
+    if op.ill_conditioned != "period" or operands[0].ball.is_exact():
         return None
     (x,), (name,) = operands, op.names
     # a wave, which has no turning point where its slope is not 0
     if not bool(
-        formula_ball(op.shown_partial(0), {name: x.ball, OUT: apply_to_balls(op.name, [x.ball])})
+        formula_ball(op.display_partial(0), {name: x.ball, OUT: apply_to_balls(op.name, [x.ball])})
         != 0
     ):
         return None
@@ -276,7 +276,7 @@ def by_definition(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     graph, inner = template(op.definition), Enclosures()
 
     def defined(*parts: Enclosure) -> Enclosure:
-        given = dict(zip(op.formula_names, parts, strict=True))
+        given = dict(zip(op.fallback_names, parts, strict=True))
         return inner.evaluate(graph, given)[graph.output]
 
     found = reduce(defined, operands) if op.variadic else defined(*operands)

@@ -1,8 +1,9 @@
 """The reverse sweep in ball arithmetic: the true gradient, by the rules that people read.
 
-``shown`` is exact in real arithmetic; ``partials`` may hold what is as good only in doubles.  So these
-are asked at two kinds of points alone: kinks and jumps, where they state the convention (and where balls
-do not decide whether there is one, it is either), and points where ``shown`` has no value, such as 0^0.
+``display_partials`` is exact in real arithmetic; ``partials`` may hold what is as good only in doubles.
+So these are asked at two kinds of points alone: kinks and jumps, where they state the convention (and
+where balls do not decide whether there is one, it is either), and points where ``display_partials`` has
+no value, such as 0^0.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def local_derivative_ball(
         return exact_ball(fixed)
     if op.variadic:
         given = {op.names[0]: values[operands[position]], "out": out}
-        found = formula_ball(op.shown_partial(position), given)
+        found = formula_ball(op.display_partial(position), given)
         if found.is_nan() and op.ties:
             shares = [
                 formula_ball(op.ties, {**given, op.names[0]: values[one]}) for one in operands
@@ -124,8 +125,8 @@ def local_derivative_ball(
             return formula_ball(op.partial(position), {**given, "ties": sum(shares, exact_ball(0))})
         return found
     given = seen_by(graph, values, node, varying)
-    found = formula_ball(op.shown_partial(position), given)
-    if not op.shown:
+    found = formula_ball(op.display_partial(position), given)
+    if not op.display_partials:
         return found
     if found.is_finite():
         met = specials_met(graph, values, node, varying).values()
@@ -143,7 +144,7 @@ def local_derivative_ball(
 @cache
 def constant_local_derivative(op: Op, position: int) -> float | None:
     """The local derivative of an edge if it is the same everywhere, such as 1 for a sum."""
-    rule = template(op.shown_partial(position))
+    rule = template(op.display_partial(position))
     is_plain = set(rule.kinds) <= {CONST, "neg"} and not rule.symbols
     return compile_template(rule, ())(()) if is_plain else None
 

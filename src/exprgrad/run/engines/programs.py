@@ -53,7 +53,7 @@ def fuse_partials(program: Program, but: Container[str] = (), read: Read = templ
     Rows of ``but`` stay as they are.  ``read`` makes a graph of a joint text.  A partial is found by its
     form: it is what the row's rule makes of the operation's nodes.
     """
-    kinds = {kind for kind in {*program.graph.kinds} & {*BY_NAME} if BY_NAME[kind].joint}
+    kinds = {kind for kind in {*program.graph.kinds} & {*BY_NAME} if BY_NAME[kind].fused_partials}
     kinds = {kind for kind in kinds if kind not in but}
     if not kinds:
         return program
@@ -68,10 +68,10 @@ def fuse_partials(program: Program, but: Container[str] = (), read: Read = templ
         operands = seen.graph.operands[node]
         if kind in kinds and all(varying[operand] for operand in operands):
             op = BY_NAME[kind]
-            chosen[node] = node, op.joint[0]
+            chosen[node] = node, op.fused_partials[0]
             given = dict(zip(rule_slots(op), (*operands, node), strict=False))
             given |= dict.fromkeys([name for name in rule_slots(op) if "varies" in name], one)
-            for rule, text in zip(op.partials, op.joint[1:], strict=True):
+            for rule, text in zip(op.partials, op.fused_partials[1:], strict=True):
                 graph = template(rule)
                 partial = seen.include(graph, given)[graph.output]
                 if partial < size:
@@ -138,7 +138,7 @@ def lower_for_engine(
             make: Callable[..., int] = partial(shorten_operation, builder, kind)
         else:
             text = read(own.get(kind) or defining_formula(kind))
-            make = partial(inline_formula, included, text, op.formula_names)
+            make = partial(inline_formula, included, text, op.fallback_names)
         return join_balanced(make, operands) if op.variadic else make(*operands)
 
     images = included(program.graph)

@@ -171,7 +171,7 @@ def number_function(op: Op) -> Function:
     refuse_uncomputable(op)
     if not op.value and hasattr(math, op.name):
         return guard_math_function(op, getattr(math, op.name))
-    formula = compile_template(template(op.value or op.formula), op.names)
+    formula = compile_template(template(op.value or op.fallback), op.names)
     return lambda *operands: formula(operands)
 
 
@@ -226,7 +226,7 @@ def compile_forward(
 
 def refuse_uncomputable(op: Op) -> None:
     """Raise ``ValueError`` for a row of which nothing says how it is computed."""
-    if not (op.value or op.formula or op.name in NATIVE or hasattr(math, op.name)):
+    if not (op.value or op.fallback or op.name in NATIVE or hasattr(math, op.name)):
         raise ValueError(
             f"the row '{op.name}' needs a value or a formula: Python's math has no function '{op.name}'"
         )

@@ -361,7 +361,7 @@ def tensor_program(run: DiagnosedRun, node: int, written: ExpandedNode) -> dict[
 def partial_operands(kind: str, position: int) -> list[int]:
     """The operands that the local derivative for one of a row's operands depends on."""
     op = BY_NAME[kind]
-    names = template(op.shown_partial(position)).inputs
+    names = template(op.display_partial(position)).inputs
     if op.variadic:
         return [position] if names else []
     return [at for at, name in enumerate(op.names) if name in names]

@@ -561,7 +561,7 @@ def python_op_text(text: str, given: Mapping[str, str]) -> str:
 def function_definition(target: Target, op: Op) -> str:
     """An operation that a library lacks, as a function.  Raises ``Missing``."""
     count = 2 if op.winner else len(op.names)
-    parameters, plainer = operand_names(op, count), op.definition or op.formula or op.value
+    parameters, plainer = operand_names(op, count), op.definition or op.fallback or op.value
     is_python = target.arrays is None and op.name in MATH.spelled
     if (op.variadic and not op.winner) or not (plainer or is_python):
         raise Missing(op.name)
@@ -578,7 +578,7 @@ def function_definition(target: Target, op: Op) -> str:
         pairs = parameters, parameters[::-1]
         slopes = [f"where({x} {before} {y}, 1, where({x} == {y}, 1/2, 0))" for x, y in pairs]
     else:
-        slopes = [*(op.shown or op.partials)]
+        slopes = [*(op.display_partials or op.partials)]
     passed = [
         f"        {name}.grad += {factor_in_parentheses(python_op_text(slope, given))} * out.grad"
         for name, slope in zip(parameters, slopes, strict=True)

@@ -1,6 +1,6 @@
 """The op table as people read it: an overview, one operation in full, and a JSON document.
 
-How a cotangent goes back through a structural row is read off the row: its ``pull`` is built for operands
+How a cotangent goes back through a structural row is read off the row: its ``vjp`` is built for operands
 of a few shapes, and written.  At a row's critical points its answers are shown beside those recorded from
 PyTorch and JAX; ``python -m benchmarks.conventions``, which needs both, writes that record,
 ``conventions.json``.
@@ -167,7 +167,7 @@ def find_rows(name: str | None) -> Sequence[Row]:
 
 def is_about(row: Row, word: str) -> bool:
     """Whether a row's description, or a name that others give it, has a word that begins so."""
-    said = f"{row.name} {row.elsewhere} {row.about}".casefold()
+    said = f"{row.name} {row.foreign_names} {row.about}".casefold()
     return len(word) > 2 and re.search(rf"(?<![a-z]){re.escape(word)}", said) is not None
 
 
@@ -213,7 +213,7 @@ def local_derivatives_text(row: Row) -> str:
     """The local derivatives, or the cotangents of a structural row, on one line."""
     if isinstance(row, Structural):
         return first_cotangents(row)
-    return ",  ".join(map(row.shown_partial, range(len(row.names))))
+    return ",  ".join(map(row.display_partial, range(len(row.names))))
 
 
 def operations_table(rows: Sequence[Op]) -> Table:
@@ -285,7 +285,7 @@ def rule_lines(op: Op) -> Iterator[tuple[str, str]]:
     if len(programs) == 1 or any(program[:-1] != shared for program in programs):
         shared = []
     for at, (name, program) in enumerate(zip(op.names, programs, strict=True)):
-        rule = op.shown_partial(at)
+        rule = op.display_partial(at)
         yield f"for {name}", rule
         own = program[len(shared) :]
         for position, statement in enumerate(own if own != [rule] else []):
@@ -377,7 +377,7 @@ def elementwise_fields(op: Op) -> dict[str, Any]:
         "variadic": op.variadic,
         "about": op.about,
         "partials": list(op.partials),
-        "shown": list(op.shown or op.partials),
+        "shown": list(op.display_partials or op.partials),
         "definition": op.definition or None,
         "domain": op.domain or None,
         "poles": [{"where": where, "value": value} for where, value in op.poles],
@@ -471,7 +471,7 @@ def make_case(
         row.name, [(name, ATOM) for name in example_operands(row)], settings=settings
     )
     texts = cotangent_texts(row, shapes, settings, result, shown)
-    others = cotangent_texts(row, shapes, settings, result, computed) if row.shown_pull else texts
+    others = cotangent_texts(row, shapes, settings, result, computed) if row.display_vjp else texts
     return Case(written, shapes, result, texts, settings, others if others != texts else ())
 
 
@@ -573,7 +573,7 @@ def structural_pairs(row: Structural) -> Iterator[tuple[str, str]]:
 
 def vjp_docstring(row: Structural) -> str:
     """What a row's rule says of itself."""
-    return " ".join((row.pull.__doc__ or "").split())
+    return " ".join((row.vjp.__doc__ or "").split())
 
 
 def structural_fields(row: Structural) -> dict[str, Any]:
@@ -647,7 +647,7 @@ def critical_points_of_row(op: Op) -> list[CriticalPoint]:
 
 def candidate_points(op: Op) -> Iterator[tuple[float, ...]]:
     """Points to try; infinities last, and of one operand only."""
-    arity = len(op.formula_names)
+    arity = len(op.fallback_names)
     places = sorted(product(range(len(CANDIDATES)), repeat=arity), key=sum)
     yield from (tuple(CANDIDATES[place] for place in point) for point in places)
     if arity == 1:
@@ -723,7 +723,7 @@ def convention_fields(op: Op) -> list[dict[str, Any]]:
     """The points as JSON has them; a library is null that has no such function."""
     return [
         {
-            "at": dict(zip(op.formula_names, map(encode_nonfinite, point.operands), strict=True)),
+            "at": dict(zip(op.fallback_names, map(encode_nonfinite, point.operands), strict=True)),
             "what": point.what,
             "exprgrad": answer_fields(point.value, point.partials),
             **{library: library_record(op, library, point) for library in LIBRARIES},
@@ -765,8 +765,8 @@ def convention_lines(op: Op) -> Iterator[str]:
         # A zero's sign is shown, for it may count.
         at = ", ".join(f"{name} = {float(x):g}" for name, x in point["at"].items())
         rows.append(f"  at {at}, {point['what']}")
-        columns = [answer_cells(point[key], len(op.formula_names)) for key in titles]
-        labels = ["value", *(f"for {name}" for name in op.formula_names)]
+        columns = [answer_cells(point[key], len(op.fallback_names)) for key in titles]
+        labels = ["value", *(f"for {name}" for name in op.fallback_names)]
         rows += [[f"    {label}", *cells] for label, *cells in zip(labels, *columns, strict=True)]
     yield from align_columns(rows, right=range(1, 1 + len(titles)))
     yield from library_sources(op)

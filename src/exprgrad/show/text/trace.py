@@ -496,7 +496,7 @@ def work_lines(run: DiagnosedRun) -> list[str]:
     """How many operations the two sweeps take, the local derivatives as they are shown."""
     assert run.adjoints is not None
     shown = [
-        BY_NAME[run.graph.kinds[node]].shown_partial(position)
+        BY_NAME[run.graph.kinds[node]].display_partial(position)
         for node in run.order
         for position, factor in enumerate(run.adjoints.locals[node] or ())
         if factor is not None
@@ -612,7 +612,7 @@ def jacobian_size(run: DiagnosedRun, user: int, part: Passed) -> int:
     """
     graph, op = run.graph, BY_NAME.get(run.graph.kinds[user])
     ends = graph.shape(user), graph.shape(part.operand)
-    copies = op is not None and op.shown_partial(part.position) in ("1", "-1")
+    copies = op is not None and op.display_partial(part.position) in ("1", "-1")
     return jacobian_bytes(ends) if min(map(shape_size, ends)) > 1 and not copies else 0
 
 

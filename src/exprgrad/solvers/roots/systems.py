@@ -86,7 +86,7 @@ def over_one_line(
     if op.poles and op.definition and whole:
         definition = template(op.definition)
         inner: list[Fraction] = []
-        given = dict(zip(op.formula_names, parts, strict=True))
+        given = dict(zip(op.fallback_names, parts, strict=True))
         made = builder.include(definition, {name: given[name][0] for name in definition.inputs})
         for at, each in enumerate(made):
             below = [inner[operand] for operand in definition.operands[at]]
