@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.measure import Call, Report, left_out, medians, peer, ratio, table, times, turns
 from benchmarks.regimes import COLUMNS, summary
 from exprgrad.data.arrow import import_arrow
-from exprgrad.data.batch import carried_out
+from exprgrad.data.batch import execute_plan
 from exprgrad.data.plans import plan_batch
 
 __all__ = ["report"]
@@ -54,7 +54,7 @@ def written(folder: Path, rows: int) -> None:
     rows_of = import_arrow().table({name: random.standard_normal(rows) for name in NAMES})
     import_arrow("parquet").write_table(rows_of, folder / "rows.parquet")
     import_arrow("csv").write_csv(rows_of, folder / "rows.csv")
-    carried_out(
+    execute_plan(
         plan_batch(NEURON, [str(folder / "rows.parquet")], path=str(folder / "done.parquet"))
     )
 
@@ -72,7 +72,7 @@ def parquet_batches(path: str) -> Any:
 
 def ours(data: str, **options: Any) -> None:
     """What the command does."""
-    carried_out(plan_batch(NEURON, [data], **options))
+    execute_plan(plan_batch(NEURON, [data], **options))
 
 
 def sums(path: str) -> dict[str, Call]:

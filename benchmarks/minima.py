@@ -18,7 +18,7 @@ from benchmarks.measure import Report, peer, table, used
 from benchmarks.pages import fill
 from benchmarks.truth import from_tests
 from exprgrad import parse
-from exprgrad.explain.places import in_numbers
+from exprgrad.explain.places import to_scalar_run
 from exprgrad.graph.graph import Graph
 from exprgrad.solvers.minima.search import Counts, Objective, PointLayout
 
@@ -89,7 +89,7 @@ def by_ipopt(problem: Any) -> Ended:
     import casadi
 
     expression = parse(problem.formula)
-    over = in_numbers(expression.gradient(problem.start)).run
+    over = to_scalar_run(expression.gradient(problem.start)).run
     names = [*over.graph.inputs]
     unknown = casadi.SX.sym("x", len(names))
     value = in_casadi(casadi, over.graph, {name: unknown[k] for k, name in enumerate(names)})

@@ -23,7 +23,7 @@ import exprgrad
 from catastrophes import DIGITS, PLACES, Catastrophe, Truth, collected, truths
 from corpus import trades
 from exprgrad.cli.commands import COMMANDS
-from exprgrad.data.arrow import Doubles
+from exprgrad.data.arrow import DoubleColumn
 from exprgrad.data.job import BatchJob, compute_rows
 from exprgrad.errors import DigitsWarning, ExprgradError
 from exprgrad.graph.ops import BY_NAME
@@ -190,7 +190,7 @@ def by_engine(engine: str) -> Callable[[Catastrophe], Answer]:
         pairs = tuple((name, name) for name in names)
         job = BatchJob(case.formula, pairs, wrt=tuple(names), engine=engine, digits=PLACES)
         columns = columns_of(case)
-        block = compute_rows(job, [Doubles(columns[name]) for name in names], 0, 1)
+        block = compute_rows(job, [DoubleColumn(columns[name]) for name in names], 0, 1)
         return {
             name: Printed(
                 float(block.results[at][0]),

@@ -10,7 +10,7 @@ import pytest
 
 from browsers import axe
 from exprgrad.api import parse
-from exprgrad.explain.walks import Visited
+from exprgrad.explain.walks import VisitResult
 from exprgrad.show.text.lines import signed_number as number
 from pages import edit, html_of, last, lesson_html, panel, press, results, run_of
 
@@ -48,7 +48,7 @@ FATES = """() => [...document.querySelectorAll("#visits ul.paths")].map(list => 
 ])"""
 
 
-def assert_agrees(page: Any, found: Visited) -> None:
+def assert_agrees(page: Any, found: VisitResult) -> None:
     """What the page says of an order is what ``Run.visited`` finds, path by path."""
     shown = results(page)
     assert list(shown) == list(found.inputs)

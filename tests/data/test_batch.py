@@ -27,7 +27,7 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 from exprgrad.cli.commands.batch_fit import batch_command  # noqa: E402
 from exprgrad.cli.options import Words  # noqa: E402
 from exprgrad.data import formats, sums  # noqa: E402
-from exprgrad.data.formats import FORMATS, read_batches, row_file, sample_file  # noqa: E402
+from exprgrad.data.formats import FORMATS, inspect_row_file, read_batches, sample_file  # noqa: E402
 from exprgrad.data.job import BatchJob, prepare_kernel  # noqa: E402
 from exprgrad.data.places import NO_CELL  # noqa: E402
 from exprgrad.data.plans import BAD_ROWS  # noqa: E402
@@ -55,8 +55,8 @@ def written(path: Path, rows: Any) -> str:
 
 def read(path: Path | str) -> Any:
     """The rows of a file."""
-    source, sample = sample_file(row_file(str(path)))
-    partitions = formats.partitions_of(source)
+    source, sample = sample_file(inspect_row_file(str(path)))
+    partitions = formats.split_into_partitions(source)
     return pa.Table.from_batches(
         batch
         for partition in partitions

@@ -241,7 +241,7 @@ def test_own_rows_are_kept_by_a_record(
     argv = ("x^k", "--data", "*/rows.parquet", "--threads", "1", "--json", *options.split())
     whole = batch(*argv, "-o", "whole.json")
     assert "without a finite d_k" in whole.err
-    work, left = batches.rows_reduced, [2]
+    work, left = batches.reduce_rows, [2]
 
     def stopped(*args: Any) -> Any:
         left[0] -= 1
@@ -249,7 +249,7 @@ def test_own_rows_are_kept_by_a_record(
             raise KeyboardInterrupt
         return work(*args)
 
-    monkeypatch.setattr(batches, "rows_reduced", stopped)
+    monkeypatch.setattr(batches, "reduce_rows", stopped)
     assert batch(*argv, "-o", "again.json").status == 130
     left[0] = 9
     again = batch(*argv, "-o", "again.json", "--resume")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import exprgrad
 from exprgrad.data import grids
-from exprgrad.data.grids import Grid, GridTally, grid_over, grid_rows, warnings_about
+from exprgrad.data.grids import Grid, GridTally, grid_rows, grid_warnings, make_grid
 from shell import command
 from strategies import programs
 
@@ -36,7 +36,7 @@ FORMULAS = [
 
 def grid_of(text: str, ranges: dict[str, str], order: int, **fixed: Any) -> Grid:
     """A grid over texts of ranges."""
-    return grid_over(exprgrad.parse(text).graph, text, {**ranges, **fixed}, None, order)
+    return make_grid(exprgrad.parse(text).graph, text, {**ranges, **fixed}, None, order)
 
 
 def bits(numbers: Sequence[float]) -> list[bytes]:
@@ -82,10 +82,10 @@ def test_rows_of_any_formula(text: str, texts: list[str], order: int, few: int) 
     values = dict(zip(f.inputs, [*texts[:2], 0.7], strict=False))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grids, "LEAST_COMPILED", few)
-        grid = grid_over(f.graph, text, values, None, order)
+        grid = make_grid(f.graph, text, values, None, order)
         found = list(grid_rows(grid, GridTally()))
     for row, numbers in enumerate(found):
-        alone, _ = grids.examine_row(grid, grids.point_at(grid, row))
+        alone, _ = grids.examine_row(grid, grids.grid_point(grid, row))
         assert bits(numbers[len(grid.ranges) :]) == bits(alone)
 
 
@@ -100,7 +100,7 @@ def test_what_is_told() -> None:
     grid, tally = grid_of("log(x) + abs(x - 1)", {"x": "-3:1:5"}, 1), GridTally()
     assert len(list(grid_rows(grid, tally))) == 5
     assert tally.counts == {"domain": 3, "infinite": 1, "kink": 1}
-    first, second, third = warnings_about(grid, tally)
+    first, second, third = grid_warnings(grid, tally)
     assert first.message == "3 rows outside the domain: x = -3; x = -2; x = -1"
     assert (first.code, first.span, first.help) == (
         "nan",
@@ -121,7 +121,7 @@ def test_rows_beyond_those_looked_at_are_counted(monkeypatch: pytest.MonkeyPatch
     )
     found = list(grid_rows(grid, tally))
     assert tally.unseen == {"kink": 8, "digits": 1}
-    messages = [one.message for one in warnings_about(grid, tally)]
+    messages = [one.message for one in grid_warnings(grid, tally)]
     assert messages[-2:] == [
         "at 8 more rows there was no look from both sides, past the first 2",
         "at 1 more row digits may be lost and are not corrected, past the first 2",

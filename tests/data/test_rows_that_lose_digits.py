@@ -14,7 +14,7 @@ from jsonschema import validate
 
 import exprgrad
 from corpus import table
-from exprgrad.data.arrow import Doubles
+from exprgrad.data.arrow import DoubleColumn
 from exprgrad.data.job import BatchJob, RowBlock, compute_rows
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
@@ -78,7 +78,7 @@ def flags(
     names = [*parse_and_derive(formula).inputs]
     job = gradient_job(formula, names, engine)
     rows = len(columns[names[0]])
-    block = compute_rows(job, [Doubles(columns[name]) for name in names], 0, rows)
+    block = compute_rows(job, [DoubleColumn(columns[name]) for name in names], 0, rows)
     found = np.zeros((1 + len(names), rows), dtype=bool)
     for at, which in block.lost.items():
         found[at] = which
@@ -96,7 +96,7 @@ def corrected(formula: str, inputs: Mapping[str, float], engine: str) -> RowBloc
         digits=PLACES,
         correct=True,
     )
-    return compute_rows(job, [Doubles(np.array([inputs[name]])) for name in names], 0, 1)
+    return compute_rows(job, [DoubleColumn(np.array([inputs[name]])) for name in names], 0, 1)
 
 
 def printed_by_grad(formula: str, inputs: Mapping[str, float]) -> list[float]:
@@ -319,7 +319,7 @@ def test_no_more_digits_are_shown_than_are_right(formula: str, engine: str) -> N
     names = [*graph.inputs]
     points = [{name: random.uniform(1, 9) for name in names} for _ in range(20)]
     job = gradient_job(formula, names, engine)._replace(show_digits=True)
-    columns = [Doubles(np.array([point[name] for point in points])) for name in names]
+    columns = [DoubleColumn(np.array([point[name] for point in points])) for name in names]
     block = compute_rows(job, columns, 0, len(points))
     assert block.digits is not None
     assert not block.lost

@@ -15,7 +15,7 @@ pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 from exprgrad.data import formats  # noqa: E402
 from exprgrad.data.formats import FORMATS  # noqa: E402
-from exprgrad.data.threads import in_order, threads_of  # noqa: E402
+from exprgrad.data.threads import map_in_order, start_threads  # noqa: E402
 from exprgrad.errors import InputError  # noqa: E402
 
 ROWS = 3000
@@ -95,8 +95,8 @@ def test_what_comes_before_an_error_is_made(count: int) -> None:
 
     for function, words in ((int, "cut off"), (bad, "the first")):
         met: list[Any] = []
-        with threads_of(count) as threads, pytest.raises(InputError, match=words):
-            met.extend(in_order(function, items(), threads))
+        with start_threads(count) as threads, pytest.raises(InputError, match=words):
+            met.extend(map_in_order(function, items(), threads))
         assert met == [*range(len(met))]
 
 

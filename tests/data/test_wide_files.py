@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 
 from exprgrad.data import formats, places
 from exprgrad.data.places import RowFile
-from exprgrad.data.plans import columns_left_out
+from exprgrad.data.plans import columns_missing_in_first
 
 LAST = "col129999"
 
@@ -94,5 +94,5 @@ def test_the_columns_of_files_are_compared_in_one_pass() -> None:
 
     sources = [RowFile(path, "csv") for path in ("a.csv", "b.csv")]
     samples = [SimpleNamespace(schema=Schema()) for _ in sources]
-    assert len(columns_left_out(sources, samples)) <= 1
+    assert len(columns_missing_in_first(sources, samples)) <= 1
     assert Schema.asked <= 2 * len(sources)

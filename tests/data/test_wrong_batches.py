@@ -21,7 +21,7 @@ from shell import command, spelled
 pa = pytest.importorskip("pyarrow", reason="pip install 'exprgrad[data]'")
 import pyarrow.parquet as parquet  # noqa: E402
 
-from exprgrad.data.batch import carried_out  # noqa: E402
+from exprgrad.data.batch import execute_plan  # noqa: E402
 from exprgrad.data.plans import plan_batch  # noqa: E402
 from exprgrad.data.targets import open_target, part_path  # noqa: E402
 
@@ -279,7 +279,7 @@ def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:
         os.utime("rows.csv", (0, 0))
 
     with pytest.raises(RequestError, match=r"'rows.csv' changed while it was being read"):
-        carried_out(plan, change)
+        execute_plan(plan, change)
     assert not Path("out.csv").exists()
 
 

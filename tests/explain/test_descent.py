@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from exprgrad import InputError, RequestError, parse
 from exprgrad.explain.descent import (
     Descent,
-    added,
-    same_numbers,
-    scaled,
-    trouble_word,
+    add_values,
+    has_same_numbers,
+    nonfinite_word,
+    scale_value,
     vector_length,
 )
 from programs import require
@@ -315,16 +315,16 @@ def test_wrong_methods(options: dict[str, Any], message: str) -> None:
 
 
 def test_updates_of_numbers() -> None:
-    assert scaled(1e300, 1e300) == math.inf and math.copysign(1, scaled(0.0, -1.0)) == 1
-    assert added(1.0, 0.5) == 1.5 and vector_length(-3.0) == 3.0
-    assert same_numbers(0.0, -0.0) and not same_numbers(1.0, math.nextafter(1.0, 2.0))
-    assert [trouble_word(x) for x in (1.0, math.nan, -math.inf)] == ["", "nan", "infinite"]
+    assert scale_value(1e300, 1e300) == math.inf and math.copysign(1, scale_value(0.0, -1.0)) == 1
+    assert add_values(1.0, 0.5) == 1.5 and vector_length(-3.0) == 3.0
+    assert has_same_numbers(0.0, -0.0) and not has_same_numbers(1.0, math.nextafter(1.0, 2.0))
+    assert [nonfinite_word(x) for x in (1.0, math.nan, -math.inf)] == ["", "nan", "infinite"]
 
 
 def test_updates_of_tensors() -> None:
     x = np.array([3.0, -4.0])
-    assert scaled(x, -2.0).tolist() == [-6, 8] and added(x, x).tolist() == [6, -8]
+    assert scale_value(x, -2.0).tolist() == [-6, 8] and add_values(x, x).tolist() == [6, -8]
     assert vector_length(x) == 5.0
-    assert same_numbers(x, x + 0.0) and not same_numbers(x, np.array([3.0, 4.0]))
-    assert trouble_word(np.array([1.0, math.nan])) == "nan"
-    assert trouble_word(np.array([1.0, -math.inf])) == "infinite" and trouble_word(x) == ""
+    assert has_same_numbers(x, x + 0.0) and not has_same_numbers(x, np.array([3.0, 4.0]))
+    assert nonfinite_word(np.array([1.0, math.nan])) == "nan"
+    assert nonfinite_word(np.array([1.0, -math.inf])) == "infinite" and nonfinite_word(x) == ""

@@ -10,7 +10,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.explain.diagnostics import drop_exact
+from exprgrad.explain.diagnostics import drop_exact_bound
 from shell import command, spelled
 from together import together
 
@@ -198,11 +198,11 @@ def test_what_a_bound_or_a_derivative_reads_is_used(text: str, unused: list[str]
 @pytest.mark.parametrize("error", [np.array([[0.1, 0.2], [0.3, 0.4]]), 0.5])
 def test_one_number_of_a_tensor_is_off_by_nothing(error: Any) -> None:
     value = np.ones((2, 2))
-    left = drop_exact(error, (1, 0), value)
+    left = drop_exact_bound(error, (1, 0), value)
     expected = np.broadcast_to(error, (2, 2)).copy()
     expected[1, 0] = 0.0
     assert np.array_equal(left, expected)
-    assert drop_exact(0.5, (), 1.0) == 0.0 and np.all(np.asarray(error) > 0)
+    assert drop_exact_bound(0.5, (), 1.0) == 0.0 and np.all(np.asarray(error) > 0)
 
 
 @together(

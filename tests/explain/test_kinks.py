@@ -18,9 +18,9 @@ import golden
 from counting import calls
 from exprgrad import Expression, Run, parse
 from exprgrad.derive.rules import template
-from exprgrad.explain.kinks_met import flagged_nodes, stirs_edge
+from exprgrad.explain.kinks_met import nonsmooth_nodes, passes_movement
 from exprgrad.explain.sides.kinks import OneSided
-from exprgrad.explain.sides.one_sided import error_of, rounding_of_operation
+from exprgrad.explain.sides.one_sided import local_derivative_error, operation_rounding
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.run.numbers.sweeps import companion_values, functions
 from oracles import Real, Unwieldy, evaluate, is_special, mp, mpf
@@ -370,7 +370,7 @@ def test_more_operands_that_move_never_make_a_node_stay(op: Op) -> None:
     for values in product([-math.inf, -0.5, 0.0, 2.0, math.inf], repeat=count):
         views = companion_values(op, [*values, functions[op.name](*values)], [1.0] * count)
         one, *more = (
-            any(flags[at] and stirs_edge(op, at, views[at], flags) for at in range(count))
+            any(flags[at] and passes_movement(op, at, views[at], flags) for at in range(count))
             for flags in ([at <= last for at in range(count)] for last in range(count))
         )
         assert [one, *more] == sorted([one, *more]), values
@@ -379,8 +379,8 @@ def test_more_operands_that_move_never_make_a_node_stay(op: Op) -> None:
 def test_no_more_operands_are_asked_than_it_takes() -> None:
     """That b moves is enough: nobody asks the 2,000 products."""
     run = parse(f"relu(b*({'*'.join(['a'] * 2001)}))").gradient(a=1, b=0)
-    assert flagged_nodes(run)
-    assert calls(lambda: flagged_nodes(run))[1] < 200
+    assert nonsmooth_nodes(run)
+    assert calls(lambda: nonsmooth_nodes(run))[1] < 200
 
 
 def test_inputs_that_a_kink_does_not_concern_are_left_out() -> None:
@@ -451,15 +451,17 @@ def test_a_local_derivative_may_be_off_by_what_its_row_says(op: Op) -> None:
     """In ulps, and beside a zero absolutely."""
     for position in range(len(op.names)):
         computed = len(template(op.partial(position))) > 1
-        assert error_of(op, position, 1.0) >= computed * op.partial_ulp * math.ulp(1.0)
-        assert error_of(op, position, 1e-200) >= computed * op.partial_abs
+        assert local_derivative_error(op, position, 1.0) >= computed * op.partial_ulp * math.ulp(
+            1.0
+        )
+        assert local_derivative_error(op, position, 1e-200) >= computed * op.partial_abs
 
 
 def test_it_is_asked_once_whether_conventions_are_met(monkeypatch: pytest.MonkeyPatch) -> None:
     run = parse("relu(x)*y").gradient(x=0, y=2)
     first = run.gradient
     monkeypatch.setattr(
-        "exprgrad.explain.kinks_met.flagged_nodes", lambda run: pytest.fail("asked again")
+        "exprgrad.explain.kinks_met.nonsmooth_nodes", lambda run: pytest.fail("asked again")
     )
     assert run.gradient == first == {"x": 0.0, "y": 0.0}
 
@@ -740,17 +742,13 @@ def test_a_kink_of_an_ulp_is_one() -> None:
 
 def test_what_an_operation_rounds_away() -> None:
     """Nothing of whole numbers, where the row is rounded correctly; else its bound in ulps."""
+    assert operation_rounding(5.0, (2.0, 3.0)) == operation_rounding(6.0, (2.0, 3.0), 0.5) == 0
     assert (
-        rounding_of_operation(5.0, (2.0, 3.0)) == rounding_of_operation(6.0, (2.0, 3.0), 0.5) == 0
+        operation_rounding(0.5, (1.0, 2.0)) == 2.0**-54
+        and operation_rounding(2.0**53, (1.0, 2.0**53)) == 1
     )
-    assert (
-        rounding_of_operation(0.5, (1.0, 2.0)) == 2.0**-54
-        and rounding_of_operation(2.0**53, (1.0, 2.0**53)) == 1
-    )
-    assert rounding_of_operation(2.0, (4.0,), 2.0) == 2 * math.ulp(2.0)
-    assert (
-        rounding_of_operation(math.inf, (1.0,)) == rounding_of_operation(math.nan, (1.0,), 3.0) == 0
-    )
+    assert operation_rounding(2.0, (4.0,), 2.0) == 2 * math.ulp(2.0)
+    assert operation_rounding(math.inf, (1.0,)) == operation_rounding(math.nan, (1.0,), 3.0) == 0
 
 
 def test_operands_of_a_tie_that_move_alike_are_asked_once() -> None:

@@ -19,12 +19,12 @@ from exprgrad.explain.rewriting.rewrites import (
     EXTENSIONS,
     REWRITES,
     UNDEFINED,
-    Mend,
+    Fix,
     Rewrite,
-    mended_formula,
+    apply_fix,
+    condition_text,
     replace_node,
     rewrites_at_node,
-    where_words,
 )
 from exprgrad.graph.graph import CONST, INPUT, Graph
 from exprgrad.graph.ops import BY_NAME
@@ -149,7 +149,7 @@ def program_of(graph: Graph, node: int) -> str:
     return graph.symbols.get(node) or repr(graph.payloads[node])
 
 
-def found_in(text: str, rewrite: Rewrite) -> list[Mend]:
+def found_in(text: str, rewrite: Rewrite) -> list[Fix]:
     """The mends by one row at any node of a formula."""
     graph = parse(text).graph
     shown = node_texts(graph, graph.names())
@@ -179,7 +179,7 @@ def test_it_is_found(rewrite: Rewrite, form: str) -> None:
         listed = found_in(text, rewrite)
         assert listed, text
         for mend in listed[:1]:
-            result = mended_formula(text, mend)
+            result = apply_fix(text, mend)
             assert result.count(";") == text.count(";")
             check_equal(text, result, rewrite)
 
@@ -219,13 +219,13 @@ def test_parentheses(context: str) -> None:
         text = program_text(parse(context.format(f"({rewrite.pattern})")).graph)
         for mend in found_in(text, rewrite):
             held, _ = replace_node(parse(text).graph, mend.node, mend.text)
-            assert program_text(parse(mended_formula(text, mend)).graph) == program_text(held), text
+            assert program_text(parse(apply_fix(text, mend)).graph) == program_text(held), text
 
 
 def test_conditions_are_in_the_users_operands() -> None:
     (mend,) = found_in("2*log(a*(b - 1))", next(r for r in REWRITES if r.pattern == "log(x*y)"))
     assert mend.where == ("a > 0", "b - 1 > 0")
-    assert where_words(mend) == "a > 0 and b - 1 > 0"
+    assert condition_text(mend) == "a > 0 and b - 1 > 0"
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_any_formula_can_be_asked(text: str) -> None:
     """Nothing raises, whatever the formula; and what is written reads back."""
     graph = parse(text).graph
     for mend in all_mends(text):
-        parse(mended_formula(text, mend))
+        parse(apply_fix(text, mend))
         assert graph.span(mend.node) == mend.span
 
 
@@ -306,12 +306,12 @@ def test_what_is_written(text: str) -> None:
     graph = parse(text).graph
     shown = node_texts(graph, graph.names())
     found = all_mends(text)
-    results = [mended_formula(text, mend) for mend in found]
+    results = [apply_fix(text, mend) for mend in found]
     assert SPELLINGS[text] in results, results
     assert {mend.was for mend in found} <= set(shown)
 
 
-def all_mends(text: str) -> list[Mend]:
+def all_mends(text: str) -> list[Fix]:
     graph = parse(text).graph
     shown = node_texts(graph, graph.names())
     every = (mend for node in range(len(graph)) for mend in rewrites_at_node(graph, shown, node))

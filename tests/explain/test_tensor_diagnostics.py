@@ -11,7 +11,7 @@ import pytest
 
 import golden
 from exprgrad import parse
-from exprgrad.explain.limits import beyond_sides
+from exprgrad.explain.limits import side_limit_reason
 from exprgrad.run.arrays.arrays import record_arrays
 from shell import command, spelled
 
@@ -189,7 +189,7 @@ def test_a_large_tensor_is_only_flagged() -> None:
 
 def test_one_input_is_one_in_words() -> None:
     run = parse("relu(x)").gradient(x=1)
-    assert "this one has 1 input and 2 nodes" in beyond_sides(run, runs=10**9)
+    assert "this one has 1 input and 2 nodes" in side_limit_reason(run, runs=10**9)
 
 
 def test_what_is_too_large_to_be_written_out_is_only_flagged() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from exprgrad import Edge, RequestError, Run, parse
 from exprgrad.explain import walks as web
-from exprgrad.explain.walks import Path, Visited, visit_in_order
+from exprgrad.explain.walks import Path, VisitResult, visit_in_order
 from together import together
 from walks import exact_run, nodes_of, product_of, random_order, walks
 
@@ -240,7 +240,7 @@ def test_wrong_orders_on_many_graphs() -> None:
         check_recursion(seed)
 
 
-def every_order(found: Visited) -> Iterator[int]:
+def every_order(found: VisitResult) -> Iterator[int]:
     """The nodes in the order of their visits."""
     yield from found.order
 

@@ -10,7 +10,7 @@ import pytest
 
 import exprgrad
 from exprgrad.data.fits import FitRequest
-from exprgrad.data.fits import fit_to as fit_request
+from exprgrad.data.fits import fit_model as fit_request
 from exprgrad.errors import InputError
 from exprgrad.solvers.fit.estimates import MET
 from exprgrad.solvers.fit.fit import Estimate, Fit, fit_curve

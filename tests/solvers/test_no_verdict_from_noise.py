@@ -15,7 +15,7 @@ from mpmath import mp, mpf
 
 from exprgrad import parse, solve
 from exprgrad.data.fits import FitRequest
-from exprgrad.data.fits import fit_to as fit_request
+from exprgrad.data.fits import fit_model as fit_request
 from exprgrad.show.text.fits import fit_parts
 from exprgrad.solvers.fit.fit import Fit
 from exprgrad.solvers.minima.minimize import Minimum

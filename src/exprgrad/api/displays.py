@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from exprgrad.explain.derivatives import Derivatives
-from exprgrad.explain.descent import Descent, doubts_told
-from exprgrad.explain.diagnostics import DiagnosedRun, told_once
+from exprgrad.explain.descent import Descent, lost_step_warnings
+from exprgrad.explain.diagnostics import DiagnosedRun, merge_remarks
 from exprgrad.explain.limits import COUNTED
 from exprgrad.run.matrices import Matrix
 from exprgrad.show.picture.picture import Pictured
@@ -102,7 +102,7 @@ class Course(Printed, Pictured, Descent[R]):
         """The table of the steps, and how many of them have lost digits."""
         from exprgrad.show.text.searches import descent_table
 
-        told = [diagnostic_text(one, self.run.text) for one in doubts_told(self)]
+        told = [diagnostic_text(one, self.run.text) for one in lost_step_warnings(self)]
         return [descent_table(self, DIGITS, told)]
 
     def drawn(self, format: str, look: str | None) -> bytes:
@@ -120,7 +120,7 @@ def gradient_text(run: DiagnosedRun, gradient: str) -> str:
     """The true gradient of a run, and its warnings; nothing is asked of the value."""
     true = run.guarded(COUNTED, has_value=False)
     return corrected_text(
-        true.gradient, gradient, warning_texts(told_once(run.remarks, true), run.text)
+        true.gradient, gradient, warning_texts(merge_remarks(run.remarks, true), run.text)
     )
 
 
@@ -173,12 +173,12 @@ def by_input(run: DiagnosedRun, found: dict[str, Paths]) -> dict[str, Paths]:
     """Paths, a line each."""
 
     def parts() -> Iterable[str | Table]:
-        from exprgrad.explain.places import in_numbers
-        from exprgrad.explain.walks import web_of
+        from exprgrad.explain.places import to_scalar_run
+        from exprgrad.explain.walks import build_web
         from exprgrad.show.text.walks import paths_table
 
-        numbers = in_numbers(run).run
-        return [paths_table(numbers, found.__getitem__, web_of(numbers), DIGITS)]
+        numbers = to_scalar_run(run).run
+        return [paths_table(numbers, found.__getitem__, build_web(numbers), DIGITS)]
 
     return Named(found, parts)
 

@@ -19,7 +19,7 @@ from exprgrad.errors import (
     whole_number,
 )  # fmt: skip
 from exprgrad.explain import diagnostics
-from exprgrad.explain.limits import COUNTED, LISTED_PATHS, significant_digits
+from exprgrad.explain.limits import COUNTED, LISTED_PATHS, check_significant_digits
 from exprgrad.graph.graph import (
     Graph,
     Shape,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.checking.check import Check
     from exprgrad.explain.derivatives import Derivatives
     from exprgrad.explain.digits.trust import Trust
-    from exprgrad.explain.walks import Paths, Visited
+    from exprgrad.explain.walks import Paths, VisitResult
     from exprgrad.run.engines.compiled import Compiled
     from exprgrad.run.matrices import DerivativeKind
     from exprgrad.run.values.uncertain import Spread
@@ -482,16 +482,16 @@ class Expression(Drawn):
         right digits of the value or a grad.
         """
         from exprgrad.api.displays import Course
-        from exprgrad.explain.descent import descend_gradient, doubts_told, method_of
+        from exprgrad.explain.descent import choose_method, descend_gradient, lost_step_warnings
 
         _, given, chosen, at = self.searched(self.named(values, inputs), wrt, "descend")
         require_kind(adam, bool, "adam is True or False")
         require_kind(line_search, bool, "line_search is True or False")
         part = None if momentum is None else as_number(momentum, "momentum")
-        method = method_of(part, adam=adam, line_search=line_search)
+        method = choose_method(part, adam=adam, line_search=line_search)
         size = method.usual_rate if rate is None else as_number(rate, "rate")
         found = Course(*descend_gradient(at, given, chosen, size, steps, method))
-        for one in doubts_told(found):
+        for one in lost_step_warnings(found):
             if not Asker.by_command:
                 warn(one.message, DigitsWarning, stacklevel=2)
         return found
@@ -514,7 +514,7 @@ class Expression(Drawn):
         Other values and ``wrt`` are as in ``gradient``.  The numbers are those that commands print at the
         points: corrected at kinks and where digits are lost, of up to 1,000 rows each.
         """
-        from exprgrad.data.grids import grid_over, tabulate_grid
+        from exprgrad.data.grids import make_grid, tabulate_grid
 
         times = order_in(
             order,
@@ -527,7 +527,7 @@ class Expression(Drawn):
                 "usage", "elasticities are those of a gradient", help="leave out order"
             )
         given = self.named(values, inputs)
-        return tabulate_grid(grid_over(self.graph, self.text, given, wrt, times, elastic=elastic))
+        return tabulate_grid(make_grid(self.graph, self.text, given, wrt, times, elastic=elastic))
 
     def fit(
         self,
@@ -1141,7 +1141,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         from exprgrad.show.text.nodes import node_table
         from exprgrad.show.text.table import plain_table
 
-        return plain_table(node_table(self, significant_digits(digits), all_nodes=all))
+        return plain_table(node_table(self, check_significant_digits(digits), all_nodes=all))
 
     def trace(self, *, digits: int = 6, all: bool = False) -> str:
         """The reverse sweep, visit by visit, as plain text.  Needs a run of ``gradient``."""
@@ -1149,7 +1149,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         from exprgrad.show.text.trace import trace_text
 
         adjoints_of(self, "a reverse sweep to trace")
-        text = trace_text(self, significant_digits(digits), all_visits=all)
+        text = trace_text(self, check_significant_digits(digits), all_visits=all)
         return trace_for_notebook(self, text, digits, all=all)
 
     def map(self, *, digits: int = 6, all: bool = False, width: int = WIDTH) -> str:
@@ -1162,7 +1162,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         from exprgrad.show.text.grad_map import grad_map
         from exprgrad.show.text.table import Screen
 
-        return Text(grad_map(self, significant_digits(digits), Screen(width), whole=all))
+        return Text(grad_map(self, check_significant_digits(digits), Screen(width), whole=all))
 
     def trust(self) -> Trust:
         """How many digits of the value and of each derivative are right, and where the others are lost.
@@ -1230,7 +1230,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         accumulate: str = "add",
         *,
         most: int = LISTED_PATHS,
-    ) -> Visited:
+    ) -> VisitResult:
         """The reverse sweep in another order, and what it loses: ``got``, ``true``, the lost paths.
 
         ``order`` lists names or ids of nodes, or is ``preorder``, ``bfs`` or ``naive``; ``accumulate``
@@ -1276,7 +1276,7 @@ class Run(Drawn, diagnostics.DiagnosedRun):
         return dot_source(
             self.graph,
             self,
-            digits=significant_digits(digits),
+            digits=check_significant_digits(digits),
             alarms=node_alarms(self, digits),
             all=all,
             direction=direction,
@@ -1318,7 +1318,9 @@ class Run(Drawn, diagnostics.DiagnosedRun):
 
         return Text(
             plain_table(
-                uncertainty_budget(self, self.uncertainty, significant_digits(digits), whole=all)
+                uncertainty_budget(
+                    self, self.uncertainty, check_significant_digits(digits), whole=all
+                )
             )
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 
 from exprgrad.api.displays import DIGITS, Printed
-from exprgrad.data.fits import FitRequest, fit_to
+from exprgrad.data.fits import FitRequest, fit_model
 from exprgrad.errors import InputError, require_kind
 from exprgrad.graph.graph import Graph
 from exprgrad.show.picture.picture import Pictured
@@ -90,7 +90,7 @@ def fit(
         model, data, {**(start or {}), **parameters}, fix, bounds, sigma, weights, loss, loss_scale, map,
         where, bad_rows, level, starts, seed, profile, objective, delimiter, decimal, sheet,
     )  # fmt: skip
-    return Fitted(*fit_to(with_starts_named_as_options(asked)))
+    return Fitted(*fit_model(with_starts_named_as_options(asked)))
 
 
 def with_starts_named_as_options(asked: FitRequest) -> FitRequest:

@@ -14,7 +14,7 @@ from warnings import warn
 
 from exprgrad.api.expression import Expression, Gradient, Run, parse
 from exprgrad.errors import DigitsWarning, require_kind
-from exprgrad.explain.diagnostics import told_once
+from exprgrad.explain.diagnostics import merge_remarks
 from exprgrad.explain.limits import COUNTED
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def with_warnings(found: Run | Derivatives, answer: Guarded | Settled, numbers: 
     if answer.diagnostics:
         from exprgrad.show.text.lines import diagnostic_text
 
-        for one in told_once(found.remarks, answer)[-len(answer.diagnostics) :]:
+        for one in merge_remarks(found.remarks, answer)[-len(answer.diagnostics) :]:
             message = diagnostic_text(one, found.text).removeprefix(f"{one.severity}: ")
             warn(message, DigitsWarning, stacklevel=3)
     return numbers

@@ -35,7 +35,7 @@ def answer_ranges(
     expression: Expression, request: Request, command: str, options: Mapping[str, Any]
 ) -> int:
     """Write the answer of a command with ranges; return the exit status."""
-    from exprgrad.data.grids import grid_over
+    from exprgrad.data.grids import make_grid
 
     for option, name in AT_A_POINT.items():
         refuse_together(
@@ -44,7 +44,7 @@ def answer_ranges(
     refuse_uncertain(request)
     if options.get("accumulate") == "set":
         refuse_together("--accumulate", {"a range": True}, "it is about one point: give it numbers")
-    grid = grid_over(
+    grid = make_grid(
         expression.graph,
         expression.text,
         request.values,
@@ -75,7 +75,7 @@ def refuse_uncertain(request: Request) -> None:
 
 def grid_answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer: rows are worked out as they are written, and what there is to tell of them after that."""
-    from exprgrad.data.grids import GridTally, grid_rows, row_names, warnings_about
+    from exprgrad.data.grids import GridTally, grid_rows, grid_warnings, row_names
     from exprgrad.show.text.rows import rows_table
 
     columns, digits, whole = row_names(grid), options["digits"], options["show_all"]
@@ -84,7 +84,7 @@ def grid_answer(grid: Grid, command: str, options: Mapping[str, Any]) -> Answer:
 
     def found() -> Iterator[tuple[Any, ...]]:
         yield from grid_rows(grid, tally)
-        diagnostics.extend(warnings_about(grid, tally))
+        diagnostics.extend(grid_warnings(grid, tally))
 
     return Answer(
         command,
@@ -101,10 +101,10 @@ def grid_fields(
     grid: Grid, rows: Iterable[Sequence[Any]], tally: GridTally, diagnostics: Sequence[Diagnostic]
 ) -> Iterator[tuple[str, Any]]:
     """The fields of the JSON object; remarks on rows follow once the rows are written."""
-    from exprgrad.data.grids import fields_of_row
+    from exprgrad.data.grids import row_fields_function
     from exprgrad.show.documents.document import Lines, record_lines, shorten_tensors
 
-    names, results = [*grid.ranges], fields_of_row(grid)
+    names, results = [*grid.ranges], row_fields_function(grid)
     width = len(names)
 
     def row(cells: Sequence[Any]) -> dict[str, Any]:

@@ -361,11 +361,11 @@ def note_former_constants(graph: "Graph") -> "list[Diagnostic]":
     former = [(name, node) for name, node in graph.inputs.items() if name in ("tau", "τ")]
     if not former and not graph.calls:
         return []
-    from exprgrad.explain.diagnostics import own_functions
+    from exprgrad.explain.diagnostics import shadowed_function_notes
     from exprgrad.language.mistakes.hints import value_hint
     from exprgrad.run.evaluation import Diagnostic
 
-    return [*own_functions(graph)] + [
+    return [*shadowed_function_notes(graph)] + [
         Diagnostic(
             "was-constant",
             "note",

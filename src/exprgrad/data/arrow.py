@@ -19,8 +19,9 @@ from exprgrad.errors import (
 from exprgrad.run.values.layouts import LAST_WHOLE, SPELLED, change_of
 
 __all__ = [
-    "MISSING", "Doubles", "arrow_doubles", "as_text", "broken_file", "import_arrow", "in_texts",
-    "is_numeric", "is_text_type", "one_array", "plain_cells", "says_nan", "type_words",
+    "MISSING", "DoubleColumn", "arrow_doubles", "broken_file_error", "cast_times_and_decimals",
+    "cast_to_text", "describe_type", "flatten_chunks", "import_arrow", "is_numeric_type", "is_text_type",
+    "nan_text_mask", "plain_cells",
 ]  # fmt: skip
 
 MISSING = ("", "NA", "N/A", "NULL", "null", "n/a", "None", "#N/A")
@@ -60,7 +61,7 @@ def import_arrow(part: str = "") -> Any:
         ) from None
 
 
-class Doubles(NamedTuple):
+class DoubleColumn(NamedTuple):
     """A column as doubles, nan where there is none; which cells are missing, which are not numbers.
 
     ``changed`` are the cells whose doubles differ from what they say: see ``CHANGES``.
@@ -72,12 +73,12 @@ class Doubles(NamedTuple):
     changed: Mapping[str, np.ndarray] = {}
 
 
-def arrow_doubles(column: Any) -> Doubles:
+def arrow_doubles(column: Any) -> DoubleColumn:
     """An Arrow array as doubles: its own memory where it holds nothing else."""
     pa = import_arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    missing = as_mask(column.is_null()) if column.null_count else None
+    missing = to_numpy_mask(column.is_null()) if column.null_count else None
     changed: dict[str, np.ndarray] = {}
     if is_text_type(column.type) or pa.types.is_decimal(column.type):
         values, missing, changed = parse_cells(column)  # from a text the nearest double is found
@@ -91,10 +92,10 @@ def arrow_doubles(column: Any) -> Doubles:
         changed["rounded"] = back != wholes
     wrong = np.isnan(values) if missing is None else np.isnan(values) & ~missing
     changed = {change: which for change, which in changed.items() if which.any()}
-    return Doubles(values, missing, wrong if wrong.any() else None, changed)
+    return DoubleColumn(values, missing, wrong if wrong.any() else None, changed)
 
 
-def one_array(column: Any) -> Any:
+def flatten_chunks(column: Any) -> Any:
     """A column in pieces as one array."""
     pa = import_arrow()
     if not isinstance(column, pa.ChunkedArray):
@@ -105,47 +106,49 @@ def one_array(column: Any) -> Any:
 def parse_cells(column: Any) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
     """Texts as doubles, as far as they are numbers; which are missing, and which are changed."""
     pa, pc = import_arrow(), import_arrow("compute")
-    texts, changed = in_texts(column), {}
+    texts, changed = cast_times_and_decimals(column), {}
     given = texts
     try:
-        doubles = pc.if_else(is_missing(texts), None, texts).cast(pa.float64())
+        doubles = pc.if_else(missing_text_mask(texts), None, texts).cast(pa.float64())
     except pa.ArrowInvalid:
         texts = given = pc.replace_substring(pc.utf8_trim_whitespace(texts), "−", "-")
         for digit, flag in TRUTHS.items():
             texts = pc.if_else(pc.equal(pc.utf8_lower(texts), flag), digit, texts)
-        changed["truth"] = as_mask(pc.not_equal(texts, given))
+        changed["truth"] = to_numpy_mask(pc.not_equal(texts, given))
         is_number = pc.match_substring_regex(texts, DECIMAL)
         doubles = pc.if_else(is_number, texts, None).cast(pa.float64())
     values = doubles.fill_null(float("nan")).to_numpy(zero_copy_only=False)
-    sizes, missing = np.abs(values), as_mask(is_missing(given))
+    sizes, missing = np.abs(values), to_numpy_mask(missing_text_mask(given))
     suspects = sizes == 0, np.isinf(sizes), (sizes >= LAST_WHOLE) & np.isfinite(sizes)
     for (change, pattern), which in zip(SPELLED.items(), suspects, strict=True):
         if which.any():
-            which[which] = as_mask(pc.match_substring_regex(texts.filter(pa.array(which)), pattern))
+            which[which] = to_numpy_mask(
+                pc.match_substring_regex(texts.filter(pa.array(which)), pattern)
+            )
         changed[change] = which
     for at in np.flatnonzero(changed["rounded"]):
         changed["rounded"][at] = bool(change_of(texts[at].as_py(), values[at]))
     return values, missing if missing.any() else None, changed
 
 
-def is_missing(texts: Any) -> Any:
+def missing_text_mask(texts: Any) -> Any:
     """Which texts are missing: an array of Arrow's."""
     pc = import_arrow("compute")
     return pc.or_(pc.is_null(texts), pc.is_in(texts, import_arrow().array(MISSING, texts.type)))
 
 
-def says_nan(column: Any) -> np.ndarray:
+def nan_text_mask(column: Any) -> np.ndarray:
     """Which texts of a column are nan."""
-    return as_mask(import_arrow("compute").match_substring_regex(column, r"(?i)^\s*[-+]?nan"))
+    return to_numpy_mask(import_arrow("compute").match_substring_regex(column, r"(?i)^\s*[-+]?nan"))
 
 
-def as_mask(flags: Any) -> np.ndarray:
+def to_numpy_mask(flags: Any) -> np.ndarray:
     """Truth values of Arrow's as NumPy's; null is false."""
     found: np.ndarray = flags.fill_null(False).to_numpy(zero_copy_only=False).copy()
     return found
 
 
-def in_texts(column: Any) -> Any:
+def cast_times_and_decimals(column: Any) -> Any:
     """A column as texts hold it: times and decimals as texts, the rest as it is."""
     pa, kind = import_arrow(), column.type
     if pa.types.is_temporal(kind) or pa.types.is_decimal(kind) or pa.types.is_string_view(kind):
@@ -153,19 +156,19 @@ def in_texts(column: Any) -> Any:
     return column
 
 
-def as_text(column: Any) -> Any:
+def cast_to_text(column: Any) -> Any:
     """A column as texts, whatever it holds: of a number the shortest."""
     pa = import_arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    column = in_texts(column)
+    column = cast_times_and_decimals(column)
     return column if is_text_type(column.type) else column.cast(pa.string())
 
 
 def plain_cells(column: Any) -> list[Any]:
     """The cells of a column as None, truth values, numbers and texts: nan is None, and -0 is 0."""
     pa = import_arrow()
-    found = in_texts(column).to_pylist()
+    found = cast_times_and_decimals(column).to_pylist()
     if pa.types.is_floating(column.type):
         return [None if cell is None or cell != cell else cell + 0.0 for cell in found]
     return [
@@ -180,18 +183,18 @@ def is_text_type(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def is_numeric(kind: Any) -> bool:
+def is_numeric_type(kind: Any) -> bool:
     """Whether the cells of an Arrow type are numbers, or nothing at all."""
     types = import_arrow().types
     if types.is_dictionary(kind):
-        return is_numeric(kind.value_type)
+        return is_numeric_type(kind.value_type)
     checks = (
         types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null,
     )  # fmt: skip
     return any(check(kind) for check in checks)
 
 
-def type_words(kind: Any) -> str:
+def describe_type(kind: Any) -> str:
     """What a column holds, in words."""
     types = import_arrow().types
     if types.is_dictionary(kind):
@@ -211,7 +214,7 @@ def type_words(kind: Any) -> str:
     return next((words for check, words in known if check(kind)), str(kind))
 
 
-def broken_file(path: str, error: Exception) -> ExprgradError:
+def broken_file_error(path: str, error: Exception) -> ExprgradError:
     """The error for a file that pyarrow, or the system, cannot read."""
     if isinstance(error, OSError) and error.errno is not None:
         return RequestError("file", f"cannot read '{path}': {error.strerror}")

@@ -13,12 +13,12 @@ from warnings import warn
 import numpy as np
 
 from exprgrad.data.arrow import (
-    Doubles,
+    DoubleColumn,
     arrow_doubles,
-    as_text,
+    cast_to_text,
     import_arrow,
     is_text_type,
-    says_nan,
+    nan_text_mask,
 )
 from exprgrad.data.formats import FORMATS, Partition, RowWriter, read_batches
 from exprgrad.data.job import (
@@ -27,37 +27,37 @@ from exprgrad.data.job import (
     RowBlock,
     Tally,
     batch_columns,
-    changes_in,
+    change_masks,
     compute_rows,
-    gaps_in,
     judge_outputs,
     merge_tallies,
+    missing_masks,
     prepare_kernel,
-    remarks_on,
+    row_remarks,
     run_rows,
     tally_block,
 )  # fmt: skip
 from exprgrad.data.places import PIPE, open_packed
-from exprgrad.data.plans import BatchPlan, output_of
+from exprgrad.data.plans import BatchPlan, output_file
 from exprgrad.data.sums import (
     CHUNK,
     Partial,
     combine_partials,
     empty_partial,
-    fold_parts,
-    groups_of,
+    group_rows,
     reduce_chunk,
     sum_huge,
+    sum_parts,
 )
-from exprgrad.data.targets import Manifest, Reached, open_target, parts_folder, row_writer
-from exprgrad.data.threads import Threads, in_order, threads_of
+from exprgrad.data.targets import Manifest, RunProgress, open_target, parts_folder, row_writer
+from exprgrad.data.threads import Threads, map_in_order, start_threads
 from exprgrad.errors import DigitsWarning, InputError, command_or_python
 from exprgrad.run.engines.columns import staggered_columns
 from exprgrad.source import without_controls
 
 __all__ = [
-    "Computed", "Done", "Progress", "Workers", "as_column", "carried_out", "partition_done",
-    "partition_rows", "result_batches", "result_columns", "rows_reduced", "tally_chunk",
+    "ComputedBatch", "PartitionOutcome", "Progress", "Workers", "doubles_to_arrow", "execute_plan",
+    "partition_rows", "process_partition", "reduce_rows", "result_batches", "result_columns", "tally_chunk",
     "warn_of_lost_digits",
 ]  # fmt: skip
 
@@ -65,49 +65,51 @@ Progress = Callable[[int], None]
 """Told of the rows that are done, as they are."""
 
 
-class Computed(NamedTuple):
+class ComputedBatch(NamedTuple):
     """Some rows with their results, and remarks on them."""
 
     rows: Any
     tally: Tally
 
 
-class Done(NamedTuple):
+class PartitionOutcome(NamedTuple):
     """The outcome of some partitions: remarks on their rows, and what they reduce to, if they do."""
 
     tally: Tally
     partial: Partial | None = None
 
 
-def carried_out(
+def execute_plan(
     plan: BatchPlan,
     progress: Progress = lambda rows: None,
     kept: Manifest | None = None,
     workers: Workers | None = None,
     threads: int = 1,
-) -> Done:
+) -> PartitionOutcome:
     """Work on all partitions, in order, and write what is to be written.
 
     With a manifest it begins where an unfinished run has ended, and from time to time notes what is done.
     Workers that are not given are the ``threads`` of this process.
     """
     prepare_kernel(plan.job)  # once for all threads
-    with np.errstate(all="ignore"), threads_of(threads) as here:
+    with np.errstate(all="ignore"), start_threads(threads) as here:
         workers = workers or LocalWorkers(here)
         if plan.path is None or plan.into_folder:
-            return all_done(plan, progress, kept, workers)
+            return process_partitions(plan, progress, kept, workers)
         if kept is not None:
             return grow_partitions(plan, progress, kept, workers, here)
-        return Done(all_written(plan, plan.path, "", workers.rows(plan, 0), progress, here))
+        return PartitionOutcome(
+            write_output(plan, plan.path, "", workers.rows(plan, 0), progress, here)
+        )
 
 
 class Workers(Protocol):
     """Who works on a plan's partitions, from the ``first`` one on; what they find comes in order."""
 
-    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
-        """What comes of each partition: see ``partition_done``."""
+    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[PartitionOutcome]:
+        """What comes of each partition: see ``process_partition``."""
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], ComputedBatch] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
 
 
@@ -116,38 +118,40 @@ class LocalWorkers(NamedTuple):
 
     threads: Threads | None = None
 
-    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
+    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[PartitionOutcome]:
         """What comes of each partition: they share the threads, and one alone has them all."""
         partitions, threads = plan.partitions[first:], self.threads
         if threads is None or len(partitions) == 1:
-            yield from (partition_done(plan, one, progress, threads) for one in partitions)
+            yield from (process_partition(plan, one, progress, threads) for one in partitions)
             return
-        work = partial(partition_done, plan, progress=threads.telling(progress))
-        yield from in_order(work, partitions, threads)
+        work = partial(process_partition, plan, progress=threads.telling(progress))
+        yield from map_in_order(work, partitions, threads)
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], ComputedBatch] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
         for partition in plan.partitions[first:]:
             yield from partition_rows(plan, partition, self.threads)
             yield None
 
 
-def partition_done(
+def process_partition(
     plan: BatchPlan,
     partition: Partition,
     progress: Progress = lambda rows: None,
     threads: Threads | None = None,
-) -> Done:
+) -> PartitionOutcome:
     """What comes of a partition by itself: a file in a folder, or what its rows come to."""
     if plan.into_folder:
-        return Done(file_written(plan, partition, progress, threads))
+        return PartitionOutcome(write_partition_file(plan, partition, progress, threads))
     rows = read_batches(partition, plan.job.read.names, plan.job.read, threads)
-    return rows_reduced(plan.job, partition, rows, progress)
+    return reduce_rows(plan.job, partition, rows, progress)
 
 
-def all_done(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers) -> Done:
+def process_partitions(
+    plan: BatchPlan, progress: Progress, kept: Manifest | None, workers: Workers
+) -> PartitionOutcome:
     """What comes of all partitions; what an unfinished run has done is there already."""
-    reached = kept.reached if kept else Reached()
+    reached = kept.reached if kept else RunProgress()
     tally, partial = reached.tally, reached.partial
     if kept and kept.damaged:
         for _ in workers.each(plan._replace(partitions=kept.damaged), 0, lambda rows: None):
@@ -158,25 +162,25 @@ def all_done(plan: BatchPlan, progress: Progress, kept: Manifest | None, workers
             partial = partial or empty_partial(plan.job.reduce, len(plan.names))
             partial = combine_partials(plan.job.reduce, partial, done.partial)
         if kept and kept.is_due(count):
-            kept.note(Reached(count, tally, partial=partial))
-    return Done(tally, partial)
+            kept.note(RunProgress(count, tally, partial=partial))
+    return PartitionOutcome(tally, partial)
 
 
-def file_written(
+def write_partition_file(
     plan: BatchPlan, partition: Partition, progress: Progress, threads: Threads | None
 ) -> Tally:
     """A partition's rows, written to a file of a folder, with remarks on them."""
     assert plan.path is not None
-    path = output_of(plan.path, plan.format, partition.source)
+    path = output_file(plan.path, plan.format, partition.source)
     rows = partition_rows(plan, partition, threads)
-    return all_written(plan, path, parts_folder(plan, plan.path), rows, progress, threads)
+    return write_output(plan, path, parts_folder(plan, plan.path), rows, progress, threads)
 
 
-def all_written(
+def write_output(
     plan: BatchPlan,
     path: str,
     folder: str,
-    rows: Iterator[Callable[[], Computed] | None],
+    rows: Iterator[Callable[[], ComputedBatch] | None],
     progress: Progress,
     threads: Threads | None,
 ) -> Tally:
@@ -189,7 +193,7 @@ def all_written(
                 write=lambda lines: screen.write(without_controls(lines.decode()).encode())
             )
         writer = FORMATS[plan.format].writer(inner, plan.schema)
-        with closing_anyway(writer):
+        with closing_writer(writer):
             for told, _ in write_rows(rows, writer, progress, threads):
                 tally = merge_tallies(tally, told)
     return tally
@@ -197,23 +201,23 @@ def all_written(
 
 def grow_partitions(
     plan: BatchPlan, progress: Progress, kept: Manifest, workers: Workers, threads: Threads | None
-) -> Done:
+) -> PartitionOutcome:
     """The rows of all partitions, after those that an unfinished run has written."""
     assert plan.path is not None
     done, tally, size, *_ = kept.reached
     memos = [one.memo for one in kept.marks]
     writer = row_writer(kept.file, plan.schema, plan.format, size, memos)
-    with closing_anyway(writer):
+    with closing_writer(writer):
         for told, is_end in write_rows(workers.rows(plan, done), writer, progress, threads):
             tally, done = merge_tallies(tally, told), done + is_end
             if is_end and kept.is_due(done):
-                kept.note(Reached(done, tally, kept.file.tell(), writer.memo()))
+                kept.note(RunProgress(done, tally, kept.file.tell(), writer.memo()))
     kept.finish()
-    return Done(tally)
+    return PartitionOutcome(tally)
 
 
 def write_rows(
-    rows: Iterator[Callable[[], Computed] | None],
+    rows: Iterator[Callable[[], ComputedBatch] | None],
     writer: RowWriter,
     progress: Progress,
     threads: Threads | None,
@@ -221,13 +225,13 @@ def write_rows(
     """Write rows; yield each batch's tally, and whether it is the end of a partition instead."""
     aside = threads is not None
 
-    def ready(find: Callable[[], Computed] | None) -> tuple[int, Any, Tally]:
+    def ready(find: Callable[[], ComputedBatch] | None) -> tuple[int, Any, Tally]:
         if find is None:
             return -1, None, Tally()
         batch, tally = find()
         return batch.num_rows, writer.encoded(batch, aside) if batch.num_rows else None, tally
 
-    for count, encoded, tally in in_order(ready, rows, threads):
+    for count, encoded, tally in map_in_order(ready, rows, threads):
         if count > 0:
             writer.write(encoded)
             progress(count)
@@ -235,7 +239,7 @@ def write_rows(
 
 
 @contextmanager
-def closing_anyway(writer: RowWriter) -> Iterator[None]:
+def closing_writer(writer: RowWriter) -> Iterator[None]:
     """Close what writes rows, which it wants whatever becomes of them."""
     try:
         yield
@@ -249,13 +253,13 @@ def closing_anyway(writer: RowWriter) -> Iterator[None]:
 # Reduced.
 
 
-def rows_reduced(
+def reduce_rows(
     job: BatchJob, partition: Partition, rows: Iterable[Any], progress: Progress = lambda rows: None
-) -> Done:
+) -> PartitionOutcome:
     """What rows of a partition come to, or of a table that stands for one: alike on like machines."""
     kernel = prepare_kernel(job)
     if kernel.engine == "native" and job.reduce in ("sum", "mean") and not job.by:
-        return rows_summed(job, partition, rows, progress)
+        return sum_rows(job, partition, rows, progress)
     partial, tally = empty_partial(job.reduce, kernel.results), Tally()
     memory = staggered_columns(kernel.outputs, CHUNK)
     for batch, columns, low, high, row in row_chunks(job, partition.row, rows, progress):
@@ -264,15 +268,15 @@ def rows_reduced(
         by = [batch.column(name).slice(low, high - low) for name in job.by]
         if not job.by_texts:  # files may say one column in several types
             pairs = zip(job.by, by, strict=True)
-            by = [as_type(one, job.read.field(name), partition) for name, one in pairs]
-        keys, codes = groups_of(by, job.by_texts)
-        partial = combine_partials(job.reduce, partial, chunk_reduced(job, block, keys, codes))
-    return Done(tally, partial)
+            by = [cast_column(one, job.read.field(name), partition) for name, one in pairs]
+        keys, codes = group_rows(by, job.by_texts)
+        partial = combine_partials(job.reduce, partial, reduce_block(job, block, keys, codes))
+    return PartitionOutcome(tally, partial)
 
 
-def rows_summed(
+def sum_rows(
     job: BatchJob, partition: Partition, rows: Iterable[Any], progress: Progress
-) -> Done:
+) -> PartitionOutcome:
     """The same where all rows are added: in machine code, as long as each of them computes."""
     from exprgrad.run.engines.native import Totals
 
@@ -284,7 +288,7 @@ def rows_summed(
     plain = 0
     for _, columns, low, high, row in row_chunks(job, partition.row, rows, progress):
         run_rows(kernel, columns, low, high, memory)
-        is_special = gaps_in(columns, low, high) or changes_in(columns, low, high)
+        is_special = missing_masks(columns, low, high) or change_masks(columns, low, high)
         is_sure = not kernel.sure or memory[kernel.sure][: high - low].min() > 0
         is_plain = is_sure and not (kernel.kink or kernel.condition or is_special)
         if is_plain and totals.add(high - low):
@@ -303,18 +307,18 @@ def rows_summed(
             totals.add(high - low, anyway=True)
     tally = tally._replace(rows=tally.rows + plain)
     if not (kept + plain).any():
-        return Done(tally, empty_partial(job.reduce, kernel.results))
-    found = fold_parts(plain + kept, *totals.sums())
+        return PartitionOutcome(tally, empty_partial(job.reduce, kernel.results))
+    found = sum_parts(plain + kept, *totals.sums())
     for apart_sums in huge:
         found = combine_partials(job.reduce, found, apart_sums)
-    return Done(tally, found)
+    return PartitionOutcome(tally, found)
 
 
 def row_chunks(
     job: BatchJob, row: int, rows: Iterable[Any], progress: Progress
-) -> Iterator[tuple[Any, list[Doubles], int, int, int]]:
+) -> Iterator[tuple[Any, list[DoubleColumn], int, int, int]]:
     """The chunks of rows: the batch, its columns, from where to where, and the row in the file."""
-    for batch in in_chunks(rows):
+    for batch in rechunk_batches(rows):
         columns = batch_columns(job, batch)
         for low in range(0, batch.num_rows, CHUNK):
             yield batch, columns, low, min(low + CHUNK, batch.num_rows), row + low
@@ -322,7 +326,7 @@ def row_chunks(
         progress(batch.num_rows)
 
 
-def chunk_reduced(
+def reduce_block(
     job: BatchJob, block: RowBlock, keys: list[Any], codes: np.ndarray | None
 ) -> Partial:
     """What the rows of a chunk come to that are chosen; a group whose rows are all bad has 0 of them."""
@@ -339,7 +343,7 @@ def chunk_reduced(
     return reduce_chunk(job.reduce, values, keys, codes, counting)
 
 
-def in_chunks(rows: Iterable[Any]) -> Iterator[Any]:
+def rechunk_batches(rows: Iterable[Any]) -> Iterator[Any]:
     """Batches anew, all but the last of whole chunks."""
     rest = None
     for batch in rows:
@@ -365,11 +369,11 @@ def in_chunks(rows: Iterable[Any]) -> Iterator[Any]:
 
 def partition_rows(
     plan: BatchPlan, partition: Partition, threads: Threads | None = None
-) -> Iterator[Callable[[], Computed]]:
+) -> Iterator[Callable[[], ComputedBatch]]:
     """What finds the rows of one partition with their results, batch by batch."""
     job, row = plan.job, partition.row
     for batch in read_batches(partition, job.read.names, job.read, threads):
-        yield partial(with_results, plan, partition, batch, row)
+        yield partial(compute_batch, plan, partition, batch, row)
         row += batch.num_rows
 
 
@@ -377,10 +381,10 @@ def result_batches(plan: BatchPlan, threads: int) -> Iterator[Any]:
     """All partitions' rows with their results, batch by batch, computed by several threads."""
     prepare_kernel(plan.job)
     tally = Tally()
-    with np.errstate(all="ignore"), threads_of(threads) as here:
+    with np.errstate(all="ignore"), start_threads(threads) as here:
         for partition in plan.partitions:
             rows = partition_rows(plan, partition, here)
-            for found in in_order(lambda find: find(), rows, here):
+            for found in map_in_order(lambda find: find(), rows, here):
                 tally = merge_tallies(tally, found.tally)
                 yield found.rows
     warn_of_lost_digits(plan.job, tally, plan.names, stacklevel=3)
@@ -388,32 +392,34 @@ def result_batches(plan: BatchPlan, threads: int) -> Iterator[Any]:
 
 def warn_of_lost_digits(job: BatchJob, tally: Tally, names: Sequence[str], stacklevel: int) -> None:
     """Warn of rows that have a result with too few right digits; of others their results tell."""
-    for remark in remarks_on(job, Tally(first=tally.first, lost=tally.lost), names):
+    for remark in row_remarks(job, Tally(first=tally.first, lost=tally.lost), names):
         warn(remark, DigitsWarning, stacklevel=stacklevel)
 
 
-def with_results(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> Computed:
+def compute_batch(plan: BatchPlan, partition: Partition, batch: Any, row: int) -> ComputedBatch:
     """Some rows with their results; the first of them is the file's ``row``, from 0."""
     job, pa = plan.job, import_arrow()
     columns = batch_columns(job, batch)
     block = compute_rows(job, columns, 0, batch.num_rows)
     tally = tally_chunk(job, block, columns, partition, row, 0, batch.num_rows)
-    kept = [as_type(batch.column(name), plan.schema.field(name), partition) for name in plan.kept]
+    kept = [
+        cast_column(batch.column(name), plan.schema.field(name), partition) for name in plan.kept
+    ]
     found = pa.RecordBatch.from_arrays([*kept, *result_columns(block)], schema=plan.schema)
     keep = block.written(job)
-    return Computed(found if keep is None else found.filter(pa.array(keep)), tally)
+    return ComputedBatch(found if keep is None else found.filter(pa.array(keep)), tally)
 
 
-def as_type(column: Any, field: Any, partition: Partition) -> Any:
+def cast_column(column: Any, field: Any, partition: Partition) -> Any:
     """A column converted to the type of a schema's field; texts that hold no number become missing."""
     kind, pa = field.type, import_arrow()
     if column.type == kind:
         return column
     if is_text_type(kind):
-        return as_text(column)
+        return cast_to_text(column)
     if kind == pa.float64() and is_text_type(column.type):
         values = arrow_doubles(column).values
-        return as_column(values, np.isnan(values) & ~says_nan(as_text(column)))
+        return doubles_to_arrow(values, np.isnan(values) & ~nan_text_mask(cast_to_text(column)))
     try:
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -429,14 +435,14 @@ def result_columns(block: RowBlock) -> list[Any]:
     """A block's results as Arrow arrays, null in rows that don't have them."""
     counting = block.counting()
     lost = [None] * len(block.results) if counting is None else ~counting[1:]
-    columns = [*map(as_column, block.results, lost)]
+    columns = [*map(doubles_to_arrow, block.results, lost)]
     if block.digits is not None:
         unknown = None if counting is None else ~counting[0]
         columns.append(import_arrow().array(block.digits, import_arrow().int64(), mask=unknown))
     return columns
 
 
-def as_column(values: np.ndarray, bad: np.ndarray | None) -> Any:
+def doubles_to_arrow(values: np.ndarray, bad: np.ndarray | None) -> Any:
     """Doubles as an Arrow array, null where they are bad."""
     pa = import_arrow()
     valid = None if bad is None else pa.py_buffer(np.packbits(~bad, bitorder="little"))
@@ -446,7 +452,7 @@ def as_column(values: np.ndarray, bad: np.ndarray | None) -> Any:
 def tally_chunk(
     job: BatchJob,
     block: RowBlock,
-    columns: Sequence[Doubles],
+    columns: Sequence[DoubleColumn],
     partition: Partition,
     row: int,
     low: int,

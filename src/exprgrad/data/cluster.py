@@ -24,11 +24,11 @@ import numpy as np
 
 from exprgrad.data.arrow import import_arrow
 from exprgrad.data.batch import (
-    Computed,
-    Done,
+    ComputedBatch,
+    PartitionOutcome,
     Progress,
-    partition_done,
     partition_rows,
+    process_partition,
 )
 from exprgrad.data.formats import Partition
 from exprgrad.data.job import Tally, merge_tallies
@@ -38,7 +38,7 @@ from exprgrad.data.targets import parts_folder, run_versions
 from exprgrad.errors import ExprgradError, RequestError, import_extra
 from exprgrad.run.engines.compiled import count_cores
 
-__all__ = ["Cluster", "cluster_at"]
+__all__ = ["Cluster", "connect_cluster"]
 
 TRIES = 3
 """How often a partition is given to the cluster, each time until several workers have died over it."""
@@ -59,16 +59,16 @@ class Cluster(NamedTuple):
     address: str
     say: Callable[[str], None] = lambda line: None
 
-    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[Done]:
+    def each(self, plan: BatchPlan, first: int, progress: Progress) -> Iterator[PartitionOutcome]:
         """What comes of each partition."""
         if plan.path is not None and remote_store(plan.path) is None:
             plan = plan._replace(path=str(Path(plan.path).absolute()))
         tasks = [(one,) for one in plan.partitions[first:]]
-        for partition, done in self.done(partition_done, plan, tasks):
+        for partition, done in self.done(process_partition, plan, tasks):
             progress(max(partition.rows, done.tally.rows))
-            yield done._replace(tally=told_here(done.tally, partition))
+            yield done._replace(tally=restore_file_names(done.tally, partition))
 
-    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], Computed] | None]:
+    def rows(self, plan: BatchPlan, first: int) -> Iterator[Callable[[], ComputedBatch] | None]:
         """What finds the rows with their results, batch by batch; None ends a partition."""
         assert plan.path is not None
         folder, run = Path(parts_folder(plan, plan.path)).absolute(), uuid4().hex
@@ -78,9 +78,9 @@ class Cluster(NamedTuple):
             for at, partition in enumerate(plan.partitions[first:])
         ]
         for (_, path), (partition, tally) in zip(
-            tasks, self.done(written_there, plan, tasks), strict=True
+            tasks, self.done(write_part_file, plan, tasks), strict=True
         ):
-            yield from part_rows(path, told_here(tally, partition))
+            yield from read_part_rows(path, restore_file_names(tally, partition))
             yield None
 
     def done(self, function: Any, plan: BatchPlan, tasks: Sequence[Any]) -> Iterator[Any]:
@@ -114,7 +114,7 @@ class Cluster(NamedTuple):
                 future = begun(*task)
                 continue
             except (CancelledError, CommClosedError, OSError) as error:
-                raise cluster_gone(self.address, error) from None
+                raise unreachable_cluster_error(self.address, error) from None
             except (ImportError, AttributeError, TypeError) as error:
                 raise RequestError(
                     "version",
@@ -161,14 +161,16 @@ class Cluster(NamedTuple):
 SAME = "install the same versions on all machines: pip install 'exprgrad[cluster]'"
 
 
-def cluster_gone(address: str, error: BaseException) -> RequestError:
+def unreachable_cluster_error(address: str, error: BaseException) -> RequestError:
     """The error for a cluster that does not answer."""
     reason = f": {error}" if str(error) else ""
     return RequestError("cluster", f"the cluster at '{address}' does not answer{reason}")
 
 
 @contextmanager
-def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> Iterator[Cluster]:
+def connect_cluster(
+    address: str, say: Callable[[str], None] = lambda line: None
+) -> Iterator[Cluster]:
     """The cluster at a scheduler's address, or ``local[:N]``: so many processes on this machine.
 
     ``say`` reports that it is waiting for workers.
@@ -189,12 +191,12 @@ def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> 
     dask.config.set({"distributed.comm.timeouts.connect": REACH})
     scheduler: Any = address
     if count is not None:
-        scheduler = started_here(int(count[1] or count_cores()))
+        scheduler = start_local_workers(int(count[1] or count_cores()))
     try:
         client = distributed.Client(scheduler, timeout=REACH, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
         logging.disable(spoken)
-        raise cluster_gone(address, error) from None
+        raise unreachable_cluster_error(address, error) from None
     try:
         yield Cluster(client, address, say)
     finally:
@@ -206,7 +208,7 @@ def cluster_at(address: str, say: Callable[[str], None] = lambda line: None) -> 
         logging.disable(spoken)
 
 
-def started_here(count: int) -> Any:
+def start_local_workers(count: int) -> Any:
     """So many workers on this machine; Ctrl-C is for the command that ends them, and not for them."""
     from distributed import LocalCluster
 
@@ -233,7 +235,7 @@ def attempt_task(function: Any, plan: BatchPlan, wanted: Mapping[str, str], *res
         return error
 
 
-def written_there(plan: BatchPlan, partition: Partition, path: str) -> Tally:
+def write_part_file(plan: BatchPlan, partition: Partition, path: str) -> Tally:
     """A partition's rows, written to a file that appears once it is whole, with remarks on them."""
     tally, place = Tally(), Path(path)
     part = Path(f"{path}.{uuid4().hex}")  # a worker that is believed dead may write another
@@ -278,7 +280,7 @@ def relocate_partition(partition: Partition) -> Partition:
     return partition._replace(source=source._replace(path=str(Path(source.path).absolute())))
 
 
-def told_here(tally: Tally, partition: Partition) -> Tally:
+def restore_file_names(tally: Tally, partition: Partition) -> Tally:
     """What a worker tells of a partition, with its file called as it was."""
     path = partition.source.path
     return tally._replace(
@@ -286,11 +288,11 @@ def told_here(tally: Tally, partition: Partition) -> Tally:
     )
 
 
-def part_rows(path: str, tally: Tally) -> Iterator[Callable[[], Computed]]:
+def read_part_rows(path: str, tally: Tally) -> Iterator[Callable[[], ComputedBatch]]:
     """The rows that a worker has written, by the batch; their tally comes with the first of them."""
     with import_arrow().memory_map(path) as file:
         for batch in import_arrow("ipc").open_stream(file):
-            yield partial(Computed, batch, tally)
+            yield partial(ComputedBatch, batch, tally)
             tally = Tally()
     with suppress(OSError):
         Path(path).unlink()

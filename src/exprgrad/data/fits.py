@@ -10,21 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, arrow_doubles, one_array
-from exprgrad.data.formats import BY_ENDING, partitions_of, read_batches
-from exprgrad.data.frames import FRAME, as_table, files_in, frame_of
-from exprgrad.data.job import BatchJob, changes_in, sum_counts
-from exprgrad.data.places import STDIN, RowFile, found_in
+from exprgrad.data.arrow import DoubleColumn, arrow_doubles, flatten_chunks
+from exprgrad.data.formats import BY_ENDING, read_batches, split_into_partitions
+from exprgrad.data.frames import FRAME, frame_to_table, list_file_names, wrap_frame
+from exprgrad.data.job import BatchJob, change_masks, sum_counts
+from exprgrad.data.places import STDIN, RowFile, find_row_files
 from exprgrad.data.plans import (
     check_batch_columns,
-    condition_of,
-    formula_of_numbers,
     likely_column,
-    map_line,
+    map_option,
+    parse_condition,
+    parse_scalar_formula,
     read_schema,
     refuse_constants,
     refuse_tensors,
-    sampled_files,
+    sample_row_files,
 )
 from exprgrad.derive.parsed import complete_graph
 from exprgrad.errors import Asker, InputError, RequestError, command_or_python
@@ -48,7 +48,7 @@ from exprgrad.solvers.fit.least_squares import (
 )
 from exprgrad.source import Source
 
-__all__ = ["DataTable", "FitRequest", "data_tables", "fit_to"]
+__all__ = ["DataTable", "FitRequest", "data_tables", "fit_model"]
 
 NOT_FINITE = ("nan", "infinity", "nan-gradient", "infinite-gradient")
 """What a run's diagnostics are called that say where its numbers stop being finite."""
@@ -91,33 +91,33 @@ class FitRequest(NamedTuple):
 
 
 @np.errstate(all="ignore")
-def fit_to(asked: FitRequest) -> Fit:
+def fit_model(asked: FitRequest) -> Fit:
     """Fit a model to rows."""
     text = asked.text
-    graph = formula_of_numbers(text) if asked.objective else model_of(text)
+    graph = parse_scalar_formula(text) if asked.objective else parse_model(text)
     response = graph.output if asked.objective else graph.operands[graph.output][0]
     start = {normal_name(name): as_number(value, name) for name, value in asked.start.items()}
     held = fixed_parameters(asked.fix, start)
     given = {**start, **held}
     refuse_unread(graph, text, given, asked.spelled or {})
-    refuse_pairs(asked)
+    refuse_exclusive_options(asked)
     parameters = [name for name in graph.inputs if name in start and name not in held]
     manner = FitOptions(
-        bounds_in(asked.bounds or {}, parameters, start),
-        share_of(asked.level),
+        parse_bounds(asked.bounds or {}, parameters, start),
+        parse_confidence_level(asked.level),
         asked.sigma is not None,
         asked.starts,
         asked.seed,
         asked.profile,
     )
-    loss = loss_of(asked.loss, asked.loss_scale)
-    rows = rows_asked(asked, graph, given)
-    refuse_few(rows.rows, parameters, rows.left_out, text)
+    loss = parse_loss(asked.loss, asked.loss_scale)
+    rows = collect_fit_rows(asked, graph, given)
+    refuse_few_rows(rows.rows, parameters, rows.left_out, text)
     given_rows = rows.names, parameters, held, rows.blocks, rows.rows
     problem = least_squares_problem(graph, response, *given_rows, *loss)
     if asked.starts == 1:
         refuse_no_value(problem, graph, text, given)
-        refuse_idle(problem, graph, text, start)
+        refuse_idle_parameters(problem, graph, text, start)
     found = (fit_likelihood if asked.objective else fit_problem)(text, problem, start, manner)
     known = {name: Estimate(value, held="fixed") for name, value in held.items()}
     known |= found.parameters
@@ -125,16 +125,16 @@ def fit_to(asked: FitRequest) -> Fit:
     return found._replace(left_out=rows.left_out, converted=rows.converted, parameters=in_order)
 
 
-def rows_asked(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
+def collect_fit_rows(asked: FitRequest, graph: Graph, given: Collection[str]) -> Observations:
     """The rows that a fit is to; an error for names that are neither columns nor given."""
     listed = data_tables(asked.data, Layout(asked.delimiter, asked.decimal, asked.sheet))
-    asked = with_numbers_for_scale(asked, listed)
-    condition = condition_of(asked.where) if asked.where is not None else None
+    asked = resolve_scale(asked, listed)
+    condition = parse_condition(asked.where) if asked.where is not None else None
     read = columns_by_role(asked, graph, condition, listed, given)
     return observe_rows(listed, asked, read, condition, graph)
 
 
-def with_numbers_for_scale(asked: FitRequest, listed: Sequence[DataTable]) -> FitRequest:
+def resolve_scale(asked: FitRequest, listed: Sequence[DataTable]) -> FitRequest:
     """The request, with numbers where its scale is no column: one for all rows, or an array."""
     option = "weights" if asked.sigma is None else "sigma"
     scale, (table, *_) = asked.scale, listed
@@ -154,7 +154,7 @@ def with_numbers_for_scale(asked: FitRequest, listed: Sequence[DataTable]) -> Fi
 # The formula.
 
 
-def model_of(text: str) -> Graph:
+def parse_model(text: str) -> Graph:
     """The graph of ``y ~ EXPR``, whose output is the response less the model; an error for another text."""
     graph, relations = read_relations(text, "~")
     models = [relation for relation in relations if relation.right is not None]
@@ -203,12 +203,12 @@ def columns_by_role(
             )
     read = {name: renamed.get(name, name) for name in graph.inputs if name not in given}
     if condition is not None:
-        refuse_parameters(condition, asked.where or "", given, table, renamed)
+        refuse_condition_names(condition, asked.where or "", given, table, renamed)
         read |= {name: renamed.get(name, name) for name in condition.inputs}
     refuse_constants(graph, text, table.title, table.columns)
     lacking = [name for name, column in read.items() if column not in table.columns]
     if lacking:
-        raise no_start(graph, text, table, lacking, read)
+        raise missing_start_error(graph, text, table, lacking, read)
     for other in others:
         for column in read.values():
             if column not in other.columns:
@@ -227,7 +227,7 @@ def columns_by_role(
     return read
 
 
-def refuse_parameters(
+def refuse_condition_names(
     condition: Graph,
     where: str,
     given: Collection[str],
@@ -244,7 +244,7 @@ def refuse_parameters(
             ).about(where, condition.span(node))
 
 
-def no_start(
+def missing_start_error(
     graph: Graph, text: str, table: DataTable, names: Sequence[str], read: Mapping[str, str]
 ) -> InputError:
     """The error for names that are neither columns nor given a start."""
@@ -270,7 +270,7 @@ def no_start(
         starts = f"start={dict.fromkeys(names[:LISTED], 1)}"
     help = f"a parameter needs a start: {starts}; the columns are {listed_columns(table.columns)}"
     if mapped:
-        help = f"write {map_line(mapped, table.columns)}; a parameter needs a start: {starts}"
+        help = f"write {map_option(mapped, table.columns)}; a parameter needs a start: {starts}"
     near = nearest_word(name, table.columns)
     if near is not None and not others:
         help = f"did you mean the column '{near}'? a parameter needs a start: {starts}"
@@ -317,7 +317,7 @@ def refuse_unread(
             )
 
 
-def bounds_in(
+def parse_bounds(
     asked: Mapping[str, object], parameters: Collection[str], given: Mapping[str, float]
 ) -> Bounds:
     """The bounds of parameters; an error for a start that is not within."""
@@ -351,7 +351,7 @@ EXCLUSIVE = (
 """Options of a fit that have no room beside each other, and what to do instead."""
 
 
-def refuse_pairs(asked: FitRequest) -> None:
+def refuse_exclusive_options(asked: FitRequest) -> None:
     """An error for what has no room beside each other."""
     names = ("sigma", "weights", "loss", "profile", "objective")
     given = {name for name in names if getattr(asked, name) is not FitRequest._field_defaults[name]}
@@ -367,7 +367,7 @@ def refuse_pairs(asked: FitRequest) -> None:
         )
 
 
-def loss_of(name: str | None, scale: object) -> tuple[str, float]:
+def parse_loss(name: str | None, scale: object) -> tuple[str, float]:
     """A loss by name, and its scale; no name for squares."""
     if name is not None and name not in LOSSES:
         raise RequestError(
@@ -385,7 +385,7 @@ def loss_of(name: str | None, scale: object) -> tuple[str, float]:
     return name or "", width
 
 
-def share_of(value: object) -> float:
+def parse_confidence_level(value: object) -> float:
     """A level of confidence."""
     found = as_number(value, "level")
     if not 0 < found < 1:
@@ -397,7 +397,7 @@ def share_of(value: object) -> float:
     return found
 
 
-def refuse_few(rows: int, parameters: Sequence[str], left_out: int, text: str) -> None:
+def refuse_few_rows(rows: int, parameters: Sequence[str], left_out: int, text: str) -> None:
     """An error for no parameter, and for fewer rows than parameters."""
     if not parameters:
         raise InputError(
@@ -450,7 +450,7 @@ def refuse_no_value(
         raise InputError("no-start", message, help=help)
 
 
-def refuse_idle(
+def refuse_idle_parameters(
     problem: LeastSquaresProblem, graph: Graph, text: str, given: Mapping[str, float]
 ) -> None:
     """An error for a parameter that has no effect, neither at the start nor elsewhere."""
@@ -488,55 +488,57 @@ class DataTable(NamedTuple):
 
     title: str
     columns: tuple[str, ...]
-    batches: Callable[[Mapping[str, str]], Iterator[list[Doubles]]]
+    batches: Callable[[Mapping[str, str]], Iterator[list[DoubleColumn]]]
     again: bool = True
 
 
 def data_tables(data: object, layout: Layout = UNKNOWN) -> list[DataTable]:
     """What data are: paths of files, written in a layout, a frame, or columns by name."""
     if isinstance(data, Mapping):
-        return [of_columns(data)]
-    files = files_in(data)
+        return [data_from_columns(data)]
+    files = list_file_names(data)
     if files is None:
-        return [of_frame(data)]
-    return [of_file(*pair) for pair in sampled_files(found_in(files, BY_ENDING), layout)]
+        return [data_from_frame(data)]
+    return [
+        data_from_file(*pair) for pair in sample_row_files(find_row_files(files, BY_ENDING), layout)
+    ]
 
 
-def of_columns(data: Mapping[str, Any]) -> DataTable:
+def data_from_columns(data: Mapping[str, Any]) -> DataTable:
     """Columns by name, arrays or lists."""
     names = tuple(map(str, data))
 
-    def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
+    def batches_of(read: Mapping[str, str]) -> Iterator[list[DoubleColumn]]:
         graph = Graph()
         graph.inputs = dict.fromkeys(read.values(), 0)
         taken = take_columns({name: data[name] for name in graph.inputs}, graph, "", ())
         found = dict(zip(graph.inputs, taken.columns, strict=True))
-        yield [Doubles(found[column]) for column in read.values()]
+        yield [DoubleColumn(found[column]) for column in read.values()]
 
     return DataTable("data", names, batches_of)
 
 
-def of_frame(data: object) -> DataTable:
+def data_from_frame(data: object) -> DataTable:
     """A frame of pandas, polars or pyarrow."""
-    _, given = frame_of(data)
+    _, given = wrap_frame(data)
 
-    def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
-        table = as_table(given, dict.fromkeys(read.values()))
+    def batches_of(read: Mapping[str, str]) -> Iterator[list[DoubleColumn]]:
+        table = frame_to_table(given, dict.fromkeys(read.values()))
         check_batch_columns(BatchJob("", tuple(read.items())), FRAME, table)
-        yield [arrow_doubles(one_array(table.column(column))) for column in read.values()]
+        yield [arrow_doubles(flatten_chunks(table.column(column))) for column in read.values()]
 
     names = (name for name in given.columns if isinstance(name, str))  # pandas has others
     return DataTable("the frame", tuple(names), batches_of)
 
 
-def of_file(source: RowFile, sample: Any) -> DataTable:
+def data_from_file(source: RowFile, sample: Any) -> DataTable:
     """A file of rows, and what it begins with."""
 
-    def batches_of(read: Mapping[str, str]) -> Iterator[list[Doubles]]:
+    def batches_of(read: Mapping[str, str]) -> Iterator[list[DoubleColumn]]:
         job = BatchJob("", tuple(read.items()))
         check_batch_columns(job, source, sample)
         schema = read_schema(job, source, sample.schema, (), is_plain=False)
-        for partition in partitions_of(source):
+        for partition in split_into_partitions(source):
             for batch in read_batches(partition, schema.names, schema):
                 yield [arrow_doubles(batch.column(column)) for column in read.values()]
 
@@ -574,7 +576,7 @@ def observe_rows(
     converted: dict[str, int] = {}
     names = tuple(read)
     can_repeat = all(table.again for table in listed)
-    again = partial(rows_met, listed, asked, read, condition, model)
+    again = partial(select_rows, listed, asked, read, condition, model)
     for block, left_out, changed in again():
         converted = sum_counts(converted, changed, CHANGES)
         rows += len(block.columns[0])
@@ -587,11 +589,11 @@ def observe_rows(
     known = rows, missed, converted
     if held is None:
         return Observations(names, lambda: (b for b, *_ in again() if len(b.columns[0])), *known)
-    whole = at_once(held)
+    whole = concatenate_blocks(held)
     return Observations(names, lambda: iter(whole), *known)
 
 
-def at_once(blocks: list[Columns]) -> list[Columns]:
+def concatenate_blocks(blocks: list[Columns]) -> list[Columns]:
     """Blocks as one, or none."""
     if not blocks:
         return []
@@ -600,7 +602,7 @@ def at_once(blocks: list[Columns]) -> list[Columns]:
     return [Columns(columns, np.concatenate(scales) if scales else None)]
 
 
-def rows_met(
+def select_rows(
     listed: Sequence[DataTable],
     asked: FitRequest,
     read: Mapping[str, str],
@@ -622,34 +624,34 @@ def rows_met(
         for batch in table.batches(columns if is_column else read):
             count = len(batch[0].values)
             if is_apart:
-                batch = [*batch, rows_of_column(scale, total, count, label)]
+                batch = [*batch, slice_column_rows(scale, total, count, label)]
             values = [np.ascontiguousarray(one.values) for one in batch]
             keep = np.ones(count, dtype=bool)
             if chosen is not None:
-                keep = rows_that_meet(chosen, values[: len(names)])
+                keep = condition_mask(chosen, values[: len(names)])
                 for name in condition.inputs if condition else ():
                     keep &= ~np.isnan(values[names.index(name)])
             bad = np.zeros(count, dtype=bool)
             for one in compress(values, counting):
                 bad |= ~np.isfinite(one)
-            factors = None if scale is None else scale_of(values[-1], bad, asked)
+            factors = None if scale is None else residual_scale(values[-1], bad, asked)
             bad &= keep
             if bad.any() and asked.bad_rows == "fail":
                 cells = [*compress(zip(columns.items(), batch, strict=True), counting)]
-                raise bad_row(table, row, int(np.flatnonzero(bad)[0]), cells, asked)
+                raise bad_row_error(table, row, int(np.flatnonzero(bad)[0]), cells, asked)
             keep &= ~bad
             row, total = row + count, total + count
             if not keep.all():
                 values = [one[keep] for one in values]
                 factors = None if factors is None else factors[keep]
-            changed = changes_in(batch, 0, count).items()
+            changed = change_masks(batch, 0, count).items()
             counts = {change: int(np.count_nonzero(which)) for change, which in changed}
             yield Columns(values[: len(names)], factors), int(np.count_nonzero(bad)), counts
     if is_apart:
-        rows_of_column(scale, total, None, label)
+        slice_column_rows(scale, total, None, label)
 
 
-def rows_of_column(given: Any, start: int, count: int | None, name: str) -> Doubles:
+def slice_column_rows(given: Any, start: int, count: int | None, name: str) -> DoubleColumn:
     """So many rows of an array, or of a number for all; no count where the array is to end."""
     part = np.full(count or 0, given) if isinstance(given, float) else given[start:][:count]
     if len(part) != (count or 0):
@@ -658,17 +660,17 @@ def rows_of_column(given: Any, start: int, count: int | None, name: str) -> Doub
             f"{name} has {len(given):,} numbers, and the data another number of rows",
             help="give one for each row, or one for all",
         )
-    return Doubles(part)
+    return DoubleColumn(part)
 
 
-def rows_that_meet(condition: Kernel, values: Sequence[Any]) -> Any:
+def condition_mask(condition: Kernel, values: Sequence[Any]) -> Any:
     """The rows that meet a condition."""
     found = np.empty(len(values[0]))
     condition(values, [found], 0, len(found))
     return (found != 0) & (found == found)
 
 
-def scale_of(given: Any, bad: Any, asked: FitRequest) -> Any:
+def residual_scale(given: Any, bad: Any, asked: FitRequest) -> Any:
     """What rows' residuals are multiplied with; a row of no weight is a bad one."""
     with np.errstate(all="ignore"):
         found = np.sqrt(given) if asked.weights is not None else 1 / given
@@ -676,11 +678,11 @@ def scale_of(given: Any, bad: Any, asked: FitRequest) -> Any:
     return found
 
 
-def bad_row(
+def bad_row_error(
     table: DataTable,
     before: int,
     at: int,
-    cells: Iterable[tuple[tuple[str, str], Doubles]],
+    cells: Iterable[tuple[tuple[str, str], DoubleColumn]],
     asked: FitRequest,
 ) -> InputError:
     """The error for a row that misses a number, or whose number cannot be used."""

@@ -24,10 +24,10 @@ import numpy as np
 from exprgrad.data.arrow import (
     MISSING,
     arrow_doubles,
-    as_text,
-    broken_file,
+    broken_file_error,
+    cast_times_and_decimals,
+    cast_to_text,
     import_arrow,
-    in_texts,
     is_text_type,
 )
 from exprgrad.data.places import (
@@ -36,16 +36,16 @@ from exprgrad.data.places import (
     STDIN,
     UNPACKED,
     WORKBOOK,
-    Key,
+    FolderKey,
     RowFile,
+    file_stamp,
     open_unpacked,
     read_head,
     remote_store,
-    stamp_of,
+    split_packing,
     standard_input,
-    without_packing,
 )
-from exprgrad.data.threads import Threads, in_order
+from exprgrad.data.threads import Threads, map_in_order
 from exprgrad.errors import ExprgradError, InputError, RequestError, command_or_python
 from exprgrad.run.values.files import fields_given_once
 from exprgrad.run.values.layouts import (
@@ -60,7 +60,7 @@ from exprgrad.source import cut_text
 
 __all__ = [
     "BATCH", "BLOCK", "BY_ENDING", "FORMATS", "ParquetWriter", "Partition", "RowWriter", "format_by_ending",
-    "partitions_of", "read_batches", "row_file", "sample_file",
+    "inspect_row_file", "read_batches", "sample_file", "split_into_partitions",
 ]  # fmt: skip
 
 BATCH = 2**16
@@ -159,7 +159,7 @@ def line_blocks(file: IO[bytes], path: str, *, quoted: bool) -> Iterator[bytes]:
         yield rest
 
 
-def in_turn(
+def read_blocks_in_order(
     texts: Iterable[bytes],
     read: Callable[[bytes, int], Any],
     count: Callable[[bytes, Any], int],
@@ -177,7 +177,7 @@ def in_turn(
         return block, None
 
     before = 0
-    for block, table in in_order(tried, texts, threads):
+    for block, table in map_in_order(tried, texts, threads):
         found = read(block, before) if table is None else table
         before += count(block, found)
         yield from found.combine_chunks().to_batches()
@@ -188,7 +188,7 @@ TINY = [re.compile(signs) for signs in (rb"e-\d{3}", rb"E-\d{3}", rb"0{200}")]
 """How numbers are written that may be too long for a double, or too small."""
 
 
-def may_differ(columns: Iterable[Any], block: bytes) -> bool:
+def has_unsafe_numbers(columns: Iterable[Any], block: bytes) -> bool:
     """Whether a cell of a block of text may say another number than the double that was read."""
     values = [np.abs(column.to_numpy()) for column in columns]
     return bool(
@@ -226,7 +226,7 @@ def decode_head(line: bytes, path: str) -> str:
         ) from None
 
 
-def no_rows(path: str) -> InputError:
+def empty_file_error(path: str) -> InputError:
     """The error for an empty file."""
     return InputError("bad-file", f"'{path}' is empty: it has no columns")
 
@@ -234,7 +234,7 @@ def no_rows(path: str) -> InputError:
 # CSV.
 
 
-def layout_in(source: RowFile, start: bytes) -> Layout:
+def detect_csv_layout(source: RowFile, start: bytes) -> Layout:
     """How a CSV or TSV file is written, given how it begins."""
     given = source.layout
     if source.format == "tsv":
@@ -242,7 +242,7 @@ def layout_in(source: RowFile, start: bytes) -> Layout:
     text = decode_head(start, source.path)
     found = detect_layout(text, given)
     if not text.strip():
-        raise no_rows(source.path)
+        raise empty_file_error(source.path)
     if not found.names:
         raise InputError(
             "bad-file",
@@ -261,14 +261,14 @@ def layout_in(source: RowFile, start: bytes) -> Layout:
 
 def csv_sample(source: RowFile) -> tuple[RowFile, Any]:
     """A CSV file with its layout, its columns, and the rows at its beginning."""
-    start = whole_lines(read_head(source.path, source.layout.sheet))
-    found = layout_in(source, start)
-    rows = plain_rows(start[found.start :], found)
+    start = trim_to_whole_lines(read_head(source.path, source.layout.sheet))
+    found = detect_csv_layout(source, start)
+    rows = normalize_lines(start[found.start :], found)
     table = csv_table(source.path, rows, found, [*range(len(found.names))], None, 0)
     return source._replace(layout=found), table.rename_columns([*found.names])
 
 
-def plain_rows(block: bytes, found: Layout) -> bytes:
+def normalize_lines(block: bytes, found: Layout) -> bytes:
     """A block of lines as ``csv_table`` reads them; all that is changed is ASCII."""
     is_plain = found.delimiter != " " and not found.is_closed
     marks = (found.comment or "\n ").encode(), b"\n "
@@ -277,7 +277,7 @@ def plain_rows(block: bytes, found: Layout) -> bytes:
     return rewrite_rows(block.decode("latin-1"), found).encode("latin-1")
 
 
-def whole_lines(start: bytes) -> bytes:
+def trim_to_whole_lines(start: bytes) -> bytes:
     """The beginning of a file, cut at the end of a line if the file is longer."""
     end = start.rfind(b"\n") + 1
     return start[:end] if end and len(start) >= HEAD // 16 else start
@@ -329,10 +329,10 @@ def csv_table(
             f"row {row:,} of '{path}' has {cells}, and the header {should}",
             help="put # before lines above the header; a cell that holds the delimiter has quotes",
         ).quoting(cut_text(text, SHOWN))
-    return with_points(table) if found.decimal == "," else table
+    return normalize_decimals(table) if found.decimal == "," else table
 
 
-def with_points(table: Any) -> Any:
+def normalize_decimals(table: Any) -> Any:
     """The same rows, with decimal points in texts."""
     replace = import_arrow("compute").replace_substring_regex
     for at, column in enumerate(table.columns):
@@ -358,11 +358,11 @@ def csv_batches(
         types = {places[name]: schema.field(name).type for name in columns}
 
         def read(block: bytes, row: int) -> Any:
-            rows = plain_rows(block, found)
+            rows = normalize_lines(block, found)
             return typed_table(source.path, rows, found, types, row).rename_columns([*columns])
 
         texts = chain([first[found.start :]], lines)
-        yield from in_turn(texts, read, lambda _, table: table.num_rows, threads)
+        yield from read_blocks_in_order(texts, read, lambda _, table: table.num_rows, threads)
 
 
 def typed_table(path: str, block: bytes, found: Layout, types: Mapping[str, Any], row: int) -> Any:
@@ -372,15 +372,15 @@ def typed_table(path: str, block: bytes, found: Layout, types: Mapping[str, Any]
     texts = {**types, **dict.fromkeys(real, pa.string())}
     with suppress(pa.ArrowInvalid):
         table = csv_table(path, block, found, [*map(int, types)], types, row)
-        if not may_differ(map(table.column, real), block):
+        if not has_unsafe_numbers(map(table.column, real), block):
             return table
     try:
         return csv_table(path, block, found, [*map(int, types)], texts, row)
     except pa.ArrowInvalid as error:
-        raise misread_column(path, error, found) from None
+        raise misread_column_error(path, error, found) from None
 
 
-def misread_column(path: str, error: Exception, found: Layout) -> ExprgradError:
+def misread_column_error(path: str, error: Exception, found: Layout) -> ExprgradError:
     """The error for a column that turns out to be of another type than it began with."""
     words = str(error).partition("\n")[0]
     known = re.match(r"In CSV column #(\d+): CSV conversion error to (\S+): (.*)", words)
@@ -416,7 +416,7 @@ class CsvWriter(RowWriter):
     def encoded(self, batch: Any, aside: bool = False) -> bytes:
         """Some rows as lines."""
         csv, pc = import_arrow("csv"), import_arrow("compute")
-        batch = dictionary_decoded(batch)
+        batch = decode_dictionaries(batch)
         if batch.num_columns == 1 and batch.column(0).null_count:  # an empty line is no row
             cells = quote_cells(batch.column(0).cast(import_arrow().string()), self.signs)
             return separated_lines([cells.fill_null('""')], self.separator)
@@ -437,14 +437,14 @@ class CsvWriter(RowWriter):
         return lines.getvalue()
 
 
-def dictionary_decoded(batch: Any) -> Any:
+def decode_dictionaries(batch: Any) -> Any:
     """Rows as texts hold them: each cell in its place, and not the number of one in a list of all."""
     pa = import_arrow()
     columns = [
         one.dictionary_decode() if pa.types.is_dictionary(one.type) else one
         for one in batch.columns
     ]
-    return pa.RecordBatch.from_arrays([*map(in_texts, columns)], batch.schema.names)
+    return pa.RecordBatch.from_arrays([*map(cast_times_and_decimals, columns)], batch.schema.names)
 
 
 def quote_cells(texts: Any, signs: str) -> Any:
@@ -458,10 +458,10 @@ def quote_cells(texts: Any, signs: str) -> Any:
 def separated_lines(columns: Sequence[Any], separator: str) -> bytes:
     """Lines of cells, as bytes; a missing cell is empty."""
     pieces = [piece for column in columns for piece in (column.fill_null(""), separator)]
-    return row_by_row([*pieces[:-1], "\n"])
+    return join_row_texts([*pieces[:-1], "\n"])
 
 
-def row_by_row(pieces: Sequence[Any]) -> bytes:
+def join_row_texts(pieces: Sequence[Any]) -> bytes:
     """Columns of texts, and texts that are the same in each row, put together row by row."""
     kind = import_arrow().large_string()
     texts = [
@@ -481,15 +481,15 @@ def json_sample(source: RowFile) -> tuple[RowFile, Any]:
     """A file of JSON lines, its columns, and the rows at its beginning."""
     start = read_head(source.path)
     if not start.strip():
-        raise no_rows(source.path)
-    rows = whole_lines(start)
+        raise empty_file_error(source.path)
+    rows = trim_to_whole_lines(start)
     decode_head(rows, source.path)
     try:
         table = json_table(rows, None)
         kinds = [(field.name, json_column_type(field.type)) for field in table.schema]
         table = json_table(rows, import_arrow().schema(kinds))
     except import_arrow().ArrowInvalid:
-        table = json_slowly(rows, source.path, 0)
+        table = json_table_by_line(rows, source.path, 0)
     if not table.num_columns:
         raise InputError(
             "bad-file",
@@ -528,28 +528,28 @@ def json_batches(
     """The rows of a file of JSON lines in some columns, as ``csv_batches`` has them."""
     path = partition.source.path
     read = partial(
-        json_rows_of, path, import_arrow().schema([schema.field(name) for name in columns])
+        json_block_rows, path, import_arrow().schema([schema.field(name) for name in columns])
     )
     with open_unpacked(path) as file:
         lines = line_blocks(file, path, quoted=False)
-        yield from in_turn(lines, read, lambda block, _: block.count(b"\n"), threads)
+        yield from read_blocks_in_order(lines, read, lambda block, _: block.count(b"\n"), threads)
 
 
-def json_rows_of(path: str, wanted: Any, block: bytes, line: int) -> Any:
+def json_block_rows(path: str, wanted: Any, block: bytes, line: int) -> Any:
     """A block's rows in some columns; ``line`` lines come before it."""
     if not block.strip():
         return wanted.empty_table()
     try:
         table = json_table(block, wanted)
         real = [one for one in table.columns if import_arrow().types.is_floating(one.type)]
-        if may_differ(real, block):
-            table = json_slowly(block, path, line, wanted)
+        if has_unsafe_numbers(real, block):
+            table = json_table_by_line(block, path, line, wanted)
     except import_arrow().ArrowInvalid:
-        table = json_slowly(block, path, line, wanted)
+        table = json_table_by_line(block, path, line, wanted)
     return table.select(wanted.names)
 
 
-def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
+def json_table_by_line(block: bytes, path: str, line: int, schema: Any = None) -> Any:
     """A block of lines, one by one; a column with a cell that is not a number becomes text."""
     pa = import_arrow()
     rows = []
@@ -557,7 +557,7 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
         if not text.strip():
             continue
         try:
-            row = json.loads(text, object_pairs_hook=fields_given_once, parse_float=real_cell)
+            row = json.loads(text, object_pairs_hook=fields_given_once, parse_float=parse_json_real)
         except InputError as error:
             raise error.at(path) from None
         except (ValueError, RecursionError):
@@ -571,22 +571,22 @@ def json_slowly(block: bytes, path: str, line: int, schema: Any = None) -> Any:
         rows.append(row)
     if schema is None:
         names = list(dict.fromkeys(name for row in rows for name in row))
-        return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
+        return pa.table({name: json_column([row.get(name) for row in rows]) for name in names})
     return pa.table(
         {
-            field.name: column_of([row.get(field.name) for row in rows], field.type)
+            field.name: json_column([row.get(field.name) for row in rows], field.type)
             for field in schema
         }
     )
 
 
-def real_cell(text: str) -> float | str:
+def parse_json_real(text: str) -> float | str:
     """A number of JSON as a double, or as its text where that may be another number."""
     value = float(text)
     return text if change_of(text, value) else value
 
 
-def column_of(values: list[Any], kind: Any = None) -> Any:
+def json_column(values: list[Any], kind: Any = None) -> Any:
     """Values of JSON as a column of a type; as texts where they don't fit."""
     pa = import_arrow()
     try:
@@ -615,9 +615,9 @@ class JsonWriter(RowWriter):
 
     def encoded(self, batch: Any, aside: bool = False) -> bytes:
         """Some rows as lines."""
-        cells = map(json_cells, dictionary_decoded(batch).columns)
+        cells = map(json_cells, decode_dictionaries(batch).columns)
         pieces = [piece for pair in zip(self.heads, cells, strict=True) for piece in pair]
-        return row_by_row([*pieces, "}\n"])
+        return join_row_texts([*pieces, "}\n"])
 
 
 CONTROL = "[\x00-\x1f]"
@@ -706,7 +706,7 @@ MARGIN = 2**20
 """The bytes that rows may take in a file, beyond a quarter more than in memory, at the first try."""
 
 
-class Straight(io.RawIOBase):
+class RowGroupStream(io.RawIOBase):
     """Writes row groups to a file as they come, without how a file begins, and keeps the footer."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -761,7 +761,7 @@ class ParquetWriter(RowWriter):
     def write(self, encoded: Any) -> None:
         """Write the row groups of such a file, or of rows: straight, for what is read again takes time."""
         if not isinstance(encoded, tuple):
-            straight = Straight(self.file)
+            straight = RowGroupStream(self.file)
             with import_arrow("parquet").ParquetWriter(straight, self.schema) as writer:
                 writer.write_batch(encoded)
                 straight.is_rows = False
@@ -827,7 +827,7 @@ def shift_footer(footer: bytes, by: int) -> bytes:
     found, copied = bytearray(), 0
     for path, start, end, number in footer_integers(io.BytesIO(footer)):
         if number and path in PLACES:
-            found += footer[copied:start] + number_bytes(number + 2 * by)
+            found += footer[copied:start] + encode_varint(number + 2 * by)
             copied = end
     return bytes(found + footer[copied:])
 
@@ -842,26 +842,26 @@ def footer_integers(
     if kind == STRUCT:
         field = 0
         while head := footer.read(1)[0]:
-            field = field + (head >> 4) if head >= 16 else read_number(footer) // 2
+            field = field + (head >> 4) if head >= 16 else read_varint(footer) // 2
             yield from footer_integers(footer, head & 15, (*path, field))
     elif kind in (LIST, SET):
         head = footer.read(1)[0]
-        count = head >> 4 if head < 240 else read_number(footer)
+        count = head >> 4 if head < 240 else read_varint(footer)
         inner = BYTE if head & 15 in (TRUE, FALSE) else head & 15
         for _ in range(count):
             yield from footer_integers(footer, inner, path)
     elif kind in INTEGERS:
-        start, number = footer.tell(), read_number(footer)
+        start, number = footer.tell(), read_varint(footer)
         yield path, start, footer.tell(), number
     elif kind == BINARY:
-        footer.seek(read_number(footer), io.SEEK_CUR)
+        footer.seek(read_varint(footer), io.SEEK_CUR)
     elif kind in SIZES:
         footer.seek(SIZES[kind], io.SEEK_CUR)
     else:
         raise ValueError(f"a field of type {kind} in a footer")
 
 
-def read_number(footer: IO[bytes]) -> int:
+def read_varint(footer: IO[bytes]) -> int:
     """Read a number, seven bits to a byte, the lowest first."""
     value = place = 0
     while (byte := footer.read(1)[0]) > 127:
@@ -870,8 +870,8 @@ def read_number(footer: IO[bytes]) -> int:
     return value | byte << place
 
 
-def number_bytes(number: int) -> bytes:
-    """A number that is not negative, as ``read_number`` reads it."""
+def encode_varint(number: int) -> bytes:
+    """A number that is not negative, as ``read_varint`` reads it."""
     found = bytearray()
     while number > 127:
         found.append(number & 127 | 128)
@@ -962,7 +962,7 @@ BY_ENDING = {ending: name for name, row in FORMATS.items() for ending in row.end
 def format_by_ending(path: str) -> str:
     """The format that a file's ending says; an error for another."""
     name = path.lower().rpartition("/")[2]
-    inner, packing = without_packing(name)
+    inner, packing = split_packing(name)
     found = next((BY_ENDING[ending] for ending in BY_ENDING if inner.endswith(ending)), None)
     if found is None or (packing and not FORMATS[found].is_loose):
         from exprgrad.language.mistakes.hints import nearest_word
@@ -981,9 +981,9 @@ def format_by_ending(path: str) -> str:
     return found
 
 
-def row_file(path: str) -> RowFile:
+def inspect_row_file(path: str) -> RowFile:
     """A file of rows as it is now; the format of a pipe is recognised by its first bytes."""
-    size, stamp = stamp_of(path)
+    size, stamp = file_stamp(path)
     if path != STDIN:
         return RowFile(path, format_by_ending(path), size, stamp)
     start = standard_input().peek(64)
@@ -1004,7 +1004,7 @@ def sample_file(source: RowFile) -> tuple[RowFile, Any]:
     try:
         source, table = FORMATS[source.format].sample(source)
     except (OSError, import_arrow().ArrowException) as error:
-        raise broken_file(source.path, error) from None
+        raise broken_file_error(source.path, error) from None
     keys = []
     for key in source.keys:
         at = table.schema.get_field_index(key.name)
@@ -1012,17 +1012,17 @@ def sample_file(source: RowFile) -> tuple[RowFile, Any]:
             key = key._replace(inside=table.schema.field(at).type)
             table = table.remove_column(at)
         keys.append(key)
-        table = table.append_column(key.name, key_column(key, table.num_rows))
+        table = table.append_column(key.name, folder_column(key, table.num_rows))
     return source._replace(keys=tuple(keys)), table
 
 
-def key_column(key: Key, rows: int) -> Any:
+def folder_column(key: FolderKey, rows: int) -> Any:
     """The column that the name of a folder supplies, for some rows."""
     pa = import_arrow()
     return pa.repeat(pa.scalar(key.cell, pa.int64() if key.is_whole else pa.string()), rows)
 
 
-def partitions_of(source: RowFile) -> list[Partition]:
+def split_into_partitions(source: RowFile) -> list[Partition]:
     """A file in partitions, which depend on the file alone: so sums are the same on any machine."""
     found: list[Partition] = []
     first = row = rows = 0
@@ -1050,12 +1050,12 @@ def read_batches(
         schema = schema.set(at, schema.field(at).with_type(key.inside or schema.field(at).type))
     try:
         rows = FORMATS[source.format].batches(partition, own, schema, threads)
-        yield from (with_keys(batch, source, columns) for batch in rows) if keys else rows
+        yield from (add_folder_columns(batch, source, columns) for batch in rows) if keys else rows
     except import_arrow().ArrowCancelled:
         raise KeyboardInterrupt from None
     except (OSError, import_arrow().ArrowException) as error:
-        raise broken_file(source.path, error) from None
-    if stamp_of(source.path) != (source.size, source.stamp):
+        raise broken_file_error(source.path, error) from None
+    if file_stamp(source.path) != (source.size, source.stamp):
         raise RequestError(
             "file",
             f"'{source.path}' changed while it was being read",
@@ -1063,9 +1063,9 @@ def read_batches(
         )
 
 
-def with_keys(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:
+def add_folder_columns(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:
     """Some rows with the columns that their folders' names supply; an error if the file disagrees."""
-    keys = {key.name: key_column(key, batch.num_rows) for key in source.keys}
+    keys = {key.name: folder_column(key, batch.num_rows) for key in source.keys}
     for key in source.keys:
         if key.name in batch.schema.names and differs_from_folder(batch.column(key.name), key):
             raise InputError(
@@ -1077,10 +1077,10 @@ def with_keys(batch: Any, source: RowFile, columns: Sequence[str]) -> Any:
     return import_arrow().RecordBatch.from_arrays(arrays, [*columns])
 
 
-def differs_from_folder(column: Any, key: Key) -> bool:
+def differs_from_folder(column: Any, key: FolderKey) -> bool:
     """Whether a column has a cell that is not what the name of a folder says."""
     if key.cell is None:
         return bool(column.null_count < len(column))
     if key.is_whole:
         return not (arrow_doubles(column).values == key.cell).all()
-    return any(cell != key.cell for cell in as_text(column).unique().to_pylist())
+    return any(cell != key.cell for cell in cast_to_text(column).unique().to_pylist())

@@ -17,19 +17,19 @@ from warnings import warn
 import numpy as np
 
 from exprgrad.data.arrow import (
-    Doubles,
+    DoubleColumn,
     arrow_doubles,
+    describe_type,
+    flatten_chunks,
     import_arrow,
-    is_numeric,
-    one_array,
-    type_words,
+    is_numeric_type,
 )
 from exprgrad.data.batch import (
-    Done,
-    carried_out,
+    PartitionOutcome,
+    execute_plan,
+    reduce_rows,
     result_batches,
     result_columns,
-    rows_reduced,
     tally_chunk,
     warn_of_lost_digits,
 )
@@ -38,10 +38,10 @@ from exprgrad.data.job import (
     BatchJob,
     Tally,
     compute_rows,
-    counts_of,
     prepare_kernel,
     result_fields,
     result_names,
+    tally_fields,
 )
 from exprgrad.data.places import RowFile
 from exprgrad.data.plans import (
@@ -49,14 +49,14 @@ from exprgrad.data.plans import (
     BatchPlan,
     check_batch_columns,
     check_names,
-    columns_read,
-    formula_of_numbers,
-    job_of,
+    columns_to_read,
+    make_job,
+    parse_scalar_formula,
     plan_batch,
-    refuse_clashes,
+    refuse_name_clashes,
 )
 from exprgrad.data.sums import REDUCTIONS, finish_groups, label_groups
-from exprgrad.data.targets import is_resumable, manifest_beside
+from exprgrad.data.targets import is_resumable, open_manifest
 from exprgrad.errors import InputError, RequestError, import_extra
 from exprgrad.run.engines.compiled import count_cores, thread_count
 from exprgrad.run.values.inputs import select_inputs, value_texts
@@ -64,7 +64,8 @@ from exprgrad.run.values.layouts import Layout
 from exprgrad.source import Source
 
 __all__ = [
-    "FRAME", "ArrowFunctions", "BatchOptions", "as_table", "batch_frame", "files_in", "frame_of",
+    "FRAME", "ArrowFunctions", "BatchOptions", "batch_frame", "frame_to_table", "list_file_names",
+    "wrap_frame",
 ]  # fmt: skip
 
 
@@ -85,7 +86,7 @@ class BatchOptions(NamedTuple):
     layout: Layout = Layout()
 
 
-class Reduced(NamedTuple):
+class ReducedRows(NamedTuple):
     """What rows come to: how many ``rows`` they are, ``bad`` ones not counted, and how many meet ``kinks``.
 
     ``undefined`` are the rows that only a derivative lacks, by input; ``converted`` those with cells that
@@ -107,7 +108,7 @@ class Reduced(NamedTuple):
     corrected: int = 0
 
 
-class Grouped(dict[Any, Reduced]):
+class GroupedRows(dict[Any, ReducedRows]):
     """What the rows of each group come to: by its cell, or by a tuple of several.
 
     ``bad`` rows, those at ``kinks``, ``undefined``, ``converted``, ``lost`` and ``corrected`` ones are
@@ -125,16 +126,18 @@ class Grouped(dict[Any, Reduced]):
 def batch_frame(text: str, data: object, manner: BatchOptions, **asked: Any) -> Any:
     """A frame with its results, files' record batches with theirs, or what the rows come to.
 
-    ``asked`` is for ``job_of``.  With an ``output`` it is the ``Tally`` of the rows written.
+    ``asked`` is for ``make_job``.  With an ``output`` it is the ``Tally`` of the rows written.
     """
     by = (manner.by,) if isinstance(manner.by, str) else tuple(dict.fromkeys(manner.by))
-    files = files_in(data)
+    files = list_file_names(data)
     asked["texts"] = value_texts(asked["constants"])
     refuse_arguments(manner, by, files is not None, shows_digits=bool(asked.get("show_digits")))
     if files is None:
-        job = job_of(text, **asked)._replace(bad=manner.bad_rows, reduce=manner.reduce or "", by=by)
+        job = make_job(text, **asked)._replace(
+            bad=manner.bad_rows, reduce=manner.reduce or "", by=by
+        )
         if manner.reduce:
-            return reduced_answer(job, frame_reduced(job, data))
+            return reduced_answer(job, reduce_frame(job, data))
         return result_frame(job, data, only=manner.only, prefix=manner.prefix)
     output = None if manner.output is None else fspath(manner.output)
     plan = plan_batch(
@@ -148,15 +151,15 @@ def batch_frame(text: str, data: object, manner: BatchOptions, **asked: Any) -> 
         **asked,
     )
     if manner.reduce:
-        return reduced_answer(plan.job, carry_out(plan, manner))
+        return reduced_answer(plan.job, run_batch_plan(plan, manner))
     return (
         result_batches(plan, thread_count(manner.threads) or count_cores())
         if output is None
-        else carry_out(plan, manner).tally
+        else run_batch_plan(plan, manner).tally
     )
 
 
-def files_in(data: object) -> list[str] | None:
+def list_file_names(data: object) -> list[str] | None:
     """The names of the files that data are, one or a list of several; None where they are none."""
     listed = data if isinstance(data, list | tuple) else [data]
     if listed and all(isinstance(path, str | PathLike) for path in listed):
@@ -195,44 +198,46 @@ def refuse_arguments(
             raise RequestError("usage", why)
 
 
-def carry_out(plan: BatchPlan, manner: BatchOptions) -> Done:
+def run_batch_plan(plan: BatchPlan, manner: BatchOptions) -> PartitionOutcome:
     """Carry a plan out, so that another run can go on with it."""
     with ExitStack() as around:
         kept = workers = None
         if plan.path is not None and is_resumable(plan, plan.path):
             how = manner.resume, manner.check_content
-            kept = around.enter_context(manifest_beside(plan.path, plan, *how))
+            kept = around.enter_context(open_manifest(plan.path, plan, *how))
             if kept.warning:
                 warn(kept.warning, RuntimeWarning, stacklevel=5)
         elif manner.resume or manner.check_content:
             raise RequestError("usage", "resume= and check_content= need files on this machine")
         if manner.cluster is not None:
-            from exprgrad.data.cluster import cluster_at
+            from exprgrad.data.cluster import connect_cluster
 
-            workers = around.enter_context(cluster_at(manner.cluster))
-        return carried_out(
+            workers = around.enter_context(connect_cluster(manner.cluster))
+        return execute_plan(
             plan, kept=kept, workers=workers, threads=thread_count(manner.threads) or count_cores()
         )
 
 
-def reduced_answer(job: BatchJob, found: Done) -> Reduced | Grouped:
+def reduced_answer(job: BatchJob, found: PartitionOutcome) -> ReducedRows | GroupedRows:
     """What rows come to, all of them or by group."""
     assert found.partial is not None
     groups = finish_groups(job.reduce, found.partial, job.by)
     if not job.by:
-        return answer_of(job, *groups[()], found.tally)
-    answer = Grouped()
-    for name, count in counts_of(job, found.tally).items():
+        return make_reduced_rows(job, *groups[()], found.tally)
+    answer = GroupedRows()
+    for name, count in tally_fields(job, found.tally).items():
         setattr(answer, name, count)
     for key, (rows, values) in zip(label_groups(job, [*groups]), groups.values(), strict=True):
-        answer[key[0] if len(key) == 1 else key] = answer_of(job, rows, values, Tally())
+        answer[key[0] if len(key) == 1 else key] = make_reduced_rows(job, rows, values, Tally())
     return answer
 
 
-def answer_of(job: BatchJob, rows: int, values: Sequence[float], tally: Tally) -> Reduced:
+def make_reduced_rows(
+    job: BatchJob, rows: int, values: Sequence[float], tally: Tally
+) -> ReducedRows:
     """What some rows come to."""
     fields = {"gradient": {}, **result_fields(job, values)}
-    return Reduced(rows=rows, **counts_of(job, tally), **fields)
+    return ReducedRows(rows=rows, **tally_fields(job, tally), **fields)
 
 
 # Tables in memory: of pandas, polars or pyarrow.
@@ -249,13 +254,14 @@ def result_frame(job: BatchJob, frame: object, *, only: bool = False, prefix: st
     Raises ``InputError`` for what is no frame, for columns that it lacks, that hold no numbers, or that are
     called as results are, and where a row does not compute, if that is to ``fail``.
     """
-    library, given = frame_of(frame)
+    library, given = wrap_frame(frame)
     names = [prefix + name for name in result_names(job)]
-    refuse_clashes(() if only else given.columns, names, FRAME)
-    table = table_of_frame(job, given)
+    refuse_name_clashes(() if only else given.columns, names, FRAME)
+    table = read_job_columns(job, given)
     read = dict(job.columns)
     columns = [
-        arrow_doubles(one_array(table.column(read[name]))) for name in prepare_kernel(job).names
+        arrow_doubles(flatten_chunks(table.column(read[name])))
+        for name in prepare_kernel(job).names
     ]
     block = compute_rows(job, columns, 0, table.num_rows)
     tally = tally_chunk(job, block, columns, Partition(FRAME), 0, 0, table.num_rows)
@@ -272,24 +278,24 @@ def result_frame(job: BatchJob, frame: object, *, only: bool = False, prefix: st
     return written
 
 
-def frame_reduced(job: BatchJob, frame: object) -> Done:
+def reduce_frame(job: BatchJob, frame: object) -> PartitionOutcome:
     """What the rows of a frame come to: the same as in a file."""
-    _, given = frame_of(frame)
-    table = table_of_frame(job, given)
+    _, given = wrap_frame(frame)
+    table = read_job_columns(job, given)
     # A schema with metadata has no hash in PyArrow 19.
     job = job._replace(read=table.schema.remove_metadata())
-    return rows_reduced(job, Partition(FRAME), table.combine_chunks().to_batches())
+    return reduce_rows(job, Partition(FRAME), table.combine_chunks().to_batches())
 
 
-def table_of_frame(job: BatchJob, frame: Any) -> Any:
+def read_job_columns(job: BatchJob, frame: Any) -> Any:
     """The columns of a frame that a job reads; errors for those that are not there, or no numbers."""
     check_names(job, FRAME, frame.columns)
-    table = as_table(frame, dict.fromkeys([*columns_read(job), *job.by]))
+    table = frame_to_table(frame, dict.fromkeys([*columns_to_read(job), *job.by]))
     check_batch_columns(job, FRAME, table)
     return table
 
 
-def as_table(frame: Any, columns: Iterable[str]) -> Any:
+def frame_to_table(frame: Any, columns: Iterable[str]) -> Any:
     """Some columns of a frame as a table of Arrow's."""
     try:
         return frame.select(columns).to_arrow()
@@ -306,13 +312,13 @@ def as_table(frame: Any, columns: Iterable[str]) -> Any:
         raise
 
 
-def frame_of(frame: object) -> tuple[Any, Any]:
+def wrap_frame(frame: object) -> tuple[Any, Any]:
     """Narwhals, the one door to it, and the frame as it sees it."""
     narwhals = import_extra("narwhals", "frames need narwhals")
     import_arrow()
     try:
         if isinstance(frame, Mapping):
-            frame = import_arrow().table(as_arrays(frame))
+            frame = import_arrow().table(columns_to_arrays(frame))
         elif hasattr(frame, STREAM) and not narwhals.dependencies.is_into_dataframe(frame):
             frame = import_arrow().table(frame)
         return narwhals, narwhals.from_native(frame, eager_only=True)
@@ -325,7 +331,7 @@ def frame_of(frame: object) -> tuple[Any, Any]:
         raise InputError("bad-column", " ".join(str(error).split())) from None
 
 
-def as_arrays(given: Mapping[str, Any]) -> dict[str, Any]:
+def columns_to_arrays(given: Mapping[str, Any]) -> dict[str, Any]:
     """Columns by name as Arrow arrays of one length; a number is the same in every row."""
     pa, arrays = import_arrow(), {}
     single = [name for name, one in given.items() if isinstance(one, pa.Scalar | int | float)]
@@ -348,7 +354,7 @@ def as_arrays(given: Mapping[str, Any]) -> dict[str, Any]:
         )
     every = np.zeros(sizes.pop(), dtype=np.int64)
     return {
-        name: array.take(every) if name in single else one_array(array)
+        name: array.take(every) if name in single else flatten_chunks(array)
         for name, array in arrays.items()
     }
 
@@ -370,7 +376,7 @@ class ArrowFunctions(dict[str, Callable[..., Any]]):
     """
 
     def __init__(self, text: str, name: str = "", *, wrt: Iterable[str] | None = None) -> None:
-        graph = formula_of_numbers(text)
+        graph = parse_scalar_formula(text)
         self.text, self.inputs, chosen = text, tuple(graph.inputs), select_inputs(graph, wrt)
         if not self.inputs:
             raise RequestError(
@@ -442,7 +448,7 @@ def apply_job(job: BatchJob, is_struct: bool, *columns: Any) -> Any:
     return import_arrow().StructArray.from_arrays(arrays, result_names(job), mask=mask)
 
 
-def equal_length_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[Doubles]:
+def equal_length_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[DoubleColumn]:
     """Arrow arrays and numbers as doubles, all of one length; errors for what is neither."""
     if len(columns) != len(inputs):
         s = "s" * (len(inputs) != 1)
@@ -451,10 +457,10 @@ def equal_length_columns(inputs: Sequence[str], columns: Sequence[Any]) -> list[
             f"the function takes {len(inputs)} column{s}, and was given {len(columns)}",
             help=f"they are {', '.join(inputs)}, in this order",
         )
-    arrays = as_arrays(dict(zip(inputs, columns, strict=True)))
+    arrays = columns_to_arrays(dict(zip(inputs, columns, strict=True)))
     for name, array in arrays.items():
-        if not is_numeric(array.type):
+        if not is_numeric_type(array.type):
             raise InputError(
-                "bad-column", f"'{name}' was given {type_words(array.type)}, not numbers"
+                "bad-column", f"'{name}' was given {describe_type(array.type)}, not numbers"
             )
     return [*map(arrow_doubles, arrays.values())]

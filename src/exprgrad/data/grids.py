@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.job import BatchJob, prepare_kernel, program_of, result_fields, result_names
+from exprgrad.data.job import BatchJob, job_program, prepare_kernel, result_fields, result_names
 from exprgrad.data.points import PointQuestion, answer_point
 from exprgrad.derive.error_rules import UNIT
 from exprgrad.errors import InputError, RequestError
@@ -44,8 +44,8 @@ from exprgrad.solvers.elasticity import elasticity_of
 from exprgrad.source import bytes_text, printable_text
 
 __all__ = [
-    "Grid", "GridTally", "RangeTable", "fields_of_row", "grid_over", "grid_rows", "row_names",
-    "tabulate_grid", "warnings_about",
+    "Grid", "GridTally", "RangeTable", "grid_rows", "grid_warnings", "make_grid", "row_fields_function",
+    "row_names", "tabulate_grid",
 ]  # fmt: skip
 
 ROWS_AT_ONCE, NUMBERS_AT_ONCE = 4096, 2**22
@@ -122,7 +122,7 @@ class Grid(NamedTuple):
         )
 
 
-def no_second_derivatives(_: int) -> RequestError:
+def no_tensor_hessian_error(_: int) -> RequestError:
     """The error for tensors where second derivatives over ranges are asked for."""
     return RequestError(
         "no-tensors",
@@ -131,7 +131,7 @@ def no_second_derivatives(_: int) -> RequestError:
     )
 
 
-def grid_over(
+def make_grid(
     graph: Graph,
     text: str,
     values: Mapping[str, object],
@@ -171,7 +171,7 @@ def grid_over(
         {name: value for name, value in values.items() if normal_name(name) in fixed}
     )
     if order == 2:
-        check_scalars_only(shaped, no_second_derivatives)
+        check_scalars_only(shaped, no_tensor_hessian_error)
     evaluator = evaluation.evaluator_for(shaped)
     return Grid(text, evaluator, ranges, fixed, chosen, order, digits, elastic, texts)
 
@@ -208,7 +208,7 @@ class GridTally:
         return is_next
 
 
-def point_at(grid: Grid, row: int) -> dict[str, float]:
+def grid_point(grid: Grid, row: int) -> dict[str, float]:
     """The point of a row, counted from 0."""
     given = grid_columns(grid, row, row + 1)
     return {name: float(one[0]) for name, one in zip(grid.ranges, given, strict=True)}
@@ -237,27 +237,27 @@ def grid_blocks(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray]]:
     """The rows in blocks, of which each column is an array; those of tensors are stacked."""
     tally.remarks = [*notes_on_names(evaluation.SweptRun(grid.text, grid.graph, {}, []))]
     if not grid.evaluator.by_entries or len(grid.graph) > LONGEST_BLOCKED:
-        yield from one_by_one(grid, tally)
+        yield from tensor_grid_blocks(grid, tally)
         return
-    step = min(ROWS_AT_ONCE, max(NUMBERS_AT_ONCE // len(program_of(grid.job).graph), 1))
+    step = min(ROWS_AT_ONCE, max(NUMBERS_AT_ONCE // len(job_program(grid.job).graph), 1))
     for first in range(0, grid.size, step):
         given = grid_columns(grid, first, min(first + step, grid.size))
-        yield with_elasticities(
-            grid, [*given, *correct_doubtful(grid, given, first, tally)], first, tally
+        yield add_elasticities(
+            grid, [*given, *correct_doubtful_rows(grid, given, first, tally)], first, tally
         )
 
 
-def one_by_one(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray]]:
+def tensor_grid_blocks(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray]]:
     """The rows of a formula of tensors, each looked at by itself, a block each."""
     for row in range(grid.size):
-        point = point_at(grid, row)
+        point = grid_point(grid, row)
         numbers, diagnostics = examine_row(grid, point)
         count_row(tally, numbers, diagnostics, row)
         block = [np.asarray(x)[None] for x in (*point.values(), *numbers)]
-        yield with_elasticities(grid, block, row, tally)
+        yield add_elasticities(grid, block, row, tally)
 
 
-def with_elasticities(
+def add_elasticities(
     grid: Grid, block: list[np.ndarray], first: int, tally: GridTally
 ) -> list[np.ndarray]:
     """A block whose first row is the grid's ``first``, with elasticities after it if asked for."""
@@ -326,7 +326,7 @@ def tabulate_grid(grid: Grid) -> RangeTable:
     tally = GridTally()
     found = [np.concatenate(parts) for parts in zip(*grid_blocks(grid, tally), strict=True)]
     width = len(grid.ranges)
-    fields = fields_of_row(grid)(found[width:])
+    fields = row_fields_function(grid)(found[width:])
     inputs = dict(zip(grid.ranges, found, strict=False))
     gradient, hessian, elasticity = (
         fields.get(name, {}) for name in ("gradient", "hessian", "elasticity")
@@ -338,7 +338,7 @@ def tabulate_grid(grid: Grid) -> RangeTable:
         hessian,
         elasticity,
         tally.counts,
-        warnings_about(grid, tally),
+        grid_warnings(grid, tally),
         grid.text,
         columns=dict(zip(row_names(grid), found, strict=True)),
     )
@@ -354,7 +354,7 @@ def row_names(grid: Grid) -> list[str]:
     return [*grid.ranges, *(f"result_{one}" if one in grid.ranges else one for one in results)]
 
 
-def fields_of_row(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
+def row_fields_function(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
     """What makes of a row's results what JSON has of them."""
     job, names = grid.job, grid.wrt
     if not grid.elastic:
@@ -367,7 +367,7 @@ def fields_of_row(grid: Grid) -> Callable[[Sequence[Any]], dict[str, Any]]:
     return fields
 
 
-def correct_doubtful(
+def correct_doubtful_rows(
     grid: Grid, given: Sequence[np.ndarray], first: int, tally: GridTally
 ) -> list[np.ndarray]:
     """A block's results, those of doubtful rows being what is found at the point by itself."""
@@ -386,14 +386,14 @@ def correct_doubtful(
         for place in np.flatnonzero(which).tolist():
             numbers = [float(one[place]) for one in results]
             if tally.may_look(reason):
-                swept, point = numbers, point_at(grid, first + place)
+                swept, point = numbers, grid_point(grid, first + place)
                 is_explained = tally.looked[reason] <= EXPLAINED
                 numbers, told = examine_row(grid, point, is_explained=is_explained)
                 for one, found in zip(results, numbers, strict=True):
                     one[place] = found
                 count_row(tally, numbers, told, first + place, is_corrected=numbers != swept)
             elif reason != "digits":
-                tally.add(reason_of(numbers) or reason, first + place, None)
+                tally.add(failure_reason(numbers) or reason, first + place, None)
     return results
 
 
@@ -402,7 +402,7 @@ def doubtful_rows(grid: Grid, given: Sequence[np.ndarray]) -> np.ndarray:
 
     In 6 digits an answer has to be the same if points are off by as much as they are rounded.
     """
-    graph, outputs = program_of(grid.job)
+    graph, outputs = job_program(grid.job)
     inputs = {**dict(zip(grid.ranges, given, strict=True)), **grid.fixed}
     values, size = arrays.forward_arrays(graph, inputs), len(given[0])
     rounded = {
@@ -457,11 +457,13 @@ def count_row(
         return
     lost = [one for one in warnings if one.code == "lost-digits"]
     whole = [one for one in warnings if not isinstance(one, Flag)]
-    reason = reason_of(numbers) or (("corrected" if is_corrected else "digits") if lost else "kink")
+    reason = failure_reason(numbers) or (
+        ("corrected" if is_corrected else "digits") if lost else "kink"
+    )
     tally.add(reason, row, (lost or whole or warnings)[0] if reason != "domain" else warnings[0])
 
 
-def reason_of(numbers: Sequence[Any]) -> str:
+def failure_reason(numbers: Sequence[Any]) -> str:
     """Why a row has no results, if it has none."""
     flat = np.concatenate([np.ravel(one) for one in numbers])
     if np.isnan(flat).any():
@@ -469,7 +471,7 @@ def reason_of(numbers: Sequence[Any]) -> str:
     return "" if np.isfinite(flat).all() else "infinite"
 
 
-def warnings_about(grid: Grid, tally: GridTally) -> list[Diagnostic]:
+def grid_warnings(grid: Grid, tally: GridTally) -> list[Diagnostic]:
     """Warnings about the rows: one for each reason, with the first few points."""
     found = [*tally.remarks]
     for reason, (code, words) in REASONS.items():
@@ -489,7 +491,7 @@ def warnings_about(grid: Grid, tally: GridTally) -> list[Diagnostic]:
 def rows_warning(grid: Grid, tally: GridTally, reason: str, code: str, words: str) -> Diagnostic:
     """The warning about the rows with one reason to remark on."""
     count, first = tally.counts[reason], tally.first[reason]
-    points = [point_in_messages(point_at(grid, row)) for row in first]
+    points = [format_grid_point(grid_point(grid, row)) for row in first]
     message = f"{count:,} row{'s' * (count > 1)} {words}: {'; '.join(points)}"
     message += "; …" * (count > len(points))
     sample, node, help = tally.samples.get(reason), grid.graph.output, None
@@ -500,7 +502,7 @@ def rows_warning(grid: Grid, tally: GridTally, reason: str, code: str, words: st
     return Diagnostic(code, "warning", message, node, grid.graph.span(node), help)
 
 
-def point_in_messages(point: Mapping[str, float]) -> str:
+def format_grid_point(point: Mapping[str, float]) -> str:
     """A point as messages have it."""
     return ", ".join(
         f"{printable_text(name)} = {number_text(value)}" for name, value in point.items()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import Doubles, arrow_doubles
+from exprgrad.data.arrow import DoubleColumn, arrow_doubles
 from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.error_rules import UNIT
 from exprgrad.derive.lower.translate import build_requested_program
@@ -34,10 +34,10 @@ from exprgrad.run.evaluation import DOUBLE_DIGITS, Evaluator, evaluator_for, rig
 from exprgrad.run.values.layouts import CHANGES
 
 __all__ = [
-    "CORRECTED", "KINK", "REASONS", "BatchJob", "Prepared", "RowBlock", "Tally", "batch_columns",
-    "changes_in", "compute_rows", "corrections_in", "counts_of", "gaps_in", "judge_outputs",
-    "merge_tallies", "prepare_kernel", "program_of", "remarks_on", "result_fields", "result_keys",
-    "result_names", "run_rows", "sum_counts", "tally_block",
+    "CORRECTED", "KINK", "REASONS", "BatchJob", "PreparedKernel", "RowBlock", "Tally", "batch_columns",
+    "change_masks", "compute_rows", "correction_remark", "job_program", "judge_outputs", "merge_tallies",
+    "missing_masks", "prepare_kernel", "result_fields", "result_keys", "result_names", "row_remarks",
+    "run_rows", "sum_counts", "tally_block", "tally_fields",
 ]  # fmt: skip
 
 
@@ -81,7 +81,7 @@ class BatchJob(NamedTuple):
     texts: tuple[tuple[str, str], ...] = ()
 
 
-class Prepared(NamedTuple):
+class PreparedKernel(NamedTuple):
     """A job's kernel: what it reads, in order, and how many results it has.
 
     ``kink``, ``condition`` and ``sure`` are the places, after the results, of the output that flags rows at
@@ -103,12 +103,12 @@ class Prepared(NamedTuple):
     asks: tuple[bool, ...]
 
 
-def graph_of_numbers(text: str) -> Graph:
+def scalar_formula_graph(text: str) -> Graph:
     """The graph of a formula of numbers."""
     return at_shapes(parse_and_derive(text), text, {})
 
 
-def program_of(job: BatchJob) -> Program:
+def job_program(job: BatchJob) -> Program:
     """The program for a job's results: see ``result_names``."""
     return result_program(job.text, job.of, job.wrt, job.hessian)
 
@@ -118,7 +118,7 @@ def result_program(
     text: str, outputs: tuple[str, ...], wrt: tuple[str, ...], second: bool
 ) -> Program:
     """The program for a job's results, made once: a plan asks whether there is one, then for its kernel."""
-    graph = graph_of_numbers(text)
+    graph = scalar_formula_graph(text)
     bound = {binding.name: binding.node for binding in graph.bindings}
     of = {name: bound[name] for name in outputs} if outputs else None
     program, _ = build_requested_program(graph, wrt, value_only=not wrt, of=of, second=second)
@@ -169,10 +169,10 @@ def result_fields(job: BatchJob, values: Sequence[Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def prepare_kernel(job: BatchJob) -> Prepared:
+def prepare_kernel(job: BatchJob) -> PreparedKernel:
     """A job's kernel, compiled once in a process."""
-    builder, inputs, outputs = over_columns(job)
-    results, graph = len(outputs), graph_of_numbers(job.text)
+    builder, inputs, outputs = build_column_program(job)
+    results, graph = len(outputs), scalar_formula_graph(job.text)
     places, asks = {"kink": 0, "condition": 0, "sure": 0}, frozenset[str]()
     bound = {binding.name: binding.node for binding in graph.bindings}
     views = [
@@ -184,24 +184,24 @@ def prepare_kernel(job: BatchJob) -> Prepared:
         outputs.append(met)
     if job.where:
         places["condition"] = len(outputs)
-        condition = graph_of_numbers(job.where)
+        condition = scalar_formula_graph(job.where)
         outputs.append(builder.include(condition, inputs)[condition.output])
-        asks = inputs_needed(condition)
+        asks = needed_inputs(condition)
     program = builder.program(outputs)
     if job.digits and not job.show_digits:
         places["sure"] = len(outputs)
         program = add_digit_screen(program, results, job.digits)
     names = [name for name, _ in job.columns]
     engine, kernel, _ = build_kernel(program, names, job.engine, job.precise)
-    reads = frozenset[str]().union(*map(inputs_needed, views))
+    reads = frozenset[str]().union(*map(needed_inputs, views))
     chosen = (tuple(name in some for name in names) for some in (reads, asks))
     counts = results, places["kink"], places["condition"], places["sure"], len(program.outputs)
-    return Prepared(kernel, tuple(names), *counts, engine, len(views), *chosen)
+    return PreparedKernel(kernel, tuple(names), *counts, engine, len(views), *chosen)
 
 
-def over_columns(job: BatchJob) -> tuple[GraphBuilder, dict[str, int], list[int]]:
+def build_column_program(job: BatchJob) -> tuple[GraphBuilder, dict[str, int], list[int]]:
     """A job's program in the making: the nodes of its columns and constants, and those of its results."""
-    program = program_of(job)
+    program = job_program(job)
     builder = GraphBuilder(program.graph.empty())
     inputs = {name: builder.input(name) for name, _ in job.columns}
     inputs |= {name: builder.constant(value) for name, value in job.constants}
@@ -211,13 +211,13 @@ def over_columns(job: BatchJob) -> tuple[GraphBuilder, dict[str, int], list[int]
 @lru_cache(maxsize=64)
 def bound_kernel(job: BatchJob, engine: str | None) -> tuple[Kernel, int]:
     """What finds a job's results and what each may be off by, and how many outputs it has."""
-    builder, _, outputs = over_columns(job)
+    builder, _, outputs = build_column_program(job)
     program = add_error_bounds(builder.program(outputs), len(outputs))
     names = [name for name, _ in job.columns]
     return build_kernel(program, names, engine, False)[1], len(program.outputs)
 
 
-def inputs_needed(graph: Graph) -> frozenset[str]:
+def needed_inputs(graph: Graph) -> frozenset[str]:
     """The inputs that a graph's output depends on."""
     needed = dependency_flags(graph, graph.output)
     return frozenset(name for name, node in graph.inputs.items() if needed[node])
@@ -230,12 +230,12 @@ def kink_flag(
     builder: GraphBuilder, graphs: Sequence[Graph], wrt: Sequence[str], inputs: Mapping[str, int]
 ) -> int | None:
     """A node that is not 0 where one of some formulas meets a kink or a jump; None if none can."""
-    listed = [kinks_of(builder, graph, wrt, inputs) for graph in graphs if wrt]
+    listed = [formula_kink_flag(builder, graph, wrt, inputs) for graph in graphs if wrt]
     met = [node for node in listed if node is not None]
     return reduce(partial(builder.apply, "max"), met) if met else None
 
 
-def kinks_of(
+def formula_kink_flag(
     builder: GraphBuilder, graph: Graph, wrt: Sequence[str], inputs: Mapping[str, int]
 ) -> int | None:
     """A node that is not 0 where some node of a formula meets a kink or a jump; None if none can.
@@ -354,23 +354,24 @@ class Tally(NamedTuple):
     corrected: int = 0
 
 
-def counts_of(job: BatchJob, tally: Tally) -> dict[str, Any]:
+def tally_fields(job: BatchJob, tally: Tally) -> dict[str, Any]:
     """What an answer says of the rows that it was made of."""
     fields = {name: dict(getattr(tally, name)) for name in ("bad", "undefined", "converted")}
     lost = result_fields(job, [tally.lost.get(key, 0) for key in result_keys(job)])
     corrected = {"corrected": tally.corrected} if job.correct else {}
-    return {**fields, "kinks": tally.kinks, "lost": without_zeros(lost), **corrected}
+    return {**fields, "kinks": tally.kinks, "lost": drop_zero_fields(lost), **corrected}
 
 
-def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
+def drop_zero_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the fields that are 0, or that hold nothing else."""
     pairs = (
-        (name, without_zeros(one) if isinstance(one, dict) else one) for name, one in fields.items()
+        (name, drop_zero_fields(one) if isinstance(one, dict) else one)
+        for name, one in fields.items()
     )
     return {name: one for name, one in pairs if one}
 
 
-def remarks_on(job: BatchJob, tally: Tally, names: Sequence[str]) -> Iterator[str]:
+def row_remarks(job: BatchJob, tally: Tally, names: Sequence[str]) -> Iterator[str]:
     """Describe some rows, a line for each reason: how many there are, and the first of them.
 
     ``names`` are the results' columns.
@@ -387,15 +388,15 @@ def remarks_on(job: BatchJob, tally: Tally, names: Sequence[str]) -> Iterator[st
     for reason, count in counts.items():
         if not count:
             continue
-        yield rows_text(count, words[reason], tally.first[reason])
+        yield describe_rows(count, words[reason], tally.first[reason])
 
 
-def corrections_in(tally: Tally) -> str:
+def correction_remark(tally: Tally) -> str:
     """How many rows are corrected, and the first of them."""
-    return rows_text(tally.corrected, "corrected to the true numbers", tally.first[CORRECTED])
+    return describe_rows(tally.corrected, "corrected to the true numbers", tally.first[CORRECTED])
 
 
-def rows_text(count: int, words: str, first: Sequence[tuple[str, int]]) -> str:
+def describe_rows(count: int, words: str, first: Sequence[tuple[str, int]]) -> str:
     """A remark on some rows: how many they are, and the first of them."""
     s = "s" * (count > 1)
     rows = ", ".join(f"{row:,}" for _, row in first) + ", …" * (count > len(first))
@@ -471,14 +472,14 @@ class RowBlock(NamedTuple):
         return self.kept if job.bad == "drop" else self.chosen
 
 
-def batch_columns(job: BatchJob, batch: Any) -> list[Doubles]:
+def batch_columns(job: BatchJob, batch: Any) -> list[DoubleColumn]:
     """The columns of a batch that a job's kernel reads, in its order."""
     columns = dict(job.columns)
     return [arrow_doubles(batch.column(columns[name])) for name in prepare_kernel(job).names]
 
 
 def compute_rows(
-    job: BatchJob, columns: Sequence[Doubles], low: int, high: int, memory: Any = None
+    job: BatchJob, columns: Sequence[DoubleColumn], low: int, high: int, memory: Any = None
 ) -> RowBlock:
     """The results of the rows from ``low`` to before ``high``; ``memory`` takes them if it is given."""
     kernel = prepare_kernel(job)
@@ -488,14 +489,22 @@ def compute_rows(
 
 
 def run_rows(
-    kernel: Prepared, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
+    kernel: PreparedKernel,
+    columns: Sequence[DoubleColumn],
+    low: int,
+    high: int,
+    memory: Sequence[np.ndarray],
 ) -> None:
     """Write a kernel's outputs for some rows."""
     kernel.kernel([column.values[low:high] for column in columns], memory, 0, high - low)
 
 
 def judge_outputs(
-    job: BatchJob, columns: Sequence[Doubles], low: int, high: int, memory: Sequence[np.ndarray]
+    job: BatchJob,
+    columns: Sequence[DoubleColumn],
+    low: int,
+    high: int,
+    memory: Sequence[np.ndarray],
 ) -> RowBlock:
     """Outputs as results, and which of their rows count."""
     kernel = prepare_kernel(job)
@@ -509,9 +518,9 @@ def judge_outputs(
     if kernel.condition:
         condition = outputs[kernel.condition]
         chosen = taken = (condition != 0) & ~np.logical_or.reduce(
-            [np.isnan(condition), *gaps_in(asked, low, high)]
+            [np.isnan(condition), *missing_masks(asked, low, high)]
         )
-    none, gaps = np.zeros_like(taken), gaps_in(read, low, high)
+    none, gaps = np.zeros_like(taken), missing_masks(read, low, high)
     met = taken & (outputs[kernel.kink] > 0) if kernel.kink else none
     doubtful = taken if job.show_digits else none
     if kernel.sure:
@@ -534,7 +543,7 @@ def judge_outputs(
     lost = rows_by_result(left & np.isfinite(results) & is_poor) if is_poor.any() else {}
     if job.show_digits:
         fewest = np.where(np.isfinite(results), digits, DOUBLE_DIGITS).min(axis=0)
-    no_row, changed = bad if bad.any() else None, changes_in(columns, low, high)
+    no_row, changed = bad if bad.any() else None, change_masks(columns, low, high)
     met, corrected = met & left, corrected & left
     return RowBlock(
         results, chosen, no_row, met, corrected, reasons, undefined, lost, changed, fewest
@@ -547,7 +556,7 @@ def rows_by_result(found: np.ndarray) -> dict[int, np.ndarray]:
 
 
 def count_result_digits(
-    job: BatchJob, columns: Sequence[Doubles], low: int, doubtful: np.ndarray
+    job: BatchJob, columns: Sequence[DoubleColumn], low: int, doubtful: np.ndarray
 ) -> np.ndarray:
     """By result, and by row, counted from ``low``: how many digits are right; all, unless ``doubtful``."""
     rows, results = np.flatnonzero(doubtful), prepare_kernel(job).results
@@ -565,7 +574,7 @@ def count_result_digits(
 
 def correct_rows(
     job: BatchJob,
-    columns: Sequence[Doubles],
+    columns: Sequence[DoubleColumn],
     low: int,
     results: Sequence[np.ndarray],
     digits: np.ndarray,
@@ -601,16 +610,16 @@ def correct_rows(
 @lru_cache(maxsize=8)
 def row_evaluator(text: str) -> Evaluator:
     """The evaluator of a formula of numbers, which keeps the programs that it derives."""
-    return evaluator_for(graph_of_numbers(text))
+    return evaluator_for(scalar_formula_graph(text))
 
 
-def gaps_in(columns: Sequence[Doubles], low: int, high: int) -> list[np.ndarray]:
+def missing_masks(columns: Sequence[DoubleColumn], low: int, high: int) -> list[np.ndarray]:
     """Which rows lack a number, in each column that has such rows somewhere."""
     pairs = [gaps for one in columns for gaps in (one.missing, one.wrong)]
     return [gaps[low:high] for gaps in pairs if gaps is not None]
 
 
-def changes_in(columns: Sequence[Doubles], low: int, high: int) -> dict[str, np.ndarray]:
+def change_masks(columns: Sequence[DoubleColumn], low: int, high: int) -> dict[str, np.ndarray]:
     """By kind of change, which rows have such a cell, whether they are chosen or not."""
     pairs = [pair for one in columns for pair in one.changed.items()]
     found = {change: np.zeros(high - low, dtype=bool) for change, _ in pairs}
@@ -620,7 +629,11 @@ def changes_in(columns: Sequence[Doubles], low: int, high: int) -> dict[str, np.
 
 
 def missing_causes(
-    columns: Sequence[Doubles], values: Sequence[np.ndarray], taken: np.ndarray, low: int, high: int
+    columns: Sequence[DoubleColumn],
+    values: Sequence[np.ndarray],
+    taken: np.ndarray,
+    low: int,
+    high: int,
 ) -> dict[str, np.ndarray]:
     """By reason, the rows among those taken that have no value, each for one reason."""
     none, lost = np.zeros_like(taken), ~np.isfinite(values).any(axis=0)

@@ -28,9 +28,9 @@ from exprgrad.run.values.files import unreadable_file
 from exprgrad.run.values.layouts import Layout
 
 __all__ = [
-    "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "WORKBOOK", "Key", "RowFile", "files_of", "found_in",
-    "is_inside_folder", "keys_of", "open_packed", "open_unpacked", "path_exists", "read_head",
-    "remote_store", "stamp_of", "standard_input", "without_packing",
+    "HEAD", "LONGEST", "PIPE", "STDIN", "UNPACKED", "WORKBOOK", "FolderKey", "RowFile", "expand_path",
+    "file_stamp", "find_row_files", "folder_keys", "is_inside_folder", "open_packed", "open_unpacked",
+    "path_exists", "read_head", "remote_store", "split_packing", "standard_input",
 ]  # fmt: skip
 
 PIPE = "-"
@@ -67,7 +67,7 @@ NO_CELL = "__HIVE_DEFAULT_PARTITION__"
 """Texts of a missing cell."""
 
 
-class Key(NamedTuple):
+class FolderKey(NamedTuple):
     """A column that the name of a folder says: the same cell in each row.
 
     ``inside`` is the Arrow type of the file's own column of that name, if it has one.
@@ -91,7 +91,7 @@ class RowFile(NamedTuple):
     size: int = 0
     stamp: str = ""
     name: str = ""
-    keys: tuple[Key, ...] = ()
+    keys: tuple[FolderKey, ...] = ()
     layout: Layout = Layout()
 
 
@@ -116,7 +116,7 @@ def remote_store(path: str) -> tuple[Any, str] | None:
     return files, inside
 
 
-def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, str]]:
+def find_row_files(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, str]]:
     """The files that paths, globs and folders stand for, in order; an error where there is none.
 
     Each comes with its name within the folder, or the glob.
@@ -126,7 +126,7 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, st
     for path in paths:
         if not path:
             raise RequestError("file", "--data names no file: it is empty")
-        listed = [(STDIN, "")] if path == PIPE else [*files_of(path, known)]
+        listed = [(STDIN, "")] if path == PIPE else [*expand_path(path, known)]
         if not listed:
             raise RequestError(
                 "file",
@@ -134,7 +134,7 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, st
                 help=f"their endings are {', '.join(known)}",
             )
         found += listed
-    refuse_tables(one for one, _ in found)
+    refuse_logged_tables(one for one, _ in found)
     met: set[str] = set()
     for path, _ in found:
         real = path if "://" in path else os.path.realpath(path)
@@ -146,7 +146,7 @@ def found_in(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[str, st
     return found
 
 
-def refuse_tables(paths: Iterable[str]) -> None:
+def refuse_logged_tables(paths: Iterable[str]) -> None:
     """An error for Parquet files of a table whose log says which of their rows are deleted.
 
     Web servers are not asked: they don't list what a folder holds.
@@ -160,7 +160,7 @@ def refuse_tables(paths: Iterable[str]) -> None:
             met.add(folder)
             is_key = KEY.fullmatch(folders.pop())  # which no table is called, and there are many
             for sign, (kind, reader) in () if is_key else TABLES.items():
-                if [*files_of(f"{glob.escape(folder)}/{sign}", ())]:
+                if [*expand_path(f"{glob.escape(folder)}/{sign}", ())]:
                     raise RequestError(
                         "unknown-format",
                         f"'{path}' is part of a table of {kind}, whose files hold deleted rows too",
@@ -168,7 +168,7 @@ def refuse_tables(paths: Iterable[str]) -> None:
                     )
 
 
-def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def expand_path(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """The files that one path stands for, and their names within it."""
     remote = remote_store(path)
     if remote is not None:
@@ -182,10 +182,10 @@ def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             listed = [
                 one
                 for one in files.find(listed[0])
-                if is_row_file(name_below(one, inside), endings)
+                if is_row_file(relative_file_name(one, inside), endings)
             ]
         yield from (
-            (files.unstrip_protocol(one), name_below(one, inside)) for one in sorted(listed)
+            (files.unstrip_protocol(one), relative_file_name(one, inside)) for one in sorted(listed)
         )
     elif Path(path).is_dir():
         files = (one for one in Path(path).rglob("*") if one.is_file())
@@ -193,12 +193,12 @@ def files_of(path: str, endings: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         yield from ((one, name) for one, name in named if is_row_file(name, endings))
     elif is_glob(path) and not Path(path).exists():
         every = sorted(glob.glob(path, recursive=True))  # noqa: PTH207
-        yield from ((one, name_below(one, path)) for one in every if not Path(one).is_dir())
+        yield from ((one, relative_file_name(one, path)) for one in every if not Path(one).is_dir())
     else:
-        yield path, name_below(path, path)
+        yield path, relative_file_name(path, path)
 
 
-def name_below(path: str, given: str) -> str:
+def relative_file_name(path: str, given: str) -> str:
     """A file's name below the last folder that a path or a glob names without a sign."""
     split = (one.replace(os.sep, "/").split("/") for one in (path, given))
     parts, folders = ([part for part in some if part not in ("", ".")] for some in split)
@@ -206,7 +206,7 @@ def name_below(path: str, given: str) -> str:
     return "/".join(parts[fixed:])
 
 
-def keys_of(paths: Sequence[str]) -> list[tuple[Key, ...]]:
+def folder_keys(paths: Sequence[str]) -> list[tuple[FolderKey, ...]]:
     """By file the columns that the names of its folders say: whole numbers, where all of them are."""
     from urllib.parse import unquote
 
@@ -222,7 +222,9 @@ def keys_of(paths: Sequence[str]) -> list[tuple[Key, ...]]:
     wholes = {name for name, _ in texts} - words
     return [
         tuple(
-            Key(name, int(cell) if cell is not None and name in wholes else cell, name in wholes)
+            FolderKey(
+                name, int(cell) if cell is not None and name in wholes else cell, name in wholes
+            )
             for name, cell in keys.items()
         )
         for keys in found
@@ -249,11 +251,11 @@ def is_glob(path: str) -> bool:
 
 def is_row_file(name: str, endings: tuple[str, ...]) -> bool:
     """Whether a file of a folder is one of rows: by its name within it, and the folders in between."""
-    bare = without_packing(name)[0].lower()
+    bare = split_packing(name)[0].lower()
     return bare.endswith(endings) and not any(part[:1] in IGNORED for part in name.split("/"))
 
 
-def stamp_of(path: str) -> tuple[int, str]:
+def file_stamp(path: str) -> tuple[int, str]:
     """A file's size, and its time in nanoseconds or its tag; an error where there is none."""
     if path == STDIN:
         return 0, ""
@@ -266,10 +268,10 @@ def stamp_of(path: str) -> tuple[int, str]:
         found = Path(path).stat()
         return found.st_size, str(found.st_mtime_ns)
     except (OSError, ValueError) as error:
-        raise not_opened(path, error) from None
+        raise unreadable_file_error(path, error) from None
 
 
-def not_opened(path: str, error: Exception) -> RequestError:
+def unreadable_file_error(path: str, error: Exception) -> RequestError:
     """The error for a file that cannot be opened; near names are suggested."""
     help = None
     if isinstance(error, FileNotFoundError):
@@ -301,11 +303,11 @@ def open_unpacked(path: str, sheet: str = "") -> AbstractContextManager[IO[bytes
     try:
         file: IO[bytes] = remote[0].open(remote[1], "rb") if remote else Path(path).open("rb")  # noqa: SIM115
     except (OSError, ValueError) as error:
-        raise not_opened(path, error) from None
-    packing = without_packing(path)[1]
+        raise unreadable_file_error(path, error) from None
+    packing = split_packing(path)[1]
     if packing in ("zip", WORKBOOK):
         with file:
-            return open_zipped(file, path) if packing == "zip" else sheet_in(file, path, sheet)
+            return open_zipped(file, path) if packing == "zip" else read_sheet(file, path, sheet)
     if hasattr(file, "peek") and file.peek(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         file = import_arrow().transcoding_input_stream(
             import_arrow().PythonFile(file, "r"), "utf-16", "utf-8"
@@ -331,7 +333,7 @@ def open_zipped(file: IO[bytes], path: str) -> IO[bytes]:
     return archive.open(names[0])
 
 
-def sheet_in(file: IO[bytes], path: str, wanted: str) -> IO[bytes]:
+def read_sheet(file: IO[bytes], path: str, wanted: str) -> IO[bytes]:
     """A sheet of a workbook as CSV: the one with rows, if none is named."""
     calamine = import_extra(
         "python_calamine", f"'{path}' is a workbook: to read it needs python-calamine"
@@ -362,7 +364,7 @@ def workbook_cell(cell: object) -> str:
     return " ".join(str(cell).split()).removesuffix(".0" * isinstance(cell, float))
 
 
-def without_packing(path: str) -> tuple[str, str]:
+def split_packing(path: str) -> tuple[str, str]:
     """A file's name without the ending that says it is packed, and what packs it, if anything does."""
     if path.lower().endswith(WORKBOOK):
         return path[: -len(WORKBOOK)] + ".csv", WORKBOOK
@@ -374,7 +376,7 @@ def without_packing(path: str) -> tuple[str, str]:
 
 def open_packed(file: IO[bytes], path: str) -> AbstractContextManager[Any]:
     """Open a file to write, packed if its ending says so; the file itself stays open."""
-    if not without_packing(path)[1]:
+    if not split_packing(path)[1]:
         return nullcontext(file)
     import gzip
 

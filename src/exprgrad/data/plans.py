@@ -14,36 +14,36 @@ import numpy as np
 
 from exprgrad.data.arrow import (
     arrow_doubles,
+    cast_times_and_decimals,
+    describe_type,
     import_arrow,
-    in_texts,
-    is_numeric,
+    is_numeric_type,
     is_text_type,
-    says_nan,
-    type_words,
+    nan_text_mask,
 )
 from exprgrad.data.formats import (
     BY_ENDING,
     FORMATS,
     Partition,
     format_by_ending,
-    partitions_of,
-    row_file,
+    inspect_row_file,
     sample_file,
+    split_into_partitions,
 )
-from exprgrad.data.job import BatchJob, program_of, result_names
+from exprgrad.data.job import BatchJob, job_program, result_names
 from exprgrad.data.places import (
     HEAD,
     PIPE,
     STDIN,
     WORKBOOK,
     RowFile,
-    files_of,
-    found_in,
+    expand_path,
+    find_row_files,
+    folder_keys,
     is_inside_folder,
-    keys_of,
     path_exists,
     remote_store,
-    without_packing,
+    split_packing,
 )
 from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.errors import (
@@ -73,9 +73,9 @@ from exprgrad.run.values.layouts import (
 from exprgrad.source import Source as Text
 
 __all__ = [
-    "BAD_ROWS", "BatchPlan", "check_batch_columns", "check_names", "columns_read", "condition_of",
-    "formula_of_numbers", "job_of", "likely_column", "map_line", "output_of", "plan_batch", "read_schema",
-    "refuse_clashes", "refuse_constants", "refuse_tensors", "sampled_files",
+    "BAD_ROWS", "BatchPlan", "check_batch_columns", "check_names", "columns_to_read", "likely_column",
+    "make_job", "map_option", "output_file", "parse_condition", "parse_scalar_formula", "plan_batch",
+    "read_schema", "refuse_constants", "refuse_name_clashes", "refuse_tensors", "sample_row_files",
 ]  # fmt: skip
 
 BAD_ROWS = ("null", "drop", "fail")
@@ -128,14 +128,14 @@ def plan_batch(
 ) -> BatchPlan:
     """Plan a batch before a row is read; raises an error for what cannot be done.
 
-    ``asked`` is what ``job_of`` takes: what is computed for every row.
+    ``asked`` is what ``make_job`` takes: what is computed for every row.
     """
-    job = job_of(text, **asked)
+    job = make_job(text, **asked)
     into_folder = path is not None and (path.endswith(("/", os.sep)) or Path(path).is_dir())
     format = "" if reduce or into_folder else target_format(path, to)
-    listed = found_in(data, BY_ENDING)
+    listed = find_row_files(data, BY_ENDING)
     refuse_overwriting([one for one, _ in listed], path)
-    sources, samples = zip(*sampled_files(listed, layout), strict=True)
+    sources, samples = zip(*sample_row_files(listed, layout), strict=True)
     if into_folder:
         path, format = str(path).rstrip("/" + os.sep), to or sources[0].format
         check_folder(path, format, sources, data)
@@ -145,25 +145,25 @@ def plan_batch(
     for source, sample in zip(sources, samples, strict=True):
         check_batch_columns(job, source, sample)
     is_plain = bool(format) and FORMATS[format].is_text and FORMATS[sources[0].format].is_text
-    said = keys_in_names(sources) if into_folder else ()
+    said = redundant_folder_keys(sources) if into_folder else ()
     kept = () if reduce or only else tuple(n for n in samples[0].schema.names if n not in said)
-    read = schema_of_all(job, sources, samples, kept, said, is_plain)
+    read = common_schema(job, sources, samples, kept, said, is_plain)
     refuse_nested(read, kept, format)
     found = tuple(prefix + name for name in result_names(job))
-    refuse_clashes([*kept, *by], found, sources[0])
-    schema = import_arrow().schema([*map(read.field, kept), *typed_results(job, found)])
-    cut = whole_of if into_folder else partitions_of
+    refuse_name_clashes([*kept, *by], found, sources[0])
+    schema = import_arrow().schema([*map(read.field, kept), *result_schema_fields(job, found)])
+    cut = whole_file_partition if into_folder else split_into_partitions
     partitions = [part for source in sources for part in cut(source)]
     job = job._replace(read=read)
     rows = sum(map(estimate_rows, partitions, [samples[0].num_rows] * len(partitions)))
     if reduce:
         return BatchPlan(job, partitions, found, rows=rows)
-    more = columns_left_out(sources, samples) if kept else {}
+    more = columns_missing_in_first(sources, samples) if kept else {}
     path = path or PIPE
     return BatchPlan(job, partitions, found, kept, schema, path, format, rows, into_folder, more)
 
 
-def schema_of_all(
+def common_schema(
     job: BatchJob,
     sources: Sequence[RowFile],
     samples: Sequence[Any],
@@ -181,11 +181,11 @@ def schema_of_all(
     compared = sorted(own.difference(kept).intersection(said))
     read = read_schema(job, sources[0], first, [*kept, *compared], is_plain)
     for source, sample in zip(sources[1:], samples[1:], strict=True):
-        read = shared_schema(sources[0], source, read, sample.schema, [*kept, *job.by], is_plain)
+        read = widen_schema(sources[0], source, read, sample.schema, [*kept, *job.by], is_plain)
     return read
 
 
-def typed_results(job: BatchJob, names: Sequence[str]) -> Iterable[Any]:
+def result_schema_fields(job: BatchJob, names: Sequence[str]) -> Iterable[Any]:
     """The results' columns, with types: doubles, and whole numbers where digits are shown."""
     kinds = [import_arrow().float64()] * len(names)
     if job.show_digits:
@@ -193,7 +193,7 @@ def typed_results(job: BatchJob, names: Sequence[str]) -> Iterable[Any]:
     return map(import_arrow().field, names, kinds)
 
 
-def shared_type(one: Any, other: Any) -> Any:
+def common_type(one: Any, other: Any) -> Any:
     """The type that has room for two; None if there is none."""
     pa = import_arrow()
     plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (one, other)]
@@ -204,7 +204,7 @@ def shared_type(one: Any, other: Any) -> Any:
         return None
 
 
-def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict[str, str]:
+def columns_missing_in_first(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict[str, str]:
     """By column that the first file lacks, the first file that has it."""
     found: dict[str, str] = {}
     for source, sample in zip(sources, samples, strict=True):
@@ -212,15 +212,17 @@ def columns_left_out(sources: Sequence[RowFile], samples: Sequence[Any]) -> dict
     return {name: path for name, path in found.items() if path != sources[0].path}
 
 
-def sampled_files(listed: Sequence[tuple[str, str]], layout: Layout) -> list[tuple[RowFile, Any]]:
+def sample_row_files(
+    listed: Sequence[tuple[str, str]], layout: Layout
+) -> list[tuple[RowFile, Any]]:
     """Files of rows as ``sample_file`` has them, with the columns that the names of their folders say.
 
     What was found out of their layout is said.
     """
     refuse_layout(layout)
-    keys = keys_of([path for path, _ in listed])
+    keys = folder_keys([path for path, _ in listed])
     pairs = [
-        sample_file(row_file(path)._replace(name=name, keys=known, layout=layout))
+        sample_file(inspect_row_file(path)._replace(name=name, keys=known, layout=layout))
         for (path, name), known in zip(listed, keys, strict=True)
     ]
     say_remarks({source.layout.remark: source.path for source, _ in reversed(pairs)})
@@ -234,7 +236,7 @@ def estimate_rows(partition: Partition, sample: int) -> int:
     return sample * max(partition.source.size // HEAD, 1)
 
 
-def job_of(
+def make_job(
     text: str,
     constants: Mapping[str, object] | None = None,
     spelled: Mapping[str, str] | None = None,
@@ -257,8 +259,8 @@ def job_of(
     if correct and not has_balls():
         message = "rows are corrected in ball arithmetic, which needs python-flint"
         raise MissingExtraError("missing-flint", message, help=install_command("python-flint"))
-    graph = formula_of_numbers(text)
-    condition = condition_of(where) if where is not None else None
+    graph = parse_scalar_formula(text)
+    condition = parse_condition(where) if where is not None else None
     names = [*graph.inputs, *(condition.inputs if condition else ())]
     fixed = {normal_name(name): as_number(value, name) for name, value in (constants or {}).items()}
     for name in fixed:
@@ -277,11 +279,11 @@ def job_of(
         correct=correct,
         texts=tuple(sorted(texts.items())),
     )
-    program_of(job)
+    job_program(job)
     return job
 
 
-def formula_of_numbers(text: str) -> Graph:
+def parse_scalar_formula(text: str) -> Graph:
     """A formula of numbers; an error for one of tensors."""
     graph = parse_and_derive(text)
     refuse_tensors(graph, text, "a formula with tensors cannot be evaluated over columns")
@@ -303,9 +305,9 @@ def refuse_tensors(graph: Graph, text: str, message: str) -> None:
     check_scalars_only(graph, wrong)
 
 
-def condition_of(text: str) -> Graph:
+def parse_condition(text: str) -> Graph:
     """A condition; an error for one that names a number, where it should compare."""
-    graph = formula_of_numbers(text)
+    graph = parse_scalar_formula(text)
     if len(graph.bindings) == 1 and not set(";\n") & set(text):
         name, _, span = graph.bindings[0]
         raise InputError(
@@ -362,7 +364,7 @@ def target_format(path: str | None, to: str | None) -> str:
     except RequestError as error:
         error.help = f"{error.help}; the name of a folder ends in /"
         raise
-    if without_packing(path)[1] not in ("", "gzip"):
+    if split_packing(path)[1] not in ("", "gzip"):
         message = f"cannot write '{path}': only .gz compression is supported"
         help = "use .gz, or write to a pipe"
         if path.lower().endswith(WORKBOOK):
@@ -399,7 +401,7 @@ def refuse_overwriting(sources: Sequence[str], path: str | None) -> None:
                 )
 
 
-def columns_read(job: BatchJob) -> dict[str, str]:
+def columns_to_read(job: BatchJob) -> dict[str, str]:
     """By column that is read as numbers, the name that it stands for."""
     return {column: name for name, column in reversed(job.columns)}
 
@@ -412,17 +414,17 @@ def check_batch_columns(job: BatchJob, source: RowFile, sample: Any) -> None:
         if import_arrow().types.is_nested(kind):
             raise InputError(
                 "bad-column",
-                f"column '{column}' of '{source.path}' holds {type_words(kind)}",
+                f"column '{column}' of '{source.path}' holds {describe_type(kind)}",
                 help="--by takes columns of texts, numbers or times",
             )
-    for column, name in columns_read(job).items():
+    for column, name in columns_to_read(job).items():
         kind = sample.schema.field(column).type
-        refuse_odd_numbers(source, column, sample)
-        if is_numeric(kind) or (is_text_type(kind) and has_numbers(source, column, sample)):
+        refuse_ambiguous_numbers(source, column, sample)
+        if is_numeric_type(kind) or (is_text_type(kind) and has_numbers(source, column, sample)):
             continue
         instead = command_or_python(f"--map {name}=COLUMN", f"map={{{name!r}: 'COLUMN'}}")
         cells = (
-            in_texts(sample.column(column)).drop_null()[:1].to_pylist()
+            cast_times_and_decimals(sample.column(column)).drop_null()[:1].to_pylist()
             if is_text_type(kind)
             else []
         )
@@ -433,7 +435,7 @@ def check_batch_columns(job: BatchJob, source: RowFile, sample: Any) -> None:
         }
         raise InputError(
             "bad-column",
-            f"column '{column}' of '{source.path}' holds {type_words(kind)}, not numbers",
+            f"column '{column}' of '{source.path}' holds {describe_type(kind)}, not numbers",
             help=next(help for help, applies in helps.items() if applies),
         )
 
@@ -441,7 +443,7 @@ def check_batch_columns(job: BatchJob, source: RowFile, sample: Any) -> None:
 def check_names(job: BatchJob, source: RowFile, known: Sequence[str]) -> None:
     """Errors for columns that are not among those known, or twice."""
     counts = Counter(known)
-    for column, name in {**columns_read(job), **dict.fromkeys(job.by, "")}.items():
+    for column, name in {**columns_to_read(job), **dict.fromkeys(job.by, "")}.items():
         if counts[column] == 1:
             continue
         if counts[column]:
@@ -452,7 +454,7 @@ def check_names(job: BatchJob, source: RowFile, known: Sequence[str]) -> None:
             )
         read = [*map(str, known)]
         missing = [name for name, column in job.columns if name == column and column not in counts]
-        raise no_column(source, read, column, name, missing)
+        raise missing_column_error(source, read, column, name, missing)
     for text in filter(None, (job.text, job.where)):
         refuse_constants(parse_and_derive(text), text, f"'{source.path}'", known)
 
@@ -483,14 +485,16 @@ def has_numbers(source: RowFile, name: str, sample: Any) -> bool:
     if not (FORMATS[source.format].is_loose or any(key.name == name for key in source.keys)):
         return False
     column = sample.column(name).combine_chunks()
-    return not (np.isnan(arrow_doubles(column).values) & ~says_nan(in_texts(column))).all()
+    return not (
+        np.isnan(arrow_doubles(column).values) & ~nan_text_mask(cast_times_and_decimals(column))
+    ).all()
 
 
-def refuse_odd_numbers(source: RowFile, name: str, sample: Any) -> None:
+def refuse_ambiguous_numbers(source: RowFile, name: str, sample: Any) -> None:
     """An error for cells with signs between thousands, or with a comma that may be one."""
     column = sample.column(name)
     is_loose = FORMATS[source.format].is_loose and is_text_type(column.type)
-    cells = in_texts(column).drop_null().to_pylist() if is_loose else ()
+    cells = cast_times_and_decimals(column).drop_null().to_pylist() if is_loose else ()
     for cell in filter(ODD_NUMBER.fullmatch, map(str.strip, cells)):
         option = command_or_python("--decimal ,", "decimal=','")
         raise InputError(
@@ -500,14 +504,14 @@ def refuse_odd_numbers(source: RowFile, name: str, sample: Any) -> None:
         )
 
 
-def no_column(
+def missing_column_error(
     source: RowFile, known: Sequence[str], column: str, name: str, missing: Sequence[str]
 ) -> InputError:
     """The error for a column that a file doesn't have; ``missing`` names have no column either."""
     help = f"its columns are {listed_columns(known)}"
     if name == column:
         keyword = f"{name}=1" if name not in OPTIONS else f"{{{name!r}: 1}} as the second argument"
-        help += f"; for one of them write {map_line(missing, known)}, for a number "
+        help += f"; for one of them write {map_option(missing, known)}, for a number "
         help += command_or_python(f"{name}=1", keyword)
     help = "; or ".join(
         filter(None, (name and value_hint(name), did_you_mean(column, known, help)))
@@ -515,7 +519,7 @@ def no_column(
     return InputError("bad-column", f"'{source.path}' has no column '{column}'", help=help)
 
 
-def map_line(names: Sequence[str], columns: Sequence[str]) -> str:
+def map_option(names: Sequence[str], columns: Sequence[str]) -> str:
     """What takes names from columns: each from the one whose title is it, or begins with it."""
     found = {name: likely_column(name, columns) or "COLUMN" for name in names}
     pairs = ",".join(f"{name}={column}" for name, column in found.items())
@@ -549,7 +553,7 @@ def read_schema(
             f"'{source.path}' has several columns named '{twice[0]}'",
             help="--only leaves out the columns that are read",
         )
-    numeric = columns_read(job)
+    numeric = columns_to_read(job)
     own = [name for name in schema.names if name not in keys]
     names = dict.fromkeys([*kept, *numeric, *job.by])
     if keys.issuperset(names):
@@ -568,7 +572,7 @@ def read_schema(
 def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
     """An error for columns of lists where cells are texts, and of bytes where there are none."""
     for name in kept:
-        words = type_words(schema.field(name).type)
+        words = describe_type(schema.field(name).type)
         room = ROOM.get(words, (format,))
         if format and format not in room:
             others = " and .".join([", .".join(room[:-1]), room[-1]])
@@ -579,7 +583,7 @@ def refuse_nested(schema: Any, kept: Sequence[str], format: str) -> None:
             )
 
 
-def shared_schema(
+def widen_schema(
     first: RowFile, source: RowFile, one: Any, other: Any, names: Sequence[str], is_plain: bool
 ) -> Any:
     """The columns of the first file, with types that have room for another's; an error where none has."""
@@ -593,7 +597,7 @@ def shared_schema(
             )
         kinds = one.field(name).type, other.field(name).type
         is_typed = not (is_plain or FORMATS[first.format].is_loose)
-        shared = shared_type(*kinds) if is_typed else kinds[0]
+        shared = common_type(*kinds) if is_typed else kinds[0]
         if shared is None:
             raise InputError(
                 "bad-column",
@@ -604,7 +608,7 @@ def shared_schema(
     return one
 
 
-def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -> None:
+def refuse_name_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -> None:
     """An error for results that are called as columns are, or as each other."""
     clash = next((name for name in found if name in kept), None)
     if clash is not None:
@@ -629,9 +633,9 @@ def refuse_clashes(kept: Sequence[str], found: Sequence[str], source: RowFile) -
 # Folders: a file for each file that is read, under the same name.
 
 
-def output_of(path: str, format: str, source: RowFile) -> str:
+def output_file(path: str, format: str, source: RowFile) -> str:
     """The file in a folder that the rows of another file go to."""
-    bare, packing = without_packing(source.name)
+    bare, packing = split_packing(source.name)
     name = source.name
     if source.format != format:
         name = bare[: bare.rindex(".")] + FORMATS[format].endings[0]
@@ -640,9 +644,9 @@ def output_of(path: str, format: str, source: RowFile) -> str:
     return f"{path}/{name}"
 
 
-def keys_in_names(sources: Sequence[RowFile]) -> set[str]:
+def redundant_folder_keys(sources: Sequence[RowFile]) -> set[str]:
     """The columns that the names of folders say which are made anew: files don't have to say them again."""
-    said = [{key.name for key in keys} for keys in keys_of([source.name for source in sources])]
+    said = [{key.name for key in keys} for keys in folder_keys([source.name for source in sources])]
     return set.intersection(*said)
 
 
@@ -663,7 +667,7 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
                 f"'{path}' is an input, and so cannot be written",
                 help="name another folder",
             )
-    outputs = [output_of(path, format, source) for source in sources]
+    outputs = [output_file(path, format, source) for source in sources]
     twice = next((name for name, count in Counter(outputs).items() if count > 1), None)
     if twice is not None:
         raise RequestError(
@@ -676,7 +680,7 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
     if remote_store(path) is None and not Path(path).is_dir():
         raise RequestError("file", f"cannot write into '{path}': it is a file")
     known = {name.removeprefix(f"{path}/") for name in outputs}
-    others = [name for _, name in files_of(path, tuple(BY_ENDING)) if name not in known]
+    others = [name for _, name in expand_path(path, tuple(BY_ENDING)) if name not in known]
     if others:
         raise RequestError(
             "file",
@@ -685,7 +689,7 @@ def check_folder(path: str, format: str, sources: Sequence[RowFile], data: Itera
         )
 
 
-def whole_of(source: RowFile) -> list[Partition]:
+def whole_file_partition(source: RowFile) -> list[Partition]:
     """A file as one partition."""
     rows = sum(FORMATS[source.format].pieces(source))
     return [Partition(source, rows=rows or -1)]

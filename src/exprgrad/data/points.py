@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from exprgrad.explain.derivatives import Derivatives
-from exprgrad.explain.diagnostics import DiagnosedRun, told_once
+from exprgrad.explain.diagnostics import DiagnosedRun, merge_remarks
 from exprgrad.explain.digits.truths import truths_of_run
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import DOUBLE_DIGITS, Diagnostic, Evaluator, Path
@@ -71,7 +71,7 @@ def answer_point(
             [found.value, *found.gradient.values()],
             [found.digits["value"], *found.digits.get("gradient", {}).values()],
             bool(found.corrected) or found.corrected_value is not None,
-            told_once(run.remarks, found),
+            merge_remarks(run.remarks, found),
         )
 
 

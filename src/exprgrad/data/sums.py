@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from exprgrad.data.arrow import import_arrow, in_texts, plain_cells
+from exprgrad.data.arrow import cast_times_and_decimals, import_arrow, plain_cells
 from exprgrad.data.job import BatchJob
 
 __all__ = [
-    "CHUNK", "REDUCTIONS", "Partial", "combine_partials", "empty_partial", "finish_groups", "fold_parts",
-    "groups_of", "label_groups", "reduce_chunk", "sum_huge",
+    "CHUNK", "REDUCTIONS", "Partial", "combine_partials", "empty_partial", "finish_groups", "group_rows",
+    "label_groups", "reduce_chunk", "sum_huge", "sum_parts",
 ]  # fmt: skip
 
 CHUNK = 2**14
@@ -59,7 +59,7 @@ class Reduction(NamedTuple):
     finish: Callable[[np.ndarray, np.ndarray, int], float]
 
 
-def by_group(
+def reduce_by_group(
     operation: np.ufunc, values: np.ndarray, codes: np.ndarray | None, groups: int
 ) -> np.ndarray:
     """Values reduced along their last axis, in each group by itself."""
@@ -80,7 +80,9 @@ def sum_groups(
     above = values + places
     above -= places
     below = values - above
-    return by_group(np.add, above, codes, groups), by_group(np.add, below, codes, groups)
+    return reduce_by_group(np.add, above, codes, groups), reduce_by_group(
+        np.add, below, codes, groups
+    )
 
 
 def scaled_sums(
@@ -135,7 +137,7 @@ def extreme_reduction(operation: np.ufunc, neutral: float) -> Reduction:
     """The least or the largest: nothing is lost by rounding."""
 
     def chunk(*given: Any) -> tuple[np.ndarray, np.ndarray]:
-        found = by_group(operation, *given)
+        found = reduce_by_group(operation, *given)
         return found, np.zeros_like(found)
 
     return Reduction(
@@ -208,7 +210,7 @@ def reduce_chunk(
     return Partial(tuple(keys), rows, high.reshape(shape), low.reshape(shape))
 
 
-def fold_parts(rows: np.ndarray, highs: np.ndarray, lows: np.ndarray) -> Partial:
+def sum_parts(rows: np.ndarray, highs: np.ndarray, lows: np.ndarray) -> Partial:
     """What rows come to whose sums are in several parts, by result: the parts are added in order."""
     high, low = highs[:, 0], lows[:, 0]
     for at in range(1, highs.shape[1]):
@@ -257,14 +259,14 @@ WHOLE = re.compile(r"0|-?[1-9]\d*")
 TRUTHS = {"true": True, "false": False}
 
 
-def groups_of(columns: Sequence[Any], as_texts: bool) -> tuple[list[Any], np.ndarray | None]:
+def group_rows(columns: Sequence[Any], as_texts: bool) -> tuple[list[Any], np.ndarray | None]:
     """The groups that rows are in by their cells, and by row which; without columns they are all in one."""
     if not columns:
         return [()], None
     keys: list[Any] = [()]
     codes = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
-        values, places = cells_met(column, as_texts)
+        values, places = distinct_cells(column, as_texts)
         codes = codes * len(values) + places
         if len(keys) == 1:
             keys = [(*keys[0], value) for value in values]
@@ -275,19 +277,19 @@ def groups_of(columns: Sequence[Any], as_texts: bool) -> tuple[list[Any], np.nda
     return keys, codes
 
 
-def cells_met(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
+def distinct_cells(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
     """A column's different cells, and by row which it is; what is missing is one, and -0 is 0.
 
     ``as_texts`` makes texts of them, whatever they look like.
     """
     pa = import_arrow()
     if not pa.types.is_dictionary(column.type):
-        column = in_texts(column).dictionary_encode("encode")
+        column = cast_times_and_decimals(column).dictionary_encode("encode")
     size = len(column.dictionary)
     indices = column.indices.cast(pa.int64()).fill_null(size).to_numpy()
     met = np.flatnonzero(np.bincount(indices))
     cells = plain_cells(column.dictionary.take(pa.array(met[met < size])))
-    cells = [*map(key_text, cells)] if as_texts else cells
+    cells = [*map(cell_as_text, cells)] if as_texts else cells
     cells += [None] * (len(met) - len(cells))
     places: dict[Any, int] = {}
     numbered = np.zeros(size + 1, dtype=np.int64)
@@ -295,7 +297,7 @@ def cells_met(column: Any, as_texts: bool) -> tuple[list[Any], np.ndarray]:
     return list(places), numbered[indices]
 
 
-def key_text(cell: Any) -> str | None:
+def cell_as_text(cell: Any) -> str | None:
     """A cell as a text; None for one that is missing."""
     if isinstance(cell, bool):
         return str(cell).lower()

@@ -28,13 +28,13 @@ import numpy as np
 from exprgrad.data.arrow import import_arrow
 from exprgrad.data.formats import BLOCK, FORMATS, ParquetWriter, Partition, RowWriter
 from exprgrad.data.job import CORRECTED, KINK, BatchJob, Tally, prepare_kernel
-from exprgrad.data.places import PIPE, STDIN, open_unpacked, remote_store, stamp_of, without_packing
-from exprgrad.data.plans import BatchPlan, output_of
+from exprgrad.data.places import PIPE, STDIN, file_stamp, open_unpacked, remote_store, split_packing
+from exprgrad.data.plans import BatchPlan, output_file
 from exprgrad.data.sums import REDUCTIONS, Partial
 from exprgrad.errors import InputError, RequestError
 
 __all__ = [
-    "Manifest", "Reached", "is_resumable", "manifest_beside", "open_target", "part_path", "parts_folder",
+    "Manifest", "RunProgress", "is_resumable", "open_manifest", "open_target", "part_path", "parts_folder",
     "row_writer", "run_versions",
 ]  # fmt: skip
 
@@ -71,19 +71,19 @@ def open_target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
             for one in (part, path):
                 Path(one).parent.mkdir(parents=True, exist_ok=True)
             if Path(folder).is_symlink():
-                raise not_ours(folder)
+                raise foreign_file_error(folder)
             grown = Path(part).open("xb+")  # noqa: SIM115
         with grown as file:
             try:
                 yield file
-                put_in_place(file, path, part)
+                move_into_place(file, path, part)
             except BaseException:
                 with suppress(OSError):
                     Path(part).unlink()
                 raise
 
 
-def put_in_place(file: IO[bytes], path: str, part: str) -> None:
+def move_into_place(file: IO[bytes], path: str, part: str) -> None:
     """Give a file that has grown elsewhere its place, once it is on the disk."""
     file.flush()
     os.fsync(file.fileno())
@@ -106,7 +106,7 @@ def file_errors(path: str) -> Iterator[None]:
 def open_locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[bytes]]:
     """A file that this process alone writes; one that a killed run has left is begun again, or kept."""
     while True:
-        file = own_file(part, is_made=True)
+        file = open_own_file(part, is_made=True)
         try:
             if not try_lock(file):
                 raise RequestError(
@@ -114,7 +114,7 @@ def open_locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[byte
                     f"another run is writing '{path}'",
                     help="wait for it, or choose another file",
                 )
-            if is_named(file, part):
+            if is_current_path(file, part):
                 if not is_kept:
                     file.truncate()
                 yield file
@@ -123,7 +123,7 @@ def open_locked(part: str, path: str, is_kept: bool = False) -> Iterator[IO[byte
             file.close()
 
 
-def own_file(path: str, is_made: bool = False) -> IO[bytes]:
+def open_own_file(path: str, is_made: bool = False) -> IO[bytes]:
     """A file beside a target, open to read and write; it may be ``made``.
 
     Its name can be foreseen, and others may write to the folder: raises ``RequestError`` for a link, for a
@@ -139,16 +139,16 @@ def own_file(path: str, is_made: bool = False) -> IO[bytes]:
     except FileNotFoundError:
         raise
     except OSError:
-        raise not_ours(path) from None
+        raise foreign_file_error(path) from None
     about = os.fstat(descriptor)
     is_others = hasattr(os, "geteuid") and about.st_uid != os.geteuid()
     if is_others or about.st_nlink > 1 or not stat.S_ISREG(about.st_mode):
         os.close(descriptor)
-        raise not_ours(path)
+        raise foreign_file_error(path)
     return os.fdopen(descriptor, "r+b")
 
 
-def not_ours(path: str) -> RequestError:
+def foreign_file_error(path: str) -> RequestError:
     """The error for a file beside a target that no run of this user has left."""
     return RequestError(
         "file",
@@ -173,7 +173,7 @@ def try_lock(file: IO[bytes]) -> bool:
     return True
 
 
-def is_named(file: IO[bytes], path: str) -> bool:
+def is_current_path(file: IO[bytes], path: str) -> bool:
     """Whether a path is still that of an open file: another process may have moved it to its place."""
     with suppress(OSError):
         return os.path.samestat(os.fstat(file.fileno()), Path(path).stat())
@@ -193,7 +193,7 @@ def sync_folder(path: str) -> None:
 # Files that grow part by part: after each, another process can go on with them.
 
 
-class Onward(io.RawIOBase):
+class SkippingWriter(io.RawIOBase):
     """Skips the bytes that a file already holds, and writes those that follow."""
 
     def __init__(self, file: IO[bytes], left: int) -> None:
@@ -221,7 +221,7 @@ def row_writer(
     file.seek(size)
     if format == "parquet":
         return ParquetWriter(file, schema, memos)
-    onward = Onward(file, size)
+    onward = SkippingWriter(file, size)
     writer = FORMATS[format].writer(cast(IO[bytes], onward), schema)
     if format == "arrow" and size:  # only the writer of the rest could write its footer
         file.seek(len(b"ARROW1\0\0"))
@@ -239,7 +239,7 @@ SHARE = 10
 AFRESH = "without --resume it starts afresh"
 
 
-class Reached(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a run has come: ``done`` partitions, which take ``size`` bytes of the file that grows.
 
     ``memo`` is what to know beside the bytes since the mark before this one; ``partial`` what the rows come
@@ -266,22 +266,22 @@ class Manifest:
         self, file: IO[bytes], path: str, about: Mapping[str, Any], plan: BatchPlan
     ) -> None:
         self.file, self.path, self.about, self.plan = file, path, about, plan
-        self.marks: list[Reached] = []
+        self.marks: list[RunProgress] = []
         self.damaged: list[Partition] = []
         self.warning = ""
         self.last = self.took = 0.0
 
     @property
-    def reached(self) -> Reached:
+    def reached(self) -> RunProgress:
         """The last mark."""
-        return self.marks[-1] if self.marks else Reached()
+        return self.marks[-1] if self.marks else RunProgress()
 
     def is_due(self, done: int) -> bool:
         """Whether to write down what is done: more often would slow down the run."""
         is_late = perf_counter() - self.last >= SHARE * self.took
         return done < len(self.plan.partitions) and is_late
 
-    def note(self, reached: Reached) -> None:
+    def note(self, reached: RunProgress) -> None:
         """Write down how far the run has come, once what it wrote is on the disk."""
         self.last = perf_counter()
         self.file.flush()
@@ -289,16 +289,16 @@ class Manifest:
         known = self.reached
         if self.plan.into_folder:
             new = self.plan.partitions[known.done : reached.done]
-            checks = (*known.checks, *(output_check(self.plan, one) for one in new))
+            checks = (*known.checks, *(output_checksum(self.plan, one) for one in new))
         else:
             checks = (file_checksum(self.file, known.size, reached.size),)
         marks = [*(self.marks if reached.size else ()), reached._replace(checks=checks)]
-        document = json.dumps({**self.about, "reached": [*map(as_plain, marks)]}, indent=1)
+        document = json.dumps({**self.about, "reached": [*map(progress_to_json, marks)]}, indent=1)
         place = manifest_path(self.path)
         remove_files([f"{place}.part"])
         with Path(f"{place}.part").open("xb") as file:
             file.write(seal_record(document.encode()[: -len("\n}")]))
-            put_in_place(file, place, file.name)
+            move_into_place(file, place, file.name)
         self.marks = marks
         self.took = perf_counter() - self.last
 
@@ -310,7 +310,7 @@ class Manifest:
     def finish(self) -> None:
         """Give the file that has all rows its place."""
         remove_files([manifest_path(self.path)])
-        put_in_place(self.file, self.path, part_path(self.path))
+        move_into_place(self.file, self.path, part_path(self.path))
 
 
 def is_resumable(plan: BatchPlan, path: str) -> bool:
@@ -319,7 +319,7 @@ def is_resumable(plan: BatchPlan, path: str) -> bool:
     return (
         path != PIPE
         and is_here
-        and not without_packing(path)[1]
+        and not split_packing(path)[1]
         and all(one.source.path != STDIN for one in plan.partitions)
     )
 
@@ -335,7 +335,7 @@ def parts_folder(plan: BatchPlan, path: str) -> str:
 
 
 @contextmanager
-def manifest_beside(
+def open_manifest(
     path: str, plan: BatchPlan, is_resumed: bool = False, by_content: bool = False
 ) -> Iterator[Manifest]:
     """The record of a run onto a target, for as long as it lasts; afterwards nothing is left beside that.
@@ -344,8 +344,8 @@ def manifest_beside(
     That of a folder elsewhere stands in the current one.  Raises ``RequestError`` where what an unfinished
     run has done is not what this one would do.
     """
-    what, given = asked_for(plan), path
-    about = {"what": what, "inputs": inputs_of(plan, by_content)}
+    what, given = request_settings(plan), path
+    about = {"what": what, "inputs": input_records(plan, by_content)}
     if remote_store(path) is not None:
         what["-o"] = path
         path = path.rpartition("/")[2]
@@ -353,11 +353,11 @@ def manifest_beside(
     with file_errors(path), open_locked(rests[0], path, is_kept=True) as file:
         kept = Manifest(file, path, about, plan)
         if is_resumed:
-            take_up(kept)
+            resume_run(kept)
         if not kept.marks:
             remove_files(rests[1:])
         try:
-            with nothing_half_grown(given, plan):
+            with cleaning_partial_files(given, plan):
                 yield kept
         except BaseException as error:
             if not kept.outlasts(error):
@@ -367,7 +367,7 @@ def manifest_beside(
 
 
 @contextmanager
-def nothing_half_grown(path: str, plan: BatchPlan) -> Iterator[None]:
+def cleaning_partial_files(path: str, plan: BatchPlan) -> Iterator[None]:
     """Without the files that grow for a folder, before and after; nor is a new folder left that is empty.
 
     In a store there are none: an object is there when it is whole.
@@ -402,7 +402,7 @@ def remove_files(paths: Sequence[str]) -> None:
 # What decides the bytes.
 
 
-def asked_for(plan: BatchPlan) -> dict[str, Any]:
+def request_settings(plan: BatchPlan) -> dict[str, Any]:
     """By what it is called, all that decides what is written but the rows."""
     job = plan.job
     return {
@@ -436,7 +436,7 @@ def run_versions(job: BatchJob) -> dict[str, str]:
     }
 
 
-def inputs_of(plan: BatchPlan, by_content: bool) -> list[list[Any]]:
+def input_records(plan: BatchPlan, by_content: bool) -> list[list[Any]]:
     """Each file that is read: its path, size, and time or tag; and what its content hashes to, if asked."""
     sources = dict.fromkeys(one.source for one in plan.partitions)
     return [
@@ -452,17 +452,17 @@ def content_hash(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def take_up(kept: Manifest) -> None:
+def resume_run(kept: Manifest) -> None:
     """Go on where an unfinished run has ended; an error if this one would not have come there."""
     place, plan = manifest_path(kept.path), kept.plan
     if not os.path.lexists(place):
         return
     try:
-        with own_file(place) as file:
+        with open_own_file(place) as file:
             document = unseal_record(file.read())
-        kept.marks = [as_reached(one, plan) for one in document["reached"]]
+        kept.marks = [progress_from_json(one, plan) for one in document["reached"]]
         refuse_other_runs(kept, document)
-        keep_whole(kept)
+        drop_damaged_marks(kept)
         if plan.format == "parquet":
             ParquetWriter(io.BytesIO(), plan.schema, [one.memo for one in kept.marks])
     except (
@@ -486,22 +486,22 @@ def refuse_other_runs(kept: Manifest, document: Mapping[str, Any]) -> None:
     path, plan, what, reached = kept.path, kept.plan, document["what"], kept.marks[-1]
     for name, value in kept.about["what"].items():
         if what.get(name) != value:
-            raise other_run(path, describe_difference(name, what.get(name)))
+            raise cannot_resume_error(path, describe_difference(name, what.get(name)))
     if reached.done > len(plan.partitions):
-        raise other_run(path, "it has read more than --data names")
+        raise cannot_resume_error(path, "it has read more than --data names")
     read = dict.fromkeys(one.source.path for one in plan.partitions[: reached.done])
     pairs = [some["inputs"][: len(read)] for some in (document, kept.about)]
     for then, now in zip(*pairs, strict=True):
         check_input(path, *([*map(str, one)] for one in (then, now)))
 
 
-def keep_whole(kept: Manifest) -> None:
+def drop_damaged_marks(kept: Manifest) -> None:
     """Drop the marks from the first on whose bytes are not what was written; note damaged files."""
     plan = kept.plan
     if plan.into_folder:
         pairs = zip(plan.partitions, kept.reached.checks, strict=False)
-        kept.damaged = [one for one, check in pairs if output_check(plan, one) != check]
-        names = [output_of(str(plan.path), plan.format, one.source) for one in kept.damaged]
+        kept.damaged = [one for one, check in pairs if output_checksum(plan, one) != check]
+        names = [output_file(str(plan.path), plan.format, one.source) for one in kept.damaged]
         more = f"; nor are {len(names) - 1:,} more" * (len(names) > 1)
         again = f"is not what was written there, and is written again{more}"
         kept.warning = f"'{names[0]}' {again}" if names else ""
@@ -526,12 +526,12 @@ def file_checksum(file: IO[bytes], start: int = 0, end: float = inf) -> str:
     return f"{start}:{found:08x}"
 
 
-def output_check(plan: BatchPlan, partition: Partition) -> str:
+def output_checksum(plan: BatchPlan, partition: Partition) -> str:
     """The checksum of a file in a folder, of an object in a store its size and its tag; "" without one."""
-    path = output_of(str(plan.path), plan.format, partition.source)
+    path = output_file(str(plan.path), plan.format, partition.source)
     with suppress(OSError, RequestError):
         if remote_store(path) is not None:
-            return ":".join(map(str, stamp_of(path)))
+            return ":".join(map(str, file_stamp(path)))
         with Path(path).open("rb") as file:
             return file_checksum(file)
     return ""
@@ -540,12 +540,12 @@ def output_check(plan: BatchPlan, partition: Partition) -> str:
 def check_input(path: str, then: Sequence[str], now: Sequence[str]) -> None:
     """An error for a file that is not what was read for an unfinished run."""
     if then[0] != now[0]:
-        raise other_run(path, f"it read '{then[0]}' instead of '{now[0]}'")
+        raise cannot_resume_error(path, f"it read '{then[0]}' instead of '{now[0]}'")
     if now[3] and not then[3]:
-        raise other_run(path, "it was begun without --check-content")
+        raise cannot_resume_error(path, "it was begun without --check-content")
     is_same = then[3] == now[3] if now[3] else then[:3] == now[:3]
     if not is_same:
-        raise other_run(path, f"'{now[0]}' has changed since")
+        raise cannot_resume_error(path, f"'{now[0]}' has changed since")
 
 
 def describe_difference(name: str, was: Any) -> str:
@@ -560,7 +560,7 @@ def describe_difference(name: str, was: Any) -> str:
     return f"{name} is not what it was: {listed or 'nothing'}"
 
 
-def other_run(path: str, why: str) -> RequestError:
+def cannot_resume_error(path: str, why: str) -> RequestError:
     """The error for an unfinished run that cannot be gone on with."""
     return RequestError(
         "unfinished", f"cannot resume the unfinished run onto '{path}': {why}", help=AFRESH
@@ -621,13 +621,13 @@ def has_form(value: Any, form: Any) -> bool:
     return isinstance(value, form)
 
 
-def as_plain(reached: Reached) -> dict[str, Any]:
+def progress_to_json(reached: RunProgress) -> dict[str, Any]:
     """How far a run has come, as JSON holds it."""
-    partial = partial_as_text(reached.partial) if reached.partial else ""
+    partial = encode_partial(reached.partial) if reached.partial else ""
     return {**reached._asdict(), "tally": reached.tally._asdict(), "partial": partial}
 
 
-def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
+def progress_from_json(plain: Mapping[str, Any], plan: BatchPlan) -> RunProgress:
     """How far a run has come, from JSON; raises ``ValueError`` and others for what is none."""
     fields = plain["tally"]
     bad, first = fields["bad"], fields["first"]
@@ -637,11 +637,11 @@ def as_reached(plain: Mapping[str, Any], plan: BatchPlan) -> Reached:
     if not has_places or plain["done"] < 1:
         raise ValueError
     tally, checks = Tally(**{**fields, "first": places}), tuple(plain["checks"])
-    partial = partial_in(plain["partial"], plan) if plan.job.reduce else None
-    return Reached(**{**plain, "tally": tally, "partial": partial, "checks": checks})
+    partial = decode_partial(plain["partial"], plan) if plan.job.reduce else None
+    return RunProgress(**{**plain, "tally": tally, "partial": partial, "checks": checks})
 
 
-def partial_as_text(partial: Partial) -> str:
+def encode_partial(partial: Partial) -> str:
     """What rows come to, as a table of Arrow's in a text: of each group the key, then the numbers."""
     pa, file = import_arrow(), io.BytesIO()
     numbers = [*partial.rows, *np.concatenate(partial.high), *np.concatenate(partial.low)]
@@ -652,7 +652,7 @@ def partial_as_text(partial: Partial) -> str:
     return b64encode(file.getvalue()).decode()
 
 
-def partial_in(text: str, plan: BatchPlan) -> Partial:
+def decode_partial(text: str, plan: BatchPlan) -> Partial:
     """What rows come to, from such a text; raises ``ValueError`` and others for one that has another form.
 
     Without ``--by`` there is one group, or none.

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["Threads", "in_order", "threads_of"]
+__all__ = ["Threads", "map_in_order", "start_threads"]
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -41,7 +41,7 @@ class Threads:
 
 
 @contextmanager
-def threads_of(count: int) -> Iterator[Threads | None]:
+def start_threads(count: int) -> Iterator[Threads | None]:
     """So many threads; none beside this one where one is enough."""
     if count <= 1:
         yield None
@@ -54,7 +54,7 @@ def threads_of(count: int) -> Iterator[Threads | None]:
         threads.executor.shutdown(cancel_futures=True)
 
 
-def in_order(
+def map_in_order(
     function: Callable[[Given], Made], items: Iterable[Given], threads: Threads | None
 ) -> Iterator[Made]:
     """What a function makes of each item, in order; a few items are taken ahead.

@@ -94,7 +94,7 @@ class DerivationStep(NamedTuple):
     span: Span
 
 
-class Law(NamedTuple):
+class RuleStatement(NamedTuple):
     """What a rule says of a node: in letters, unless that says no more, and with the parts put in."""
 
     rule: str
@@ -175,7 +175,7 @@ class Derivation:
         if node not in self.glances:
             yield self.made(node, law, self.found[node])
 
-    def made(self, node: int, law: Law, final: int) -> DerivationStep:
+    def made(self, node: int, law: RuleStatement, final: int) -> DerivationStep:
         """A step, from its law to its last formula; no formula is repeated."""
         sheet = self.sheet
         text = sheet.texts[node]
@@ -208,9 +208,9 @@ class Derivation:
             rule, notes = "constant", self.constancies([node])
         else:
             jumps = BY_NAME[kind].gate == "blocker"
-            rule, notes = "flat", notes_on("flat", kind) if jumps else [only]
+            rule, notes = "flat", rule_notes("flat", kind) if jumps else [only]
         value = sheet.constant(float(sheet.active[node]))
-        return self.made(node, Law(rule, None, value, [], notes), value)
+        return self.made(node, RuleStatement(rule, None, value, [], notes), value)
 
     def derive(self, node: int, whole: int) -> None:
         """Keep a node's derivative, simplified if it can be; a long one gives the node a name.
@@ -287,7 +287,7 @@ class Derivation:
 
     # Rules applied to one node.
 
-    def linear(self, root: int) -> Law:
+    def linear(self, root: int) -> RuleStatement:
         """A sum of multiples: each term's derivative, with its constant factor."""
         sheet, operands = self.sheet, self.sheet.graph.operands
         inside, leaves = sheet.group(root)
@@ -298,7 +298,7 @@ class Derivation:
         signs = [sheet.row(node).signs for node in sums]
         rule = "sum rule" if sums else "constant factor rule"
         rule = "difference rule" if signs == [(1, -1)] else rule
-        notes = notes_on(rule)
+        notes = rule_notes(rule)
         if len(sums) < len(inside):
             notes.append("constant factors stay")
         terms = {operand for node in sums for operand in operands[node]}
@@ -306,7 +306,7 @@ class Derivation:
         zero = dict.fromkeys(leaf for leaf in constants if leaf in terms or sheet.depends[leaf])
         if len(zero) <= MOST_LETTERS:
             notes += self.constancies(zero)
-        return Law(rule, None, found[root], [], notes)
+        return RuleStatement(rule, None, found[root], [], notes)
 
     def linear_part(self, node: int, inner: list[int | None]) -> int:
         """The derivative of one operation of a sum of multiples; a constant operand has none.
@@ -331,7 +331,7 @@ class Derivation:
         factors[place] = derivative
         return sheet.apply(kind, *factors)
 
-    def nonlinear(self, node: int) -> Law:
+    def nonlinear(self, node: int) -> RuleStatement:
         """Any other rule: the sum over the active operands of local times inner derivative."""
         sheet = self.sheet
         kind, leaves, varying = (
@@ -344,7 +344,7 @@ class Derivation:
             varying = list(range(len(leaves)))
         direct = [leaves[place] for place in varying] == [self.x]
         rule = rule_name(kind, varying, direct=direct)
-        notes = notes_on(rule, kind)
+        notes = rule_notes(rule, kind)
         free = filter(sheet.is_free, chain(LETTERS, (f"v{n}" for n in count(1))))
         letters = [sheet.variable(name) for name in islice(free, len(varying))]
         unused = iter(letters)
@@ -357,11 +357,11 @@ class Derivation:
         values = {place: leaves[place] for place in varying}
         derivatives = {place: self.derivative(leaf) for place, leaf in values.items()}
         whole = self.put_in(node, leaves, symbols, values, derivatives)
-        if not is_choice(kind):
+        if not is_branching(kind):
             flat = [leaf for leaf in leaves if sheet.depends[leaf] and not sheet.active[leaf]]
             notes += self.constancies(flat)
         if direct or len(varying) > MOST_LETTERS:
-            return Law(rule, None, whole, [], notes)
+            return RuleStatement(rule, None, whole, [], notes)
         names = {place: sheet.names[symbol] for place, symbol in symbols.items()}
         seen = {place: self.found[leaf] for place, leaf in values.items() if leaf in self.glances}
         parts = [
@@ -377,7 +377,9 @@ class Derivation:
                 model[place] = letter
             notes.append(self.said(sheet.apply(kind, *model), [sheet.names[u] for u in letters]))
         tangents = {place: sheet.variable(sheet.tangent(name)) for place, name in names.items()}
-        return Law(rule, self.put_in(node, leaves, symbols, symbols, tangents), whole, parts, notes)
+        return RuleStatement(
+            rule, self.put_in(node, leaves, symbols, symbols, tangents), whole, parts, notes
+        )
 
     def put_in(
         self,
@@ -392,7 +394,7 @@ class Derivation:
         All three are by position among the ``leaves``, the active ones.
         """
         sheet, kind = self.sheet, self.sheet.graph.kinds[node]
-        if is_choice(kind):
+        if is_branching(kind):
             nothing = sheet.constant(0.0)
             branches = [derivatives.get(place, nothing) for place in BY_NAME[kind].branches]
             return sheet.apply(kind, leaves[0], *branches)
@@ -442,7 +444,7 @@ class Derivation:
         sheet = self.sheet
         typed = sheet.part(node)
         is_wide = sheet.is_wide(node)
-        if node in self.open and (is_wide or any(map(is_choice, typed.kinds))):
+        if node in self.open and (is_wide or any(map(is_branching, typed.kinds))):
             return None
         if is_wide:  # with its ties, it would be very long
             raw = sheet.formula(whole)
@@ -517,7 +519,7 @@ RULE_WORDS = {
 }
 
 
-def notes_on(rule: str, kind: str = "") -> list[str]:
+def rule_notes(rule: str, kind: str = "") -> list[str]:
     """What a rule does; and of an operation, what it is and where it has kinks or jumps."""
     notes = [RULE_WORDS[rule]] if rule in RULE_WORDS else []
     if not kind or BY_NAME[kind].branches or BY_NAME[kind].equation is not None:
@@ -532,7 +534,7 @@ def notes_on(rule: str, kind: str = "") -> list[str]:
     return [*notes, "operands that tie share the derivative"] if op.ties and op.special else notes
 
 
-def is_choice(kind: str) -> bool:
+def is_branching(kind: str) -> bool:
     """Whether an operation chooses a branch."""
     return kind in BY_NAME and bool(BY_NAME[kind].branches)
 
@@ -576,7 +578,7 @@ class Worksheet:
         self.taken = {*graph.inputs, *(b.name for b in graph.bindings), *CONSTANTS}
         self.fresh = (name for n in count(1) if self.is_free(name := f"u{n}"))
         seeds = [self.graph.inputs[wrt]] if wrt in self.graph.inputs else []
-        self.active = passed_through(self.graph, seeds)
+        self.active = derivative_path_flags(self.graph, seeds)
         self.depends = dependent_flags(self.graph, seeds)
         self.link = self.links()
         self.texts = [""] * self.size
@@ -826,7 +828,7 @@ def operands_behind_symbol(kind: str, operands: Collection[int]) -> range:
     return range(not BY_NAME.get(kind, LEAF).prefix, len(operands))
 
 
-def passed_through(graph: Graph, inputs: list[int]) -> list[bool]:
+def derivative_path_flags(graph: Graph, inputs: list[int]) -> list[bool]:
     """By node: whether it passes a derivative with respect to one of the inputs on to the output."""
     users = differentiable_users(graph, [graph.output])
     reached = set(reachable_from(users, inputs))

@@ -9,9 +9,21 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from exprgrad.derive.rules import computed
-from exprgrad.explain.diagnostics import NOT_FINITE, Bounds, diagnose_run, resolve_digits, told_once
-from exprgrad.explain.limits import COUNTED, beyond_sides
-from exprgrad.explain.places import in_numbers, live_nodes, not_finite, number_in_place, places_in
+from exprgrad.explain.diagnostics import (
+    NOT_FINITE,
+    Bounds,
+    diagnose_run,
+    merge_remarks,
+    resolve_digits,
+)
+from exprgrad.explain.limits import COUNTED, side_limit_reason
+from exprgrad.explain.places import (
+    element_places,
+    find_nonfinite,
+    live_nodes,
+    number_in_place,
+    to_scalar_run,
+)
 from exprgrad.graph.graph import Shape, dependent_flags, element_name, shape_size, with_output
 from exprgrad.graph.ops import BENT
 from exprgrad.language.write.infix import number_text
@@ -103,11 +115,11 @@ class Derivatives:
             bounds = bounds_by_entries(point, kind)
         else:
             seen = {field: found for field, found in self.fields.items() if field not in unseen}
-            bounds = bounds_along(self.run, point, kind, seen)
+            bounds = bounds_along_directions(self.run, point, kind, seen)
         found = resolve_digits(evaluator, bounds, self.shown, self.truths, unseen)
         if kind is not HESSIAN:
             return found
-        return found.joined(settled_by_sides(self.text, point, self.swept["hessian"]))
+        return found.joined(settle_hessian_by_sides(self.text, point, self.swept["hessian"]))
 
     def truths(self) -> Truths:
         """Where the truth is asked for."""
@@ -162,7 +174,7 @@ class Derivatives:
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """Diagnostics of the outputs and their derivatives, those about lost digits last."""
-        return told_once(self.remarks, self.settled)
+        return merge_remarks(self.remarks, self.settled)
 
 
 def diagnose_outputs(
@@ -179,7 +191,7 @@ def diagnose_outputs(
         view = with_output(point.evaluator.graph, output)
         chosen = point.wrt if swept is None or name in swept else None
         run = SweptRun.of(text, evaluator_for(view), point.inputs, chosen, point.spelled)
-        for diagnostic in [*diagnose_run(run), *sides_of_poles(run)]:
+        for diagnostic in [*diagnose_run(run), *pole_side_diagnostics(run)]:
             key = (diagnostic.code, diagnostic.node, diagnostic.message)
             if key not in once or diagnostic.severity == "warning":
                 once[key] = diagnostic
@@ -188,7 +200,7 @@ def diagnose_outputs(
     return [diagnostic for diagnostic in once.values() if diagnostic.code not in left_out]
 
 
-def sides_of_poles(run: SweptRun) -> Iterator[Diagnostic]:
+def pole_side_diagnostics(run: SweptRun) -> Iterator[Diagnostic]:
     """What finite derivatives come to where a pole's sides lead to different places.
 
     Of a tensor each number is an output by itself.
@@ -197,17 +209,19 @@ def sides_of_poles(run: SweptRun) -> Iterator[Diagnostic]:
         return
     if run.adjoints is None or not run.adjoints.quiet:
         return
-    from exprgrad.explain.sides.kinks import one_sided, side_verdicts
+    from exprgrad.explain.sides.kinks import one_sided_derivatives, side_verdicts
 
     graph = run.graph
-    if beyond_sides(run, shape_size(graph.shape(graph.output))):
+    if side_limit_reason(run, shape_size(graph.shape(graph.output))):
         return
-    numbers = in_numbers(run)
+    numbers = to_scalar_run(run)
     over = numbers.run
-    nodes = [numbers.node(graph.output, place) for place in places_in(run.value)]
+    nodes = [numbers.node(graph.output, place) for place in element_places(run.value)]
     for view in (with_output(over.graph, node) for node in dict.fromkeys(nodes)):
         seen = SweptRun.of(run.text, evaluator_for(view), over.inputs, over.wrt, run.spelled)
-        known = {n: side for n, side in one_sided(seen).items() if is_finite(side.sweep)}
+        known = {
+            n: side for n, side in one_sided_derivatives(seen).items() if is_finite(side.sweep)
+        }
         for found in side_verdicts(seen, known):
             yield found._replace(node=numbers.origin(found.node))
 
@@ -220,41 +234,43 @@ def diagnose_hessian(text: str, point: Point, hessian: Matrix) -> list[Diagnosti
     """
     listed, graph = diagnose_outputs(text, point), point.evaluator.graph
     if BENT.intersection(graph.kinds):
-        from exprgrad.explain.kinks_met import derivative_kinks
+        from exprgrad.explain.kinks_met import derivative_kink_diagnostics
 
-        listed += derivative_kinks(SweptRun.of(text, point.evaluator, point.inputs, point.wrt))
+        listed += derivative_kink_diagnostics(
+            SweptRun.of(text, point.evaluator, point.inputs, point.wrt)
+        )
     if any(isinstance(diagnostic, Flag) for diagnostic in listed) and not graph.shapes:
-        kinked = kinked_twice(text, point)
+        kinked = second_order_kinks(text, point)
         listed = [d for d in listed if not isinstance(d, Flag) or kinked[d.node]]
     if any(diagnostic.code in NOT_FINITE for diagnostic in listed):
         return listed
     for place, value in sorted(hessian.entries.items()):
         if not is_finite(value):
-            return [*listed, entry_trouble(text, point, place, value)]
+            return [*listed, diagnose_hessian_entry(text, point, place, value)]
     return listed
 
 
-def kinked_twice(text: str, point: Point) -> bytearray:
+def second_order_kinks(text: str, point: Point) -> bytearray:
     """By node: whether kinks and jumps there may be ones of the output or of a derivative of it.
 
     They are not in ``relu(x)^3``, whose second derivative is 0 on both sides of 0.
     """
-    from exprgrad.explain.sides.kinks import one_sided
+    from exprgrad.explain.sides.kinks import one_sided_derivatives
 
     own, wrt = point.evaluator.graph, point.wrt
     graph, outputs = gradient_program(point.evaluator, wrt)
     names: set[str] = set()
     for view in (own, *[with_output(graph, output) for output in outputs[1:]]):
         run = SweptRun.of(text, evaluator_for(view), point.inputs, wrt)
-        if beyond_sides(run, len(wrt)):
+        if side_limit_reason(run, len(wrt)):
             names |= {*wrt}
         else:
-            sides = one_sided(run).items()
+            sides = one_sided_derivatives(run).items()
             names |= {name for name, one in sides if one.verdict != "exists" or one.corrected}
     return dependent_flags(own, [own.inputs[name] for name in names])
 
 
-def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
+def settle_hessian_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
     """Entries of a Hessian of numbers that are nan, where the gradient's slopes on both sides tell them.
 
     So that of ``max(x, 0)^1.5`` at -1 is 0, and not 0 times the infinite slope of a power's slope.
@@ -267,14 +283,18 @@ def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
     ]
     if not unknown:
         return settled
-    from exprgrad.explain.sides.kinks import one_sided
+    from exprgrad.explain.sides.kinks import one_sided_derivatives
 
     graph, outputs = gradient_program(point.evaluator, wrt)
     help: str | None = "the entry is corrected; the gradient has this slope on both sides"
     for row, column in unknown:
         view = with_output(graph, outputs[1 + row])
         run = SweptRun.of(text, evaluator_for(view), point.inputs, (wrt[column],))
-        side = None if beyond_sides(run, len(unknown)) else one_sided(run).get(wrt[column])
+        side = (
+            None
+            if side_limit_reason(run, len(unknown))
+            else one_sided_derivatives(run).get(wrt[column])
+        )
         if side is not None and side.corrected and side.right is not None:
             path = "hessian", wrt[row], wrt[column]
             settled.values[path] = side.right
@@ -290,9 +310,11 @@ def settled_by_sides(text: str, point: Point, hessian: Matrix) -> Settled:
     return settled
 
 
-def entry_trouble(text: str, point: Point, place: tuple[int, int], value: Any) -> Diagnostic:
+def diagnose_hessian_entry(
+    text: str, point: Point, place: tuple[int, int], value: Any
+) -> Diagnostic:
     """The diagnostic of a block of the Hessian that is not finite, at the first node that is not."""
-    found = not_finite(value)
+    found = find_nonfinite(value)
     assert found is not None
     graph, names = point.evaluator.graph, [point.wrt[which] for which in place]
     rank = len(graph.shape(graph.inputs[names[0]]))
@@ -325,7 +347,7 @@ def bounds_by_entries(point: Point, kind: DerivativeKind) -> Bounds:
     return {path: data[node] for path, node in nodes.items()}, off, far
 
 
-def bounds_along(
+def bounds_along_directions(
     run: SweptRun, point: Point, kind: DerivativeKind, fields: Mapping[str, Any]
 ) -> Bounds:
     """The tensors of an answer that is made along directions, with what they may be off by."""

@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from exprgrad.errors import InputError, RequestError, command_or_python, whole_number
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.limits import MOST_STEPS, SHARED
-from exprgrad.explain.places import first_place, nan_place, not_finite
+from exprgrad.explain.places import find_nan, find_nonfinite, first_place
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.evaluation import (
     Diagnostic,
@@ -30,8 +30,8 @@ from exprgrad.run.evaluation import (
 )
 
 __all__ = [
-    "Descent", "Method", "Step", "descend_gradient", "divergence_warning", "doubts_told", "method_of",
-    "vector_length",
+    "Descent", "Method", "Step", "choose_method", "descend_gradient", "divergence_warning",
+    "lost_step_warnings", "vector_length",
 ]  # fmt: skip
 
 R = TypeVar("R", bound=DiagnosedRun)
@@ -72,7 +72,7 @@ class Method(NamedTuple):
         return 1.0 if self.name == "line-search" else 0.1
 
 
-def method_of(momentum: float | None, *, adam: bool, line_search: bool) -> Method:
+def choose_method(momentum: float | None, *, adam: bool, line_search: bool) -> Method:
     """The method that is asked for.  Raises ``RequestError`` for two."""
     given = {
         command_or_python("--momentum", "momentum"): momentum is not None,
@@ -177,22 +177,22 @@ def descend_gradient(
             update = scale_directions(run.gradient, copysign(reach, -rate))
         else:
             update = update_of(run.gradient)
-        moved = {name: added(mine[name], update[name]) for name in wrt}
-        is_still = all(same_numbers(mine[name], moved[name]) for name in wrt)
-        if is_still and (not method.has_memory or gradient_has_fallen([*steps, place])):
+        moved = {name: add_values(mine[name], update[name]) for name in wrt}
+        is_still = all(has_same_numbers(mine[name], moved[name]) for name in wrt)
+        if is_still and (not method.has_memory or has_small_gradient([*steps, place])):
             return ended(place, *unmoved_ending([*steps, place]))
         steps.append(place._replace(update=update))
-        if not method.has_memory and is_back(steps, moved):
+        if not method.has_memory and has_returned(steps, moved):
             there = f"from step {len(steps) - 2} on"
             return ended(place, "oscillates", f"{there} it goes back and forth between two points")
         here |= moved
         run = following or at(here)
 
 
-def is_back(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
+def has_returned(steps: Sequence[Step], moved: Mapping[str, Any]) -> bool:
     """Whether the next point is the one before the last."""
     return len(steps) > 1 and all(
-        same_numbers(steps[-2].inputs[name], moved[name]) for name in moved
+        has_same_numbers(steps[-2].inputs[name], moved[name]) for name in moved
     )
 
 
@@ -215,8 +215,10 @@ def find_ending(
     steps: Sequence[Step], place: Step, count: int, rate: float, method: Method
 ) -> Ending | None:
     """The end at a point that is not finite, where the gradient is 0, or that is the last."""
-    end = not_a_number(place)
-    is_flat = all(same_numbers(grad, scaled(grad, 0.0)) for grad in place.gradient.values())
+    end = nonfinite_ending(place)
+    is_flat = all(
+        has_same_numbers(grad, scale_value(grad, 0.0)) for grad in place.gradient.values()
+    )
     if end is None and is_flat and not (steps and method.has_memory):
         end = "converged", f"at step {place.step} the gradient is 0"
     if end is None and len(steps) == count:
@@ -233,7 +235,7 @@ Update = Callable[[Mapping[str, Any]], dict[str, Any]]
 def make_update(method: Method, rate: float) -> Update:
     """What makes updates of gradients, at the start of a descent."""
     if method.name == "momentum":
-        return heavy_ball(rate, method.momentum)
+        return momentum_update(rate, method.momentum)
     return (
         adam_update(rate)
         if method.name == "adam"
@@ -243,16 +245,16 @@ def make_update(method: Method, rate: float) -> Update:
 
 def scale_directions(directions: Mapping[str, Any], factor: float) -> dict[str, Any]:
     """Directions by input, times a number."""
-    return {name: scaled(one, factor) for name, one in directions.items()}
+    return {name: scale_value(one, factor) for name, one in directions.items()}
 
 
-def heavy_ball(rate: float, momentum: float) -> Update:
+def momentum_update(rate: float, momentum: float) -> Update:
     """Steps along a velocity, which is ``momentum`` times the last one and the gradient."""
     velocity: dict[str, Any] = {}
 
     def update(gradient: Mapping[str, Any]) -> dict[str, Any]:
         for name, grad in gradient.items():
-            velocity[name] = added(grad, scaled(velocity.get(name, 0.0), momentum))
+            velocity[name] = add_values(grad, scale_value(velocity.get(name, 0.0), momentum))
         return scale_directions(velocity, -rate)
 
     return update
@@ -271,10 +273,10 @@ def adam_update(rate: float) -> Update:
         for name, grad in gradient.items():
             mean, square = means.get(name, 0.0), squares.get(name, 0.0)
             means[name] = running_mean(grad, mean, FIRST_MOMENT)
-            squares[name] = running_mean(squared(grad), square, SECOND_MOMENT)
-            first = scaled(means[name], 1 / (1 - FIRST_MOMENT**count))
-            second = scaled(squares[name], 1 / (1 - SECOND_MOMENT**count))
-            found[name] = scaled(over_root(first, second, LEAST_ROOT), -rate)
+            squares[name] = running_mean(square_value(grad), square, SECOND_MOMENT)
+            first = scale_value(means[name], 1 / (1 - FIRST_MOMENT**count))
+            second = scale_value(squares[name], 1 / (1 - SECOND_MOMENT**count))
+            found[name] = scale_value(divide_by_stable_root(first, second, LEAST_ROOT), -rate)
         return found
 
     return update
@@ -282,7 +284,7 @@ def adam_update(rate: float) -> Update:
 
 def running_mean(new: Any, old: Any, share: float) -> Any:
     """A running mean: a share of the old one, and the rest of what is new."""
-    return added(scaled(new, 1 - share), scaled(old, share))
+    return add_values(scale_value(new, 1 - share), scale_value(old, share))
 
 
 def backtrack(
@@ -296,9 +298,10 @@ def backtrack(
     norm = hypot(*map(vector_length, gradient.values()))
     while True:
         moved = {
-            name: added(here[name], scaled(grad, -sign * size)) for name, grad in gradient.items()
+            name: add_values(here[name], scale_value(grad, -sign * size))
+            for name, grad in gradient.items()
         }
-        if all(same_numbers(here[name], one) for name, one in moved.items()):
+        if all(has_same_numbers(here[name], one) for name, one in moved.items()):
             return None
         trial = at({**here, **moved})
         if sign * (trial.value - run.value) <= -ARMIJO * size * norm * norm:
@@ -323,7 +326,7 @@ def divergence_warning(found: Descent[R]) -> list[Diagnostic]:
     return told if found.verdict == "diverged" else []
 
 
-def doubts_told(found: Descent[R]) -> list[Diagnostic]:
+def lost_step_warnings(found: Descent[R]) -> list[Diagnostic]:
     """A warning for the steps that have lost digits."""
     steps = [*dict.fromkeys(step for step, _ in found.doubts)]
     shown = [*(f"{step:,}" for step in steps[:FIRST_SHOWN]), *(["…"] * (len(steps) > FIRST_SHOWN))]
@@ -339,7 +342,7 @@ def check_descent_request(wrt: Sequence[str], rate: float, count: int, method: M
     """An error for a request with which nothing would move, or for a momentum that never ends."""
     if not wrt:
         raise InputError("unknown-input", "the formula has no inputs to move")
-    if rate == 0 or trouble_word(rate):
+    if rate == 0 or nonfinite_word(rate):
         message = f"a rate of {number_text(rate)} leads nowhere"
         raise RequestError(
             "bad-value", message, help="it is a number such as 0.1; a negative one climbs"
@@ -356,7 +359,7 @@ def check_descent_request(wrt: Sequence[str], rate: float, count: int, method: M
         raise RequestError("bad-value", f"{steps:,} steps are not from 1 to {MOST_STEPS:,}")
 
 
-def not_a_number(place: Step) -> Ending | None:
+def nonfinite_ending(place: Step) -> Ending | None:
     """The end at a point where an input, the value or a grad is not finite: the first to come about."""
     numbers = [
         *((f"input {name}", value) for name, value in place.inputs.items()),
@@ -364,7 +367,7 @@ def not_a_number(place: Step) -> Ending | None:
         *((f"the grad of {name}", grad) for name, grad in place.gradient.items()),
     ]
     for what, value in numbers:
-        if wrong := trouble_word(value):
+        if wrong := nonfinite_word(value):
             return (
                 "nan" if wrong == "nan" else "diverged",
                 f"at step {place.step} {what} is {wrong}",
@@ -380,7 +383,7 @@ def first_and_last_norm(steps: Sequence[Step]) -> tuple[float, float]:
     return first, last
 
 
-def gradient_has_fallen(steps: Sequence[Step]) -> bool:
+def has_small_gradient(steps: Sequence[Step]) -> bool:
     """Whether the gradient has come down to what is taken for 0."""
     first, last = first_and_last_norm(steps)
     return last <= first * FALLEN
@@ -389,7 +392,7 @@ def gradient_has_fallen(steps: Sequence[Step]) -> bool:
 def unmoved_ending(steps: Sequence[Step]) -> Ending:
     """The end at a point that steps no longer leave: near one where the gradient is 0, or far from it."""
     message = f"at step {steps[-1].step} the step is too small to change the inputs in doubles"
-    if gradient_has_fallen(steps):
+    if has_small_gradient(steps):
         return "converged", message
     return (
         "stalled",
@@ -431,17 +434,19 @@ def without_numpy_warnings(operation: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-scaled = without_numpy_warnings(lambda value, factor: factor * value + 0.0)
+scale_value = without_numpy_warnings(lambda value, factor: factor * value + 0.0)
 """A number or a tensor times a number; overflow is an infinity, and no zero is negative."""
-added = without_numpy_warnings(operator.add)
+add_values = without_numpy_warnings(operator.add)
 """Where an update moves a number or a tensor."""
-squared = without_numpy_warnings(lambda value: value * value)
+square_value = without_numpy_warnings(lambda value: value * value)
 """The square of a number, or of each of a tensor's; overflow is an infinity."""
-over_root = without_numpy_warnings(lambda value, square, least: value / (square**0.5 + least))
+divide_by_stable_root = without_numpy_warnings(
+    lambda value, square, least: value / (square**0.5 + least)
+)
 """A number or a tensor over the root of another, to which ``least`` is added."""
 
 
-def same_numbers(one: Any, other: Any) -> bool:
+def has_same_numbers(one: Any, other: Any) -> bool:
     """Whether two numbers or tensors are equal, each number to its last bit; -0 is 0."""
     return first_place(one != other) is None
 
@@ -455,6 +460,6 @@ def vector_length(value: Any) -> float:
     return measure_tensor(value).norm
 
 
-def trouble_word(value: Any) -> str:
+def nonfinite_word(value: Any) -> str:
     """``nan`` or ``infinite`` if a number, or a number of a tensor, is that; else nothing."""
-    return "nan" if nan_place(value) else "infinite" if not_finite(value) else ""
+    return "nan" if find_nan(value) else "infinite" if find_nonfinite(value) else ""

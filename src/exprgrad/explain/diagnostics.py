@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exprgrad.explain.limits import COUNTED, SHARED, beyond_sides
+from exprgrad.explain.limits import COUNTED, SHARED, side_limit_reason
 from exprgrad.graph.graph import MOST_ELEMENTS, Graph, Shape, dependency_flags, shape_size
 from exprgrad.graph.ops import BY_NAME, FUNCTIONS
 from exprgrad.language.write.infix import number_text
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_COUNTED", "NOT_FINITE", "Bounds", "DiagnosedRun", "diagnose_run", "doubtful_nodes",
-    "notes_on_names", "own_functions", "resolve_digits", "told_once",
+    "merge_remarks", "notes_on_names", "resolve_digits", "shadowed_function_notes",
 ]  # fmt: skip
 
 NOT_FINITE = {"nan", "infinity", "nan-gradient", "infinite-gradient"}
@@ -54,7 +54,7 @@ class DiagnosedRun(evaluation.SweptRun):
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """Where the numbers stop being finite, the kinks and jumps that were met, and lost digits."""
-        return told_once(self.remarks, self.true)
+        return merge_remarks(self.remarks, self.true)
 
     @cached_property
     def remarks(self) -> list[Diagnostic]:
@@ -70,9 +70,9 @@ class DiagnosedRun(evaluation.SweptRun):
         sides = self.one_sided
         if not sides or not self.true.diagnostics:
             return sides
-        from exprgrad.explain.kinks_met import flagged_nodes
+        from exprgrad.explain.kinks_met import nonsmooth_nodes
 
-        if self.rounded_kinks and self.rounded_kinks.issuperset(flagged_nodes(self)):
+        if self.rounded_kinks and self.rounded_kinks.issuperset(nonsmooth_nodes(self)):
             return {}
         return {
             name: side
@@ -95,9 +95,9 @@ class DiagnosedRun(evaluation.SweptRun):
 
         if not has_balls():
             return set()
-        from exprgrad.explain.kinks_met import flagged_nodes
+        from exprgrad.explain.kinks_met import nonsmooth_nodes
 
-        return self.truths.rounded_kinks(flagged_nodes(self))
+        return self.truths.rounded_kinks(nonsmooth_nodes(self))
 
     @property
     def true(self) -> Guarded:
@@ -123,7 +123,7 @@ class DiagnosedRun(evaluation.SweptRun):
     @property
     def turns(self) -> tuple[Diagnostic, ...]:
         """Warnings about kinks and jumps that the decimals as typed alone meet."""
-        evaluator, bounds = evaluator_for(self.graph), bounds_of(self, self.unguarded, ())
+        evaluator, bounds = evaluator_for(self.graph), answer_bounds(self, self.unguarded, ())
         unseen = "value", "gradient"
         return resolve_digits(evaluator, bounds, COUNTED, lambda: self.truths, unseen).diagnostics
 
@@ -154,9 +154,9 @@ class DiagnosedRun(evaluation.SweptRun):
         """
         if self.is_plain:
             return {}
-        from exprgrad.explain.sides.kinks import one_sided
+        from exprgrad.explain.sides.kinks import one_sided_derivatives
 
-        return one_sided(self)
+        return one_sided_derivatives(self)
 
     @cached_property
     def is_plain(self) -> bool:
@@ -165,13 +165,13 @@ class DiagnosedRun(evaluation.SweptRun):
             return True
         # An infinite node may pass no slope on, as a pole does in sign(1/x).  The sum is quick.
         is_whole = not self.graph.shapes and math.isfinite(sum(self.values))
-        is_cut_short = not (is_whole or beyond_sides(self) or all(map(is_finite, self.values)))
+        is_cut_short = not (is_whole or side_limit_reason(self) or all(map(is_finite, self.values)))
         finite = all(map(is_finite, self.swept.values())) and not is_cut_short
         if finite and self.adjoints.quiet:
             return True
-        from exprgrad.explain.kinks_met import flagged_nodes
+        from exprgrad.explain.kinks_met import nonsmooth_nodes
 
-        return bool(beyond_sides(self)) or (finite and not flagged_nodes(self))
+        return bool(side_limit_reason(self)) or (finite and not nonsmooth_nodes(self))
 
     @property
     def gradient(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class DiagnosedRun(evaluation.SweptRun):
         return derivative_corrections(self, self.one_sided)
 
 
-def told_once(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[Diagnostic]:
+def merge_remarks(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[Diagnostic]:
     """Remarks, then the warnings about lost digits: what is not finite is said once.
 
     Where the digits that it costs are corrected, the warning about these tells all that there is to it.
@@ -210,11 +210,11 @@ def told_once(remarks: Iterable[Diagnostic], answer: Guarded | Settled) -> list[
         if place is None:
             kept.append(one)
         else:
-            told[place] = with_cause(told[place], one)
+            told[place] = add_cause(told[place], one)
     return [*kept, *told]
 
 
-def with_cause(lost: Diagnostic, cause: Diagnostic) -> Diagnostic:
+def add_cause(lost: Diagnostic, cause: Diagnostic) -> Diagnostic:
     """A warning about lost digits, and what is known of the number not finite that made them so."""
     if lost.help is None:
         help = "; ".join(part for part in (cause.message, cause.help) if part)
@@ -238,9 +238,9 @@ def diagnose_run(
     """
     found = [*notes_on_names(run)]
     if any(call.bends for call in run.graph.calls):
-        from exprgrad.explain.kinks_met import kinks_inside
+        from exprgrad.explain.kinks_met import inner_derivative_kinks
 
-        found += kinks_inside(run)
+        found += inner_derivative_kinks(run)
     grads = run.adjoints.grads if run.adjoints is not None else ()
     forward = not all(map(is_finite, run.values))
     special = run.adjoints is not None and not run.adjoints.quiet
@@ -250,34 +250,34 @@ def diagnose_run(
 
         used = live_nodes(run)
         if forward:
-            from exprgrad.explain.not_finite import forward_trouble
+            from exprgrad.explain.not_finite import diagnose_forward_sweep
 
-            found += forward_trouble(run, used)
+            found += diagnose_forward_sweep(run, used)
         if special:
-            from exprgrad.explain.kinks_met import special_points
+            from exprgrad.explain.kinks_met import kink_diagnostics
 
-            met = special_points(run, used, one_sided)
+            met = kink_diagnostics(run, used, one_sided)
             found += [one for one in met if one.node not in rounded_kinks]
         if reverse:
-            from exprgrad.explain.not_finite import reverse_trouble
+            from exprgrad.explain.not_finite import diagnose_reverse_sweep
 
-            found += reverse_trouble(run, used)
+            found += diagnose_reverse_sweep(run, used)
     if one_sided:
         from exprgrad.explain.sides.kinks import side_verdicts
 
         found += side_verdicts(run, one_sided)
     if run.graph.spelled or run.spelled:
-        from exprgrad.explain.not_finite import literal_underflows
+        from exprgrad.explain.not_finite import underflowing_literal_notes
 
-        found += literal_underflows(run)
-    if one_sided is not None and (forward or ends_somewhere(run)):
+        found += underflowing_literal_notes(run)
+    if one_sided is not None and (forward or is_at_domain_edge(run)):
         from exprgrad.explain.sides.kinks import one_sided_notes
 
         found += one_sided_notes(run, one_sided)
     return found
 
 
-def ends_somewhere(run: evaluation.SweptRun) -> bool:
+def is_at_domain_edge(run: evaluation.SweptRun) -> bool:
     """Whether a node is at an edge of its domain, where its slope is finite."""
     values = run.values
     if run.adjoints is None:
@@ -290,7 +290,7 @@ def ends_somewhere(run: evaluation.SweptRun) -> bool:
     )
 
 
-def own_functions(graph: Graph) -> Iterator[Diagnostic]:
+def shadowed_function_notes(graph: Graph) -> Iterator[Diagnostic]:
     """Notes on functions that a formula defines, though a newer row of the table has their name."""
     calls = (call for call in graph.calls if call.kind == "function" and call.name in FUNCTIONS)
     for name, call in {call.name: call for call in calls}.items():
@@ -310,7 +310,7 @@ def notes_on_names(run: evaluation.SweptRun) -> Iterator[Diagnostic]:
     A recurrence's terms count as one.
     """
     graph = run.graph
-    yield from own_functions(graph)
+    yield from shadowed_function_notes(graph)
     if graph.bindings:
         needed = dependency_flags(graph, graph.output)
         used = [b.name for b in graph.bindings if needed[b.node] or b.name in graph.mentioned]
@@ -335,7 +335,7 @@ def screen_answer(run: DiagnosedRun, digits: int, *, has_value: bool = True) -> 
     """
     answer = run.unguarded
     sides = [side for side in run.one_sided.values() if side.corrected]
-    evaluator, bounds = evaluator_for(run.graph), bounds_of(run, answer, sides)
+    evaluator, bounds = evaluator_for(run.graph), answer_bounds(run, answer, sides)
     unseen = () if has_value else ("value",)
     found = resolve_digits(evaluator, bounds, digits, lambda: run.truths, unseen)
     for side in sides:
@@ -393,7 +393,7 @@ The last are of numbers alone, and there are none where what was typed are the d
 """
 
 
-def bounds_of(run: DiagnosedRun, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
+def answer_bounds(run: DiagnosedRun, answer: Guarded, sides: Sequence[OneSided]) -> Bounds:
     """A run's value and gradient with what they may be off by.
 
     Bounds say nothing of numbers that ``sides`` have corrected: these are by rules for one side.
@@ -413,12 +413,12 @@ def bounds_of(run: DiagnosedRun, answer: Guarded, sides: Sequence[OneSided]) -> 
             typed[path] = far_grads[nodes[name]]
     for side in sides:
         path = "gradient", side.input
-        errors[path] = drop_exact(errors[path], side.place, values[path])
+        errors[path] = drop_exact_bound(errors[path], side.place, values[path])
         typed.pop(path, None)
     return values, errors, typed
 
 
-def drop_exact(error: Any, place: Shape, value: Any) -> Any:
+def drop_exact_bound(error: Any, place: Shape, value: Any) -> Any:
     """The error bounds of a tensor's numbers without one of 0; None for a number."""
     if not place:
         return 0.0

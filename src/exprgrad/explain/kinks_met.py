@@ -12,7 +12,7 @@ from functools import cache
 
 from exprgrad.derive.rules import rule_slots, template
 from exprgrad.errors import command_or_python
-from exprgrad.explain.limits import beyond_sides
+from exprgrad.explain.limits import side_limit_reason
 from exprgrad.explain.places import first_place, live_nodes
 from exprgrad.graph.graph import Algebra, Graph, dependency_flags, dependent_flags, interpret
 from exprgrad.graph.ops import BENT, BY_NAME, NonsmoothPoint, Op
@@ -28,8 +28,8 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "SPECIAL_WORDS", "derivative_kinks", "flagged_nodes", "kinks_inside", "local_rule",
-    "nonsmooth_point_met", "special_points", "stirs_edge", "template_moves",
+    "SPECIAL_WORDS", "compile_local_derivative", "derivative_kink_diagnostics", "inner_derivative_kinks",
+    "kink_diagnostics", "met_nonsmooth_point", "nonsmooth_nodes", "passes_movement", "template_moves",
 ]  # fmt: skip
 
 
@@ -46,7 +46,7 @@ SPECIAL_WORDS = {
 """What a node does at a kink or a jump, and help."""
 
 
-def kinks_inside(run: SweptRun) -> Iterator[Diagnostic]:
+def inner_derivative_kinks(run: SweptRun) -> Iterator[Diagnostic]:
     """The kinks and jumps that derivatives inside of the formula meet: there they are conventions."""
     graph, values = run.graph, run.values
     needed, evaluator = dependency_flags(graph, graph.output), evaluator_for(graph)
@@ -71,7 +71,7 @@ def kinks_inside(run: SweptRun) -> Iterator[Diagnostic]:
                     yield Diagnostic(special.code, "warning", message, call.result, call.span, help)
 
 
-def flagged_nodes(run: SweptRun, used: bytearray | None = None) -> list[int]:
+def nonsmooth_nodes(run: SweptRun, used: bytearray | None = None) -> list[int]:
     """The nodes that meet a kink or a jump and that the answer depends on, in the order of the visits.
 
     Nodes whose operands don't move are left out: in ``relu(0*x)``, and below 0 in ``relu(relu(x)*y)``, the
@@ -82,12 +82,12 @@ def flagged_nodes(run: SweptRun, used: bytearray | None = None) -> list[int]:
         return []
     found = [*run.adjoints.met]
     if isinstance(run.adjoints, Adjoints):
-        graph, flags = run.graph, operand_movement(run, found)
+        graph, flags = run.graph, moving_operands(run, found)
         moves = {node: [flags[operand] for operand in graph.operands[node]] for node in found}
         found = [
             node
             for node in found
-            if nonsmooth_point_met(
+            if met_nonsmooth_point(
                 BY_NAME[graph.kinds[node]], rule_views(run, node, moves[node]), moves[node]
             )
         ]
@@ -97,7 +97,7 @@ def flagged_nodes(run: SweptRun, used: bytearray | None = None) -> list[int]:
     return [node for node in found if used[node]]
 
 
-def special_points(
+def kink_diagnostics(
     run: SweptRun, used: bytearray, one_sided: Mapping[str, object] | None
 ) -> Iterator[Diagnostic]:
     """Every kink and jump on the active path; help comes with the first of its kind.
@@ -106,7 +106,7 @@ def special_points(
     """
     assert run.adjoints is not None
     helped = set()
-    for node in flagged_nodes(run, used):
+    for node in nonsmooth_nodes(run, used):
         for special, flags in run.adjoints.met[node]:
             verb, words = SPECIAL_WORDS[special.code]
             help = None if one_sided or special.code in helped else words
@@ -115,7 +115,7 @@ def special_points(
             place = f"at{found.counted().removeprefix(' for')}" if found and found.place else "here"
             message = f"{run.label(node)} {verb} {place}: {special.why}"
             yield Flag(special.code, "warning", message, node, run.graph.span(node), help)
-    limit = beyond_sides(run) if helped and one_sided is not None else ""
+    limit = side_limit_reason(run) if helped and one_sided is not None else ""
     if limit:
         message = (
             f"derivatives from the two sides are found for {limit}, "
@@ -126,7 +126,7 @@ def special_points(
         yield Diagnostic("many-inputs", "note", message, node, run.graph.span(node), help)
 
 
-def derivative_kinks(run: SweptRun) -> Iterator[Diagnostic]:
+def derivative_kink_diagnostics(run: SweptRun) -> Iterator[Diagnostic]:
     """Every kink of a derivative where the value has none, which concerns second derivatives alone."""
     graph, used = run.graph, live_nodes(run)
     moved = dependent_flags(graph, [graph.inputs[name] for name in run.wrt or ()])
@@ -152,13 +152,13 @@ DEPTH = 2
 
 
 @cache
-def local_rule(name: str, position: int) -> Template:
+def compile_local_derivative(name: str, position: int) -> Template:
     """The local derivative of a row for the operand at a position, as a function of its slots."""
     op = BY_NAME[name]
     return compile_template(template(op.partial(position)), rule_slots(op))
 
 
-def nonsmooth_point_met(
+def met_nonsmooth_point(
     op: Op, views: Sequence[Sequence[float]], moves: Sequence[bool]
 ) -> NonsmoothPoint | None:
     """The kink or jump that an operation meets, if an operand that is concerned moves.
@@ -175,7 +175,7 @@ def nonsmooth_point_met(
     return None
 
 
-def operand_movement(run: SweptRun, nodes: Iterable[int]) -> Mapping[int, bool]:
+def moving_operands(run: SweptRun, nodes: Iterable[int]) -> Mapping[int, bool]:
     """Whether a small step of the differentiated inputs moves the operands of some nodes, by operand.
 
     A node that meets a kink or a jump is taken to move if an operand does.
@@ -195,14 +195,14 @@ def operand_movement(run: SweptRun, nodes: Iterable[int]) -> Mapping[int, bool]:
         op, operands = BY_NAME[graph.kinds[node]], graph.operands[node]
         mobile = [bool(active[operand]) for operand in operands]
         seen = rule_views(run, node, mobile)
-        kink = bool(op.special) and nonsmooth_point_met(op, seen, mobile) is not None
+        kink = bool(op.special) and met_nonsmooth_point(op, seen, mobile) is not None
         might = [at for at, operand in enumerate(operands) if known.get(operand, active[operand])]
-        sure = [at for at in might if kink or local_rule(op.name, at)(seen[at]) != 0]
+        sure = [at for at in might if kink or compile_local_derivative(op.name, at)(seen[at]) != 0]
         if any(operands[at] in known for at in sure):
             known[node] = True
             continue
         flags = [at in might for at in range(len(operands))]
-        if not (sure or any(stirs_edge(op, at, seen[at], flags) for at in might)):
+        if not (sure or any(passes_movement(op, at, seen[at], flags) for at in might)):
             known[node] = False
             continue
         unknown = [operands[at] for at in sure or might if operands[at] not in known]
@@ -220,7 +220,7 @@ def rule_views(run: SweptRun, node: int, moves: Sequence[bool]) -> list[list[flo
     return companion_values(BY_NAME[graph.kinds[node]], arguments, [float(m) for m in moves])
 
 
-def stirs_edge(
+def passes_movement(
     op: Op, position: int, view: Sequence[float], moves: Sequence[bool], depth: int = DEPTH
 ) -> bool:
     """Whether an operand that moves makes its user move, away from kinks and jumps.
@@ -235,7 +235,7 @@ def stirs_edge(
     rule = op.partial(position)
     if rule == "0":
         return math.isinf(view[position]) and math.isinf(view[len(op.names)])
-    passes = local_rule(op.name, position)(view) != 0
+    passes = compile_local_derivative(op.name, position)(view) != 0
     if passes or position in op.branches or not depth:
         return passes or position not in op.branches
     if rule in op.names:
@@ -264,7 +264,7 @@ def template_moves(
     asked = bytearray(len(graph))
     asked[graph.output] = 1
     for node in range(graph.output, -1, -1):
-        for operand in operands_taken(graph, node, values) if asked[node] else ():
+        for operand in taken_operands(graph, node, values) if asked[node] else ():
             asked[operand] = 1
     flags = [name in moving for name in graph.payloads]
     for node, operands in enumerate(graph.operands):
@@ -273,14 +273,14 @@ def template_moves(
             op = BY_NAME[graph.kinds[node]]
             seen = [values[operand] for operand in operands]
             views = companion_values(op, [*seen, values[node]], [float(m) for m in moves])
-            flags[node] = nonsmooth_point_met(op, views, moves) is not None or any(
-                moves[at] and stirs_edge(op, 0 if op.variadic else at, view, moves, depth)
+            flags[node] = met_nonsmooth_point(op, views, moves) is not None or any(
+                moves[at] and passes_movement(op, 0 if op.variadic else at, view, moves, depth)
                 for at, view in enumerate(views)
             )
     return flags[graph.output]
 
 
-def operands_taken(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
+def taken_operands(graph: Graph, node: int, values: Sequence[float]) -> tuple[int, ...]:
     """A node's operands without the branch that a ``where`` does not take."""
     operands = graph.operands[node]
     if graph.kinds[node] != "where":

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from exprgrad.run.evaluation import SweptRun
 
 __all__ = [
-    "COUNTED", "LISTED_PATHS", "MOST_DRAWS", "MOST_STEPS", "SHARED", "beyond_sides", "significant_digits",
+    "COUNTED", "LISTED_PATHS", "MOST_DRAWS", "MOST_STEPS", "SHARED", "check_significant_digits",
+    "side_limit_reason",
 ]  # fmt: skip
 
 COUNTED = 6
@@ -31,7 +32,7 @@ MOST_VISITS = 300_000
 """Nor where that could take more visits of operands, all inputs and both sides together."""
 
 
-def significant_digits(digits: object) -> int:
+def check_significant_digits(digits: object) -> int:
     """A number of significant digits; an error for what is none."""
     count = whole_number(digits)
     if count is None or not 1 <= count <= MOST_DIGITS:
@@ -41,7 +42,7 @@ def significant_digits(digits: object) -> int:
     return count
 
 
-def beyond_sides(run: SweptRun, runs: int = 1) -> str:
+def side_limit_reason(run: SweptRun, runs: int = 1) -> str:
     """Why a run is too large to look at both sides of each number it is differentiated in; empty if not.
 
     It may be one of several ``runs`` that are as large.

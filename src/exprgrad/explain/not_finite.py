@@ -14,10 +14,10 @@ from typing import Any
 from exprgrad.derive.rules import template
 from exprgrad.derive.search import OUT
 from exprgrad.explain.places import (
-    Found,
+    Occurrences,
+    find_nan,
+    find_nonfinite,
     first_place,
-    nan_place,
-    not_finite,
     number_in_place,
     plain_label,
 )
@@ -40,7 +40,7 @@ from exprgrad.run.numbers.sweeps import at_pole, compile_template, condition_hol
 from exprgrad.run.values.inputs import is_plain_number
 from exprgrad.source import cut_text
 
-__all__ = ["forward_trouble", "literal_underflows", "reverse_trouble"]
+__all__ = ["diagnose_forward_sweep", "diagnose_reverse_sweep", "underflowing_literal_notes"]
 
 LEAST_ABOVE = "the least double above 0 is 5e-324"
 WORD = re.compile(r"\w+")
@@ -53,66 +53,68 @@ LONGEST_STEP = 30
 # The forward sweep.
 
 
-def forward_trouble(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
+def diagnose_forward_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
     """The first node with data that is not finite, and the first with nan if that came of an infinity."""
     values = run.values
     needed = dependency_flags(run.graph, run.graph.output)
     for flags in (used, needed):
         bad = [node for node, flag in enumerate(flags) if flag and not is_finite(values[node])]
-        made = [node for node in bad if is_made(run, node)] or bad
+        made = [node for node in bad if is_computed(run, node)] or bad
         if flags is needed:  # a constant in a branch that is not taken is no trouble
             made = [node for node in made if run.graph.kinds[node] != CONST]
         if not made:
             continue
         is_fine = all(map(is_finite, [run.value, *run.swept.values()]))
         severity = "note" if flags is needed or is_fine else "warning"
-        troubles = first_troubles(run, made)
+        troubles = first_nonfinite_nodes(run, made)
         for place, (node, found) in enumerate(troubles):
-            trouble = bad_data(run, node, found, severity)
+            trouble = diagnose_nonfinite_data(run, node, found, severity)
             if flags is used:
-                then = what_the_sweep_meets(run) if not place else ""
+                then = explain_nan_gradient(run) if not place else ""
                 trouble = trouble._replace(
                     message=trouble.message + then,
-                    help=with_advice(run, node, trouble.help),
+                    help=prepend_rewrite_advice(run, node, trouble.help),
                     path=path_to_output(run, node, used),
                 )
             yield trouble
         return
 
 
-def first_troubles(run: SweptRun, made: Sequence[int]) -> list[tuple[int, Found]]:
+def first_nonfinite_nodes(run: SweptRun, made: Sequence[int]) -> list[tuple[int, Occurrences]]:
     """The nan and the infinities of the first of some nodes; if it has no nan, the first nan after it."""
     first = made[0]
-    own = nan_place(run.values[first]), first_place(abs(run.values[first]) == math.inf)
+    own = find_nan(run.values[first]), first_place(abs(run.values[first]) == math.inf)
     listed = [(first, found) for found in own if found is not None]
     if own[0] is None:
-        later = ((node, nan_place(run.values[node])) for node in made[1:])
+        later = ((node, find_nan(run.values[node])) for node in made[1:])
         listed += list(islice(((node, found) for node, found in later if found is not None), 1))
     return listed
 
 
-def is_made(run: SweptRun, node: int) -> bool:
+def is_computed(run: SweptRun, node: int) -> bool:
     """Whether a node's data was not simply given."""
     is_operation = bool(run.graph.operands[node]) and node not in run.graph.implicit
-    return is_operation or literal_overflows(run, node)
+    return is_operation or is_overflowing_literal(run, node)
 
 
-def bad_data(run: SweptRun, node: int, found: Found, severity: str) -> Diagnostic:
+def diagnose_nonfinite_data(
+    run: SweptRun, node: int, found: Occurrences, severity: str
+) -> Diagnostic:
     """Why some of a node's numbers are nan or infinite, as far as its row and its operands tell."""
     value, span = number_in_place(run.values[node], found.place), run.graph.span(node)
     code = "nan" if value != value else "infinity"
     shown = "infinite" if code == "infinity" and found.many > 1 else number_text(value)
-    what = f"{found.numbers(name_of(run, node))} {shown}"
-    labels = wrong_labels(run, node)
+    what = f"{found.numbers(label_or_literal(run, node))} {shown}"
+    labels = invalid_label_remark(run, node)
     if labels:
         return Diagnostic(code, severity, f"{what}: {labels}", node, span, None)
-    why, help = reason_not_finite(run, node, found.place, value)
+    why, help = explain_nonfinite(run, node, found.place, value)
     return Diagnostic(
-        code, severity, f"{what}{why}{at_operands(run, node, found)}", node, span, help
+        code, severity, f"{what}{why}{format_operands_place(run, node, found)}", node, span, help
     )
 
 
-def reason_not_finite(
+def explain_nonfinite(
     run: SweptRun, node: int, place: Shape, value: float
 ) -> tuple[str, str | None]:
     """Explain in words what is wrong with an operation at a place, and add help."""
@@ -120,7 +122,7 @@ def reason_not_finite(
     end = "the largest double is 1.8e308" if value > 0 else "the least double is -1.8e308"
     overflow = ": overflow", end
     if not operands:
-        return overflow if literal_overflows(run, node) else (" as given", None)
+        return overflow if is_overflowing_literal(run, node) else (" as given", None)
     op = BY_NAME.get(kind)
     if op is None:
         if not all(is_finite(run.values[operand]) for operand in operands):
@@ -132,7 +134,7 @@ def reason_not_finite(
         return "", None
     finite = all(map(math.isfinite, arguments))
     if op.equation is not None:
-        return no_root(op, arguments)
+        return explain_missing_root(op, arguments)
     if finite and at_pole(op, arguments):
         return ": a pole", domain_help(run, node)
     form = ""
@@ -144,7 +146,7 @@ def reason_not_finite(
     return overflow if finite else (form, None)
 
 
-def no_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
+def explain_missing_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
     """Why a root is not found, in words; and help."""
     equation = op.equation
     assert equation is not None
@@ -168,42 +170,44 @@ def no_root(op: Op, operands: Sequence[float]) -> tuple[str, str]:
     return f"{said}where its formula changes its sign, it leaps or has a pole", help
 
 
-def at_operands(run: SweptRun, node: int, found: Found) -> str:
+def format_operands_place(run: SweptRun, node: int, found: Occurrences) -> str:
     """The place, and the operands there: ``, the first at [2, 0], where X = -1.5``."""
     graph = run.graph
     named = [o for o in graph.operands[node] if graph.kinds[o] != CONST]
     if graph.kinds[node] not in BY_NAME:
         bad = next((o for o in named if not is_finite(run.values[o])), None)
-        return found.first() + (f"; {not_finite_words(run, bad)}" if bad is not None else "")
-    pairs = [(plain_label(run, o), shown_at(run, o, found.place)) for o in named]
+        return found.first() + (f"; {count_nonfinite_text(run, bad)}" if bad is not None else "")
+    pairs = [(plain_label(run, o), format_number_in_place(run, o, found.place)) for o in named]
     known = dict.fromkeys(f"{name} = {shown}" for name, shown in pairs[:4] if name != shown)
     if not known:
         return found.first()
     return f"{found.first()}, {'where' if found.place else 'at'} {', '.join(known)}"
 
 
-def shown_at(run: SweptRun, node: int, place: Shape) -> str:
+def format_number_in_place(run: SweptRun, node: int, place: Shape) -> str:
     """A node's number; of a 0 that is all that is left of another number, that it is rounded."""
     value = number_in_place(run.values[node], place)
-    return number_text(value) + (" after rounding" if value == 0 and is_rounded(run, node) else "")
+    return number_text(value) + (
+        " after rounding" if value == 0 and is_rounded_to_zero(run, node) else ""
+    )
 
 
-def is_rounded(run: SweptRun, node: int) -> bool:
+def is_rounded_to_zero(run: SweptRun, node: int) -> bool:
     """Whether a number that is 0 is another in truth."""
     graph, (errors, _) = run.graph, run.errors
     is_asked = not graph.shapes and errors[node] and len(graph) <= LARGEST_ENCLOSED and has_balls()
     return is_asked and bool(enclose_nodes(graph, run.inputs, ENCLOSED_BITS)[node] != 0)
 
 
-def not_finite_words(run: SweptRun, node: int) -> str:
+def count_nonfinite_text(run: SweptRun, node: int) -> str:
     """Which of a node's numbers are not finite: ``1 of 4 numbers of Z is nan, at [1, 1]``."""
-    found = not_finite(run.values[node])
+    found = find_nonfinite(run.values[node])
     assert found is not None
     value = number_text(number_in_place(run.values[node], found.place))
     return f"{found.numbers(plain_label(run, node))} {value}{found.first()}"
 
 
-def wrong_labels(run: SweptRun, node: int) -> str:
+def invalid_label_remark(run: SweptRun, node: int) -> str:
     """A remark on invalid labels, for operations that take labels."""
     graph, settings = run.graph, run.graph.payloads[node]
     if not isinstance(settings, tuple):
@@ -231,18 +235,18 @@ def wrong_labels(run: SweptRun, node: int) -> str:
     return f"{found.numbers(name)} not {label} from 0 to {classes - 1}{found.first()}, where it is {value}"
 
 
-def literal_overflows(run: SweptRun, node: int) -> bool:
+def is_overflowing_literal(run: SweptRun, node: int) -> bool:
     """Whether a node that is not finite was typed as a number beyond the doubles, such as ``1e400``."""
     return is_plain_number(run.spelling(node))
 
 
-def name_of(run: SweptRun, node: int) -> str:
+def label_or_literal(run: SweptRun, node: int) -> str:
     """What a node is called; a literal beyond the doubles as it is written."""
     text = run.spelling(node) if run.graph.kinds[node] == CONST else ""
     return cut_text(text, LIMIT) if text else run.label(node)
 
 
-def literal_underflows(run: SweptRun) -> Iterator[Diagnostic]:
+def underflowing_literal_notes(run: SweptRun) -> Iterator[Diagnostic]:
     """The numbers that were typed, are not 0, and are below all doubles."""
     graph = run.graph
     given = (graph.inputs[name] for name in run.spelled if name in graph.inputs)
@@ -277,7 +281,7 @@ def domain_help(run: SweptRun, node: int) -> str | None:
     return f"{operation_text(op.name, list(called.values()))} is defined where {where}"
 
 
-def with_advice(run: SweptRun, node: int, help: str | None) -> str | None:
+def prepend_rewrite_advice(run: SweptRun, node: int, help: str | None) -> str | None:
     """The help, after what to write instead where something is known that is finite here."""
     return ": ".join(part for part in (rewrite_advice(run, node), help) if part) or None
 
@@ -302,7 +306,7 @@ def path_to_output(run: SweptRun, node: int, flags: Sequence[int]) -> str | None
     if len(nodes) <= 1:
         return None
     shown = nodes[:3] + nodes[3:][-1:]
-    labels = [cut_text(name_of(run, step), LONGEST_STEP) for step in shown]
+    labels = [cut_text(label_or_literal(run, step), LONGEST_STEP) for step in shown]
     if len(nodes) > 4:
         labels[2] = "…"
     return " → ".join(labels)
@@ -311,9 +315,9 @@ def path_to_output(run: SweptRun, node: int, flags: Sequence[int]) -> str | None
 # The reverse sweep.
 
 
-def reverse_trouble(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
+def diagnose_reverse_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
     """The first edge at which the reverse sweep leaves the finite numbers, if the data did not."""
-    lost = first_bad(run, not_finite)
+    lost = find_bad_grad(run, find_nonfinite)
     if lost is None:
         return
     user, edge, value, found = lost
@@ -326,8 +330,8 @@ def reverse_trouble(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
         why = edge_message(run, edge, found)
     if why is None:
         return
-    if not is_nan_edge(edge, found.place):
-        why += what_the_sweep_meets(run)
+    if not has_nan_local(edge, found.place):
+        why += explain_nan_gradient(run)
     code = (
         "nan-gradient"
         if number_in_place(value, found.place) != number_in_place(value, found.place)
@@ -338,12 +342,12 @@ def reverse_trouble(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
     way = (
         path_to_output(run, user, used) if used[user] else None
     )  # a branch not taken leads nowhere
-    yield Diagnostic(code, severity, why, user, span, with_advice(run, user, None), way)
+    yield Diagnostic(code, severity, why, user, span, prepend_rewrite_advice(run, user, None), way)
 
 
-def first_bad(
-    run: SweptRun, bad: Callable[[Any], Found | None]
-) -> tuple[int, Edge | None, Any, Found] | None:
+def find_bad_grad(
+    run: SweptRun, bad: Callable[[Any], Occurrences | None]
+) -> tuple[int, Edge | None, Any, Occurrences] | None:
     """The first node of the visits whose grad is bad, or edge whose contribution is; and where."""
     for user in run.order:
         grad = run.grad(user)
@@ -357,7 +361,7 @@ def first_bad(
     return None
 
 
-def is_nan_edge(edge: Edge | None, place: Shape) -> bool:
+def has_nan_local(edge: Edge | None, place: Shape) -> bool:
     """Whether an edge's local derivative is nan."""
     return (
         edge is not None
@@ -366,7 +370,7 @@ def is_nan_edge(edge: Edge | None, place: Shape) -> bool:
     )
 
 
-def edge_message(run: SweptRun, edge: Edge, found: Found) -> str | None:
+def edge_message(run: SweptRun, edge: Edge, found: Occurrences) -> str | None:
     """Why an edge passes on what is not finite; None if the data was not finite before."""
     user, operand, place = edge.user, edge.operand, found.place
     name, label = plain_label(run, operand), run.label(user)
@@ -382,14 +386,14 @@ def edge_message(run: SweptRun, edge: Edge, found: Found) -> str | None:
         return f"{message}: {grad} times {number_text(local)}"
     if not all(math.isfinite(number_in_place(run.values[node], place)) for node in (user, operand)):
         return None
-    here = f"{name} = {shown_at(run, operand, place)}"
-    if flat := flat_root(run, user, place):
+    here = f"{name} = {format_number_in_place(run, operand, place)}"
+    if flat := explain_flat_root(run, user, place):
         return f"{label} has no derivative for {name}: {flat}{found.counted()}"
     where_words = f"{found.counted()}, where" if place else " at"
     return f"the local derivative of {label} for {name} is {number_text(local)}{where_words} {here}"
 
 
-def flat_root(run: SweptRun, node: int, place: Shape) -> str:
+def explain_flat_root(run: SweptRun, node: int, place: Shape) -> str:
     """That the equation of a root has slope 0 at the root, in words, if it has."""
     graph = run.graph
     op = BY_NAME.get(graph.kinds[node])
@@ -402,12 +406,12 @@ def flat_root(run: SweptRun, node: int, place: Shape) -> str:
     return f"the slope of its equation is 0 at the root, {root}"
 
 
-def what_the_sweep_meets(run: SweptRun) -> str:
+def explain_nan_gradient(run: SweptRun) -> str:
     """Where the gradient becomes nan, if that is by 0 times infinity or only because of the data."""
-    met = first_bad(run, nan_place) if any(map(nan_place, run.swept.values())) else None
+    met = find_bad_grad(run, find_nan) if any(map(find_nan, run.swept.values())) else None
     if met is None or (edge := met[1]) is None:
         return ""
     between = f"between {run.label(edge.user)} and {plain_label(run, edge.operand)}"
-    if edge.local is not None and not is_nan_edge(edge, met[3].place):
+    if edge.local is not None and not has_nan_local(edge, met[3].place):
         return f"; the reverse sweep then meets 0 times infinity {between}"
     return f"; the local derivative {between} is then nan" if is_finite(run.value) else ""

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from exprgrad.run.arrays.elements import Origin
 
 __all__ = [
-    "Found", "Numbers", "all_places", "find_nodes", "first_place", "in_numbers", "join_words", "live_nodes",
-    "nan_place", "node_in", "not_finite", "number_in_place", "places_in", "plain_label", "used_operations",
+    "Occurrences", "ScalarRun", "all_places", "element_places", "find_nan", "find_nodes", "find_nonfinite",
+    "first_place", "join_words", "live_nodes", "number_in_place", "plain_label", "resolve_node",
+    "to_scalar_run", "used_operations",
 ]  # fmt: skip
 
 R = TypeVar("R", bound=SweptRun)
 
 
-class Found(NamedTuple):
+class Occurrences(NamedTuple):
     """Where something was found in a node's numbers: in how many of how many, and the first.
 
     A plain number has the place ``()``, which no message mentions.
@@ -68,14 +69,14 @@ class Found(NamedTuple):
         return f" for {many} {self.of:,} numbers{self.first()}"
 
 
-def first_place(flags: Any) -> Found | None:
+def first_place(flags: Any) -> Occurrences | None:
     """Where a condition holds; None if nowhere."""
     many = int(getattr(flags, "sum", flags.__int__)())
     if not many:
         return None
     shape = getattr(flags, "shape", ())
     first = int(getattr(flags, "argmax", int)())
-    return Found(many, shape_size(shape), unravel_position(first, shape))
+    return Occurrences(many, shape_size(shape), unravel_position(first, shape))
 
 
 def all_places(flags: Any) -> list[Shape]:
@@ -89,14 +90,14 @@ def number_in_place(value: Any, place: Shape) -> float:
     return float(value) if isinstance(value, float | int) else float(value[place])
 
 
-def nan_place(value: Any) -> Found | None:
+def find_nan(value: Any) -> Occurrences | None:
     """Where a number or a tensor is nan."""
     return first_place(value != value)
 
 
-def not_finite(value: Any) -> Found | None:
+def find_nonfinite(value: Any) -> Occurrences | None:
     """Where a number or a tensor is nan or infinite; nan first."""
-    return nan_place(value) or first_place(abs(value) == math.inf)
+    return find_nan(value) or first_place(abs(value) == math.inf)
 
 
 def live_nodes(run: SweptRun) -> bytearray:
@@ -121,7 +122,7 @@ def live_nodes(run: SweptRun) -> bytearray:
     return used
 
 
-class Numbers(NamedTuple, Generic[R]):
+class ScalarRun(NamedTuple, Generic[R]):
     """A run over numbers: what it was itself, or its tensors written out.
 
     ``origins``  by node: the node of the run as it was, and which of its numbers; none if it is the same
@@ -138,26 +139,26 @@ class Numbers(NamedTuple, Generic[R]):
 
     def numbers(self, node: int) -> dict[Shape, int]:
         """By place: the nodes of a node's numbers."""
-        return {place: self.node(node, place) for place in places_in(self.nodes[node])}
+        return {place: self.node(node, place) for place in element_places(self.nodes[node])}
 
     def origin(self, node: int) -> int:
         """The node, of the run as it was, that a node comes from."""
         return self.origins[node].node if self.origins else node
 
 
-def in_numbers(run: R) -> Numbers[R]:
+def to_scalar_run(run: R) -> ScalarRun[R]:
     """A run over numbers: the run itself, or tensors written out.
 
     Raises ``RequestError`` for tensors that are too large for that.
     """
     if not run.graph.shapes:
-        return Numbers(run, (), range(len(run.graph)))
+        return ScalarRun(run, (), range(len(run.graph)))
     from exprgrad.run.arrays.elements import expand_elements
 
-    return cast("Numbers[R]", Numbers(*expand_elements(run)))
+    return cast("ScalarRun[R]", ScalarRun(*expand_elements(run)))
 
 
-def places_in(value: Any) -> Iterator[Shape]:
+def element_places(value: Any) -> Iterator[Shape]:
     """The places of an array's numbers; the only one of a number is ``()``."""
     return product(*map(range, getattr(value, "shape", ())))
 
@@ -211,7 +212,7 @@ def find_node(run: SweptRun, wanted: str | int) -> int:
     """One node."""
     source = Source(str(wanted), is_expression=False)
     span = (0, len(source.text))
-    node = node_in(run, source, span)
+    node = resolve_node(run, source, span)
     if run.graph.kinds[node] == CONST or run.grad(node) is None:
         raise RequestError(
             "no-grad",
@@ -223,7 +224,7 @@ def find_node(run: SweptRun, wanted: str | int) -> int:
     return node
 
 
-def node_in(run: SweptRun, source: Source, span: Span, others: Iterable[str] = ()) -> int:
+def resolve_node(run: SweptRun, source: Source, span: Span, others: Iterable[str] = ()) -> int:
     """The node that a part of a text names: a name, a number, ``4`` or ``#4``, or a node's text.
 
     Blanks aside.  ``others`` are words that could have stood there instead.
@@ -256,11 +257,11 @@ def node_in(run: SweptRun, source: Source, span: Span, others: Iterable[str] = (
         help = f"the nodes' numbers are 0 to {len(graph) - 1}; grad shows them"
     else:
         message = f"the expression has no node '{written}'"
-        help = node_hint(run, written, [*called, *others], others)
+        help = suggest_node(run, written, [*called, *others], others)
     raise RequestError("unknown-node", message, source=source, span=span, help=help)
 
 
-def node_hint(run: SweptRun, written: str, known: Iterable[str], others: Iterable[str]) -> str:
+def suggest_node(run: SweptRun, written: str, known: Iterable[str], others: Iterable[str]) -> str:
     """Suggest a name for a word that names no node."""
     from exprgrad.language.mistakes.hints import nearest_word
 

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.errors import RequestError, command_or_python, require_kind, whole_number
 from exprgrad.explain.limits import LISTED_PATHS
-from exprgrad.explain.places import in_numbers, node_in
+from exprgrad.explain.places import resolve_node, to_scalar_run
 from exprgrad.graph.graph import collect_by_key
 from exprgrad.graph.ops import BY_NAME
 from exprgrad.run.evaluation import SweptRun, adjoints_of
@@ -41,9 +41,9 @@ from exprgrad.run.numbers.sweeps import is_gated_edge
 from exprgrad.source import Source, Span, comma_parts
 
 __all__ = [
-    "WRONG", "Contribution", "Lost", "Outcome", "Path", "Paths", "Visited", "Web", "exact_total",
-    "list_paths", "listable_count", "paths_to", "size_of", "sweep_sums", "times_size", "visit_in_order",
-    "web_of",
+    "WRONG", "Contribution", "LostPath", "Outcome", "Path", "Paths", "VisitResult", "Web", "build_web",
+    "check_path_count", "exact_sum", "list_paths", "multiply_magnitudes", "paths_to_input",
+    "scaled_magnitude", "sweep_sums", "visit_in_order",
 ]  # fmt: skip
 
 MOST_PATHS = 100_000
@@ -114,7 +114,7 @@ class Paths:
     rest: float
 
 
-class Sums(NamedTuple):
+class PathSums(NamedTuple):
     """The findings of one sweep over a web.
 
     ``carried``  the edges whose contributions went on; None: all of them
@@ -135,7 +135,7 @@ class Sums(NamedTuple):
         return self.counts.get(state, 0) if state // 2 in web.above else 0
 
 
-def web_of(run: SweptRun) -> Web:
+def build_web(run: SweptRun) -> Web:
     """The web of a run over numbers.  Raises ``RequestError`` for a forward run.
 
     An edge that passes nothing, such as one into a branch that was not taken, is no part of it.
@@ -162,12 +162,12 @@ def list_paths(run: SweptRun, most: int = LISTED_PATHS) -> dict[str, Paths]:
 
     Raises ``RequestError`` for a forward run, too large tensors, and a ``most`` that is not a count.
     """
-    web = web_of(in_numbers(run).run)
+    web = build_web(to_scalar_run(run).run)
     found = sweep_sums(web)
-    return {name: paths_to(web, found, name, listable_count(most)) for name in web.inputs}
+    return {name: paths_to_input(web, found, name, check_path_count(most)) for name in web.inputs}
 
 
-def listable_count(most: object) -> int:
+def check_path_count(most: object) -> int:
     """A number of paths to list; an error for what is not one."""
     count = whole_number(most)
     if count is not None and count >= 0:
@@ -179,14 +179,14 @@ def listable_count(most: object) -> int:
     raise RequestError("usage", message, help="a number of paths is a whole number, 0 or more")
 
 
-def sweep_sums(web: Web, carried: Container[int] | None = None) -> Sums:
+def sweep_sums(web: Web, carried: Container[int] | None = None) -> PathSums:
     """The one sweep: every node passes on its count, its sum, and the size of its largest product.
 
     A count may have as many digits as there are nodes, so a node's own is let go when it has been
     passed on.
     """
     start = 2 * web.output
-    counts, totals, best = {start: 1}, {start: 1.0}, {start: size_of(1.0)}
+    counts, totals, best = {start: 1}, {start: 1.0}, {start: scaled_magnitude(1.0)}
     ways, before = (1, 0), -1
     for edge, (user, operand, local) in enumerate(
         zip(web.users, web.operands, web.locals, strict=True)
@@ -198,28 +198,31 @@ def sweep_sums(web: Web, carried: Container[int] | None = None) -> Sums:
             start, end = 2 * user + above, 2 * operand + below
             if start not in best:
                 continue
-            here, part = times_size(best[start], size_of(local)), totals[start] * local
+            here, part = (
+                multiply_magnitudes(best[start], scaled_magnitude(local)),
+                totals[start] * local,
+            )
             best[end] = max(best.get(end, here), here)
             totals[end] = totals[end] + part if end in totals else part
             counts[end] = counts.get(end, 0) + ways[above]
-    return Sums(carried, counts, totals, best)
+    return PathSums(carried, counts, totals, best)
 
 
-def paths_to(web: Web, found: Sums, name: str, most: int) -> Paths:
+def paths_to_input(web: Web, found: PathSums, name: str, most: int) -> Paths:
     """The paths to one input; what is not listed is summed without walking it."""
     node = web.inputs[name]
     count = found.ways(web, 2 * node)
     if not count:
         return Paths(0, 0.0, (), 0.0)
     listed, left = largest_paths(web, found, 2 * node, most)
-    rest = exact_total(product * web.grad(state // 2) for state, product in left)
+    rest = exact_sum(product * web.grad(state // 2) for state, product in left)
     return Paths(count, web.grad(node), tuple(listed), rest)
 
 
 # Sizes.
 
 
-def size_of(value: float) -> Size:
+def scaled_magnitude(value: float) -> Size:
     """How large a number is, its sign aside."""
     if not math.isfinite(value):
         return ENDLESS
@@ -227,7 +230,7 @@ def size_of(value: float) -> Size:
     return (exponent, mantissa) if mantissa else ZERO
 
 
-def times_size(one: Size, other: Size) -> Size:
+def multiply_magnitudes(one: Size, other: Size) -> Size:
     """The size of a product; it never overflows."""
     exponent = one[0] + other[0]
     if not math.isfinite(exponent):
@@ -236,7 +239,7 @@ def times_size(one: Size, other: Size) -> Size:
     return exponent + more, mantissa
 
 
-def exact_total(numbers: Iterable[float]) -> float:
+def exact_sum(numbers: Iterable[float]) -> float:
     """The sum, rounded once; nan and infinities add up as they do in Python."""
     listed = list(numbers)
     try:
@@ -249,7 +252,7 @@ def exact_total(numbers: Iterable[float]) -> float:
 
 
 def largest_paths(
-    web: Web, found: Sums, start: int, most: int
+    web: Web, found: PathSums, start: int, most: int
 ) -> tuple[list[Path], list[tuple[int, float]]]:
     """At most so many of the largest paths by size, and what is left: states, each with a product.
 
@@ -265,11 +268,11 @@ def largest_paths(
     Products that differ by less than that rounding may come in either order.
     """
     heap = search_states(start, found.best)
-    listed = sorted(islice(search_paths(web, found, heap), most), key=order_of)
+    listed = sorted(islice(search_paths(web, found, heap), most), key=path_sort_key)
     return listed, [(entry[0], entry[2]) for *_, entry in heap]
 
 
-def paths_by_size(web: Web, found: Sums, node: int) -> Iterator[Path]:
+def paths_by_size(web: Web, found: PathSums, node: int) -> Iterator[Path]:
     """All paths to a node, the largest first, each found when it is asked for."""
     return search_paths(web, found, search_states(2 * node, found.best))
 
@@ -282,7 +285,7 @@ def search_states(start: int, best: Mapping[int, Size]) -> list[Any]:
     return [(-exponent, -mantissa, 0, (start, (1, 0.5), 1.0, -1, None))]
 
 
-def search_paths(web: Web, found: Sums, heap: list[Any]) -> Iterator[Path]:
+def search_paths(web: Web, found: PathSums, heap: list[Any]) -> Iterator[Path]:
     """The paths of ``largest_paths`` one by one, while the heap holds the states that are left."""
     serial, best = 0, found.best
     while heap:
@@ -296,19 +299,19 @@ def search_paths(web: Web, found: Sums, heap: list[Any]) -> Iterator[Path]:
             next_state = 2 * web.users[edge] + is_lost
             if next_state not in best:
                 continue
-            local = size_of(web.locals[edge])
-            onward = times_size(best[next_state], local)
-            here = times_size(local, below)
+            local = scaled_magnitude(web.locals[edge])
+            onward = multiply_magnitudes(best[next_state], local)
+            here = multiply_magnitudes(local, below)
             bound = (exponent, mantissa)
             if onward != best[state]:
-                up, to = times_size(best[next_state], here)
+                up, to = multiply_magnitudes(best[next_state], here)
                 bound = max(bound, (-up, -to))
             serial -= 1
             further = (next_state, here, product * web.locals[edge], edge, entry)
             heappush(heap, (*bound, serial, further))
 
 
-def order_of(path: Path) -> tuple[bool, float, tuple[int, ...]]:
+def path_sort_key(path: Path) -> tuple[bool, float, tuple[int, ...]]:
     """How listed paths are sorted: what is not finite, then by size, then as the sweep meets them."""
     finite = math.isfinite(path.product)
     return finite, -abs(path.product) if finite else 0.0, path.edges
@@ -328,7 +331,7 @@ def path_of_entry(web: Web, entry: Any) -> Path:
 # Visits in any order.
 
 
-class Lost(NamedTuple):
+class LostPath(NamedTuple):
     """A path that did not count.
 
     ``at``   where on it that happened first: the contribution of ``path.nodes[at]`` to the next node
@@ -343,7 +346,7 @@ class Lost(NamedTuple):
     by: int
 
 
-class Repeated(NamedTuple):
+class RepeatedPath(NamedTuple):
     """A path that counted more than once."""
 
     path: Path
@@ -376,10 +379,10 @@ class Outcome(NamedTuple):
     true: float
     counted: Part
     lost: Part = NONE
-    listed: tuple[Lost, ...] = ()
+    listed: tuple[LostPath, ...] = ()
     rest: float = 0.0
     again: Part = NONE
-    repeated: tuple[Repeated, ...] = ()
+    repeated: tuple[RepeatedPath, ...] = ()
 
     @property
     def is_wrong(self) -> bool:
@@ -387,7 +390,7 @@ class Outcome(NamedTuple):
         return bool(self.lost.count or self.again.count)
 
 
-class Visited(NamedTuple):
+class VisitResult(NamedTuple):
     """What a reverse sweep in some order finds.
 
     ``order``      the visits; a node stands in it more than once for naive recursion alone
@@ -434,7 +437,7 @@ def visit_in_order(
     accumulate: str = "add",
     *,
     most: int = LISTED_PATHS,
-) -> Visited:
+) -> VisitResult:
     """The reverse sweep in a given order, and what is wrong with it.
 
     ``order`` is ``preorder``, ``bfs`` or ``naive``, or names or ids of nodes, once each, as a list or with
@@ -451,45 +454,45 @@ def visit_in_order(
             f"a contribution is not accumulated by '{accumulate}'",
             help="it is one of 'add' and 'set'",
         )
-    run = in_numbers(run).run
-    web = web_of(run)
+    run = to_scalar_run(run).run
+    web = build_web(run)
     rule = order.strip() if isinstance(order, str) and order.strip() in WRONG else None
-    visits = tuple(run.order) if order is None else wanted_visits(run, order)
+    visits = tuple(run.order) if order is None else parse_visits(run, order)
     sweep = simulate_sweep(web, visits, overwrite=accumulate == "set")
     if len({*visits}) == len(visits):
-        inputs = input_outcomes(web, sweep, most)
+        inputs = single_visit_outcomes(web, sweep, most)
     elif accumulate == "add":
-        inputs = outcomes_again(web, sweep, most)
+        inputs = recursion_outcomes(web, sweep, most)
     else:
-        inputs = outcomes_overwritten(web, sweep, most)
-    return Visited(visits, rule, accumulate, inputs, sweep.contributions, sweep.reads, web)
+        inputs = overwriting_outcomes(web, sweep, most)
+    return VisitResult(visits, rule, accumulate, inputs, sweep.contributions, sweep.reads, web)
 
 
 # Where each node is visited once.
 
 
-def input_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
+def single_visit_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
     """The outcome for each input."""
     late = {passed.edge for passed in sweep.contributions if passed.late}
     clobbers = {c.replaced: c.edge for c in sweep.contributions if c.replaced is not None}
     visited, found = {*sweep.visits}, sweep_sums(web, sweep.carried)
 
-    def first_miss(path: Path) -> Lost:
+    def first_miss(path: Path) -> LostPath:
         """Where and why a path was lost first."""
         at = next(at for at, edge in enumerate(path.edges) if edge not in sweep.carried)
         edge = path.edges[at]
         user, operand = path.nodes[at : at + 2]
         if edge in late:
-            return Lost(path, at, "late", operand)
+            return LostPath(path, at, "late", operand)
         if edge in clobbers:
-            return Lost(path, at, "overwritten", web.users[clobbers[edge]])
-        return Lost(path, at, "unvisited", operand if user in visited else user)
+            return LostPath(path, at, "overwritten", web.users[clobbers[edge]])
+        return LostPath(path, at, "unvisited", operand if user in visited else user)
 
     outcomes = {}
     for name, node in web.inputs.items():
         every, gone = (found.ways(web, state) for state in (2 * node, 2 * node + 1))
         listed, left = largest_paths(web, found, 2 * node + 1, most) if gone else ([], [])
-        rest = exact_total(product * found.totals[state] for state, product in left)
+        rest = exact_sum(product * found.totals[state] for state, product in left)
         got, lost = sweep.got[name], Part(gone, found.totals.get(2 * node + 1) or 0.0)
         missed = tuple(map(first_miss, listed))
         outcomes[name] = Outcome(got, web.grad(node), Part(every - gone, got), lost, missed, rest)
@@ -499,28 +502,30 @@ def input_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcom
 # Naive recursion.
 
 
-def outcomes_again(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
+def recursion_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
     """The outcome for each input where every visit passes on all that has arrived so far."""
     every, times = sweep_sums(web), {web.output: 1}
     for passed in sweep.contributions:
         user, operand = web.users[passed.edge], web.operands[passed.edge]
         times[operand] = times.get(operand, 0) + times.get(user, 0)
     visits = collect_by_key((node, at) for at, node in enumerate(sweep.visits))
-    counted = cache(partial(how_often, visits))
+    counted = cache(partial(count_path_uses, visits))
 
     outcomes = {}
     for name, node in web.inputs.items():
         got, true, count = sweep.got[name], web.grad(node), every.ways(web, 2 * node)
         beyond = times[node] - count if count else 0
-        again = (Repeated(path, counted(path.nodes)) for path in paths_by_size(web, every, node))
+        again = (
+            RepeatedPath(path, counted(path.nodes)) for path in paths_by_size(web, every, node)
+        )
         largest = islice((one for one in again if one.times > 1), most if beyond else 0)
-        listed = tuple(sorted(largest, key=lambda one: order_of(one.path)))
-        more = Part(beyond, exact_total([got, -true]) if beyond else 0.0)
+        listed = tuple(sorted(largest, key=lambda one: path_sort_key(one.path)))
+        more = Part(beyond, exact_sum([got, -true]) if beyond else 0.0)
         outcomes[name] = Outcome(got, true, Part(count, true), again=more, repeated=listed)
     return outcomes
 
 
-def how_often(visits: Mapping[int, Sequence[int]], nodes: tuple[int, ...]) -> int:
+def count_path_uses(visits: Mapping[int, Sequence[int]], nodes: tuple[int, ...]) -> int:
     """How often a path counted: the rising sequences of visits of its nodes, the input being read last."""
     first, *others = nodes[:-1] or nodes
     ways = dict.fromkeys(visits.get(first, ()), 1)
@@ -530,7 +535,7 @@ def how_often(visits: Mapping[int, Sequence[int]], nodes: tuple[int, ...]) -> in
     return sum(ways.values())
 
 
-def outcomes_overwritten(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
+def overwriting_outcomes(web: Web, sweep: OrderedSweep, most: int) -> dict[str, Outcome]:
     """The outcome for each input where contributions overwrite: one path is left, the others were lost.
 
     Contributions go by their numbers.
@@ -548,7 +553,7 @@ def outcomes_overwritten(web: Web, sweep: OrderedSweep, most: int) -> dict[str, 
         last[operand] = number
         along.setdefault(edge, []).append(number)
 
-    def lost_on(path: Path) -> Lost:
+    def lost_on(path: Path) -> LostPath:
         """How far a path got before a contribution that carried it was overwritten, and by which node."""
         at, carried = 0, {*along[path.edges[0]]}
         for further, edge in enumerate(path.edges[1:], 1):
@@ -557,7 +562,7 @@ def outcomes_overwritten(web: Web, sweep: OrderedSweep, most: int) -> dict[str, 
                 break
             at, carried = further, onward
         by = passed[following[max(carried)]]
-        return Lost(path, at, "overwritten", web.users[by.edge])
+        return LostPath(path, at, "overwritten", web.users[by.edge])
 
     outcomes = {}
     for name, node in web.inputs.items():
@@ -570,9 +575,9 @@ def outcomes_overwritten(web: Web, sweep: OrderedSweep, most: int) -> dict[str, 
         survivor = tuple(reversed(edges))
         left = count and int(count == 1 or bool(survivor))
         others = (path for path in paths_by_size(web, every, node) if path.edges != survivor)
-        listed = sorted(islice(others, most if count > left else 0), key=order_of)
-        lost = Part(count - left, exact_total([true, -got]) if count > left else 0.0)
-        unlisted = exact_total([lost.sum, *[-path.product for path in listed]])
+        listed = sorted(islice(others, most if count > left else 0), key=path_sort_key)
+        lost = Part(count - left, exact_sum([true, -got]) if count > left else 0.0)
+        unlisted = exact_sum([lost.sum, *[-path.product for path in listed]])
         rest = unlisted if len(listed) < lost.count else 0.0
         missed = tuple(map(lost_on, listed))
         outcomes[name] = Outcome(got, true, Part(left, got), lost, missed, rest)
@@ -591,7 +596,7 @@ without a set of visited nodes, each node once for each way that leads to it."""
 def wrong_order(run: SweptRun, name: str) -> list[int]:
     """The visits of a wrong order; for naive recursion raises ``RequestError`` where they are too many."""
     if name == "naive":
-        refuse_too_many(run)
+        refuse_long_recursion(run)
     seen: set[int] = set()
     order: list[int] = []
     todo = deque(differentiated_operations(run, [run.graph.output]))
@@ -606,7 +611,7 @@ def wrong_order(run: SweptRun, name: str) -> list[int]:
     return order
 
 
-def refuse_too_many(run: SweptRun) -> None:
+def refuse_long_recursion(run: SweptRun) -> None:
     """Refuse naive recursion whose visits are too many to simulate."""
     ways = [0] * len(run.graph)
     ways[run.graph.output] = 1
@@ -638,7 +643,7 @@ def differentiated_operations(run: SweptRun, nodes: Iterable[int]) -> list[int]:
     return [node for node in nodes if active[node] and operands[node]]
 
 
-def wanted_visits(run: SweptRun, order: str | Iterable[str | int]) -> tuple[int, ...]:
+def parse_visits(run: SweptRun, order: str | Iterable[str | int]) -> tuple[int, ...]:
     """The visits that are asked for: a wrong order by its name, or nodes by name or id.
 
     Raises ``RequestError``, with the place in the text, for what is no node or is there twice.
@@ -646,14 +651,14 @@ def wanted_visits(run: SweptRun, order: str | Iterable[str | int]) -> tuple[int,
     if isinstance(order, str):
         if order.strip() in WRONG:
             return tuple(wrong_order(run, order.strip()))
-        listed = list(order_parts(order))
+        listed = list(split_order(order))
     else:
         require_kind(order, Iterable, "an order is a string, or a list of names and ids of nodes")
         listed = [(Source(str(item), is_expression=False), (0, len(str(item)))) for item in order]
     found: dict[int, str] = {}
     for source, span in listed:
         written = source.text[slice(*span)]
-        node = visited_in(run, source, span)
+        node = resolve_visit(run, source, span)
         if node in found:
             message = f"'{written}' is visited twice"
             if found[node] != written:
@@ -670,7 +675,7 @@ def wanted_visits(run: SweptRun, order: str | Iterable[str | int]) -> tuple[int,
     return tuple(found)
 
 
-def order_parts(order: str) -> Iterator[tuple[Source, Span]]:
+def split_order(order: str) -> Iterator[tuple[Source, Span]]:
     """The parts of a text between its commas; that of ``X[0, 1]`` is not one."""
     source = Source(order, is_expression=False)
     for start, end in comma_parts(order):
@@ -687,7 +692,7 @@ def order_parts(order: str) -> Iterator[tuple[Source, Span]]:
         yield source, (end - len(part.lstrip()), start + len(part.rstrip()))
 
 
-def visited_in(run: SweptRun, source: Source, span: Span) -> int:
+def resolve_visit(run: SweptRun, source: Source, span: Span) -> int:
     """The node that a part of a text names."""
     written = source.text[slice(*span)]
     if written in WRONG and written not in {*run.names.values(), *run.graph.inputs}:
@@ -700,7 +705,7 @@ def visited_in(run: SweptRun, source: Source, span: Span) -> int:
         raise RequestError(
             "unknown-node", message, source=source, span=span, help="it need not be listed"
         )
-    return node_in(run, source, span, WRONG)
+    return resolve_node(run, source, span, WRONG)
 
 
 class Contribution(NamedTuple):

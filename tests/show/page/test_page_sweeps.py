@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from exprgrad import Run, parse
-from exprgrad.explain.walks import WRONG, Path, Visited, Web
+from exprgrad.explain.walks import WRONG, Path, VisitResult, Web
 from exprgrad.show.page.model import page_edges as page_edges
 from scripts import ask
 from strategies import FREQUENT, tree
@@ -33,7 +33,7 @@ def ends(web: Web, path: Path) -> list[Ends]:
     return [(web.users[edge], web.positions[edge]) for edge in path.edges]
 
 
-def check(run: Run, asked: Asked, answer: dict[str, Any]) -> Visited:
+def check(run: Run, asked: Asked, answer: dict[str, Any]) -> VisitResult:
     """Hold one order's answer against the lab's."""
     order, overwrite, most = asked
     found = run.visited(order, "set" if overwrite else "add", most=most)

@@ -34,7 +34,7 @@ from exprgrad.errors import ExprgradError, RequestError
 from exprgrad.source import printable_text
 
 if TYPE_CHECKING:
-    from exprgrad.data.batch import Done, Workers
+    from exprgrad.data.batch import PartitionOutcome, Workers
     from exprgrad.data.job import BatchJob, Tally
     from exprgrad.data.plans import BatchPlan
     from exprgrad.data.targets import Manifest
@@ -142,7 +142,7 @@ def batch_command(**options: Any) -> int:
 
     Inputs are columns, by name; NAME=VALUE is the same number in every row.
     """
-    from exprgrad.data.batch import carried_out
+    from exprgrad.data.batch import execute_plan
     from exprgrad.data.job import CORRECTED
     from exprgrad.data.plans import plan_batch
     from exprgrad.run.engines.compiled import count_cores
@@ -173,7 +173,7 @@ def batch_command(**options: Any) -> int:
         with Progress(found.rows) as progress:
             before = found.partitions[: kept.reached.done] if kept else ()
             progress(sum(max(one.rows, 0) for one in before))  # -1 is not known
-            done = carried_out(found, progress, kept, workers, options["threads"] or count_cores())
+            done = execute_plan(found, progress, kept, workers, options["threads"] or count_cores())
         report_rows(done.tally, found)
         tell_left_out(found)
         status = 0
@@ -218,7 +218,7 @@ def refuse_batch_options(options: dict[str, Any]) -> None:
 @contextmanager
 def run_manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manifest | None]:
     """The record of the run, where there can be one; a run that is stopped says how to go on with it."""
-    from exprgrad.data.targets import is_resumable, manifest_beside
+    from exprgrad.data.targets import is_resumable, open_manifest
 
     path = plan.path or options.get("document")
     if path is None or not is_resumable(plan, path):
@@ -230,7 +230,7 @@ def run_manifest(plan: BatchPlan, options: Mapping[str, Any]) -> Iterator[Manife
                 )
         yield None
         return
-    with manifest_beside(path, plan, options["resume"], options["check_content"]) as kept:
+    with open_manifest(path, plan, options["resume"], options["check_content"]) as kept:
         if kept.warning:
             write_text([f"warning: {kept.warning}\n"], sys.stderr)
         try:
@@ -255,9 +255,9 @@ def open_cluster(plan: BatchPlan, address: str | None) -> AbstractContextManager
         raise RequestError(
             "usage", "--cluster needs files that workers reach, no pipe, and -o FILE or --reduce"
         )
-    from exprgrad.data.cluster import cluster_at
+    from exprgrad.data.cluster import connect_cluster
 
-    return cluster_at(address, lambda line: write_text([f"note: {line}\n"], sys.stderr))
+    return connect_cluster(address, lambda line: write_text([f"note: {line}\n"], sys.stderr))
 
 
 def report_rows(tally: Tally, plan: BatchPlan) -> None:
@@ -265,12 +265,12 @@ def report_rows(tally: Tally, plan: BatchPlan) -> None:
 
     A note says which are corrected.
     """
-    from exprgrad.data.job import corrections_in, remarks_on
+    from exprgrad.data.job import correction_remark, row_remarks
 
-    for remark in remarks_on(plan.job, tally, plan.names):
+    for remark in row_remarks(plan.job, tally, plan.names):
         write_text([f"{printable_text(f'warning: {remark}')}\n"], sys.stderr)
     if tally.corrected:
-        write_text([f"{printable_text(f'note: {corrections_in(tally)}')}\n"], sys.stderr)
+        write_text([f"{printable_text(f'note: {correction_remark(tally)}')}\n"], sys.stderr)
 
 
 def tell_left_out(plan: BatchPlan) -> None:
@@ -284,14 +284,14 @@ def tell_left_out(plan: BatchPlan) -> None:
         write_text([f"warning: so are {more:,} more columns\n"], sys.stderr)
 
 
-def batch_answer(plan: BatchPlan, done: Done, options: Mapping[str, Any]) -> Answer:
+def batch_answer(plan: BatchPlan, done: PartitionOutcome, options: Mapping[str, Any]) -> Answer:
     """What the rows come to; or where they are, and how many."""
-    from exprgrad.data.job import counts_of
+    from exprgrad.data.job import tally_fields
     from exprgrad.data.sums import finish_groups, label_groups
 
     job, tally = plan.job, done.tally
     fields: dict[str, Any] = {"data": list(options["data"])}
-    told = counts_of(job, tally)
+    told = tally_fields(job, tally)
     if done.partial is None:
         rows = tally.rows - (sum(tally.bad.values()) if job.bad == "drop" else 0)
         fields |= {
@@ -439,7 +439,7 @@ def fit_command(**options: Any) -> int:
     start: NAME=START.  The exit status is 1 under --strict if the fit did not converge, or a cell was read
     as another number.
     """
-    from exprgrad.data.fits import FitRequest, fit_to
+    from exprgrad.data.fits import FitRequest, fit_model
     from exprgrad.run.values.layouts import CHANGES
 
     picture = picture_format(options)
@@ -462,7 +462,7 @@ def fit_command(**options: Any) -> int:
         objective=options["objective"] is not None,
         **layout_options(options),
     )
-    found = fit_to(asked)
+    found = fit_model(asked)
     if picture:
         from exprgrad.show.picture.picture import write_file
         from exprgrad.show.text.fits import fit_picture

@@ -159,20 +159,20 @@ def paths_command(**options: Any) -> int:
     All paths from the output to an input are counted, and the largest are listed with the products of
     their local derivatives.  -q prints the counts.
     """
-    from exprgrad.explain.places import in_numbers
-    from exprgrad.explain.walks import listable_count, paths_to, sweep_sums, web_of
+    from exprgrad.explain.places import to_scalar_run
+    from exprgrad.explain.walks import build_web, check_path_count, paths_to_input, sweep_sums
     from exprgrad.show.documents.document import Lines, record_lines
     from exprgrad.show.documents.runs import common_run_fields, graph_fields
     from exprgrad.show.text.walks import path_csv_rows, paths_fields, paths_text
 
-    most = listable_count(options["most"])
-    run = in_numbers(run_request(options)).run
-    web = web_of(run)
+    most = check_path_count(options["most"])
+    run = to_scalar_run(run_request(options)).run
+    web = build_web(run)
     found = sweep_sums(web)
     counts = {name: found.ways(web, 2 * node) for name, node in web.inputs.items()}
 
     def ask(name: str) -> Paths:
-        return paths_to(web, found, name, most)
+        return paths_to_input(web, found, name, most)
 
     def shown(screen: Screen) -> Iterator[str]:
         every, digits, whole = sum(counts.values()), options["digits"], options["show_all"]

@@ -100,8 +100,8 @@ def descent_answer(
     options: Mapping[str, Any],
 ) -> Answer:
     """The answer: its last point has the value and the gradient that grad prints."""
-    from exprgrad.explain.descent import divergence_warning, doubts_told
-    from exprgrad.explain.diagnostics import told_once
+    from exprgrad.explain.descent import divergence_warning, lost_step_warnings
+    from exprgrad.explain.diagnostics import merge_remarks
     from exprgrad.show.documents.document import record_lines
     from exprgrad.show.text import searches
     from exprgrad.show.text.nodes import correction_notes
@@ -112,7 +112,11 @@ def descent_answer(
     last = last._replace(value=answer.value, gradient=answer.gradient)
     doubts = [one for one in found.doubts if one[0] < last.step]  # of the last the answer tells
     found = found._replace(steps=[*before, last], doubts=doubts)
-    diagnostics = [*divergence_warning(found), *doubts_told(found), *told_once(run.remarks, answer)]
+    diagnostics = [
+        *divergence_warning(found),
+        *lost_step_warnings(found),
+        *merge_remarks(run.remarks, answer),
+    ]
     every = options["every"]
     fields = descent_fields(inputs, found, answer, options["every"]) | {
         "diagnostics": record_lines(diagnostics)
@@ -218,7 +222,7 @@ def minimum_answer(
     text: str, inputs: Mapping[str, Any], found: Minimum[Any], options: Mapping[str, Any]
 ) -> Answer:
     """The answer: value and gradient are those that grad prints at the point."""
-    from exprgrad.explain.diagnostics import told_once
+    from exprgrad.explain.diagnostics import merge_remarks
     from exprgrad.show.documents.document import record_lines, shorten_tensors
     from exprgrad.show.documents.runs import guard_fields
     from exprgrad.show.text import searches
@@ -226,7 +230,7 @@ def minimum_answer(
 
     run = found.run
     answer = value_alone(run).guarded(digits_needed(options))
-    diagnostics = told_once(run.remarks, answer)
+    diagnostics = merge_remarks(run.remarks, answer)
     fields = {
         "inputs": shorten_tensors(inputs),
         "output": {"node": run.graph.output, "name": run.graph.output_name},

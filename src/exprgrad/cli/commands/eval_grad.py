@@ -160,12 +160,12 @@ def behind_options(args: Sequence[str]) -> list[str]:
 
 def run_answer(run: Run, command: str, options: Mapping[str, Any]) -> Answer:
     """The answer of ``eval`` or ``grad``; what draws it is imported where it is asked for."""
-    from exprgrad.explain.diagnostics import told_once
+    from exprgrad.explain.diagnostics import merge_remarks
 
     is_gradient_alone = command == "grad" and options["quiet"] and not options["elastic"]
     found = run.guarded(digits_needed(options), has_value=not is_gradient_alone)
     asked = extra_results(run, options)
-    diagnostics = [*told_once(run.remarks, found), *asked.diagnostics]
+    diagnostics = [*merge_remarks(run.remarks, found), *asked.diagnostics]
     lines: Mapping[str, Any] = found.gradient if command == "grad" else {"": found.value}
     if asked.elasticity is not None:
         lines = asked.elasticity
@@ -335,16 +335,16 @@ def order_answer(run: Run, options: Mapping[str, Any]) -> Answer:
 
     It is doubtful where a grad is wrong, which is the lesson and no error.
     """
-    from exprgrad.explain.diagnostics import told_once
-    from exprgrad.explain.places import in_numbers
+    from exprgrad.explain.diagnostics import merge_remarks
+    from exprgrad.explain.places import to_scalar_run
     from exprgrad.show.documents.runs import run_fields
     from exprgrad.show.text import walks
 
     digits, whole, traced = options["digits"], options["show_all"], options["show_trace"]
     most = MOST_LOST if whole else LISTED_PATHS
-    run = in_numbers(run).run
+    run = to_scalar_run(run).run
     found = run.visited(options["order"], options["accumulate"], most=most)
-    told = told_once(run.remarks, run.guarded(digits_needed(options)))
+    told = merge_remarks(run.remarks, run.guarded(digits_needed(options)))
 
     def shown(screen: Screen) -> Iterator[str | Table]:
         first, *others = walks.visit_order_parts(run, found, digits, screen, whole=whole)

@@ -24,10 +24,10 @@ from exprgrad.explain.checking.differences import (
     SCALE,
     STEP,
     BoundedEstimate,
-    Quotients,
+    QuotientGraph,
     difference_estimates,
     least_work,
-    measured_differences,
+    measure_derivatives,
     quotient_graph,
     true_differences,
 )
@@ -35,20 +35,20 @@ from exprgrad.explain.checking.verdicts import (
     ENOUGH_DIGITS,
     Verdict,
     agreement_text,
-    by_differences,
-    by_truth,
-    digits_of,
+    count_shared_digits,
+    format_short_pair,
     infinite_verdict,
-    one_side,
+    one_sided_verdict,
     pole_text,
     short_number,
-    tell_apart,
     unsettled_verdict,
+    verdict_by_differences,
+    verdict_by_truth,
 )
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.explain.kinks_met import flagged_nodes
-from exprgrad.explain.places import Numbers, find_nodes, in_numbers, number_in_place
-from exprgrad.explain.sides.kinks import one_sided
+from exprgrad.explain.kinks_met import nonsmooth_nodes
+from exprgrad.explain.places import ScalarRun, find_nodes, number_in_place, to_scalar_run
+from exprgrad.explain.sides.kinks import one_sided_derivatives
 from exprgrad.graph.graph import (
     INPUT,
     MOST_ELEMENTS,
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.digits.trust import TrustedNumber
 
 __all__ = [
-    "MOST_WORK", "Check", "SampledClaim", "check_nodes", "check_of", "check_run", "numbers_to_check",
+    "MOST_WORK", "Check", "SampledClaim", "check_nodes", "check_run", "make_check", "numbers_to_check",
 ]  # fmt: skip
 
 MOST_IN_BALLS = 200_000
@@ -139,7 +139,7 @@ class Check(NamedTuple):
     width: float | None = None
 
 
-def check_of(input: str, analytic: float | None, verdict: Verdict) -> Check:
+def make_check(input: str, analytic: float | None, verdict: Verdict) -> Check:
     """The check that a verdict makes of a derivative."""
     return Check(
         input=input,
@@ -160,7 +160,9 @@ class Checker:
 
     def __init__(self, run: DiagnosedRun, count: int) -> None:
         self.run = run
-        self.special = one_sided(run)  # the inputs that a kink or a jump at the point concerns
+        self.special = one_sided_derivatives(
+            run
+        )  # the inputs that a kink or a jump at the point concerns
         work = count * len(run.graph)
         self.in_balls = work <= MOST_IN_BALLS and has_balls()
         self.in_doubles = work <= MOST_IN_DOUBLES
@@ -188,14 +190,14 @@ class Checker:
             if found.verdict == "exists":
                 by_rules = found.right
             elif not found.missing:
-                special = one_side(found, analytic)
+                special = one_sided_verdict(found, analytic)
         if special is not None and special.verdict != "undecided":
             return special
         if self.in_balls:
             truth = true_differences(
                 run.graph, run.inputs, node, run.values[node], self.work, analytic
             )
-            verdict = by_truth(truth, run.value, analytic)
+            verdict = verdict_by_truth(truth, run.value, analytic)
             if verdict is not None:
                 return self.with_value(self.by_rules(verdict, node, analytic), truth.value)
         if not math.isfinite(run.value):
@@ -204,7 +206,7 @@ class Checker:
             large = Verdict().says("undecided", "the formula is too large for differences")
             return special or large
         sides = difference_estimates(run.graph, run.inputs, node, run.values[node])
-        said = self.by_rules(by_differences(sides, analytic), node, analytic)
+        said = self.by_rules(verdict_by_differences(sides, analytic), node, analytic)
         if said.verdict in ("kink", "cancellation") and (self.in_balls or by_rules is not None):
             return special or unsettled_verdict(analytic, by_rules)
         return said if special is None or said.verdict == "kink" else special
@@ -214,7 +216,7 @@ class Checker:
         graph, values = self.run.graph, self.run.values
         if verdict == "kink":
             moved = dependent_flags(graph, [node])
-            node = next((each for each in flagged_nodes(self.run) if moved[each]), node)
+            node = next((each for each in nonsmooth_nodes(self.run) if moved[each]), node)
         elif verdict == "cancellation" and self.in_balls:
             trusted = self.trusted.get(self.run.names.get(node, ""))
             node = trusted.lost.node if trusted and trusted.lost else node
@@ -294,10 +296,10 @@ def check_nodes(
         assert analytic is not None
         verdict = checker.check(node, name, analytic)
         if step is not None:
-            verdict = at_step(run, node, analytic, step, verdict)
+            verdict = verdict_at_step(run, node, analytic, step, verdict)
         where = verdict.where or checker.focus(node, verdict.verdict)
         found.append(
-            check_of(name, analytic, verdict)._replace(node=node if ids else None, where=where)
+            make_check(name, analytic, verdict)._replace(node=node if ids else None, where=where)
         )
     return found
 
@@ -317,15 +319,15 @@ def numbers_to_check(run: DiagnosedRun) -> list[tuple[str, Shape]]:
     return [number for at, number in enumerate(every) if at in wanted]
 
 
-def run_over_numbers(run: DiagnosedRun, count: int) -> Numbers[DiagnosedRun] | None:
+def run_over_numbers(run: DiagnosedRun, count: int) -> ScalarRun[DiagnosedRun] | None:
     """The run over numbers, if so many derivatives are worked out in balls there in a reasonable time."""
     elements = sum(map(shape_size, run.graph.shapes))
     is_affordable = elements <= MOST_ELEMENTS and count * elements <= MOST_IN_BALLS
-    return in_numbers(run) if is_affordable and has_balls() else None
+    return to_scalar_run(run) if is_affordable and has_balls() else None
 
 
 def check_number(
-    run: DiagnosedRun, over: Numbers[DiagnosedRun] | None, name: str, place: Shape
+    run: DiagnosedRun, over: ScalarRun[DiagnosedRun] | None, name: str, place: Shape
 ) -> Check:
     """The verdict on one number's derivative: in balls where the run is known ``over`` numbers."""
     analytic, x = (number_in_place(all_of[name], place) for all_of in (run.gradient, run.inputs))
@@ -336,22 +338,24 @@ def check_number(
     if over is not None:
         numbers, moved = over.run, over.node(node, place)
         truth = true_differences(numbers.graph, numbers.inputs, moved, x, 0.0, analytic)
-        found = by_truth(truth, run.value, analytic)
+        found = verdict_by_truth(truth, run.value, analytic)
     if found is None and not math.isfinite(run.value):
         found = infinite_verdict(run.value)
     if found is None:
-        found = by_differences(measured_differences(as_function_of(run, name, place), x), analytic)
+        found = verdict_by_differences(
+            measure_derivatives(function_of_number(run, name, place), x), analytic
+        )
     rounded = 2 * number_in_place(run.errors[1][node], place)  # for the bound is of first order
     numeric, is_suspicious = found.numeric, found.suspicious and math.isfinite(run.value)
     if is_suspicious and numeric is not None and not abs(analytic - numeric) <= rounded:
-        says, true = tell_apart(analytic, numeric)
+        says, true = format_short_pair(analytic, numeric)
         found = found.blaming(
             node, span, f"the gradient for {called} says {says}, differences say {true}"
         )
-    return check_of(called, analytic, found)._replace(where=found.where or (node, span))
+    return make_check(called, analytic, found)._replace(where=found.where or (node, span))
 
 
-def as_function_of(run: DiagnosedRun, name: str, place: Shape) -> Callable[[float], float]:
+def function_of_number(run: DiagnosedRun, name: str, place: Shape) -> Callable[[float], float]:
     """The output as a function of one number."""
     evaluator = evaluator_for(run.graph)
 
@@ -524,7 +528,7 @@ def accuse_number(found: Verdict, run: DiagnosedRun, wrong: WrongNumber) -> Verd
     what, by, says, true = (
         op.infix or op.prefix or op.name,
         "differences",
-        *tell_apart(wrong.says, wrong.true),
+        *format_short_pair(wrong.says, wrong.true),
     )
     if wrong.position is None:
         what, by = f"the value of {what}", "balls"
@@ -548,7 +552,9 @@ NOISE = 16
 """How many ulp of the output rounding may make of a difference of differences, at most."""
 
 
-def at_step(run: DiagnosedRun, node: int, analytic: float, step: float, best: Verdict) -> Verdict:
+def verdict_at_step(
+    run: DiagnosedRun, node: int, analytic: float, step: float, best: Verdict
+) -> Verdict:
     """The verdict with the lesson's numbers: (L2 - L1)/h, and how far that is from the ``best``.
 
     Raises ``RequestError`` for a step that is 0 or not finite, or too small to change the node's data.
@@ -558,7 +564,7 @@ def at_step(run: DiagnosedRun, node: int, analytic: float, step: float, best: Ve
         message = f"a step of {number_text(step)} leads nowhere"
         if math.isfinite(step) and step:
             message = f"a step of {number_text(step)} is lost: {number_text(data)} stays as it is"
-        raise RequestError("bad-step", message, help=usable_step(data))
+        raise RequestError("bad-step", message, help=suggest_step(data))
     found = quotient_graph(run.graph, node)
     numeric, central = bumped_quotients(run, found, step)[:2]
     error = None if best.numeric is None else abs(numeric - best.numeric)
@@ -567,8 +573,10 @@ def at_step(run: DiagnosedRun, node: int, analytic: float, step: float, best: Ve
     if best.verdict != "agrees" or not (math.isfinite(numeric) and math.isfinite(central)):
         message = f"{best.message}; {here} and the central difference {short_number(central)}"
         return shown._replace(message=message)
-    first, second = (digits_of(abs(each - analytic), abs(analytic)) for each in (numeric, central))
-    if first < ENOUGH_DIGITS and numeric != analytic and leaps_over_kink(run, found, step):
+    first, second = (
+        count_shared_digits(abs(each - analytic), abs(analytic)) for each in (numeric, central)
+    )
+    if first < ENOUGH_DIGITS and numeric != analytic and has_kink_in_step(run, found, step):
         return shown._replace(
             verdict="kink",
             message=f"kink between the sample points: {here}, returned {short_number(analytic)}",
@@ -592,7 +600,7 @@ def at_step(run: DiagnosedRun, node: int, analytic: float, step: float, best: Ve
     return lost.says("cancellation", f"the step is too small: {returned}")
 
 
-def usable_step(data: float) -> str:
+def suggest_step(data: float) -> str:
     """What step to take instead."""
     if not math.isfinite(data) or data + LESSON != data:
         return f"the lesson takes h = {LESSON}"
@@ -601,7 +609,7 @@ def usable_step(data: float) -> str:
 
 
 def bumped_quotients(
-    run: DiagnosedRun, found: Quotients, step: float
+    run: DiagnosedRun, found: QuotientGraph, step: float
 ) -> tuple[float, float, float]:
     """The quotient to the right and the central one at a step, and L2 - L1."""
     values = forward_numbers(found.graph, {**run.inputs, STEP: step, SCALE: 1.0})
@@ -609,7 +617,7 @@ def bumped_quotients(
     return rise / step, values[found.center], rise
 
 
-def leaps_over_kink(run: DiagnosedRun, found: Quotients, step: float) -> bool:
+def has_kink_in_step(run: DiagnosedRun, found: QuotientGraph, step: float) -> bool:
     """Whether a kink or a jump lies between the node's data and that bumped by a step.
 
     The interval is halved again and again, and the half is kept in which the slope changes more.  Where

@@ -23,11 +23,11 @@ from exprgrad.derive.build import GraphBuilder
 from exprgrad.derive.parsed import parse_and_derive
 from exprgrad.derive.simplify.formula import simplified_derivatives, simplify_program
 from exprgrad.errors import InputError, MissingExtraError, RequestError
-from exprgrad.explain.checking.check import MOST_WORK, Check, SampledClaim, check_of
+from exprgrad.explain.checking.check import MOST_WORK, Check, SampledClaim, make_check
 from exprgrad.explain.checking.differences import (
     CLOSE,
-    Truth,
-    below_doubles,
+    TrueDerivative,
+    is_below_doubles,
     least_work,
     true_differences,
 )
@@ -37,24 +37,24 @@ from exprgrad.explain.checking.thresholds import (
     GapSide,
     Threshold,
     build_together,
+    count_points_by_side,
     find_gaps,
     find_thresholds,
     on_both_sides,
     points_beside,
     points_beside_thresholds,
-    sides_met,
     thresholds_beyond,
     unmet_sides,
 )
 from exprgrad.explain.checking.verdicts import (
     MESSAGE_DIGITS,
     Verdict,
-    as_float,
-    balls_apart,
+    ball_midpoint,
+    format_ball_pair,
     short_ball,
     short_number,
 )
-from exprgrad.explain.kinks_met import flagged_nodes
+from exprgrad.explain.kinks_met import nonsmooth_nodes
 from exprgrad.graph.graph import CONST, Graph, Program, check_scalars_only
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.language.write.infix import ATOM, PRODUCT, SUM, node_texts, number_text, operand_level
@@ -181,23 +181,23 @@ def check_claim(
         )
     (formula,) = simplified_derivatives(graph, [name], steps=False, by_hand=False)
     formulas = Formulas(graph, claim, formula)
-    places, obstacle, sampled, doubted = sampled_places(formulas, name, given, work)
+    places, obstacle, sampled, doubted = find_sample_points(formulas, name, given, work)
     where = graph.inputs[name], claim.span(claim.output)
     if not places or (obstacle is not None and obstacle.denies):
-        point, found = without_places(formulas, obstacle, given)
-        return check_of(name, None, found)._replace(claim=text, point=point or None, where=where)
+        point, found = verdict_without_points(formulas, obstacle, given)
+        return make_check(name, None, found)._replace(claim=text, point=point or None, where=where)
     wrong = next((place for place in places if claim_differs(place, claim)), None)
-    gap, proof = gap_between(formulas), NO_PROOF
+    gap, proof = claim_gap(formulas), NO_PROOF
     if wrong is None:
-        wrong, proof = proof_of(gap, formulas, name, places, given, work)
+        wrong, proof = refute_or_prove(gap, formulas, name, places, given, work)
     shown = wrong or places[0]
     if wrong is None:
-        found = in_agreement(formulas, sampled, doubted, given, is_same=is_zero(gap))
+        found = agreement_verdict(formulas, sampled, doubted, given, is_same=is_zero_formula(gap))
     else:
         found, span = refute_claim(gap, formulas, name, wrong, places, work, given)
         where = where[0], span or where[1]
     numeric = float(shown.claim[claim.output])
-    check = check_of(name, float(shown.true), found._replace(numeric=numeric))
+    check = make_check(name, float(shown.true), found._replace(numeric=numeric))
     proof = proof if found.verdict == "agrees" else NO_PROOF
     return check._replace(claim=text, point=shown.point, where=where, sampled=sampled, **proof)
 
@@ -214,9 +214,9 @@ def refute_claim(
     """The verdict on a claim that is wrong at a place, and the part of its text that is to blame."""
     claim = formulas.claim
     if not claim_differs(wrong, claim):
-        off = short_ball(abs(gap_at(gap, wrong.point, FINEST)))
+        off = short_ball(abs(evaluate_gap(gap, wrong.point, FINEST)))
         return Verdict().says(
-            "disagrees", f"at {point_in_words(wrong.point)} the claim is off by {off}"
+            "disagrees", f"at {format_point(wrong.point)} the claim is off by {off}"
         ), None
     if len(places) < ENOUGH:
         places = compare_at_points(
@@ -228,17 +228,19 @@ def refute_claim(
     value = wrong.claim[claim.output]
     is_number = not claim.inputs and len(given) == len(formulas.function.inputs)
     if not is_number or not value.is_finite() or value.is_zero():
-        why = explain_difference(*sides) or mistake_of(
+        why = explain_difference(*sides) or find_claim_mistake(
             formulas, name, smooth, sides[0].values(claim.output)
         )
     else:  # it is about the given point alone
-        why = mistake_of(formulas, name, [wrong], [as_rounded(value)]) or explain_difference(*sides)
+        why = find_claim_mistake(
+            formulas, name, [wrong], [rounding_interval(value)]
+        ) or explain_difference(*sides)
     return Verdict().says(
-        "disagrees", word_verdict(wrong, claim, why and why.message)
+        "disagrees", format_refutation(wrong, claim, why and why.message)
     ), why and why.span
 
 
-def mistake_of(
+def find_claim_mistake(
     formulas: Formulas, name: str, places: Sequence[SamplePoint], said: Sequence[Ball]
 ) -> ClaimFault | None:
     """The one wrong step that leads to a claim, a formula or the number that it is at one place."""
@@ -249,7 +251,7 @@ def mistake_of(
     return None if words is None else ClaimFault(words)
 
 
-def as_rounded(value: Ball) -> Ball:
+def rounding_interval(value: Ball) -> Ball:
     """All numbers that round to a claimed one: to its own digits if it has three, or to a message's."""
     typed = Decimal(number_text(float(value)))
     digits = len(typed.as_tuple().digits)
@@ -258,12 +260,12 @@ def as_rounded(value: Ball) -> Ball:
     return (value - half).union(value + half)
 
 
-def word_verdict(place: SamplePoint, claim: Graph, more: str | None) -> str:
+def format_refutation(place: SamplePoint, claim: Graph, more: str | None) -> str:
     """The sentence that a claim is wrong at a place, and what is wrong with it, without repetition."""
     said = place.claim[claim.output]
-    true, other = balls_apart(place.true, said)
+    true, other = format_ball_pair(place.true, said)
     value = "the claim has no value" if said.is_nan() else f"the claim is {other}"
-    here = f"at {point_in_words(place.point)} " if place.point else ""
+    here = f"at {format_point(place.point)} " if place.point else ""
     if more == f"{value} everywhere":
         return f"{here}the derivative is {true}; {more}"
     if more == f"the derivative is {true} everywhere":
@@ -271,14 +273,14 @@ def word_verdict(place: SamplePoint, claim: Graph, more: str | None) -> str:
     return f"{here}the derivative is {true}, {value}" + ("" if more is None else f"; {more}")
 
 
-def without_places(
+def verdict_without_points(
     formulas: Formulas, obstacle: Obstacle | None, given: Mapping[str, float]
 ) -> tuple[dict[str, float], Verdict]:
     """What to say about a claim that could be compared nowhere, and the point that shows why."""
     free = [name for name in formulas.function.inputs if name not in given]
     if obstacle is not None and (not free or obstacle.in_domain):
         return obstacle.point, obstacle.verdict
-    if is_zero(gap_between(formulas)):
+    if is_zero_formula(claim_gap(formulas)):
         why = "equal as formulas; no point of the domain was found to try it at"
         return {}, Verdict().says("agrees", why)
     why = f"no point of the domain was found; give a value for {free[0]}"
@@ -291,7 +293,7 @@ def claim_differs(place: SamplePoint, claim: Graph) -> bool:
     return bool(said.is_nan() or not said.overlaps(place.true))
 
 
-def in_agreement(
+def agreement_verdict(
     formulas: Formulas,
     sampled: SampledClaim,
     doubted: Sequence[str],
@@ -320,7 +322,7 @@ def in_agreement(
 # What the verdict rests on.
 
 
-def gap_between(formulas: Formulas) -> Program:
+def claim_gap(formulas: Formulas) -> Program:
     """The difference between claim and formula, simplified: what both have in common is gone."""
     graph, claim, formula = formulas
     builder = GraphBuilder(typed=True)
@@ -329,13 +331,13 @@ def gap_between(formulas: Formulas) -> Program:
     return simplify_program(builder.program([gap]))
 
 
-def is_zero(gap: Program) -> bool:
+def is_zero_formula(gap: Program) -> bool:
     """Whether a difference is 0 as a formula."""
     graph, (node,) = gap
     return graph.kinds[node] == CONST and graph.payloads[node] == 0.0
 
 
-def gap_at(gap: Program, point: Mapping[str, float], bits: int) -> Ball:
+def evaluate_gap(gap: Program, point: Mapping[str, float], bits: int) -> Ball:
     """The difference at a point."""
     with working_precision(bits):
         inputs = {name: decimal_ball(point[name]) for name in gap.graph.inputs}
@@ -347,7 +349,7 @@ def is_apart(gap: Ball) -> bool:
     return bool(gap.is_finite() and not gap.contains(0))
 
 
-def proof_of(
+def refute_or_prove(
     gap: Program,
     formulas: Formulas,
     name: str,
@@ -360,24 +362,27 @@ def proof_of(
     That is ``formulas``; or ``enclosed``, with how large the difference may be within ``WITHIN``, or at
     the given point; or nothing but ``samples``.
     """
-    if is_zero(gap):
+    if is_zero_formula(gap):
         return None, {"proof": "formulas"}
     bits = FINEST if len(gap.graph) <= MOST_FINE else BITS
     for place in places:
-        if not place.special and is_apart(gap_at(gap, place.point, bits)):
+        if not place.special and is_apart(evaluate_gap(gap, place.point, bits)):
             return place, NO_PROOF
     free = [one for one in formulas.function.inputs if one not in given]
     if not free:
-        return None, {"proof": "enclosed", "width": bound_gap(gap_at(gap, places[0].point, bits))}
-    width, suspects = enclosed_within(WITHIN, gap, free, given)
-    for point in chain(suspects, enclosed_within(FARTHEST, gap, free, given)[1]):
+        return None, {
+            "proof": "enclosed",
+            "width": bound_gap(evaluate_gap(gap, places[0].point, bits)),
+        }
+    width, suspects = bound_gap_in_boxes(WITHIN, gap, free, given)
+    for point in chain(suspects, bound_gap_in_boxes(FARTHEST, gap, free, given)[1]):
         found = sample_point(formulas, name, point, work)
         if isinstance(found, SamplePoint) and not found.special:
             return found, NO_PROOF
     return None, {"proof": "enclosed", "width": width} if width < math.inf else {"proof": "samples"}
 
 
-def enclosed_within(
+def bound_gap_in_boxes(
     reach: float, gap: Program, free: Sequence[str], given: Mapping[str, float]
 ) -> tuple[float, list[dict[str, float]]]:
     """The most that a difference can be where inputs are within reach of 0; and points where it is not 0.
@@ -396,7 +401,7 @@ def enclosed_within(
         for side in ((low, (low + high) / 2), ((low + high) / 2, high)):
             part = (*box[:axis], side, *box[axis + 1 :])
             point = {**given, **{one: (a + b) / 2 for one, (a, b) in zip(free, part, strict=True)}}
-            if is_apart(gap_at(gap, point, BITS)):
+            if is_apart(evaluate_gap(gap, point, BITS)):
                 suspects.append(point)
             with working_precision(COARSE):
                 inputs = {one: decimal_ball(given[one]) for one in gap.graph.inputs.keys() & given}
@@ -474,7 +479,7 @@ class Comparison(NamedTuple):
         )
 
 
-def sampled_places(
+def find_sample_points(
     formulas: Formulas, name: str, given: Mapping[str, float], work: int
 ) -> tuple[list[SamplePoint], Obstacle | None, SampledClaim, list[str]]:
     """Points at which claim and formula can be compared, one where they cannot, and where all that was.
@@ -492,32 +497,34 @@ def sampled_places(
     share = work // 2 if found else work
     seen = compare_at_points(formulas, name, points_to_compare(graph, given), POINTS, share)
     if found:
-        seen = seen.joined(compared_beside(formulas, name, found, [], share))
-    missed = sides_left_out(gaps, seen, given) if free and seen.places else []
+        seen = seen.joined(compare_beside_thresholds(formulas, name, found, [], share))
+    missed = uncompared_sides(gaps, seen, given) if free and seen.places else []
     at = [place.point for place in seen.places]
     more = thresholds_beyond(gaps, missed, at, free) if missed else []
     if more:
-        seen = seen.joined(compared_beside(formulas, name, more, [*found, *more], share))
-        missed = sides_left_out(gaps, seen, given)
+        seen = seen.joined(compare_beside_thresholds(formulas, name, more, [*found, *more], share))
+        missed = uncompared_sides(gaps, seen, given)
         at = [place.point for place in seen.places]
-    valueless = sides_met(gaps, seen.valueless if missed else ())
+    valueless = count_points_by_side(gaps, seen.valueless if missed else ())
     doubted = [side for side in missed if valueless[side] < TRIED_BEYOND]
     met = {(t.input, t.at, t.text): t for t in [*found, *more] if on_both_sides(t, at)}.values()
-    sampled = SampledClaim(len(at), tuple(met), tuple(texts_of(gaps, missed)))
-    return seen.places, seen.obstacle, sampled, texts_of(gaps, doubted)
+    sampled = SampledClaim(len(at), tuple(met), tuple(switch_texts(gaps, missed)))
+    return seen.places, seen.obstacle, sampled, switch_texts(gaps, doubted)
 
 
-def sides_left_out(gaps: Gaps, seen: Comparison, given: Mapping[str, float]) -> list[GapSide]:
+def uncompared_sides(gaps: Gaps, seen: Comparison, given: Mapping[str, float]) -> list[GapSide]:
     """The sides of switches on which claim and formula were not compared."""
-    return unmet_sides(gaps, sides_met(gaps, [place.point for place in seen.places]), given)
+    return unmet_sides(
+        gaps, count_points_by_side(gaps, [place.point for place in seen.places]), given
+    )
 
 
-def texts_of(gaps: Gaps, sides: Iterable[GapSide]) -> list[str]:
+def switch_texts(gaps: Gaps, sides: Iterable[GapSide]) -> list[str]:
     """The switches' texts, each once."""
     return list(dict.fromkeys(gaps.found[side.gap].text for side in sides))
 
 
-def compared_beside(
+def compare_beside_thresholds(
     formulas: Formulas,
     name: str,
     found: Sequence[Threshold],
@@ -578,15 +585,15 @@ def sample_point(
 
     Where balls around decimals do not decide, as at ``abs(x - 0.3)``, doubles tell a kink.
     """
-    place = looked_at_as(formulas, name, point, work, typed=True)
+    place = evaluate_sample_point(formulas, name, point, work, typed=True)
     if isinstance(place, Obstacle) and place.in_domain and place.verdict.verdict == "undecided":
-        other = looked_at_as(formulas, name, point, work, typed=False)
+        other = evaluate_sample_point(formulas, name, point, work, typed=False)
         tells = other.special if isinstance(other, SamplePoint) else other.verdict.verdict == "kink"
         return other if tells else place
     return place
 
 
-def looked_at_as(
+def evaluate_sample_point(
     formulas: Formulas, name: str, point: dict[str, float], work: int, *, typed: bool
 ) -> SamplePoint | Obstacle:
     """The same, numbers being decimals if they are ``typed``, else doubles."""
@@ -603,7 +610,7 @@ def looked_at_as(
 
     def undecided(why: str, *, in_domain: bool = True) -> Obstacle:
         return Obstacle(
-            point, Verdict().says("undecided", f"{why} at {point_in_words(point)}"), in_domain
+            point, Verdict().says("undecided", f"{why} at {format_point(point)}"), in_domain
         )
 
     if not value.is_finite():
@@ -619,14 +626,14 @@ def looked_at_as(
     node, at_node = graph.inputs[name], point[name]
     truth = true_differences(graph, point, node, at_node, work, expected, typed=typed)
     if truth.kind != "smooth":
-        return at_no_derivative(truth, point)
+        return nonsmooth_obstacle(truth, point)
     true = truth.center
     assert true is not None
-    near = (true * 2).union(true * 0) if below_doubles(true) else true
-    cancels = below_doubles(true) and ours.contains(0) and ours.rad() < CANCELLED
+    near = (true * 2).union(true * 0) if is_below_doubles(true) else true
+    cancels = is_below_doubles(true) and ours.contains(0) and ours.rad() < CANCELLED
     if cancels or near.contains(ours) or abs(near - ours) <= abs(ours) * CONFIRMED + near.rad():
         return SamplePoint(point, said, formed, ours, special=False)
-    if meets_special(graph, name, point):
+    if meets_nonsmooth_point(graph, name, point):
         margin = near * CONFIRMED
         return SamplePoint(point, said, formed, (near - margin).union(near + margin), special=True)
     if not ours.is_finite():
@@ -636,9 +643,9 @@ def looked_at_as(
     return undecided("differences contradict our own formula")._replace(denies=True)
 
 
-def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
+def nonsmooth_obstacle(truth: TrueDerivative, point: dict[str, float]) -> Obstacle:
     """What takes the place of a derivative at a point where there is none."""
-    left, right, here = as_float(truth.left), as_float(truth.right), point_in_words(point)
+    left, right, here = ball_midpoint(truth.left), ball_midpoint(truth.right), format_point(point)
     found = Verdict(left=left, right=right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
         sides = f"left {short_number(left)}, right {short_number(right)}"
@@ -656,11 +663,11 @@ def at_no_derivative(truth: Truth, point: dict[str, float]) -> Obstacle:
     return Obstacle(point, found)
 
 
-def meets_special(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
+def meets_nonsmooth_point(graph: Graph, name: str, point: Mapping[str, float]) -> bool:
     """Whether a kink or a jump is met at a point: there the formula is a convention."""
     data = forward_numbers(graph, point)
     adjoints = play_tape(record_tape(graph, [graph.inputs[name]]), data)
-    return bool(flagged_nodes(SweptRun("", graph, dict(point), data, adjoints, (name,))))
+    return bool(nonsmooth_nodes(SweptRun("", graph, dict(point), data, adjoints, (name,))))
 
 
 def points_to_compare(graph: Graph, given: Mapping[str, float]) -> Iterator[dict[str, float]]:
@@ -680,7 +687,7 @@ def points_to_compare(graph: Graph, given: Mapping[str, float]) -> Iterator[dict
         yield fixed | dict(zip(free, values, strict=True))
 
 
-def point_in_words(point: Mapping[str, float]) -> str:
+def format_point(point: Mapping[str, float]) -> str:
     """A point in words."""
     listed = [f"{name} = {number_text(value)}" for name, value in list(point.items())[:6]]
     return ", ".join([*listed, "…"] if len(point) > 6 else listed)
@@ -734,12 +741,14 @@ def explain_difference(claim: FormulaSide, formula: FormulaSide) -> ClaimFault |
     ratio = constant_ratio(said, true)
     if ratio is not None:
         return ClaimFault(f"the claim is {ratio}")
-    terms = differing_parts(*(pieces_of(s, s.graph.output, terms=True) for s in (claim, formula)))
+    terms = differing_parts(
+        *(collect_pieces(s, s.graph.output, terms=True) for s in (claim, formula))
+    )
     if terms is None:
         return None
     extra, missing = terms
     if len(extra) == len(missing) == 1:
-        return one_term(claim, formula, extra[0], missing[0])
+        return explain_single_term(claim, formula, extra[0], missing[0])
     if extra and not missing:
         return ClaimFault(f"its term {extra[0].text} is not in the derivative", extra[0].span)
     if missing and not extra:
@@ -748,7 +757,7 @@ def explain_difference(claim: FormulaSide, formula: FormulaSide) -> ClaimFault |
     return ClaimFault(f"its term {extra[0].text} is not among the terms {listed}", extra[0].span)
 
 
-def one_term(
+def explain_single_term(
     claim: FormulaSide, formula: FormulaSide, extra: FormulaPiece, missing: FormulaPiece
 ) -> ClaimFault:
     """The one term that differs, and how."""
@@ -757,7 +766,9 @@ def one_term(
     ratio = constant_ratio(extra.values, missing.values)
     if ratio is not None:
         return ClaimFault(f"{what} is {ratio.replace('the derivative', missing.text)}", extra.span)
-    wrong, right = differing_parts(factors_of(claim, extra), factors_of(formula, missing)) or (
+    wrong, right = differing_parts(
+        split_into_factors(claim, extra), split_into_factors(formula, missing)
+    ) or (
         [],
         [],
     )
@@ -802,7 +813,7 @@ def operand_counts(kind: str, *, terms: bool) -> tuple[int, ...]:
     return row.signs if terms else row.powers or (1,) * (row.signs == (-1,))
 
 
-def pieces_of(side: FormulaSide, root: int, *, terms: bool) -> list[FormulaPiece]:
+def collect_pieces(side: FormulaSide, root: int, *, terms: bool) -> list[FormulaPiece]:
     """The terms or factors of a node, in the graph's order: each once, with how often it is there.
 
     A node with more than ``MOST_PARTS`` of them is one part.
@@ -816,7 +827,7 @@ def pieces_of(side: FormulaSide, root: int, *, terms: bool) -> list[FormulaPiece
     for node, count in sorted(times.items()):
         is_sum = graph.kinds[node] == "mod"  # for -x%y is (-x)%y
         bound = written[node], SUM if is_sum else operand_level(graph, node, {})
-        text = as_multiple(*bound, count) if terms else as_power(*bound, count)
+        text = format_multiple(*bound, count) if terms else format_power(*bound, count)
         at = [value * count if terms else value**count for value in side.values(node)]
         found.append(FormulaPiece(text, at, graph.span(node), node, count))
     return found
@@ -841,7 +852,7 @@ def count_multiplicities(graph: Graph, root: int, *, terms: bool) -> dict[int, i
     return found
 
 
-def as_multiple(text: str, binds: int, count: int) -> str:
+def format_multiple(text: str, binds: int, count: int) -> str:
     """A term that is there so many times."""
     if count == 1:
         return text
@@ -849,7 +860,7 @@ def as_multiple(text: str, binds: int, count: int) -> str:
     return f"-{text}" if count == -1 else f"{count}*{text}"
 
 
-def as_power(text: str, binds: int, count: int) -> str:
+def format_power(text: str, binds: int, count: int) -> str:
     """A factor that is there so many times, fewer than 0 of them below the line."""
     if count == 1:
         return text
@@ -859,9 +870,9 @@ def as_power(text: str, binds: int, count: int) -> str:
     return f"{'1/' * (count < 0)}{text}^{abs(count)}"
 
 
-def factors_of(side: FormulaSide, term: FormulaPiece) -> list[FormulaPiece]:
+def split_into_factors(side: FormulaSide, term: FormulaPiece) -> list[FormulaPiece]:
     """The factors of a term; how often it is there is one of them."""
-    found, count = pieces_of(side, term.node, terms=False), abs(term.times)
+    found, count = collect_pieces(side, term.node, terms=False), abs(term.times)
     times = FormulaPiece(
         str(count), [exact_ball(count)] * len(term.values), term.span, term.node, 1
     )

@@ -55,10 +55,10 @@ from exprgrad.run.numbers.bounds import number_data_errors
 from exprgrad.run.numbers.sweeps import forward_numbers
 
 __all__ = [
-    "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "BoundedEstimate", "Limit", "Quotients", "Sides", "Truth",
-    "below_doubles", "difference_estimates", "difference_table", "extrapolate", "guess_both_sides",
-    "least_work", "measure_rounding", "measured_differences", "quotient_graph", "step_inputs",
-    "true_differences", "two_step_limit",
+    "APART", "CLOSE", "SCALE", "SETTLED", "STEP", "BoundedEstimate", "QuotientGraph", "QuotientLimit",
+    "SidedEstimates", "TrueDerivative", "difference_estimates", "difference_table", "extrapolate",
+    "guess_both_sides", "is_below_doubles", "least_work", "measure_derivatives", "measure_rounding",
+    "quotient_graph", "step_inputs", "true_differences", "two_step_limit",
 ]  # fmt: skip
 
 STEP = "the step"
@@ -91,7 +91,7 @@ SAFE = 8
 """How much larger than measured noise may be: it is a standard deviation, and of few values."""
 
 
-class Quotients(NamedTuple):
+class QuotientGraph(NamedTuple):
     """A graph that has the difference quotients of another's output by one of its nodes.
 
     It has all nodes of the other, by the same numbers, and then, by what they are: the quotients from the
@@ -117,7 +117,7 @@ QUOTIENTS = (
 
 
 @lru_cache(1)
-def quotient_graph(graph: Graph, node: int) -> Quotients:
+def quotient_graph(graph: Graph, node: int) -> QuotientGraph:
     """The difference quotients of the output by a node, as a graph; two steps are ``steps(h)``."""
     made, _ = transform_graph(graph)
     active, needed = dependent_flags(graph, [node]), dependency_flags(graph, graph.output)
@@ -145,7 +145,7 @@ def quotient_graph(graph: Graph, node: int) -> Quotients:
     found = put(QUOTIENTS, x=node, out=out, low=low, high=high, **ends)
     made.output = found["bend"]
     moved = [user for user in range(node + 1, len(graph)) if active[user]]
-    return Quotients(made, **found, moved=(*moved, *range(ends["plus"] + 1, len(made))))
+    return QuotientGraph(made, **found, moved=(*moved, *range(ends["plus"] + 1, len(made))))
 
 
 def step_inputs(exponent: int) -> dict[str, float]:
@@ -173,7 +173,7 @@ class BoundedEstimate(NamedTuple):
         return self.error <= max(size, abs(beside) if math.isfinite(beside) else size) / SETTLED
 
 
-class Sides(NamedTuple):
+class SidedEstimates(NamedTuple):
     """A derivative by differences: between the sides and from each; None where no values are finite.
 
     The same of the quotients at one step.
@@ -184,7 +184,9 @@ class Sides(NamedTuple):
     right: BoundedEstimate | None
 
 
-def difference_estimates(graph: Graph, inputs: Mapping[str, float], node: int, at: float) -> Sides:
+def difference_estimates(
+    graph: Graph, inputs: Mapping[str, float], node: int, at: float
+) -> SidedEstimates:
     """The output's derivative with respect to a node whose data is ``at``, and those from each side.
 
     Steps begin at an eighth of the node's data, and of 1 where that is larger, or where steps in
@@ -195,21 +197,26 @@ def difference_estimates(graph: Graph, inputs: Mapping[str, float], node: int, a
     starts = [near] if START <= near <= LEVELS + START else [max(near, START), min(near, START)]
     tried = [
         trusted_levels(
-            [quotient_at(found, inputs, step_inputs(start - level)) for level in range(LEVELS)],
+            [
+                evaluate_quotients(found, inputs, step_inputs(start - level))
+                for level in range(LEVELS)
+            ],
             start,
         )
         for start in starts
     ]
-    return Sides(*map(better_estimate, zip(*map(estimate_limits, tried), strict=True)))
+    return SidedEstimates(*map(better_estimate, zip(*map(estimate_limits, tried), strict=True)))
 
 
-def estimate_limits(levels: Sequence[Sides]) -> Sides:
+def estimate_limits(levels: Sequence[SidedEstimates]) -> SidedEstimates:
     """What the quotients at halved steps tend to."""
     sides = ((0, 2), (1, 1), (2, 1))
-    return Sides(*(extrapolate([level[at] for level in levels], order) for at, order in sides))
+    return SidedEstimates(
+        *(extrapolate([level[at] for level in levels], order) for at, order in sides)
+    )
 
 
-def trusted_levels(levels: Sequence[Sides], start: int) -> Sequence[Sides]:
+def trusted_levels(levels: Sequence[SidedEstimates], start: int) -> Sequence[SidedEstimates]:
     """The quotients at the steps from 2^start down that say something of the slope.
 
     None if they do not follow the function.  If they never rise above rounding, nothing tells whether large
@@ -217,10 +224,14 @@ def trusted_levels(levels: Sequence[Sides], start: int) -> Sequence[Sides]:
     """
     if not quotients_follow(levels):
         return ()
-    return levels if any(map(known_pairs, zip(*levels, strict=True))) else levels[max(start, 0) :]
+    return (
+        levels
+        if any(map(significant_pairs, zip(*levels, strict=True)))
+        else levels[max(start, 0) :]
+    )
 
 
-def quotients_follow(levels: Sequence[Sides]) -> bool:
+def quotients_follow(levels: Sequence[SidedEstimates]) -> bool:
     """Whether difference quotients at halved steps follow the function down to the smallest steps.
 
     Steps that span many of its periods, or a pole, do not: the values at them have nothing to do with each
@@ -228,12 +239,12 @@ def quotients_follow(levels: Sequence[Sides]) -> bool:
     that is followed differ less and less; at a jump they double, and keep their sign, but not on both
     sides: that is a peak, narrower than any of the steps.
     """
-    center, left, right = (known_pairs(side) for side in zip(*levels, strict=True))
+    center, left, right = (significant_pairs(side) for side in zip(*levels, strict=True))
     jumps_twice = left and right and all(is_doubled(*pair) for pair in (*left, *right))
-    return not jumps_twice and all(hang_together(*pair) for pair in (*center, *left, *right))
+    return not jumps_twice and all(is_consistent_pair(*pair) for pair in (*center, *left, *right))
 
 
-def known_pairs(
+def significant_pairs(
     samples: Sequence[BoundedEstimate | None],
 ) -> list[tuple[BoundedEstimate, BoundedEstimate]]:
     """The quotients at the smallest steps and at twice those, as far as both are more than noise."""
@@ -241,7 +252,7 @@ def known_pairs(
     return [(far, near) for far, near in pairwise(known) if far and near][-LAST:]
 
 
-def hang_together(far: BoundedEstimate, near: BoundedEstimate) -> bool:
+def is_consistent_pair(far: BoundedEstimate, near: BoundedEstimate) -> bool:
     """Whether the quotients at a step and at half of it can be those of one slope, or of one jump."""
     smaller = abs(near.value) <= abs(far.value)
     return smaller or abs(near.value - far.value) <= abs(near.value) / 2 + comparison_slack(
@@ -259,7 +270,9 @@ def comparison_slack(far: BoundedEstimate, near: BoundedEstimate) -> float:
     return 2 * (far.error + near.error) + abs(near.value) * SLACK
 
 
-def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str, float]) -> Sides:
+def evaluate_quotients(
+    found: QuotientGraph, inputs: Mapping[str, float], step: Mapping[str, float]
+) -> SidedEstimates:
     """The quotients between the sides, from the left and from the right, at one step.
 
     Where the data less and more the step are rounded, one of them is farther away than the other.  Then the
@@ -275,7 +288,7 @@ def quotient_at(found: Quotients, inputs: Mapping[str, float], step: Mapping[str
     center, left, right = (
         finite_estimate(values[at], errors[at]) for at in (found.center, found.left, found.right)
     )
-    return Sides(center if left or right else None, left, right)
+    return SidedEstimates(center if left or right else None, left, right)
 
 
 def finite_estimate(value: float, error: float) -> BoundedEstimate | None:
@@ -324,12 +337,12 @@ def extrapolate(samples: Sequence[BoundedEstimate | None], order: int) -> Bounde
 # With noise that is measured.
 
 
-def measured_differences(value: Callable[[float], float], at: float) -> Sides:
+def measure_derivatives(value: Callable[[float], float], at: float) -> SidedEstimates:
     """The derivatives of a function of one number, between the sides and from each."""
     scale = math.frexp(at)[1] if at else 0
     noise = SAFE * measure_rounding(value, at, scale)
     levels = [
-        measured_level(value, at, noise, scale - 3 - level) for level in range(MEASURED_LEVELS)
+        measure_quotients(value, at, noise, scale - 3 - level) for level in range(MEASURED_LEVELS)
     ]
     step = math.ldexp(1.0, scale - 3)
     size = max(abs(value(x)) for x in (at - step, at, at + step))
@@ -338,15 +351,15 @@ def measured_differences(value: Callable[[float], float], at: float) -> Sides:
     )
 
 
-def measured_level(
+def measure_quotients(
     value: Callable[[float], float], at: float, noise: float, exponent: int
-) -> Sides:
+) -> SidedEstimates:
     """The three quotients at a step of 2^exponent."""
     step = math.ldexp(1.0, exponent)
     minus, plus = at - step, at + step
     low, here, high = value(minus), value(at), value(plus)
     rises = ((high - low, plus - minus), (here - low, at - minus), (high - here, plus - at))
-    return Sides(
+    return SidedEstimates(
         *(finite_estimate(rise / run, 2 * noise / run) if run else None for rise, run in rises)
     )
 
@@ -401,7 +414,7 @@ CLOSE = 2.0**-60
 """The relative error at which a limit counts as found: 128 times less than that of a rounded double."""
 
 
-class Truth(NamedTuple):
+class TrueDerivative(NamedTuple):
     """What a derivative truly is, as far as balls tell.
 
     ``kind`` is ``smooth``, ``kink``, ``jump``, ``vertical`` (the slope is infinite), ``edge`` (there are
@@ -416,7 +429,7 @@ class Truth(NamedTuple):
     right: Ball | None
 
 
-class Limit(NamedTuple):
+class QuotientLimit(NamedTuple):
     """What quotients at two steps tend to: ``found``, ``grows``, ``none`` (no values) or ``unclear``."""
 
     kind: str
@@ -437,7 +450,7 @@ def true_differences(
     expected: float | None = None,
     *,
     typed: bool = False,
-) -> Truth:
+) -> TrueDerivative:
     """The output's true derivative with respect to a node whose data is about ``at``, from exact inputs.
 
     Inputs and literals are the doubles that they were read as, or with ``typed`` the decimals.
@@ -464,7 +477,7 @@ def true_differences(
                 )
                 for exponent in (near - below + APART, near - below)
             )
-        truth = told_by_steps(found, far, close, graph.output)
+        truth = classify_truth(found, far, close, graph.output)
         if close[graph.output].is_nan():
             return truth
         if truth.kind == "smooth":
@@ -479,11 +492,13 @@ def true_differences(
 
 def is_expected(limit: Ball, expected: float | None) -> bool:
     """Whether a limit is near the number that is expected, if there is one."""
-    is_zero = expected == 0 and below_doubles(limit)
+    is_zero = expected == 0 and is_below_doubles(limit)
     return expected is None or is_zero or bool(abs(limit - expected) <= abs(limit) * AGREEING)
 
 
-def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: int) -> Truth:
+def classify_truth(
+    found: QuotientGraph, far: list[Ball], close: list[Ball], output: int
+) -> TrueDerivative:
     """What the quotients at two steps say together."""
     value = close[output]
     center, left, right, bend = (
@@ -491,8 +506,8 @@ def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: 
         for node, order in ((found.center, 2), (found.left, 1), (found.right, 1), (found.bend, 1))
     )
 
-    def truth(kind: str) -> Truth:
-        return Truth(kind, value, center.ball, left.ball, right.ball)
+    def truth(kind: str) -> TrueDerivative:
+        return TrueDerivative(kind, value, center.ball, left.ball, right.ball)
 
     if not all(is_at_rest(found.graph.kinds[at], far[at], close[at]) for at in found.moved):
         return truth("unclear")
@@ -506,7 +521,7 @@ def told_by_steps(found: Quotients, far: list[Ball], close: list[Ball], output: 
     if center.kind != "found" or sides != {"found"}:
         return truth("unclear")
     assert center.ball is not None
-    if below_doubles(bend.ball) or close[found.bend].abs_upper() < abs(center.ball) * CLOSE:
+    if is_below_doubles(bend.ball) or close[found.bend].abs_upper() < abs(center.ball) * CLOSE:
         return truth("smooth")
     return truth("kink" if bend.kind == "found" else "unclear")
 
@@ -517,29 +532,29 @@ def is_at_rest(kind: str, far: Ball, close: Ball) -> bool:
     return kind not in STEP_FUNCTIONS or bool(is_steady or (far.is_nan() and close.is_nan()))
 
 
-def two_step_limit(far: Ball, close: Ball, order: int) -> Limit:
+def two_step_limit(far: Ball, close: Ball, order: int) -> QuotientLimit:
     """The limit of a quotient whose error is of an order in the step, from two steps."""
     if far.is_nan() or close.is_nan():
-        return Limit("none")
+        return QuotientLimit("none")
     if not (far.is_finite() and close.is_finite()):
-        return Limit("unclear")
-    if close.is_zero() or below_doubles(close):
-        return Limit("found", close)
+        return QuotientLimit("unclear")
+    if close.is_zero() or is_below_doubles(close):
+        return QuotientLimit("found", close)
     if close.contains(0):
-        return Limit("unclear")
+        return QuotientLimit("unclear")
     if abs(close) * CHANGED < abs(far):
-        return Limit("found", close * 0)
+        return QuotientLimit("found", close * 0)
     if abs(close) > abs(far) * CHANGED:
         infinity = close.pos_inf()
-        return Limit("grows", infinity if close > 0 else -infinity)
+        return QuotientLimit("grows", infinity if close > 0 else -infinity)
     change, size = (close - far).abs_upper(), abs(close).abs_lower()
     off = change * 2.0 ** (1 - order * APART)
     if change > size * STEADY or off + close.rad() > size * CLOSE:
-        return Limit("unclear")
-    return Limit("found", close)
+        return QuotientLimit("unclear")
+    return QuotientLimit("found", close)
 
 
-def below_doubles(ball: Ball | None) -> bool:
+def is_below_doubles(ball: Ball | None) -> bool:
     """Whether a number is certainly less than the least double, so that doubles take it for 0."""
     return ball is not None and bool(ball.abs_upper() < TINY)
 
@@ -561,7 +576,7 @@ NEARER = 600
 """By how many bits a smaller step still is nearer, where the value at the point itself is not known."""
 
 
-class Guess(NamedTuple):
+class SideGuess(NamedTuple):
     """A guess for one side: a derivative, or a limit that is not the value; None if it cannot tell."""
 
     slope: float | None = None
@@ -571,8 +586,8 @@ class Guess(NamedTuple):
 Pair = tuple[Ball, Ball]
 Typed = Mapping[str, str] | None
 """The texts of inputs where numbers are decimals as typed; None where they are doubles."""
-Guesses = tuple[Guess, Guess]
-NO_GUESSES: Guesses = (Guess(), Guess())
+Guesses = tuple[SideGuess, SideGuess]
+NO_GUESSES: Guesses = (SideGuess(), SideGuess())
 
 
 def guess_both_sides(run: SweptRun, name: str) -> Guesses:
@@ -593,7 +608,7 @@ def guess_both_sides(run: SweptRun, name: str) -> Guesses:
     return next((sides for sides in told if sides[0] != sides[1]), told[0] if told else NO_GUESSES)
 
 
-def guess_side(run: SweptRun, name: str, sign: int, *, typed: Typed) -> Guess:
+def guess_side(run: SweptRun, name: str, sign: int, *, typed: Typed) -> SideGuess:
     """A guess for one side: first whether there is a jump, for then differences mean nothing."""
     start = min(math.frexp(run.inputs[name])[1], 0) - BELOW
     work = MOST_WORK // max(len(run.wrt or ()), 1)
@@ -604,41 +619,41 @@ def guess_side(run: SweptRun, name: str, sign: int, *, typed: Typed) -> Guess:
         with working_precision(bits):
             unit = sign * ODD * exact_ball(2) ** start
             steps = unit * 2**APART, unit
-            far, close = (value_beside(run, name, step, bits, typed=typed) for step in steps)
+            far, close = (true_value_beside(run, name, step, bits, typed=typed) for step in steps)
             if math.isnan(run.value):
-                told = Guess(limit=number_of(two_step_limit(far, close, 1)))
+                told = SideGuess(limit=round_limit(two_step_limit(far, close, 1)))
             else:
-                here = value_beside(run, name, exact_ball(0), bits, typed=typed)
+                here = true_value_beside(run, name, exact_ball(0), bits, typed=typed)
                 if not here.is_finite():
-                    here = value_beside(run, name, unit / 2**NEARER, bits, typed=typed)
+                    here = true_value_beside(run, name, unit / 2**NEARER, bits, typed=typed)
                 told = guess_against_truth(run.value, here, (far, close), steps)
-        if told != Guess():
+        if told != SideGuess():
             return told
-    return Guess()
+    return SideGuess()
 
 
-def value_beside(run: SweptRun, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
+def true_value_beside(run: SweptRun, name: str, step: Ball, bits: int, *, typed: Typed) -> Ball:
     """The output's true value with one input a little aside."""
     return enclose_nodes(run.graph, run.inputs, bits, typed=typed, aside={name: step})[
         run.graph.output
     ]
 
 
-def guess_against_truth(value: float, here: Ball, there: Pair, steps: Pair) -> Guess:
+def guess_against_truth(value: float, here: Ball, there: Pair, steps: Pair) -> SideGuess:
     """What values at two steps say, beside the true value at the point, which must be what was computed."""
     off = abs(here - value)
     if not here.is_finite() or bool(off > SURE * abs(here) and off > TINY):
-        return Guess()
+        return SideGuess()
     far, close = (one - here for one in there)
     rise = two_step_limit(far, close, 1)
     if rise.kind != "found" or rise.ball is None:
-        return Guess()
+        return SideGuess()
     if bool(rise.ball != 0) and not bool(abs(close) * 2 < abs(far)):
-        return Guess(limit=number_of(two_step_limit(there[0], there[1], 1)))
-    return Guess(number_of(two_step_limit(far / steps[0], close / steps[1], 1), steep=True))
+        return SideGuess(limit=round_limit(two_step_limit(there[0], there[1], 1)))
+    return SideGuess(round_limit(two_step_limit(far / steps[0], close / steps[1], 1), steep=True))
 
 
-def number_of(found: Limit, *, steep: bool = False) -> float | None:
+def round_limit(found: QuotientLimit, *, steep: bool = False) -> float | None:
     """The double nearest to a limit; None where there is none, or an infinite one that is not ``steep``."""
     is_number = found.kind == "found" or steep
     return float(found.ball.mid()) + 0.0 if found.ball is not None and is_number else None

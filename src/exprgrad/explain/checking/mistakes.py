@@ -92,7 +92,7 @@ def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[P
     called = [names.get(node, text) for node, text in enumerate(texts)]
     yield PossibleMistake("its sign is wrong", partial(opposite_grad, source))
     for edge in edges:
-        without = with_other_local(source, edge, 0, here)
+        without = derivative_with_local(source, edge, 0, here)
         if without is None or without.contains(0):  # all paths lead through it
             continue
         path = "straight to" if edge[0] == graph.output else "through"
@@ -102,7 +102,7 @@ def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[P
             (-1, "has the wrong sign"),
         ):
             words = f"the path {path} {called[edge[0]]} {words}"
-            yield PossibleMistake(words, partial(with_other_local, source, edge, times))
+            yield PossibleMistake(words, partial(derivative_with_local, source, edge, times))
     for edge in edges:
         user, position, operand = edge
         local = f"the local derivative of {called[user]} with respect to {called[operand]}"
@@ -111,10 +111,10 @@ def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[P
                 f"{local} is {called[graph.operands[user][1 - position]]}, not {called[operand]}"
             )
             yield PossibleMistake(
-                words, partial(with_other_local, source, edge, 0, instead=operand)
+                words, partial(derivative_with_local, source, edge, 0, instead=operand)
             )
         words = f"{local} is missing"
-        yield PossibleMistake(words, partial(with_other_local, source, edge, 0, plus=1))
+        yield PossibleMistake(words, partial(derivative_with_local, source, edge, 0, plus=1))
     for user in dict.fromkeys(user for user, *_ in edges if user != graph.output):
         words = f"it is the derivative of {called[user]}, not yet times the grad of {called[user]}"
         yield PossibleMistake(words, partial(number_at_point, "tangents", user))
@@ -124,7 +124,7 @@ def possible_mistakes(graph: Graph, source: int, here: PointSweep) -> Iterator[P
         )
 
 
-def with_other_local(
+def derivative_with_local(
     source: int,
     edge: Edge,
     times: int,

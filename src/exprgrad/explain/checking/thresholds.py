@@ -25,8 +25,9 @@ from exprgrad.run.balls.intervals import reach_of
 from exprgrad.run.numbers.sweeps import forward_numbers, play_tape, record_tape
 
 __all__ = [
-    "GapSide", "Gaps", "Threshold", "build_together", "find_gaps", "find_thresholds", "on_both_sides",
-    "points_beside", "points_beside_thresholds", "sides_met", "thresholds_beyond", "unmet_sides",
+    "GapSide", "Gaps", "Threshold", "build_together", "count_points_by_side", "find_gaps",
+    "find_thresholds", "on_both_sides", "points_beside", "points_beside_thresholds", "thresholds_beyond",
+    "unmet_sides",
 ]  # fmt: skip
 
 Coordinates = Mapping[str, float]
@@ -127,14 +128,14 @@ def find_gaps(graph: Graph, claim: Graph) -> Gaps:
             if row is not None:
                 said = written[node], not row.domain
                 for gap, step in switch_functions(builder, row, operands, image[node]):
-                    for at in (gap,) if step is None else first_steps(builder, step):
+                    for at in (gap,) if step is None else first_stair_gaps(builder, step):
                         found.setdefault(at, said)
     program = builder.program([images[0][graph.output], *found])
     pairs = zip(program.outputs[1:], found.values(), strict=True)
     return Gaps(program.graph, [NamedGap(node, *said) for node, said in pairs])
 
 
-def first_steps(builder: GraphBuilder, step: int) -> list[int]:
+def first_stair_gaps(builder: GraphBuilder, step: int) -> list[int]:
     """The gaps of the first step of stairs up, and down."""
     return [builder.apply("sub", step, builder.constant(half)) for half in (-0.5, 0.5)]
 
@@ -159,14 +160,14 @@ def find_thresholds(
         for name in free:
             line = GapLine(gaps, base, name, left)
             wanted = [at for at in searched if (at, name) not in closed]
-            for at, threshold in on_a_line(line, wanted):
+            for at, threshold in thresholds_on_line(line, wanted):
                 closed.add((at, name))
                 found.append(threshold)
             left = line.left
     for base in outer_points(found, bases[0]) if found and len(free) > 1 else ():
         for name in free:
             line = GapLine(gaps, base, name, left)
-            found += [threshold for _, threshold in on_a_line(line, searched)]
+            found += [threshold for _, threshold in thresholds_on_line(line, searched)]
             left = line.left
     return list({(one.input, one.at, id(one.point)): one for one in reversed(found)}.values())[::-1]
 
@@ -179,7 +180,7 @@ def outer_points(found: Sequence[Threshold], base: Coordinates) -> list[Coordina
     return [{**base, **above}, {**base, **below}]
 
 
-def on_a_line(line: GapLine, wanted: Iterable[int]) -> Iterator[tuple[int, Threshold]]:
+def thresholds_on_line(line: GapLine, wanted: Iterable[int]) -> Iterator[tuple[int, Threshold]]:
     """The thresholds of some gaps along an input, as far as the work goes."""
     for at in wanted:
         for x in gap_crossings(line, at) if line.left > len(line.places) else ():
@@ -297,9 +298,12 @@ def points_beside(found: Sequence[Threshold], few: int, most: int) -> list[dict[
     At most so many; of more than a ``few``, those before the first and beyond the last come first.
     """
     near = [
-        *islice(chain(points_on_lines(found, near_to), points_on_lines(found, far_from)), most + 1)
+        *islice(
+            chain(points_on_lines(found, places_near), points_on_lines(found, places_between)),
+            most + 1,
+        )
     ]
-    return [*(points_on_lines(found, beyond_both_ends) if len(near) > few else ()), *near[:most]]
+    return [*(points_on_lines(found, places_beyond_ends) if len(near) > few else ()), *near[:most]]
 
 
 def points_on_lines(
@@ -321,7 +325,8 @@ def points_beside_thresholds(found: Sequence[Threshold]) -> Iterator[dict[str, f
     for threshold in found:
         by_input.setdefault(threshold.input, set()).add(threshold.at)
     places = {
-        name: [*near_to(sorted(ats)), *far_from(sorted(ats))] for name, ats in by_input.items()
+        name: [*places_near(sorted(ats)), *places_between(sorted(ats))]
+        for name, ats in by_input.items()
     }
     if len(places) > 1 and math.prod(map(len, places.values())) <= FEW_MIXED:
         for values in product(*places.values()):
@@ -334,35 +339,35 @@ def points_beside_thresholds(found: Sequence[Threshold]) -> Iterator[dict[str, f
         yield {name: random.choice(places.get(name) or [-base[name], base[name]]) for name in names}
 
 
-def near_to(ascending: Sequence[float]) -> Iterator[float]:
+def places_near(ascending: Sequence[float]) -> Iterator[float]:
     """Just below and just above each of some numbers, and nearer to it than to any other."""
     for place, at in enumerate(ascending):
         others = [*ascending[max(place - 1, 0) : place], *ascending[place + 1 : place + 2]]
         by = min([(abs(at) or 1.0) * CLOSE_BY, *(abs(other - at) / 4 for other in others)])
         for side in (-by, by):
-            yield from shortest_between(at + side / 2, at + side)
+            yield from shortest_number_between(at + side / 2, at + side)
 
 
-def far_from(ascending: Sequence[float]) -> Iterator[float]:
+def places_between(ascending: Sequence[float]) -> Iterator[float]:
     """Halfway between each two of some numbers, and well beyond the first and the last."""
-    yield from beyond_end(ascending[0], -1.0)
+    yield from place_beyond(ascending[0], -1.0)
     for low, high in pairwise(ascending):
-        yield from shortest_between(low + (high - low) / 4, low + (high - low) / 2)
-    yield from beyond_end(ascending[-1], 1.0)
+        yield from shortest_number_between(low + (high - low) / 4, low + (high - low) / 2)
+    yield from place_beyond(ascending[-1], 1.0)
 
 
-def beyond_both_ends(ascending: Sequence[float]) -> Iterator[float]:
+def places_beyond_ends(ascending: Sequence[float]) -> Iterator[float]:
     """Well beyond the first and the last of some numbers."""
-    yield from beyond_end(ascending[0], -1.0)
-    yield from beyond_end(ascending[-1], 1.0)
+    yield from place_beyond(ascending[0], -1.0)
+    yield from place_beyond(ascending[-1], 1.0)
 
 
-def beyond_end(end: float, sign: float) -> Iterator[float]:
+def place_beyond(end: float, sign: float) -> Iterator[float]:
     """Well beyond a number, on one side of it."""
-    yield from shortest_between(end, end + sign * (1 + abs(end)))
+    yield from shortest_number_between(end, end + sign * (1 + abs(end)))
 
 
-def shortest_between(one: float, other: float) -> Iterator[float]:
+def shortest_number_between(one: float, other: float) -> Iterator[float]:
     """The shortest number between two that is near the second; nothing if there is none."""
     for digits in range(1, 18):
         x = float(f"{other:.{digits}g}")
@@ -382,7 +387,7 @@ def on_both_sides(threshold: Threshold, points: Iterable[Coordinates]) -> bool:
 # Sides on which no point lies.
 
 
-def sides_met(gaps: Gaps, points: Iterable[Coordinates]) -> Counter[GapSide]:
+def count_points_by_side(gaps: Gaps, points: Iterable[Coordinates]) -> Counter[GapSide]:
     """How many of some points lie on each side of each gap."""
     met: Counter[GapSide] = Counter()
     for point in points:
@@ -426,9 +431,11 @@ def thresholds_beyond(
         for start in sorted(points, key=lambda point: gap_size(alone, point))[:STARTS]:
             point, left = cross_gap(alone, wanted, start, names, left)
             if point is not None:
-                met += sides_met(gaps, [point])
+                met += count_points_by_side(gaps, [point])
                 lines = [GapLine(alone, point, name, left // len(names)) for name in names]
-                found += [threshold for line in lines for _, threshold in on_a_line(line, [0])]
+                found += [
+                    threshold for line in lines for _, threshold in thresholds_on_line(line, [0])
+                ]
                 break
     return found
 
@@ -458,7 +465,7 @@ def cross_gap(
             data = forward_numbers(graph, point)
             gap = data[graph.output]
             if sign_or_nan(gap) == wanted:
-                return plainest_point(gaps, wanted, point, start), left
+                return shortest_point(gaps, wanted, point, start), left
             grads = play_tape(tape, data).grads
             slopes = {name: grads[graph.inputs[name]] or 0.0 for name in names}
             steepness = math.hypot(*slopes.values())
@@ -485,7 +492,7 @@ def least_gap(line: GapLine) -> float:
     return x if closer else line.places[at]
 
 
-def plainest_point(
+def shortest_point(
     gaps: Gaps, wanted: float, point: Coordinates, start: Coordinates
 ) -> Coordinates:
     """The point with as few digits as leave it on the side that is wanted, where it has moved."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from exprgrad.explain.checking.differences import SETTLED, Sides, Truth, below_doubles
+from exprgrad.explain.checking.differences import (
+    SETTLED,
+    SidedEstimates,
+    TrueDerivative,
+    is_below_doubles,
+)
 from exprgrad.explain.places import used_operations
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import dependency_flags
@@ -16,9 +21,9 @@ from exprgrad.run.numbers.sweeps import at_pole
 from exprgrad.source import Span
 
 __all__ = [
-    "ENOUGH_DIGITS", "MESSAGE_DIGITS", "Verdict", "agreement_text", "as_float", "balls_apart",
-    "by_differences", "by_truth", "digits_of", "infinite_verdict", "one_side", "pole_text", "short_ball",
-    "short_number", "tell_apart", "unsettled_verdict",
+    "ENOUGH_DIGITS", "MESSAGE_DIGITS", "Verdict", "agreement_text", "ball_midpoint", "count_shared_digits",
+    "format_ball_pair", "format_short_pair", "infinite_verdict", "one_sided_verdict", "pole_text",
+    "short_ball", "short_number", "unsettled_verdict", "verdict_by_differences", "verdict_by_truth",
 ]  # fmt: skip
 
 MESSAGE_DIGITS = 6
@@ -47,20 +52,20 @@ def short_number(value: float | None) -> str:
     return "none" if value is None else format(value + 0.0, f".{MESSAGE_DIGITS}g")
 
 
-def tell_apart(one: float, other: float) -> tuple[str, str]:
+def format_short_pair(one: float, other: float) -> tuple[str, str]:
     """Two numbers in a message: short, or with all digits where it takes them to tell the two apart."""
     found = short_number(one), short_number(other)
     return found if found[0] != found[1] else (number_text(one), number_text(other))
 
 
-def balls_apart(one: Ball, other: Ball) -> tuple[str, str]:
+def format_ball_pair(one: Ball, other: Ball) -> tuple[str, str]:
     """Two balls that do not meet, in a message: as doubles if these differ, else with the digits it takes.
 
     Where these would be very many, it says by how much the other is more or less.
     """
     doubles = float(one), float(other)
     if doubles[0] != doubles[1]:
-        return tell_apart(*doubles)
+        return format_short_pair(*doubles)
     if not doubles[0]:
         return short_ball(one), short_ball(other)
     for digits in (ALL_DIGITS + 1, 2 * ALL_DIGITS):
@@ -78,7 +83,7 @@ def short_ball(ball: Ball) -> str:
     return rough_text(ball, MESSAGE_DIGITS) if beyond_doubles else short_number(value)
 
 
-def digits_of(off: float, size: float) -> int:
+def count_shared_digits(off: float, size: float) -> int:
     """How many leading decimal digits two numbers share that are ``off`` apart, of a size."""
     if off == 0:
         return ALL_DIGITS
@@ -143,17 +148,17 @@ def pole_text(run: SweptRun) -> str:
     return ""
 
 
-def one_side(found: OneSided, returned: float) -> Verdict:
+def one_sided_verdict(found: OneSided, returned: float) -> Verdict:
     """The verdict where a kink or a jump is met at the point itself."""
     sides = Verdict(left=found.left, right=found.right)
     if found.verdict in ("kink", "jump"):
-        return at_kink(sides, returned, jumps=found.verdict == "jump")
+        return kink_verdict(sides, returned, jumps=found.verdict == "jump")
     return sides.says(
         "undecided", f"only a limit of higher order would tell, returned {short_number(returned)}"
     )
 
 
-def at_kink(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
+def kink_verdict(sides: Verdict, returned: float, *, jumps: bool) -> Verdict:
     """The verdict at a kink or a jump, with the derivatives from the two sides."""
     where = f"left {short_number(sides.left)}, right {short_number(sides.right)}"
     return sides.says(
@@ -174,31 +179,33 @@ def unsettled_verdict(returned: float, by_rules: float | None) -> Verdict:
 # In balls.
 
 
-def by_truth(truth: Truth, value: float, analytic: float) -> Verdict | None:
+def verdict_by_truth(truth: TrueDerivative, value: float, analytic: float) -> Verdict | None:
     """The verdict where the truth is known; None where balls do not tell."""
-    left, right = as_float(truth.left), as_float(truth.right)
+    left, right = ball_midpoint(truth.left), ball_midpoint(truth.right)
     if truth.kind == "kink" or (truth.kind == "vertical" and left != right):
-        return at_kink(Verdict(left=left, right=right), analytic, jumps=False)
+        return kink_verdict(Verdict(left=left, right=right), analytic, jumps=False)
     if truth.kind == "jump":
         # Towards a jump quotients are infinite.
         left, right = (None if x is None or math.isinf(x) else x for x in (left, right))
-        return at_kink(Verdict(left=left, right=right), analytic, jumps=True)
+        return kink_verdict(Verdict(left=left, right=right), analytic, jumps=True)
     if truth.kind == "edge":
         side, ball = ("right", truth.right) if truth.left is None else ("left", truth.left)
-        found = beside_truth(ball, value, analytic)._replace(left=left, right=right)
+        found = compare_with_truth(ball, value, analytic)._replace(left=left, right=right)
         more = f"; there are values on the {side} alone" * (found.verdict == "agrees")
         return found._replace(message=found.message + more)
     if truth.kind in ("smooth", "vertical"):
-        return beside_truth(truth.center if truth.kind == "smooth" else truth.left, value, analytic)
+        return compare_with_truth(
+            truth.center if truth.kind == "smooth" else truth.left, value, analytic
+        )
     return None
 
 
-def as_float(ball: Ball | None) -> float | None:
+def ball_midpoint(ball: Ball | None) -> float | None:
     """The double nearest to a ball's middle."""
     return None if ball is None else float(ball)
 
 
-def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
+def compare_with_truth(true: Ball, value: float, analytic: float) -> Verdict:
     """A derivative in doubles beside the true one."""
     numeric, written, returned = float(true), short_ball(true), f"returned {short_number(analytic)}"
     error = float(true.rad()) + math.ulp(numeric) / 2 if math.isfinite(numeric) else 0.0
@@ -214,13 +221,13 @@ def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
     if not math.isfinite(analytic):
         return found._replace(suspicious=math.isfinite(value)).says("overflow", overflow)
     off = abs(true - analytic).abs_upper()
-    is_zero = true.is_zero() or below_doubles(true)
+    is_zero = true.is_zero() or is_below_doubles(true)
     if is_zero and analytic == 0:
         return found.says(
             "agrees", "both are 0" if true.contains(0) else f"{written} is 0 in doubles"
         )
     near = analytic == numeric or float(off) <= math.ulp(0.0)
-    digits = 0 if is_zero else ALL_DIGITS if near else digits_of(float(off), abs(numeric))
+    digits = 0 if is_zero else ALL_DIGITS if near else count_shared_digits(float(off), abs(numeric))
     found = found._replace(suspicious=digits < PLENTY_OF_DIGITS)
     if digits >= ENOUGH_DIGITS:
         return found.agrees(digits)
@@ -235,13 +242,13 @@ def beside_truth(true: Ball, value: float, analytic: float) -> Verdict:
 # In doubles.
 
 
-def by_differences(sides: Sides, analytic: float) -> Verdict:
+def verdict_by_differences(sides: SidedEstimates, analytic: float) -> Verdict:
     """The verdict by differences in doubles, whose accuracy limits the digits."""
     center, left, right = sides
     returned = f"returned {short_number(analytic)}"
     gap = abs(left.value - right.value) if left and right else 0.0
     if left and right and left.error + right.error < gap >= SETTLED * max(left.error, right.error):
-        one, other = tell_apart(left.value, right.value)
+        one, other = format_short_pair(left.value, right.value)
         return Verdict(
             "kink",
             f"kink between the sample points: left {one}, right {other}, {returned}",
@@ -262,14 +269,14 @@ def by_differences(sides: Sides, analytic: float) -> Verdict:
         if not best.settled(analytic):
             return found.says("undecided", f"differences do not settle, {returned}")
         found = found._replace(suspicious=True)
-        if digits_of(off, abs(best.value)) < ENOUGH_DIGITS:
+        if count_shared_digits(off, abs(best.value)) < ENOUGH_DIGITS:
             why = f"differences say {said}, {returned}, and every rule is right on its own"
             return found.says("cancellation", why)
     if analytic == 0 and best.error < ZERO_WITHIN:
         return found.says(
             "agrees", "both are 0" if best.value == 0 else f"0 to within {short_number(best.error)}"
         )
-    digits = digits_of(max(off, best.error), max(abs(analytic), abs(best.value)))
+    digits = count_shared_digits(max(off, best.error), max(abs(analytic), abs(best.value)))
     if digits >= ENOUGH_DIGITS:
         return found.agrees(digits)
     few = f"only {digits} digit{'s' * (digits != 1)}" if digits else "no digits"

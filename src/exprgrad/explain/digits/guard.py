@@ -23,10 +23,16 @@ from exprgrad.explain.digits.judgements import (
     proven_digits,
     round_ball,
 )
-from exprgrad.explain.digits.truths import MOST_EXPLAINED, Blame, Truths, number_path
-from exprgrad.explain.kinks_met import flagged_nodes
+from exprgrad.explain.digits.truths import MOST_EXPLAINED, Blame, Truths, element_path
+from exprgrad.explain.kinks_met import nonsmooth_nodes
 from exprgrad.explain.limits import SHARED
-from exprgrad.explain.places import all_places, first_place, join_words, number_in_place, places_in
+from exprgrad.explain.places import (
+    all_places,
+    element_places,
+    first_place,
+    join_words,
+    number_in_place,
+)
 from exprgrad.explain.sides.kinks import OneSided
 from exprgrad.graph.graph import MOST_ELEMENTS, Shape, collect_by_key, shape_size, unravel_position
 from exprgrad.run.balls.balls import (
@@ -93,7 +99,7 @@ def settle_numbers(
         )
         return found._replace(diagnostics=tuple(warn_by_bounds(counts, least, source, help)))
     places = {
-        number_path(path, place): (path, place)
+        element_path(path, place): (path, place)
         for path, count in counts.items()
         for place in all_places(count < least)
     }
@@ -111,10 +117,10 @@ def settle_numbers(
         for number, (path, place) in places.items()
     }
     numbers = guard_numbers(Settled(values, digits, {}), least, source, unseen)
-    return put_together(found, counts, least, places, numbers)
+    return merge_settled_numbers(found, counts, least, places, numbers)
 
 
-def put_together(
+def merge_settled_numbers(
     found: Settled,
     counts: Mapping[Path, Any],
     least: int,
@@ -153,7 +159,7 @@ def warn_by_bounds(
             f"may have {right_digits_text(digits)}{' only' * (digits > 0)}, as far as bounds tell"
         )
         if poor.place:
-            label = f"{part_of_tensor(poor.many, poor.of)} {label}"
+            label = f"{format_tensor_share(poor.many, poor.of)} {label}"
             message += f", the worst at {[*unravel_position(int(number.argmin()), number.shape)]}"
         why = [f"{first} is the first to lose them"] if first else []
         span, told = source.run.graph.span(node), "; ".join(part for part in (*why, help) if part)
@@ -177,13 +183,15 @@ def guard_numbers(
             # It is derived from no number, and says so.
             answer = plain._replace(verdict="nearest", digits=0)
         is_corrected = answer.value is not value
-        is_fine = answer.verdict != "ambiguous" and not is_corrected and is_right(answer, least)
-        if is_fine and not math.isnan(value) and meets_turn(source, path):
+        is_fine = (
+            answer.verdict != "ambiguous" and not is_corrected and has_right_digits(answer, least)
+        )
+        if is_fine and not math.isnan(value) and meets_typed_kink(source, path):
             answer = answer._replace(verdict="ambiguous")
         if (
             path[0] in unseen
         ):  # what is not shown matters at a kink or a jump, or where there may be one
-            is_bent = answer.verdict == "ambiguous" and meets_turn(source)
+            is_bent = answer.verdict == "ambiguous" and meets_typed_kink(source)
             if not is_bent and (answer.verdict != "undecided" or is_fine):
                 continue
         found.digits[path] = answer.digits
@@ -191,7 +199,9 @@ def guard_numbers(
             found.corrected[path] = value, answer.value
             found.values[path] = answer.value
         if not is_fine or answer.verdict == "ambiguous":
-            poor.append(PoorNumber(path, plain, answer, typed, is_fine or is_right(plain, least)))
+            poor.append(
+                PoorNumber(path, plain, answer, typed, is_fine or has_right_digits(plain, least))
+            )
     groups = group_by_cause(poor, source)
     warnings = [warn_of_group(group, source) for group in groups]
     return found._replace(diagnostics=tuple(warnings), causes=tuple(map(find_causes, groups)))
@@ -209,7 +219,7 @@ def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judge
         if plain.verdict == "undefined":
             is_typed = typed.is_finite() and is_tight(typed, bits)
             return plain._replace(verdict="ambiguous") if is_typed else plain
-        if is_right(plain, least):
+        if has_right_digits(plain, least):
             # Where the decimals' result is unknown, it is assumed to agree.
             is_known = typed.is_finite() or typed.is_nan() or is_infinite(typed)
             shared = have_same_digits(true, typed, min(least, SHARED), bits)
@@ -224,7 +234,7 @@ def choose_answer(plain: Judgement, typed: Ball, least: int, bits: int) -> Judge
         return Judgement(answer, true, "nearest", min(proven_digits(answer, true), DOUBLE_DIGITS))
 
 
-def is_right(number: Judgement, least: int) -> bool:
+def has_right_digits(number: Judgement, least: int) -> bool:
     """Whether a number is right in all the digits that it shows: what is not finite shows none."""
     shows_none = {
         "nearest": True,
@@ -234,7 +244,7 @@ def is_right(number: Judgement, least: int) -> bool:
     return number.digits >= least or shows_none.get(number.verdict, False)
 
 
-def meets_turn(source: Truths, path: Path = ()) -> bool:
+def meets_typed_kink(source: Truths, path: Path = ()) -> bool:
     """Whether the decimals as typed meet a kink or a jump that the doubles miss, and that counts.
 
     The value at a kink is the same on both sides.
@@ -296,7 +306,9 @@ def group_by_cause(poor: Iterable[PoorNumber], source: Truths) -> list[list[Poor
                 cause = next(same, blame)
         label, worst = source.label(one.path), ""
         if alike[1:]:
-            label = f"{part_of_tensor(len(alike), source.count(tensor))} {source.label(tensor)}"
+            label = (
+                f"{format_tensor_share(len(alike), source.count(tensor))} {source.label(tensor)}"
+            )
             worst = one.path[-1]
         named = one._replace(label=label, worst=worst, blame=blame)
         groups.setdefault((fate, cause), []).append(named)
@@ -324,7 +336,7 @@ def check_sides(
     if not has_balls():
         return found
     run, told = source.run, list(found.diagnostics)
-    met = flagged_nodes(run)
+    met = nonsmooth_nodes(run)
     is_smooth = source.rounded_kinks(met).issuperset(met)
     for side in sides:
         path = ("gradient", side.input)
@@ -344,7 +356,7 @@ def check_sides(
             continue
         found.digits[path] = right_digits(answer, math.ulp(answer))
         found.values[path], found.corrected[path] = answer, (swept, answer)
-        was, now = format_apart(value, answer)
+        was, now = format_distinct_pair(value, answer)
         has = f"{source.label(path)} has {right_digits_text(digits)}"
         message = f"{has} in doubles: {was} is corrected to {now}"
         node, span, *_ = source.place(path)
@@ -375,7 +387,7 @@ def confirm_poor_nodes(
 
     def numbers(node: int, values: Sequence[Any], *, own: bool) -> Iterator[tuple[float, int]]:
         """A node's numbers, each with the node that has the truth; its ``own``: not one moved there."""
-        for place in places_in(values[node]):
+        for place in element_places(values[node]):
             number = over.node(node, place)
             if not (own and over.origins and over.origins[number] != (node, place)):
                 yield number_in_place(values[node], place), number
@@ -405,15 +417,15 @@ def warn_of_group(group: Sequence[PoorNumber], source: Truths) -> Diagnostic:
     node, span, help, *_ = first.blame
     verdict = first.answer.verdict
     if verdict == "nearest":
-        message = f"{count_digits_text(group)}: {list_corrections(group)}{explain_zeros(group)}"
+        message = f"{describe_right_digits(group)}: {list_corrections(group)}{explain_zeros(group)}"
     elif verdict == "ambiguous":
         depends = f"{list_labels(group)} {inflect_verb(group, 'depends', 'depend')}"
-        told = depends if first.is_right else f"{count_digits_text(group)}: the answer depends"
+        told = depends if first.is_right else f"{describe_right_digits(group)}: the answer depends"
         message, help = explain_decimals(group, source, told)
     elif verdict == "zero":
         bound = format_bound(first.plain.true)
         message = (
-            f"{count_digits_text(group)}: the true number is zero to within {bound}, not proved"
+            f"{describe_right_digits(group)}: the true number is zero to within {bound}, not proved"
         )
     elif verdict == "undefined":
         has = inflect_verb(group, "has", "have")
@@ -439,15 +451,15 @@ def inflect_verb(group: Sequence[object], singular: str, plural: str) -> str:
     return singular if len(group) == 1 and not getattr(group[0], "worst", "") else plural
 
 
-def part_of_tensor(many: int, of: int) -> str:
+def format_tensor_share(many: int, of: int) -> str:
     """How many of a tensor's numbers are meant: ``5 of 6 numbers of``."""
     return f"all {of:,} numbers of" if many == of else f"{many:,} of {of:,} numbers of"
 
 
-def count_digits_text(group: Sequence[PoorNumber]) -> str:
+def describe_right_digits(group: Sequence[PoorNumber]) -> str:
     """How many digits of some numbers are right; numbers with the same count are named together."""
     singles = [one for one in group if not one.worst]
-    told = [count_digits_of_each(singles)] if singles else []
+    told = [describe_digits_of_each(singles)] if singles else []
     told += [
         f"{one.label} lose digits in doubles, the worst, at {one.worst}, "
         f"has {right_digits_text(one.digits)}"
@@ -459,7 +471,7 @@ def count_digits_text(group: Sequence[PoorNumber]) -> str:
     return "; ".join(told)
 
 
-def count_digits_of_each(group: Sequence[PoorNumber]) -> str:
+def describe_digits_of_each(group: Sequence[PoorNumber]) -> str:
     """The same for numbers that each speak for themselves."""
     by_count = collect_by_key((one.digits, one) for one in group)
     if len(by_count) > MOST_NAMED:
@@ -481,7 +493,9 @@ def right_digits_text(digits: int) -> str:
 
 def list_corrections(group: Sequence[PoorNumber]) -> str:
     """What the numbers were, and what is printed instead."""
-    pairs = list(dict.fromkeys(format_apart(one.plain.value, one.answer.value) for one in group))
+    pairs = list(
+        dict.fromkeys(format_distinct_pair(one.plain.value, one.answer.value) for one in group)
+    )
     if len(pairs) > MOST_NAMED:
         return "all are corrected"
     (was, now), *others = pairs
@@ -502,7 +516,7 @@ def explain_zeros(group: Sequence[PoorNumber]) -> str:
     return f"; the true {numbers} zero to within {format_bound(near[0].plain.true)}, not proved"
 
 
-def format_apart(value: float, other: float) -> tuple[str, str]:
+def format_distinct_pair(value: float, other: float) -> tuple[str, str]:
     """Two numbers with enough digits to tell them apart, and at least six."""
     for digits in range(SHORT, FULL + 1):
         one, two = (f"{number + 0.0:.{digits}g}" for number in (value, other))

@@ -76,7 +76,7 @@ def enclose_outputs(
     ``typed``.  With ``outputs`` those nodes are made tight, instead of the graph's output.  ``bits`` are
     tried first.
     """
-    plain, most = most_bits(graph)
+    plain, most = max_working_bits(graph)
     nodes = [graph.inputs[name] for name in wrt or ()]
     while True:
         values = enclose_nodes(graph, inputs, bits, typed=typed)
@@ -90,7 +90,7 @@ def enclose_outputs(
         bits = min(2 * bits if bits < plain else 4 * bits, most)
 
 
-def most_bits(graph: Graph) -> tuple[int, int]:
+def max_working_bits(graph: Graph) -> tuple[int, int]:
     """The most bits for a graph: of any operations; and of its own, sums and products being cheap.
 
     Up to the first the bits are doubled.

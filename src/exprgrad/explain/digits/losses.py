@@ -29,7 +29,7 @@ from exprgrad.run.balls.balls import (
 from exprgrad.run.evaluation import SweptRun
 from exprgrad.source import Span
 
-__all__ = ["Evidence", "LostDigits", "find_loss"]
+__all__ = ["Evidence", "LostDigits", "locate_digit_loss"]
 
 LEAST_DROP = 2
 """A node loses digits if it has so many fewer than what it is made of."""
@@ -111,7 +111,7 @@ class Evidence:
         )
 
 
-def count_kept(pair: tuple[float, Ball]) -> int:
+def count_right_digits(pair: tuple[float, Ball]) -> int:
     """The right digits of a number; 17 only where it is exact."""
     return FULL if bool(bound_error(pair) == 0) else min(proven_digits(*pair), ROUNDED)
 
@@ -122,7 +122,7 @@ def bound_error(pair: tuple[float, Ball]) -> Ball:
     return abs(exact_ball(value) - true).abs_upper() if math.isfinite(value) else whole_line()
 
 
-def find_heaviest(errors: Sequence[Ball]) -> int:
+def largest_error_place(errors: Sequence[Ball]) -> int:
     """The place of the largest error; what is not finite is larger than what is."""
     best = 0
     for place, one in enumerate(errors):
@@ -131,7 +131,7 @@ def find_heaviest(errors: Sequence[Ball]) -> int:
     return best
 
 
-def find_loss(
+def locate_digit_loss(
     evidence: Evidence, node: int, digits: int, *, is_slope: bool = False
 ) -> tuple[LostDigits | None, list[int]]:
     """The node that loses most of the digits of a node's data, or of its grad if ``is_slope``.
@@ -157,8 +157,8 @@ def follow_data(evidence: Evidence, node: int) -> Iterator[LossStep]:
     graph = evidence.graph
     while graph.operands[node]:
         pairs = [evidence.data(operand) for operand in graph.operands[node]]
-        own = count_kept(evidence.data(node))
-        digits = [count_kept(pair) for pair in pairs]
+        own = count_right_digits(evidence.data(node))
+        digits = [count_right_digits(pair) for pair in pairs]
         if min(digits) == FULL:
             yield LossStep(node, "data", FULL, own, node)
             return
@@ -179,13 +179,13 @@ def find_culprit(evidence: Evidence, node: int, pairs: Sequence[tuple[float, Bal
     kind, true = evidence.graph.kinds[node], [number for _, number in pairs]
     out, errors = evidence.found.values[node], [bound_error(pair) for pair in pairs]
     if not out.is_finite() or not all(math.isfinite(value) for value, _ in pairs):
-        return find_heaviest(errors)
+        return largest_error_place(errors)
     weights = [exact_ball(0)] * len(pairs)
     for place, (value, _) in enumerate(pairs):
         if errors[place] != 0:
             moved = apply_to_balls(kind, [*true[:place], exact_ball(value), *true[place + 1 :]])
             weights[place] = abs(moved - out).abs_upper()
-    best = find_heaviest(weights)
+    best = largest_error_place(weights)
     is_large = bool(weights[best] * 100 >= bound_error(evidence.data(node)))
     return best if is_large or not weights[best].is_finite() else None
 
@@ -196,14 +196,14 @@ def follow_grads(evidence: Evidence, node: int) -> Iterator[LossStep]:
         edges = evidence.users.get(node, [])
         if not edges:
             return
-        own = count_kept(evidence.grad(node))
+        own = count_right_digits(evidence.grad(node))
         found = [evidence.edge(user, position) for user, position in edges]
-        best = find_heaviest([bound_error(passed) for _, passed in found])
+        best = largest_error_place([bound_error(passed) for _, passed in found])
         slope, passed = found[best]
-        (user, position), digits = edges[best], count_kept(passed)
+        (user, position), digits = edges[best], count_right_digits(passed)
         if len(edges) > 1:
             yield LossStep(node, "sum", digits, own, user)
-        above, along = count_kept(evidence.grad(user)), count_kept(slope)
+        above, along = count_right_digits(evidence.grad(user)), count_right_digits(slope)
         yield LossStep(user, "product", min(above, along), digits, node)
         if above <= along and above < FULL:
             node = user
@@ -225,7 +225,7 @@ def follow_local(evidence: Evidence, user: int, position: int, own: int) -> Iter
         nodes = list(operands)
     if not nodes:
         return
-    digits = [count_kept(evidence.data(node)) for node in nodes]
+    digits = [count_right_digits(evidence.data(node)) for node in nodes]
     source = nodes[digits.index(min(digits))]
     yield LossStep(user, "local", min(digits), own, source)
     yield from follow_data(evidence, source)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exprgrad.explain.digits.judgements import FULL, Judgement, is_tight, judge_number
 from exprgrad.explain.digits.losses import LostDigits
-from exprgrad.explain.digits.truths import MOST_EXPLAINED, number_path, truths_of_run
-from exprgrad.explain.kinks_met import flagged_nodes
+from exprgrad.explain.digits.truths import MOST_EXPLAINED, element_path, truths_of_run
+from exprgrad.explain.kinks_met import nonsmooth_nodes
 from exprgrad.explain.places import number_in_place
-from exprgrad.explain.rewriting.rewrites import Better
+from exprgrad.explain.rewriting.rewrites import TriedFix
 from exprgrad.graph.graph import Shape, dependent_flags, element_name, nest_entries
 from exprgrad.language.write.infix import number_text
 from exprgrad.run.balls.balls import decimal_bounds, middle_text, undefined_ball, working_precision
@@ -53,7 +53,7 @@ class TrustedNumber(NamedTuple):
     high: str | None
     convention: bool
     lost: LostDigits | None
-    rewrite: Better | None
+    rewrite: TriedFix | None
 
     @property
     def is_poor(self) -> bool:
@@ -124,7 +124,7 @@ def measure_trust(
         shape = run.graph.shape(run.graph.inputs[name])
         entries = [
             measure(
-                number_path(("gradient", name), place),
+                element_path(("gradient", name), place),
                 number_in_place(gradient[name], place),
                 element_name(name, place),
             )
@@ -151,6 +151,6 @@ def describe_number(plain: Judgement, bits: int) -> TrustedNumber:
 def find_conventions(run: SweptRun, sides: Mapping[str, OneSided]) -> set[str]:
     """The inputs whose derivative is a convention at this point."""
     unsure = [name for name, side in sides.items() if side.verdict != "exists"]
-    bent = flagged_nodes(run) if unsure else []
+    bent = nonsmooth_nodes(run) if unsure else []
     moved = {name: dependent_flags(run.graph, [run.graph.inputs[name]]) for name in unsure}
     return {name for name in unsure if any(moved[name][node] for node in bent)}

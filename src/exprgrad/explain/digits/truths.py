@@ -26,10 +26,10 @@ from exprgrad.explain.digits.judgements import (
     enclose_outputs,
     find_rounded_decimals,
 )
-from exprgrad.explain.digits.losses import Evidence, LostDigits, find_loss
+from exprgrad.explain.digits.losses import Evidence, LostDigits, locate_digit_loss
 from exprgrad.explain.kinks_met import SPECIAL_WORDS
-from exprgrad.explain.places import Numbers, in_numbers, number_in_place, places_in
-from exprgrad.explain.rewriting.rewrites import Better, Menders
+from exprgrad.explain.places import ScalarRun, element_places, number_in_place, to_scalar_run
+from exprgrad.explain.rewriting.rewrites import FixFinder, TriedFix
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
     Graph,
@@ -55,7 +55,7 @@ from exprgrad.run.numbers.sweeps import forward_numbers
 from exprgrad.source import Span, cut_text
 
 __all__ = [
-    "MOST_EXPLAINED", "Blame", "Label", "Truths", "name_literals", "number_path", "truths_of_question",
+    "MOST_EXPLAINED", "Blame", "Label", "Truths", "element_path", "name_literals", "truths_of_question",
     "truths_of_run",
 ]  # fmt: skip
 
@@ -86,10 +86,10 @@ class Blame(NamedTuple):
     help: str | None = None
     through: tuple[int, ...] = ()
     lost: LostDigits | None = None
-    better: Better | None = None
+    better: TriedFix | None = None
 
 
-class TypedTurn(NamedTuple):
+class DecimalKink(NamedTuple):
     """A kink or a jump, in words; and whether it counts where the answer is the same."""
 
     words: str
@@ -128,7 +128,7 @@ class Truths:
         run: SweptRun,
         outputs: Mapping[str, int],
         label: Label,
-        find: Callable[[Numbers[SweptRun], Sequence[Path]], AskedNumbers],
+        find: Callable[[ScalarRun[SweptRun], Sequence[Path]], AskedNumbers],
         *,
         is_explained: bool = True,
     ) -> None:
@@ -152,7 +152,7 @@ class Truths:
         The places are ``()`` if it is the tensor's path.
         """
         field, *names = self.whole(path)
-        place = place_in(path[len(names) + 1 :])
+        place = parse_element_place(path[len(names) + 1 :])
         found = []
         for position, name in enumerate(names or [""]):
             is_output = field in BY_OUTPUT and not position
@@ -194,9 +194,9 @@ class Truths:
         self.paths = [self.number(path) for path in paths]
 
     @cached_property
-    def over(self) -> Numbers[SweptRun]:
+    def over(self) -> ScalarRun[SweptRun]:
         """The run over numbers.  Raises ``RequestError`` for tensors that are too large."""
-        return in_numbers(self.run)
+        return to_scalar_run(self.run)
 
     @cached_property
     def asked(self) -> AskedNumbers:
@@ -281,7 +281,7 @@ class Truths:
         ]
         if not infinite:
             return set()
-        aside = steps_around(run.inputs, self.bits)
+        aside = steps_around_inputs(run.inputs, self.bits)
         beside = enclose_nodes(self.asked.graph, run.inputs, self.bits, aside=aside)
         return {path for path in infinite if not beside[nodes[path]].is_finite()}
 
@@ -299,7 +299,7 @@ class Truths:
     # Kinks and jumps.
 
     @cached_property
-    def turn(self) -> TypedTurn | None:
+    def turn(self) -> DecimalKink | None:
         """The first kink or jump that the decimals as typed meet, and the doubles do not.
 
         Those come first that the answer depends on there, where a reverse sweep tells.
@@ -310,7 +310,7 @@ class Truths:
             turns = list(self.turns())
         return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
 
-    def turns(self) -> Iterator[TypedTurn]:
+    def turns(self) -> Iterator[DecimalKink]:
         """The kinks and jumps that the decimals as typed meet, and the doubles do not."""
         run, graph = self.over.run, self.over.run.graph
         doubles, typed = self.formula_balls
@@ -323,7 +323,7 @@ class Truths:
                 if not specials_met(graph, doubles, node, run.varying)[special]:
                     words = f"{run.label(node)} {SPECIAL_WORDS[special.code][0]}: {special.why}"
                     is_kink = special.code == "kink"
-                    yield TypedTurn(words, is_kink, is_kink or self.is_torn)
+                    yield DecimalKink(words, is_kink, is_kink or self.is_torn)
 
     @cached_property
     def is_torn(self) -> bool:
@@ -334,7 +334,7 @@ class Truths:
         if run.wrt:
             graph, outputs = gradient(name_literals(graph), run.wrt, exact_rule)
         for bits in (self.bits, 2 * self.bits):
-            aside = steps_around(run.inputs, bits)
+            aside = steps_around_inputs(run.inputs, bits)
             near = enclose_nodes(graph, run.inputs, 2 * bits, typed=run.spelled, aside=aside)
             widths.append([near[node].rad() for node in outputs])
         return any(bool(fine * 2 > wide) for wide, fine in zip(*widths, strict=True))
@@ -365,10 +365,10 @@ class Truths:
         return Evidence(run, TrueNumbers(values, None, self.bits))
 
     @cached_property
-    def menders(self) -> Menders:
+    def menders(self) -> FixFinder:
         """The known mends of the formula."""
         run = self.over.run
-        return Menders(run, self.formula_balls[0][run.graph.output])
+        return FixFinder(run, self.formula_balls[0][run.graph.output])
 
     def source(self, node: int) -> int:
         """The node, over numbers, that a node of the graph that is computed comes from."""
@@ -392,7 +392,9 @@ class Truths:
         node = self.asked.nodes.get(number)
         if node is None or not self.is_explained:
             return self.place(path)
-        lost, nodes = find_loss(self.evidence, node, plain.digits, is_slope=self.is_slope(path))
+        lost, nodes = locate_digit_loss(
+            self.evidence, node, plain.digits, is_slope=self.is_slope(path)
+        )
         sources = [self.source(node) for node in nodes]
         through = tuple([over.origin(node) for node in sources])
         if lost is None:
@@ -421,10 +423,10 @@ class Truths:
             data = evaluator_for(view).errors(run.values, None)[0]
             used = dependency_flags(view, output)
             operations = (n for n, operands in enumerate(view.operands) if operands and used[n])
-            if (node := find_first_poor(operations, run.values, data, least)) is not None:
+            if (node := find_first_poor_node(operations, run.values, data, least)) is not None:
                 return node, run.label(node)
         if path[0] == "gradient" and run.adjoints is not None:
-            node = find_first_poor(run.order, run.adjoints.grads, run.errors[1], least)
+            node = find_first_poor_node(run.order, run.adjoints.grads, run.errors[1], least)
             if node is not None:
                 return node, run.label(node)
         return self.split(path)[0][2], ""
@@ -434,7 +436,7 @@ def truths_of_run(run: SweptRun, *, is_explained: bool = True) -> Truths:
     """The truth about a run's value and gradient, which two sweeps find: in doubles, and in balls."""
     output = run.graph.output
 
-    def find(over: Numbers[SweptRun], _: Sequence[Path]) -> AskedNumbers:
+    def find(over: ScalarRun[SweptRun], _: Sequence[Path]) -> AskedNumbers:
         mine = over.run
         values = over.numbers(output).items()
         nodes: dict[Path, int] = {
@@ -443,15 +445,15 @@ def truths_of_run(run: SweptRun, *, is_explained: bool = True) -> Truths:
         nodes |= {("gradient", name): mine.graph.inputs[name] for name in mine.wrt or ()}
         return AskedNumbers(mine, nodes, mine.graph, nodes, is_derived=False)
 
-    label = partial(label_in_run, run)
+    label = partial(label_run_number, run)
     return Truths(run, {"": output}, label, find, is_explained=is_explained)
 
 
 def truths_of_question(run: SweptRun, point: Point, kind: DerivativeKind, label: Label) -> Truths:
     """The truth about what derived graphs find of a run's formula at a point."""
 
-    def find(over: Numbers[SweptRun], paths: Sequence[Path]) -> AskedNumbers:
-        asked = kind.question(point if over.run is run else write_out(point, over))
+    def find(over: ScalarRun[SweptRun], paths: Sequence[Path]) -> AskedNumbers:
+        asked = kind.question(point if over.run is run else expand_point_elements(point, over))
         wanted = paths if over.origins else None  # over numbers the evaluator keeps all
         graph, nodes = asked.derive(asked.graph, computed, wanted)
         data, spelled = forward_numbers(graph, asked.inputs), asked.spelled
@@ -474,7 +476,7 @@ def select_nodes(nodes: Mapping[Path, int], paths: Iterable[Path]) -> dict[Path,
     return found
 
 
-def write_out(point: Point, over: Numbers[SweptRun]) -> Point:
+def expand_point_elements(point: Point, over: ScalarRun[SweptRun]) -> Point:
     """Where a question about tensors is asked, by number."""
 
     def numbers(name: str, node: int) -> dict[str, int]:
@@ -489,23 +491,23 @@ def write_out(point: Point, over: Numbers[SweptRun]) -> Point:
     direction = {
         element_name(name, place): number_in_place(value, place)
         for name, value in point.direction.items()
-        for place in places_in(value)
+        for place in element_places(value)
     }
     evaluator = evaluator_for(over.run.graph)
     return Point(evaluator, over.run.inputs, outputs, tuple(wrt), direction, point.spelled)
 
 
-def number_path(tensor: Path, place: Shape) -> Path:
+def element_path(tensor: Path, place: Shape) -> Path:
     """The path of a tensor's number; a number's is its own."""
     return (*tensor, str([*place])) if place else tensor
 
 
-def place_in(text: Path) -> Shape:
+def parse_element_place(text: Path) -> Shape:
     """The place at the end of the path of a tensor's number; ``()`` without one."""
     return tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
 
 
-def label_in_run(run: SweptRun, field: str, names: Sequence[tuple[str, Shape]]) -> str:
+def label_run_number(run: SweptRun, field: str, names: Sequence[tuple[str, Shape]]) -> str:
     """What messages call a number of a run: the output's text, or ``x.grad``, with the place."""
     ((name, place),) = names
     label = f"{name}.grad" if name else cut_text(run.label(run.graph.output), LONGEST_LABEL)
@@ -515,14 +517,14 @@ def label_in_run(run: SweptRun, field: str, names: Sequence[tuple[str, Shape]]) 
     return element_name(label, place)
 
 
-def steps_around(inputs: Mapping[str, float], bits: int) -> dict[str, Ball]:
+def steps_around_inputs(inputs: Mapping[str, float], bits: int) -> dict[str, Ball]:
     """A way to both sides of every input, shorter than that to the next double by far."""
     with working_precision(bits):
         both = (undecided_ball() - exact_ball(1) / 2) * exact_ball(2) ** -bits
         return {name: both * exact_ball(abs(x) or TINY) for name, x in inputs.items()}
 
 
-def find_first_poor(
+def find_first_poor_node(
     nodes: Iterable[int], values: Sequence[Any], errors: Sequence[Any], least: int
 ) -> int | None:
     """The first of some nodes of which a number has too few right digits, as far as bounds tell."""

@@ -178,7 +178,7 @@ def match_pattern(reading: Reading, pattern: Graph, repeats: str, root: int) -> 
 
     The term of a sum that holds the name ``repeats`` may occur any number of times.
     """
-    finder = Finder(reading, pattern, repeats)
+    finder = PatternMatcher(reading, pattern, repeats)
     either = [pattern.kinds[pattern.output] in SUMS, reading.graph.kinds[root] in SUMS]
     if not any(either):
         yield from finder.match(pattern.output, ((1, root),), Match({}))
@@ -214,12 +214,12 @@ def other_spellings() -> dict[tuple[str, Payload], Graph]:
 
 
 @cache
-def reading_of(pattern: Graph) -> Reading:
+def read_pattern(pattern: Graph) -> Reading:
     """A pattern, read once."""
     return Reading(pattern, ())
 
 
-class Finder:
+class PatternMatcher:
     """One pattern and one graph."""
 
     def __init__(self, reading: Reading, pattern: Graph, repeats: str) -> None:
@@ -227,7 +227,7 @@ class Finder:
         self.graph = reading.graph
         self.pattern = pattern
         self.repeats = repeats
-        self.own = reading_of(pattern)
+        self.own = read_pattern(pattern)
 
     def match(self, at: int, terms: Terms, before: Match) -> Iterator[Match]:
         """The ways in which the pattern's node ``at`` is a sum."""
@@ -274,7 +274,7 @@ class Finder:
                 yield single[::-1]
         other = other_spellings().get(pattern_key(self.pattern, at))
         if other is not None and other.kinds[other.output] == self.graph.kinds[node]:
-            finder = Finder(self.reading, other, "")
+            finder = PatternMatcher(self.reading, other, "")
             found = next(finder.match(other.output, ((1, node),), Match({})), None)
             if found is not None:
                 yield [*found.bound.values()]

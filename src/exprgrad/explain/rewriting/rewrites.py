@@ -46,8 +46,8 @@ from exprgrad.run.numbers.sweeps import forward_numbers, reverse_sweep
 from exprgrad.source import Span, cut_text
 
 __all__ = [
-    "EXTENSIONS", "REWRITES", "Better", "Mend", "Menders", "Rewrite", "mended_formula", "replace_node",
-    "rewrite_advice", "rewrite_conditions", "rewrites_at_node", "where_words",
+    "EXTENSIONS", "REWRITES", "Fix", "FixFinder", "Rewrite", "TriedFix", "apply_fix", "condition_text",
+    "replace_node", "rewrite_advice", "rewrite_conditions", "rewrites_at_node",
 ]  # fmt: skip
 
 
@@ -68,7 +68,7 @@ class Rewrite(NamedTuple):
     repeats: str = ""
 
 
-class Mend(NamedTuple):
+class Fix(NamedTuple):
     """A place in a formula where something better can be written.
 
     ``node`` is the node that the pattern was found at, ``span`` its place in the text, ``was`` its text;
@@ -85,7 +85,7 @@ class Mend(NamedTuple):
     where: tuple[str, ...] = ()
 
 
-class Better(NamedTuple):
+class TriedFix(NamedTuple):
     """A mend that was tried at this point: ``text`` instead of ``was``, and the number it makes.
 
     ``where`` are the inputs for which the two are the same, in words; None if they always are.
@@ -253,7 +253,7 @@ CANDIDATES = 200
 
 def rewrites_at_node(
     graph: Graph, texts: Sequence[str], node: int, table: Sequence[Rewrite] = REWRITES
-) -> Iterator[Mend]:
+) -> Iterator[Fix]:
     """Every pattern in which a node takes part, and what to write instead: larger patterns first.
 
     A node takes part that the pattern itself speaks of, not one that stands for a name of it.  ``texts``
@@ -265,7 +265,7 @@ def rewrites_at_node(
     # A term of a recurrence, s[1], would be read as a number of a tensor.
     names = {at: name for at, name in graph.names().items() if name.isidentifier()}
     reading = Reading(graph, names)
-    roots = users_above(graph, node)
+    roots = users_within_reach(graph, node)
     for rewrite in largest_patterns_first(tuple(table)):
         pattern = template(rewrite.pattern)
         done: set[int] = set()
@@ -288,7 +288,7 @@ def rewrites_at_node(
                     for w in rewrite_conditions(rewrite)
                 ]
                 said = tuple([expression_text(reading.graph, one, names, None) for one in where])
-                yield Mend(root, graph.span(root), texts[root], text, rewrite, loose, said)
+                yield Fix(root, graph.span(root), texts[root], text, rewrite, loose, said)
                 break
 
 
@@ -314,7 +314,7 @@ def largest_patterns_first(table: tuple[Rewrite, ...]) -> tuple[Rewrite, ...]:
     return tuple(sorted(table, key=lambda rewrite: -operation_count(rewrite.pattern)))
 
 
-def users_above(graph: Graph, node: int) -> list[int]:
+def users_within_reach(graph: Graph, node: int) -> list[int]:
     """The node and those that use it, directly or not, as far as a pattern may reach; in order."""
     if graph.kinds[node] in (INPUT, CONST):
         return []
@@ -332,7 +332,7 @@ def users_above(graph: Graph, node: int) -> list[int]:
     return list(distance)
 
 
-def mended_formula(text: str, mend: Mend) -> str:
+def apply_fix(text: str, mend: Fix) -> str:
     """The whole formula with a mend in it; the names of its statements stay."""
     start, end = mend.span
     before, behind = text[:start], text[end:]
@@ -368,17 +368,17 @@ def build_rewrite(reading: Reading, better: Graph, match: Match, repeats: str) -
     def apply(graph: Graph, node: int, operands: Sequence[Terms]) -> Terms:
         last = graph.payloads[graph.operands[node][-1]]
         more = match.more if last == repeats and len(operands) > 1 else ()
-        return operation_on_sums(reading, graph.kinds[node], [*operands, *map(given, more)])
+        return build_on_sums(reading, graph.kinds[node], [*operands, *map(given, more)])
 
     bound = {name: given(terms) for name, terms in match.bound.items()}
     found = interpret(better, Algebra(constant, apply), bound)[better.output]
     found = tuple([(match.sign * sign, node) for sign, node in found])
     if match.rest:
         found = cancel_terms(reading, (*given(match.rest), *found))
-    return as_node(reading, found)
+    return build_sum_node(reading, found)
 
 
-def operation_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
+def build_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) -> Terms:
     """An operation on sums."""
     if kind in SUMS:
         signs = zip(BY_NAME[kind].signs, operands, strict=True)
@@ -386,10 +386,15 @@ def operation_on_sums(reading: Reading, kind: str, operands: Sequence[Terms]) ->
             reading, [(by * own, node) for by, terms in signs for own, node in terms]
         )
     if kind not in PRODUCTS:
-        return ((1, reading.append(kind, tuple([as_node(reading, terms) for terms in operands]))),)
+        return (
+            (
+                1,
+                reading.append(kind, tuple([build_sum_node(reading, terms) for terms in operands])),
+            ),
+        )
     one, other = operands
     (sign, first), (by, second) = (
-        terms[0] if len(terms) == 1 else (1, as_node(reading, terms)) for terms in operands
+        terms[0] if len(terms) == 1 else (1, build_sum_node(reading, terms)) for terms in operands
     )
     if reading.value(second) == 1:
         return tuple([(by * own, node) for own, node in one])
@@ -420,7 +425,7 @@ def cancel_terms(reading: Reading, found: Sequence[tuple[int, int]]) -> Terms:
     return (constant, *kept) if is_first else (*kept, constant)
 
 
-def as_node(reading: Reading, terms: Terms) -> int:
+def build_sum_node(reading: Reading, terms: Terms) -> int:
     """A sum as one node, beginning with a term that has no minus if there is one."""
     if not terms:
         return reading.append(CONST, (), 0.0)
@@ -449,7 +454,7 @@ def rewrite_advice(run: SweptRun, node: int) -> str | None:
     """What to write instead of the pattern that a node is part of, if that is finite here."""
     for table in (REWRITES, EXTENSIONS):
         if mend := verified_rewrite(run, node, table):
-            where = where_words(mend)
+            where = condition_text(mend)
             note = f" where {where}" if where else ""
             if table is EXTENSIONS:
                 note = f" for {mend.rewrite.why}"
@@ -457,12 +462,12 @@ def rewrite_advice(run: SweptRun, node: int) -> str | None:
     return None
 
 
-def where_words(mend: Mend) -> str:
+def condition_text(mend: Fix) -> str:
     """Where a mend is the same as what it replaces: ``x > 0 and y > 0``; empty if everywhere."""
-    return " and ".join(text for text in mend.where if not is_certain(parse_and_derive(text)))
+    return " and ".join(text for text in mend.where if not is_always_true(parse_and_derive(text)))
 
 
-def is_certain(condition: Graph) -> bool:
+def is_always_true(condition: Graph) -> bool:
     """Whether a condition that holds here holds everywhere: it has no inputs, or is ``x^2 >= 0``."""
     if not condition.inputs:
         return True
@@ -475,23 +480,23 @@ def is_certain(condition: Graph) -> bool:
     return is_even or (kind in BY_NAME and BY_NAME[kind].not_negative)
 
 
-def verified_rewrite(run: SweptRun, node: int, table: Sequence[Rewrite]) -> Mend | None:
+def verified_rewrite(run: SweptRun, node: int, table: Sequence[Rewrite]) -> Fix | None:
     """The first mend at a node that makes the answer finite.
 
     Else one that helps in its own part, if the answer then no longer depends on the node.
     """
     held = None
     for mend in islice(rewrites_at_node(run.graph, run.texts, node, table), TRIED):
-        if table is REWRITES and not is_true(run, mend):
+        if table is REWRITES and not is_valid_at_point(run, mend):
             continue
         graph, images = replace_node(run.graph, mend.node, mend.text)
-        if finite_rank(run, graph, graph.output) == SOUND:
+        if rank_finiteness(run, graph, graph.output) == SOUND:
             return mend
         if node != mend.node and dependency_flags(graph, graph.output)[images[node]]:
             continue
         before, now = (
-            finite_rank(run, run.graph, mend.node),
-            finite_rank(run, graph, images[mend.node]),
+            rank_finiteness(run, run.graph, mend.node),
+            rank_finiteness(run, graph, images[mend.node]),
         )
         if before < now == SOUND:
             return mend  # what else is wrong is wrong elsewhere
@@ -500,7 +505,7 @@ def verified_rewrite(run: SweptRun, node: int, table: Sequence[Rewrite]) -> Mend
     return held
 
 
-def is_true(run: SweptRun, mend: Mend) -> bool:
+def is_valid_at_point(run: SweptRun, mend: Fix) -> bool:
     """Whether a rewrite is the same as what it replaces, where the run was made."""
     if not mend.where:
         return True
@@ -509,7 +514,7 @@ def is_true(run: SweptRun, mend: Mend) -> bool:
     return bool(forward_numbers(graph, run.inputs)[images[mend.node]])
 
 
-def finite_rank(run: SweptRun, graph: Graph, output: int) -> int:
+def rank_finiteness(run: SweptRun, graph: Graph, output: int) -> int:
     """How finite a node is at the run's inputs.
 
     It is 1 if its value is and no derivative is nan, and ``SOUND`` if all that it is made of is finite, and
@@ -547,7 +552,7 @@ def replace_node(graph: Graph, place: int, text: str) -> tuple[Graph, list[int]]
 # Tried at a point: to keep digits.
 
 
-class Menders:
+class FixFinder:
     """The known mends of a formula; each node is searched once, and only so many are.
 
     ``value`` is the formula's true value, which a mend must keep.
@@ -556,11 +561,11 @@ class Menders:
     def __init__(self, run: SweptRun, value: Ball) -> None:
         self.run = run
         self.value = value
-        self.found: dict[int, list[Mend]] = {}
+        self.found: dict[int, list[Fix]] = {}
         self.most = max(1, min(MOST_SEARCHED, SMALL // len(run.graph)))
         self.most_tried = min(MOST_TRIED, MOST_WORK // (FIRST_BITS * len(run.graph)))
 
-    def at(self, node: int) -> list[Mend]:
+    def at(self, node: int) -> list[Fix]:
         """The mends in which a node takes part."""
         if node not in self.found:
             if len(self.found) >= self.most:
@@ -568,7 +573,7 @@ class Menders:
             self.found[node] = list(rewrites_at_node(self.run.graph, self.run.texts, node))
         return self.found[node]
 
-    def better(self, name: str, nodes: Iterable[int], plain: Judgement) -> Better | None:
+    def better(self, name: str, nodes: Iterable[int], plain: Judgement) -> TriedFix | None:
         """The first mend, of those at some nodes, that keeps more of a number than ``plain`` says.
 
         ``name`` is the input that it is the derivative by, or empty for the value.
@@ -576,11 +581,11 @@ class Menders:
         seen: set[str] = set()
         for node in nodes:
             for mend in self.at(node):
-                text = mended_formula(self.run.text, mend)
+                text = apply_fix(self.run.text, mend)
                 if text in seen or len(seen) >= self.most_tried:
                     continue
                 seen.add(text)
-                if not is_true(self.run, mend):
+                if not is_valid_at_point(self.run, mend):
                     continue
                 tried = self.tried_with(name, text, plain.true)
                 # It has more right digits, or is the nearest double, which the other is not.
@@ -589,8 +594,8 @@ class Menders:
                     or (tried.verdict == "nearest" and tried.value != plain.value)
                 ):
                     value, digits, verdict = tried.value, tried.digits, tried.word
-                    where = where_words(mend) or None
-                    return Better(
+                    where = condition_text(mend) or None
+                    return TriedFix(
                         mend.span, mend.was, mend.text, where, text, value, digits, verdict
                     )
         return None

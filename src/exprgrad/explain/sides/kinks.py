@@ -15,19 +15,19 @@ from itertools import product
 from typing import Any, NamedTuple, cast
 
 from exprgrad.derive.parsed import complete_graph
-from exprgrad.explain.kinks_met import flagged_nodes
-from exprgrad.explain.limits import beyond_sides
-from exprgrad.explain.places import first_place, in_numbers, live_nodes, used_operations
+from exprgrad.explain.kinks_met import nonsmooth_nodes
+from exprgrad.explain.limits import side_limit_reason
+from exprgrad.explain.places import first_place, live_nodes, to_scalar_run, used_operations
 from exprgrad.explain.sides.one_sided import (
     RUNNING,
     SURE,
     UNDEFINED,
-    Around,
     Measured,
-    Towards,
-    around_point,
+    OneSidedOutput,
+    PointContext,
+    build_point_context,
     leading_slope,
-    output_beside,
+    output_on_side,
 )
 from exprgrad.graph.graph import (
     INPUT,
@@ -47,8 +47,8 @@ from exprgrad.run.evaluation import Diagnostic, SweptRun, evaluator_for, is_fini
 from exprgrad.run.numbers.sweeps import at_pole, condition_holds
 
 __all__ = [
-    "OneSided", "derivative_corrections", "one_sided", "one_sided_notes", "side_findings", "side_verdicts",
-    "value_by_sides",
+    "OneSided", "derivative_corrections", "one_sided_derivatives", "one_sided_notes", "side_findings",
+    "side_verdicts", "value_by_sides",
 ]  # fmt: skip
 
 Notation = Callable[[float], str]
@@ -92,16 +92,16 @@ class OneSided(NamedTuple):
         return element_name(self.input, self.place)
 
 
-def one_sided(run: SweptRun) -> dict[str, OneSided]:
+def one_sided_derivatives(run: SweptRun) -> dict[str, OneSided]:
     """The derivatives from the sides by each number that a kink, a jump or a number not finite concerns.
 
     Over tensors they are by number, such as ``x[1]``.  Empty at a point that has none of those, and where
     ``limits.beyond_sides`` says that it would take too long.
     """
-    if not run.wrt or beyond_sides(run):
+    if not run.wrt or side_limit_reason(run):
         return {}
-    over = in_numbers(run).run
-    if beyond_sides(over):  # a product of matrices has more nodes than elements
+    over = to_scalar_run(run).run
+    if side_limit_reason(over):  # a product of matrices has more nodes than elements
         return {}
     sources = {
         element_name(name, place): (name, place)
@@ -111,9 +111,9 @@ def one_sided(run: SweptRun) -> dict[str, OneSided]:
     names = concerned_inputs(over)
     if not names:
         return {}
-    point, found = around_point(over), {}
+    point, found = build_point_context(over), {}
     for element in names:
-        judgement = verdict_on(over, element, point)
+        judgement = judge_input_sides(over, element, point)
         if judgement is not None:
             name, place = sources[element]
             found[element] = judgement._replace(input=name, place=place)
@@ -124,17 +124,17 @@ def concerned_inputs(run: SweptRun) -> list[str]:
     """The inputs, of those that are differentiated, to find one-sided derivatives for."""
     inputs, wrt, swept = run.graph.inputs, run.wrt or (), run.swept
     if math.isnan(run.value):
-        behind = dependency_flags(run.graph, *poles_in_use(run))
+        behind = dependency_flags(run.graph, *used_poles(run))
         return [name for name in wrt if behind[inputs[name]]]
     finite = [name for name in wrt if math.isfinite(swept[name])]
     if math.isinf(run.value):
-        behind = dependency_flags(run.graph, *true_poles(run))
+        behind = dependency_flags(run.graph, *confirmed_poles(run))
         return [name for name in finite if behind[inputs[name]]]
-    behind = dependency_flags(run.graph, *flagged_nodes(run), *true_poles(run))
+    behind = dependency_flags(run.graph, *nonsmooth_nodes(run), *confirmed_poles(run))
     return [name for name in wrt if name not in finite or behind[inputs[name]]]
 
 
-def poles_in_use(run: SweptRun) -> list[int]:
+def used_poles(run: SweptRun) -> list[int]:
     """The poles that the answer depends on.
 
     They may have made the value nan, as in 0*log(0), and only a limit would tell what it comes to; or the
@@ -145,9 +145,9 @@ def poles_in_use(run: SweptRun) -> list[int]:
     return [node for node, op, seen in met if math.isinf(values[node]) and at_pole(op, seen)]
 
 
-def true_poles(run: SweptRun) -> list[int]:
+def confirmed_poles(run: SweptRun) -> list[int]:
     """The poles that are some by the doubles or by the decimals as typed, and not by underflow alone."""
-    found = poles_in_use(run)
+    found = used_poles(run)
     if not found or not has_balls():
         return found
     readings = [
@@ -156,7 +156,7 @@ def true_poles(run: SweptRun) -> list[int]:
     return [node for node in found if not all(balls[node].is_finite() for balls in readings)]
 
 
-def verdict_on(run: SweptRun, name: str, point: Around) -> OneSided | None:
+def judge_input_sides(run: SweptRun, name: str, point: PointContext) -> OneSided | None:
     """One input's verdict; None where there is nothing to say.
 
     So it is where the sweep's number is right, and no operand that the input moves meets a kink or a jump.
@@ -164,7 +164,7 @@ def verdict_on(run: SweptRun, name: str, point: Around) -> OneSided | None:
     """
     value = value_by_sides(run).value if math.isnan(run.value) else run.value
     left, right = (
-        with_leading(run, value, name, sign, output_beside(point, name, sign))
+        refine_by_leading_terms(run, value, name, sign, output_on_side(point, name, sign))
         for sign in (-1.0, 1.0)
     )
     sweep = run.swept[name]
@@ -174,7 +174,7 @@ def verdict_on(run: SweptRun, name: str, point: Around) -> OneSided | None:
         return None
     values = [None if t.value is None else t.value + 0.0 for t in (left, right)]
     slopes = [None if t.slope is None else t.slope.value + 0.0 for t in (left, right)]
-    verdict, estimated = verdict_of(value, left, right), False
+    verdict, estimated = combine_sides(value, left, right), False
     if not turned and math.isnan(sweep) and slopes[0] == slopes[1] in (math.inf, -math.inf):
         verdict = "undecided"  # what overflowed on the way is no vertical tangent
         slopes = [None, None]
@@ -182,7 +182,7 @@ def verdict_on(run: SweptRun, name: str, point: Around) -> OneSided | None:
         return None
     corrected = False
     if verdict == "exists":
-        corrected = is_off(left, sweep) and is_off(right, sweep)
+        corrected = is_sweep_wrong(left, sweep) and is_sweep_wrong(right, sweep)
         exact = slopes[1] if corrected else sweep + 0.0
         slopes = [exact, exact]
     elif verdict == "undecided" and not math.isinf(run.value):
@@ -207,7 +207,9 @@ def verdict_on(run: SweptRun, name: str, point: Around) -> OneSided | None:
     )  # fmt: skip
 
 
-def with_leading(run: SweptRun, value: float, name: str, sign: float, found: Towards) -> Towards:
+def refine_by_leading_terms(
+    run: SweptRun, value: float, name: str, sign: float, found: OneSidedOutput
+) -> OneSidedOutput:
     """One side, where only terms of higher order tell, with what leading terms say of it."""
     if found.slope is not None or found.state == UNDEFINED or not math.isfinite(value):
         return found
@@ -215,7 +217,7 @@ def with_leading(run: SweptRun, value: float, name: str, sign: float, found: Tow
     return found if slope is None else found._replace(state="", value=value, slope=slope)
 
 
-def verdict_of(value: float, left: Towards, right: Towards) -> str:
+def combine_sides(value: float, left: OneSidedOutput, right: OneSidedOutput) -> str:
     """What two sides say together, beside an output's value."""
     if any(side.value is not None and side.value != value for side in (left, right)):
         return "jump"
@@ -223,7 +225,7 @@ def verdict_of(value: float, left: Towards, right: Towards) -> str:
         return "undecided"
     slopes = [side.slope for side in (left, right) if side.slope is not None]
     both_finite = len(slopes) == 2 and all(math.isfinite(slope.value) for slope in slopes)
-    if not both_finite or not are_equal(left, right):
+    if not both_finite or not has_equal_slopes(left, right):
         return "kink"
     # Slopes need two digits, unless the sweep's number can stand for them.
     doubtful = [side.slope for side in (left, right) if not math.isfinite(side.off.value)]
@@ -231,7 +233,7 @@ def verdict_of(value: float, left: Towards, right: Towards) -> str:
     return "exists" if are_certain else "undecided"
 
 
-def are_equal(left: Towards, right: Towards) -> bool:
+def has_equal_slopes(left: OneSidedOutput, right: OneSidedOutput) -> bool:
     """Whether the derivatives from the sides are equal, as far as rounding lets one tell.
 
     Their distances from the sweep's number are compared, where that is finite: they are 0 as long as no
@@ -244,7 +246,7 @@ def are_equal(left: Towards, right: Towards) -> bool:
     return abs(one.value - other.value) <= one.error + other.error
 
 
-def is_off(side: Towards, sweep: float) -> bool:
+def is_sweep_wrong(side: OneSidedOutput, sweep: float) -> bool:
     """Whether the sweep's number differs from the derivative by more than rounding."""
     if not math.isfinite(sweep):
         return True
@@ -294,12 +296,12 @@ def side_verdicts(run: SweptRun, found: Mapping[str, OneSided]) -> Iterator[Diag
         help = None if code in helped else HELP[code]
         helped.add(code)
         if code == "undecided":
-            help = help and undecided_help(run, side)
-        text = side_message(run, side) + and_alike(len(others), name)
+            help = help and explain_undecided_side(run, side)
+        text = side_message(run, side) + format_more_alike(len(others), name)
         yield Diagnostic(code, severity, text, node, run.graph.span(node), help)
 
 
-def and_alike(more: int, name: str) -> str:
+def format_more_alike(more: int, name: str) -> str:
     """That as much is so for more numbers of a tensor."""
     return f"; and alike for {more:,} more number{'s' * (more > 1)} of {name}" if more else ""
 
@@ -313,7 +315,7 @@ HELP = {
 }
 
 
-def undecided_help(run: SweptRun, side: OneSided) -> str:
+def explain_undecided_side(run: SweptRun, side: OneSided) -> str:
     """Why no rule tells what the sides come to, and what there is instead."""
     why = HELP["undecided"]
     if any(first_place(abs(value) == math.inf) for value in run.values):
@@ -382,11 +384,11 @@ def one_sided_notes(run: SweptRun, told: Container[str]) -> Iterator[Diagnostic]
 
     Of a tensor's numbers that end at one node the first speaks for all.
     """
-    if not is_finite(run.value) or beyond_sides(run):
+    if not is_finite(run.value) or side_limit_reason(run):
         return
-    numbers = in_numbers(run)
+    numbers = to_scalar_run(run)
     over = numbers.run
-    if beyond_sides(over):
+    if side_limit_reason(over):
         return
     graph = over.graph
     ends = [  # where the slope is finite, or at a pole
@@ -397,12 +399,12 @@ def one_sided_notes(run: SweptRun, told: Container[str]) -> Iterator[Diagnostic]
     ]
     behind = dependency_flags(graph, *ends)
     names = [name for name in over.wrt or () if behind[graph.inputs[name]] and name not in told]
-    point = around_point(over) if names else None
+    point = build_point_context(over) if names else None
     alike: dict[tuple[str, int], list[Diagnostic]] = {}
     for name in names:
         if point is None or not math.isfinite(over.swept[name]):
             continue
-        left, right = (output_beside(point, name, sign) for sign in (-1.0, 1.0))
+        left, right = (output_on_side(point, name, sign) for sign in (-1.0, 1.0))
         missing, there = ("left", right) if left.state == UNDEFINED else ("right", left)
         if {left.state, right.state} != {UNDEFINED, ""} or there.slope is None:
             continue
@@ -416,7 +418,7 @@ def one_sided_notes(run: SweptRun, told: Container[str]) -> Iterator[Diagnostic]
         found = Diagnostic("edge", "note", message, place, graph.span(node), None)
         alike.setdefault((name.partition("[")[0], place), []).append(found)
     for (name, _), (first, *others) in alike.items():
-        yield first._replace(message=first.message + and_alike(len(others), name))
+        yield first._replace(message=first.message + format_more_alike(len(others), name))
 
 
 # Derivatives inside of a formula that exist and are nan in doubles, as d((x^2)^1.5, x, 2) is at 0: each is
@@ -434,7 +436,7 @@ def value_by_sides(run: SweptRun) -> Measured:
     nodes = [node for node, kind in enumerate(typed.kinds) if kind == "derivative"]
     times = Counter(map(typed.span, nodes))  # what is written once in a loop is there several times
     known = {
-        unknown[typed.span(node)]: last_slope(run, typed, node)
+        unknown[typed.span(node)]: two_sided_slope(run, typed, node)
         for node in nodes
         if typed.span(node) in unknown and times[typed.span(node)] == 1
     }
@@ -446,7 +448,7 @@ def value_by_sides(run: SweptRun) -> Measured:
     return interpret(run.graph, Algebra(RUNNING.constant, step), given)[run.graph.output]
 
 
-def last_slope(run: SweptRun, typed: Graph, node: int) -> Measured:
+def two_sided_slope(run: SweptRun, typed: Graph, node: int) -> Measured:
     """The derivative that a text has at a node, where both sides tell it; else nan."""
     body, variable = typed.operands[node]
     (order,) = cast("tuple[int]", typed.payloads[node])
@@ -458,7 +460,9 @@ def last_slope(run: SweptRun, typed: Graph, node: int) -> Measured:
     graph = complete_graph(before, run.text)
     graph.calls = []  # its derivatives are not the text's
     inputs = {name: run.inputs[name] for name in graph.inputs}
-    side = one_sided(SweptRun.of(run.text, evaluator_for(graph), inputs, (name,))).get(name)
+    side = one_sided_derivatives(SweptRun.of(run.text, evaluator_for(graph), inputs, (name,))).get(
+        name
+    )
     if side is None or side.right is None or side.verdict != "exists":
         return Measured(math.nan)
     return Measured(side.right, side.error)

@@ -22,7 +22,12 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from exprgrad.derive.rules import rule_slots, template
-from exprgrad.explain.kinks_met import local_rule, nonsmooth_point_met, stirs_edge, template_moves
+from exprgrad.explain.kinks_met import (
+    compile_local_derivative,
+    met_nonsmooth_point,
+    passes_movement,
+    template_moves,
+)
 from exprgrad.graph.graph import (
     Algebra,
     Graph,
@@ -45,8 +50,8 @@ from exprgrad.run.numbers.sweeps import (
 )
 
 __all__ = [
-    "RUNNING", "SURE", "UNDEFINED", "Around", "Measured", "Towards", "around_point", "error_of",
-    "leading_slope", "output_beside", "rounding_of_operation",
+    "RUNNING", "SURE", "UNDEFINED", "Measured", "OneSidedOutput", "PointContext", "build_point_context",
+    "leading_slope", "local_derivative_error", "operation_rounding", "output_on_side",
 ]  # fmt: skip
 
 UNDECIDED, UNDEFINED = "undecided", "undefined"
@@ -75,7 +80,7 @@ class Measured(NamedTuple):
 ZERO = Measured(0.0)
 
 
-def rounding_of_operation(value: float, operands: Iterable[float], ulps: float = 0.5) -> float:
+def operation_rounding(value: float, operands: Iterable[float], ulps: float = 0.5) -> float:
     """What an operation may have rounded away; nothing where all are whole numbers."""
     if not math.isfinite(value):
         return 0.0
@@ -83,9 +88,9 @@ def rounding_of_operation(value: float, operands: Iterable[float], ulps: float =
     return 0.0 if exact else ulps * math.ulp(value)
 
 
-def rounding_of_row(op: Op, value: float, operands: Iterable[float]) -> float:
+def row_rounding(op: Op, value: float, operands: Iterable[float]) -> float:
     """What an operation of the op table may have rounded away."""
-    return max(rounding_of_operation(value, operands, op.value_ulp), op.value_abs)
+    return max(operation_rounding(value, operands, op.value_ulp), op.value_abs)
 
 
 def inner_product(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
@@ -94,11 +99,11 @@ def inner_product(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
     for (one, error_of_one), (other, error_of_other) in terms:
         value = one * other
         if value and not (abs(one) == 1.0 or abs(other) == 1.0):
-            error += rounding_of_operation(value, (one, other))
+            error += operation_rounding(value, (one, other))
         error += abs(one) * error_of_other + error_of_one * (abs(other) + error_of_other)
         before, found = found, found + value
         if before and value:
-            error += rounding_of_operation(found, (before, value))
+            error += operation_rounding(found, (before, value))
     unbounded = math.isnan(error)  # 0 times an error without a bound
     error = math.inf if unbounded else error
     return Measured(found, error if math.isfinite(found) else 0.0)
@@ -141,12 +146,14 @@ RUNNING = Algebra(typed_constant, apply_measured)
 """Numbers, each with what rounding may have done to it on the way."""
 
 
-def noise_of(op: Op, position: int, view: Sequence[float], errors: Sequence[float]) -> float:
+def local_derivative_noise(
+    op: Op, position: int, view: Sequence[float], errors: Sequence[float]
+) -> float:
     """What a local derivative may be off by, given by how much its operands and the result may be.
 
     ``view`` are the values that the rule sees, of which the first have those errors.
     """
-    rule, names = local_rule(op.name, position), rule_slots(op)
+    rule, names = compile_local_derivative(op.name, position), rule_slots(op)
     if not any(errors):
         return 0.0
     here = rule(view)
@@ -156,7 +163,7 @@ def noise_of(op: Op, position: int, view: Sequence[float], errors: Sequence[floa
     return max(x if x == x else math.inf for x in apart)
 
 
-def error_of(op: Op, position: int, local: float) -> float:
+def local_derivative_error(op: Op, position: int, local: float) -> float:
     """What a local derivative may be off by; an operand, or a constant, is off by nothing.
 
     The row's bound is in ulps of the truth, which may be twice those of what was computed; beside a zero
@@ -200,7 +207,7 @@ class Side(NamedTuple):
     turned: bool = False
 
 
-class Around(NamedTuple):
+class PointContext(NamedTuple):
     """What a run's nodes are like around its point: the same for every input and both sides.
 
     ``alike``    by node: the first that is the same formula of the same inputs
@@ -221,7 +228,7 @@ class Around(NamedTuple):
     noise: Sequence[float] = ()
 
 
-def around_point(run: SweptRun) -> Around:
+def build_point_context(run: SweptRun) -> PointContext:
     """What a run's nodes are like around the point."""
     assert run.adjoints is not None
     graph, special = run.graph, run.adjoints.met
@@ -231,19 +238,19 @@ def around_point(run: SweptRun) -> Around:
             continue
         op = BY_NAME[kind]
         terms = [
-            (position, Measured(local, error_of(op, position, local)))
+            (position, Measured(local, local_derivative_error(op, position, local)))
             for position, local in enumerate(locals_)
             if local is not None and op.partial(position) != "0"
             if local or position not in op.branches
         ]
         usual = all(local.value and math.isfinite(local.value) for _, local in terms)
-        if usual and stays_inside(run, node, op):
+        if usual and is_kept_in_domain(run, node, op):
             smooth[node] = terms
     still = [Side(value) for value in run.values]
-    return Around(run, equal_nodes(graph), smooth, special, run.adjoints.locals, still)
+    return PointContext(run, equal_nodes(graph), smooth, special, run.adjoints.locals, still)
 
 
-def stays_inside(run: SweptRun, node: int, op: Op) -> bool:
+def is_kept_in_domain(run: SweptRun, node: int, op: Op) -> bool:
     """Whether a node stays in its row's domain however its active operands move."""
     if not op.domain:
         return True
@@ -270,7 +277,7 @@ def equal_nodes(graph: Graph) -> list[int]:
     return found
 
 
-class Here(NamedTuple):
+class SidedOperation(NamedTuple):
     """An operation whose operands are known beside the point.
 
     ``data``     its own value at the point
@@ -279,7 +286,7 @@ class Here(NamedTuple):
     ``values``, ``motions``, ``moves``  the operands' limits, how they move, and which of them do
     """
 
-    around: Around
+    around: PointContext
     node: int
     op: Op
     data: float
@@ -291,7 +298,7 @@ class Here(NamedTuple):
     moves: list[bool]
 
 
-class Towards(NamedTuple):
+class OneSidedOutput(NamedTuple):
     """What the output does beside the point: its limit and derivative, for the input's growth.
 
     ``off`` is how much more than the sweep's number ``slope`` is.  ``state`` says why a number is None;
@@ -305,7 +312,7 @@ class Towards(NamedTuple):
     off: Measured
 
 
-def output_beside(around: Around, name: str, sign: float) -> Towards:
+def output_on_side(around: PointContext, name: str, sign: float) -> OneSidedOutput:
     """The output beside the point: to the right of an input's value (sign 1), or to the left (−1).
 
     Where a tangent is infinite, the answer must be the same for whatever rounding did to the data.
@@ -320,7 +327,7 @@ def output_beside(around: Around, name: str, sign: float) -> Towards:
     return found if is_same else undecided
 
 
-def side_outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]:
+def side_outcome(around: PointContext, name: str, sign: float) -> tuple[OneSidedOutput, bool]:
     """The output on one side, and whether a tangent is infinite on the way."""
     graph, along = around.run.graph, Measured(sign)
     start, output = graph.inputs[name], graph.output
@@ -328,7 +335,7 @@ def side_outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]
     nodes = [node for node in range(start + 1, output + 1) if moving[node] and needed[node]]
     still = around.still
     moved = still[start]._replace(motion=Motion(True, along, along, ZERO))
-    algebra = Algebra(lambda _, node: still[node], partial(side_of_node, around))
+    algebra = Algebra(lambda _, node: still[node], partial(evaluate_node_side, around))
     values = [*still[:start], moved, *still[start + 1 :]]
     reached = evaluate_nodes(graph, algebra, values, nodes)
     turned = any(reached[node].turned for node in nodes)
@@ -338,12 +345,16 @@ def side_outcome(around: Around, name: str, sign: float) -> tuple[Towards, bool]
     tangent, off = side.motion.tangent, side.motion.off
     value = None if side.lost else side.value
     if value is None or tangent is None or math.isinf(value):
-        return Towards(turned, side.lost or UNDECIDED, value, None, Measured(math.nan)), steep
+        return OneSidedOutput(
+            turned, side.lost or UNDECIDED, value, None, Measured(math.nan)
+        ), steep
     slope, off = (Measured(sign * x.value, x.error) for x in (tangent, off))
-    return Towards(turned, "", value, slope, off), steep
+    return OneSidedOutput(turned, "", value, slope, off), steep
 
 
-def side_of_node(around: Around, graph: Graph, node: int, operands: Sequence[Side]) -> Side:
+def evaluate_node_side(
+    around: PointContext, graph: Graph, node: int, operands: Sequence[Side]
+) -> Side:
     """One node, given its operands."""
     changed, still = False, True
     for side in operands:
@@ -354,36 +365,36 @@ def side_of_node(around: Around, graph: Graph, node: int, operands: Sequence[Sid
     data = around.run.values[node]
     smooth = None if changed else around.smooth.get(node)
     if smooth is not None:
-        return Side(data, glide_smoothly(smooth, operands))
+        return Side(data, smooth_motion(smooth, operands))
     op, motions = BY_NAME[graph.kinds[node]], [side.motion for side in operands]
     values, moves = [side.value for side in operands], [motion.moves for motion in motions]
-    here = Here(
+    here = SidedOperation(
         around, node, op, data, around.locals[node], graph.operands[node], operands, values,
         motions, moves,
     )  # fmt: skip
     out = functions[op.name](*here.values) if changed else data
     views = companion_values(op, [*here.values, out], [float(m) for m in moves])
-    special = nonsmooth_point_met(op, views, moves) if any(moves) else None
-    reason = lost_with(here, views, special)
+    special = met_nonsmooth_point(op, views, moves) if any(moves) else None
+    reason = lost_operand_reason(here, views, special)
     if reason:
         side = lost_side(here, reason)._replace(turned=node in around.special)
         return side if reason == UNDECIDED or any(moves) else side._replace(value=out)
     if special is None:
-        return go_on(here, views, changed=changed)
+        return side_by_partials(here, views, changed=changed)
     if op.gate == "blocker" and len(op.names) == 1 and math.isinf(here.values[0]):
-        side = go_on(here, views, changed=changed)  # an infinity is no whole number
+        side = side_by_partials(here, views, changed=changed)  # an infinity is no whole number
     else:
-        side = turn_at_point(here, special, views)
+        side = side_at_kink(here, special, views)
     return side._replace(turned=True)
 
 
-def lost_side(here: Here, reason: str) -> Side:
+def lost_side(here: SidedOperation, reason: str) -> Side:
     """A node whose value beside the point is not known, for some reason."""
     value = math.nan if reason == UNDEFINED else here.data
     return Side(value, changed=True, lost=reason)
 
 
-def glide_smoothly(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:
+def smooth_motion(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[Side]) -> Motion:
     """How a smooth node moves whose operands have the data that they have at the point."""
     terms = [
         (local, motion)
@@ -393,25 +404,27 @@ def glide_smoothly(terms_of: Sequence[tuple[int, Measured]], operands: Sequence[
     if not terms:
         return STILL
     tangents = [(local, motion.tangent) for local, motion in terms if motion.tangent]
-    tangent = sure_sum(tangents) if len(tangents) == len(terms) else None
+    tangent = finite_sum(tangents) if len(tangents) == len(terms) else None
     if tangent is not None and all(motion.off is ZERO and motion.moves for _, motion in terms):
         return Motion(True, tangent, tangent, ZERO)
-    return Motion(any(m.moves for _, m in terms), tangent, *swept_and_off(terms))
+    return Motion(any(m.moves for _, m in terms), tangent, *swept_and_difference(terms))
 
 
-def sure_sum(terms: Iterable[tuple[Measured, Measured]]) -> Measured | None:
+def finite_sum(terms: Iterable[tuple[Measured, Measured]]) -> Measured | None:
     """A sum of products, if it is a number."""
     found = inner_product(terms)
     return None if math.isnan(found.value) else found
 
 
-def swept_and_off(terms: Sequence[tuple[Measured, Motion]]) -> tuple[Measured, Measured]:
+def swept_and_difference(terms: Sequence[tuple[Measured, Motion]]) -> tuple[Measured, Measured]:
     """What the sweep makes of some operands' motions, by their local derivatives, and how far it is off."""
     by_sweep = inner_product((local, motion.swept) for local, motion in terms)
     return by_sweep, inner_product((local, motion.off) for local, motion in terms)
 
 
-def lost_with(here: Here, views: Sequence[Sequence[float]], special: NonsmoothPoint | None) -> str:
+def lost_operand_reason(
+    here: SidedOperation, views: Sequence[Sequence[float]], special: NonsmoothPoint | None
+) -> str:
     """Why a node is lost with one of its operands.
 
     A branch that is not taken may be lost, and an operand that is not defined is nan, of which a
@@ -427,9 +440,9 @@ def lost_with(here: Here, views: Sequence[Sequence[float]], special: NonsmoothPo
         if position not in op.branches:
             found = side.lost
         elif special is not None:
-            if op.names[position] in names_in_side(special):
+            if op.names[position] in side_rule_names(special):
                 found = side.lost
-        elif local_rule(op.name, position)(view):
+        elif compile_local_derivative(op.name, position)(view):
             found = side.lost
     return found
 
@@ -437,7 +450,9 @@ def lost_with(here: Here, views: Sequence[Sequence[float]], special: NonsmoothPo
 # At a kink or a jump.
 
 
-def turn_at_point(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[float]]) -> Side:
+def side_at_kink(
+    here: SidedOperation, special: NonsmoothPoint, views: Sequence[Sequence[float]]
+) -> Side:
     """A node that meets a kink or a jump: its row says what is beside."""
     if here.op.variadic:
         return fold_tie(here, special, views)
@@ -448,21 +463,21 @@ def turn_at_point(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[
     for name, motion in zip(op.names, motions, strict=True):
         given[f"d{name}"] = (motion.tangent or ZERO) if motion.moves else ZERO
         given[f"moves_{name}"] = Measured(float(motion.moves))
-    asked = names_in_side(special)
+    asked = side_rule_names(special)
     if any(
         m.moves and m.tangent is None and f"d{name}" in asked
         for name, m in zip(op.names, motions, strict=True)
     ):
         if special.side or special.undecided:
             return lost_side(here, UNDECIDED)
-        return side_of(here, given["out"].value, None, moves=True, error=operand_errors(here))
+        return make_side(here, given["out"].value, None, moves=True, error=operand_errors(here))
     side = decide_by_tangents(special, given)
     if side is None or side != side:
         return lost_side(here, UNDECIDED if side is None else UNDEFINED)
     if not special.slope:
         view = [*views[0]]
         view[len(op.names)] = side
-        return go_on(here, [view] * len(motions), changed=True, led=True)
+        return side_by_partials(here, [view] * len(motions), changed=True, led=True)
     formula = template(special.slope)
     stirring = [f"d{n}" for n, m in zip(op.names, motions, strict=True) if m.moves]
     moves = template_moves(
@@ -470,10 +485,12 @@ def turn_at_point(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[
     )
     slope = measure_template(formula, given)
     tangent = None if math.isnan(slope.value) else slope if moves else ZERO
-    return side_of(here, side, tangent, moves=moves, error=operand_errors(here))
+    return make_side(here, side, tangent, moves=moves, error=operand_errors(here))
 
 
-def fold_tie(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[float]]) -> Side:
+def fold_tie(
+    here: SidedOperation, special: NonsmoothPoint, views: Sequence[Sequence[float]]
+) -> Side:
     """A variadic node at a tie: the rule for two operands, folded over all that tie."""
     test = compile_template(template(special.where), rule_slots(here.op))
     slope = template(special.slope)
@@ -492,16 +509,16 @@ def fold_tie(here: Here, special: NonsmoothPoint, views: Sequence[Sequence[float
         stirring = [n for n, m in (("dx", moves), ("dy", motion.moves)) if m]
         moves = template_moves(slope, {name: x.value for name, x in given.items()}, stirring)
         tangent = measure_template(slope, given)
-    return side_of(here, views[0][1], tangent, moves=moves, error=operand_errors(here))
+    return make_side(here, views[0][1], tangent, moves=moves, error=operand_errors(here))
 
 
-def operand_errors(here: Here) -> float:
+def operand_errors(here: SidedOperation) -> float:
     """What the operands' limits may be off by, together."""
     return sum(side.error for side in here.operands)
 
 
 @cache
-def names_in_side(special: NonsmoothPoint) -> frozenset[str]:
+def side_rule_names(special: NonsmoothPoint) -> frozenset[str]:
     """The names that the texts of a side use."""
     texts = filter(None, (special.side, special.slope, special.undecided))
     return frozenset(name for text in texts for name in template(text).inputs)
@@ -513,7 +530,7 @@ def decide_by_tangents(special: NonsmoothPoint, given: Mapping[str, Measured]) -
     Tangents may be off by their errors: the answer has to be the same wherever in between they are, and
     at the ends, at 0 and where two of them are equal it is asked.
     """
-    names = [n for n in names_in_side(special) if n.startswith("d") and given[n].error]
+    names = [n for n in side_rule_names(special) if n.startswith("d") and given[n].error]
     tangents = [x.value for name, x in given.items() if name.startswith("d")]
     choices = []
     for name in names:
@@ -537,37 +554,37 @@ def decide_by_tangents(special: NonsmoothPoint, given: Mapping[str, Measured]) -
 # Elsewhere.
 
 
-def go_on(
-    here: Here, views: Sequence[Sequence[float]], *, changed: bool, led: bool = False
+def side_by_partials(
+    here: SidedOperation, views: Sequence[Sequence[float]], *, changed: bool, led: bool = False
 ) -> Side:
     """A node where its row's partials hold; ``led``: its value in the views is where a jump led to."""
     out = views[0][1] if here.op.variadic else views[0][len(here.op.names)]
     own = not changed and here.locals is not None
-    terms, passing, told = flowing_locals(here, views, own=own)
+    terms, passing, told = moving_local_derivatives(here, views, own=own)
     moves = bool(passing)
     inside: bool | None = True
     if not led and (changed or any(here.moves)):
         inside = is_inside_domain(here)
         if inside and moves and math.isinf(out):
-            out, moves = pole_limit(here, out), not is_endless(here)
-    if math.isfinite(out) and is_open(here, views, passing):
+            out, moves = pole_limit(here, out), not is_constant_infinity(here)
+    if math.isfinite(out) and is_indeterminate(here, views, passing):
         inside = None
     if not inside or out != out:
         gone = inside is False or any(side.lost == UNDEFINED for side in here.operands)
         return lost_side(here, UNDEFINED if gone else UNDECIDED)
     tangent = None if moves else ZERO
     if moves and told and math.isfinite(out):
-        tangent = sure_sum((local, m.tangent or ZERO) for local, m in terms if m.moves)
+        tangent = finite_sum((local, m.tangent or ZERO) for local, m in terms if m.moves)
     if not own or tangent is None or math.isinf(out):
         error = value_error(here, out) if changed else 0.0
-        return side_of(here, out, tangent, moves=moves, error=error)
+        return make_side(here, out, tangent, moves=moves, error=error)
     if all(motion.off == ZERO and motion.moves for _, motion in terms):
         return Side(here.data, Motion(moves, tangent, tangent, ZERO) if terms else STILL)
-    return Side(here.data, Motion(moves, tangent, *swept_and_off(terms)))
+    return Side(here.data, Motion(moves, tangent, *swept_and_difference(terms)))
 
 
-def flowing_locals(
-    here: Here, views: Sequence[Sequence[float]], *, own: bool
+def moving_local_derivatives(
+    here: SidedOperation, views: Sequence[Sequence[float]], *, own: bool
 ) -> tuple[list[tuple[Measured, Motion]], set[int], bool]:
     """Local derivatives with the motions that they carry on, the positions through which movement passes,
     and whether the tangents tell what these add.
@@ -579,23 +596,25 @@ def flowing_locals(
     passing, told = set(), True
     for position, (motion, view) in enumerate(zip(here.motions, views, strict=True)):
         flat = op.partial(position) == "0"
-        if motion is STILL or (flat and not stirs_edge(op, position, view, moving)):
+        if motion is STILL or (flat and not passes_movement(op, position, view, moving)):
             continue
         found = here.locals[position] if own and here.locals and not flat else None
-        local = local_rule(op.name, position)(view) if found is None else found
-        if local == 0 and motion.moves and not stirs_edge(op, position, view, moving):
+        local = compile_local_derivative(op.name, position)(view) if found is None else found
+        if local == 0 and motion.moves and not passes_movement(op, position, view, moving):
             continue
         if local == 0 and position in op.branches:
             continue
-        by = Measured(local, error_of(op, position, local) + rule_error(here, position, view))
+        by = Measured(
+            local, local_derivative_error(op, position, local) + rule_error(here, position, view)
+        )
         terms.append((by, motion))
         if motion.moves:
             passing.add(position)
-            told = told and is_told(by, motion)
+            told = told and is_contribution_known(by, motion)
     return terms, passing, told
 
 
-def is_told(local: Measured, motion: Motion) -> bool:
+def is_contribution_known(local: Measured, motion: Motion) -> bool:
     """Whether an operand's tangent tells what it adds: what may be 0 times an infinity does not."""
     tangent = motion.tangent
     if tangent is None or math.isnan(local.value):
@@ -605,16 +624,18 @@ def is_told(local: Measured, motion: Motion) -> bool:
     return is_moving and not (is_steep and may_be_flat)
 
 
-def rule_error(here: Here, position: int, view: Sequence[float]) -> float:
+def rule_error(here: SidedOperation, position: int, view: Sequence[float]) -> float:
     """What rounding of the data may have done to a local derivative, where that counts."""
     noise = here.around.noise
     if not noise:
         return 0.0
     seen = [here.nodes[position]] if here.op.variadic else here.nodes
-    return noise_of(here.op, position, view, [noise[node] for node in (*seen, here.node)])
+    return local_derivative_noise(
+        here.op, position, view, [noise[node] for node in (*seen, here.node)]
+    )
 
 
-def value_error(here: Here, out: float) -> float:
+def value_error(here: SidedOperation, out: float) -> float:
     """What its operands' errors do to a limit's difference from the node's data.
 
     Values are taken as they were computed: an error makes nothing jump.
@@ -631,14 +652,16 @@ def value_error(here: Here, out: float) -> float:
     return error
 
 
-def side_of(here: Here, out: float, tangent: Measured | None, *, moves: bool, error: float) -> Side:
+def make_side(
+    here: SidedOperation, out: float, tangent: Measured | None, *, moves: bool, error: float
+) -> Side:
     """A node's limit and motion, and how far its tangent is from the sweep's."""
     op, data, changed = here.op, here.data, False
     if out != data:
         before = [here.around.run.values[operand] for operand in here.nodes]
         for value, given in ((out, here.values), (data, before)):
             if math.isfinite(value):
-                error += rounding_of_row(op, value, given)
+                error += row_rounding(op, value, given)
         changed = math.isinf(out) or not abs(out - data) <= error
         if not changed and error > SURE * max(map(abs, (out, data, *here.values))):
             return lost_side(here, UNDECIDED)  # as beside a pole of tan
@@ -652,17 +675,19 @@ def side_of(here: Here, out: float, tangent: Measured | None, *, moves: bool, er
     return side
 
 
-def swept_tangent(here: Here) -> Measured:
+def swept_tangent(here: SidedOperation) -> Measured:
     """The tangent that the reverse sweep stands for; 0 where no gradient went on."""
     terms = []
     for position, (motion, local) in enumerate(zip(here.motions, here.locals or (), strict=False)):
         gate = here.op.partial(position) == "0" or position in here.op.branches
         if local is not None and motion.swept != ZERO and (local or not gate):
-            terms.append((Measured(local, error_of(here.op, position, local)), motion.swept))
+            terms.append(
+                (Measured(local, local_derivative_error(here.op, position, local)), motion.swept)
+            )
     return inner_product(terms)
 
 
-def is_inside_domain(here: Here) -> bool | None:
+def is_inside_domain(here: SidedOperation) -> bool | None:
     """Whether a node is defined beside the point; None where only higher orders would tell.
 
     The row's domain is asked one double further along each tangent.
@@ -677,7 +702,9 @@ def is_inside_domain(here: Here) -> bool | None:
     return found.pop() if len(found) == 1 else None
 
 
-def is_open(here: Here, views: Sequence[Sequence[float]], passing: Collection[int]) -> bool:
+def is_indeterminate(
+    here: SidedOperation, views: Sequence[Sequence[float]], passing: Collection[int]
+) -> bool:
     """Whether an infinity and what else moves pull at a node, which is finite for exact operands only.
 
     So are inf^0 and 1^inf, which are 1.
@@ -686,17 +713,17 @@ def is_open(here: Here, views: Sequence[Sequence[float]], passing: Collection[in
         if math.isinf(value) and any(other != at for other in passing):
             moving = [*here.moves]
             moving[at] = True
-            if at in passing or stirs_edge(here.op, at, views[at], moving):
+            if at in passing or passes_movement(here.op, at, views[at], moving):
                 return True
     return False
 
 
-def is_endless(here: Here) -> bool:
+def is_constant_infinity(here: SidedOperation) -> bool:
     """Whether an infinity is not only a limit: one that stays made it, as in x + inf."""
     return {side.motion.moves for side in here.operands if math.isinf(side.value)} == {False}
 
 
-def pole_limit(here: Here, out: float) -> float:
+def pole_limit(here: SidedOperation, out: float) -> float:
     """The limit of a node that moves and is infinite; nan where it is not known, or overflow made it.
 
     Beside a pole the sign is that of the value one double further.
@@ -707,7 +734,7 @@ def pole_limit(here: Here, out: float) -> float:
     return math.inf * signs.pop() if len(signs) == 1 else math.nan
 
 
-def next_operands(here: Here) -> list[tuple[float, ...]]:
+def next_operands(here: SidedOperation) -> list[tuple[float, ...]]:
     """Where a node's operands may be, one double further along their tangents.
 
     On the way to an infinity are the greatest double, and numbers that are not whole.
@@ -763,7 +790,7 @@ def leading_slope(run: SweptRun, value: float, name: str, sign: float) -> Measur
         zeros = [not (x.limit or x.doubt) for x in operands]
         by_first = op.powers or op.name == "pow"
         is_exact = any(zeros) if op.powers == (1, 1) else all(zeros[:1] if by_first else zeros)
-        found = of_row(op, operands, DEEPEST_SERIES)
+        found = row_term(op, operands, DEEPEST_SERIES)
         # Where the data are nan, limits have doubts of their own.
         here = apply_measured(graph, node, [Measured(x.limit, x.doubt) for x in operands]).error
         doubt = max(found.doubt, here, doubts[node])
@@ -778,30 +805,32 @@ def leading_slope(run: SweptRun, value: float, name: str, sign: float) -> Measur
     return Measured(sign * gain.value, gain.error) if power == 1.0 else ZERO
 
 
-def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
+def row_term(op: Op, operands: Sequence[Term], depth: int) -> Term:
     """A row's term, given its operands'; its definition is asked ``depth`` deep."""
     limits, moves = [x.limit for x in operands], [x.power < math.inf for x in operands]
     out = functions[op.name](*limits) if op.equation is None else math.nan
     if not any(moves) or any(map(math.isnan, limits)):
         return LOST if any(moves) else Term(out)
     if op.powers == (1, 1):
-        return of_product(*operands)
+        return product_term(*operands)
     is_exact = not any(x.doubt for x in operands)
     if op.powers and is_exact and not limits[1]:
-        return of_product(operands[0], of_power(operands[1], -1.0))
+        return product_term(operands[0], power_term(operands[1], -1.0))
     if op.name == "pow" and not limits[0] and not moves[1]:
-        return of_power(operands[0], limits[1]) if is_exact else LOST
+        return power_term(operands[0], limits[1]) if is_exact else LOST
     views = companion_values(op, [*limits, out], [float(m) for m in moves])
-    special = nonsmooth_point_met(op, views, moves)
+    special = met_nonsmooth_point(op, views, moves)
     positions = [0 if op.variadic else at for at in range(len(operands))]
     locals_ = [
-        local_rule(op.name, at)(view) if m else 0.0
+        compile_local_derivative(op.name, at)(view) if m else 0.0
         for at, view, m in zip(positions, views, moves, strict=True)
     ]
     if special is None and all(map(math.isfinite, [out, *locals_])):
         doubts = [x.doubt for x in operands[: len(op.names)]]
         slopes = [
-            Measured(x, error_of(op, at, x) + noise_of(op, at, view, doubts))
+            Measured(
+                x, local_derivative_error(op, at, x) + local_derivative_noise(op, at, view, doubts)
+            )
             for at, view, x in zip(positions, views, locals_, strict=True)
         ]
         terms = [(slope, x) for slope, x, m in zip(slopes, operands, moves, strict=True) if m]
@@ -812,7 +841,7 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
     if not (is_exact and math.isfinite(out)) or op.variadic:
         return LOST
     if special is not None and len(operands) == 1:
-        return at_special(op, special, out, operands[0], views[0])
+        return term_at_kink(op, special, out, operands[0], views[0])
     if not op.definition or not depth:
         return LOST
     graph = template(op.definition)
@@ -820,12 +849,12 @@ def of_row(op: Op, operands: Sequence[Term], depth: int) -> Term:
         return LOST  # a case may hold at the point alone
     algebra = Algebra(
         lambda graph, node: Term(template_number(graph, node)),
-        lambda graph, node, seen: of_row(BY_NAME[graph.kinds[node]], seen, depth - 1),
+        lambda graph, node, seen: row_term(BY_NAME[graph.kinds[node]], seen, depth - 1),
     )
     return interpret(graph, algebra, dict(zip(op.names, operands, strict=True)))[graph.output]
 
 
-def of_product(one: Term, other: Term) -> Term:
+def product_term(one: Term, other: Term) -> Term:
     """The term of a product; what has the limit 0 and stays there takes the other with it."""
     terms = [
         (Measured(x.limit, x.doubt), y.gain, y.power)
@@ -842,7 +871,7 @@ def of_product(one: Term, other: Term) -> Term:
     return Term(0.0 if power > 0 else math.inf, gain, power)
 
 
-def of_power(base: Term, exponent: float) -> Term:
+def power_term(base: Term, exponent: float) -> Term:
     """The term of a constant power, not 0, of what has the limit 0."""
     value, error = base.gain
     is_whole, is_zero = exponent.is_integer(), abs(value) <= error
@@ -855,7 +884,9 @@ def of_power(base: Term, exponent: float) -> Term:
     return Term(limit, Measured(gain, error + math.ulp(gain)), base.power * exponent)
 
 
-def at_special(op: Op, special: NonsmoothPoint, out: float, x: Term, view: Sequence[float]) -> Term:
+def term_at_kink(
+    op: Op, special: NonsmoothPoint, out: float, x: Term, view: Sequence[float]
+) -> Term:
     """The term of a row of one operand at its kink or jump."""
     value, error = x.gain
     if abs(value) <= error:

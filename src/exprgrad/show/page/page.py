@@ -21,7 +21,7 @@ from typing import Any
 
 from exprgrad.errors import RequestError, command_or_python, require_kind
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.explain.limits import significant_digits
+from exprgrad.explain.limits import check_significant_digits
 from exprgrad.graph.calls import open_calls
 from exprgrad.graph.graph import check_scalars_only
 from exprgrad.graph.ops import BY_NAME
@@ -128,7 +128,7 @@ def make_page(
     for tensors too large to be written out; ``MissingExtraError`` without Graphviz.
     """
     adjoints_of(run, "a page")
-    digits = significant_digits(digits)
+    digits = check_significant_digits(digits)
     if descend:
         check_descent(run)
     if isinstance(lesson, str):

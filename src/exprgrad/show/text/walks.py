@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.explain.walks import Contribution, Lost, Outcome, Path, Paths, Visited, Web
+from exprgrad.explain.walks import Contribution, LostPath, Outcome, Path, Paths, VisitResult, Web
 from exprgrad.graph.graph import CONST, INPUT, collect_by_key
 from exprgrad.show.documents.document import Apart, Lines, csv_rows
 from exprgrad.show.text.lines import (
@@ -268,7 +268,7 @@ def path_csv_rows(run: DiagnosedRun, ask: PathFinder) -> Iterator[list[Any]]:
 
 def visit_order_parts(
     run: DiagnosedRun,
-    found: Visited,
+    found: VisitResult,
     digits: int,
     screen: Screen,
     *,
@@ -302,7 +302,7 @@ def visit_order_parts(
     return [*parts, "\n".join([*lines, *([""] if told else []), *told[:-1]])]
 
 
-def order_verdict(found: Visited) -> str:
+def order_verdict(found: VisitResult) -> str:
     """Whether the grads are those of the right order, in words."""
     if not found.wrong:
         return "every path counts once: these are the grads of the right order"
@@ -320,7 +320,7 @@ def order_verdict(found: Visited) -> str:
 
 
 def order_trace(
-    run: DiagnosedRun, found: Visited, digits: int, screen: Screen, *, whole: bool
+    run: DiagnosedRun, found: VisitResult, digits: int, screen: Screen, *, whole: bool
 ) -> str:
     """The visits of an order as text, in the columns of a trace; of many the first and the last."""
     passed = collect_by_key((one.visit, one) for one in found.contributions)
@@ -343,7 +343,7 @@ def order_trace(
 
 def make_visit(
     run: DiagnosedRun,
-    found: Visited,
+    found: VisitResult,
     node: int,
     contributions: Sequence[Contribution],
     names: Names,
@@ -364,7 +364,7 @@ def make_visit(
 
 
 def contribution_with_fate(
-    run: DiagnosedRun, found: Visited, passed: Contribution, names: Names
+    run: DiagnosedRun, found: VisitResult, passed: Contribution, names: Names
 ) -> Passed:
     """A contribution with its fate: counted, lost, or overwritten."""
     web = found.web
@@ -380,7 +380,7 @@ def contribution_with_fate(
 
 
 def visit_order_text(
-    run: DiagnosedRun, found: Visited, names: Sequence[str], *, whole: bool
+    run: DiagnosedRun, found: VisitResult, names: Sequence[str], *, whole: bool
 ) -> str:
     """Which nodes were visited, in order, constants aside."""
     listed = [names[node] for node in found.order if run.graph.kinds[node] != CONST]
@@ -393,7 +393,7 @@ def visit_order_text(
     return f"{rule} {', '.join(listed) or 'nothing'}{sign}{inputs}"
 
 
-def grads_table(found: Visited, digits: int, *, whole: bool) -> Table:
+def grads_table(found: VisitResult, digits: int, *, whole: bool) -> Table:
     """What every input got, and its true grad."""
     columns = [
         Column("input", str, flexible=True),
@@ -434,7 +434,7 @@ def miscounted_path_lines(
     return rows + path_rows_with_remarks(again, web, names, digits, whole=whole)
 
 
-def lost_path_reason(run: DiagnosedRun, lost: Lost, names: Sequence[str]) -> str:
+def lost_path_reason(run: DiagnosedRun, lost: LostPath, names: Sequence[str]) -> str:
     """Why a path was lost."""
     user, operand = (names[node] for node in lost.path.nodes[lost.at : lost.at + 2])
     if lost.why == "unvisited":
@@ -455,7 +455,7 @@ def balance_line(part: Outcome, digits: int) -> str:
 
 
 def clobbered_lines(
-    found: Visited, names: Sequence[str], digits: int, *, whole: bool
+    found: VisitResult, names: Sequence[str], digits: int, *, whole: bool
 ) -> Iterator[str]:
     """Which contribution overwrote which."""
     web, clobbered = found.web, found.clobbered
@@ -472,7 +472,7 @@ def clobbered_lines(
         yield f"… {len(clobbered) - len(shown):,} more were overwritten; {show_all_hint()} them"
 
 
-def visit_order_field(found: Visited) -> Apart:
+def visit_order_field(found: VisitResult) -> Apart:
     """The field ``visit_order`` of the JSON document."""
     web = found.web
     contributions = [
@@ -511,7 +511,7 @@ def outcome_fields(part: Outcome) -> dict[str, Any]:
     }
 
 
-def visit_order_rows(found: Visited) -> Iterator[list[Any]]:
+def visit_order_rows(found: VisitResult) -> Iterator[list[Any]]:
     """An input a line: what it got, the true grad, and how many paths counted, were lost, and again."""
     columns: dict[str, Callable[[Any], Any]] = {
         "input": str,
@@ -526,7 +526,7 @@ def visit_order_rows(found: Visited) -> Iterator[list[Any]]:
     return csv_rows(columns, found.inputs)
 
 
-def contribution_rows(run: DiagnosedRun, found: Visited) -> Iterator[list[Any]]:
+def contribution_rows(run: DiagnosedRun, found: VisitResult) -> Iterator[list[Any]]:
     """The contributions in the order in which they were passed."""
     web = found.web
     columns = {

@@ -11,8 +11,8 @@ import numpy as np
 
 from exprgrad.errors import InputError
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.explain.limits import beyond_sides
-from exprgrad.explain.places import in_numbers
+from exprgrad.explain.limits import side_limit_reason
+from exprgrad.explain.places import to_scalar_run
 from exprgrad.graph.graph import Graph
 from exprgrad.run.balls.balls import has_balls
 from exprgrad.run.evaluation import Flag, evaluator_for
@@ -251,9 +251,9 @@ def objective_over_numbers(at: RunAt[Found], objective: Objective, here: Turn) -
     """A function as one of numbers; None where there are too many to write out."""
     if not objective.graph.shapes:
         return objective
-    if objective.layout.size > MOST_SIDES or beyond_sides(run := at(here.at)):
+    if objective.layout.size > MOST_SIDES or side_limit_reason(run := at(here.at)):
         return None
-    over, names = in_numbers(run).run, objective.layout.names()
+    over, names = to_scalar_run(run).run, objective.layout.names()
     fixed = {name: value for name, value in over.inputs.items() if name not in names}
     layout = PointLayout(fixed, dict.fromkeys(names, ()))
     return Objective(over.graph, layout, objective.sign, objective.counts)
@@ -296,7 +296,7 @@ def at_switch(
 ) -> Judged | None:
     """The verdict at kinks and edges, of a formula of tensors number by number; None if there are none."""
     numbers = objective_over_numbers(at, objective, course.last)
-    if numbers is None or numbers.layout.size > MOST_SIDES or beyond_sides(at(course.last.at)):
+    if numbers is None or numbers.layout.size > MOST_SIDES or side_limit_reason(at(course.last.at)):
         return None
     found = settled_at(numbers, course, box, most)
     return found or by_axes(at(course.last.at), numbers, course.last, box)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from exprgrad.derive.parsed import complete_graph
 from exprgrad.errors import InputError, LanguageError, RequestError, command_or_python
-from exprgrad.explain.places import in_numbers, places_in
+from exprgrad.explain.places import element_places, to_scalar_run
 from exprgrad.graph.graph import Binding, Graph, check_scalars_only, dependent_flags
 from exprgrad.graph.ops import BY_NAME, COMPARISONS
 from exprgrad.graph.tensors import STRUCTURAL
@@ -345,12 +345,12 @@ def by_elements(
                 source=Source(text),
                 span=shaped.span(node),
             )
-    over = in_numbers(SweptRun.of(text, evaluator_for(shaped), given))
+    over = to_scalar_run(SweptRun.of(text, evaluator_for(shaped), given))
     graph, inputs = over.run.graph, over.run.inputs
     moved = [
         str(graph.payloads[over.node(shaped.inputs[name], place)])
         for name in unknowns
-        for place in places_in(given[name])
+        for place in element_places(given[name])
     ]
     return graph, inputs, moved
 

@@ -33,7 +33,7 @@ from exprgrad.derive.sweeps import gradient as derive
 from exprgrad.derive.switches import SwitchFunction, find_nonsmooth_nodes, switch_functions
 from exprgrad.errors import command_or_python
 from exprgrad.explain.diagnostics import DiagnosedRun
-from exprgrad.explain.places import in_numbers, live_nodes, places_in
+from exprgrad.explain.places import element_places, live_nodes, to_scalar_run
 from exprgrad.graph.graph import (
     MOST_ELEMENTS,
     Graph,
@@ -119,8 +119,8 @@ def second_order_terms(
         return [], (warning_at(message, run, graph.output)._replace(severity="note"),)
     found: list[Second | None] = []
     told: list[Diagnostic] = []
-    over, draws = in_numbers(run), None
-    for at, (place, u) in enumerate(zip(places_in(run.value), uncertainties, strict=True)):
+    over, draws = to_scalar_run(run), None
+    for at, (place, u) in enumerate(zip(element_places(run.value), uncertainties, strict=True)):
         view, before = over.run, len(told)
         if len(uncertainties) > 1:
             seen = with_output(view.graph, over.node(graph.output, place))

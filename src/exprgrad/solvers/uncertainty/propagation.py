@@ -17,7 +17,7 @@ from exprgrad.errors import RequestError, command_or_python, whole_number
 from exprgrad.explain.derivatives import Derivatives
 from exprgrad.explain.diagnostics import DiagnosedRun
 from exprgrad.explain.limits import COUNTED, MOST_DRAWS
-from exprgrad.explain.places import in_numbers, places_in
+from exprgrad.explain.places import element_places, to_scalar_run
 from exprgrad.graph.graph import Program, shape_size
 from exprgrad.run import matrices
 from exprgrad.run.evaluation import Diagnostic, evaluator_for
@@ -319,8 +319,8 @@ def sample_values(run: DiagnosedRun, numbers: UncertainNumbers, draws: int, seed
     from exprgrad.run.engines.compiled import build_kernel
     from exprgrad.solvers.uncertainty.covariance import draw_moves
 
-    over = in_numbers(run)
-    outputs = [over.node(run.graph.output, place) for place in places_in(run.value)]
+    over = to_scalar_run(run)
+    outputs = [over.node(run.graph.output, place) for place in element_places(run.value)]
     graph, inputs = over.run.graph, over.run.inputs
     names = [name for name in graph.inputs if name in numbers.deviations]
     builder = GraphBuilder(graph.empty())
