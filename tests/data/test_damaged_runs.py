@@ -47,7 +47,7 @@ class Left:
         assert self.run().status == 0
         self.expected = content(self.out)
         self.remove()
-        work = {name: getattr(batch, name) for name in ("partition_rows", "rows_reduced")}
+        work = {name: getattr(batch, name) for name in ("partition_rows", "reduce_rows")}
         left = [3]
 
         def stopped(name: str) -> Callable[..., Any]:

@@ -73,7 +73,7 @@ def run(*argv: str, data: str = "rows") -> Outcome:
 def stop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Stops runs in their partitions of this number, by this error."""
     counts: dict[str, Any] = {"left": -1, "error": KeyboardInterrupt()}
-    work = {name: getattr(batch, name) for name in ("partition_rows", "rows_reduced")}
+    work = {name: getattr(batch, name) for name in ("partition_rows", "reduce_rows")}
 
     def stopped(name: str) -> Any:
         def worked(*args: Any) -> Any:

@@ -250,9 +250,9 @@ class Expression(Drawn):
         try:
             return at_shapes(self.graph, self.text, shapes)
         except ShapeError as error:
-            from exprgrad.language.read.shaping import how_to_say
+            from exprgrad.language.read.shaping import suggest_shape_option
 
-            error.help = how_to_say(error, self.graph, self.shapes)
+            error.help = suggest_shape_option(error, self.graph, self.shapes)
             raise
 
     @cached_property

@@ -90,10 +90,10 @@ def fit(
         model, data, {**(start or {}), **parameters}, fix, bounds, sigma, weights, loss, loss_scale, map,
         where, bad_rows, level, starts, seed, profile, objective, delimiter, decimal, sheet,
     )  # fmt: skip
-    return Fitted(*fit_model(with_starts_named_as_options(asked)))
+    return Fitted(*fit_model(move_options_to_starts(asked)))
 
 
-def with_starts_named_as_options(asked: FitRequest) -> FitRequest:
+def move_options_to_starts(asked: FitRequest) -> FitRequest:
     """The request in which a number for an option such as ``sigma`` is the start of a parameter so called.
 
     Raises ``InputError`` where it may be either, as for ``level``.

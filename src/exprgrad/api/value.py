@@ -86,7 +86,7 @@ def pass_by_rules(
     """
     op = BY_NAME[kind]
     if op.variadic:
-        return shared_out(op, varies)
+        return variadic_backward(op, varies)
     rules = rules_for(op, varies, numbers)
     edges = [(at, part, gate) for at, (part, gate) in enumerate(rules) if varies[at]]
     if any(gate for _, _, gate in edges) or len(varies) > 2:
@@ -94,7 +94,7 @@ def pass_by_rules(
     if len(varies) == 1:
         return of_one(template_reader(edges[0][1]))
     if len(edges) == 1:
-        return to_one_of_two(edges[0][0], template_reader(edges[0][1]))
+        return one_operand_backward(edges[0][0], template_reader(edges[0][1]))
     (_, first, _), (_, second, _) = edges
     if callable(first) or callable(second):
         return of_two(template_reader(first), template_reader(second))
@@ -144,7 +144,7 @@ def of_one(rule: Template) -> Backward:
     return step
 
 
-def to_one_of_two(at: int, rule: Template) -> Backward:
+def one_operand_backward(at: int, rule: Template) -> Backward:
     """The step of two operands, one of which is a constant."""
 
     def step(value: Value) -> None:
@@ -188,7 +188,7 @@ def pass_by_cells(first: int | float, second: int | float) -> Backward:
     return by_numbers if i > 2 and j > 2 else step
 
 
-def shared_out(op: Op, varies: Sequence[bool]) -> Backward:
+def variadic_backward(op: Op, varies: Sequence[bool]) -> Backward:
     """The step of a row that takes any number of operands, by one rule."""
     (rule,) = (template_reader(part) for part, _ in row_rules(op)[0])
     beside = [float(flag) for flag in varies]

@@ -60,7 +60,7 @@ def split_assignments(
         yield name, span, (end - len(value), end)
 
 
-def each_read(
+def read_named_values(
     argument: str,
     what: str,
     help_at: Callable[[int, bool], str],
@@ -204,7 +204,7 @@ def read_weights(argument: str, option: str) -> dict[str, Any]:
     def missing(name: str) -> InputError:
         return InputError("usage", f"there is no value for '{name}'", help=f"write {name}=1")
 
-    return each_read(argument, "VALUE", help_at, missing, constant_value)
+    return read_named_values(argument, "VALUE", help_at, missing, constant_value)
 
 
 def last_list(argument: str, start: int) -> str:
@@ -239,7 +239,7 @@ def shapes_in(argument: str) -> dict[str, tuple[int, ...]]:
         error.help = SHAPES_HELP if "=" in written else error.help
         raise error
 
-    return each_read(argument, "SIZES", lambda *_: SHAPES_HELP, wrong, read)
+    return read_named_values(argument, "SIZES", lambda *_: SHAPES_HELP, wrong, read)
 
 
 def missing_shapes(graph: Graph, said: Collection[str]) -> list[str]:
@@ -268,4 +268,4 @@ def read_intervals(argument: str, option: str) -> dict[str, Interval]:
     def read(value: str, name: str) -> Interval:
         return as_interval(value, name, infinite=True)
 
-    return each_read(argument, "LOW:HIGH", help_at, missing, read)
+    return read_named_values(argument, "LOW:HIGH", help_at, missing, read)

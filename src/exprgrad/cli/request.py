@@ -148,7 +148,7 @@ def translate_latex(
 
 
 def label_file(path: str) -> str:
-    """A file as an error calls it: by its name, shortened if it is long."""
+    """Return a file's name for error messages, shortened if it is long."""
     return printable_text(cut_text(os.path.basename(path), LONGEST_NAME))  # noqa: PTH119
 
 

@@ -157,7 +157,7 @@ def cast_times_and_decimals(column: Any) -> Any:
 
 
 def cast_to_text(column: Any) -> Any:
-    """A column as texts, whatever it holds: of a number the shortest."""
+    """Convert a column of any type to texts; a number is written with the fewest digits."""
     pa = import_arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()

@@ -426,7 +426,7 @@ def refuse_few_rows(rows: int, parameters: Sequence[str], left_out: int, text: s
 def refuse_no_value(
     problem: LeastSquaresProblem, graph: Graph, text: str, given: Mapping[str, float]
 ) -> None:
-    """An error for a row where the model, or a derivative, is not finite at the start; and why it isn't."""
+    """Raise an error for the first row whose model or derivatives are not finite at the start."""
     point = np.array([given[name] for name in problem.parameters])
     if problem.linearized(point) is not None:
         return
@@ -594,7 +594,7 @@ def observe_rows(
 
 
 def concatenate_blocks(blocks: list[Columns]) -> list[Columns]:
-    """Blocks as one, or none."""
+    """Concatenate blocks into one; return an empty list if there are none."""
     if not blocks:
         return []
     columns = [np.concatenate(parts) for parts in zip(*(b.columns for b in blocks), strict=True)]
@@ -671,7 +671,7 @@ def condition_mask(condition: Kernel, values: Sequence[Any]) -> Any:
 
 
 def residual_scale(given: Any, bad: Any, asked: FitRequest) -> Any:
-    """What rows' residuals are multiplied with; a row of no weight is a bad one."""
+    """Return the factors of the rows' residuals; mark rows without a positive finite one as bad."""
     with np.errstate(all="ignore"):
         found = np.sqrt(given) if asked.weights is not None else 1 / given
     bad |= ~(np.isfinite(found) & (given > 0))

@@ -119,10 +119,10 @@ class RowWriter:
 class Format(NamedTuple):
     """A format: its endings, and the functions that read and write it.
 
-    ``sample`` is a file, with what its first bytes say, and a table of its columns, with rows from its
-    beginning where those say the types; ``pieces`` the rows of each piece of a file, if it need not be
-    read from beginning to end.
-    ``is_text``: all cells are texts.  ``is_loose``: a cell may be of another type than others above it.
+    ``sample`` returns a file, with its layout as read from its first bytes, and a table of its columns,
+    with first rows if these decide the types.  ``pieces`` lists the row counts of a file's pieces,
+    if they can be read independently.
+    ``is_text``: all cells are texts.  ``is_loose``: a cell's type may differ from those above it.
     """
 
     endings: tuple[str, ...]
@@ -278,7 +278,7 @@ def normalize_lines(block: bytes, found: Layout) -> bytes:
 
 
 def trim_to_whole_lines(start: bytes) -> bytes:
-    """The beginning of a file, cut at the end of a line if the file is longer."""
+    """Drop a head's last line, which may be cut short; keep a short head, which is a whole file."""
     end = start.rfind(b"\n") + 1
     return start[:end] if end and len(start) >= HEAD // 16 else start
 
@@ -438,7 +438,7 @@ class CsvWriter(RowWriter):
 
 
 def decode_dictionaries(batch: Any) -> Any:
-    """Rows as texts hold them: each cell in its place, and not the number of one in a list of all."""
+    """Decode dictionary columns; write times and decimals as texts."""
     pa = import_arrow()
     columns = [
         one.dictionary_decode() if pa.types.is_dictionary(one.type) else one

@@ -199,7 +199,7 @@ def refuse_arguments(
 
 
 def run_batch_plan(plan: BatchPlan, manner: BatchOptions) -> PartitionOutcome:
-    """Carry a plan out, so that another run can go on with it."""
+    """Run a plan; if its output can be resumed, record the progress for a later run."""
     with ExitStack() as around:
         kept = workers = None
         if plan.path is not None and is_resumable(plan, plan.path):

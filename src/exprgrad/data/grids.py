@@ -177,9 +177,9 @@ def make_grid(
 
 
 class GridTally:
-    """Remarks on a grid's rows once they are computed: by reason, how many and which come first.
+    """A tally of a grid's remarks: per reason, the number of rows and the first of them.
 
-    ``samples`` has the diagnostic of the first row; ``unseen`` counts rows that were not looked at;
+    ``samples`` has the first row's diagnostic per reason; ``unseen`` counts rows not examined;
     ``remarks`` are about the formula itself.
     """
 
@@ -234,7 +234,7 @@ def grid_rows(grid: Grid, tally: GridTally) -> Iterator[tuple[Any, ...]]:
 
 
 def grid_blocks(grid: Grid, tally: GridTally) -> Iterator[list[np.ndarray]]:
-    """The rows in blocks, of which each column is an array; those of tensors are stacked."""
+    """Yield blocks of rows, each a list of column arrays; a tensor column stacks its rows."""
     tally.remarks = [*notes_on_names(evaluation.SweptRun(grid.text, grid.graph, {}, []))]
     if not grid.evaluator.by_entries or len(grid.graph) > LONGEST_BLOCKED:
         yield from tensor_grid_blocks(grid, tally)

@@ -529,7 +529,7 @@ def map_option(names: Sequence[str], columns: Sequence[str]) -> str:
 
 
 def likely_column(name: str, columns: Iterable[str]) -> str | None:
-    """The column that a name is short for: its unit aside it is the name, or it begins with it."""
+    """Return the column that a name equals or abbreviates, case and unit ignored, if any."""
     titles = {re.sub(r"[^\w]*[(\[].*", "", column).casefold(): column for column in columns}
     begun = (column for title, column in titles.items() if title.startswith(name.casefold()))
     return titles.get(name.casefold()) or next(begun, None)

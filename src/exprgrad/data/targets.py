@@ -84,7 +84,7 @@ def open_target(path: str, folder: str = "") -> Iterator[IO[bytes]]:
 
 
 def move_into_place(file: IO[bytes], path: str, part: str) -> None:
-    """Give a file that has grown elsewhere its place, once it is on the disk."""
+    """Flush a finished file to disk and move it from ``part`` to ``path``."""
     file.flush()
     os.fsync(file.fileno())
     Path(part).replace(path)
@@ -368,9 +368,9 @@ def open_manifest(
 
 @contextmanager
 def cleaning_partial_files(path: str, plan: BatchPlan) -> Iterator[None]:
-    """Without the files that grow for a folder, before and after; nor is a new folder left that is empty.
+    """Remove a folder's partial files before and after a run, and a new folder that stays empty.
 
-    In a store there are none: an object is there when it is whole.
+    A remote store has none: its objects appear only when complete.
     """
     if remote_store(path) is not None:
         yield
@@ -437,7 +437,7 @@ def run_versions(job: BatchJob) -> dict[str, str]:
 
 
 def input_records(plan: BatchPlan, by_content: bool) -> list[list[Any]]:
-    """Each file that is read: its path, size, and time or tag; and what its content hashes to, if asked."""
+    """List the input files: path, size, time or tag, and content hash (empty unless ``by_content``)."""
     sources = dict.fromkeys(one.source for one in plan.partitions)
     return [
         [one.path, one.size, one.stamp, content_hash(one.path) if by_content else ""]

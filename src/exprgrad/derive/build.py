@@ -97,7 +97,7 @@ class GraphBuilder:
         return node
 
     def derive_from(self, graph: Graph, node: int) -> None:
-        """Say what is built next comes from: a node of the user's graph, or of one derived from it."""
+        """Attribute the nodes built next to ``node``, of the user's graph or of one derived from it."""
         if not self.traced:
             return
         self.span = graph.starts[node], graph.ends[node]

@@ -266,7 +266,7 @@ def bound_second_order(
 
 
 def is_near_switch(on: ErrorArithmetic, op: Op, seen: Sequence[float], off: Errors) -> bool:
-    """Where a row may have a kink or a jump within reach; elsewhere it may be treated as smooth."""
+    """Whether, row by row, a kink or jump may lie within the errors; elsewhere all is smooth."""
     needed = equal_at_special(op.name)
     if needed is None:
         return True

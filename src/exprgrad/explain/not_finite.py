@@ -316,7 +316,7 @@ def path_to_output(run: SweptRun, node: int, flags: Sequence[int]) -> str | None
 
 
 def diagnose_reverse_sweep(run: SweptRun, used: bytearray) -> Iterator[Diagnostic]:
-    """The first edge at which the reverse sweep leaves the finite numbers, if the data did not."""
+    """Diagnose the first grad or contribution that is not finite, unless the data explain it."""
     lost = find_bad_grad(run, find_nonfinite)
     if lost is None:
         return

@@ -123,10 +123,10 @@ def live_nodes(run: SweptRun) -> bytearray:
 
 
 class ScalarRun(NamedTuple, Generic[R]):
-    """A run over numbers: what it was itself, or its tensors written out.
+    """A run over numbers, with a map to and from the original run, whose tensors it writes out.
 
-    ``origins``  by node: the node of the run as it was, and which of its numbers; none if it is the same
-    ``nodes``    by node of the run as it was: the node of its number, or an array of those of its numbers
+    ``origins``  by node: the original node and the place in its tensor; empty if nothing changed
+    ``nodes``    by original node: the node of its number, or an array of nodes for a tensor
     """
 
     run: R

@@ -391,14 +391,14 @@ class Outcome(NamedTuple):
 
 
 class VisitResult(NamedTuple):
-    """What a reverse sweep in some order finds.
+    """The result of a reverse sweep in some order.
 
-    ``order``      the visits; a node stands in it more than once for naive recursion alone
-    ``rule``       the name of a wrong order, if it was asked for by that
+    ``order``      the visits; only naive recursion visits a node more than once
+    ``rule``       the name of the wrong order, if the user chose it by name
     ``accumulate``   ``add`` or ``set``
-    ``inputs``     by input: what it got, the true grad, and the paths that were lost
-    ``contributions``  all that was passed, in order
-    ``reads``      by input: the visit that read its grad off; None for one that is read at the end
+    ``inputs``     by input: the grad that was read, the true one, and the lost paths
+    ``contributions``  all contributions passed, in order
+    ``reads``      by input: the visit that read its grad, or None if it is read at the end
     ``web``        the edges
     """
 

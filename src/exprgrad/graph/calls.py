@@ -177,7 +177,7 @@ def hidden_nodes(graph: Graph, closed: Sequence[bool]) -> dict[int, int]:
 def make_closed_call(
     graph: Graph, call: Call, nodes: Sequence[int], shown: Collection[int]
 ) -> ClosedCall:
-    """A closed call, given all nodes behind its card, the last first, and what is seen."""
+    """Return a closed call, given the nodes behind its card, last first, and the nodes shown."""
     mine, reached = {*nodes}, {call.result}
     inside: list[int] = []
     read: set[int] = set()

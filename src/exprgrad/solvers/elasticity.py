@@ -31,7 +31,7 @@ def list_elasticities(run: DiagnosedRun) -> dict[str, Any]:
 
 
 def elasticity_of(x: Any, slope: Any, value: float) -> Any:
-    """The elasticity of a number, or of each of a tensor's."""
+    """Return the elasticity of a number, or of each entry of a tensor."""
     if isinstance(x, float) and isinstance(slope, float):
         return number_elasticity(x, slope, value)
     import numpy as np

@@ -417,7 +417,7 @@ class Forms:
         return self.known[key]
 
     def stretched(self, form: int, shape: Shape) -> int:
-        """A form in the shape of what it stands for, which is as large or larger."""
+        """Broadcast a form to ``shape``, unless it already has that shape."""
         if not shape or self.shape(form) == shape:
             return form
         weight = 1 + self.weights[form]
@@ -450,7 +450,7 @@ class Forms:
         return self.intern(CallForm("where", (condition, x, y)), ("where", condition, x, y), weight)
 
     def branch(self, condition: int, form: int, side: int) -> int:
-        """A branch, given that the condition holds (side 0) or not (side 1)."""
+        """Return the branch that a ``where`` takes if the condition holds (side 0) or not (side 1)."""
         found = self.forms[form]
         if isinstance(found, CallForm) and found.kind == "where" and found.operands[0] == condition:
             return found.operands[1 + side]

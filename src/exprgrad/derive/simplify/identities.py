@@ -134,7 +134,7 @@ def identity_functions(identity: Identity) -> frozenset[str]:
 
 
 def identity_rows(kinds: set[str]) -> Iterator[IdentityForms]:
-    """The identities about some functions, as forms; only these are read."""
+    """Yield the identities whose functions are all in ``kinds``, parsed into forms."""
     for identity in IDENTITIES if kinds else ():
         if identity_functions(identity) <= kinds:
             yield identity_as_forms(identity)

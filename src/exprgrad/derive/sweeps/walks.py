@@ -145,7 +145,7 @@ def differentiable_users(graph: Graph, outputs: Sequence[int]) -> list[list[int]
 
 
 def reachable_from(users: Sequence[Sequence[int]], nodes: Iterable[int]) -> list[int]:
-    """The nodes that depend on one of ``nodes``, ascending; only they are visited."""
+    """Return ``nodes`` and the nodes that depend on them, ascending, without a full sweep."""
     found = set(nodes)
     todo = list(found)
     while todo:

@@ -240,7 +240,7 @@ class Checker:
         if not found.suspicious or found.numeric is None:
             return found
         wrong = find_wrong_local(self.run, self.wrong, node, analytic, found.numeric)
-        return found if wrong is None else accuse_number(found, self.run, wrong)
+        return found if wrong is None else blame_wrong_number(found, self.run, wrong)
 
     def with_value(self, found: Verdict, true: Ball) -> Verdict:
         """The verdict, unless the output's own data is wrong by more than rounding can be."""
@@ -252,7 +252,7 @@ class Checker:
         if not off.is_finite() or off <= allowed:
             return found
         data = [wrong for wrong in self.wrong if wrong.position is None]
-        return accuse_number(found, self.run, data[-1]) if data else found
+        return blame_wrong_number(found, self.run, data[-1]) if data else found
 
 
 def check_run(
@@ -521,7 +521,7 @@ def effect_of_error(
     return math.inf if found != found else found
 
 
-def accuse_number(found: Verdict, run: DiagnosedRun, wrong: WrongNumber) -> Verdict:
+def blame_wrong_number(found: Verdict, run: DiagnosedRun, wrong: WrongNumber) -> Verdict:
     """A verdict that blames a number that is wrong."""
     graph, user = run.graph, wrong.user
     op = BY_NAME[graph.kinds[user]]
@@ -611,7 +611,7 @@ def suggest_step(data: float) -> str:
 def bumped_quotients(
     run: DiagnosedRun, found: QuotientGraph, step: float
 ) -> tuple[float, float, float]:
-    """The quotient to the right and the central one at a step, and L2 - L1."""
+    """Return the forward and central difference quotients at a step, and the rise L2 - L1."""
     values = forward_numbers(found.graph, {**run.inputs, STEP: step, SCALE: 1.0})
     rise = values[found.graph.operands[found.right][0]]
     return rise / step, values[found.center], rise

@@ -271,7 +271,7 @@ def narrow_bracket(line: GapLine, at: int, low: float, high: float) -> float:
 
 
 def bisect_sign(line: GapLine, at: int, low: float, high: float) -> float | None:
-    """Where a gap changes its sign between two places; None where it is only that doubles overflow."""
+    """Find by bisection where a gap changes sign; None if it only overflows there."""
     width, before = high - low, sign_or_nan(line.gap(at, low))
     for _ in range(HALVINGS):
         middle = low + (high - low) / 2
@@ -368,7 +368,7 @@ def place_beyond(end: float, sign: float) -> Iterator[float]:
 
 
 def shortest_number_between(one: float, other: float) -> Iterator[float]:
-    """The shortest number between two that is near the second; nothing if there is none."""
+    """Yield the shortest decimal between two numbers that is close to ``other``, if there is one."""
     for digits in range(1, 18):
         x = float(f"{other:.{digits}g}")
         if min(one, other) <= x <= max(one, other) and x != one and math.isfinite(x):

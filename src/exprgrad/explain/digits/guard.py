@@ -564,7 +564,7 @@ def format_ball(true: Ball) -> str:
 
 
 def format_bound(true: Ball) -> str:
-    """A bound on the size of what may be zero."""
+    """Write an upper bound on the magnitude of a value that may be zero."""
     _, high = decimal_bounds(abs(true), 3) or ("", "inf")
     exponent = high.partition("e")[2]
     return f"1e{int(exponent) + 1}" if exponent else high

@@ -311,7 +311,7 @@ class Truths:
         return next((turn for turn in turns if turn.counts), turns[0] if turns else None)
 
     def turns(self) -> Iterator[DecimalKink]:
-        """The kinks and jumps that the decimals as typed meet, and the doubles do not."""
+        """Yield the kinks and jumps that the typed decimals hit exactly and their doubles miss."""
         run, graph = self.over.run, self.over.run.graph
         doubles, typed = self.formula_balls
         used = dependency_flags(graph, graph.output)

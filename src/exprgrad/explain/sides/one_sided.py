@@ -887,7 +887,7 @@ def power_term(base: Term, exponent: float) -> Term:
 def term_at_kink(
     op: Op, special: NonsmoothPoint, out: float, x: Term, view: Sequence[float]
 ) -> Term:
-    """The term of a row of one operand at its kink or jump."""
+    """Return the term of a one-operand operation at its kink or jump."""
     value, error = x.gain
     if abs(value) <= error:
         return Term(out, ZERO, x.power) if special.code == "kink" and not error else LOST

@@ -278,7 +278,7 @@ class Statements:
         return bool(self.graph.operands[node]) or isinstance(self.graph.payloads[node], Literal)
 
     def is_number(self, node: int) -> bool:
-        """Whether a node is a number that is written out."""
+        """Whether a node is a number literal."""
         return isinstance(self.graph.payloads[node], float)
 
     def is_name(self, node: int) -> bool:

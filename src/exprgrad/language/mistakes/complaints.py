@@ -24,7 +24,6 @@ from exprgrad.language.mistakes.hints import (
     MODULES,
     NAMES_HERE,
     OVER_RANGES,
-    all_listed,
     arguments_at,
     attribute_hint,
     closing_bracket,
@@ -32,12 +31,13 @@ from exprgrad.language.mistakes.hints import (
     has_room,
     is_enclosed,
     known_word,
+    listing_command_hint,
     new_axis_hint,
     operation_meant,
     owner_before,
     probable_call,
-    spelled_here,
     spreadsheet_call,
+    suggest_function_spelling,
     translate_brackets,
     translate_call,
     without_parentheses,
@@ -219,7 +219,7 @@ class ForeignSpelling:
         return self.within(at.string, at.span())
 
     def within(self, text: str, place: Span) -> Edit | None:
-        """The mend of the spelling that a place is in."""
+        """Return the fix for a foreign spelling that touches ``place``, or None."""
         for found in re.finditer(self.pattern, text):
             if found.start() <= place[1] and place[0] <= found.end():
                 return *found.span(), self.ours.format(*found.groups())
@@ -293,7 +293,7 @@ def not_whole(text: str, name: str, span: Span, *, is_known: bool) -> LanguageEr
 def grammar_error(
     message: str, help: str | None, span: Span, related: tuple[tuple[str, Span], ...] = ()
 ) -> LanguageError:
-    """The error for what the grammar does not have."""
+    """Return a syntax error."""
     return LanguageError("syntax", message, span=span, help=help, related=related)
 
 
@@ -379,12 +379,16 @@ def unknown_function(text: str, name: str, span: Span, names: Iterable[str]) -> 
             help += "; diff gives the formula's own"
     elif name in NAMES_HERE and name not in names:
         help, mend = f"here it is called '{NAMES_HERE[name]}'", (*span, NAMES_HERE[name])
-    elif spelled_here(name):
-        help = f"here that is written {spelled_here(name)}"
+    elif suggest_function_spelling(name):
+        help = f"here that is written {suggest_function_spelling(name)}"
     elif name in ABSENT and name not in names:
         help = ABSENT[name]
     elif given == ([], {}):
-        help = f"write {name} without parentheses" if name in names else all_listed("functions")
+        help = (
+            f"write {name} without parentheses"
+            if name in names
+            else listing_command_hint("functions")
+        )
     elif given and given[0][1:] and name in names:
         help = f"{name} has a value, and takes no operands"
     elif name in names or len(name) == 1:
@@ -946,11 +950,12 @@ def dot_hint(text: str, start: int) -> str:
         and is_module
         and f"{hint}, without '{prefix}'",
         hint,
-        spelled_here(word) and f"here that is written {spelled_here(word)}",
+        suggest_function_spelling(word)
+        and f"here that is written {suggest_function_spelling(word)}",
         is_ours and not (called or is_module) and f"write {name}({owner})",
         is_ours and f"write {name}{inside or '(…)' * called}, without '{prefix}'",
         word in MODULE_CONSTANTS and f"write {MODULE_CONSTANTS[word]}",
-        called and f"{where}; {all_listed('functions')}",
+        called and f"{where}; {listing_command_hint('functions')}",
         f"names hold no dots: write {owner}_{after[1].replace('.', '_')}{word}",
     )
     return next(said for said in alternatives if isinstance(said, str) and said)

@@ -20,11 +20,11 @@ from exprgrad.source import bracket_depths, comma_parts
 
 __all__ = [
     "ABSENT", "BY_COUNT", "DERIVATIVES", "FORMS", "FUNCTION_WORDS", "MODULES", "NAMES_HERE", "OVER_RANGES",
-    "ROOTS", "SETTINGS", "all_listed", "arguments_at", "attribute_hint", "called_word", "closing_bracket",
+    "ROOTS", "SETTINGS", "arguments_at", "attribute_hint", "called_word", "closing_bracket",
     "constant_hint", "did_you_mean", "factor_text", "find_synonym", "guess_word", "has_room", "is_enclosed",
-    "is_reserved", "known_word", "nearest_word", "new_axis_hint", "norm_hint", "operation_meant",
-    "owner_before", "probable_call", "spelled_here", "spreadsheet_call", "swap_hint", "translate_brackets",
-    "translate_call", "value_hint", "without_parentheses",
+    "is_reserved", "known_word", "listing_command_hint", "nearest_word", "new_axis_hint", "norm_hint",
+    "operation_meant", "owner_before", "probable_call", "spreadsheet_call", "suggest_function_spelling",
+    "swap_hint", "translate_brackets", "translate_call", "value_hint", "without_parentheses",
 ]  # fmt: skip
 
 FUNCTION_WORDS = frozenset(FUNCTIONS) | FAMILIES.keys() | IN_OTHER_WORDS.keys() | WORDS.keys()
@@ -677,7 +677,7 @@ def form_slots(operands: Sequence[str], settings: Mapping[str, str]) -> dict[str
     }
 
 
-def spelled_here(word: str) -> str | None:
+def suggest_function_spelling(word: str) -> str | None:
     """How a foreign function is written where its operands are not told; None where another name does."""
     form = FORMS.get(word, "for ")
     if word in EXAMPLES or word in FUNCTION_WORDS or word in NAMES_HERE or form[:4] == "for ":
@@ -919,7 +919,9 @@ def operation_meant(word: str, names: Iterable[str], what: str, operands: int = 
     for listed in (common, [*names, *FUNCTIONS, *foreign]):
         fitting = [one for one in listed if has_room(one, operands)]
         known = known or nearest_word(word, fitting, most)
-    return f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else all_listed(what)
+    return (
+        f"did you mean '{NAMES_HERE.get(known, known)}'?" if known else listing_command_hint(what)
+    )
 
 
 def has_room(word: str, operands: int) -> bool:
@@ -928,7 +930,7 @@ def has_room(word: str, operands: int) -> bool:
     return row is None or row.variadic or operands <= len(row.names) + bool(row.binary_expansion)
 
 
-def all_listed(what: str) -> str:
+def listing_command_hint(what: str) -> str:
     """Where functions, or operations, are listed."""
     return (
         command_or_python("'exprgrad ops'", "[op.name for op in exprgrad.OPS]")

@@ -96,7 +96,7 @@ class InShort(Exception):
     """A text in which something is written in short."""
 
 
-def in_short(*_: object) -> NoReturn:
+def refuse_short_notation(*_: object) -> NoReturn:
     """What the rules of what is written in short build at first: nothing."""
     raise InShort
 
@@ -486,7 +486,7 @@ class Builder:
 ACTIONS: dict[str, lalr.Action] = {
     **{rule: getattr(Builder, rule) for rule in RULES},
     **{rule: tensor_action(rule) for rule in TENSOR_RULES},
-    **dict.fromkeys(SHORT_RULES, in_short),
+    **dict.fromkeys(SHORT_RULES, refuse_short_notation),
     **LISTS,
 }
 """Rule of the grammar → its action."""

@@ -636,10 +636,10 @@ class LatexRow:
         if name in FAMILIES:
             return self.member(item), ""
         if not is_function(name) and name not in WORDS and name not in IN_OTHER_WORDS:
-            from exprgrad.language.mistakes.hints import all_listed
+            from exprgrad.language.mistakes.hints import listing_command_hint
 
             raise syntax_error(
-                f"there is no function '{name}'", all_listed("functions"), item.place
+                f"there is no function '{name}'", listing_command_hint("functions"), item.place
             )
         ending, power, index = ")", "", None
         while mark := self.take("below", "above"):

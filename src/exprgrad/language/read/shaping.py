@@ -29,7 +29,7 @@ from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.write.infix import ATOM, node_texts, operand_level
 from exprgrad.source import Source, Span, cut_text
 
-__all__ = ["how_to_say", "infer_shapes", "product_sign"]
+__all__ = ["infer_shapes", "product_sign", "suggest_shape_option"]
 
 LABEL = 32
 """The most characters of an operand in a message."""
@@ -79,7 +79,9 @@ def infer_shapes(
     return made
 
 
-def how_to_say(error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]) -> str | None:
+def suggest_shape_option(
+    error: ShapeError, graph: Graph, shapes: Mapping[str, Shape]
+) -> str | None:
     """The help for shapes that do not fit, where only those in ``shapes`` were said."""
     needed = dependency_flags(graph, *([] if error.node is None else [error.node]))
     unsaid = [name for name, node in graph.inputs.items() if name not in shapes and needed[node]]
@@ -192,7 +194,7 @@ def shape_complaint(
 
 
 def operation_title(kind: str, first: str) -> str:
-    """What an operation is called; ``first`` is the first character of its text."""
+    """Return an operation's name for messages; ``first`` is the first character of its text."""
     if kind in STRUCTURAL:
         return "a list" if (kind, first) == ("stack", "[") else STRUCTURAL[kind].word
     return f"'{BY_NAME[kind].infix}'" if BY_NAME[kind].infix else kind

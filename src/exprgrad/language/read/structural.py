@@ -235,7 +235,7 @@ def structural_call(
     extra = [] if elementwise else operands[count:]
     if len(operands) < max(count, 1) or not are_settings(graph, row, operands, extra):
         message = f"{row.word} takes {row.arity_words()}, but is given {len(operands)}"
-        ours = over_index(text, row.word, operands)
+        ours = suggest_indexed_sum(text, row.word, operands)
         help = (
             f"over an index write {ours}" if ours else call_hint(text, row, operands[:count], extra)
         )
@@ -255,7 +255,7 @@ def structural_call(
     )
 
 
-def over_index(text: str, word: str, operands: Sequence[Value]) -> str:
+def suggest_indexed_sum(text: str, word: str, operands: Sequence[Value]) -> str:
     """``sum(x^k, k, 1, 10)`` and ``sum(k, 1, 10, x^k)`` of other tools in our words, else ""."""
     parts = [text[value[1] : value[2]] for value in operands]
     if len(parts) != 4 or word not in ("sum", "prod", "mean"):
@@ -309,7 +309,7 @@ def call_hint(text: str, row: Structural, operands: Sequence[Value], extra: Sequ
 
 
 def reduction_hint(row: Structural, written: list[str]) -> str:
-    """What to do with several operands where a row reduces one."""
+    """Suggest how to fix a reduction, which takes one operand, that was given several."""
     if row.name == "norm" and written[1:] == ["inf"]:
         from exprgrad.language.mistakes.hints import norm_hint
 

@@ -186,7 +186,7 @@ def expression_pieces(
         if not isinstance(item, int):
             yield item
             continue
-        item = written_for(graph, item)
+        item = skip_broadcast_node(graph, item)
         kind, operands = graph.kinds[item], graph.operands[item]
         if not operands or (item in names and (item != root or names[item] != binding)):
             hidden = item == root and names.get(item) == binding
@@ -226,14 +226,14 @@ def unfold_items(
             todo.extend(reversed(parts(item)))
 
 
-def written_for(graph: Graph, node: int) -> int:
+def skip_broadcast_node(graph: Graph, node: int) -> int:
     """The node that is written in a node's place: broadcasting leaves no trace in a text."""
     return graph.operands[node][0] if node in graph.implicit else node
 
 
 def operand_level(graph: Graph, node: int, names: Mapping[int, str]) -> int:
     """How tightly a node binds where it is used: a name is an atom."""
-    node = written_for(graph, node)
+    node = skip_broadcast_node(graph, node)
     if node in names:
         return ATOM
     kind = graph.kinds[node]
@@ -317,7 +317,7 @@ def operand_label(
     graph: Graph, node: int, names: Mapping[int, str], written: Sequence[str]
 ) -> tuple[str, int]:
     """What a node is called where it is an operand: its name, else its text; and the text's level."""
-    node = written_for(graph, node)
+    node = skip_broadcast_node(graph, node)
     if node in names:
         return names[node], ATOM
     text = written[node]

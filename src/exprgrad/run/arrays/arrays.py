@@ -489,7 +489,7 @@ def condition_on_arrays(text: str, names: Sequence[str], arguments: Sequence[Arr
 
 
 class Measure(NamedTuple):
-    """A tensor in a few numbers; where it holds nan, its extremes are those of the other numbers."""
+    """Summary statistics of a tensor; the extremes ignore nan."""
 
     shape: Shape
     norm: float

@@ -139,7 +139,7 @@ def array_row_error(op: Op, out: Array, seen: Sequence[Array], off: Sequence[Err
     return error if is_exact else error + bound_propagated_error(ARRAYS, op, out, seen, off)
 
 
-def unless_zero(size: Array, error: Error) -> Error:
+def scale_error_unless_zero(size: Array, error: Error) -> Error:
     """An error times a size: 0 where the size is, even if the error is infinite."""
     found = size * error
     return np.where(np.equal(size, 0), 0.0, found) if np.isnan(np.sum(found)) else found
@@ -172,7 +172,7 @@ ARRAYS = ErrorArithmetic(
     choose=choose_numbers,
     no=np.logical_not,
     most=np.maximum,
-    product=unless_zero,
+    product=scale_error_unless_zero,
 )
 
 
@@ -337,7 +337,7 @@ def array_grad_errors(
             if found.locals[user] is None:
                 continue
             off[user] = finite_where(found, user, off[user])
-            for operand, passed in passed_on(found, user, edges(user), errors, off[user]):
+            for operand, passed in bound_contributions(found, user, edges(user), errors, off[user]):
                 value, error = passed
                 if sofar[operand] is not None:
                     value = sofar[operand] + value
@@ -363,7 +363,7 @@ def finite_where(found: ArrayAdjoints, node: int, error: Error) -> Error:
     return 0.0 if is_zero_error(error) else np.where(np.isfinite(grad), error, inf)[()]
 
 
-def passed_on(
+def bound_contributions(
     found: ArrayAdjoints, user: int, edges: ArrayEdges, errors: Sequence[Error], off: Error
 ) -> list[tuple[int, Pair]]:
     """What a node passes to its operands, and what that may be off by."""
@@ -385,7 +385,7 @@ def passed_on(
 
 
 def contribution_pair(grad: Pair, local: Pair, *, is_branch: bool) -> Pair:
-    """A grad times a local derivative; into a branch that is not taken nothing is passed."""
+    """Multiply a grad by a local derivative; a branch that is not taken gets 0."""
     if is_branch:
         taken = np.not_equal(local.value, 0)
         error = np.where(taken, grad.error, 0.0)

@@ -313,10 +313,10 @@ LIMITS = (0.0, 0.5, 1.0, 2.0, -0.5, -1.0)
 
 
 def limit_of(op: Op, operands: Sequence[Ball]) -> Ball | None:
-    """What doubles say of an infinite operand, where they cannot but be exact; nothing where they may not.
+    """Return a row's limit at an infinite operand if doubles give it exactly, else None.
 
-    The other operand, of a row that has two, is asked for at both ends of its ball: between them such a
-    row is monotone.
+    A second operand is tried at both ends of its ball; between them the row is monotone.
+    More than two combinations of ends give None.
     """
     corners = list(product(*map(double_ends, operands)))
     if len(corners) > 2:
@@ -509,13 +509,15 @@ BALL_FAMILIES: dict[str, Callable[[int, Ball], Ball]] = {
     "polygamma": lambda n, x: import_flint().acb(x).polygamma(n).real,
     "besselj": lambda n, x: x.bessel_j(n),
     "bessely": lambda n, x: x.bessel_y(n),
-    "besseli": lambda n, x: over_ends(lambda end: end.bessel_i(n), x),
-    "besselk": lambda n, x: over_ends(lambda end: bessel_k(n, end), x) if x > 0 else x.bessel_k(n),
+    "besseli": lambda n, x: evaluate_at_ball_ends(lambda end: end.bessel_i(n), x),
+    "besselk": lambda n, x: (
+        evaluate_at_ball_ends(lambda end: bessel_k(n, end), x) if x > 0 else x.bessel_k(n)
+    ),
 }
 """What members of a family are, by the whole number."""
 
 
-def over_ends(function: Callable[[Ball], Ball], x: Ball) -> Ball:
+def evaluate_at_ball_ends(function: Callable[[Ball], Ball], x: Ball) -> Ball:
     """A function monotone on both sides of 0, by its ends: series over a wide ball take seconds."""
     if x.is_exact() or not x.is_finite():
         return function(x)

@@ -184,7 +184,11 @@ class Enclosures:
         elif all(x.is_finite() for x in balls) and made.is_nan():
             return empty_enclosure()
         else:
-            found = of_bounds(op, operands) or by_definition(op, operands) or unbounded_enclosure()
+            found = (
+                apply_to_enclosures(op, operands)
+                or by_definition(op, operands)
+                or unbounded_enclosure()
+            )
         if op.not_negative and found.low < 0:
             found = interval_between(exact_ball(0), found.high, total=found.total)
         return found._replace(total=found.total and total)
@@ -233,7 +237,7 @@ def either_way() -> Enclosure:
 def sharpen_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """A narrower enclosure than the ball of an operation; None where that is as narrow."""
     if op.signs or op.powers or op.monotone or op.special:
-        return of_bounds(op, operands) or by_definition(op, operands)
+        return apply_to_enclosures(op, operands) or by_definition(op, operands)
     if op.ill_conditioned != "period" or operands[0].ball.is_exact():
         return None
     (x,), (name,) = operands, op.names
@@ -248,7 +252,7 @@ def sharpen_enclosure(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None
     return interval_between(low.lower(), high.upper())
 
 
-def of_bounds(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
+def apply_to_enclosures(op: Op, operands: Sequence[Enclosure]) -> Enclosure | None:
     """An operation on bounds; None where its result is unknown."""
     if op.signs:
         pairs = zip(op.signs, operands, strict=True)

@@ -224,7 +224,7 @@ class NativeKernel:
             self.few([column[start:stop] for column in columns], [o[start:stop] for o in outputs])
 
     def few(self, columns: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        """Compute fewer rows than a vector has: the first row fills the missing ones."""
+        """Compute fewer rows than a vector holds, padded with copies of the first row."""
         given = np.empty((len(columns), self.width))
         for row, column in zip(given, columns, strict=True):
             row[:] = column[0]
@@ -489,5 +489,5 @@ class Totals:
         return False
 
     def sums(self) -> tuple[np.ndarray, np.ndarray]:
-        """Each column's eight sums, and what they lost."""
+        """Return each column's eight partial sums, and the rounding errors they lost."""
         return self.state[:, 0], self.state[:, 1]

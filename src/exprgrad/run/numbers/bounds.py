@@ -402,7 +402,7 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
                 error += TINY  # that an operand does not vary is read, too, as a 0
         if kind.sort == VARIADIC and kind.op.special:
             _, user, *_ = pick(places)
-            error += of_choice(tape.graph.operands[user], user, cells, off)
+            error += bound_choice_share(tape.graph.operands[user], user, cells, off)
         else:
             for at in reads:
                 if around[at]:
@@ -412,10 +412,10 @@ def local_errors(found: Adjoints, errors: Sequence[float]) -> list[float]:
     return off
 
 
-def of_choice(
+def bound_choice_share(
     operands: Sequence[int], user: int, cells: Sequence[float], off: Sequence[float]
 ) -> float:
-    """What a least or greatest operand's share may be off by: all of it, if another may be the one."""
+    """Bound the error of a least or greatest operand's share: 1 if another might be chosen, else 0."""
     if not any(off[operand] for operand in operands):
         return 0.0
     out, d = cells[user], off[user]
@@ -442,7 +442,7 @@ def of_rule(
         if d == inf or is_phase_lost(kind.op, d):
             return inf
         if d:
-            error += off_by(rule, local, seen, at, d)
+            error += bound_operand_effect(rule, local, seen, at, d)
     return error
 
 
@@ -459,10 +459,10 @@ def of_special(
     off = off[:count]
     if is_near_switch(FLOATS, kind.op, seen, [STRETCH * d for d in off]):
         return bound_near_switch(FLOATS, moved, local, seen, off)
-    return sum(off_by(moved, local, seen, at, d) for at, d in enumerate(off) if d)
+    return sum(bound_operand_effect(moved, local, seen, at, d) for at, d in enumerate(off) if d)
 
 
-def off_by(
+def bound_operand_effect(
     rule: Callable[[list[float]], float], here: float, seen: Sequence[float], at: int, d: float
 ) -> float:
     """As ``bound_along_operand``; where a number is off by little, as nearly everywhere, quickly."""

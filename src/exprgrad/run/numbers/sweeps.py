@@ -440,7 +440,7 @@ def plan_forward(graph: Graph) -> Plan:
 
 
 def follow_plan(plan: Plan, inputs: Mapping[str, float]) -> list[float]:
-    """Every node's data, given every input's: what ``forward_numbers`` finds, in two thirds of the time."""
+    """Compute every node's data from the inputs, as ``forward_numbers`` does, but faster."""
     values = plan.start.copy()
     for node, name in plan.inputs:
         values[node] = inputs[name]

@@ -264,7 +264,7 @@ def read_csv(path: str, name: str) -> Any:
     path, wanted = split_columns(path)
     header, rows, text = rows_in(path, wanted)
     if len(header) > 1 and not wanted:
-        raise which_column(header, path, name)
+        raise ambiguous_column_error(header, path, name)
     columns = columns_in(wanted, header, path, name)
     if not rows:
         raise InputError("bad-value", f"'{path}' holds no numbers")
@@ -299,7 +299,7 @@ def columns_in(
         if header.count(column) == 1:
             continue
         if header and not column:
-            raise which_column(header, path, name)
+            raise ambiguous_column_error(header, path, name)
         message, help = (
             f"'{path}' has no column '{column}'",
             f"its columns are {listed_columns(header)}",
@@ -317,7 +317,7 @@ def columns_in(
     return [header.index(column) for column in wanted]
 
 
-def which_column(header: Sequence[str], path: str, name: str) -> InputError:
+def ambiguous_column_error(header: Sequence[str], path: str, name: str) -> InputError:
     """The error for a file of several columns where none is chosen."""
     one = name if name in header else next((column for column in header if column), "NAME")
     message = f"'{path}' has {len(header)} columns: {listed_columns(header)}"

@@ -178,7 +178,7 @@ def find_decimal(table: Sequence[Sequence[str]]) -> str:
 
 
 def has_units(rows: Sequence[Sequence[str]], numeric: Sequence[Sequence[bool]]) -> bool:
-    """Whether the first of some rows holds units: short texts, only where all below are numbers."""
+    """Whether the first row holds units: short texts in columns that are numeric below."""
     units = [(at, cell) for at, cell in enumerate(rows[0]) if cell] if len(rows) > 2 else []
     return len(units) > 1 and all(
         UNIT.fullmatch(cell)

@@ -186,7 +186,7 @@ def build_row_programs(
 
 
 def pole_program(op: Op, graph: Graph) -> Program | None:
-    """Whether the operands are at one of a row's poles: not 0 if so.  None where they never are."""
+    """Build a program that returns nonzero at a pole of a row; None if the operands never meet one."""
     builder = GraphBuilder()
     source = SweepSource(builder, graph)
     given = {

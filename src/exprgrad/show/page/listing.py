@@ -498,7 +498,7 @@ def operand_texts(
 
 
 def library_operation(target: Target, kind: str, names: Sequence[str]) -> str:
-    """An operation that a library has on its operands.  Raises ``Missing``."""
+    """Write a library's call of an operation on ``names``.  Raise ``Missing`` if it has none."""
     one, images = Graph(), {}
     for place, name in enumerate(dict.fromkeys(names)):
         images[name] = one.inputs[f"x{place}"] = one.append(INPUT, (), f"x{place}", (0, 0))

@@ -321,7 +321,7 @@ def tensor_edge_fields(run: DiagnosedRun, user: int, position: int) -> dict[str,
 
 
 def call_key(node: int) -> str:
-    """The key in the page's arithmetic of the closed call with a result."""
+    """Return the page's key for the closed call whose result is ``node``."""
     return f"call {node}"
 
 

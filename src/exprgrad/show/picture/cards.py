@@ -151,7 +151,7 @@ class DrawingOptions(NamedTuple):
 
 
 class TextPiece(NamedTuple):
-    """A piece of text, and what it is: a key of ``STYLES``."""
+    """A piece of text and its role, a key of ``STYLES``."""
 
     role: str
     text: str

@@ -143,7 +143,7 @@ def quality_lines(found: Fit, digits: int) -> Iterator[str]:
 
 
 def null_direction_text(way: dict[str, float]) -> str:
-    """A change of parameters that changes nothing else."""
+    """Describe a change of parameters that leaves the fit unchanged."""
     moved = [f"{printable_text(name)} by {decimal_text(by, 3)}" for name, by in way.items() if by]
     return f"moving {', '.join(moved)} changes nothing"
 

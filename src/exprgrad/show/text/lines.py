@@ -159,7 +159,7 @@ def fit_line(line: str, width: int | None) -> list[str]:
 
 
 def pack_pieces(pieces: Sequence[str], width: int | None, indent: str) -> list[str]:
-    """Pieces on as few lines as they fit; a piece that is longer than a line is broken at blanks."""
+    """Pack pieces into as few lines as possible; a piece longer than a line is broken at blanks."""
     lines: list[str] = []
     for piece in filter(None, pieces):
         longer = f"{lines[-1]}  {piece}" if lines else f"{indent}{piece}"
@@ -275,7 +275,7 @@ def tensor_rows(value: Any, digits: int) -> list[str]:
 
 
 def answer_text(name: str, value: Any, digits: int, *, whole: bool = False) -> str:
-    """A name with its value: whole if that is not large, on lines of its own if it is long."""
+    """Write ``name = value``; a long tensor gets lines of its own."""
     text = f"{printable_text(name)} = {value_text(value, digits, WHOLE_VIEW if whole else FULL)}"
     if len(text) <= LONGEST_LINE or not text.endswith("]"):
         return text

@@ -1,7 +1,7 @@
 """Jacobians, Hessians and their products with vectors: as tables, JSON, CSV, and lines for scripts.
 
-A matrix of numbers is one table.  Among tensors each block is one: the derivative of one tensor with
-respect to another, whose shape is the first's, then the second's.
+A matrix of numbers is one table.  Tensors get a table per block: the derivative of one tensor with
+respect to another, its shape the first one's followed by the second's.
 """
 
 from __future__ import annotations

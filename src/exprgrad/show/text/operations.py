@@ -149,10 +149,10 @@ def find_rows(name: str | None) -> Sequence[Row]:
         NAMES_HERE,
         ROOTS,
         operation_meant,
-        spelled_here,
+        suggest_function_spelling,
     )
 
-    ours, message = spelled_here(name), f"there is no operation '{name}'"
+    ours, message = suggest_function_spelling(name), f"there is no operation '{name}'"
     other_forms = {word: f"{call} stands for {text}" for word, (call, text) in STANDING_FOR.items()}
     other_forms |= {"d": DERIVATIVES, "root": ROOTS, "for": OVER_INDEX}
     help = other_forms.get(name) or (ours and f"that is written {ours}")

@@ -63,9 +63,9 @@ EVERY = 0.1
 
 
 class Progress:
-    """A line on stderr, if that is a terminal, which goes when the work is done.
+    """A progress line on stderr, shown only on a terminal and erased when the work is done.
 
-    ``total`` is the number of rows, as far as it is known, or 0.  To call it says that more rows are done.
+    ``total`` is the expected number of rows, or 0 if unknown.  Call it to report more finished rows.
     """
 
     def __init__(self, total: int) -> None:

@@ -62,11 +62,11 @@ class Screen(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column: its heading, its cells, whether they are numbers, and their style for Rich.
+    """A table's column: its heading, how to read a cell, whether it is numeric, and its Rich style.
 
-    ``cell`` finds what an item has there; None where an item is its cells itself.  A ``flexible`` column is
-    cut where a terminal is narrow.  Where that isn't enough, the columns that are ``expendable`` are
-    dropped, the most expendable first; 0 is for those that never are.
+    ``cell`` reads an item's cell; None if an item is itself its cells.  A ``flexible`` column is
+    truncated on a narrow terminal; if that isn't enough, ``expendable`` columns are dropped, the
+    highest number first; 0 is never dropped.
     """
 
     heading: str

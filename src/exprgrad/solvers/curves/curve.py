@@ -173,7 +173,7 @@ def trace_curve(
         dense = join_close_parts(sorted([*dense, *more]), low, high)
         brackets = eventful_parts(samples, windows, dense, lost, noisy)
     narrow = halve_brackets(jets, brackets)
-    found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
+    found = [classify_bracket(jets, narrow, at) for at in range(len(narrow.sort))]
     breaks, more = breaks_at(jets, narrow, [at for at, one in enumerate(found) if one is BROKEN])
     dense = join_close_parts(sorted([*dense, *more]), low, high)
     smooth = [one for one in found if isinstance(one, Feature)]
@@ -188,7 +188,9 @@ def trace_curve(
     samples = refine_samples(jets, samples, windows[:2], joined, lost[1])
     features += at_ends(samples, features)
     features.sort(key=lambda feature: (feature.x, feature.kind))
-    samples, gaps, counts = without_lost(jets, samples, windows, [one.x for one in breaks])
+    samples, gaps, counts = drop_unplaceable_samples(
+        jets, samples, windows, [one.x for one in breaks]
+    )
     breaks = [*gaps, *(one for one in breaks if one.kind or not all(one.joined))]
     drawn = [*curve_arcs(samples, sorted(breaks, key=attrgetter("x")))]
     line = None if tangent_at is None else tangent_line(jets, tangent_at)
@@ -280,7 +282,7 @@ def blurred_parts(
     return [long_runs(samples, row[:-1] | row[1:]) for row in np.logical_or.accumulate(lost)]
 
 
-def without_lost(
+def drop_unplaceable_samples(
     jets: Jets,
     samples: Samples,
     windows: Sequence[tuple[float, float]],
@@ -406,7 +408,7 @@ def between_turns(
     """The roots, or the extrema of order 1, that come in pairs between two samples, around a turn there."""
     turns = [one.x for one in smooth if one.kind in CROSSINGS[order + 1]]
     narrow = halve_brackets(jets, beside_turns(jets, samples, order, turns))
-    found = [sorted_out(jets, narrow, at) for at in range(len(narrow.sort))]
+    found = [classify_bracket(jets, narrow, at) for at in range(len(narrow.sort))]
     return [one for one in found if isinstance(one, Feature)]
 
 
@@ -414,7 +416,7 @@ BROKEN, STEEP = "broken", "steep"
 """What a bracket may hold other than a feature: a break, or a curve that is only steep there."""
 
 
-def sorted_out(jets: Jets, narrow: Brackets, at: int) -> Feature | str:
+def classify_bracket(jets: Jets, narrow: Brackets, at: int) -> Feature | str:
     """What a narrowed bracket holds; an empty text for nothing."""
     sort = int(narrow.sort[at])
     order = 0 if sort == ENDS else sort - BREAKS if sort > ENDS else sort
@@ -482,7 +484,7 @@ def crossing_feature(
     if signs[0] * signs[1] >= 0:
         return ""
     if true_sign(jets, order, ends[0]) == signs[1] or true_sign(jets, order, ends[1]) == signs[0]:
-        ends = truly_halved(jets, order, first, last, ends, signs[0])
+        ends = bracket_true_sign_change(jets, order, first, last, ends, signs[0])
     sizes = [abs(float(jets.truly(x)[order].mid())) for x in ends]
     x = simplest_number(float(ends[0] if sizes[0] < sizes[1] else ends[1]), last - first)
     if abs(x) < LEVEL * (last - first) and jets.truly(0.0)[order].contains(0):
@@ -507,7 +509,7 @@ def true_sign(jets: Jets, order: int, x: float) -> int:
     return 0
 
 
-def truly_halved(
+def bracket_true_sign_change(
     jets: Jets, order: int, first: float, last: float, ends: tuple[float, float], sign: int
 ) -> tuple[float, float]:
     """Two adjacent doubles between which the value or a derivative truly changes its sign.

@@ -1,14 +1,14 @@
-"""A formula along one or two of its inputs: where to look at its curve, and its plane on a grid.
+"""Sample a formula along one input, adaptively, or over two inputs, on a grid.
 
-Value, derivatives and second derivatives come for many points at once, from one derived program, which is
-exact in the sense of all derivatives here; in balls it gives what they truly are.
+One derived program, exact in the sense of all derivatives here, gives values, first and second
+derivatives at many points at once; in balls it encloses their true values.
 
-A curve is looked at closely where it bends, and nowhere more closely than a picture shows.  Between two
-points a curve with these values and slopes is the cubic of Hermite, which is apart from its chord by at
-most 4/27 of what the slopes say more than the chord.  Where that would be seen, there is another point.
-The first points are uneven, so that a curve with a period does not look flat.
+Samples are dense where the curve bends, down to what a picture can show.  Between two samples the
+curve is taken to be the Hermite cubic of their values and slopes, which departs from its chord by at
+most 4/27 of the slopes' excess over the chord's; where that is visible, a sample is added.
+The first samples are unevenly spaced, lest a periodic curve look flat.
 
-A plane is looked at on a grid, with its gradient, and where that is 0.
+Over two inputs the gradient, and the points where it is 0, are found on a grid.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from exprgrad.solvers.fit.least_squares import (
 )
 
 __all__ = [
-    "EstimateSpread", "correlation_of", "in_units", "interval_quantile", "profile_bounds",
+    "EstimateSpread", "correlation_of", "interval_quantile", "normalize_direction", "profile_bounds",
     "rounding_of_estimates", "spread_by_hessian", "spread_of", "variation_of",
 ]  # fmt: skip
 
@@ -105,7 +105,7 @@ def spread_of(
         bent = half.T @ problem.curvature(point)[np.ix_(chosen, chosen)] @ half
         inverse = half @ np.linalg.pinv(np.eye(rank) + bent) @ half.T
         covariance = sandwich_covariance(problem, point, inverse, chosen)
-    directions = [*map(in_units, mixed), *idle]
+    directions = [*map(normalize_direction, mixed), *idle]
     return EstimateSpread(inverse, covariance, rank, condition, directions, u[:, :rank])
 
 
@@ -137,7 +137,7 @@ def correlation_of(spread: EstimateSpread) -> Any:
     return found
 
 
-def in_units(way: Any) -> Any:
+def normalize_direction(way: Any) -> Any:
     """A direction whose greatest number is 1 or -1, and whose first is positive."""
     first = way[np.flatnonzero(way)[0]]
     return way * (np.sign(first) / np.max(np.abs(way)))

@@ -23,8 +23,8 @@ from exprgrad.run.evaluation import right_digits
 from exprgrad.solvers.fit.estimates import (
     EstimateSpread,
     correlation_of,
-    in_units,
     interval_quantile,
+    normalize_direction,
     profile_bounds,
     rounding_of_estimates,
     spread_by_hessian,
@@ -204,7 +204,7 @@ def fit_problem(
         units, inside = scales.units, rescale_problem(problem, scales)
         limits = low / units, high / units
         best, led = best_of(inside, [points / units for points in tried], *limits)
-        minimum, free = at_rest(inside, best, *limits)
+        minimum, free = polish_within_bounds(inside, best, *limits)
         ends, passes = ends or led, passes + minimum.passes
         tried = [minimum.point[None] * units]
         before, scales = scales, scales_at(problem, tried[0][0])
@@ -248,7 +248,7 @@ def restore_units(found: Fit, problem: LeastSquaresProblem, scales: Scales) -> F
         )
         for name, one in found.parameters.items()
     }
-    ways = [in_units(np.array([*way.values()]) * chosen) for way in found.open]
+    ways = [normalize_direction(np.array([*way.values()]) * chosen) for way in found.open]
     size = scales.size
     return found._replace(
         problem=problem,
@@ -328,7 +328,7 @@ def best_of(
     return best._replace(passes=passes), Starts(len(starts), led, len(starts) - len(ends))
 
 
-def at_rest(
+def polish_within_bounds(
     problem: LeastSquaresProblem, minimum: LeastSquaresEnd, low: Any, high: Any
 ) -> tuple[LeastSquaresEnd, Any]:
     """The minimum to the last digit, and which parameters are free there: the others are at a bound.
@@ -482,9 +482,9 @@ def relative_offset(here: Linearized, spread: EstimateSpread, dof: int) -> float
 def akaike_criterion(
     rows: int, cost: float, count: int, logarithms: float, scales: Scales, manner: FitOptions
 ) -> float | None:
-    """Akaike's criterion for normal residuals: twice the parameters less twice the log-likelihood.
+    """Return Akaike's criterion for normal residuals: 2·(number of parameters) − 2·log-likelihood.
 
-    Where the standard deviations are not known, theirs is estimated, too.
+    An unknown standard deviation counts as one more parameter.  None if all residuals are 0.
     """
     if not cost:
         return None

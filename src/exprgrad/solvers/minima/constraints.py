@@ -207,10 +207,10 @@ def search_constrained(
 
 
 def restore_feasibility(limits: Sequence[Constraint], at: Vector, box: Box, most: int) -> Vector:
-    """A point near one that breaks constraints, at which they are broken less: each goes down in turn.
+    """Move an infeasible point towards feasibility: minimize each broken inequality in turn.
 
-    Where the gradient of a constraint vanishes on its edge, as that of ``x^2 <= 0`` does, Newton's steps
-    for it come to that edge as to a minimum.
+    Where a constraint's gradient vanishes on its boundary, as for ``x^2 <= 0``, Newton's steps
+    approach the boundary as they would a minimum.
     """
     for one in limits:
         if not one.is_equation and one.function.value(at) > 0:

@@ -34,7 +34,7 @@ from exprgrad.solvers.minima.search import (
     trust_region_search,
     vector_norm,
 )
-from exprgrad.solvers.minima.switches import settled_at
+from exprgrad.solvers.minima.switches import judge_at_switches
 from exprgrad.solvers.minima.verdicts import Active, Judged, judge_smooth, slope_told, verdict_text
 
 __all__ = ["Minimum", "Resting", "Stage", "Wanted", "minimize_formula", "value_alone"]
@@ -194,7 +194,7 @@ def starts_drawn(start: Vector, box: Box, count: int, seed: int) -> Iterator[Vec
 
 
 def rank_end(end: tuple[SearchCourse, Judged]) -> tuple[bool, float]:
-    """What makes one end of a search better than another: that it has a value, and how low that is."""
+    """Return a key that sorts ends: unbounded first, then by value; no finite value comes last."""
     course, found = end
     if found.kind == "unbounded":
         return False, -math.inf
@@ -298,11 +298,13 @@ def at_switch(
     numbers = objective_over_numbers(at, objective, course.last)
     if numbers is None or numbers.layout.size > MOST_SIDES or side_limit_reason(at(course.last.at)):
         return None
-    found = settled_at(numbers, course, box, most)
-    return found or by_axes(at(course.last.at), numbers, course.last, box)
+    found = judge_at_switches(numbers, course, box, most)
+    return found or judge_kink_by_axes(at(course.last.at), numbers, course.last, box)
 
 
-def by_axes(run: DiagnosedRun, objective: Objective, here: Turn, box: Box) -> Judged | None:
+def judge_kink_by_axes(
+    run: DiagnosedRun, objective: Objective, here: Turn, box: Box
+) -> Judged | None:
     """The verdict where a formula has a kink at one point alone, or a jump: by input, one at a time."""
     met = {run.label(one.node): one.code for one in run.remarks if isinstance(one, Flag)}
     if "jump" in met.values():

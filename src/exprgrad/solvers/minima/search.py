@@ -490,7 +490,7 @@ def step_inside(box: Box, local: Local, radius: float) -> tuple[Vector, bool]:
 
 
 def free_step(local: Local, free: Flags, radius: float) -> tuple[Vector, bool]:
-    """The step of the numbers that are free."""
+    """Compute the trust-region step in the free coordinates, and whether it is Newton's."""
     here = local.here
     slope = here.slope[free]
     if local.matrix is not None:

@@ -44,7 +44,7 @@ from exprgrad.solvers.minima.search import (
 )
 from exprgrad.solvers.minima.verdicts import REACHES, Judged, run_off, trend_of
 
-__all__ = ["settled_at"]
+__all__ = ["judge_at_switches"]
 
 ANYWHERE = (-2.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.5)
 """Numbers at which it is asked whether an operation is defined everywhere."""
@@ -94,11 +94,13 @@ class Cell(NamedTuple):
         return bends is not None and bool(np.all(rises) and np.all(bends.values > bends.tiny))
 
 
-def settled_at(objective: Objective, course: SearchCourse, box: Box, most: int) -> Judged | None:
-    """The verdict at kinks and edges near the end of a search, which goes on along them; None if there are
-    none.
+def judge_at_switches(
+    objective: Objective, course: SearchCourse, box: Box, most: int
+) -> Judged | None:
+    """Continue a search along nearby kinks and domain edges, and judge where it ends; None if there
+    are none, or the graph is too large.
 
-    The formula is one of numbers.
+    The formula must be without tensors.
     """
     if len(objective.graph) > LARGEST_GRAPH:
         return None

@@ -78,7 +78,7 @@ class Searched(NamedTuple):
 
 
 def interval_middle(interval: Enclosure) -> Ball:
-    """A number about halfway between two bounds; of what is infinite, beyond the finite one."""
+    """Return a middle of an interval: past the finite bound if one is infinite, 0 if both are."""
     low, high = interval.low, interval.high
     if low.is_finite() and high.is_finite():
         return ((low + high) / 2).mid()

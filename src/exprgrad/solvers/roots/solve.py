@@ -256,7 +256,7 @@ def without_start(graph: Graph, text: str, missing: list[str]) -> InputError:
 
 
 def equations_in(graph: Graph, text: str, unknowns: Sequence[str], *, is_chosen: bool) -> list[int]:
-    """The nodes of the equations; an error if they are more or fewer than the unknowns, or lack them."""
+    """Return the equations' nodes; raise an error if their number or their unknowns do not fit."""
     found = [binding for binding in graph.bindings if binding.name.startswith(EQUATION)]
     nodes, source = [binding.node for binding in found], Source(text)
     for node, kind in enumerate(graph.kinds):
@@ -335,7 +335,7 @@ def without_ranges(ranges: Mapping[str, Any]) -> InputError:
 def by_elements(
     graph: Graph, text: str, given: Mapping[str, Any], unknowns: Sequence[str]
 ) -> tuple[Graph, dict[str, Any], list[str]]:
-    """The same over numbers: ``x[0]`` and ``x[1]`` for a vector x, and an equation for each number."""
+    """Split tensor equations into scalar ones, with unknowns ``x[0]`` and ``x[1]`` for a vector x."""
     shaped = at_shapes(graph, text, shapes_of(given))
     for node, kind in enumerate(shaped.kinds):
         if kind in STRUCTURAL and STRUCTURAL[kind].gate == "blocker":

@@ -1,15 +1,15 @@
-"""Whether linearising is enough: terms of second order, kinks and jumps within reach, and draws.
+"""Whether linearization is enough: second-order terms, kinks and jumps within reach, and draws.
 
 With the Hessian H, the covariance matrix Σ of normal inputs and the gradient g, to the next order
 
     mean − f(x)  =  ½·tr(HΣ)
     variance     =  gᵀΣg + ½·tr(HΣHΣ) + (Σg)·∇tr(HΣ)
 
-For independent inputs this is the note to JCGM 100:2008 (GUM), 5.1.2, third derivatives included.
+For independent inputs this is the note to 5.1.2 of JCGM 100:2008 (GUM), with third derivatives.
 
-Along the direction in which a difference of operands is most probably 0, counted in its standard deviation,
-the value is its linear part L, and beyond the kink or jump at k also a·(z − k) + J: its slope changes by a,
-and it jumps by J.  With z standard normal, φ and P the density at k and the probability beyond it,
+Let z be the coordinate, in standard deviations, towards the likeliest kink or jump, at z = k.  Along
+it the value is its linear part L, and beyond k also a·(z − k) + J: its slope changes by a, and it jumps
+by J.  With z standard normal, φ and P the density at k and the probability beyond it,
 ψ = φ − kP, and c the covariance of L and z,
 
     the mean moves by        aψ + JP
@@ -205,7 +205,7 @@ class DerivativeAnswers(NamedTuple):
     rule: Rule = computed
 
     def answers(self, program: Program, inputs: Mapping[str, float]) -> list[float]:
-        """The outputs of a derived program."""
+        """Compute a program's outputs: in doubles, or from balls, nan for those not known precisely."""
         if self.rule is computed:
             return self.evaluator.answers(program, inputs)
         from exprgrad.explain.digits.judgements import round_outputs
@@ -458,7 +458,7 @@ def crossed_switches(
 def compared_in_run(
     run: DiagnosedRun, names: Sequence[str]
 ) -> tuple[list[tuple[int, SwitchFunction]], Graph]:
-    """The nodes that may have kinks or jumps, each with what it compares; and the graph of these gaps."""
+    """Find nodes that may have kinks or jumps, with their switch functions, and the graph of those."""
     graph, values, builder = run.graph, run.values, GraphBuilder(run.graph.empty())
     moved = dependent_flags(graph, [graph.inputs[name] for name in names])
     image = builder.include(graph)
