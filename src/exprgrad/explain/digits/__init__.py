@@ -14,7 +14,7 @@ the truth is asked about those alone.  The room's map, each concept resting on t
 ``truths.AskedNumbers``       the numbers of an answer, as nodes: of the formula, or of derived graphs
 ``truths.Truths``             the source of truth about them, made of a run or of a question about it:
                               balls for the doubles that were read, and for the decimals as typed
-``truths.DecimalKink``          a kink or a jump that the decimals as typed meet, and the doubles do not
+``truths.DecimalKink``        a kink or a jump that the decimals as typed meet, and the doubles do not
 ``truths.Blame``              where a number's digits are lost, as a place in the user's formula, and help
 ``guard.PoorNumber``          a number that is wrong or ambiguous, what is printed, and the blame
 ``guard.settle_numbers``      the guard: corrects what is wrong by both readings, and warns
