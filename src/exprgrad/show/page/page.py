@@ -333,13 +333,15 @@ BEFORE_BLOCKS = ("", ")", ";", "}", "{", "=>", "else", "try", "do")
 BEFORE_CONDITIONS = ("if", "for", "while", "switch")
 """What parentheses follow that hold no parameters, though a block follows them."""
 OURS = {
-    "about", "active", "again", "asking", "blamed", "branch", "carried", "corrected", "count",
-    "counted", "digits", "domain", "edges", "field", "flows", "gate", "gated", "gates", "given",
-    "group", "jacobian", "kind", "label", "libraries", "lines", "locals", "loose", "losses", "lost",
-    "made", "nodes", "operand", "operands", "origin", "output", "outputs", "overwrite", "passed",
-    "pattern", "picked", "place", "position", "preset", "programs", "reads", "replaced", "room", "row",
-    "rows", "rule", "shape", "sheets", "short", "signs", "slide", "slopes", "spans", "steps", "truth",
-    "user", "visits", "wire", "words",
+    "about", "active", "again", "asked", "asking", "blamed", "box", "branch", "carried", "corrected",
+    "count", "counted", "digits", "domain", "drawn", "edge", "edges", "factors", "field", "flows",
+    "found", "gate", "gated", "gates", "given", "got", "grads", "group", "heights", "isLayer",
+    "jacobian", "kind", "label", "libraries", "lines", "local", "locals", "loose", "losses", "lost",
+    "made", "middle", "more", "moved", "nodes", "operand", "operands", "origin", "output", "outputs",
+    "overwrite", "panel", "partials", "passage", "passed", "pattern", "picked", "place", "position",
+    "preset", "programs", "progress", "reads", "replaced", "room", "row", "rows", "rule", "shape",
+    "sheets", "short", "signs", "slide", "slopes", "spans", "steps", "terms", "truth", "user",
+    "verdict", "visits", "ways", "wire", "words",
 }  # fmt: skip
 """Properties that are ours alone, in the script and in the page's data; no text names one."""
 SHORT_KEYWORDS = ("do", "if", "in", "of", "as")

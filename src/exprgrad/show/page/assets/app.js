@@ -21,9 +21,11 @@ const called = id => NODES[id].short;
 const known = x => x !== undefined && x !== null;
 const num = x => known(x) ? number(x, PAGE.digits) : "–";
 const shown = x => known(x) ? num(x) : "";
+// A node's data, or its grad, so far.
+const soFar = (id, kind) => (kind === "grad" ? app.now.grads : app.now.data)[id];
 // Whether a node's data, or its grad, has fewer right digits than are shown: that is known of the numbers that the page
 // was made for, and of no others.
-const isVague = (id, kind) => !app.given.size && Boolean(PAGE.vague?.[kind].includes(id)) && known(app.now[kind === "grad" ? "grads" : kind][id]);
+const isVague = (id, kind) => !app.given.size && Boolean(PAGE.vague?.[kind].includes(id)) && known(soFar(id, kind));
 const FEWER = "fewer right digits than shown";
 const tilde = (id, kind) => isVague(id, kind) ? "~" : "";
 const vagueWords = (id, kind) => isVague(id, kind) ? ", with " + FEWER : "";

@@ -1,7 +1,7 @@
 // Ask me: numbers are hidden in the graph, and the reader types them there, a tensor's in the panel.
 
-// A local derivative between tensors is a Jacobian.
-const ASKED = {data: "data", ...!app.grid && {local: "local derivatives"}, grad: "grads"}, MOST_ASKED = 12;
+// A local derivative between tensors is a Jacobian.  Keys that others name are quoted: they stay as they are.
+const ASKED = {data: "data", ...!app.grid && {"local": "local derivatives"}, grad: "grads"}, MOST_ASKED = 12;
 const layer = draw(graph, "g", {class: "fields"});
 const slate = make("div");
 let questions = [], latest = null, from = 0;
@@ -135,5 +135,5 @@ app.reveal = now => {
   for (const {id, edge, kind, open, box} of questions)
     if (kind === "local") now.locals[edge] = open ? undefined : app.locals[edge];
     // A tensor is shown when all of it has been found.
-    else if (!open && !(box && questions.some(other => other.open && other.id === id))) now[kind === "grad" ? "grads" : "data"][id] = kind === "grad" ? app.right.grads[id] ?? 0 : app.data[id];
+    else if (!open && !(box && questions.some(other => other.open && other.id === id))) (kind === "grad" ? now.grads : now.data)[id] = kind === "grad" ? app.right.grads[id] ?? 0 : app.data[id];
 };

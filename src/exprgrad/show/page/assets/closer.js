@@ -54,17 +54,17 @@ function beside() {
   const {scrollTop} = closer, inside = (at, most) => Math.max(GAP, Math.min(at, most - GAP));
   const place = (left, top, room) => {
     closer.style.maxHeight = `${room}px`;
-    const {width, height} = closer.getBoundingClientRect();
+    const {width, height} = rectOf(closer);
     Object.assign(closer.style, {left: `${inside(left, innerWidth - width)}px`, top: `${inside(top(height), innerHeight - height)}px`});
     closer.scrollTop = scrollTop;
   };
-  const panels = $("panels").getBoundingClientRect(), isRoom = !app.asking && panels.left >= frame.getBoundingClientRect().right;
+  const panels = rectOf($("panels")), isRoom = !app.asking && panels.left >= rectOf(frame).right;
   closer.style.maxWidth = isRoom ? `${panels.width}px` : "";
   if (isRoom) return place(panels.left, height => innerHeight - height, .95 * innerHeight);
   closer.style.maxHeight = "";
-  const {user, operand} = EDGES[picked.edge] ?? {}, {height} = closer.getBoundingClientRect();
+  const {user, operand} = EDGES[picked.edge] ?? {}, {height} = rectOf(closer);
   const parts = known(user) ? [chips[picked.edge], cards[user], cards[operand]] : [cards[picked.node]];
-  const boxes = parts.map(({group}) => group.getBoundingClientRect()), [{left, right}] = boxes;
+  const boxes = parts.map(({group}) => rectOf(group)), [{left, right}] = boxes;
   const sides = [boxes, boxes.slice(0, 1)].flatMap(boxes => {
     const under = inside(Math.max(...boxes.map(({bottom}) => bottom)) + GAP, innerHeight);
     const over = inside(Math.min(...boxes.map(({top}) => top)) - GAP, innerHeight);

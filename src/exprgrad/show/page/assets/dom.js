@@ -19,6 +19,8 @@ function make(tag, attributes, ...inside) {
 const draw = (parent, tag, attributes) =>
   parent.appendChild(set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes));
 
+const rectOf = part => part.getBoundingClientRect();
+
 const button = (words, onclick, label) => make("button", {type: "button", onclick, "aria-label": label}, words);
 
 // What may be longer than its box scrolls by the keys, too; its length changes with some parts.

@@ -74,11 +74,11 @@ views.push(() => {
 
 // What the step is about is kept in sight, where the graph is larger than its frame.
 function follow(centred = false) {
-  const seen = frame.getBoundingClientRect(), lit = [...graph.querySelectorAll(app.picked ? ".picked" : ".now")];
+  const seen = rectOf(frame), lit = [...graph.querySelectorAll(app.picked ? ".picked" : ".now")];
   if (!lit.length) lit.push(cards[PAGE.output].group);
   if (frame.scrollWidth <= frame.clientWidth && frame.scrollHeight <= frame.clientHeight) return;
-  const boxes = lit.map(part => part.getBoundingClientRect());
-  const own = app.picked ? boxes[0] : cards[app.now.step?.node ?? PAGE.output].group.getBoundingClientRect();
+  const boxes = lit.map(rectOf);
+  const own = app.picked ? boxes[0] : rectOf(cards[app.now.step?.node ?? PAGE.output].group);
   const off = (start, end) => {
     let from = Math.min(...boxes.map(at => at[start])), to = Math.max(...boxes.map(at => at[end]));
     if (to - from > seen[end] - seen[start]) from = own[start], to = own[end];
@@ -91,14 +91,14 @@ function follow(centred = false) {
 const FASTER = 1.25;
 let zoom = null;
 function zoomTo(factor) {
-  const size = () => graph.getBoundingClientRect().width, {clientWidth, clientHeight} = frame;
+  const size = () => rectOf(graph).width, {clientWidth, clientHeight} = frame;
   const was = size(), middle = [frame.scrollLeft + clientWidth / 2, frame.scrollTop + clientHeight / 2];
   zoom = factor && Math.max(Math.min(.2, whole()), Math.min(4, factor));
   Object.assign(graph.style, zoom ? {width: `calc(var(--w) * ${zoom})`, minWidth: 0, maxHeight: "none"} : {width: "", minWidth: "", maxHeight: ""});
   const by = size() / was;
   frame.scrollTo({left: middle[0] * by - clientWidth / 2, top: middle[1] * by - clientHeight / 2, behavior: "instant"});
 }
-const scale = () => graph.getBoundingClientRect().width / graph.viewBox.baseVal.width;
+const scale = () => rectOf(graph).width / graph.viewBox.baseVal.width;
 const zooms = {"+": () => zoomTo(scale() * FASTER), "−": () => zoomTo(scale() / FASTER), "Fit": () => zoomTo(zoom && !graph.querySelector(".cover") ? null : whole())};
 const whole = () => Math.min((frame.clientWidth - 16) / graph.viewBox.baseVal.width, (frame.clientHeight - 16) / graph.viewBox.baseVal.height);
 $("side").append(make("div", {id: "zoom"}, ...Object.entries(zooms).map(([words, by]) => button(words, by, {"+": "Zoom in", "−": "Zoom out"}[words]))));
@@ -153,6 +153,6 @@ frame.addEventListener("focusin", event => {
 // A click leaves the focus where it is, so that the arrows still step.
 graph.onmousedown = event => event.target.matches("input") || event.preventDefault();
 frame.onclick = event => {
-  const wire = event.target.closest(".wire"), spot = spots.get(wire ? $("c" + wire.dataset.edge) : spotOf(event));
+  const wire = event.target.closest(".wire"), spot = spots.get(wire ? $("c" + wire.getAttribute("data-edge")) : spotOf(event));
   if (spot || app.picked) pick(spot ?? null);
 };

@@ -23,7 +23,6 @@ function cells(parent, places, numbers, side) {
 
 // The maps on the cards.
 
-const KINDS = {data: "data", grad: "grads"};
 const maps = cards.flatMap(({group}, id) => ["data", "grad"].flatMap(kind => {
   const place = group.querySelector(`.${kind} + .map`);
   return place && NODES[id].shape ? {id, kind, place, shape: NODES[id].shape, side: Number(place.dataset.side), made: []} : [];
@@ -31,7 +30,7 @@ const maps = cards.flatMap(({group}, id) => ["data", "grad"].flatMap(kind => {
 const mapChanges = changes();
 views.push(() => {
   maps.forEach((map, at) => {
-    const {id, kind, place, shape, side} = map, x = app.now[KINDS[kind]][id];
+    const {id, kind, place, shape, side} = map, x = soFar(id, kind);
     if (!mapChanges(at, x)) return;
     place.replaceChildren();
     if (!known(x)) { map.made = []; return; }
@@ -70,7 +69,7 @@ function origins({id, kind, at}) {
 const numberName = ({id, at}) => `${called(id)}${NODES[id].shape ? placeText(at, NODES[id].shape) : ""}`;
 
 function originText(spot) {
-  const {found, terms} = origins(spot), {id, kind, at} = spot, x = app.now[KINDS[kind]][id];
+  const {found, terms} = origins(spot), {id, kind, at} = spot, x = soFar(id, kind);
   if (!known(x)) return "";
   const own = num(entry(x, at)), more = terms.length > MOST_TERMS ? ` + … (${terms.length} terms)` : "";
   if (kind === "grad") {
@@ -85,7 +84,7 @@ function originText(spot) {
 let chosen = null, hovered = null;
 const same = (one, other) => one.id === other.id && one.kind === other.kind && one.at === other.at;
 function lightOrigins() {
-  const spot = hovered ?? chosen, isShown = spot && known(app.now[KINDS[spot.kind]][spot.id]);
+  const spot = hovered ?? chosen, isShown = spot && known(soFar(spot.id, spot.kind));
   const lit = isShown ? origins(spot).found : [], key = ({id, kind, at}) => `${id} ${kind} ${at}`, keys = new Set(lit.map(key));
   graph.classList.toggle("tracing", Boolean(isShown));
   for (const {id, kind, made} of maps)
@@ -112,7 +111,7 @@ graph.addEventListener("click", event => { chosen = spotAt(event); hovered = nul
 // Beside what was picked: tables of numbers, or the Jacobian.
 
 function tableOf(id, kind) {
-  const {shape} = NODES[id], x = app.now[KINDS[kind]][id];
+  const {shape} = NODES[id], x = soFar(id, kind);
   if (!shape || !known(x)) return [];
   const numbers = numbersOf(plus(x, tensor(Array(sizeOf(shape)).fill(0), shape))), wide = widthOf(shape), most = largest(numbers);
   const cellOf = (value, at) => {

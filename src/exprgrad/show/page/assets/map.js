@@ -16,13 +16,13 @@ $("side").append(map);
 function drawSight() {
   const by = scale();
   if (!by) return;
-  const {left, top} = graph.getBoundingClientRect(), own = frame.getBoundingClientRect();
+  const {left, top} = rectOf(graph), own = rectOf(frame);
   const wide = frame.clientWidth / by, high = frame.clientHeight / by, isWhole = W <= wide * 1.02 && H <= high * 1.02;
   map.hidden = isWhole;
   set(sight, {x: (own.left - left) / by, y: (own.top - top) / by, width: wide, height: high});
 }
 const toPlace = event => {
-  const {left, top, width} = chart.getBoundingClientRect(), by = scale() * W / width;
+  const {left, top, width} = rectOf(chart), by = scale() * W / width;
   frame.scrollTo({left: (event.clientX - left) * by - frame.clientWidth / 2, top: (event.clientY - top) * by - frame.clientHeight / 2, behavior: "instant"});
 };
 chart.onpointerdown = event => {

@@ -20,16 +20,17 @@ views.push(() => {
     group.classList.toggle("blamed", Boolean(own ?? lost));
     fill(begins[id], own ? `⚠ ${num(own.x)} begins here` : lost ? "⚠ loses digits" : "", 1e3);
     for (const [kind, part] of [["data", text], ["grad", grad]]) {
-      const x = app.now[kind === "grad" ? "grads" : kind][id];
+      const x = soFar(id, kind);
       part?.classList.toggle("bad", known(x) && (!Number.isFinite(x) || isVague(id, kind)));
     }
   });
   chips.forEach(({group}, at) => group.classList.toggle("blamed", shownNow.some(({edge}) => edge === at)));
-  const about = (spot, key) => [...blamed, ...losses].filter(one => known(one[key]) && one[key] === spot[key]).map(spotText);
-  const why = !step ? [] : known(step.edge) ? about(step, "edge") : step.kind === "value" ? about(step, "node") : [];
+  const about = (spot, own) => [...blamed, ...losses].filter(one => known(own(one)) && own(one) === own(spot)).map(spotText);
+  const node = one => one.node, edge = one => one.edge;
+  const why = !step ? [] : known(step.edge) ? about(step, edge) : step.kind === "value" ? about(step, node) : [];
   if (why.length) $("why").textContent = why.join(" ");
   if (picked) {
-    const here = about(picked, known(picked.edge) ? "edge" : "node").map(words => make("p", {class: "bad"}, `⚠ ${words}`));
+    const here = about(picked, known(picked.edge) ? edge : node).map(words => make("p", {class: "bad"}, `⚠ ${words}`));
     $("close").firstChild.after(...here);
   }
   if (seen === data) return;
