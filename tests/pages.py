@@ -15,7 +15,7 @@ from exprgrad.show.page.listing import OF_NUMBERS, OF_TENSORS, listed
 
 __all__ = [
     "DEEP", "LAST", "Shown", "break_it", "code_of", "edit", "follow", "html_of", "last", "lesson_html",
-    "listing", "panel", "press", "read", "results", "run_of", "spoken", "step_on",
+    "listing", "panel", "press", "read", "results", "run_of", "spoken", "step_on", "unfold",
 ]  # fmt: skip
 
 LAST = "Last step"
@@ -107,6 +107,13 @@ def break_it(page: Any) -> Any:
     if not found.get_by_role("group", name="Order", exact=True).is_visible():
         found.get_by_text("Break it", exact=True).click()
     return found
+
+
+def unfold(page: Any) -> None:
+    """Have the whole graph of a network shown."""
+    button = page.get_by_role("button", name="The whole graph", exact=True)
+    if button.count():
+        button.click()
 
 
 def last(page: Any) -> Shown:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import DEEP, html_of, lesson_html, read
+from pages import DEEP, html_of, lesson_html, read, unfold
 
 SIZES = [(1440, 900), (1280, 640), (768, 1024), (390, 664)]
 """Screens of a desk, a laptop, a tablet and a phone."""
@@ -51,6 +51,7 @@ def test_the_stage_stands_still(name: str, browse: Any) -> None:
     """At each step, there and back."""
     for width, height in SIZES:
         page = browse.show(page_of(name), viewport={"width": width, "height": height})
+        unfold(page)
         total = min(int(page.locator("#slider").get_attribute("max")), 25)
         first = page.evaluate(MEASURED)["controls"]
         for key in ["ArrowRight"] * total + ["ArrowLeft"] * (total // 2):

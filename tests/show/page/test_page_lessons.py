@@ -308,7 +308,7 @@ def network_numbers() -> list[float]:
     assert all(still.gradient[name] == 0 for name in ("u1", "v2", "b6")) and grad(still, "c")
     circles, moons, spiral = (trained(lesson.values, columns(name), 0.5, 200) for name in SETS)
     assert circles.reached and moons.reached and spiral.reached
-    return [sizes["w3"], 0.5, moons.reached, spiral.reached, 0]
+    return [0.5, moons.reached, spiral.reached, 0, sizes["w3"]]
 
 
 def tensors_numbers() -> list[float]:
@@ -434,7 +434,7 @@ def test_one_set_of_points_is_enough_to_train_on(
     if is_good:
         assert [part.sets for part in read_lesson(path).parts if part.sets] == [sets]
     else:
-        with pytest.raises(RequestError, match="the 'sets' of part 2 is not a list of some of"):
+        with pytest.raises(RequestError, match="the 'sets' of part 1 is not a list of some of"):
             read_lesson(path)
 
 

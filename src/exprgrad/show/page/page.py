@@ -273,6 +273,7 @@ VIEWS = (
     "start",
     "worksheet",
     "inside",
+    "front",
     "calls",
 )
 """The files of the script, in an order in which each knows those before it; the views share a block."""
@@ -292,6 +293,7 @@ STYLES = (
     "moving.css",
     "plots.css",
     "bars.css",
+    "front.css",
 )
 """The style sheets beside the page's own."""
 CODE = '<section id="code" data-tab="Code"><h2>Code</h2></section>'
@@ -469,7 +471,7 @@ def optional_files(
         "sheets": has_calls or len(runs) > 1,
         **dict.fromkeys(("calls", "closed", "calls.css"), has_calls),
         "adjoints": has_calls or "training" in moves,
-        "inside": has_calls and "training" in moves,
+        **dict.fromkeys(("inside", "front", "front.css"), has_calls and "training" in moves),
         # A graph so large that one may lose one's way in it.
         **dict.fromkeys(("map", "map.css"), any(len(s.shown) >= MANY for g in groups for s in g)),
         "layers": any(layers(run) for run in runs),
