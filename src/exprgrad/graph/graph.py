@@ -405,10 +405,10 @@ def dependent_flags(graph: Graph, nodes: Iterable[int]) -> bytearray:
     return active
 
 
-def unread_statement_views(graph: Graph, name: str) -> dict[str, Graph]:
+def unread_statement_views(graph: Graph, source: str) -> dict[str, Graph]:
     """By name each statement that depends on an input and that no other one reads, seen from its node."""
     read = {graph.output, *graph.inputs.values(), *chain.from_iterable(graph.operands)}
-    moving = dependent_flags(graph, [graph.inputs[name]])
+    moving = dependent_flags(graph, [graph.inputs[source]])
     return {
         name: with_output(graph, node)
         for name, node, _ in graph.bindings

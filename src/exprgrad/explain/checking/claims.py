@@ -768,10 +768,7 @@ def explain_single_term(
         return ClaimFault(f"{what} is {ratio.replace('the derivative', missing.text)}", extra.span)
     wrong, right = differing_parts(
         split_into_factors(claim, extra), split_into_factors(formula, missing)
-    ) or (
-        [],
-        [],
-    )
+    ) or ([], [])
     if len(wrong) == len(right) == 1 and wrong[0].text != extra.text:
         return ClaimFault(f"its factor {wrong[0].text} should be {right[0].text}", wrong[0].span)
     if len(right) == 1 and not wrong:

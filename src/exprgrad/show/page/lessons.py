@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from exprgrad.errors import RequestError
 
 __all__ = [
-    "ANSWER", "LESSONS", "LIVE", "POINT_SETS", "Formula", "Lesson", "LessonPart", "Task", "all_tasks",
-    "find_lesson", "functions_as_formulas", "goals_by_task", "nodes_in_task", "read_lesson", "set_columns",
+    "LESSONS", "LIVE", "POINT_SETS", "Formula", "Lesson", "LessonPart", "Task", "all_tasks", "find_lesson",
+    "functions_as_formulas", "goals_by_task", "nodes_in_task", "read_lesson", "set_columns",
     "training_sets",
 ]  # fmt: skip
 
@@ -112,14 +112,10 @@ class Task(NamedTuple):
     text: str
     seen: str = ""
     goals: tuple[Mapping[str, Any], ...] = ()
-    answer: float | str = ""
+    answer: float | str | None = None
     choices: Sequence[str] = ()
     grad: str = ""
     wrong: Mapping[str, str] = {}
-
-
-ANSWER = ("answer", "choices", "grad", "wrong")
-"""The fields of a task about its answer."""
 
 
 class LessonPart(NamedTuple):
@@ -200,7 +196,7 @@ def goals_by_task(lesson: Lesson) -> list[list[dict[str, Any]]]:
         with_it = {"formula": places[part.formula]} if part.formula else {}
         found += [[{**goal, **with_it} for goal in task.goals] for task in part.tasks]
     for at, task in enumerate(all_tasks(lesson)):
-        found[at] += [{"answer": at}] if task.answer != "" else []
+        found[at] += [] if task.answer is None else [{"answer": at}]
     return found
 
 
@@ -412,8 +408,8 @@ def read_tasks(table: Mapping[str, Any], name: str, before: int = 0) -> Iterator
         check_lesson_table(task, TASK_FIELDS, {"text"}, name, f"task {number}")
         for goal in task.get("goals", ()):
             check_lesson_table(goal, FACTS, set(), name, f"a goal of task {number}")
-        answer, choices = task.get("answer", ""), task.get("choices", ())
-        if (answer not in choices) if choices else isinstance(answer, str) and answer:
+        answer, choices = task.get("answer"), task.get("choices", ())
+        if (choices or isinstance(answer, str)) and answer not in choices:
             raise lesson_error(name, f"the 'answer' of task {number} is not one of its choices")
         yield Task(**{**task, "goals": tuple(task.get("goals", ()))})
 

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from exprgrad.graph.calls import ClosedCall
 
 __all__ = [
-    "call_key", "call_program", "pack_page", "page_edges", "page_model", "places_by_node", "rule_mathml",
-    "sentence_names", "tensor_key",
+    "call_key", "call_program", "nonempty_fields", "pack_page", "page_edges", "page_model",
+    "places_by_node", "rule_mathml", "sentence_names", "tensor_key",
 ]  # fmt: skip
 
 SHORT_NAME = 24

@@ -33,7 +33,6 @@ from exprgrad.show.page.arithmetic import (
     tensor_program,
 )
 from exprgrad.show.page.lessons import (
-    ANSWER,
     LIVE,
     Formula,
     Lesson,
@@ -49,6 +48,7 @@ from exprgrad.show.page.lessons import (
 from exprgrad.show.page.model import (
     call_key,
     call_program,
+    nonempty_fields,
     pack_page,
     page_model,
     sentence_names,
@@ -500,7 +500,8 @@ def needed_assets(
         **dict.fromkeys(OF_NUMBERS, not has_tensors),
         **dict.fromkeys(AT_KINKS, has_kinks),
         **dict.fromkeys(IN_LESSONS, lesson is not None),
-        "answers": lesson is not None and any(task.answer != "" for task in all_tasks(lesson)),
+        "answers": lesson is not None
+        and any(task.answer is not None for task in all_tasks(lesson)),
         **{f"live-{name}": name in moves for name in LIVE},
     }
 
@@ -543,12 +544,13 @@ def lesson_script_data(lesson: Lesson) -> dict[str, Any]:
     answers = [
         {
             "task": at,
-            **{field: value for field in ANSWER if (value := getattr(task, field)) or value == 0},
+            "answer": task.answer,
+            **nonempty_fields(choices=task.choices, grad=task.grad, wrong=task.wrong),
         }
         for at, task in enumerate(all_tasks(lesson))
-        if task.answer != ""
+        if task.answer is not None
     ]
-    return found | ({"answers": answers} if answers else {})
+    return found | nonempty_fields(answers=answers)
 
 
 def script_literal(data: Any, keys: Mapping[str, str] = {}) -> str:

@@ -194,10 +194,9 @@ def trace_curve(
     breaks = [*gaps, *(one for one in breaks if one.kind or not all(one.joined))]
     drawn = [*curve_arcs(samples, sorted(breaks, key=attrgetter("x")))]
     line = None if tangent_at is None else tangent_line(jets, tangent_at)
-    is_sparse = jets.most < 2 * FIRST_POINTS
     return Curve(
-        text, name, low, high, dict(given), drawn, windows, features, dense, line, is_sparse, counts,
-        len(samples.x),
+        text, name, low, high, dict(given), drawn, windows, features, dense, line,
+        jets.most < 2 * FIRST_POINTS, counts, len(samples.x),
     )  # fmt: skip
 
 
