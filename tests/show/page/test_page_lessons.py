@@ -414,6 +414,21 @@ BAD = {
     GOOD.replace("text =", "txt ="): "task 1 has no field 'txt'",
     GOOD.replace("inputs =", "given ="): "a goal of task 1 has no field 'given'",
     GOOD.replace("inputs = {x = 1}", "step = 3"): "the 'step' of a goal of task 1 is not 'end'",
+    GOOD.replace(
+        "text =", "answer = [1], text ="
+    ): "the 'answer' of task 1 is not a number, or one of",
+}
+
+
+NO_CHOICE = (
+    "answer = 'w'",
+    "answer = ''",
+    "choices = ['w', 'x']",
+    "choices = ['w', 'x'], answer = 1",
+)
+BAD |= {
+    GOOD.replace("text", f"{one}, text"): "'answer' of task 1 is not one of its"
+    for one in NO_CHOICE
 }
 
 
