@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import product
 from random import Random
 
@@ -14,7 +13,12 @@ from climbing import worst_partial, worst_value
 from exprgrad.derive.rules import template
 from exprgrad.graph.ops import BY_NAME, OPS, Op
 from exprgrad.language.read.parse import parse_text
-from exprgrad.run.numbers.sweeps import forward_numbers, functions, reverse_sweep
+from exprgrad.run.numbers.sweeps import (
+    condition_holds,
+    forward_numbers,
+    functions,
+    reverse_sweep,
+)
 from oracles import (
     MAX,
     Real,
@@ -328,27 +332,17 @@ def test_infinite_operands_give_the_limit(name: str) -> None:
         assert slopes == SLOPES[name]
 
 
-AWAY: dict[str, tuple[Callable[[float], bool], float]] = {
-    "factorial": (lambda x: x > 0.6, 150.0),
-    "j0": (lambda x: abs(x) < 3, 5.0),
-    "j1": (lambda x: abs(x) < 1.2, 5.0),
-    "gelu": (lambda x: not -1.3 < x < -0.4, 40.0),
-    "sinc": (lambda x: abs(x) < 3 or abs(x * math.cos(x)) > 3, 1e18),
-    **dict.fromkeys(("airyai", "airybi", "airyaiprime", "airybiprime"), (lambda x: x > -4, 100.0)),
-}
-"""Rows whose derivative has an absolute bound: where its zeros are far, and how far out that is tried."""
-
-
 @pytest.mark.parametrize("name", [op.name for op in OPS if op.partial_abs])
 @pytest.mark.parametrize("count", [30, pytest.param(3_000, marks=pytest.mark.slow)])
 def test_an_absolute_bound_is_for_zeros_alone(name: str, count: int) -> None:
     """Tails included: what is small is as accurate as what is not."""
-    op, (away, end), random = BY_NAME[name], AWAY[name], Random(name)
-    far: list[float] = []
+    op, random = BY_NAME[name], Random(name)
+    assert op.away_from_zeros is not None
+    (away, end), far = op.away_from_zeros, list[float]()
     while len(far) <= count:  # few points are away from the zeros of some
         tried = [random.uniform(-end, end) for _ in range(count)]
         tried += [random.choice((-1, 1)) * end ** random.uniform(-2, 1) for _ in range(count)]
-        far += filter(away, tried)
+        far += [x for x in tried if condition_holds(away, op.names, [x])]
     for x in far:
         found, true = computed(op, (x,))[1][0], true_partial(name, 0, (x,))
         assert ulps(found, true) <= op.partial_ulp + SETTLED, (x, found, mp.nstr(true, 20))

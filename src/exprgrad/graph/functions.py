@@ -262,6 +262,7 @@ ROWS: tuple[Op, ...] = (
         definition="x*(1 + erf(x/sqrt(2)))/2", fused_partials=GELU_JOINT,
         latex=r"\operatorname{gelu}(x)", gate="soft gate",
         value_ulp=4.5, value_abs=1e-322, partial_abs=1.4e-16,
+        away_from_zeros=("(x <= -1.3) + (x >= -0.4)", 40.0),
     ),
     Op(
         "logsigmoid", "x", ("sigmoid(-x)",), "the logarithm of sigmoid(x)",

@@ -687,22 +687,22 @@ AIRY: tuple[Op, ...] = (
     Op(
         "airyai", "x", ("airyaiprime(x)",), "the Airy function Ai, a solution of y'' = x*y: where x is positive, the one that dies out",
         value=AIRYAI, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{Ai}(x)", ill_conditioned="period",
-        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, foreign_names="AiryAi airy_ai",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, away_from_zeros=("x > -4", 100.0), second_abs=2e-15, foreign_names="AiryAi airy_ai",
     ),
     Op(
         "airybi", "x", ("airybiprime(x)",), "the Airy function Bi, a solution of y'' = x*y that grows where x is positive",
         value=AIRYBI, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{Bi}(x)", ill_conditioned="period",
-        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, foreign_names="AiryBi airy_bi",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, away_from_zeros=("x > -4", 100.0), second_abs=2e-15, foreign_names="AiryBi airy_bi",
     ),
     Op(
         "airyaiprime", "x", (AIRYAIPRIME_SLOPE,), "the derivative of the Airy function Ai", display_partials=("x*airyai(x)",), seconds=(AIRYAIPRIME_SECOND,),
         value=AIRYAIPRIME, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{airyaiprime}(x)", ill_conditioned="period",
-        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, foreign_names="AiryAiPrime airy_ai_prime airyai_prime",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, away_from_zeros=("x > -4", 100.0), second_abs=2e-15, foreign_names="AiryAiPrime airy_ai_prime airyai_prime",
     ),
     Op(
         "airybiprime", "x", ("x*airybi(x)",), "the derivative of the Airy function Bi",
         value=AIRYBIPRIME, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{airybiprime}(x)", ill_conditioned="period",
-        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, second_abs=2e-15, foreign_names="AiryBiPrime airy_bi_prime airybi_prime",
+        value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, away_from_zeros=("x > -4", 100.0), second_abs=2e-15, foreign_names="AiryBiPrime airy_bi_prime airybi_prime",
     ),
 )
 # fmt: on

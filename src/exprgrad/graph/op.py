@@ -99,6 +99,8 @@ class Op(NamedTuple):
     ``value_ulp``, ``partial_ulp``  the accuracy that is held, against the true value at the doubles: 0 is
                             exact, 0.5 correctly rounded
     ``value_abs``, ``partial_abs``  absolute bounds, which hold beside a zero where those in ulp do not
+    ``away_from_zeros``     of a row with ``partial_abs``: where its derivative's zeros are far, and how far
+                            out it is tried that ``partial_ulp`` holds there
     ``second_ulp``, ``second_abs``  the same for the second derivatives
     ``caveat``              where that accuracy is not held, and why
     ``signs``               of a sum of its operands: each one's sign
@@ -158,6 +160,7 @@ class Op(NamedTuple):
     partial_ulp: float = 5.0
     value_abs: float = 0.0
     partial_abs: float = 0.0
+    away_from_zeros: tuple[str, float] | None = None
     second_ulp: float = 10.0
     second_abs: float = 0.0
     caveat: str = ""

@@ -331,6 +331,7 @@ COMMON: tuple[Op, ...] = (
         seconds=(SINC_SECOND,), second_abs=3e-16,
         value="where(x == 0, 1, where(abs(x) == inf, 0, sin(x)/x))", definition="where(x == 0, 1, sin(x)/x)",
         latex=r"\operatorname{sinc}(x)", partial_abs=1.6e-17,
+        away_from_zeros=("(abs(x) < 3) + (abs(x*cos(x)) > 3)", 1e18),
     ),
     Op(
         "asin", "x", ("1/sqrt((1 - x)*(1 + x))",), "the angle in [-pi/2, pi/2] whose sine is x",

@@ -281,7 +281,7 @@ GAMMAS: tuple[Op, ...] = (
     Op(
         "factorial", "x", ("out*digamma(1 + x)",), "the factorial: gamma(1 + x)",
         value=FACTORIAL, domain="x > -1", poles=(("x == -1", "inf"),), latex=r"\operatorname{factorial}(x)", ill_conditioned="growth", value_ulp=6.0,
-        partial_ulp=9.0, partial_abs=5e-15, foreign_names="fact fac",
+        partial_ulp=9.0, partial_abs=5e-15, away_from_zeros=("x > 0.6", 150.0), foreign_names="fact fac",
     ),
 )
 
@@ -784,6 +784,7 @@ OTHERS: tuple[Op, ...] = (
         value_abs=2e-16,
         partial_ulp=8.0,
         partial_abs=2e-16,
+        away_from_zeros=("abs(x) < 3", 5.0),
         second_abs=1e-15,
         foreign_names="besselj0 bessel_j0",
     ),
@@ -802,6 +803,7 @@ OTHERS: tuple[Op, ...] = (
         value_abs=2e-16,
         partial_ulp=10.0,
         partial_abs=4e-16,
+        away_from_zeros=("abs(x) < 1.2", 5.0),
         second_abs=2e-15,
         foreign_names="besselj1 bessel_j1",
     ),
