@@ -108,6 +108,7 @@ REQUESTS = [
     "ops|+",
     "ops|@",
     "ops|max",
+    "ops|max|--lint",
     "eval",
     "eval|2x",
     "eval|a|b=1",

@@ -46,10 +46,16 @@ LONGEST_FORMULA = 12
 """The lines that a comment gives to the formula."""
 
 
+MISSING_FORM = "the target '{}' has no form '{}'"
+ADD_FORM = "add it to the target's forms; C_LIKE in language/code/target.py has those of C"
+
+
 def find_target(name: str) -> Target:
     """The target of a name; an error that lists them all for any other."""
     target = TARGETS.get(name)
     if target is not None:
+        if missing := target.missing_forms:
+            raise RequestError("no-spelling", MISSING_FORM.format(name, missing[0]), help=ADD_FORM)
         return target
     help = did_you_mean(name, TARGETS, f"the targets are {', '.join(TARGETS)}", also=True)
     raise RequestError("unknown-target", f"there is no target '{name}'", help=help).about(name)

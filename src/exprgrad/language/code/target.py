@@ -218,6 +218,11 @@ class Target(NamedTuple):
         return frozenset((*self.forms, *self.calls, *self.helpers, *spellings))
 
     @property
+    def missing_forms(self) -> list[str]:
+        """The forms that any program may need, and that it does not state."""
+        return [name for name in NEEDED_FORMS if name not in self.forms]
+
+    @property
     def words(self) -> frozenset[str]:
         """Every name that a program may use beside its own, and every reserved word."""
         texts = [*self.calls.values(), *self.constants.values()]
@@ -283,3 +288,5 @@ C_LIKE = {
     "not": Form("!{0}", SIGN, (ATOM,)),
 }
 """Operators as C and its kin write them."""
+NEEDED_FORMS = (*ARITHMETIC, *["where", "and", "or", "not", "flag"])
+"""The forms of which there is no lowering: each target states them all."""

@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ball", "Decimals", "apply_to_balls", "ball_where", "decide_truth", "decimal_ball", "decimal_bounds",
-    "enclose_nodes", "evaluate_in_balls", "exact_ball", "formula_ball", "has_balls", "import_flint",
-    "is_double", "is_infinite", "is_known", "may_jump", "middle_text", "rough_text", "scientific_text",
-    "seen_by", "specials_met", "undecided_ball", "undefined_ball", "whole_line", "working_precision",
+    "enclose_nodes", "evaluate_in_balls", "exact_ball", "formula_ball", "has_balls", "has_own_ball",
+    "import_flint", "is_double", "is_infinite", "is_known", "may_jump", "middle_text", "rough_text",
+    "scientific_text", "seen_by", "specials_met", "undecided_ball", "undefined_ball", "whole_line",
+    "working_precision",
 ]  # fmt: skip
 
 Ball = Any
@@ -663,6 +664,14 @@ def may_jump(
         for node in nodes
         for special, is_met in specials_met(graph, values, node, varying).items()
     )
+
+
+def has_own_ball(op: Op) -> bool:
+    """Whether something says what a row is on balls; without that no digit of it is known."""
+    if op.setting is not None:
+        return op.setting[0] in BALL_FAMILIES
+    known = op.name in ARB_OVERRIDES or hasattr(import_flint().arb, op.name)
+    return known or bool(op.definition) or op.equation is not None
 
 
 @cache

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "TIES", "Adjoints", "Function", "LocalRule", "Plan", "Tape", "Template", "TemplatePart", "Visits",
     "at_pole", "companion_values", "compile_template", "condition_holds", "follow_plan", "forward_numbers",
-    "functions", "is_gated_edge", "plan_forward", "play_tape", "record_tape", "reverse_sweep", "row_rules",
-    "special_tests", "template_number", "template_part", "template_reader",
+    "functions", "is_gated_edge", "plan_forward", "play_tape", "record_tape", "refuse_uncomputable",
+    "reverse_sweep", "row_rules", "special_tests", "template_number", "template_part", "template_reader",
 ]  # fmt: skip
 
 

@@ -50,9 +50,9 @@ from exprgrad.source import bracket_depths
 
 __all__ = [
     "LIBRARIES", "MOST_POINTS", "STANDING_FOR", "Case", "convention_fields", "convention_lines",
-    "convention_record", "critical_points_of_row", "example_cases", "find_rows", "operation_details",
-    "operation_rows", "operation_usage", "operations_document", "operations_table", "overview_parts",
-    "parse_operation_name", "structural_overview",
+    "convention_record", "critical_points_of_row", "example_cases", "example_operands", "find_rows",
+    "operation_details", "operation_rows", "operation_usage", "operations_document", "operations_table",
+    "overview_parts", "parse_operation_name", "structural_overview",
 ]  # fmt: skip
 
 SOURCE = "source"

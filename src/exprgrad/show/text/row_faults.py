@@ -1,0 +1,160 @@
+"""What a row of the op table lacks, in sentences that say what to add: ``exprgrad ops NAME --lint``.
+
+The tests hold rows to the truth; here is what they would stumble on for want of a field, an entry or a
+spelling.  In a checkout with mpmath the truths of the tests, ``tests/oracles.py``, are asked too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from runpy import run_path
+from typing import Any
+
+from exprgrad.derive.lower.translate import translate_formula
+from exprgrad.derive.rules import template
+from exprgrad.errors import ExprgradError
+from exprgrad.graph.graph import INPUT, Graph
+from exprgrad.graph.op import GATES
+from exprgrad.graph.ops import BY_NAME, Op
+from exprgrad.graph.structural import Structural
+from exprgrad.language.code.targets import TARGETS
+from exprgrad.language.read.latex import formula_from_latex
+from exprgrad.language.read.parse import parse_text
+from exprgrad.language.write.infix import ATOM, operation_text
+from exprgrad.language.write.latex import graph_latex
+from exprgrad.run.balls.balls import has_balls, has_own_ball
+from exprgrad.run.engines.llvm_text import FAST, VECTOR_LIBRARY
+from exprgrad.run.numbers.sweeps import (
+    compile_template,
+    condition_holds,
+    functions,
+    refuse_uncomputable,
+)
+from exprgrad.show.text.operations import Row, example_cases, example_operands
+
+__all__ = ["find_row_faults"]
+
+MOST_ULPS = 16.0
+"""What a formula may be off by where it takes a function's place; the best ones are off by 1 or 2."""
+SAMPLES = [s * m * 10.0**k for k in range(-9, 9) for m in (1.0, 1.7, 3.1, 6.4) for s in (1, -1)]
+"""Where formulas are compared with functions; of several operands few of them."""
+ORACLES = Path(__file__).parents[4] / "tests" / "oracles.py"
+
+
+def find_row_faults(row: Row) -> list[str]:
+    """What a row lacks, a sentence each; if it cannot be computed or read at all, that alone."""
+    try:
+        if isinstance(row, Structural):
+            return [*structural_faults(row)]
+        refuse_uncomputable(row)
+        return [*elementwise_faults(row)]
+    except (ExprgradError, ValueError) as error:
+        return [f"{str(error).splitlines()[0]}: mend its texts"]
+
+
+@cache
+def load_oracles() -> dict[str, Any]:
+    """What the truths of the tests are called; nothing outside of a checkout, or without mpmath."""
+    return run_path(str(ORACLES)) if ORACLES.is_file() and find_spec("mpmath") else {}
+
+
+def elementwise_faults(op: Op) -> Iterator[str]:
+    """What an elementwise row lacks."""
+    has_reference = load_oracles().get("has_own_reference", lambda name: True)
+    faults = {
+        f"its gate '{op.gate}' has no sentence: add one to GATES in graph/op.py": op.gate not in GATES,
+        "balls don't know it, so that none of its digits is trusted: add a definition, or a function to "
+        "ARB_OVERRIDES in run/balls/balls.py": has_balls() and not has_own_ball(op),
+        f"the tests have no truth for it, as mpmath has no function {op.name}: add a definition, or a "
+        "function to CORE in tests/oracles.py": not op.definition and not has_reference(op.name),
+        "its partial_abs is for zeros alone: add away_from_zeros, which says where its derivative's "
+        "zeros are far": bool(op.partial_abs) and op.away_from_zeros is None and op.setting is None,
+    }  # fmt: skip
+    yield from (fault for fault, is_there in faults.items() if is_there)
+    graph = parse_text(operation_text(op.name, [(name, ATOM) for name in op.fallback_names]))
+    if not reads_back(op, graph):
+        yield (
+            f"its LaTeX '{graph_latex(graph)}' does not read back as itself, or as its definition: write "
+            rf"\operatorname{{{op.name}}}, or teach language/read/latex.py the notation"
+        )
+    yield from fallback_faults(op)
+    yield from spelling_faults(graph, [*TARGETS])
+
+
+def reads_back(op: Op, graph: Graph) -> bool:
+    """Whether a row's LaTeX is read as the row, or as its definition."""
+    try:
+        read = parse_text(formula_from_latex(graph_latex(graph)))
+    except ExprgradError:
+        return False
+    return read.kinds[-1] == op.name or read.kinds == template(op.definition or "0").kinds
+
+
+def fallback_faults(op: Op) -> Iterator[str]:
+    """Formulas that lose digits where they take a row's place: its own, or that of a row it calls."""
+    texts = filter(None, (op.value, op.fallback, *op.partials))
+    called = (BY_NAME.get(kind) for text in texts for kind in template(text).kinds)
+    for row in dict.fromkeys((op, *filter(None, called))):
+        if lost := formula_error(row):
+            name = row.name
+            yield (
+                f"{'it calls ' * (row is not op)}{name}, for which a formula is computed where a target "
+                f"lacks it, off by {lost}: add a more accurate fallback to {name}"
+            )
+
+
+@cache
+def formula_error(op: Op) -> str:
+    """What the formula that takes a function's place is off by, and where; empty if that is little."""
+    spelled = [*(target.spelled for target in TARGETS.values()), VECTOR_LIBRARY.union(FAST)]
+    text, names = op.fallback or op.definition, op.fallback_names
+    if op.value or not text or all(op.name in rows for rows in spelled):
+        return ""
+    formula = compile_template(template(text), names)
+    samples = SAMPLES if len(names) == 1 else SAMPLES[:: 2 + 6 * len(names)]
+    errors = {
+        point: abs(formula(point) - true) / math.ulp(true)
+        for point in product(samples, repeat=len(names))
+        if op.variadic or not op.domain or condition_holds(op.domain, names, point)
+        if math.isfinite(true := functions[op.name](*point))
+        if not abs(formula(point) - true) <= op.value_abs + MOST_ULPS * math.ulp(true)
+    }
+    place = max(errors, key=errors.__getitem__, default=())
+    at = ", ".join(f"{name} = {x:g}" for name, x in zip(names, place, strict=False))
+    return f"{errors[place]:.2g} ulp at {at}" if place else ""
+
+
+def structural_faults(row: Structural) -> Iterator[str]:
+    """What a structural row lacks."""
+    is_trusted = row.linear or row.variadic or row.value is None or row.bound is not None
+    faults = {
+        "nothing says how it is computed: add a value or a fallback": not (
+            row.value or row.fallback
+        ),
+        "its vjp names no source: add a docstring that does": not row.vjp.__doc__,
+        "none of its digits is trusted: add a bound": not is_trusted,
+    }
+    yield from (fault for fault, is_there in faults.items() if is_there)
+    case, graph = example_cases(row.name)[0], Graph()
+    graph.shapes = [*case.shapes, case.result]
+    for name in example_operands(row):
+        graph.inputs[name] = graph.append(INPUT, (), name, (0, 0))
+    operands = tuple(graph.inputs.values())
+    graph.output = graph.append(
+        row.name, operands, case.settings, (0, 0), ((0, 0),) * len(operands)
+    )
+    yield from spelling_faults(graph, [name for name in TARGETS if TARGETS[name].arrays])
+
+
+def spelling_faults(graph: Graph, targets: Iterable[str]) -> Iterator[str]:
+    """Why a row cannot be written in some targets, a sentence each."""
+    for name in targets:
+        try:
+            translate_formula(graph, name, value_only=bool(graph.shapes))
+        except ExprgradError as error:
+            yield f"it cannot be written in {TARGETS[name].title}, {error.message}: {error.help}"
