@@ -38,6 +38,9 @@ console.log(JSON.stringify(answers));
 """
 
 
+Shape = tuple[int, ...]
+
+
 class Program(NamedTuple):
     """A program's source, the function's name, how many derivatives it returns, and where to call it."""
 
@@ -58,14 +61,14 @@ def require(target: str) -> None:
     """Skip a test whose target is not on this machine; fail where it has to be there."""
     if target not in RUNNERS:
         pytest.skip(f"nothing here runs programs in {target}")
-    program = {"c": "gcc", "javascript": "node"}.get(target)
-    if program is not None and shutil.which(program) is None:
-        missing("EXPRGRAD_COMPILERS", f"there is no {program}")
-    if target == "sql":
-        with connect("sqlite"):
-            pass
-    if target in ("jax", "torch") and find_spec(target) is None:
+    runner = RUNNERS[target]
+    if runner.command and shutil.which(runner.command) is None:
+        missing("EXPRGRAD_COMPILERS", f"there is no {runner.command}")
+    if runner.module and find_spec(runner.module) is None:
         missing("EXPRGRAD_ORACLES", f"there is no {target}: pip install 'exprgrad[oracles]'")
+    if runner.database:
+        with connect(runner.database):
+            pass
 
 
 def missing(variable: str, reason: str) -> None:
@@ -78,7 +81,18 @@ def missing(variable: str, reason: str) -> None:
 def run(target: str, programs: Sequence[Program], folder: Path) -> list[list[Answer]]:
     """Every program's answers at its points."""
     require(target)
-    return RUNNERS[target](programs, folder)
+    return RUNNERS[target].run(programs, folder)
+
+
+def run_matrices(
+    target: str, program: Program, shapes: Sequence[Shape], folder: Path
+) -> list[float]:
+    """All numbers that a program returns at its only point, in order, given the shapes of its parts."""
+    require(target)
+    found = RUNNERS[target].run_matrices
+    if found is None:
+        pytest.skip(f"nothing here runs programs in {target} that return matrices")
+    return found(program, shapes, folder)
 
 
 def function(program: Program) -> Any:
@@ -213,16 +227,71 @@ def answered(connection: Any, programs: Sequence[Program]) -> list[list[Answer]]
     return answers
 
 
-RUNNERS: dict[str, Callable[[Sequence[Program], Path], list[list[Answer]]]] = {
-    "python": run_python,
-    "numpy": run_arrays,
-    "c": run_c,
-    "javascript": run_javascript,
-    "jax": run_arrays,
-    "torch": run_arrays,
-    "sql": run_sql,
+# Programs that return matrices.
+
+
+def flat(found: Any) -> Iterator[float]:
+    """The numbers in nested tuples or objects, in order."""
+    if isinstance(found, dict):
+        found = [*found.values()]
+    if not isinstance(found, list | tuple):
+        yield float(found)
+        return
+    for part in found:
+        yield from flat(part)
+
+
+def matrices_in_python(program: Program, shapes: Sequence[Shape], folder: Path) -> list[float]:
+    return [*flat(function(program)(*program.points[0]))]
+
+
+def matrices_in_c(program: Program, shapes: Sequence[Shape], folder: Path) -> list[float]:
+    called = getattr(compiled([program], folder), program.name)
+    called.restype = ctypes.c_double
+    kept = [(ctypes.c_double * math.prod(shape))(math.nan) for shape in shapes if shape]
+    value = called(*map(ctypes.c_double, program.points[0]), *kept)
+    return [*([] if shapes[0] else [value]), *(x for part in kept for x in part)]
+
+
+def matrices_in_javascript(program: Program, shapes: Sequence[Shape], folder: Path) -> list[float]:
+    called = f"{program.name}({', '.join(map(repr, program.points[0]))})"
+    script = f"{program.source}\nconsole.log(JSON.stringify({called}))"
+    done = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
+    return [*flat(json.loads(done.stdout))]
+
+
+def matrices_in_sql(program: Program, shapes: Sequence[Shape], folder: Path) -> list[float]:
+    count = sum(map(math.prod, shapes))
+    ((answer,),) = run_sql([program._replace(derivatives=count - 1)], folder)
+    return [answer.value, *answer.gradient]
+
+
+class Runner(NamedTuple):
+    """How the programs of a target are run.
+
+    ``run``           each at its points; a folder is there for files
+    ``run_matrices``  one that returns matrices, at its only point; None: such programs are not run
+    ``command``       the compiler or interpreter that it needs, if it needs one
+    ``module``        the module that it needs; ``database``: the database
+    """
+
+    run: Callable[[Sequence[Program], Path], list[list[Answer]]]
+    run_matrices: Callable[[Program, Sequence[Shape], Path], list[float]] | None = None
+    command: str = ""
+    module: str = ""
+    database: str = ""
+
+
+RUNNERS = {
+    "python": Runner(run_python, matrices_in_python),
+    "numpy": Runner(run_arrays, matrices_in_python),
+    "c": Runner(run_c, matrices_in_c, command="gcc"),
+    "javascript": Runner(run_javascript, matrices_in_javascript, command="node"),
+    "jax": Runner(run_arrays, matrices_in_python, module="jax"),
+    "torch": Runner(run_arrays, matrices_in_python, module="torch"),
+    "sql": Runner(run_sql, matrices_in_sql, database="sqlite"),
 }
-"""How the programs of a target are run, each at its points; a folder is there for files."""
+"""The targets whose programs are run here; a target without a runner has them read, not run."""
 
 
 def number(shown: float | str) -> float:

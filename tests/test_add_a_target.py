@@ -17,6 +17,7 @@ from exprgrad.cli.main import main
 from exprgrad.graph.ops import OPS
 from exprgrad.language.code import targets
 from exprgrad.language.code.target import Target
+from programs import Program, run, run_matrices
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "how-to" / "add-a-target.md").read_text("utf-8")
@@ -79,6 +80,12 @@ def test_errors_and_the_schema_follow(java: Target, capsys: pytest.CaptureFixtur
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
     assert ', "java"' in generate.schema()
+
+
+def test_programs_are_not_run_as_those_of_another_language(java: Target, tmp_path: Path) -> None:
+    for runs in (run, lambda name, program, folder: run_matrices(name, program[0], [()], folder)):
+        with pytest.raises(pytest.skip.Exception, match="nothing here runs programs in java"):
+            runs("java", [Program(parse("x").code("java"), "f", 1, [[1.0]])], tmp_path)
 
 
 def test_every_row_is_written(java: Target) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,7 @@ from exprgrad import parse
 from exprgrad.errors import ExprgradError
 from exprgrad.language.code.targets import TARGETS
 from golden import agree
-from programs import Program, compiled, function, near, require, run
+from programs import Program, flat, function, near, require, run_matrices
 from shell import command
 
 each_target = pytest.mark.parametrize("target", TARGETS)
@@ -57,52 +54,15 @@ def size(part: Any) -> tuple[int, ...]:
     return (len(part), *size(next(iter(part.values()))))
 
 
-def flat(found: Any) -> Iterator[float]:
-    """The numbers in nested tuples or objects, in order."""
-    if isinstance(found, dict):
-        found = [*found.values()]
-    if not isinstance(found, list | tuple):
-        yield float(found)
-        return
-    for part in found:
-        yield from flat(part)
-
-
-def in_c(text: str, name: str, point: list[float], shapes: list[Any], folder: Path) -> list[float]:
-    called = getattr(compiled([Program(text, name, None, ())], folder), name)
-    called.restype = ctypes.c_double
-    kept = [np.full(shape, np.nan) for shape in shapes if shape]
-    places = [part.ctypes.data_as(ctypes.c_void_p) for part in kept]
-    value = called(*map(ctypes.c_double, point), *places)
-    return [*([] if shapes[0] else [value]), *(x for part in kept for x in part.ravel().tolist())]
-
-
-def in_javascript(text: str, name: str, point: list[float]) -> list[float]:
-    script = f"{text}\nconsole.log(JSON.stringify({name}({', '.join(map(repr, point))})))"
-    done = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
-    return [*flat(json.loads(done.stdout))]
-
-
 @each_target
 @pytest.mark.parametrize("second", [False, True])
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_they_find_what_jac_and_hess_find(
     target: str, sample: str, second: bool, tmp_path: Path
 ) -> None:
-    require(target)
-    text, name, point = source(target, sample, second=second), f"{sample}_f", SAMPLES[sample][2]
-    wanted = truth(sample, second=second)
-    if target == "c":
-        found = in_c(text, name, point, [size(part) for part in wanted], tmp_path)
-    elif target == "javascript":
-        found = in_javascript(text, name, point)
-    elif target == "sql":
-        ((answer,),) = run(
-            target, [Program(text, name, len([*flat(wanted)]) - 1, [point])], tmp_path
-        )
-        found = [answer.value, *answer.gradient]
-    else:
-        found = [*flat(function(Program(text, name, None, ()))(*point))]
+    name, wanted = f"{sample}_f", truth(sample, second=second)
+    program = Program(source(target, sample, second=second), name, None, [SAMPLES[sample][2]])
+    found = run_matrices(target, program, [size(part) for part in wanted], tmp_path)
     assert near(np.array(found), np.array([*flat(wanted)]))
 
 

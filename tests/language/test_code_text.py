@@ -252,10 +252,25 @@ def test_terms_of_recurrences_have_names(target: str) -> None:
     """``x[2]`` is no name there; one that is taken is not given again."""
     code = parse("x[0] = a; x[k] = x[k-1]^2 + x_1*x[k-1] for k in 1..2; x[2]*x[1]").code(target)
     assert "[1]" not in code.split("Inputs")[1].replace("gradient[1]", "")
-    first, second = (
-        f"AS f_{name}\n" if target == "sql" else f"{name} = " for name in ("x_1_", "x_2")
-    )
-    assert re.search(rf"\b{first}", code) and re.search(rf"\b{second}", code)
+    for name in ("x_1_", "x_2"):
+        name = f"f_{name}" if TARGETS[target].columns else name
+        define = TARGETS[target].layout.define.format(name=name, text="\0")
+        before, _, after = map(re.escape, define.partition("\0"))
+        assert re.search(rf"^ *{before}.*{after}$", code, re.MULTILINE), code
+
+
+def test_a_list_over_several_lines_may_want_a_comma_at_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in Go; what stands on one line has none."""
+    python = TARGETS["python"]
+    go = python._replace(layout=python.layout._replace(last=","))
+    monkeypatch.setitem(TARGETS, "python", go)
+    wide = code("+".join(f"x{i}^2*sin(x{i + 1})" for i in range(40)), "python")
+    assert len(re.findall(r"[^,\s]\n *\)", wide)) == 0
+    assert len(re.findall(r",\n *\)", wide)) == 2, "parameters and derivatives"
+    compile(wide, "<wide>", "exec")
+    assert ",)" not in code("x*y", "python").replace(" ", "")
 
 
 def preprocessed(*flags: str) -> str:

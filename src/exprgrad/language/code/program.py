@@ -184,7 +184,7 @@ def function_source(
     statements = [*before, *body.lines, *after, *return_statements(layout, answers, parts, called)]
     text = layout.file.format(
         comment=function_comment(target, formula, inputs, parts, name, called, fixed),
-        head="\n".join(break_list(opening, parameters or [layout.none], closing, layout.indent)),
+        head="\n".join(break_list(opening, parameters or [layout.none], closing, layout)),
         body=indent_lines(statements, layout.indent),
         helpers="".join(helper_functions(writer, body.helpers, formulas)),
     )
@@ -255,7 +255,7 @@ def stretch_answers(
     for position in positions:
         answers[position] = arrays.broadcast.format(text=answers[position], shape=shape)
     shapes = [f"{parameter}.shape" for parameter in body.inputs.values()]
-    return break_list(f"{shape} = {arrays.shapes}(", shapes, ")", body.target.layout.indent)
+    return break_list(f"{shape} = {arrays.shapes}(", shapes, ")", body.target.layout)
 
 
 def return_statements(
@@ -318,7 +318,7 @@ def named_parts(
     opening, item, closing = layout.several
     items = [item.format(part=part.name, name=called[part]) for part in parts]
     items[0] += layout.lone * (len(items) == 1)
-    return [*lines, *break_list(opening, items, closing, layout.indent)]
+    return [*lines, *break_list(opening, items, closing, layout)]
 
 
 def list_texts(
@@ -334,7 +334,7 @@ def list_texts(
     items = [item.format(key=layout.key(name), text=text) for name, text in pairs]
     if len(items) == 1:
         items[0] += layout.lone
-    return break_list(opening, items, closing, layout.indent, width)
+    return break_list(opening, items, closing, layout, width)
 
 
 def helper_functions(
@@ -513,16 +513,21 @@ def in_words(
 
 
 def break_list(
-    opening: str, items: Sequence[str], closing: str, indent: str, width: int = LINE_WIDTH
+    opening: str,
+    items: Sequence[str],
+    closing: str,
+    layout: FunctionLayout,
+    width: int = LINE_WIDTH,
 ) -> list[str]:
     """A list on one line, or on as many as it takes."""
+    indent = layout.indent
     line = opening + ", ".join(items) + closing
     if len(line) + len(indent) <= width or not items:
         return [line]
     lines = [opening]
     current = ""
     for number, item in enumerate(items):
-        piece = item + ("," if number < len(items) - 1 else "")
+        piece = item + ("," if number < len(items) - 1 else layout.last)
         if current and len(current) + len(piece) + 2 * len(indent) > width:
             lines.append(indent + current)
             current = ""

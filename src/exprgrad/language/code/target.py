@@ -106,6 +106,7 @@ class FunctionLayout(NamedTuple):
     ``unused``     a statement for a parameter that is not used, where the language wants one
     ``joined``     whether the derivatives are a list, rather than a statement each
     ``lone``       what follows a derivative that is alone in its list
+    ``last``       what follows the last item of a list, or of parameters, that takes several lines
     ``key``        an input's name as the key of its derivative
     ``table``      texts before, of and after each number in a list of them, if ``joined``
     ``several``    the same of what is returned, each a part with a ``{name}``: of a Jacobian, or a Hessian
@@ -130,6 +131,7 @@ class FunctionLayout(NamedTuple):
     unused: str = ""
     joined: bool = True
     lone: str = ""
+    last: str = ""
     key: Callable[[str], str] = str
     size: str = "[{count}]"
     table: tuple[str, str, str] = ("", "", "")
