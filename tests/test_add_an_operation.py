@@ -59,6 +59,7 @@ def test_everything_follows_from_the_row(row: Op, capsys: pytest.CaptureFixture[
     assert "y = versin(x)" in run.trace() and "versin" in run.dot()
     assert main(["ops", "versin"]) == 0
     assert "the versed sine" in capsys.readouterr().out
+    assert main(["ops", "versin", "--lint"]) == 0
 
 
 @pytest.mark.parametrize("order", range(1, 5))
@@ -142,5 +143,7 @@ def test_everything_follows_from_the_structural_row(
     assert parse("flip(x, axis=1)").latex() == r"\operatorname{flip}_{\text{axis }1}(x)"
     assert main(["ops", "flip"]) == 0
     assert "for x" in capsys.readouterr().out
+    assert main(["ops", "flip", "--lint"]) == 1
+    assert "flip: it cannot be written in NumPy" in capsys.readouterr().out
     assert main(["eval", "flip(2)"]) == 2
     assert "flip along an axis needs a tensor: 2 is a number" in capsys.readouterr().err

@@ -103,7 +103,7 @@ def structural_formula(variant: Variant) -> Program:
         raise RequestError(
             "no-spelling",
             f"'{row.word}' is not spelled in this language, nor made of what is",
-            help="its row in the table needs a formula",
+            help="its row in the table needs a fallback",
         )
     operands = [
         builder.input(name, shape)
