@@ -58,7 +58,7 @@ def test_the_page_s_row_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FAULTS = {
-    "balls don't know it, .*: add a definition, or a function to ARB_OVERRIDES": {"definition": ""},
+    "balls don't know it, .*: add a definition, or arb,": {"definition": ""},
     "mpmath has no function versin: add a definition, or a function to CORE": {"definition": ""},
     "its partial_abs is for zeros alone: add away_from_zeros": {"partial_abs": 1e-16},
     "its gate 'sluice' has no sentence: add one to GATES": {"gate": "sluice"},

@@ -271,7 +271,8 @@ ROWS: tuple[Op, ...] = (
     ),
     Op(
         "softplus", "x", ("sigmoid(x)",), "log(1 + exp(x))", value="max(x, 0) + log1p(exp(-abs(x)))",
-        definition="log(1 + exp(x))", latex=r"\operatorname{softplus}(x)", not_negative=True, monotone=1,
+        definition="log(1 + exp(x))", arb=lambda x: x.exp().log1p(),
+        latex=r"\operatorname{softplus}(x)", not_negative=True, monotone=1,
     ),
     Op(
         "logaddexp", "x y",

@@ -317,12 +317,14 @@ EXPONENTIAL: tuple[Op, ...] = (
     Op(
         "Ei", "x", (EXP_QUOTIENT,), "the exponential integral: the integral of exp(t)/t up to x", display_partials=("exp(x)/x",),
         seconds=(f"{EXP_QUOTIENT}*((x - 1)/x)",),
-        value=EI, domain="x != 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Ei}(x)", ill_conditioned="growth",
+        value=EI, domain="x != 0", poles=(("x == 0", "-inf"),), arb=lambda x: x.ei(),
+        latex=r"\operatorname{Ei}(x)", ill_conditioned="growth",
         value_ulp=4.0, foreign_names="expi ExpIntegralEi eint",
     ),
     Op(
         "E1", "x", ("where(x >= 0, -exp(-x)/x, nan)",), "the exponential integral E_1: that of exp(-t)/t from x on",
-        display_partials=("-exp(-x)/x",), value=E1, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\operatorname{E1}(x)",
+        display_partials=("-exp(-x)/x",), value=E1, domain="x > 0", poles=(("x == 0", "inf"),), arb=lambda x: x.expint(1),
+        latex=r"\operatorname{E1}(x)",
         not_negative=True, value_ulp=4.0, foreign_names="exp1 expint_E1", monotone=-1,
     ),
     Op(
@@ -338,6 +340,7 @@ EXPONENTIAL: tuple[Op, ...] = (
             f"sign(x)*where(z > 700, exp(z - 20)/min(z, 1000)*{GROWN / 2}*((z - 1)/z), (cosh(z) - sinh(z)/z)/z))",
         ),
         value=f"z = abs(x); near = z*{horner_text(SHI_NEAR, '(z*z)')}; {hyperbolic_integral('near', 2, '+')}; where(x < 0, -u, u)",
+        arb=lambda x: x.shi(),
         latex=r"\operatorname{Shi}(x)", ill_conditioned="growth", value_ulp=4.0, foreign_names="sinhint SinhIntegral", monotone=1,
     ),
     Op(
@@ -345,7 +348,8 @@ EXPONENTIAL: tuple[Op, ...] = (
         "the hyperbolic cosine integral: Euler's constant, log(x) and the integral of (cosh(t) - 1)/t from 0 to x",
         display_partials=("cosh(x)/x",),
         value=f"z = x; near = {EULER} + log(x) + x*x*{horner_text(CHI_NEAR, '(x*x)')}; {hyperbolic_integral('near', 1, '-')}; where(x >= 0, u, nan)",
-        domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Chi}(x)", ill_conditioned="growth",
+        domain="x > 0", poles=(("x == 0", "-inf"),), arb=lambda x: x.chi(),
+        latex=r"\operatorname{Chi}(x)", ill_conditioned="growth",
         value_ulp=4.0, value_abs=2e-16, second_abs=1e-15, foreign_names="coshint CoshIntegral",
     ),
 )
@@ -363,24 +367,28 @@ WAVES: tuple[Op, ...] = (
         value=f"z = x; {WAVE}; t = z*z/8 - 1; near = {EULER} + log(x) + z*z*{horner_text(CI_NEAR, 't')}; "
         f"zero = ((z - 3.3841804225511862) - 1.972125462363411e-16)*{horner_text(CI_ZERO, '(z - 3)')}; "
         "where(x >= 0, where(z < 2, near, where(z < 4, zero, f*s - g*c)), nan)",
-        domain="x > 0", poles=(("x == 0", "-inf"),), latex=r"\operatorname{Ci}(x)", ill_conditioned="period",
+        domain="x > 0", poles=(("x == 0", "-inf"),), arb=lambda x: x.ci(),
+        latex=r"\operatorname{Ci}(x)", ill_conditioned="period",
         value_ulp=4.0, value_abs=3e-16, second_abs=1e-15, foreign_names="cosint CosIntegral",
     ),
     Op(
         "fresnels", "x", (f"{PHASE}; where(abs(x) == inf, nan, s)",), "Fresnel's sine integral: the integral of sin(pi/2*t^2) from 0 to x",
-        display_partials=("sin(pi/2*x^2)",), seconds=(f"{PHASE}; where(abs(x) == inf, nan, pi*x*c)",), value=FRESNELS, latex=r"\operatorname{S}(x)", ill_conditioned="period",
+        display_partials=("sin(pi/2*x^2)",), seconds=(f"{PHASE}; where(abs(x) == inf, nan, pi*x*c)",), value=FRESNELS, arb=lambda x: x.fresnel_s(),
+        latex=r"\operatorname{S}(x)", ill_conditioned="period",
         value_ulp=3.0, foreign_names="FresnelS fresnel_sin fresnel_s",
     ),
     Op(
         "fresnelc", "x", (f"{PHASE}; where(abs(x) == inf, nan, c)",), "Fresnel's cosine integral: the integral of cos(pi/2*t^2) from 0 to x",
-        display_partials=("cos(pi/2*x^2)",), seconds=(f"{PHASE}; where(abs(x) == inf, nan, -pi*x*s)",), value=FRESNELC, latex=r"\operatorname{C}(x)", ill_conditioned="period",
+        display_partials=("cos(pi/2*x^2)",), seconds=(f"{PHASE}; where(abs(x) == inf, nan, -pi*x*s)",), value=FRESNELC, arb=lambda x: x.fresnel_c(),
+        latex=r"\operatorname{C}(x)", ill_conditioned="period",
         value_ulp=3.0, foreign_names="FresnelC fresnel_cos fresnel_c",
     ),
 )
 IMAGINARY = Op(
     "erfi", "x", (f"{SQUARE}; f*e",), "the imaginary error function: 2/sqrt(pi) times the integral of exp(t^2) from 0 to x",
     display_partials=("2/sqrt(pi)*exp(x^2)",), seconds=(f"{SQUARE}; where(x == 0, 0, f*(2*x)*e)",),
-    value=ERFI, latex=r"\operatorname{erfi}(x)", ill_conditioned="growth", value_ulp=6.0, foreign_names="Erfi", monotone=1,
+    value=ERFI, arb=lambda x: x.erfi(),
+    latex=r"\operatorname{erfi}(x)", ill_conditioned="growth", value_ulp=6.0, foreign_names="Erfi", monotone=1,
 )
 # fmt: on
 
@@ -686,22 +694,26 @@ AIRYAIPRIME_SECOND = (
 AIRY: tuple[Op, ...] = (
     Op(
         "airyai", "x", ("airyaiprime(x)",), "the Airy function Ai, a solution of y'' = x*y: where x is positive, the one that dies out",
-        value=AIRYAI, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{Ai}(x)", ill_conditioned="period",
+        value=AIRYAI, domain="x >= -1e6", finite_boundary="x == -1e6", arb=lambda x: x.airy_ai(),
+        latex=r"\operatorname{Ai}(x)", ill_conditioned="period",
         value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, away_from_zeros=("x > -4", 100.0), second_abs=2e-15, foreign_names="AiryAi airy_ai",
     ),
     Op(
         "airybi", "x", ("airybiprime(x)",), "the Airy function Bi, a solution of y'' = x*y that grows where x is positive",
-        value=AIRYBI, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{Bi}(x)", ill_conditioned="period",
+        value=AIRYBI, domain="x >= -1e6", finite_boundary="x == -1e6", arb=lambda x: x.airy_bi(),
+        latex=r"\operatorname{Bi}(x)", ill_conditioned="period",
         value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, away_from_zeros=("x > -4", 100.0), second_abs=2e-15, foreign_names="AiryBi airy_bi",
     ),
     Op(
         "airyaiprime", "x", (AIRYAIPRIME_SLOPE,), "the derivative of the Airy function Ai", display_partials=("x*airyai(x)",), seconds=(AIRYAIPRIME_SECOND,),
-        value=AIRYAIPRIME, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{airyaiprime}(x)", ill_conditioned="period",
+        value=AIRYAIPRIME, domain="x >= -1e6", finite_boundary="x == -1e6", arb=lambda x: x.airy_ai(derivative=1),
+        latex=r"\operatorname{airyaiprime}(x)", ill_conditioned="period",
         value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, away_from_zeros=("x > -4", 100.0), second_abs=2e-15, foreign_names="AiryAiPrime airy_ai_prime airyai_prime",
     ),
     Op(
         "airybiprime", "x", ("x*airybi(x)",), "the derivative of the Airy function Bi",
-        value=AIRYBIPRIME, domain="x >= -1e6", finite_boundary="x == -1e6", latex=r"\operatorname{airybiprime}(x)", ill_conditioned="period",
+        value=AIRYBIPRIME, domain="x >= -1e6", finite_boundary="x == -1e6", arb=lambda x: x.airy_bi(derivative=1),
+        latex=r"\operatorname{airybiprime}(x)", ill_conditioned="period",
         value_ulp=8.0, value_abs=4e-18, partial_ulp=9.0, partial_abs=1e-17, away_from_zeros=("x > -4", 100.0), second_abs=2e-15, foreign_names="AiryBiPrime airy_bi_prime airybi_prime",
     ),
 )

@@ -105,6 +105,7 @@ class Op(NamedTuple):
     ``caveat``              where that accuracy is not held, and why
     ``signs``               of a sum of its operands: each one's sign
     ``powers``              of a product of its operands: each one's exponent
+    ``arb``                 what it is of arb's balls, where arb's function of that name is not it
     ``exact``               of a row that is rational: what it makes of fractions
     ``unit``                the last operand that leaves the first as it is, to the last bit
     ``commutes``            whether its two operands may change places, to the last bit
@@ -166,6 +167,7 @@ class Op(NamedTuple):
     caveat: str = ""
     signs: tuple[int, ...] = ()
     powers: tuple[int, ...] = ()
+    arb: Callable[..., Any] | None = None
     exact: Callable[..., Any] | None = None
     unit: float | None = None
     commutes: bool = False

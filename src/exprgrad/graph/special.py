@@ -271,7 +271,8 @@ GAMMAS: tuple[Op, ...] = (
     ),
     Op(
         "lgamma", "x", ("digamma(x)",), "the logarithm of gamma(x)",
-        value=LGAMMA, domain="x > 0", poles=(("x == 0", "inf"),), latex=r"\operatorname{lgamma}(x)",
+        value=LGAMMA, domain="x > 0", poles=(("x == 0", "inf"),), arb=lambda x: x.lgamma(),
+        latex=r"\operatorname{lgamma}(x)",
         value_ulp=3.0, foreign_names="gammaln loggamma lngamma log_gamma",
     ),
     Op(
@@ -280,7 +281,8 @@ GAMMAS: tuple[Op, ...] = (
     ),
     Op(
         "factorial", "x", ("out*digamma(1 + x)",), "the factorial: gamma(1 + x)",
-        value=FACTORIAL, domain="x > -1", poles=(("x == -1", "inf"),), latex=r"\operatorname{factorial}(x)", ill_conditioned="growth", value_ulp=6.0,
+        value=FACTORIAL, domain="x > -1", poles=(("x == -1", "inf"),), arb=lambda x: (x + 1).gamma(),
+        latex=r"\operatorname{factorial}(x)", ill_conditioned="growth", value_ulp=6.0,
         partial_ulp=9.0, partial_abs=5e-15, away_from_zeros=("x > 0.6", 150.0), foreign_names="fact fac",
     ),
 )
@@ -453,6 +455,7 @@ BETAS: tuple[Op, ...] = (
         seconds=(beta_second_partial("a", "b"), beta_mixed_partial(), beta_second_partial("b", "a")),
         value=f"{BETA}; where(y > 0, part*last/min(y, 1), where(y == 0, inf, nan))",
         domain="(a > 0)*(b > 0)", domain_words="a and b are positive", poles=(("min(a, b) == 0", "inf"),),
+        arb=lambda a, b: a.gamma() * b.gamma() * (a + b).rgamma(),
         latex=r"\operatorname{beta}(a, b)", commutes=True, not_negative=True, ill_conditioned="growth", value_ulp=7.0, partial_ulp=9.0,
     ),
     Op(
@@ -467,6 +470,7 @@ BETAS: tuple[Op, ...] = (
             lbeta_second_partial("a", "b"), OUTSIDE.format("-polygamma(1, a + b)"), lbeta_second_partial("b", "a"),
         ),
         value=LBETA, domain="(a > 0)*(b > 0)", domain_words="a and b are positive", poles=(("min(a, b) == 0", "inf"),),
+        arb=lambda a, b: a.lgamma() + b.lgamma() - (a + b).lgamma(),
         latex=r"\operatorname{lbeta}(a, b)", commutes=True, value_ulp=3.0, value_abs=2e-15, foreign_names="betaln",
     ),
 )
@@ -628,6 +632,7 @@ NORMALS: tuple[Op, ...] = (
         "the scaled error function exp(x^2)*erfc(x)",
         display_partials=("2*x*out - 2/sqrt(pi)",),
         value=ERFCX,
+        arb=lambda x: (x * x).exp() * x.erfc(),
         latex=r"\operatorname{erfcx}(x)",
         not_negative=True,
         value_ulp=5.0,
@@ -779,6 +784,7 @@ OTHERS: tuple[Op, ...] = (
         ("-j1(x)",),
         "the Bessel function of the first kind of order 0",
         value=low_order_bessel_text(0, FIRST_ZEROS[0]),
+        arb=lambda x: x.bessel_j(0),
         latex=r"\operatorname{j0}(x)",
         value_ulp=6.0,
         value_abs=2e-16,
@@ -798,6 +804,7 @@ OTHERS: tuple[Op, ...] = (
         seconds=(
             f"s = x*x; where(abs(x) < 1, x*{horner_text(J1_SERIES, 's')}, out*(1/x/x - 1) - ({J1_SLOPE})/x)",
         ),
+        arb=lambda x: x.bessel_j(1),
         latex=r"\operatorname{j1}(x)",
         value_ulp=8.0,
         value_abs=2e-16,

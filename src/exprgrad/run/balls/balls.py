@@ -4,10 +4,10 @@ A ball is a midpoint and a radius, and every operation on balls gives one that h
 Johansson, Arb: efficient arbitrary-precision midpoint-radius interval arithmetic, IEEE Trans. Comput. 66
 (2017), 1281-1292.  This is the one door to python-flint, whose ``arb`` they are.
 
-A row of the op table is arb's function of that name, one of ``ARB_OVERRIDES``, or its ``definition``, so
-a new row needs no line here.  Beside finite balls there are four answers: an exact infinity, at a pole;
-``undefined_ball()`` (nan), outside the domain; ``whole_line()``, where nothing was decided; and the ball
-[0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
+A row of the op table is what its ``arb`` says, one of ``ARB_OVERRIDES``, arb's function of that name, or its
+``definition``, so a new row needs no line here.  Beside finite balls there are four answers: an exact
+infinity, at a pole; ``undefined_ball()`` (nan), outside the domain; ``whole_line()``, where nothing was
+decided; and the ball [0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
 """
 
 from __future__ import annotations
@@ -476,33 +476,13 @@ ARB_OVERRIDES: dict[str, Callable[..., Ball]] = {
     "atan2": lambda y, x: import_flint().arb.atan2(y, x),
     "hypot": lambda x, y: (x * x + y * y).nonnegative_part().sqrt(),
     "logsumexp": ball_logsumexp,
-    "lgamma": lambda x: x.lgamma(),
-    "beta": lambda a, b: a.gamma() * b.gamma() * (a + b).rgamma(),
-    "lbeta": lambda a, b: a.lgamma() + b.lgamma() - (a + b).lgamma(),
-    "factorial": lambda x: (x + 1).gamma(),
     "normpdf": lambda x: (-x * x / 2).exp() / (2 * import_flint().arb.pi()).sqrt(),
     "normcdf": lambda x: (-x / import_flint().arb(2).sqrt()).erfc() / 2,
     "norminv": lambda x: -(2 * x).erfcinv() * import_flint().arb(2).sqrt(),
-    "erfcx": lambda x: (x * x).exp() * x.erfc(),
-    "j0": lambda x: x.bessel_j(0),
-    "j1": lambda x: x.bessel_j(1),
-    "Ei": lambda x: x.ei(),
-    "E1": lambda x: x.expint(1),
     "Si": lambda x: x.atan() if is_infinite(x) else x.si(),
-    "Ci": lambda x: x.ci(),
-    "Shi": lambda x: x.shi(),
-    "Chi": lambda x: x.chi(),
-    "fresnels": lambda x: x.fresnel_s(),
-    "fresnelc": lambda x: x.fresnel_c(),
-    "erfi": lambda x: x.erfi(),
-    "airyai": lambda x: x.airy_ai(),
-    "airybi": lambda x: x.airy_bi(),
-    "airyaiprime": lambda x: x.airy_ai(derivative=1),
-    "airybiprime": lambda x: x.airy_bi(derivative=1),
     "elliptic_k": lambda x: import_flint().acb(x).elliptic_k().real,
     "elliptic_e": lambda x: import_flint().acb(x).elliptic_e().real,
     "rad": lambda x: x * import_flint().arb.pi() / 180,  # arb's is a ball's radius
-    "softplus": lambda x: x.exp().log1p(),
 }
 
 
@@ -670,15 +650,15 @@ def has_own_ball(op: Op) -> bool:
     """Whether something says what a row is on balls; without that no digit of it is known."""
     if op.setting is not None:
         return op.setting[0] in BALL_FAMILIES
-    known = op.name in ARB_OVERRIDES or hasattr(import_flint().arb, op.name)
-    return known or bool(op.definition) or op.equation is not None
+    known = op.arb or op.definition or op.equation or op.name in ARB_OVERRIDES
+    return bool(known) or hasattr(import_flint().arb, op.name)
 
 
 @cache
 def ball_function(name: str) -> Callable[..., Ball]:
     """A row as a function on balls."""
     op = BY_NAME[name]
-    known = ARB_OVERRIDES.get(name) or getattr(import_flint().arb, name, None)
+    known = op.arb or ARB_OVERRIDES.get(name) or getattr(import_flint().arb, name, None)
     if op.setting is not None:
         word, number = op.setting
         known = partial(BALL_FAMILIES[word], number)

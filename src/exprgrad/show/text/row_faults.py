@@ -68,8 +68,8 @@ def elementwise_faults(op: Op) -> Iterator[str]:
     has_reference = load_oracles().get("has_own_reference", lambda name: True)
     faults = {
         f"its gate '{op.gate}' has no sentence: add one to GATES in graph/op.py": op.gate not in GATES,
-        "balls don't know it, so that none of its digits is trusted: add a definition, or a function to "
-        "ARB_OVERRIDES in run/balls/balls.py": has_balls() and not has_own_ball(op),
+        "balls don't know it, so that none of its digits is trusted: add a definition, or arb, a function "
+        "of arb's balls": has_balls() and not has_own_ball(op),
         f"the tests have no truth for it, as mpmath has no function {op.name}: add a definition, or a "
         "function to CORE in tests/oracles.py": not op.definition and not has_reference(op.name),
         "its partial_abs is for zeros alone: add away_from_zeros, which says where its derivative's "
