@@ -4,8 +4,8 @@ A ball is a midpoint and a radius, and every operation on balls gives one that h
 Johansson, Arb: efficient arbitrary-precision midpoint-radius interval arithmetic, IEEE Trans. Comput. 66
 (2017), 1281-1292.  This is the one door to python-flint, whose ``arb`` they are.
 
-A row of the op table is what its ``arb`` says, one of ``ARB_OVERRIDES``, arb's function of that name, or its
-``definition``, so a new row needs no line here.  Beside finite balls there are four answers: an exact
+A row of the op table is what its ``arb`` says, one of ``ARB_OVERRIDES``, arb's function of that name, or
+its ``definition``, so a new row needs no line here.  Beside finite balls there are four answers: an exact
 infinity, at a pole; ``undefined_ball()`` (nan), outside the domain; ``whole_line()``, where nothing was
 decided; and the ball [0, 1] for a comparison that the balls do not decide.  A zero has no sign here.
 """
