@@ -195,7 +195,9 @@ def complete_line(instruction: str) -> int:
         shell == "bash"
     ):  # it parts words at = and @, too, replaces the last part, and quotes nothing
         kept = len(typed) - len(os.environ.get("COMP_WORD", typed).lstrip("'\""))
-        found = [word[kept:] if is_quoted(line) else escape_word(word[kept:]) for word in found]
+        found = [word[kept:] for word in found]
+        if not is_quoted(line):  # what the shell would read as its own, except a blank at the end
+            found = [re.sub(r"([^\w@%+=:,./ -]|[ ](?!$))", r"\\\1", word) for word in found]
     elif shell == "fish":  # which adds its own blank
         found = [word.rstrip() for word in found]
     write_text(f"{word}\n" for word in dict.fromkeys(found))
@@ -206,11 +208,6 @@ def is_quoted(line: str) -> bool:
     """Whether a line ends inside quotes."""
     outside = re.sub(r"""\\\\.|'[^']*'|"(?:[^"\\\\]|\\\\.)*\"""", "", line)
     return "'" in outside or '"' in outside
-
-
-def escape_word(word: str) -> str:
-    """Escape what a shell would read as its own with backslashes, except a blank at the end."""
-    return re.sub(r"([^\w@%+=:,./ -]|[ ](?!$))", r"\\\1", word)
 
 
 def completions(words: Sequence[str], typed: str) -> Iterator[str]:

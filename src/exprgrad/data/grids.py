@@ -122,15 +122,6 @@ class Grid(NamedTuple):
         )
 
 
-def no_tensor_hessian_error(_: int) -> RequestError:
-    """The error for tensors where second derivatives over ranges are asked for."""
-    return RequestError(
-        "no-tensors",
-        "second derivatives over ranges are of numbers alone",
-        help="give it numbers; at one point hess takes tensors",
-    )
-
-
 def make_grid(
     graph: Graph,
     text: str,
@@ -171,7 +162,9 @@ def make_grid(
         {name: value for name, value in values.items() if normal_name(name) in fixed}
     )
     if order == 2:
-        check_scalars_only(shaped, no_tensor_hessian_error)
+        message = "second derivatives over ranges are of numbers alone"
+        help = "give it numbers; at one point hess takes tensors"
+        check_scalars_only(shaped, lambda _: RequestError("no-tensors", message, help=help))
     evaluator = evaluation.evaluator_for(shaped)
     return Grid(text, evaluator, ranges, fixed, chosen, order, digits, elastic, texts)
 
@@ -491,7 +484,13 @@ def grid_warnings(grid: Grid, tally: GridTally) -> list[Diagnostic]:
 def rows_warning(grid: Grid, tally: GridTally, reason: str, code: str, words: str) -> Diagnostic:
     """The warning about the rows with one reason to remark on."""
     count, first = tally.counts[reason], tally.first[reason]
-    points = [format_grid_point(grid_point(grid, row)) for row in first]
+    points = [
+        ", ".join(
+            f"{printable_text(name)} = {number_text(value)}"
+            for name, value in grid_point(grid, row).items()
+        )
+        for row in first
+    ]
     message = f"{count:,} row{'s' * (count > 1)} {words}: {'; '.join(points)}"
     message += "; …" * (count > len(points))
     sample, node, help = tally.samples.get(reason), grid.graph.output, None
@@ -500,10 +499,3 @@ def rows_warning(grid: Grid, tally: GridTally, reason: str, code: str, words: st
         if help is None or reason not in ("domain", "infinite"):
             help = f"at {points[0]}: {sample.message}" + (f"; {help}" if help else "")
     return Diagnostic(code, "warning", message, node, grid.graph.span(node), help)
-
-
-def format_grid_point(point: Mapping[str, float]) -> str:
-    """A point as messages have it."""
-    return ", ".join(
-        f"{printable_text(name)} = {number_text(value)}" for name, value in point.items()
-    )

@@ -270,7 +270,8 @@ def switch_functions(
     needed = required_equalities(row.name, moves)
     if needed is not None and compares_operands(row.name):
         pairs = [
-            (operands[one], comparison_node(builder, operands, other)) for one, other in needed
+            (operands[one], operands[other] if isinstance(other, int) else builder.constant(other))
+            for one, other in needed
         ]
         yield from pair_switch_functions(builder, pairs)
     elif row.gate == "blocker":
@@ -299,11 +300,6 @@ def corner_equalities(condition: Graph) -> set[int]:
         if kind in PRODUCTS and {condition.kinds[operand] for operand in operands} == {"eq"}
         for operand in operands
     }
-
-
-def comparison_node(builder: GraphBuilder, operands: Sequence[int], other: int | float) -> int:
-    """What an operand has to be equal to, as a node."""
-    return operands[other] if isinstance(other, int) else builder.constant(other)
 
 
 def domain_switch_functions(

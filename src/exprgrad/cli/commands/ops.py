@@ -97,7 +97,9 @@ def write_row_faults(rows: Sequence[Any], as_json: bool) -> int:
     faults = [
         {"operation": row.name, "message": fault} for row in rows for fault in find_row_faults(row)
     ]
-    lines = ["{operation}: {message}\n".format(**fault) for fault in faults]
-    document = small_document("ops", faults=faults) + "\n"
-    write_text([document] if as_json else lines or [f"nothing is missing: {len(rows)} looked at\n"])
+    clean = f"nothing is missing: {len(rows)} row{'s' * (len(rows) != 1)} looked at"
+    lines = ["{operation}: {message}".format(**fault) for fault in faults] or [clean]
+    write_text(
+        f"{line}\n" for line in ([small_document("ops", faults=faults)] if as_json else lines)
+    )
     return int(bool(faults))

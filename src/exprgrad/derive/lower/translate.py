@@ -47,7 +47,10 @@ def translate_formula(
     longest = inf if target.columns else IN_PLACE
     check_tensors(target, graph, text)
     if second:
-        check_scalars_only(graph, lambda _: tensor_hessian_error())
+        point = command_or_python('exprgrad hess "…" X=@X.npy', "f.hessian(…)")
+        message = "a program for a Hessian computes with numbers, not with tensors"
+        help = f"{point} finds it at a point"
+        check_scalars_only(graph, lambda _: RequestError("no-tensors", message, help=help))
     elif of is None and not value_only:
         need_number(graph, text, "code", several_outputs(graph, text))
     for row, node in (of or {}).items():
@@ -113,16 +116,6 @@ def output_full_matrix(
         for column, zero in enumerate(zeros)
     ]
     return builder.program([*found[:before], *matrix])
-
-
-def tensor_hessian_error() -> RequestError:
-    """The error for the second derivatives of tensors."""
-    return RequestError(
-        "no-tensors",
-        "a program for a Hessian computes with numbers, not with tensors",
-        help=command_or_python('exprgrad hess "…" X=@X.npy', "f.hessian(…)")
-        + " finds it at a point",
-    )
 
 
 def tensor_jacobian_error(name: str, shape: Shape) -> RequestError:

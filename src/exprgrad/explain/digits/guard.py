@@ -534,18 +534,15 @@ def explain_decimals(
     depends = f"{what_depends} on how {some} {inflect_verb(decimals, 'is', 'are')} rounded"
     shown = group[:MOST_NAMED]
     alone = len(shown) == 1
-    as_doubles = [
-        f"{'it' if alone else name_one(one)} is {format_ball(one.plain.true)}" for one in shown
+    called = [
+        "it" if alone else f"{'the worst of ' if one.worst else ''}{one.label}" for one in shown
     ]
+    pairs = zip(called, shown, strict=True)
+    as_doubles = [f"{name} is {format_ball(one.plain.true)}" for name, one in pairs]
     as_typed = join_words([format_ball(one.typed) for one in shown])
     help = f"read as doubles, {join_words(as_doubles)}; as typed, {as_typed}"
     where = f", where {turn.words}" if turn else ""
     return depends, f"{help}{where}; the answer stays as computed"
-
-
-def name_one(one: PoorNumber) -> str:
-    """A number by itself, even if it speaks for others."""
-    return f"the worst of {one.label}" if one.worst else one.label
 
 
 def format_ball(true: Ball) -> str:

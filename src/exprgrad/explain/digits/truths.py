@@ -152,7 +152,8 @@ class Truths:
         The places are ``()`` if it is the tensor's path.
         """
         field, *names = self.whole(path)
-        place = parse_element_place(path[len(names) + 1 :])
+        rest = path[len(names) + 1 :]  # the place of a tensor's number, if it is one
+        place = tuple(map(int, rest[0].strip("[]").split(", "))) if rest else ()
         found = []
         for position, name in enumerate(names or [""]):
             is_output = field in BY_OUTPUT and not position
@@ -500,11 +501,6 @@ def expand_point_elements(point: Point, over: ScalarRun[SweptRun]) -> Point:
 def element_path(tensor: Path, place: Shape) -> Path:
     """The path of a tensor's number; a number's is its own."""
     return (*tensor, str([*place])) if place else tensor
-
-
-def parse_element_place(text: Path) -> Shape:
-    """The place at the end of the path of a tensor's number; ``()`` without one."""
-    return tuple(map(int, text[0].strip("[]").split(", "))) if text else ()
 
 
 def label_run_number(run: SweptRun, field: str, names: Sequence[tuple[str, Shape]]) -> str:

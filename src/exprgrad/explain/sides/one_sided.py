@@ -88,11 +88,6 @@ def operation_rounding(value: float, operands: Iterable[float], ulps: float = 0.
     return 0.0 if exact else ulps * math.ulp(value)
 
 
-def row_rounding(op: Op, value: float, operands: Iterable[float]) -> float:
-    """What an operation of the op table may have rounded away."""
-    return max(operation_rounding(value, operands, op.value_ulp), op.value_abs)
-
-
 def inner_product(terms: Iterable[tuple[Measured, Measured]]) -> Measured:
     """A sum of products."""
     found = error = 0.0
@@ -661,7 +656,7 @@ def make_side(
         before = [here.around.run.values[operand] for operand in here.nodes]
         for value, given in ((out, here.values), (data, before)):
             if math.isfinite(value):
-                error += row_rounding(op, value, given)
+                error += max(operation_rounding(value, given, op.value_ulp), op.value_abs)
         changed = math.isinf(out) or not abs(out - data) <= error
         if not changed and error > SURE * max(map(abs, (out, data, *here.values))):
             return lost_side(here, UNDECIDED)  # as beside a pole of tan

@@ -26,7 +26,14 @@ from exprgrad.graph.ops import BY_NAME
 from exprgrad.graph.structural import shape_text
 from exprgrad.graph.tensors import STRUCTURAL
 from exprgrad.language.code.statements import Names, ProgramWriter, Statements, is_plain_identifier
-from exprgrad.language.code.target import FunctionLayout, Routine, Target, Variant, variant_operands
+from exprgrad.language.code.target import (
+    NEEDED_FORMS,
+    FunctionLayout,
+    Routine,
+    Target,
+    Variant,
+    variant_operands,
+)
 from exprgrad.language.code.targets import TARGETS
 from exprgrad.language.mistakes.hints import did_you_mean
 from exprgrad.language.write.infix import program_text as infix
@@ -46,16 +53,16 @@ LONGEST_FORMULA = 12
 """The lines that a comment gives to the formula."""
 
 
-MISSING_FORM = "the target '{}' has no form '{}'"
-ADD_FORM = "add it to the target's forms; C_LIKE in language/code/target.py has those of C"
-
-
 def find_target(name: str) -> Target:
     """The target of a name; an error that lists them all for any other."""
     target = TARGETS.get(name)
     if target is not None:
-        if missing := target.missing_forms:
-            raise RequestError("no-spelling", MISSING_FORM.format(name, missing[0]), help=ADD_FORM)
+        if missing := [form for form in NEEDED_FORMS if form not in target.forms]:
+            raise RequestError(
+                "no-spelling",
+                f"the target '{name}' has no form '{missing[0]}'",
+                help="add it to the target's forms; C_LIKE in language/code/target.py has those of C",
+            )
         return target
     help = did_you_mean(name, TARGETS, f"the targets are {', '.join(TARGETS)}", also=True)
     raise RequestError("unknown-target", f"there is no target '{name}'", help=help).about(name)
@@ -520,19 +527,18 @@ def break_list(
     width: int = LINE_WIDTH,
 ) -> list[str]:
     """A list on one line, or on as many as it takes."""
-    indent = layout.indent
     line = opening + ", ".join(items) + closing
-    if len(line) + len(indent) <= width or not items:
+    if len(line) + len(layout.indent) <= width or not items:
         return [line]
     lines = [opening]
     current = ""
     for number, item in enumerate(items):
         piece = item + ("," if number < len(items) - 1 else layout.last)
-        if current and len(current) + len(piece) + 2 * len(indent) > width:
-            lines.append(indent + current)
+        if current and len(current) + len(piece) + 2 * len(layout.indent) > width:
+            lines.append(layout.indent + current)
             current = ""
         current = f"{current} {piece}" if current else piece
-    return [*lines, indent + current, closing]
+    return [*lines, layout.indent + current, closing]
 
 
 def indent_lines(lines: Iterable[str], indent: str) -> str:

@@ -17,10 +17,10 @@ from exprgrad.graph.ops import BY_INFIX, COMMON
 from exprgrad.graph.tensors import STRUCTURAL
 
 __all__ = [
-    "AND", "ARITHMETIC", "ATOM", "CHOICE", "COMPARISON", "C_LIKE", "LIKE", "MATMUL", "OR", "PRODUCT",
-    "SIGN", "SUM", "ArrayTarget", "Form", "FunctionLayout", "Repeat", "Routine", "Spelling", "Structure",
-    "Target", "Variant", "application_form", "functions_of_rows", "node_structure", "operator_form",
-    "variant_of_node", "variant_operands",
+    "AND", "ARITHMETIC", "ATOM", "CHOICE", "COMPARISON", "C_LIKE", "LIKE", "MATMUL", "NEEDED_FORMS", "OR",
+    "PRODUCT", "SIGN", "SUM", "ArrayTarget", "Form", "FunctionLayout", "Repeat", "Routine", "Spelling",
+    "Structure", "Target", "Variant", "application_form", "functions_of_rows", "node_structure",
+    "operator_form", "variant_of_node", "variant_operands",
 ]  # fmt: skip
 
 CHOICE, OR, AND, COMPARISON, SUM, MATMUL, PRODUCT, SIGN, ATOM = range(9)
@@ -218,11 +218,6 @@ class Target(NamedTuple):
         """The rows that need no lowering."""
         spellings = self.arrays.spellings if self.arrays else {}
         return frozenset((*self.forms, *self.calls, *self.helpers, *spellings))
-
-    @property
-    def missing_forms(self) -> list[str]:
-        """The forms that any program may need, and that it does not state."""
-        return [name for name in NEEDED_FORMS if name not in self.forms]
 
     @property
     def words(self) -> frozenset[str]:

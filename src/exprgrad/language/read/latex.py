@@ -249,7 +249,8 @@ def read_bracket(text: str, token: re.Match[str], stack: list[Open]) -> int:
     word, items = token[0], stack[-1].items
     if word == "{" and items and items[-1].kind == "below":
         return read_raw_group(text, token.start(), items)
-    is_bar = word in ("|", r"\|") and stack[-1].bracket == word and ends_operand(items)
+    ends_operand = bool(items) and items[-1].kind in OPERAND_KINDS
+    is_bar = word in ("|", r"\|") and stack[-1].bracket == word and ends_operand
     if word in CLOSING or is_bar:
         close_group(word, text, stack, token.span())
     else:
@@ -266,11 +267,6 @@ def read_raw_group(text: str, start: int, items: list[Item]) -> int:
             items.append(Item("raw", text[start + 1 : at], start, at + 1))
             return at + 1
     raise syntax_error("this '{' is never closed", "add a '}'", (start, start + 1))
-
-
-def ends_operand(items: Sequence[Item]) -> bool:
-    """Whether an operand has just ended."""
-    return bool(items) and items[-1].kind in OPERAND_KINDS
 
 
 def open_group(bracket: re.Match[str], stack: list[Open], start: int) -> None:

@@ -380,7 +380,7 @@ class ArrayAdjoints:
         """By node, in the order of the visits: the kinks and jumps that it meets, and where."""
         if self.suspects is None:
             return {}
-        nodes = self.suspects.candidates(self.values, any_equal)
+        nodes = self.suspects.candidates(self.values, lambda x, y: bool(np.any(x == y)))
         found = {node: specials_of_arrays(self.suspects, node, self.values) for node in nodes}
         return {node: listed for node, listed in found.items() if listed}
 
@@ -442,11 +442,6 @@ def mirror_upper_triangle(block: Array) -> Array:
 
 
 # Kinks and jumps: ``derive/switches.py`` says which nodes are suspect.
-
-
-def any_equal(one: Array, other: Array) -> bool:
-    """Whether some number equals another in its place."""
-    return bool(np.any(one == other))
 
 
 def specials_of_arrays(

@@ -648,10 +648,9 @@ def may_jump(
 
 def has_own_ball(op: Op) -> bool:
     """Whether something says what a row is on balls; without that no digit of it is known."""
-    if op.setting is not None:
-        return op.setting[0] in BALL_FAMILIES
     known = op.arb or op.definition or op.equation or op.name in ARB_OVERRIDES
-    return bool(known) or hasattr(import_flint().arb, op.name)
+    is_family = op.setting is not None and op.setting[0] in BALL_FAMILIES
+    return bool(known) or is_family or hasattr(import_flint().arb, op.name)
 
 
 @cache

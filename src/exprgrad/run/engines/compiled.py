@@ -19,7 +19,7 @@ from exprgrad.run.engines.columns import (
     take_columns,
 )
 from exprgrad.run.values.inputs import select_inputs
-from exprgrad.source import Source, Span
+from exprgrad.source import Source
 
 __all__ = ["ColumnsAnswer", "Compiled", "Kernel", "build_kernel", "count_cores", "thread_count"]
 
@@ -76,7 +76,16 @@ class Compiled:
         precise: bool = False,
         threads: int | None = None,
     ) -> None:
-        check_scalars_only(graph, lambda node: refuse_tensor_formula(text, graph.span(node)))
+        check_scalars_only(
+            graph,
+            lambda node: RequestError(
+                "no-tensors",
+                "a formula with tensors cannot be compiled for columns",
+                source=Source(text),
+                span=graph.span(node),
+                help="write it for the numbers of one row, each a column of its own",
+            ),
+        )
         if engine is not None and not (isinstance(engine, str) and engine in ENGINES):
             raise unknown_engine(engine)
         self.text = text
@@ -169,17 +178,6 @@ def thread_count(threads: Any) -> int | None:
 def recompile_text(text: str, known: tuple[str, ...], choices: dict[str, Any]) -> Compiled:
     """A compiled formula from its text: how it is pickled and copied."""
     return Compiled(text, parse_and_derive(text), known, **choices)
-
-
-def refuse_tensor_formula(text: str, span: Span) -> RequestError:
-    """The error for a formula that is not of numbers alone."""
-    return RequestError(
-        "no-tensors",
-        "a formula with tensors cannot be compiled for columns",
-        source=Source(text),
-        span=span,
-        help="write it for the numbers of one row, each a column of its own",
-    )
 
 
 def unknown_engine(engine: object) -> RequestError:

@@ -695,12 +695,8 @@ def equivalence_key(point: CriticalPoint) -> object:
     if point.what == "a pole":
         signs = tuple(math.copysign(1.0, x) for x in point.operands if x == 0)
     finite_value = None if math.isfinite(point.value) else str(point.value)
-    return point.what, finite_value, tuple(map(answer_category, point.partials)), signs
-
-
-def answer_category(number: float) -> str:
-    """A local derivative as a text that is the same for answers of one kind."""
-    return "a number" if math.isfinite(number) and number else str(number + 0.0)
+    slopes = ["a number" if math.isfinite(x) and x else str(x + 0.0) for x in point.partials]
+    return point.what, finite_value, tuple(slopes), signs
 
 
 # Conventions.

@@ -384,11 +384,6 @@ def truly_lower(objective: Objective, here: Vector, step: Vector) -> bool:
     return low is None or high is None or not (low.is_finite() and high.is_finite()) or low < high
 
 
-def point_outward(here: Turn, reach: float, way: Vector) -> Vector:
-    """The point that is so far along a way, as far as doubles go."""
-    return np.clip(np.nan_to_num(here.beside(reach, way)), -FARTHEST, FARTHEST)
-
-
 def unbounded_directions(course: SearchCourse) -> Iterator[Vector]:
     """Directions in which the value may fall for ever."""
     here = course.last
@@ -404,7 +399,7 @@ def ahead_values(
     """Values farther and farther along a way, as long as they do not rise and slopes do not turn."""
     before, last = here.value, here.at
     for reach in OUTWARD:
-        trial = point_outward(here, reach, way)
+        trial = np.clip(np.nan_to_num(here.beside(reach, way)), -FARTHEST, FARTHEST)
         if not allowed(trial):
             return
         value, slope = objective.slope(trial)
