@@ -677,5 +677,5 @@ def no_curve_of_tensors(graph: Graph, text: str, node: int) -> RequestError:
         "a formula with tensors has no curve to draw",
         source=Source(text),
         span=graph.span(node),
-        help="write it for numbers",
+        help="write the formula with numbers in place of tensors",
     )
