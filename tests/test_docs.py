@@ -11,6 +11,7 @@ import importlib.util
 import os
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -138,3 +139,29 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#\s]+)", prose):
             if "://" not in target:
                 assert (path.parent / target).exists(), f"{page_id(path)} links to {target}"
+
+
+def heading_anchors(path: Path) -> set[str]:
+    """The anchors that GitHub gives to a page's headings."""
+    prose = re.sub(r"(?ms)^```.*?^```$", "", path.read_text("utf-8"))
+    headings = re.findall(r"(?m)^#+ (.*)$", prose)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_ten_questions_are_answered_where_the_tutorial_says() -> None:
+    """Each row of the first page's table: its sections exist, and so do its lessons and their parts."""
+    page = ROOT / "docs" / "tutorial" / "the-chain-rule.md"
+    lessons = ROOT / "src" / "exprgrad" / "show" / "page" / "assets" / "lessons"
+    rows = re.findall(r"(?m)^\| ([^|]+\?) \| (.+) \| (.+) \|$", page.read_text("utf-8"))
+    assert len(rows) == 10
+    for _, sections, asked in rows:
+        links = re.findall(r"\]\(([^)#]*)#([^)]*)\)", sections)
+        assert links and all(
+            anchor in heading_anchors(page.parent / (to or page.name)) for to, anchor in links
+        )
+        named = re.findall(r"`(\w+)`([ \d,]*)", asked)
+        assert named
+        for name, parts in named:
+            lesson = tomllib.loads((lessons / f"{name}.toml").read_text("utf-8"))
+            titles = "".join(part["title"] + "\n" for part in lesson.get("parts", []))
+            assert all(re.search(rf"(?m)^{part}\. ", titles) for part in re.findall(r"\d", parts))

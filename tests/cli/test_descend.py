@@ -44,9 +44,22 @@ def test_on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = ["descend", "(x-3)^2 + x*y^2", "x=0", "y=1", "--max-steps", "3"]
     shown = on_terminal([*argv, "--color", "never"], columns, monkeypatch)
     assert all(len(line) <= columns for line in shown.splitlines())
-    headings = {100: "y.update", 60: "y.grad", 40: "y"}
+    headings = {100: "y.update", 60: "update", 40: "y"}
     assert shown.splitlines()[0].split()[-1] == headings[columns]
     assert "\x1b[" in on_terminal([*argv, "--color", "always"], columns, monkeypatch)
+
+
+def test_updates_are_seen_in_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tutorial speaks of them: where they don't fit beside each other, each input has a line."""
+    argv = [
+        "descend", "n = x1*w1 + x2*w2 + b; o = tanh(n); L = (o - y)^2", "x1=2", "w1=-3", "x2=0", "w2=1",
+        "b=6.8813735870195432", "y=0.5", "--wrt", "w1,w2,b", "--max-steps", "5", "--color", "never",
+    ]  # fmt: skip
+    headings, _, *lines = on_terminal(argv, 80, monkeypatch).splitlines()
+    assert headings.split() == ["step", "L", "input", "data", "grad", "update"]
+    assert lines[0].split() == ["0", "0.0428932", "w1", "-3", "0.414214", "-0.0414214"]
+    assert lines[2].split() == ["b", "6.88137", "0.207107", "-0.0207107"]
+    assert lines[15].split() == ["5", "0.000188629", "w1", "-3.12543", "0.0404378"]
 
 
 def test_where_the_encoding_has_no_bars() -> None:

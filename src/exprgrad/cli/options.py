@@ -230,7 +230,7 @@ starts_options = combine_options(
     ),
     click.option(
         "--seed", type=Count(0), default=0, metavar="N", show_default=True,
-        help="The seed from which the other starts are drawn.",
+        help="The random seed for the other starts.",
     ),
 )  # fmt: skip
 

@@ -413,7 +413,7 @@ def refuse_few_rows(rows: int, parameters: Sequence[str], left_out: int, text: s
         raise InputError(
             "few-rows",
             f"there is no row to fit{without}",
-            help="the data have none, or none is taken",
+            help="the data have no rows, or every row was left out",
         )
     instead, count = command_or_python("--fix NAME", "fix=['NAME']"), len(parameters)
     raise InputError(

@@ -327,7 +327,7 @@ def csv_table(
         raise InputError(
             "bad-file",
             f"row {row:,} of '{path}' has {cells}, and the header {should}",
-            help="put # before lines above the header; a cell that holds the delimiter has quotes",
+            help="put # before lines above the header, and quotes around a cell with the delimiter",
         ).quoting(cut_text(text, SHOWN))
     return normalize_decimals(table) if found.decimal == "," else table
 

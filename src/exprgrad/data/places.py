@@ -140,7 +140,7 @@ def find_row_files(paths: Sequence[str], endings: Iterable[str]) -> list[tuple[s
         real = path if "://" in path else os.path.realpath(path)
         if real in met:
             raise RequestError(
-                "usage", f"'{path}' is given twice", help="its rows would count twice"
+                "usage", f"'{path}' is given twice", help="name it once, or its rows count twice"
             )
         met.add(real)
     return found

@@ -551,7 +551,7 @@ def read_schema(
         raise InputError(
             "bad-column",
             f"'{source.path}' has several columns named '{twice[0]}'",
-            help="--only leaves out the columns that are read",
+            help="--only writes the results alone, without the columns that are read",
         )
     numeric = columns_to_read(job)
     own = [name for name in schema.names if name not in keys]

@@ -57,7 +57,7 @@ def row_options(map_help: str) -> Callable[[F], F]:
         ),
         click.option(
             "--decimal", default="", metavar="SIGN",
-            help="What decimals follow in text, . or ,; by default what the first lines show.",
+            help="The decimal sign in text, . or , (default: the one in the first lines).",
         ),
         click.option(
             "--delimiter", default="", metavar="CHARACTER",

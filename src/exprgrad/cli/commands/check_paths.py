@@ -146,7 +146,7 @@ def claims_in(arguments: Sequence[str]) -> dict[str, str]:
 @formula_arguments
 @click.option(
     "-k", "--most", type=Count(0), default=LISTED_PATHS, show_default=True, metavar="K",
-    help="List this many paths for each input, those with the largest products.",
+    help="List the K paths with the largest products for each input.",
 )  # fmt: skip
 @wrt_option("Differentiate these inputs only.")
 @expand_option

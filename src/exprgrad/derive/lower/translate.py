@@ -66,7 +66,7 @@ def translate_formula(
             raise RequestError(
                 "no-spelling",
                 f"a root is found in a loop, and {target.title} has none",
-                help="other languages have: --to python",
+                help="choose another language, such as --to python",
             ).about(str(root))
         return query_source(lowered, target, formula=graph, parts=parts, name=name)
     rows = row_programs(lowered, target.spelled)

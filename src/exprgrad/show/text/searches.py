@@ -70,6 +70,7 @@ def descent_table(
     """The steps, a line each; ``whole`` leaves none out, and shows every input however many there are.
 
     ``more`` are lines for below the table.  Lists every ``every``-th step and the last.
+    Where a terminal is too narrow for all columns, each input of a step has a line of its own.
     """
     more = [course_text(found, digits), ending_text(found), *more]
     found = found._replace(steps=every_nth_step(found, every))
@@ -85,7 +86,21 @@ def descent_table(
         )
         tables.append(partial(step_table, found, digits, NORM_COLUMNS, [*more, norms]))
     first, *narrower = tables if few else tables[-1:]
-    return first()._replace(narrower=narrower)
+    table = first()
+    if few and len(found.inputs) > 1:
+        narrower.insert(0, partial(stack_step_table, table, input_headings(found)))
+    return table._replace(narrower=narrower)
+
+
+def stack_step_table(table: Table, inputs: Sequence[str]) -> Table:
+    """The same with the inputs of a step below each other, to show updates on a narrow terminal."""
+    number, value, *columns = table.columns
+    parts = [column._replace(heading=part) for column, part in zip(columns, PARTS, strict=False)]
+    rows = []
+    for step, loss, *cells in table.rows:
+        below = ["\n".join(cells[at :: len(PARTS)]) for at in range(len(PARTS))]
+        rows.append([step, loss, "\n".join(inputs), *below])
+    return table._replace(columns=[number, value, Column("input"), *parts], rows=rows, narrower=())
 
 
 def input_columns(found: Descent[Any], parts: Sequence[str]) -> list[Column]:

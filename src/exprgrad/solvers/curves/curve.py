@@ -604,7 +604,7 @@ def curve_or_plane(
             "a formula with tensors has no curve to draw",
             source=Source(text),
             span=graph.span(node),
-            help="write it for numbers",
+            help="write the formula with numbers in place of tensors",
         ),
     )
     ranges = {

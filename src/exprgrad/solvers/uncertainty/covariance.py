@@ -165,7 +165,7 @@ def with_matrix(spread: Spread, inputs: Mapping[str, Any], covariance: Matrix) -
             raise InputError(
                 "bad-covariance",
                 f"the variance of '{name}' is {variance:g}",
-                help="it is a square: 0 or more",
+                help="a variance is 0 or more",
             )
         if not isinstance(inputs[name], float):
             raise InputError(
