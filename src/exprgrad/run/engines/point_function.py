@@ -1,8 +1,8 @@
 """A formula as a function of floats, for one point at a time: Python's own bytecode.
 
 It is the program that ``code --to python`` writes, compiled.  The text has no names but ours (``v0``,
-``v1``…) and no literals but numbers, so that nothing a user typed is ever executed.  It is compiled twice: the
-bare text calls ``math`` as it is, and where that raises, the careful text has IEEE's answer.
+``v1``…) and no literals but numbers, so that nothing a user typed is ever executed.  It is compiled twice:
+the bare text calls ``math`` as it is, and where that raises, the careful text has IEEE's answer.
 """
 
 from __future__ import annotations
