@@ -66,6 +66,11 @@ PARTS = {
         "is held, inputs and gradient included, in the bytes of X, W and X @ W.  Then what others take for "
         "a small network's gradient, in calls of exprgrad's `gradient` on a formula read once.",
     ),
+    "calls": Part(
+        "Calls",
+        'One point: value and gradient in times of SymPy\'s `lambdify([f, *gradient], "math", cse=True)`, '
+        "and `f.function().vector` in times of CasADi's call on an array.",
+    ),
     "fits": Part(
         "Fits",
         "NIST's 27 certified problems from both starts: *reached* has 4 right digits of each parameter, "
@@ -82,7 +87,7 @@ PARTS = {
         "*wrong* has no digit right, *nan* and *inf* stand for a finite number.",
     ),
 }
-ON_REQUEST = frozenset({"accuracy", "columns", "fits", "guard", "minima"})
+ON_REQUEST = frozenset({"accuracy", "calls", "columns", "fits", "guard", "minima"})
 """What is no part of a whole run: accuracy has a page of its own, the others are measured by themselves."""
 
 

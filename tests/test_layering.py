@@ -124,11 +124,15 @@ EXECUTES = {"eval", "exec", "compile", "os.system", "print", "breakpoint", "pick
 EXITS = {"sys.exit", "exit", "quit", "os._exit"}
 
 
+EXECUTED = {Path("run/engines/point_function.py"): {"exec"}}
+"""Where text is executed: its names and numbers are ours, as ``test_point_function.py`` holds."""
+
+
 def test_only_the_command_speaks() -> None:
     """No print and no exit in the library; nothing a user types is ever executed."""
     for path in FILES:
         calls = {ast.unparse(n.func) for n in nodes_of(path) if isinstance(n, ast.Call)}
-        assert not calls & EXECUTES, path
+        assert calls & EXECUTES == EXECUTED.get(path, set()), path
         if path.parts[0] not in ("cli", "__main__.py"):
             assert not calls & EXITS, path
 

@@ -327,3 +327,14 @@ def test_displays_show_the_true_numbers() -> None:
 def test_at_a_kink_a_gradient_still_prints_its_warnings() -> None:
     told = repr(exprgrad.grad("abs(x) + y", x=0, y=1)).splitlines()
     assert told[0] == "{'x': 0.0, 'y': 1.0}" and "kink" in told[1]
+
+
+def test_the_last_texts_are_kept() -> None:
+    from exprgrad.api.functions import MOST_TEXTS, as_expression
+
+    assert as_expression("kept + 1") is as_expression("kept + 1")
+    first = as_expression("kept + 2")
+    for number in range(MOST_TEXTS):
+        assert exprgrad.grad(f"kept*{number}", kept=1) == {"kept": number}
+    assert as_expression("kept + 2") is not first
+    assert as_expression("kept" + " " * 1000) is not as_expression("kept" + " " * 1000)

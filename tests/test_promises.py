@@ -436,6 +436,11 @@ def judge_sweep(case: Catastrophe) -> None:
         assert is_same(value[0], run.value), (case, value[0], run.value)
         for name, column in gradient.items():
             assert is_same(column[0], grads[name]), (case, name, column[0], grads[name])
+        if "logsumexp" not in f.graph.kinds:
+            value, slopes = f.function()(*[run.inputs[name] for name in f.inputs])
+            assert is_same(value, run.value), (case, value, run.value)
+            for name, slope in zip(f.inputs, slopes, strict=True):
+                assert is_same(slope, grads[name]), (case, name, slope, grads[name])
 
 
 def is_same(one: float, other: float) -> bool:
@@ -517,7 +522,7 @@ PRODUCERS: dict[str, Producer] = {
     "sweep": Producer(
         "sweep",
         "exprgrad.evaluate Expression.evaluate Expression.gradient Expression.grad"
-        " Expression.jacobian Expression.jvp Expression.vjp Expression.compile",
+        " Expression.jacobian Expression.jvp Expression.vjp Expression.compile Expression.function",
         judges=judge_sweep,
     ),
     "a Run's truth": Producer("true", "Expression.gradient", true_of_run),

@@ -41,6 +41,7 @@ from exprgrad.run.evaluation import (
 from exprgrad.run.values.inputs import (
     FLOAT,
     as_number,
+    asked_names,
     declared_shapes,
     has_parts,
     missing_values,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from exprgrad.explain.digits.trust import Trust
     from exprgrad.explain.walks import Paths, VisitResult
     from exprgrad.run.engines.compiled import Compiled
+    from exprgrad.run.engines.point_function import PointFunction
     from exprgrad.run.matrices import DerivativeKind
     from exprgrad.run.values.uncertain import Spread
     from exprgrad.show.page.lessons import Formula, Lesson
@@ -920,6 +922,27 @@ class Expression(Drawn):
             precise=precise,
             threads=threads,
         )
+
+    def function(self, wrt: Iterable[str] | None = None, order: int = 1) -> PointFunction:
+        """A fast function of single points: ``value, (dx, dy) = f.function()(1.0, 2.0)``, for optimisers.
+
+        It takes floats in the order of ``inputs``, and returns the value and a tuple of derivatives in the
+        order of ``wrt``, all inputs by default; with ``order`` 2 a tuple of the Hessian's rows, too.  Its
+        ``vector(x)`` and ``hessian(x)`` take a point as one array, and give arrays, as
+        ``scipy.optimize.minimize(h.vector, x0, jac=True)`` wants them.
+
+        The numbers are the sweep's: not corrected at kinks, and nothing is said where they lose digits.
+        They are the same doubles, but for the sign of 0, and the last digit of ``logsumexp``.  Overflow and
+        what lies outside a domain give infinities and nan, never an exception.  Raises ``RequestError`` for
+        a formula of tensors, and for an order that is neither 1 nor 2.
+        """
+        from exprgrad.run.engines.point_function import build_point_function
+
+        times = order_in(order, (1, 2), "function", "1 is for the gradient, 2 for the Hessian, too")
+        listed = self.inputs if wrt is None else tuple(asked_names(wrt))
+        if listed:
+            select_inputs(self.graph, listed)
+        return build_point_function(self.typed, self.text, listed, times)
 
     def batch(
         self,

@@ -16,6 +16,7 @@ from exprgrad.api.expression import Expression, Gradient, Run, parse
 from exprgrad.errors import DigitsWarning, require_kind
 from exprgrad.explain.diagnostics import merge_remarks
 from exprgrad.explain.limits import COUNTED
+from exprgrad.run.evaluation import remember
 
 if TYPE_CHECKING:
     from exprgrad.data.frames import ArrowFunctions
@@ -29,11 +30,17 @@ __all__ = [
 ]  # fmt: skip
 
 T = TypeVar("T")
+MOST_TEXTS, LONGEST_KEPT = 16, 1000
+"""How many texts are kept as they were read, and up to which length, in characters."""
+TEXTS: dict[str, Expression] = {}
+"""The last texts that were read here."""
 Values = Mapping[str, object] | None
 
 
 def as_expression(formula: str | Expression) -> Expression:
     """A formula that may have been read already."""
+    if type(formula) is str and len(formula) <= LONGEST_KEPT:
+        return remember(TEXTS, formula, lambda: parse(formula), MOST_TEXTS)
     return formula if isinstance(formula, Expression) else parse(formula)
 
 

@@ -65,7 +65,7 @@ EXPRESSION = {
     SIMPLIFIED: "simplify factor collect together",
     "f.inputs are the names that it reads":
         "free_symbols variables args names symbols vars parameters atoms",
-    COLUMNS: "lambdify jit vmap vectorize function to_function",
+    COLUMNS: "lambdify jit vmap vectorize to_function",
     "f.latex()": "tex to_latex",
     "f.code('numpy'), or 'python', 'c', 'javascript', 'jax', 'torch'":
         "to_python to_numpy to_c to_jax to_torch source codegen",

@@ -75,17 +75,24 @@ class Names:
     """The names of one function: what is taken is not given again.
 
     ``ascii`` is for languages that know no other letters.  With a ``prefix`` the names are columns of
-    tables, in which upper and lower case are the same.
+    tables, in which upper and lower case are the same.  If ``numbered`` they are ``v0``, ``v1``…, whatever
+    is wanted.
     """
 
-    def __init__(self, taken: Iterable[str], *, ascii: bool, prefix: str = "") -> None:
+    def __init__(
+        self, taken: Iterable[str], *, ascii: bool, prefix: str = "", numbered: bool = False
+    ) -> None:
         self.ascii = ascii
+        self.numbered = numbered
         self.prefix = prefix
         self.taken = {*map(self.key, taken)}
         self.count = 0
 
     def claim(self, wanted: str) -> str:
         """The name itself, or one like it where it is taken or cannot be written: x_1 for x[1]."""
+        if self.numbered:
+            self.count += 1
+            return self.reserve(f"v{self.count - 1}")
         if "[" in wanted:
             wanted = wanted.translate(BRACKETS)
         name = name_in_ascii(wanted) if self.ascii else unicodedata.normalize("NFKC", wanted)
@@ -152,7 +159,7 @@ class ProgramWriter(NamedTuple):
         """The names that are taken before a function has any of its own."""
         helpers = {*BY_NAME, *self.target.helpers, *self.called.values()}
         taken = {*self.target.words, *(self.prefix + row for row in helpers)}
-        return Names(taken, ascii=self.target.ascii)
+        return Names(taken, ascii=self.target.ascii, numbered=self.target.numbered)
 
     def helper(self, row: Routine) -> str:
         """The name of a row's function."""

@@ -191,6 +191,7 @@ class Target(NamedTuple):
     ``columns``    whether programs are queries: names are columns, helpers are columns too, and there are
                    neither functions nor loops
     ``ending``     how the names of its files end, which several may share
+    ``numbered``   whether all names are ``v0``, ``v1``…, so that nothing of the user's text is in a program
     """
 
     name: str
@@ -212,6 +213,7 @@ class Target(NamedTuple):
     double: str = ""
     columns: bool = False
     ending: str = ""
+    numbered: bool = False
 
     @property
     def spelled(self) -> frozenset[str]:

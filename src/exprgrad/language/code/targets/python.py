@@ -11,6 +11,8 @@ from exprgrad.language.code.target import (
     CHOICE,
     COMPARISON,
     OR,
+    PRODUCT,
+    SIGN,
     Form,
     FunctionLayout,
     Repeat,
@@ -19,7 +21,7 @@ from exprgrad.language.code.target import (
     operator_form,
 )  # fmt: skip
 
-__all__ = ["LIBRARY", "PYTHON", "RESERVED", "python_layout"]
+__all__ = ["BARE", "CAREFUL", "LIBRARY", "PYTHON", "RESERVED", "SHARED", "python_layout"]
 
 REPEAT = Repeat("{name} = {text}", "while {go}:", "{name} = {text}")
 RESERVED = frozenset(keyword.kwlist) | {"__debug__", "abs", "float", "map", "round"}
@@ -158,3 +160,33 @@ PYTHON = Target(
     about="Python 3.11 or later.  Inputs are floats.  IEEE answers (inf, nan), never an exception.",
     helpers=HELPERS,
 )
+
+# What ``f.function()`` compiles, which nobody reads: no name and no comment in it is of the user's making.
+
+SHARED = ("cbrt",)
+"""The rows that are the sweep's own functions, and are called as such."""
+CAREFUL = PYTHON._replace(
+    layout=PYTHON.layout._replace(
+        file="{head}\n{body}\n{helpers}", helper="def {name}({parameters}):\n{body}\n"
+    ),
+    calls={**PYTHON.calls, **{row: row for row in SHARED}},
+    numbered=True,
+)
+"""Python with the sweep's numbers, to the bit."""
+INLINE = {
+    "div": operator_form("/", PRODUCT, PRODUCT, SIGN),
+    "mod": operator_form(" % ", PRODUCT, PRODUCT, SIGN),
+    "pow": Form("({0}*{0} if {1} == 2.0 else math.pow({0}, {1}))", ATOM, (ATOM, ATOM)),
+    "max": Form("({0} if {0} > {1} or {0} != {0} else {1})", ATOM, (ATOM, ATOM)),
+    "min": Form("({0} if {0} < {1} or {0} != {0} else {1})", ATOM, (ATOM, ATOM)),
+    **{
+        row: Form(f"math.copysign({rounding[0]}({{0}}), {{0}})")
+        for row, rounding in ROUNDINGS.items()
+    },
+}
+BARE = CAREFUL._replace(
+    forms={**PYTHON.forms, **INLINE},
+    calls={**CAREFUL.calls, **{row: f"math.{row}" for row in (*OUTSIDE, *OVERFLOWING)}},
+    helpers={"sign": HELPERS["sign"]},
+)
+"""The same where nothing raises: where IEEE has another answer than ``math``, an exception is raised."""

@@ -1,0 +1,116 @@
+"""A formula as a function of floats, for one point at a time: Python's own bytecode.
+
+It is the program that ``code --to python`` writes, compiled.  The text has no names but ours (``v0``,
+``v1``…) and no literals but numbers, so that nothing a user typed is ever executed.  It is compiled twice:
+the bare text calls ``math`` as it is, and where that raises, the careful text has IEEE's answer.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, Protocol, cast
+
+from exprgrad.derive.lower.lower import lower_program, row_programs
+from exprgrad.derive.lower.translate import build_requested_program
+from exprgrad.errors import RequestError
+from exprgrad.graph.graph import Graph, check_scalars_only
+from exprgrad.language.code.program import function_source
+from exprgrad.language.code.target import Target
+from exprgrad.language.code.targets.python import BARE, CAREFUL, SHARED
+from exprgrad.run.numbers.sweeps import functions
+from exprgrad.source import Source
+
+__all__ = ["PointFunction", "build_point_function", "point_texts"]
+
+GUARDED = """{{head}}
+ try:
+{{body}}
+ except (ArithmeticError, ValueError):
+  return careful({})
+{{helpers}}"""
+"""The layout of the bare text, in which a function's parameters are still to be listed."""
+
+
+class PointFunction(Protocol):
+    """Value and derivatives at a point: ``value, (dx, dy) = h(1.0, 2.0)``.
+
+    ``vector(x)``   value and gradient, an array, of a point that is one array
+    ``hessian(x)``  the second derivatives there, as a matrix
+    """
+
+    def __call__(self, /, *point: float) -> Any:
+        """The value and the tuple of derivatives at a point; then, if asked for, the Hessian's rows."""
+
+    def vector(self, x: Any, /) -> tuple[float, Any]:
+        """The value and the gradient, an array, at a point that is one array."""
+
+    def hessian(self, x: Any, /) -> Any:
+        """The second derivatives at a point that is one array."""
+
+
+def point_texts(graph: Graph, wrt: tuple[str, ...], order: int) -> tuple[str, str]:
+    """The careful text and the bare one, in Python, for derivatives up to an order."""
+    program, parts = build_requested_program(
+        graph, wrt, value_only=False, of=None, second=order == 2
+    )
+    guarded = GUARDED.format(", ".join(f"v{at}" for at in range(len(graph.inputs))))
+
+    def written(target: Target) -> str:
+        """The program in one of the two ways."""
+        lowered = lower_program(program, target.spelled, graph)
+        rows = row_programs(lowered, target.spelled)
+        return function_source(lowered, target, formula=graph, parts=parts, formulas=rows)
+
+    bare = BARE._replace(layout=BARE.layout._replace(file=guarded))
+    return written(CAREFUL), written(bare)
+
+
+def build_point_function(
+    graph: Graph, text: str, wrt: tuple[str, ...], order: int
+) -> PointFunction:
+    """The function of a formula of numbers, by the inputs ``wrt``; order 2 is for the Hessian, too.
+
+    Raises ``RequestError`` for a formula of tensors, of which ``text`` is shown.
+    """
+    check_scalars_only(graph, lambda node: refuse_tensor_point(graph, text, node))
+
+    def compiled(order: int) -> Any:
+        """The function for derivatives up to an order."""
+        careful, bare = point_texts(graph, wrt, order)
+        names: dict[str, Any] = {"math": math, **{row: functions[row] for row in SHARED}}
+        exec(careful, names)
+        names = {**names, "careful": names["f"]}  # the careful one keeps its helpers
+        exec(bare, names)
+        return names["f"]
+
+    function = compiled(order)
+    second = cache(lambda: function if order == 2 else compiled(2))
+
+    def vector(x: Any, /) -> tuple[float, Any]:
+        """The value and the gradient, an array, at a point that is one array."""
+        import numpy as np
+
+        value, gradient, *_ = function(*np.asarray(x, float).tolist())
+        return value, np.array(gradient)
+
+    def hessian(x: Any, /) -> Any:
+        """The second derivatives at a point that is one array."""
+        import numpy as np
+
+        return np.array(second()(*np.asarray(x, float).tolist())[2])
+
+    function.vector, function.hessian = vector, hessian
+    function.__doc__ = f"Value and derivatives at ({', '.join(graph.inputs)}): the sweep's numbers."
+    return cast(PointFunction, function)
+
+
+def refuse_tensor_point(graph: Graph, text: str, node: int) -> RequestError:
+    """The error for a formula that is not of numbers alone."""
+    return RequestError(
+        "no-tensors",
+        "a function of single points takes numbers, not tensors",
+        source=Source(text),
+        span=graph.span(node),
+        help="f.compile() takes columns, a number in each row, and f.gradient(…) takes tensors",
+    )
