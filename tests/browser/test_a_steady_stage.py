@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exprgrad.show.page.lessons import LESSONS
-from pages import DEEP, html_of, lesson_html
+from pages import DEEP, html_of, lesson_html, read
 
 SIZES = [(1440, 900), (1280, 640), (768, 1024), (390, 664)]
 """Screens of a desk, a laptop, a tablet and a phone."""
@@ -64,7 +64,7 @@ def test_the_stage_stands_still(name: str, browse: Any) -> None:
 @pytest.mark.parametrize("width, height", SIZES)
 def test_clicks_on_one_spot_step_on(width: int, height: int, browse: Any) -> None:
     page = browse.show(page_of("deep"), viewport={"width": width, "height": height})
-    box = page.get_by_role("button", name="Next step", exact=True).bounding_box()
+    box = page.locator("#forth").bounding_box()
     for _ in range(40):
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert page.locator("#slider").input_value() == "40"
@@ -72,10 +72,26 @@ def test_clicks_on_one_spot_step_on(width: int, height: int, browse: Any) -> Non
 
 def test_play_keeps_its_room(browse: Any) -> None:
     page = browse.show(page_of("short"))
-    before = page.get_by_role("button", name="Next step", exact=True).bounding_box()
+    before = page.locator("#forth").bounding_box()
     page.get_by_role("button", name="Play", exact=True).click()
-    assert page.get_by_role("button", name="Next step", exact=True).bounding_box() == before
+    assert page.locator("#forth").bounding_box() == before
     page.get_by_role("button", name="Pause", exact=True).click()
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+def test_the_button_says_what_comes(width: int, height: int, browse: Any) -> None:
+    """Each step, before it is done; a long one is cut; on a phone the button has a row of its own."""
+    page = browse.show(page_of("long"), viewport={"width": width, "height": height})
+    button, cut = page.locator("#forth"), 0
+    for step in range(1, int(page.locator("#slider").get_attribute("max")) + 1):
+        told = button.inner_text()
+        cut += button.evaluate("part => part.scrollWidth > part.clientWidth")
+        button.click()
+        assert told == f"Next: {step}. {read(page).sentence}"
+    assert button.inner_text() == "That was the last step"
+    assert cut or width > 640
+    own, back = button.bounding_box(), page.get_by_role("button", name="Back a step").bounding_box()
+    assert (own["y"] + own["height"] <= back["y"]) == (width < 640)
 
 
 @pytest.mark.parametrize("width, height", SIZES)

@@ -36,9 +36,9 @@ pytestmark = pytest.mark.skipif(
     reason="no Graphviz: pip install 'exprgrad[draw]' or install Graphviz",
 )
 NASTY = "a*b # </script><img src=x onerror=alert(1)> ]]> <!-- <script> &amp; \" ' {{style}} \u2028\u202e"
-LARGEST = 100_000
+LARGEST = 97_000
 """The most bytes of a lesson's page."""
-LARGEST_NETWORK = 150_000
+LARGEST_NETWORK = 143_000
 """The same of one that trains a network."""
 
 

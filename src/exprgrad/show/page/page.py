@@ -680,6 +680,9 @@ def name_builtins(script: str) -> str:
             )
         if not word or not (word in GLOBALS if part["word"] else word not in OWN_PROPERTIES):
             return text
+        whole, start = part.string, part.start()
+        if whole[start - 1 : start] in ("{", ",") and whole[part.end() : part.end() + 1] == ":":
+            return text
         counts[text] += 1
         if text not in worth:
             return text
@@ -693,9 +696,7 @@ def name_builtins(script: str) -> str:
         saved[text.lstrip("?.")] += count * (len(text.lstrip("?")) - (4 if "." in text else 2))
     found = sorted(word for word, gain in saved.items() if gain > len(word) + 8)
     worth = {sign + word for word in found for sign in ("", ".", "?.")}
-    told = ",".join(
-        f"${word}={word}" if word in GLOBALS else f'${word}="{word}"' for word in found
-    )
+    told = ",".join(f"${word}={word}" if word in GLOBALS else f'${word}="{word}"' for word in found)
     return f"let {told};\n{PROPERTY.sub(within, script)}" if told else script
 
 
@@ -709,7 +710,11 @@ def choose_short_names(script: str) -> dict[str, str]:
     words, spoken, declared, common, places = script_names(script)
     common |= OWN_PROPERTIES
     renamed = sorted(
-        (word for word in declared - (spoken - OWN_PROPERTIES) - {*SHORT_KEYWORDS} if len(word) > 1),
+        (
+            word
+            for word in declared - (spoken - OWN_PROPERTIES) - {*SHORT_KEYWORDS}
+            if len(word) > 1
+        ),
         key=lambda word: (-words[word] * (len(word) - 1), word),
     )
     letters = ascii_letters + "_"
@@ -791,7 +796,7 @@ def script_names(script: str, at: int = 0) -> ScriptNames:
                 or (after[:1] == "=" and after[1:2] != "=")
             ):
                 declared.add(text)
-            if is_outer and (before in ("let", "function", ",") or after[:1] == "="):
+            if is_outer and (before in ("let", "function", ",") or re.match("=(?![=>])", after)):
                 common.add(text)
         elif text in ("(", "[", "{"):
             brackets.append((before, text == "{" and before not in BEFORE_BLOCKS, []))
