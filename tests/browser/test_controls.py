@@ -141,6 +141,16 @@ def test_ways_to_edit_an_input(browse: Any) -> None:
     assert_is_run(page, a=1.9)
     page.mouse.move(x + 30, y)
     assert_is_run(page, a=1.9)
+    # With Shift a pixel is a tenth of a small step.
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.keyboard.down("Shift")
+    page.mouse.move(x + 40, y)
+    assert_is_run(page, a=1.94)
+    page.keyboard.up("Shift")
+    page.mouse.move(x + 50, y)
+    page.mouse.up()
+    assert_is_run(page, a=2.04)
 
 
 @pytest.mark.slow

@@ -147,6 +147,14 @@ def test_data_in_a_script() -> None:
     assert not OWN_PROPERTIES & {*re.findall(r"dataset\.(\w+)", written)}, "the style knows those"
 
 
+@pytest.mark.parametrize("text, has_them", [("a*b", True), ("sum([a, b]*a)", False)])
+def test_numbers_are_dragged_and_wiggle_where_there_are_no_tensors(
+    text: str, has_them: bool
+) -> None:
+    html = parse(text).gradient(a=1.0, b=2.0).explore().html
+    assert [words in html for words in ("dragged sideways", '"Wiggle"')] == [has_them] * 2
+
+
 def test_a_lone_surrogate_can_be_written() -> None:
     page_document(parse("a*b # \udc80").gradient(a=1, b=2)).encode()
 

@@ -269,6 +269,8 @@ VIEWS = (
     "layers",
     "inputs",
     "closer",
+    "drag",
+    "wiggle",
     "heat",
     "trouble",
     "conventions",
@@ -296,7 +298,7 @@ VIEWS = (
 """The files of the script, in an order in which each knows those before it; the views share a block."""
 AT_KINKS = {"kinks", "sides", "conventions"}
 """Those for formulas that can meet a kink, a jump or the edge of a domain, as most lessons do not."""
-OF_NUMBERS = {"products", "paths", "blame", "trouble", "order", "mistakes"}
+OF_NUMBERS = {"products", "paths", "blame", "drag", "wiggle", "trouble", "order", "mistakes"}
 """Those for formulas of numbers alone."""
 IN_LESSONS = {"goals", "lesson"}
 """Those for lessons; what moves in their parts has a file each."""
