@@ -9,6 +9,8 @@ import pytest
 from exprgrad.show.page.lessons import LESSONS
 from pages import DEEP, html_of, lesson_html, read
 
+WRITTEN = 300
+"""Milliseconds after which a browser has kept what it was told to keep."""
 SIZES = [(1440, 900), (1280, 640), (768, 1024), (390, 664)]
 """Screens of a desk, a laptop, a tablet and a phone."""
 FORMULAS = {
@@ -101,3 +103,29 @@ def test_a_large_graph_opens_on_its_output(width: int, height: int, browse: Any)
     box, frame = (page.locator(part).bounding_box() for part in (".node.output", "#scroll"))
     assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
     assert page.locator("#map svg").is_visible()
+
+
+def test_a_tour_can_be_closed_and_stays_closed(browse: Any) -> None:
+    """Three bubbles before the first step, on a screen of any size; they move no button."""
+    for width, height in SIZES:
+        page = browse.show(page_of("short"), viewport={"width": width, "height": height})
+        page.evaluate("localStorage.removeItem('exprgrad tour')")
+        page.wait_for_timeout(WRITTEN)
+        page.reload()
+        tour, button = page.locator("#tour"), page.locator("#forth").bounding_box()
+        for count in (1, 2, 3):
+            assert tour.inner_text().startswith(f"{count} of 3: ")
+            low = tour.bounding_box()["y"] + tour.bounding_box()["height"]
+            assert low <= button["y"] and page.locator("#forth").bounding_box() == button
+            if count < 3:
+                tour.get_by_role("button", name="More", exact=True).click()
+        page.keyboard.press("ArrowRight")
+        assert not tour.is_visible()
+        page.keyboard.press("ArrowLeft")
+        assert tour.is_visible()
+        tour.get_by_role("button", name="Close the tour", exact=True).click()
+        page.wait_for_timeout(WRITTEN)
+        page.reload()
+        assert not tour.count() and page.locator("#forth").bounding_box() == button
+        browse.asked.clear()
+        page.evaluate("localStorage.removeItem('exprgrad tour')")

@@ -281,6 +281,7 @@ VIEWS = (
     "answers",
     "tables",
     "listing",
+    "tour",
     "code",
     "address",
     "formulas",

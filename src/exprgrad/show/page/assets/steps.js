@@ -31,7 +31,7 @@ $("buttons").append(
 );
 slider.oninput = () => { stop(); go(Number(slider.value)); };
 
-const START = "Press Next, or the → key.  The forward sweep comes first: each node's data, from its operands.";
+const START = "Press Next, or →.  First comes each node's data, from its operands.";
 views.push(() => {
   const {at, steps, now} = app;
   $("sentence").textContent = now.step?.text ?? START;

@@ -35,6 +35,7 @@ function slopesFor(id) {
 views.push(() => {
   // Where a task asks for grads they are shown as far as the sweep has got.
   const isTold = !app.hides || known(app.now.grads[wiggled]), isOn = wiggled !== null && !app.asking && isTold, {data} = app, x = data[wiggled], h = x + stepOf(x) - x;
+  graph.classList.toggle("wiggling", isOn);
   PAGE.wrt.forEach((id, at) => set(wigglers.children[at], {"aria-pressed": id === wiggled}));
   if (!isOn) {
     wiggle.textContent = wiggled === null || isTold ? "" : `Step on until ${called(wiggled)} has its grad.`;
