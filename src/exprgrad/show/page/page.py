@@ -352,7 +352,7 @@ SCRIPT_TOKEN = re.compile(
 )
 """A text, a pattern, a word, a number or a sign of a script."""
 PROPERTY = re.compile(
-    rf"\.\.\.|(?P<dot>\??\.)(?P<property>[A-Za-z_$][\w$]*)|{SCRIPT_TOKEN.pattern}"
+    rf"\.\.\.|(?<=[{{,])[A-Za-z_$][\w$]*:|(?P<dot>\??\.)(?P<property>[A-Za-z_$][\w$]*)|{SCRIPT_TOKEN.pattern}"
 )
 """The same, and a property with its point."""
 GLOBALS = {
@@ -673,7 +673,7 @@ def name_builtins(script: str) -> str:
 
     ``x.textContent`` becomes ``x[$textContent]`` where that is shorter in all, with its short name.
     """
-    counts: Counter[str] = Counter()
+    saved: Counter[str] = Counter()
 
     def within(part: re.Match[str]) -> str:
         text, word = part[0], part["property"] or part["word"]
@@ -683,20 +683,14 @@ def name_builtins(script: str) -> str:
             )
         if not word or not (word in GLOBALS if part["word"] else word not in OWN_PROPERTIES):
             return text
-        whole, start = part.string, part.start()
-        if whole[start - 1 : start] in ("{", ",") and whole[part.end() : part.end() + 1] == ":":
-            return text
-        counts[text] += 1
+        # A short name has up to two letters, and two brackets around it; its declaration has more signs.
+        saved[word] += len(text.lstrip("?")) - (4 if part["property"] else 2)
         if text not in worth:
             return text
         return f"{'?.' * text.startswith('?')}[${word}]" if part["property"] else f"${word}"
 
     worth: set[str] = set()
     PROPERTY.sub(within, script)
-    saved: Counter[str] = Counter()
-    for text, count in counts.items():
-        # A short name has up to two letters, and two brackets around it; its declaration has more signs.
-        saved[text.lstrip("?.")] += count * (len(text.lstrip("?")) - (4 if "." in text else 2))
     found = sorted(word for word, gain in saved.items() if gain > len(word) + 8)
     worth = {sign + word for word in found for sign in ("", ".", "?.")}
     told = ",".join(f"${word}={word}" if word in GLOBALS else f'${word}="{word}"' for word in found)
